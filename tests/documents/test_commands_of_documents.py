@@ -77,6 +77,7 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         (folder / "site").mkdir()
         (folder / "site" / "index.html").touch()
         assert call(new, "my_study")[0] == 0
+        assert call(run, "-m", "experiment=my_study/first", "estimator=ada_pomrl", "runs=2")[0] == 0
         for arguments in STATE:
             assert call(run, *arguments, "S=4", "runs=2", *([] if "T=3" in arguments else ["T=2"]))[0] == 0
         yield folder

@@ -20,8 +20,9 @@ Contents = dict[str, bytes]
 
 
 @pytest.fixture
-def crate(tmp_path: Path) -> Path:
+def crate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a crate of an experiment that is not stored any more."""
+    monkeypatch.chdir(tmp_path)
     kept, path = stored(range(4)), tmp_path / "crate.zip"
     assert crates.export(path, [kept]) == 2
     shutil.rmtree(kept.folder)
@@ -67,6 +68,10 @@ FORGED: dict[str, Callable[[Contents], object]] = {
     "root": lambda it: it.update({"/outside": b""}),
     "beside": lambda it: it.update({"runs/../experiment.json": b""}),
     "another file": lambda it: it.update({f"{block_in(it)}.sh": b""}),
+    "hidden code": lambda it: it.update({"code/.profile": b""}),
+    "code above": lambda it: it.update({"code/../outside": b""}),
+    "code in the store": lambda it: it.update({"code/runs/outside": b""}),
+    "code in the place of a file": lambda it: it.update({"code/crate.zip": b""}),
     "moved": lambda it: it.update({block_in(it).replace("runs/", "runs/f", 1): it[block_in(it)]}),
     "other settings": other_settings,
 }

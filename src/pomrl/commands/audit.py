@@ -1,17 +1,25 @@
 """Recompute a random sample of what is stored: pomrl audit [KEY=VALUE ...] [--blocks N].
 
-Digests show that files are as they were written, and not that the numbers in them are right. On another machine or with
-other packages, rounding may break a tie otherwise, so that a block has other bytes.
+pomrl audit STUDY recomputes with the components of a study, such as one that pomrl import has added. Digests show that
+files are as they were written, and not that the numbers in them are right. On another machine or with other packages,
+rounding may break a tie otherwise, so that a block has other bytes.
 """
 
+from argparse import Namespace
+from collections import Counter
 from secrets import SystemRandom
 
 from pomrl.commands.arguments import Parser, add_asked, chosen
 from pomrl.commands.terminal import exit_with, printable
 from pomrl.configuration.composed import GROUPS, Composed, ConfigError
 from pomrl.configuration.parsing import Experiment, parse
+from pomrl.configuration.study import find, is_study
+from pomrl.configuration.wording import number_of
 from pomrl.running.auditing import is_recomputed
-from pomrl.store import StoredExperiment, StoreError
+from pomrl.store import StoredBlock, StoredExperiment, StoreError
+
+SAME, DIFFERS, UNKNOWN = "has the same bytes", "differs from what the code gives", "cannot be recomputed"
+"""What is found of a block."""
 
 DEFAULTS = {
     "agent": {"_target_": "pomrl.science.agents.agent.CertaintyEquivalence"},
@@ -24,26 +32,39 @@ DEFAULTS = {
 
 def main(parser: Parser) -> None:
     """Run the command; the exit status is 1 where numbers are not what the code gives, or cannot be recomputed."""
-    add_asked(parser)
+    add_asked(parser, "STUDY")
     parser.add_argument("--blocks", type=int, default=20, metavar="N", help="how many blocks; 20")
     arguments = parser.parse_intermixed_args()
     if arguments.blocks < 1:
         exit_with(f"--blocks {arguments.blocks}: it has to be at least 1", 2)
-    everything = [(each, block) for each in chosen(arguments, value=None).stored for block in each.blocks()]
+    everything = [(stored, block, known) for stored, known in _look_up(arguments) for block in stored.blocks()]
     drawn = SystemRandom().sample(everything, min(arguments.blocks, len(everything)))
-    wrong = 0
-    for stored, block in drawn:
-        name = f"{stored.signature}/{block.name}"
-        try:
-            same = is_recomputed(stored, block, from_settings(stored))
-            said = "" if same else "its numbers are not what the code gives"
-        except (StoreError, ConfigError) as error:
-            said = f"it cannot be recomputed ({error})"
-        if said:
-            print(printable(f"{name}: {said}"), flush=True)
-            wrong += 1
-    print(f"{len(drawn) - wrong:,} of {len(drawn):,} recomputed blocks have the same bytes")
-    raise SystemExit(int(wrong > 0))
+    found = Counter(_compare(*each) for each in drawn)
+    same, differing, unknown = (found[outcome] for outcome in (SAME, DIFFERS, UNKNOWN))
+    of_all = number_of(len(drawn), "block")
+    print(f"of {of_all}, {same:,} have the same bytes again, {differing:,} differ, {unknown:,} cannot be recomputed")
+    raise SystemExit(int(found[SAME] < len(drawn)))
+
+
+def _look_up(arguments: Namespace) -> list[tuple[StoredExperiment, Experiment | None]]:
+    """Return the stored experiments that are meant, each as it was composed, or None where it was not."""
+    if not any(map(is_study, arguments.words)):
+        of = chosen(arguments, value=None)
+        return list(zip(of.stored, of.experiments, strict=True))
+    from pomrl.commands.parcel import stored_of  # here, because it loads all that a study is made of
+
+    return [each for word in arguments.words for each in stored_of(find(word))]
+
+
+def _compare(stored: StoredExperiment, block: StoredBlock, known: Experiment | None) -> str:
+    """Return the outcome of recomputing a block, and print a line where it has not the same bytes."""
+    try:
+        outcome, why = SAME if is_recomputed(stored, block, known or from_settings(stored)) else DIFFERS, ""
+    except (StoreError, ConfigError) as error:
+        outcome, why = UNKNOWN, f" ({error})"
+    if outcome != SAME:
+        print(printable(f"{stored.signature}/{block.name}: {outcome}{why}"), flush=True)
+    return outcome
 
 
 def from_settings(stored: StoredExperiment) -> Experiment:
@@ -56,5 +77,5 @@ def from_settings(stored: StoredExperiment) -> Experiment:
     said = stored.said()
     groups = [value for group, value in said.settings.items() if group in GROUPS and isinstance(value, dict)]
     if not all(str(value.get("_target_")).startswith("pomrl.") for value in groups):
-        raise ConfigError("it has components of your own: the pomrl run or pomrl reproduce that made it does so")
+        raise ConfigError("it has components of somebody's own; pomrl audit STUDY takes them from a study")
     return parse(Composed({**DEFAULTS, **said.settings}, said.options))

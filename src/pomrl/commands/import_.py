@@ -1,12 +1,17 @@
 """Check an RO-Crate that `pomrl export` has written, and add its experiments to the store: pomrl import CRATE.zip.
 
-What is stored already stays as it is. The exit status is 1 if the crate is damaged; nothing is added then.
+What is stored already stays as it is. The files of a study are put into the current folder only if you agree, because
+commands that name the study run the code in them. The exit status is 1 if the crate is damaged; nothing is added then.
 """
 
+import sys
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from pomrl.commands.arguments import Parser
 from pomrl.commands.terminal import printable, warn
+from pomrl.configuration.sources import DESCRIPTION
 from pomrl.store import crates
 
 
@@ -15,8 +20,23 @@ def main(parser: Parser) -> None:
     parser.add_argument("crate", type=Path, metavar="CRATE.zip", help="the archive, as pomrl export has written it")
     most = crates.MOST_BYTES / 1e9
     parser.add_argument("--most", type=float, metavar="GB", default=most, help="the most gigabytes of its files; 8.6")
+    parser.add_argument("--yes", action="store_true", help="agree to the files of a study")
     arguments = parser.parse_args()
-    added, kept = crates.import_(arguments.crate, arguments.most * 1e9)
+    added, kept = crates.import_(arguments.crate, arguments.most * 1e9, partial(_agrees, yes=arguments.yes))
     for folder in added:
         print(printable(str(folder)))
     warn(f"{len(added)} added, {len(kept)} stored already; pomrl audit recomputes a sample of what is stored")
+
+
+def _agrees(files: Sequence[Path], *, yes: bool) -> bool:
+    """Name the files of a study, and ask whether they are put here; where nobody can answer, they are not."""
+    for file in files:
+        warn(str(file))
+    study = " ".join(str(file.parent) for file in files if file.name == DESCRIPTION)
+    warn(f"these files of the study {study} are not here yet; pomrl reproduce {study} runs the code in them")
+    if not yes and sys.stdin.isatty():
+        print("put them into this folder? [y/N] ", end="", file=sys.stderr, flush=True)
+        yes = sys.stdin.readline().strip().lower() in ("y", "yes")
+    if not yes:
+        warn("they are left out; with --yes they are put into this folder")
+    return yes

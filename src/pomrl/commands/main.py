@@ -26,8 +26,8 @@ COMMANDS: Mapping[str, str] = {
     "new": "make a study of your own that runs as it is",
     "docs": "open the documents in a browser",
     "horizon": "compare horizons on a log of your own",
-    "export": "write what is stored as an RO-Crate, ready for an archive",
-    "import": "check an RO-Crate, and add its experiments to what is stored",
+    "export": "write what is stored, or a study, as an RO-Crate for an archive or a colleague",
+    "import": "check an RO-Crate, and add its experiments, and its study if you agree",
 }
 """The commands and what each of them does. The command NAME is the function `main` of `pomrl.commands.NAME`, or of
 `pomrl.commands.NAME_` where NAME is a keyword of Python, which adds its arguments to a parser and reads them."""

@@ -1,4 +1,4 @@
-"""List studies: pomrl studies. Those that are shipped, and those in the current folder."""
+"""List studies: pomrl studies. Those that are shipped, those that are installed, and those in the current folder."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ import pandas as pd
 from pomrl.commands.arguments import Parser
 from pomrl.commands.terminal import print_frame, warn
 from pomrl.configuration.composed import ConfigError
-from pomrl.configuration.sources import DESCRIPTION
+from pomrl.configuration.sources import DESCRIPTION, installed_folders
 from pomrl.configuration.study import Study, find, shipped
 
 
@@ -20,16 +20,16 @@ def main(parser: Parser) -> None:
             "title": "; ".join(filter(None, [study.described.title, study.described.cite])),
             "sweeps": len(study.sweeps),
         }
-        for study in [*shipped(), *_in_this_folder()]
+        for study in [*shipped(), *_further()]
     ]
     print_frame(pd.DataFrame(rows))
 
 
-def _in_this_folder() -> list[Study]:
+def _further() -> list[Study]:
     studies = []
-    for path in sorted(Path().glob(f"*/{DESCRIPTION}")):
+    for word in (*installed_folders(), *(str(path.parent) for path in sorted(Path().glob(f"*/{DESCRIPTION}")))):
         try:
-            studies.append(find(str(path.parent)))
+            studies.append(find(word))
         except ConfigError as error:
             warn(str(error))
     return studies

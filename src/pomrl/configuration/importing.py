@@ -7,6 +7,9 @@ from traceback import extract_tb
 from types import ModuleType
 from typing import Any
 
+INSTALLED = {"site-packages", "dist-packages"}
+"""The folders of packages that are installed."""
+
 
 def imported(module: str) -> ModuleType:
     """Return the module of this name; one of the user's own is looked for in the current folder too.
@@ -49,7 +52,7 @@ def find_plugins(*own: Path) -> None:
     from hydra.core.plugins import Plugins  # here, because asking for help needs none
 
     paths, beside_us = sys.path.copy(), Path(__file__).parents[2]
-    refused = {Path.cwd(), *own} - {beside_us}
+    refused = {each for each in (Path.cwd(), *own) if each != beside_us and each.name not in INSTALLED}
     sys.path[:] = [path for path in paths if Path(path).resolve() not in refused]
     try:
         Plugins.instance()

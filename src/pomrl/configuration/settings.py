@@ -4,6 +4,7 @@ import dataclasses
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any, cast
 
@@ -34,6 +35,12 @@ def scientific_settings(experiment: Experiment) -> dict[str, Any]:
 def asked_settings(experiment: Experiment) -> dict[str, Any]:
     """Return the settings as they were asked for: those of a hindsight schedule itself, and paths of data files."""
     return _settings(experiment.problem, _parts(experiment), str)
+
+
+def data_files(experiment: Experiment) -> list[Path]:
+    """Return the data files that its components read."""
+    values = chain.from_iterable(cast(dict[str, object], vars(part)).values() for part in _parts(experiment).values())
+    return [Path(value).resolve() for value in values if isinstance(value, DataPath)]
 
 
 def _parts(experiment: Experiment) -> dict[str, Any]:

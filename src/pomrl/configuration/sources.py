@@ -1,8 +1,9 @@
 """Configurations come from these sources: the folder `conf/`, folders of the user's own, and the folders of studies."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,9 @@ import yaml
 
 DESCRIPTION = "study.yaml"
 """The file that makes a folder a study."""
+
+ENTRY_POINTS = "pomrl.studies"
+"""The group of the entry points by which packages name the studies that they are."""
 
 STUDIES = Path(__file__).parents[1] / "studies"
 """The folder of the studies that are shipped."""
@@ -49,6 +53,22 @@ def shipped_folders() -> tuple[Path, ...]:
     return tuple(path.parent.resolve() for path in sorted(STUDIES.glob(f"*/{DESCRIPTION}")))
 
 
+@cache
+def installed_folders() -> Mapping[str, Path]:
+    """Return the folders of studies that are packages on their own, which name themselves as entry points."""
+    from importlib.metadata import entry_points  # here, because most commands name no such study
+
+    specs = {each.value: find_spec(each.value) for each in entry_points(group=ENTRY_POINTS)}
+    found = {name: spec.submodule_search_locations for name, spec in specs.items() if spec}
+    return {name: Path(folders[0]).resolve() for name, folders in found.items() if folders}
+
+
+def folder_of(word: str) -> Path:
+    """Return the folder of a study of somebody's own: one of this path, or the one that is installed with this name."""
+    folder = Path(word).resolve()
+    return folder if (folder / DESCRIPTION).is_file() else installed_folders().get(word, folder)
+
+
 def sweep_names(study: Path) -> list[str]:
     """Return the names of the sweeps in the folder of a study, in alphabetical order."""
     return sorted(path.stem for path in study.glob("sweeps/*.yaml"))
@@ -65,7 +85,8 @@ def named_folders(arguments: Sequence[str]) -> tuple[Path, ...]:
     """Return the folders of studies whose sweeps arguments name by a path: `experiment=mine/first`."""
     values = (argument.partition("=")[2] for argument in arguments if argument.startswith("experiment="))
     names = {sweep.rpartition("/")[0] for value in values for sweep in value.split(",") if "/" in sweep}
-    return tuple(Path(name).resolve() for name in sorted(names) if (Path(name) / DESCRIPTION).is_file())
+    folders = [folder_of(name) for name in sorted(names.difference(each.name for each in shipped_folders()))]
+    return tuple(folder for folder in folders if (folder / DESCRIPTION).is_file())
 
 
 _READ: dict[Path, None] = {}

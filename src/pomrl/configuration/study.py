@@ -20,7 +20,17 @@ from pomrl.checks import CHECKED, Ascending
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.importing import find_modules_in, imported, in_words, place_of, shown
 from pomrl.configuration.parsing import checked
-from pomrl.configuration.sources import DESCRIPTION, PUBLISHED, STUDIES, Sources, remember, shipped_folders, sweep_names
+from pomrl.configuration.sources import (
+    DESCRIPTION,
+    PUBLISHED,
+    STUDIES,
+    Sources,
+    folder_of,
+    installed_folders,
+    remember,
+    shipped_folders,
+    sweep_names,
+)
 from pomrl.configuration.sweeps import Setting, names, sweep
 from pomrl.configuration.variants import DEFAULT, Family, Variant, of_keys
 from pomrl.outputs import outputs
@@ -75,9 +85,14 @@ class Study:
         return self.folder in shipped_folders()
 
     @property
+    def is_installed(self) -> bool:
+        """Return whether the study is a package of its own."""
+        return self.folder in installed_folders().values()
+
+    @property
     def word(self) -> str:
-        """What stands for the study in a command: its name if it is shipped, or else its folder."""
-        if self.is_shipped:
+        """What stands for the study in a command: its name if it is shipped or installed, or else its folder."""
+        if self.is_shipped or self.is_installed:
             return self.name
         here = Path.cwd().resolve()
         return str(self.folder.relative_to(here) if self.folder.is_relative_to(here) else self.folder)
@@ -237,8 +252,13 @@ def shipped() -> list[Study]:
     return [read(folder) for folder in shipped_folders()]
 
 
+def is_study(word: str) -> bool:
+    """Return whether a word stands for a study."""
+    return any(word == folder.name for folder in shipped_folders()) or (folder_of(word) / DESCRIPTION).is_file()
+
+
 def find(word: str) -> Study:
-    """Return the study that a word stands for: the name of a study that is shipped, or a folder of anybody's.
+    """Return the study that a word stands for: the name of one that is shipped or installed, or a folder of anybody's.
 
     Raises:
         ConfigError: There is no such study, or its description is wrong.
@@ -246,7 +266,7 @@ def find(word: str) -> Study:
     names = [folder.name for folder in shipped_folders()]
     if word in names:
         return read((STUDIES / word).resolve())
-    folder = Path(word).resolve()
+    folder = folder_of(word)
     if not (folder / DESCRIPTION).is_file():
         what = f"it has no {DESCRIPTION}" if folder.is_dir() else "there is no such study or folder"
         raise ConfigError(f"{word}: {what}; shipped are {', '.join(names)}, and pomrl new FOLDER makes one of your own")

@@ -23,14 +23,13 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any, cast
 
+from pomrl.configuration.importing import INSTALLED
+
 START = "pomrl.science.experiment"
 """The module that every experiment starts from."""
 
 FACES = ("pomrl.components", "pomrl.study")
 """The modules that only gather names from others: an import of one of them is an import from the other module."""
-
-INSTALLED = {"site-packages", "dist-packages"}
-"""The folders of packages that are installed."""
 
 
 def code_digest(components: Sequence[str]) -> str:
@@ -65,6 +64,13 @@ def modules(start: Iterable[str]) -> set[str]:
             names = {name for statement in _code(module).imports for name in _names(statement, module)}
             ahead += [name for name in names.union(_packages(module)) if _counts(name, module)]
     return reached
+
+
+def own_sources(start: Iterable[str], components: Iterable[str]) -> set[Path]:
+    """Return the files that these modules and classes reach, but for those of this package and of what is installed."""
+    own = [name for name in {*start, *map(_module_of, components)} if not name.startswith("pomrl.")]
+    sources = (_source(name) for name in modules(own) if not name.startswith("pomrl."))
+    return {source.resolve() for source in sources if source and not _is_installed(source)}
 
 
 @cache

@@ -1,17 +1,26 @@
 """Experiments as an RO-Crate: a zip archive of what is stored, with a description in JSON-LD, as archives take it.
 
+    runs/<settings> <signature>/    an experiment, as in the store
+    code/                           the files of a study, with paths in the folder in which its commands are called
+    studies/<study>/                what was made of the study, for people: it is made again, and not imported
+
 Nothing in a crate is trusted: its names and sizes are bounded, and an experiment is added only if its description has
-its signature and each block the digest in its name. Whether the numbers are right, `pomrl audit` shows.
+its signature and each block the digest in its name. Whether the numbers are right, `pomrl audit` shows. Files of a
+study are put into the current folder only where its owner agrees.
 """
 
+import filecmp
 import json
+import re
+import shutil
 import zipfile
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from pomrl.configuration.settings import varying_keys
 from pomrl.outputs import outputs
 from pomrl.store import block_files
 from pomrl.store.layout import StoreError, root
@@ -20,12 +29,28 @@ from pomrl.store.provenance import commit
 from pomrl.store.stored_experiments import StoredExperiment
 
 METADATA = "ro-crate-metadata.json"
+MOST_LETTERS = 120
+"""The most letters of settings in the name of a folder."""
+
+_UNSAFE = re.compile(r"[^\w=.,+ -]")
+
 MOST_BYTES = 8 * 2**30
 """The most bytes that the files of a crate may have together, unless more is allowed."""
 
 
-def export(path: Path, stored: Sequence[StoredExperiment]) -> int:
+def export(
+    path: Path,
+    stored: Sequence[StoredExperiment],
+    title: str = "Experiments",
+    further: Mapping[str, Path] | None = None,
+) -> int:
     """Write a crate of experiments, and return the number of its files without the description.
+
+    Args:
+        path: The archive.
+        stored: The experiments.
+        title: What the crate is called.
+        further: The paths of other files, by their names in the crate.
 
     Raises:
         StoreError: There is nothing to export, or a file of an experiment is damaged.
@@ -33,31 +58,41 @@ def export(path: Path, stored: Sequence[StoredExperiment]) -> int:
     if not stored:
         raise StoreError(f"{root()}: nothing is stored to export")
     graph: list[dict[str, Any]] = []
+    files = dict(further or {})
+    for each, (name, settings) in zip(stored, _name_folders(stored), strict=True):
+        if faults := each.faults():
+            raise StoreError(faults[0])
+        of_each = {name + file: each.folder / file for file in (DESCRIPTION, *(block.name for block in each.blocks()))}
+        has = [{"@id": file} for file in of_each]
+        graph.append({"@id": name, "@type": "Dataset", "description": settings, "hasPart": has})
+        files |= of_each
+    graph += [{"@id": name, "@type": "File"} for name in files]
+    computed = max(each.said().provenance.start for each in stored)[:10]
     with zipfile.ZipFile(path, "w") as archive:
-        for each in stored:
-            if faults := each.faults():
-                raise StoreError(faults[0])
-            folder = f"runs/{each.signature}/"
-            names = [folder + name for name in (DESCRIPTION, *(block.name for block in each.blocks()))]
-            for name in names:
-                archive.write(outputs() / name, name)
-            settings = ", ".join(f"{key}={value}" for key, value in each.flat_settings().items())
-            has = [{"@id": name} for name in names]
-            graph.append({"@id": folder, "@type": "Dataset", "description": settings, "hasPart": has})
-            graph += [{"@id": name, "@type": "File"} for name in names]
-        computed = max(each.said().provenance.start for each in stored)[:10]
-        archive.writestr(METADATA, json.dumps(_describe(graph, computed), indent=1))
-    return sum(entity["@type"] == "File" for entity in graph)
+        for name, file in files.items():
+            archive.write(file, name)
+        archive.writestr(METADATA, json.dumps(_describe(graph, title, computed), indent=1))
+    return len(files)
 
 
-def _describe(graph: Sequence[dict[str, Any]], computed: str) -> dict[str, Any]:
+def _name_folders(stored: Sequence[StoredExperiment]) -> Iterator[tuple[str, str]]:
+    """Yield for each experiment its folder, named after the settings in which they differ, and all of its settings."""
+    settings = [each.flat_settings() for each in stored]
+    varying = varying_keys(settings)
+    for each, of_each in zip(stored, settings, strict=True):
+        words = " ".join(f"{key.rpartition('.')[2]}={of_each[key]}" for key in varying if key in of_each)
+        name = f"{_UNSAFE.sub('_', words)[:MOST_LETTERS]} {each.signature}"
+        yield f"runs/{name.strip()}/", ", ".join(f"{key}={value}" for key, value in of_each.items())
+
+
+def _describe(graph: Sequence[dict[str, Any]], title: str, computed: str) -> dict[str, Any]:
     """Return the description of a crate with these folders and files in JSON-LD."""
     standard = "https://w3id.org/ro/crate/1.1"
     about = {"@id": METADATA, "@type": "CreativeWork", "about": {"@id": "./"}, "conformsTo": {"@id": standard}}
     crate = {
         "@id": "./",
         "@type": "Dataset",
-        "name": "Experiments with pomrl",
+        "name": f"{title} (pomrl)",
         "description": f"Runs of learning and planning in tabular MDPs, by commit {commit()['commit']}",
         "datePublished": computed,
         "license": {"@id": "https://spdx.org/licenses/MIT"},
@@ -66,13 +101,21 @@ def _describe(graph: Sequence[dict[str, Any]], computed: str) -> dict[str, Any]:
     return {"@context": f"{standard}/context", "@graph": [about, crate, *graph]}
 
 
-def import_(path: Path, most: float = MOST_BYTES) -> tuple[list[Path], list[Path]]:
+def import_(
+    path: Path, most: float = MOST_BYTES, agrees: Callable[[Sequence[Path]], bool] = lambda _: False
+) -> tuple[list[Path], list[Path]]:
     """Check a crate and add its experiments to the store; return the folders that were added, and those that were kept.
 
     An experiment that is stored already is left as it is.
 
+    Args:
+        path: The archive.
+        most: The most bytes that its files may have.
+        agrees: Whether these files of a study, none of which is there yet, are to be put into the current folder.
+
     Raises:
-        StoreError: It is no crate, it is too large, or a file of it is damaged or unexpected. Nothing is added then.
+        StoreError: It is no crate, it is too large, or a file of it is damaged or unexpected; or a file of a study
+            stands in the current folder with another content. Nothing is added then.
     """
     root().mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(prefix=".import-", dir=outputs()) as place:
@@ -83,6 +126,7 @@ def import_(path: Path, most: float = MOST_BYTES) -> tuple[list[Path], list[Path
             for each in found:
                 if faults := each.faults() or ([] if each.complete() else [f"{each.folder}: it has no runs"]):
                     raise StoreError(faults[0].replace(f"{place}/", ""))
+            lacking = _find_lacking(Path(place) / "code")
         except FileNotFoundError as error:
             raise StoreError(f"{path}: there is no such file") from error
         except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, UnicodeError) as error:
@@ -91,7 +135,23 @@ def import_(path: Path, most: float = MOST_BYTES) -> tuple[list[Path], list[Path
             raise StoreError(f"{path}: {error}") from error
         new = [each for each in found if not (root() / each.signature).exists()]
         added = [each.folder.rename(root() / each.signature) for each in new]
+        for file in lacking if lacking and agrees(lacking) else ():
+            file.parent.mkdir(parents=True, exist_ok=True)
+            shutil.move(Path(place) / "code" / file, file)
     return added, [root() / each.signature for each in found if each not in new]
+
+
+def _find_lacking(code: Path) -> list[Path]:
+    """Return the files in a folder that the current folder lacks; StoreError if one of them may not stand there."""
+    files = sorted(path.relative_to(code) for path in code.rglob("*") if path.is_file())
+    for file in files:
+        target = file.resolve()
+        of_store = any(target.is_relative_to((outputs() / kind).resolve()) for kind in ("runs", "simulations"))
+        if of_store or not target.is_relative_to(Path.cwd().resolve()):
+            raise StoreError(f"code/{file} would not stand in the current folder")
+        if file.exists() and not (file.is_file() and filecmp.cmp(file, code / file, shallow=False)):
+            raise StoreError(f"{file} is there already, with another content; import it into an empty folder")
+    return [file for file in files if not file.exists()]
 
 
 def _unpack(archive: zipfile.ZipFile, place: Path, most: float) -> None:
@@ -103,7 +163,14 @@ def _unpack(archive: zipfile.ZipFile, place: Path, most: float) -> None:
         raise StoreError(f"its files have {total / 1e9:.1f} GB; --most {total / 1e9 + 0.1:.1f} allows so much")
     for filename, entry in entries.items():
         match filename.split("/"):
-            case ["runs", signature, name] if signature.isalnum() and (name == DESCRIPTION or block_files.named(name)):
-                archive.extract(entry, place)  # not more than the entry says that it has, which `most` bounds
+            case ["runs", folder, name] if name == DESCRIPTION or block_files.named(name):
+                if not (signature := folder.rpartition(" ")[2]).isalnum():
+                    raise StoreError(f"{filename} is no file of an experiment")
+                entry.filename = f"runs/{signature}/{name}"
+            case ["code", *parts] if parts and not any(part == "" or part.startswith(".") for part in parts):
+                pass
+            case ["studies", *_]:
+                continue
             case _:
-                raise StoreError(f"{filename} is no file of an experiment")
+                raise StoreError(f"{filename} is no file of an experiment or of a study")
+        archive.extract(entry, place)  # not more than the entry says that it has, which `most` bounds

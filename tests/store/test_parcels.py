@@ -1,0 +1,90 @@
+"""A study is sent to a colleague, who has nothing of the author but the parcel; another study is installed."""
+
+from pathlib import Path
+
+import pytest
+from tests.support.commands import commands
+from tests.support.study_folders import SWEEP, write
+
+from pomrl.store import StoredBlock, StoredExperiment, block_files
+
+pytestmark = pytest.mark.slow
+
+OWN = '''\
+import numpy as np
+from beside import RATE
+from pomrl.components import RegularisedLeastSquares
+
+
+class Half(RegularisedLeastSquares):
+    """A mixing rate that is always the same."""
+
+    def mixing_rate(self, t, m, sigma, memory, truth):
+        return np.full_like(sigma, RATE)
+'''
+AXIS = "ada_pomrl,without_meta"
+
+
+def study(folder: Path) -> Path:
+    """Write a study with an estimator of its own, which takes a number from a module beside the study."""
+    folder.parent.mkdir(parents=True)
+    (folder.parent / "beside.py").write_text("RATE = 0.5\n")
+    first = SWEEP.format(seed=1).replace(AXIS, f"{AXIS},half")
+    write(folder, own_py=OWN, **{"sweeps/first.yaml": first, "conf/estimator/half.yaml": OPTION})
+    return folder
+
+
+OPTION = "defaults: [pomrl, _self_]\n_target_: small.own.Half\n"
+
+
+def stored(folder: Path) -> set[str]:
+    return {path.name for path in (folder / "outputs" / "runs").rglob("*.parquet")}
+
+
+def test_a_colleague_computes_only_what_is_new(tmp_path: Path) -> None:
+    author, here = tmp_path / "author", tmp_path / "here"
+    here.mkdir()
+    study(author / "small")
+    with commands(author) as pomrl:
+        assert pomrl("reproduce", "small")[0] == 0
+        assert pomrl("export", "parcel.zip", "small")[1] == "parcel.zip\n"
+    (author / "parcel.zip").rename(here / "parcel.zip")
+    author.rename(tmp_path / "away")
+    with commands(here) as pomrl:
+        status, _, said = pomrl("import", "parcel.zip")
+        assert (status, (here / "small").exists()) == (0, False)
+        assert {"small/own.py", "beside.py"} <= {*said.splitlines()}
+        before = stored(here)
+        assert "2 have the same bytes again, 0 differ, 1 cannot be recomputed" in pomrl("audit")[1]
+
+        assert pomrl("import", "parcel.zip", "--yes")[0] == 0
+        status, _, said = pomrl("reproduce", "small")
+        assert (status, stored(here)) == (0, before), said
+        assert "3 of 3 stored already" in said
+        assert "3 have the same bytes again, 0 differ, 0 cannot be recomputed" in pomrl("audit", "small")[1]
+
+        sweep = here / "small" / "sweeps" / "first.yaml"
+        sweep.write_text(sweep.read_text().replace(AXIS, f"pomrl,{AXIS}"))
+        assert pomrl("run", "-m", "experiment=small/first")[0] == 0
+        assert (len(before), len(stored(here) - before), before <= stored(here)) == (3, 1, True)
+
+        (path,) = (here / "outputs" / "runs").rglob(min(before))
+        kept, runs = StoredExperiment(path.parent), range(10)
+        false = block_files.encode(kept.table().assign(planning_loss=0.0), kept.signature, runs)
+        path.rename(path.with_name(StoredBlock.of(runs, false).name)).write_bytes(false)
+        status, out, _ = pomrl("audit", "small")
+        assert (status, out.splitlines()[-1].split(", ")[1:3]) == (1, ["3 have the same bytes again", "1 differ"])
+
+
+def test_a_study_that_is_installed_is_named(tmp_path: Path) -> None:
+    (tmp_path / "here").mkdir()
+    study(tmp_path / "site-packages" / "small")
+    about = tmp_path / "site-packages" / "small-1.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Name: small\nVersion: 1\n")
+    (about / "entry_points.txt").write_text("[pomrl.studies]\nsmall = small\n")
+    with commands(tmp_path / "here", PYTHONPATH=str(tmp_path / "site-packages")) as pomrl:
+        assert "small\tA small study\t1\n" in pomrl("studies")[1]
+        assert pomrl("reproduce", "small")[0] == 0
+        assert "3 of 3 stored already" in pomrl("run", "-m", "experiment=small/first")[2]
+        assert pomrl("export", "parcel.zip", "small")[0] == 0
