@@ -24,7 +24,7 @@ def losses() -> PanelGrid:
 
     When planning with gamma_eval. Bands are 95 % intervals of the mean.
     """
-    return PanelGrid([[Panel("", of_estimators("patience", {}), "task", "ci")]], legend_columns=4)
+    return PanelGrid([[Panel("", of_estimators("patience", {}), "task", "ci")]])
 
 
 @figure(series=OF_PAPER)
@@ -40,5 +40,5 @@ def model_error(sweeps: StoredSweeps, kind: Kind = "se") -> Drawing:
     panels.curves(ax, data, OF_PAPER)
     panels.task_axis(ax, data)
     ax.set_ylabel("Largest error of the model")
-    panels.legend(ax, columns=2)
+    panels.shared_legend(drawn, [ax])
     return panels.finish(drawn, data, OF_PAPER, sweeps)

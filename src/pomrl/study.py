@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from pomrl.drawing.views import at_largest_gamma as at_largest_gamma
     from pomrl.drawing.views import best_fixed as best_fixed
     from pomrl.drawing.views import dynamic_best as dynamic_best
+    from pomrl.drawing.views import everything as everything
     from pomrl.drawing.views import in_task as in_task
     from pomrl.drawing.views import running_average as running_average
     from pomrl.judging.claim import Revision as Revision

@@ -7,10 +7,12 @@ tested with one of them, because drawing takes long.
 import itertools
 from collections.abc import Mapping
 from dataclasses import replace
+from io import BytesIO
 
 import pandas as pd
 import pytest
 from matplotlib.figure import Figure
+from matplotlib.image import imread
 from matplotlib.legend import Legend
 from matplotlib.text import Text
 from tests.support.checks import note, outlines
@@ -80,12 +82,11 @@ def texts_of(figure: Figure) -> list[Text]:
 @pytest.mark.parametrize("name", FIGURES)
 def test_it_can_be_read_and_nothing_is_over_something_else(name: str, drawings: Drawings) -> None:
     figure = drawings[name].figure
+    assert figure.get_figwidth() <= 5.5
     with context():
-        figure.draw_without_rendering()  # text has the extents of its own resolution, whatever it was saved with
-    for text in texts_of(figure):
-        box = text.get_window_extent()
-        assert float(text.get_fontsize()) >= 7.0
-        assert min(box.x0 - figure.bbox.x0, figure.bbox.x1 - box.x1, box.y0, figure.bbox.y1 - box.y1) >= -1
+        ink = imread(BytesIO(picture(drawings[name], "png", dpi=100)))[..., :3] < 1
+    assert not any(edge.any() for edge in (ink[0], ink[-1], ink[:, 0], ink[:, -1]))
+    assert all(float(text.get_fontsize()) >= 7.0 for text in texts_of(figure))
     legends = [one for one in figure.findobj(Legend) if isinstance(one, Legend)]
     assert legends or name == "dirichlet_task_dist"
     assert not any(ax.bbox.overlaps(one.get_window_extent()) for one in legends for ax in figure.axes)
@@ -106,7 +107,7 @@ def test_losses_start_at_zero_and_a_method_has_one_look(name: str, drawings: Dra
         for one in ax.lines:
             if wanted := looks.get(str(one.get_label())):
                 drawn = (one.get_color(), one.get_marker(), one.get_linestyle())
-                assert drawn == (wanted.color, wanted.marker, wanted.linestyle)
+                assert drawn in {(wanted.color, wanted.marker, line) for line in (wanted.linestyle, "--")}
 
 
 def test_looks_differ() -> None:
@@ -152,5 +153,6 @@ def test_only_the_bands_of_intervals_differ_from_the_version_of_the_caption(
     if name == "planning_omrl":
         for drawing in (drawings[name], with_intervals):
             bottom, top = drawing.figure.axes[3].get_ylim()
-            bars = drawing.data.loc[drawing.data["series"] == "γ* (right axis)"]
-            assert bottom <= bars["lower"].min() <= bars["upper"].max() <= top
+            gammas = drawing.data.loc[drawing.data["panel"] == "d"]
+            assert bottom == 0.0
+            assert gammas["upper"].max() <= top

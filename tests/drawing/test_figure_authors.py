@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 from tests.support.shipped import AUTHORS, FIGURES
 from tests.support.synthetic import with_table
 
+from pomrl.drawing.views import dynamic_best
 from pomrl.studies.pomrl import agreement, overlay
 from pomrl.studies.pomrl.agreement import CONTRADICTED, PRINTED, READING, AuthorsSeries, Z
 from pomrl.studies.pomrl.averages import best_so_far
@@ -60,7 +61,7 @@ def test_z_of_losses_counts_three_errors_at_the_nearest_gamma() -> None:
 
 def test_z_at_gamma_star_is_that_of_the_smallest_loss_and_of_gamma_star_that_of_the_loss_in_pairs() -> None:
     rows = losses({0.0: 2.0, 0.5: 1.0, 0.9: 3.0})
-    compared = agreement.of_losses_at_best_gamma(rows, drawn(1, 1.5), "task")
+    compared = agreement.of_losses(dynamic_best(rows), drawn(1, 1.5), "task")
     assert compared["ours"].item() == pytest.approx(1.0)
     assert compared["z"].item() == pytest.approx(0.5 / (1.5 * np.sqrt(1 / 50 + 1 / 100)))
     same = agreement.of_best_gammas(rows, drawn(1, 0.51), "task")
@@ -93,7 +94,7 @@ def test_every_reading_is_drawn_with_a_z(drawings, name: str) -> None:
 
 
 def test_readings_are_drawn_at_their_values_with_their_errors(drawings) -> None:
-    ax = drawings["authors_planning_omrl"].figure.axes[3]
+    ax = drawings["authors_planning_omrl"].figure.axes[1]
     assert isinstance(ax, Axes)
     table = agreement.digitised()
     expected = table[(table["cell"] == 61) & (table["series"] == "without")]

@@ -42,7 +42,7 @@ def test_data_has_every_point_its_band_and_its_marker(drawings: Drawings) -> Non
     np.testing.assert_array_equal(np.asarray(line(ax, "ada-POMRL").get_ydata()), ada["mean"])
     data = drawings["planning_omrl"].data
     bands = {panel: set(rows["band"]) for panel, rows in data.groupby("panel")}
-    assert bands == {"a": {"sd"}, "b": {"se"}, "c": {"sd", "bootstrap sd"}}
+    assert bands == {"a": {"sd"}, "b": {"se"}, "c": {"sd"}, "d": {"bootstrap sd"}}
     assert choose(data, marker=True).groupby(["panel", "series"]).size().tolist() == [1] * 6
 
 

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pandas as pd
 import pytest
-from tests.support.checks import choose, note
+from tests.support.checks import choose, note, outlines
 from tests.support.shipped import FIGURES
 from tests.support.synthetic import RUNS, make_sweeps, with_sweep, with_table
 
 from pomrl.drawing.drawing import Drawing
-from pomrl.drawing.notes import coinciding
+from pomrl.drawing.panels import blank, coinciding
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def test_each_sweep_is_held_to_its_own_promise(sweeps) -> None:
 def test_a_missing_series_is_left_out_and_named(draw, similarity) -> None:
     without = similarity.loc[(similarity["estimator"] != "oracle") | (similarity["sigma"] != 0.025)]
     drawing = draw("dependence_on_tasksimilarity", without.loc[without["sigma"] < 0.03])
-    assert "missing: (b) Oracle prior knowledge; (c) everything; (f) everything" in note(drawing)
+    assert "missing: (b) Oracle prior knowledge; (c) everything; (f) everything" in note(drawing).replace("\n", " ")
     labels = [one.get_label() for one in drawing.figure.axes[1].lines]
     assert labels == ["Without meta-learning", "POMRL(σ)", "ada-POMRL"]
     assert choose(drawing.data, panel="b", series="Oracle prior knowledge").empty
@@ -57,8 +57,9 @@ def test_what_is_missing_is_named_for_each_kind_of_panel(sweeps, tables, draw, s
     without = with_table(sweeps, "gamma_0", tables["gamma_0"].iloc[:0])
     assert "missing: (c) γ₀ = 0.25, γ₀ = 0.3" in note(FIGURES["gamma_schedules"].draw(without))
     drawing = draw("planning_omrl", similarity.loc[similarity["estimator"] != "ada_pomrl"])
-    assert "missing: (a) ada-POMRL; (b) everything; (c) everything" in note(drawing)
-    assert [ax.get_legend() is None for ax in drawing.figure.axes] == [False, True, True, True]
+    assert "missing: (a) ada-POMRL; (b) everything; (c) Loss at γ*; (d) Best discount factor γ*" in note(
+        drawing
+    ).replace("\n", " ")
     five_tasks = similarity.loc[similarity["task"] <= 5]
     assert "missing: (b) t = 10, t = 15" in note(draw("planning_omrl", five_tasks))
     assert "(a) tasks 1 to 10, tasks 1 to 15" in note(draw("average_over_tasks", five_tasks))
@@ -76,14 +77,32 @@ def test_tables_that_would_be_mixed_up_are_refused(draw, similarity, change, wor
         draw("pomrl_vs_adapomrl", change(similarity))
 
 
-def curves(**means: list[float]) -> pd.DataFrame:
-    points = [pd.DataFrame({"series": name, "x": range(1, 7), "mean": mean}) for name, mean in means.items()]
-    return pd.concat(points).assign(panel="c", band="sd")
+def curves(*means: list[float]) -> list[int]:
+    """Return how many of these curves coincide with others, in groups."""
+    ax = blank(2, 2).subplots()
+    for mean in means:
+        ax.plot(range(1, 7), mean)
+    return [len(group) for group in coinciding(ax.lines)]
 
 
-def test_curves_that_hide_one_another_are_named() -> None:
-    data = curves(a=[9, 8, 3, 2, 1, 0.0], b=[8, 8, 3, 2, 1, 0.0], other=[9, 8, 3, 2, 1, 0.5])
-    assert list(coinciding(data)) == ["(c) a and b coincide from x = 2 on"]
-    assert list(coinciding(curves(a=[1.0] * 6, b=[1.0] * 6, c=[1.0] * 6))) == ["(c) a, b and c coincide"]
-    assert not list(coinciding(curves(a=[1, 2, 3, 4, 5, 6.0], b=[0, 0, 0, 0, 5, 6.0])))  # too short an end
-    assert list(coinciding(curves(a=[1, 2, 3, 4, 5, 6.0], b=[0, 0, 0, 4, 5, 6.0])))  # half of the points
+def test_curves_that_hide_one_another_are_found() -> None:
+    assert curves([9, 8, 3, 2, 1, 0.0], [8, 8, 3, 2, 1, 0.0], [9, 8, 3, 2, 1, 0.5]) == [2]
+    assert curves([1.0] * 6, [2.0] * 6, [1.0] * 6, [1.0] * 6, [2.0] * 6) == [3, 2]
+    assert curves([1, 2, 3, 4, 5, 6.0], [0, 0, 0, 0, 5, 6.0]) == []  # too short an end
+    assert curves([1, 2, 3, 4, 5, 6.0], [0, 0, 0, 4, 5, 6.0]) == [2]  # half of the points
+
+
+def test_curves_that_coincide_are_drawn_as_dashes_that_alternate(draw, similarity) -> None:
+    of_oracle = similarity.loc[similarity["estimator"] == "oracle"]
+    others = [of_oracle.assign(estimator=name) for name in ("oracle", "pomrl", "ada_pomrl")]
+    first, second = draw("pomrl_vs_adapomrl", pd.concat(others)).figure.axes[0].lines
+    assert (first.get_linestyle(), second.get_linestyle()) == ("-", "--")
+    assert (first.get_markevery(), second.get_markevery()) == ((0, 2), (1, 2))
+
+
+def test_of_many_bands_three_are_drawn_and_the_note_says_so(drawings) -> None:
+    drawing = drawings["omrl_baselines"]
+    assert [len(outlines(ax)) for ax in drawing.figure.axes] == [3, 3, 3]
+    assert "Bands: first, middle, last of 5 or more" in drawing.figure.get_suptitle()
+    assert [len(outlines(ax)) for ax in drawings["fixed_mean_model"].figure.axes] == [4, 4]
+    assert "Bands: " not in drawings["fixed_mean_model"].figure.get_suptitle()

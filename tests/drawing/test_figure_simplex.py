@@ -32,7 +32,7 @@ def test_insets_show_draws_that_spread_with_sigma(drawings):
 
 def test_dirichlet_task_dist_states_its_moments(drawings):
     drawing = drawings["dirichlet_task_dist"]
-    assert "variance 0.00483, standard deviation 0.0695" in drawing.figure.axes[0].get_title(loc="left")
+    assert "variance 0.00483,\nstandard deviation 0.0695" in drawing.figure.axes[0].get_title(loc="left")
     np.testing.assert_allclose(drawing.data[["x", "mean"]].var().mean(), 0.00483 * 1.5 / 2, rtol=0.1)
 
 

@@ -36,7 +36,7 @@ def curves():
     Two estimators in two tasks.
     """
     series = of_estimators("first", {}, ("ada_pomrl", "without_meta"))
-    return PanelGrid([[Panel("two", series, "task", "ci")]], legend_columns=2)
+    return PanelGrid([[Panel("two", series, "task", "ci")]])
 '''
 
 SMALL: Mapping[str, str] = {

@@ -144,8 +144,6 @@ class PanelGrid:
     """A figure of rows of panels over one legend."""
 
     rows: Sequence[Sequence[Panel]]
-    legend_columns: int = 4
-    """The most columns of the legend."""
     width: float = TEXT_WIDTH
     """The width of the figure, in inches."""
     row_height: float = 2.4
@@ -190,5 +188,5 @@ class PanelGrid:
             for axes, row in zip(grid, rows, strict=True):
                 self.draw_row(axes, data, row)
             every, more = [ax for axes in grid for ax in axes], self.further_entries(data)
-            panels.shared_legend(figure, every, columns=self.legend_columns, more=more)
+            panels.shared_legend(figure, every, more=more)
             return panels.finish(figure, data, self.series, sweeps)

@@ -1,20 +1,21 @@
 """Panels of figures: axes side by side with letters above them, curves with bands in them, and legends below."""
 
-from collections.abc import Sequence
+import textwrap
+from collections.abc import Iterable, Sequence
 
+import numpy as np
 import pandas as pd
+import seaborn as sns
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgba
-from matplotlib.container import Container
 from matplotlib.figure import Figure, FigureBase
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
-from matplotlib.transforms import ScaledTranslation
 
 from pomrl.drawing.drawing import Drawing, Series
-from pomrl.drawing.notes import annotate
+from pomrl.drawing.notes import CHARACTERS_PER_INCH, LINE_HEIGHT, MOST_BANDS, annotate
 from pomrl.drawing.style import BAND_OPACITY, EDGE_OPACITY, Look
 from pomrl.results.stored_sweeps import StoredSweeps
 
@@ -24,11 +25,20 @@ AVERAGE_LOSS = "Average planning loss"
 RUNNING_AVERAGE = "Average loss, tasks 1 to t"
 """What an axis says that shows, for each task t, the mean of the losses up to it."""
 
+DASH = 3.0
+"""The length of the dashes of curves that coincide, in widths of the line."""
+
+SHORTEST_CURVE = 5
+"""The number of points that a curve has at least if it is to be drawn as dashes over one that it coincides with."""
+
 MOST_MARKERS = 15
 """The number of points of a line above which only some of them have a marker; most experiments have 15 tasks."""
 
-LABELS_HEIGHT = 0.36
-"""The height of the ticks and the label beneath a panel, in inches."""
+LABELS_WIDTH = 5
+"""The number of characters of a title that would fit above the ticks and the label at the left of a panel."""
+
+HANDLE_WIDTH = 5
+"""The width of the line or marker of a legend's entry and of the space around it, in characters."""
 
 
 def blank(width: float, height: float) -> Figure:
@@ -53,51 +63,71 @@ def row_of_panels(columns: int, width: float, height: float, *, share_y: bool = 
     return figure, axes
 
 
-def curve(ax: Axes, points: pd.DataFrame, look: Look) -> None:
-    """Draw the means of a series as a line, its band as a shade, and its marked points as circles."""
-    style = {"color": look.color, "linestyle": look.linestyle, "label": look.label}
-    shape = {"marker": look.marker, "markersize": look.size, "markeredgewidth": 0.4, "markeredgecolor": "white"}
+def curves(ax: Axes, data: pd.DataFrame, wanted: Sequence[Series]) -> None:
+    """Draw the wanted series of a panel that the data holds; a panel without any of them says "no runs"."""
+    points = pd.concat([each.of(data) for each in wanted]).dropna(subset="mean")
+    held = set(points["series"])
+    if looks := [each.look for each in wanted if each.look.label in held]:
+        draw_curves(ax, points, looks)
+    else:
+        ax.text(0.5, 0.5, "no runs", transform=ax.transAxes, ha="center", va="center")
+
+
+def draw_curves(ax: Axes, points: pd.DataFrame, looks: Sequence[Look]) -> None:
+    """Draw the means of several series as lines, their bands as shades, and their marked points as circles.
+
+    Args:
+        ax: The axes.
+        points: A table with the columns series, x, mean, lower, upper, n and marker, see `drawing.COLUMNS`.
+        looks: How the series are drawn, in the order of the legend.
+    """
+    colors = {look.label: look.color for look in looks}
+    of_series = dict(iter(points.groupby("series", sort=False)))
+    first = len(ax.lines)
+    tidy = {"x": "x", "y": "mean", "hue": "series", "hue_order": list(colors), "palette": colors, "legend": False}
+    sns.lineplot(points, **tidy, estimator=None, errorbar=None, markeredgewidth=0.4, ax=ax)
+    lines = dict(zip(colors, ax.lines[first:], strict=True))
+    for look in looks:
+        _style(lines[look.label], look, is_mean=bool(of_series[look.label]["n"].all()))
+    for look in _shaded([look for look in looks if of_series[look.label]["lower"].notna().any()]):
+        _shade(ax, of_series[look.label], look)
+    if points["marker"].any():
+        circles = {"s": 25, "edgecolor": "black", "linewidth": 1, "zorder": 5, "clip_on": False}
+        sns.scatterplot(points[points["marker"]], **tidy, **circles, ax=ax)
+    ax.set(xlabel="", ylabel="")
+
+
+def _style(line: Line2D, look: Look, *, is_mean: bool) -> None:
+    """Give a line what is its own: label, marker and dashes."""
     # Markers at all points of a long line would hide the lines beneath it.
-    every = -(-len(points) // MOST_MARKERS) if look.linestyle else 1
+    every = -(-len(line.get_xdata(orig=False)) // MOST_MARKERS) if look.linestyle else 1
+    line.set(label=look.label, marker=look.marker, markersize=look.size, linestyle=look.linestyle, markevery=every)
     # Axes have room for all means over runs, but not for all values of bounds, so only these are cut at their edges.
-    clip_on = not points["n"].all()
-    (line,) = ax.plot(points["x"], points["mean"], clip_on=clip_on, **style, **(shape if look.marker else {}))
-    line.set_markevery(every)
-    if points["lower"].notna().any():
-        _band(ax, points, look)
-    marked = points[points["marker"]]
-    if len(marked):
-        circles = {"color": look.color, "markeredgecolor": "black", "markersize": 5, "zorder": 5, "clip_on": clip_on}
-        ax.plot(marked["x"], marked["mean"], "o", **circles)
+    line.set_clip_on(not is_mean)
 
 
-def _band(ax: Axes, points: pd.DataFrame, look: Look) -> None:
+def _shaded(looks: Sequence[Look]) -> Sequence[Look]:
+    """Return the series whose bands are drawn: of so many that nobody can tell them apart, three."""
+    return looks if len(looks) <= MOST_BANDS else [looks[0], looks[len(looks) // 2], looks[-1]]
+
+
+def _shade(ax: Axes, points: pd.DataFrame, look: Look) -> None:
     """Shade a band and draw its edges, which tell bands apart where their shades overlap."""
     face, edge = to_rgba(look.color, BAND_OPACITY), to_rgba(look.color, EDGE_OPACITY)
     ax.fill_between(points["x"], points["lower"], points["upper"], facecolor=face, edgecolor=edge, linewidth=0.5)
 
 
-def curves(ax: Axes, data: pd.DataFrame, wanted: Sequence[Series]) -> None:
-    """Draw the wanted series of a panel that the data holds; a panel without any of them says "no runs"."""
-    drawable = [(points, series.look) for series in wanted if len(points := series.of(data))]
-    for points, look in drawable:
-        curve(ax, points, look)
-    if not drawable:
-        ax.text(0.5, 0.5, "no runs", transform=ax.transAxes, ha="center", va="center")
-
-
-def right_axis(ax: Axes) -> Axes:
-    """Return axes over a panel that share its horizontal axis and have their vertical axis at the right."""
-    right = ax.twinx()
-    right.grid(visible=False)
-    right.spines[["top", "left"]].set_visible(False)
-    ax.tick_params(axis="y", length=0)
-    return right
-
-
 def letter(ax: Axes, panel: str, title: str) -> None:
-    """Write the letter and the title of a panel above it; in a figure of one panel the letter is empty."""
-    ax.set_title(f"({panel}) {title}" if panel else title, loc="left")
+    """Write the letter and the title of a panel above it; in a figure of one panel the letter is empty.
+
+    Layouts leave no room for the width of a title, so one that is wider than its panel takes several lines.
+    """
+    place, width = ax.get_subplotspec(), ax.get_figure(root=True).get_figwidth()
+    room = CHARACTERS_PER_INCH * width / (place.get_gridspec().ncols if place else 1) - LABELS_WIDTH
+    text = (f"({panel}) {title}" if panel else title).replace(" = ", "\u00a0=\u00a0")
+    ax.set_title(
+        "\n".join(textwrap.fill(line, int(room), break_on_hyphens=False) for line in text.split("\n")), loc="left"
+    )
 
 
 def loss_axis(ax: Axes, label: str = LOSS) -> None:
@@ -114,7 +144,7 @@ def loss_axis(ax: Axes, label: str = LOSS) -> None:
 def task_axis(ax: Axes, data: pd.DataFrame) -> None:
     """Label the horizontal axis as the task, with ticks at whole tasks from the first to the last in the data."""
     last = int(data["x"].to_numpy().max())
-    ax.set_xticks(range(1, last + 1, max(1, -(-last // 8))))
+    ax.set_xticks(range(1, last + 1, -(-last // 5)))
     ax.set_xlim(1 - 0.05 * last, last + 0.05 * last)
     ax.set_xlabel("Task t")
 
@@ -126,30 +156,30 @@ def gamma_axis(ax: Axes) -> None:
     ax.set_xlabel("Discount factor γ")
 
 
-def legend(ax: Axes, *, columns: int = 1, more: Sequence[Artist | Container] = ()) -> None:
-    """Put a legend of the curves of a panel, and of the handles in `more`, beneath it; without curves there is none."""
-    curves, _ = ax.get_legend_handles_labels()
-    if curves:
-        below = ax.transAxes + ScaledTranslation(0.0, -LABELS_HEIGHT, ax.figure.dpi_scale_trans)
-        place = {"loc": "upper center", "bbox_to_anchor": (0.5, 0.0), "bbox_transform": below}
-        ax.legend(handles=[*curves, *more], ncols=columns, **place)
-
-
 def minimum_marker() -> Line2D:
     """Return the entry of a legend for the circle that marks the minimum of a curve."""
     return Line2D([], [], marker="o", linestyle="", color="white", markeredgecolor="black", label="minimum")
 
 
-def shared_legend(figure: FigureBase, axes: Sequence[Axes], *, columns: int, more: Sequence[Artist] = ()) -> None:
-    """Put one legend beneath a figure or a part of it: each series of its panels once, and the handles in `more`."""
-    handles = {label: handle for ax in axes for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)}
-    figure.legend(handles=[*handles.values(), *more], loc="outside lower center", ncols=columns)
+def shared_legend(figure: FigureBase, axes: Sequence[Axes], *, more: Sequence[Artist] = ()) -> None:
+    """Put one legend beneath a figure or a part of it: each series of its panels once, and the handles in `more`.
+
+    It has as many columns as the width of the figure allows, and the figure grows by its rows after the first.
+    """
+    by_label = {label: handle for ax in axes for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)}
+    handles, whole = [*by_label.values(), *more], axes[0].get_figure(root=True)
+    widths = np.array([len(str(handle.get_label())) + HANDLE_WIDTH for handle in handles])
+    room = whole.get_figwidth() * CHARACTERS_PER_INCH
+    fitting = (n for n in range(len(widths), 1, -1) if sum(of.max() for of in np.array_split(widths, n)) <= room)
+    columns = next(fitting, 1)
+    figure.legend(handles=handles, loc="outside lower center", ncols=columns)
+    whole.set_figheight(whole.get_figheight() + LINE_HEIGHT * max(0, -(-len(handles) // columns) - 1))
 
 
 def finish(
     figure: Figure, data: pd.DataFrame, wanted: Sequence[Series] = (), sweeps: StoredSweeps | None = None
 ) -> Drawing:
-    """Finish a figure while its style is in force: note what it lacks, and fix its ticks and its layout.
+    """Finish a figure while its style is in force: note what it lacks, show what coincides, and fix ticks and layout.
 
     Args:
         figure: The figure, which saving changes no more.
@@ -161,7 +191,29 @@ def finish(
         The figure and the table.
     """
     annotate(figure, data, wanted, sweeps or {})
+    for ax in figure.axes:
+        for lines in coinciding(ax.lines):
+            _interleave(lines)
     figure.draw_without_rendering()
     # Otherwise every further layout would move the panels by a rounding error and change the bytes of the next file.
     figure.set_layout_engine("none")
     return Drawing(figure, data)
+
+
+def coinciding(lines: Iterable[Line2D]) -> list[list[Line2D]]:
+    """Return the groups of lines of a panel that are equal in their second half."""
+    alike: dict[bytes, list[Line2D]] = {}
+    for line in lines:
+        x, y = np.asarray(line.get_data(), float)
+        if len(x) >= SHORTEST_CURVE and line.get_linestyle() != "None":
+            end = np.concatenate([x, y[len(y) // 2 :]]).round(9).tobytes()
+            alike.setdefault(end, []).append(line)
+    return [group for group in alike.values() if len(group) > 1]
+
+
+def _interleave(lines: Sequence[Line2D]) -> None:
+    """Draw lines that coincide as dashes over the first of them, each where the others have gaps."""
+    for place, line in enumerate(lines):
+        line.set_markevery((place, len(lines)))
+        if place:
+            line.set_linestyle((-DASH * place, (DASH, DASH * (len(lines) - 1))))

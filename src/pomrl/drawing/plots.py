@@ -10,8 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from pomrl.drawing.drawing import Drawing
-from pomrl.drawing.notes import CHARACTERS_PER_INCH
-from pomrl.drawing.panels import blank, curve, finish, grid_of_panels, shared_legend
+from pomrl.drawing.panels import blank, draw_curves, finish, grid_of_panels, shared_legend
 from pomrl.drawing.style import COLUMN_WIDTH, MARKERS, TEXT_WIDTH, Look, context, hues, look, shades
 from pomrl.results.chosen_runs import Chosen, Tasks, per_run
 from pomrl.results.statistics import Kind, band
@@ -177,23 +176,25 @@ class _Panels:
     def draw(self, ax: Axes, rows: pd.DataFrame) -> None:
         """Draw the rows of a panel: a curve, or points, for each value of the setting for colours."""
         if self.hue is None:
-            self._series(ax, rows, Look("", "#332288", MARKERS[0]), 0.0)
-            return
-        values = _sort(rows[self.hue])
-        for at, value in enumerate(values):
-            one = replace(self.looks[value], linestyle=LINES[at % len(LINES)])  # which grey print keeps apart
-            self._series(ax, rows.loc[rows[self.hue] == value], one, (at - (len(values) - 1) / 2) * 0.6 / len(values))
+            looks, labels = [Look("", "#332288", MARKERS[0])], ""
+        else:
+            values = _sort(rows[self.hue])  # with lines that grey print keeps apart
+            looks = [replace(self.looks[value], linestyle=LINES[at % len(LINES)]) for at, value in enumerate(values)]
+            labels = rows[self.hue].map(lambda value: self.looks[value].label)
+        points = rows.rename(columns={self.x: "x"}).assign(series=labels, marker=False)
+        if self.order:
+            self._draw_bars(ax, points, looks)
+        else:
+            draw_curves(ax, points.sort_values("x"), looks)
 
-    def _series(self, ax: Axes, rows: pd.DataFrame, one: Look, aside: float) -> None:
-        """Draw a line with a band, or, where x has categories, points with error bars, so far beside their places."""
-        points = rows.rename(columns={self.x: "x"}).assign(marker=False)
-        if not self.order:
-            curve(ax, points.sort_values("x"), one)
-            return
-        ends = points[["lower", "upper"]].sub(points["mean"], axis=0).abs().to_numpy().T
-        style = {"color": one.color, "marker": one.marker, "markersize": one.size, "label": one.label}
-        where = points["x"].map(list(self.order).index) + aside
-        ax.errorbar(where, points["mean"], ends, linestyle="", capsize=2, linewidth=1, **style)
+    def _draw_bars(self, ax: Axes, points: pd.DataFrame, looks: Sequence[Look]) -> None:
+        """Draw points with error bars, those of one category beside each other."""
+        for at, one in enumerate(looks):
+            of = points[points["series"] == one.label]
+            where = of["x"].map(list(self.order).index) + (at - (len(looks) - 1) / 2) * 0.6 / len(looks)
+            ends = of[["lower", "upper"]].sub(of["mean"], axis=0).abs().to_numpy().T
+            style = {"color": one.color, "marker": one.marker, "markersize": one.size, "label": one.label}
+            ax.errorbar(where, of["mean"], ends, linestyle="", capsize=2, linewidth=1, **style)
 
     def finish(self, ax: Axes) -> None:
         """Label the axes of a panel and set their ticks and limits."""
@@ -228,9 +229,7 @@ def _draw_panels(data: pd.DataFrame, of_panels: _Panels, roles: Roles, note: str
     every = [ax for of_row in panels for ax in of_row]
     for ax in every:
         of_panels.finish(ax)
-    labels = [str(label) for ax in every for label in ax.get_legend_handles_labels()[1]]
-    if labels:
-        room = int(figure.get_figwidth() * CHARACTERS_PER_INCH)
-        shared_legend(figure, every, columns=max(1, room // (max(map(len, labels)) + 6)))
+    if roles.hue:
+        shared_legend(figure, every)
     figure.suptitle(note, fontsize="medium", color="0.25")
     return finish(figure, data)

@@ -9,18 +9,18 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import matplotlib as mpl
+import seaborn as sns
 import yaml
-from matplotlib.colors import LinearSegmentedColormap, to_hex
 
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.sources import PUBLISHED, own_studies
 
 Value = TypeVar("Value", bound=Hashable)
 
-TEXT_WIDTH = 6.5
-"""The width of the text on a page of TMLR, in inches."""
+TEXT_WIDTH = 5.5
+"""The width of the text on a page of NeurIPS and ICLR, in inches; that of TMLR is an inch more."""
 
-COLUMN_WIDTH = 3.25
+COLUMN_WIDTH = 2.75
 """Half of `TEXT_WIDTH`, in inches, for a figure of one panel."""
 
 BAND_OPACITY = 0.12
@@ -43,9 +43,6 @@ class Look:
 
 _NINE = ["#332288", "#CC6677", "#117733", "#88CCEE", "#882255", "#DDCC77", "#44AA99", "#AA4499", "#999933"]
 """The palette "muted" of Paul Tol (personal.sron.nl/~pault)."""
-
-_MAKO = ["#def5e5", "#96ddb5", "#49c1ad", "#359eaa", "#357aa2", "#3c5598", "#3e3469", "#2a1b33", "#0b0405"]
-"""Colours of seaborn's palette "mako", from light to dark; importing seaborn takes longer than drawing a figure."""
 
 _LOOK = re.compile(r"^# look: (\{.*\})\s*$", re.MULTILINE)
 """The line of an option's YAML file that says how the option looks, in a comment that Hydra does not read."""
@@ -83,17 +80,12 @@ def sequence(values: Iterable[Value], label: Callable[[Value], str]) -> dict[Val
 
 def shades(number: int) -> list[str]:
     """Return as many colours for things with an order, from light to dark."""
-    between = LinearSegmentedColormap.from_list("mako", _MAKO)
-    return [to_hex(between((i + 1) / (number + 1))) for i in range(number)]
+    return sns.color_palette("mako_r", number).as_hex()
 
 
 def hues(number: int) -> list[str]:
     """Return as many colours for things without an order; up to nine can be told apart with any colour vision."""
-    if number <= len(_NINE):
-        return _NINE[:number]
-    from seaborn import husl_palette  # here, because it takes long to load
-
-    return husl_palette(number, l=0.5).as_hex()
+    return _NINE[:number] if number <= len(_NINE) else sns.husl_palette(number, l=0.5).as_hex()
 
 
 @contextmanager

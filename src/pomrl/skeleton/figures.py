@@ -15,4 +15,4 @@ def losses() -> PanelGrid:
         Panel(f"σ = {sigma:g}", of_estimators("first", {"sigma": sigma}, ESTIMATORS), "task", "ci")
         for sigma in (0.01, 0.047)
     ]
-    return PanelGrid([panels], legend_columns=3)
+    return PanelGrid([panels])

@@ -41,7 +41,7 @@ def _of_agents(sweep: str, key: str, looks: Mapping[Any, Look], agents: Sequence
         Panel(title, of_values(sweep, key, looks, {"agent": agent}, in_task(1)), "gamma", "ci")
         for agent, title in zip(agents, ("SARSA", "LSTD", "planning"), strict=True)
     ]
-    return PanelGrid([of_agents], legend_columns=len(looks) + 1)
+    return PanelGrid([of_agents])
 
 
 @figure()
@@ -99,5 +99,5 @@ def penalties(sweeps: StoredSweeps, kind: Kind = "se") -> Drawing:
         ax.set_xlabel("Weight of L2")
         panels.letter(ax, series[0].panel, title)
     panels.loss_axis(axes[0])
-    panels.shared_legend(drawn, axes, columns=4)
+    panels.shared_legend(drawn, axes)
     return panels.finish(drawn, data, wanted, sweeps)

@@ -66,7 +66,7 @@ def advice(sweeps: StoredSweeps) -> Drawing:
         _draw_panel(ax, data[data["panel"] == panel])
         panels.letter(ax, panel, f"m = {m}")
         axes.append(ax)
-    panels.shared_legend(drawn, axes, columns=3)
+    panels.shared_legend(drawn, axes)
     return panels.finish(drawn, data, SERIES, sweeps)
 
 

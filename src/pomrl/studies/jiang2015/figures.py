@@ -42,7 +42,7 @@ def guidance_gamma() -> PanelGrid:
 
     In random MDPs, on average over states. Bands are 95 % intervals of the mean.
     """
-    return PanelGrid([[_curves("", "guidance", "Planning loss")]], legend_columns=3)
+    return PanelGrid([[_curves("", "guidance", "Planning loss")]])
 
 
 @figure()
@@ -52,7 +52,7 @@ def training_and_test() -> PanelGrid:
     For n trajectories, on average over states. Bands are 95 % intervals of the mean.
     """
     training = _curves("estimated model", "guidance_training", "Loss")
-    return PanelGrid([[training, _curves("true model", "guidance", "Loss")]], legend_columns=6, share_y=False)
+    return PanelGrid([[training, _curves("true model", "guidance", "Loss")]], share_y=False)
 
 
 def _of_each_number(view: View) -> View:
@@ -136,7 +136,7 @@ def policies_and_bound(_: StoredSweeps) -> Drawing:
     a.set_ylim(0.8, 1500)
     b.set_ylim(0.0, 150.0)
     b.axhline(100.0, color="0.4", linewidth=0.8, linestyle=":", label="no loss exceeds this")
-    panels.shared_legend(drawn, [a, b], columns=4)
+    panels.shared_legend(drawn, [a, b])
     return panels.finish(drawn, data)
 
 
@@ -150,5 +150,5 @@ def _one_panel(sweeps: StoredSweeps, series: list[Series], x: str, kind: Kind) -
     data = collect(points, series)
     drawn, (ax,) = panels.row_of_panels(1, COLUMN_WIDTH, 2.8)
     panels.curves(ax, data, series)
-    panels.legend(ax, columns=2)
+    panels.shared_legend(drawn, [ax])
     return drawn, ax, data

@@ -82,11 +82,6 @@ def of_losses(rows: pd.DataFrame, drawn: pd.DataFrame, x: str) -> pd.DataFrame:
     return drawn.assign(ours=mean, z=(drawn["value"] - mean) / np.sqrt(variance + drawn["reading_error"] ** 2))
 
 
-def of_losses_at_best_gamma(rows: pd.DataFrame, drawn: pd.DataFrame, x: str) -> pd.DataFrame:
-    """Compare the losses at gamma* of each task, as `of_losses` does."""
-    return of_losses(rows.merge(best_gamma(rows, ["task"]), on=["task", "gamma"]), drawn, x)
-
-
 def of_best_gammas(rows: pd.DataFrame, drawn: pd.DataFrame, x: str) -> pd.DataFrame:
     """Compare gamma* of each task.
 
@@ -115,7 +110,7 @@ def of_best_gammas(rows: pd.DataFrame, drawn: pd.DataFrame, x: str) -> pd.DataFr
     return drawn.assign(ours=ours, z=z)
 
 
-def points(sweeps: StoredSweeps, series: AuthorsSeries, x: str, compare: Comparison = of_losses) -> pd.DataFrame:
+def points(sweeps: StoredSweeps, series: AuthorsSeries, x: str, compare: Comparison) -> pd.DataFrame:
     """Return what the notebook shows of a series, as rows of a drawing's table; empty where it or we show nothing.
 
     Points that were read off have the error of reading around them. Where the notebook prints another number than the

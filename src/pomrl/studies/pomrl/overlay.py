@@ -10,7 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from pomrl.studies.pomrl import agreement
-from pomrl.studies.pomrl.agreement import AuthorsSeries
+from pomrl.studies.pomrl.agreement import AuthorsSeries, of_best_gammas, of_losses
+from pomrl.studies.pomrl.horizons import HorizonPanel
 from pomrl.study import (
     TASKS,
     Kind,
@@ -84,8 +85,12 @@ def points(sweeps: StoredSweeps, shown: Sequence[Panel], kind: Kind | None = Non
     Raises:
         ValueError: If the sweeps hold none of the series.
     """
-    compared = [(one, panel.x) for panel in shown for one in panel.series if isinstance(one, AuthorsSeries)]
-    theirs = [agreement.points(sweeps, one, x) for one, x in compared]
+    theirs = [
+        agreement.points(sweeps, one, panel.x, of_best_gammas if isinstance(panel, HorizonPanel) else of_losses)
+        for panel in shown
+        for one in panel.series
+        if isinstance(one, AuthorsSeries)
+    ]
     return pd.concat(
         [points_of_panels(sweeps, shown, kind), *(table for table in theirs if len(table))], ignore_index=True
     )

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from pomrl.studies.pomrl import simplex
 from pomrl.study import METHODS, Kind, Look, Panel, PanelGrid, Series, StoredSweeps, of_estimators
 
-STRUCTURES = {0.01: "Strong structure", 0.025: "Medium structure", 0.047: "Loosely structured"}
+STRUCTURES = {0.01: "Strong structure", 0.025: "Medium structure", 0.047: "Loose structure"}
 """The name of the structure of tasks at each task similarity: the largest variance of an entry of the model."""
 
 DRAWS = 150
@@ -20,7 +20,6 @@ TASK_MODELS = Look("Task models, three states", "#4477AA", ".", "", size=1.5)
 class Similarities(PanelGrid):
     """Panels of the loss in each task, one for each similarity, with draws of task models in their corners."""
 
-    legend_columns: int = 5
     row_height: float = 2.8
 
     def points(self, sweeps: StoredSweeps, kind: Kind | None = None) -> pd.DataFrame:

@@ -55,7 +55,7 @@ def discounting_or_prior() -> PanelGrid:
     stands at gamma_eval, with which all priors are planned. With uneven data a pair has one or fifteen transitions. In
     random MDPs, on average over states. Bands show one standard error.
     """
-    return PanelGrid([[_panel("equal data", "generative"), _panel("uneven data", "unequal")]], legend_columns=4)
+    return PanelGrid([[_panel("equal data", "generative"), _panel("uneven data", "unequal")]])
 
 
 DISCOUNTS = sequence((0.9, 0.7, 0.5), "γ = {:g}".format)
@@ -85,5 +85,5 @@ def implied_prior(_: StoredSweeps) -> Drawing:
     ax.minorticks_off()
     ax.set_xlabel("Transitions n of a pair")
     ax.set_ylabel("Transitions of the prior")
-    panels.legend(ax, columns=2)
+    panels.shared_legend(drawn, [ax])
     return panels.finish(drawn, data)

@@ -68,7 +68,7 @@ def long_streams(sweeps: StoredSweeps, kind: Kind | None = None) -> Drawing:
     for ax, panel, sigma in zip(axes, PANELS, SIGMAS, strict=True):
         _draw_panel(ax, data, panel, sigma)
     axes[0].set_ylabel("Average regret")
-    panels.shared_legend(figure, axes, columns=4)
+    panels.shared_legend(figure, axes)
     return panels.finish(figure, data, SERIES, sweeps)
 
 

@@ -20,4 +20,4 @@ PANELS = [
     for stream, title in TITLES.items()
 ]
 
-FIGURE = PanelGrid([PANELS[:2], PANELS[2:]], legend_columns=3)
+FIGURE = PanelGrid([PANELS[:2], PANELS[2:]])

@@ -30,4 +30,4 @@ def _panel(numbers: str, learner: str) -> Panel:
     return Panel(f"{look(learner).label}, {TITLES[numbers]}", series, "task", "se")
 
 
-FIGURE = PanelGrid([[_panel(numbers, name) for name in ("pomrl", "ada_pomrl")] for numbers in TITLES], legend_columns=3)
+FIGURE = PanelGrid([[_panel(numbers, name) for name in ("pomrl", "ada_pomrl")] for numbers in TITLES])

@@ -11,5 +11,4 @@ from pomrl.study import look
 
 FIGURE = AuthorsGrid(
     [[against_gamma(1.5, look(name).label, name) for name in ("ada_pomrl", "oracle", "without_meta")]],
-    legend_columns=7,
 )

@@ -33,7 +33,7 @@ PRIOR = Series(Look("Prior: the batches' mean", "black", "*", "", size=7.0), pan
 ESTIMATE = Series(Look("Estimate P̂ₜ", look("pomrl").color, "^", "", size=4.5), panel="b")
 ERROR = Series(Look("Error of P̂ₜ", look("pomrl").color, "^"), panel="c")
 BATCH_ERROR = Series(Look("Error of the batch", look("without_meta").color, "D"), panel="c")
-HORIZON = Series(Look("Horizon (right axis)", "#444444", "s", ":"), panel="c")
+HORIZON = Series(Look("Horizon 1 / (1 - γₜ)", "#444444", "s", ":"), panel="d")
 
 
 @figure(simulations=[RELATED_TASKS])
@@ -51,16 +51,19 @@ def overview(sweeps: StoredSweeps) -> Drawing:
     factor gamma is that of the schedule that follows the upper bound.
     """
     data = _data(sweeps[RELATED_TASKS.name].table)
-    figure, (a, b, c) = panels.row_of_panels(3, TEXT_WIDTH, 2.6)
+    figure = panels.blank(TEXT_WIDTH, 3.6)
+    axes = figure.subplot_mosaic([["a", "b", "c"], ["a", "b", "d"]])
+    a, b, c, d = axes.values()
     simplex.draw(a, data, [TASKS, MEAN_MODEL])
     simplex.draw(b, data, [TASK, BATCH, PRIOR, ESTIMATE])
     _connect(b, data)
-    _gains(c, data)
+    _draw_gains(c, data, [ERROR, BATCH_ERROR], "Model error")
+    _draw_gains(d, data, [HORIZON], HORIZON.look.label)
     panels.letter(a, "a", "Related tasks, one by one")
     panels.letter(b, "b", "Batch and prior, mixed")
-    panels.letter(c, "c", "What is learned adds up")
-    for ax in (a, b):
-        panels.legend(ax)
+    panels.letter(c, "c", "Errors fall")
+    panels.letter(d, "d", "Horizons grow")
+    panels.shared_legend(figure, [a, b, c, d])
     drawing = panels.finish(figure, data)
     for left, right in ((a, b), (b, c)):
         _arrow(figure, left, right)
@@ -105,15 +108,10 @@ def _connect(ax: Axes, data: pd.DataFrame) -> None:
     ax.plot(ends["x"], ends["mean"], color="0.4", linewidth=0.7, linestyle="--", label="_mixed", zorder=1)
 
 
-def _gains(ax: Axes, data: pd.DataFrame) -> None:
-    panels.curves(ax, data, [ERROR, BATCH_ERROR])
-    panels.task_axis(ax, BATCH_ERROR.of(data))
-    panels.loss_axis(ax)
-    ax.set_ylabel("Model error")
-    right = panels.right_axis(ax)
-    panels.curves(right, data, [HORIZON])
-    right.set_ylabel("Horizon 1 / (1 - γₜ)")
-    panels.legend(ax, more=right.get_legend_handles_labels()[0])
+def _draw_gains(ax: Axes, data: pd.DataFrame, series: list[Series], label: str) -> None:
+    panels.curves(ax, data, series)
+    panels.task_axis(ax, series[0].of(data))
+    panels.loss_axis(ax, label)
 
 
 def _arrow(figure: Figure, left: Axes, right: Axes) -> None:

@@ -24,4 +24,4 @@ def _panel(alpha: float) -> Panel:
     return Panel(f"α = {alpha:g}", series, "gamma", "se")
 
 
-FIGURE = PanelGrid([[_panel(alpha) for alpha in ALPHAS]], legend_columns=5)
+FIGURE = PanelGrid([[_panel(alpha) for alpha in ALPHAS]])

@@ -12,4 +12,4 @@ from pomrl.study import COLUMN_WIDTH, Panel, PanelGrid, of_estimators
 
 PANEL = Panel("", of_estimators("task_similarity", {"sigma": 0.01}, ["pomrl", "ada_pomrl"]), "task", "sd")
 
-FIGURE = PanelGrid([[PANEL]], legend_columns=2, width=COLUMN_WIDTH)
+FIGURE = PanelGrid([[PANEL]], width=COLUMN_WIDTH)

@@ -2,27 +2,18 @@
 
 from pomrl.study import (
     RUNNING_AVERAGE,
-    TEXT_WIDTH,
-    Drawing,
-    Kind,
     Panel,
     PanelGrid,
     Series,
-    StoredSweeps,
     View,
     at_largest_gamma,
     best_fixed,
-    draw_row,
     dynamic_best,
     figure,
-    lettered,
     look,
     of_values,
-    panels,
-    points_of_panels,
     running_average,
     sequence,
-    series_of,
 )
 
 STORED: dict[str, tuple[str, View]] = {
@@ -59,19 +50,18 @@ OFFSETS = of_values(
     "gamma_0", "gamma_schedule.gamma_0", sequence((0.25, 0.3, 0.35, 0.4, 0.45, 0.5), "γ₀ = {:g}".format)
 )
 UPPER_BOUND = Panel("Upper bound", [wanted("pomrl", "fixed"), *OFFSETS], "task", "se")
-(PANELS,) = lettered([[*all_and_averages("pomrl"), UPPER_BOUND]])
-SERIES = series_of(PANELS)
 
 
-@figure(series=SERIES)
-def gamma_schedules(sweeps: StoredSweeps, kind: Kind | None = None) -> Drawing:
+@figure()
+def gamma_schedules() -> PanelGrid:
     """Figure 6: Schedules of the discount factor.
 
     The loss of POMRL in each task under the gamma schedules.
 
     Panel (a) shows all schedules, (b) the average loss in tasks 1 to t without the constant gamma_eval, and (c) the
     schedule that follows the upper bound, for several offsets gamma_0; a curve coincides with that of the constant
-    gamma_eval from the task on in which its schedule reaches it. Bands show one standard error.
+    gamma_eval from the task on in which its schedule reaches it, and their dashes alternate. Bands show one standard
+    error.
 
     The paper: "(a) Planning with online-meta learning shows that all baselines outperform using a constant discount
     factor. (b) Zoomed in plot of average planning loss over the progression of tasks T shows competitive performance
@@ -80,12 +70,7 @@ def gamma_schedules(sweeps: StoredSweeps, kind: Kind | None = None) -> Drawing:
     competitive to the dynamic-best baseline. (c) Using the upper bound to guide the schedule significantly outperforms
     gamma_eval and is shown for gamma_0 in (0.25, 0.50). Error bars depict 1-standard error for 600 independent runs."
     """
-    data = points_of_panels(sweeps, PANELS, kind)
-    figure, axes = panels.row_of_panels(3, TEXT_WIDTH, 3.0)
-    draw_row(axes, data, PANELS)
-    for ax, columns in zip(axes, (1, 1, 2), strict=True):
-        panels.legend(ax, columns=columns)
-    return panels.finish(figure, data, SERIES, sweeps)
+    return PanelGrid([[*all_and_averages("pomrl"), UPPER_BOUND]], share_y=False)
 
 
 @figure()
@@ -96,4 +81,4 @@ def gamma_schedules_adapomrl() -> PanelGrid:
 
     ada-POMRL has to estimate the task similarity, which two of the schedules use. Bands show one standard error.
     """
-    return PanelGrid([all_and_averages("ada_pomrl")], legend_columns=5, row_height=2.8, share_y=False)
+    return PanelGrid([all_and_averages("ada_pomrl")], share_y=False)

@@ -24,5 +24,5 @@ def dirichlet_task_dist(_: StoredSweeps) -> Drawing:
     variance = simplex.variance(CONCENTRATION)
     figure, (ax,) = panels.row_of_panels(1, COLUMN_WIDTH, 3.0)
     simplex.draw(ax, data, [TASKS])
-    panels.letter(ax, "", f"Dir(15, 15, 15)\nvariance {variance:.5f}, standard deviation {sqrt(variance):.4f}")
+    panels.letter(ax, "", f"Dir(15, 15, 15)\nvariance {variance:.5f},\nstandard deviation {sqrt(variance):.4f}")
     return panels.finish(figure, data)

@@ -17,4 +17,4 @@ PANELS = [
     for name in ("ada_pomrl", "oracle", "without_meta")
 ]
 
-FIGURE = PanelGrid([PANELS], legend_columns=7)
+FIGURE = PanelGrid([PANELS])

@@ -13,4 +13,4 @@ from pomrl.study import COLUMN_WIDTH, Panel, PanelGrid, of_values, sequence
 STARTS = sequence((0.01, 0.1, 0.5), "σ₁ = {:g}".format)
 PANEL = Panel("", of_values("initial_similarity", "estimator.start_deviation", STARTS), "task", "se")
 
-FIGURE = PanelGrid([[PANEL]], legend_columns=3, width=COLUMN_WIDTH)
+FIGURE = PanelGrid([[PANEL]], width=COLUMN_WIDTH)

@@ -24,4 +24,4 @@ def _panel(sigma: float, similarity: str) -> Panel:
     return Panel(f"σ = {sigma:g}, {SIMILARITY[similarity]}", series, "task", "se", label=RUNNING_AVERAGE)
 
 
-FIGURE = PanelGrid([[_panel(sigma, name) for name in SIMILARITY] for sigma in (0.01, 0.047)], legend_columns=3)
+FIGURE = PanelGrid([[_panel(sigma, name) for name in SIMILARITY] for sigma in (0.01, 0.047)])
