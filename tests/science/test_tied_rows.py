@@ -123,7 +123,7 @@ def test_rows_that_differ_from_task_to_task_are_explained_as_before():
     truth = Truth(batches[-1].P_bar, np.zeros_like(batches[-1].P_bar))
     h = EqualOrTied().assess(6, batches[-1], memory, memory, truth).h
     tied = TiedRows().assess(6, batches[-1], memory.otherwise, memory.otherwise, truth)
-    np.testing.assert_allclose(h, tied.h, atol=0.02)
+    np.testing.assert_allclose(np.asarray(h), np.asarray(tied.h), atol=0.02)
     np.testing.assert_allclose(memory.rate(6), memory.otherwise.rate(6), atol=0.05)
 
 
