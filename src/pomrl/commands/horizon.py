@@ -64,7 +64,7 @@ def _say(*sentences: str) -> None:
 def _print(report: HorizonReport, log: Log) -> None:
     _say(*report.words, *log.remarks)
     if len(report.changes):
-        print_frame(report.changes.head(MOST_CHANGES).round({"gain": 3}))
+        print_frame(report.changes.head(MOST_CHANGES).round({"gain": 3, "difference": 3, "probability": 2}))
         if len(report.changes) > MOST_CHANGES:
             print(f"and {len(report.changes) - MOST_CHANGES} more, which changes.csv has")
 

@@ -18,6 +18,7 @@ from pomrl.models_and_logs.gains import SUPPORTS, Gains, estimated_gains
 from pomrl.models_and_logs.logs import Log
 from pomrl.models_and_logs.models import ascending
 from pomrl.models_and_logs.recommendations import Improvement, Recommendation
+from pomrl.models_and_logs.runners_up import RunnersUp, runners_up
 from pomrl.models_and_logs.structure import Structure
 from pomrl.science.mdp import check_gamma_eval
 
@@ -33,6 +34,9 @@ SAME = 1e-9
 MOST_TRANSITIONS = 100.0
 """If more than this multiple of the transitions were needed to show a gain, no plan is said to look better."""
 
+OPEN = "open"
+"""What stands in the place of a runner-up where no other action was tried often enough."""
+
 DOUBTFUL = 0.8
 """From this doubt on a report warns of its limit."""
 
@@ -47,8 +51,10 @@ class HorizonReport:
     the log and its lower limit)."""
     changes: "pd.DataFrame"
     """A row for each recommended change, with columns task, state, from (what the log does there), to, tried and
-    tried_in_all (how often the task, and all tasks, have tried it), and gain (what the change adds to the gain by the
-    estimated models). The largest gain is the first."""
+    tried_in_all (how often the task, and all tasks, have tried it), gain (what the change adds to the gain by the
+    estimated models), runner_up (the best other action that the task has tried as often as `recommendation.support`
+    says, or "open" where there is none), difference (how much more `to` is worth than that one), and probability (that
+    it is worth more). The largest gain is the first."""
     tasks: "pd.DataFrame"
     """A row for each task, with columns task, transitions, pairs (the share of pairs that it has tried), changes (in
     how many states), and gain (that of the task by its estimated model)."""
@@ -108,11 +114,13 @@ def horizon_report(
     table = table.assign(gain=gains.mean, lower=gains.lower)
     estimate = estimated(log, gamma_eval, structure)
     recommendation = _recommended(log, estimate, gains, table)
-    of_states = estimate.gains(recommendation.policies, gamma_eval)
+    policies = recommendation.policies
+    of_states = estimate.gains(policies, gamma_eval)
+    others = runners_up(log, estimate, policies, recommendation.support, gamma_eval)
     return HorizonReport(
         recommendation,
         table,
-        _changes(log, recommendation, of_states / len(log.tasks)),
+        _changes(log, recommendation, of_states / len(log.tasks), others),
         _tasks(log, recommendation, of_states),
         gamma_eval,
         _warnings(recommendation.improvement),
@@ -156,7 +164,9 @@ def _enough(log: Log, gains: Gains) -> float:
     return float(tried * more.min()) if more.min(initial=np.inf) <= MOST_TRANSITIONS else np.inf
 
 
-def _changes(log: Log, recommendation: Recommendation, gains: Float[np.ndarray, "K S"]) -> "pd.DataFrame":
+def _changes(
+    log: Log, recommendation: Recommendation, gains: Float[np.ndarray, "K S"], others: RunnersUp
+) -> "pd.DataFrame":
     k, s = np.nonzero(recommendation.changed)
     a, visits = recommendation.policies[k, s], log.visits
     columns = {
@@ -167,6 +177,9 @@ def _changes(log: Log, recommendation: Recommendation, gains: Float[np.ndarray, 
         "tried": visits[k, s, a],
         "tried_in_all": visits.sum(0)[s, a],
         "gain": gains[k, s],
+        "runner_up": [OPEN if action == KEEP else log.actions[action] for action in others.action[k, s]],
+        "difference": others.difference[k, s],
+        "probability": others.probability[k, s],
     }
     return pd.DataFrame(columns).sort_values("gain", ascending=False, kind="stable", ignore_index=True)
 

@@ -1,0 +1,37 @@
+"""The benchmark of learners that explain rows in different ways: its families are models, and its row adds up."""
+
+import numpy as np
+import pytest
+from benchmarks.explanations_of_rows import row
+from benchmarks.families_after_the_rule import AFTER_THE_RULE
+
+from pomrl.science.planners import PolicyIteration
+
+
+@pytest.mark.parametrize("name", AFTER_THE_RULE)
+def test_rows_sum_to_one_and_rewards_are_finite(name: str) -> None:
+    kind, centre = AFTER_THE_RULE[name]
+    family = kind(centre=centre, spread=0.15)
+    P, R = family.models(family.latents())  # not `candidate_models`, which divides rows by their sums
+    assert (P.shape[0], P.shape[1:3]) == (family.values, family.size)
+    assert (P >= 0).all()
+    np.testing.assert_allclose(P.sum(-1), 1.0, atol=1e-12)
+    assert np.isfinite(R).all()
+
+
+def test_a_gambler_with_fair_tosses_wins_as_often_as_the_share_that_he_owns() -> None:
+    fair = AFTER_THE_RULE["gambler"][0](centre=0.5, spread=0.0, values=2).candidate_models()
+    P, R = fair.P[:1], (fair.P * fair.R).sum(-1)[:1]
+    policy = PolicyIteration().plan(P, R, np.array([0.9]))[0, 0]
+    chain, wins = P[0, np.arange(21), policy], R[0, np.arange(21), policy]
+    np.testing.assert_allclose(
+        np.linalg.solve(np.eye(21) - 0.999999 * chain, wins)[1:20], np.arange(1, 20) / 20, atol=1e-3
+    )
+
+
+def test_a_row_of_the_table() -> None:
+    found = row("cabs", 0.05, runs=3)
+    assert found["family"] == "cabs"
+    shares = [float(str(found[name]).split()[0]) for name in ("ada-POMRL", "equal or tied", "less")]
+    assert shares[1] - shares[0] == pytest.approx(shares[2], abs=0.11)
+    assert 0.0 < shares[1] < 100.0
