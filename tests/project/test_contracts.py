@@ -111,15 +111,15 @@ class TestGaussian(TaskDistributionContract):
 class Leaking(RegularisedLeastSquares):
     """The rate of a run depends on the other runs."""
 
-    def mixing_rate(self, t: int, m: int | PerPair, sigma: PerPair, memory: Memory, truth: Truth) -> PerPair:
-        return np.full_like(sigma, memory.P_o_hat.var())
+    def mixing_rate(self, t: int, m: int | PerPair, deviation: PerPair, memory: Memory, truth: Truth) -> PerPair:
+        return np.full_like(deviation, memory.P_o_hat.var())
 
 
 class Overweight(RegularisedLeastSquares):
     """The rate is above 1."""
 
-    def mixing_rate(self, t: int, m: int | PerPair, sigma: PerPair, memory: Memory, truth: Truth) -> PerPair:
-        return np.full_like(sigma, 1.5)
+    def mixing_rate(self, t: int, m: int | PerPair, deviation: PerPair, memory: Memory, truth: Truth) -> PerPair:
+        return np.full_like(deviation, 1.5)
 
 
 class Greedy(Planner):
