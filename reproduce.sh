@@ -37,15 +37,19 @@ environment() {
 digest() { cat "$1" pyproject.toml setup.py src/pomrl/science/solvers/*.c | cksum; }
 
 make_environment() {
-    local lock=$1 python
+    local lock=$1 python compiled
     python=$(supported_python)
     "$python" -m venv --clear .venv
     sed -n '/^setuptools==/,/# via/p' "$lock" > .venv/build.txt
     install --require-hashes --requirement .venv/build.txt
-    install --require-hashes --requirement "$lock"
+    install --no-deps --require-hashes --requirement "$lock"  # which is complete, so that nothing is left to resolve
+    compile_packages & compiled=$!  # beside the compiler of the engine, which keeps one core busy
     install --no-deps --editable .
-    .venv/bin/python -m compileall -qq -j 0 .venv/lib src || true  # some packages have files that are no Python
+    wait "$compiled"
 }
+
+# What packages have for their own tests is never imported, and some have files that are no Python.
+compile_packages() { .venv/bin/python -m compileall -qq -j 0 -x /tests/ .venv/lib src || true; }
 
 # What is built here is built with the locked version of setuptools.
 install() { .venv/bin/pip install --quiet --no-compile --use-pep517 --no-build-isolation "$@"; }
@@ -72,13 +76,13 @@ tests() {
     esac
 }
 
-# What has the shapes of its arguments and results checked whenever it is called, which doubles the time of its tests.
+# What has the shapes of its arguments and results checked, in the first calls of each function in each test.
 SHAPES=pomrl.science,pomrl.models_and_logs,pomrl.bounds,pomrl.studies.pomrl.theory
 
 all_tests() {
     local types failed=0
     .venv/bin/pyright >.venv/types.txt 2>&1 & types=$!  # beside the tests, because it keeps one core busy at most
-    run_tests "--jaxtyping-packages=$SHAPES,beartype.beartype" || failed=1
+    run_tests "--jaxtyping-packages=$SHAPES,tests.support.shapes.first_calls" || failed=1
     wait "$types" || failed=1
     cat .venv/types.txt
     return "$failed"

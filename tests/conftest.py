@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from joblib.externals.loky import get_reusable_executor
+from tests.support import shapes
 from threadpoolctl import threadpool_limits
 from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
@@ -89,6 +90,12 @@ def no_folder_stays_on_the_path() -> Iterator[None]:
     before = [*sys.path]
     yield
     sys.path[:] = before
+
+
+@pytest.fixture(autouse=True)
+def shapes_are_checked_anew() -> None:
+    """Where shapes are checked, those of each test's first calls are."""
+    shapes.calls.clear()
 
 
 @pytest.fixture(autouse=True)
