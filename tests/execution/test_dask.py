@@ -20,6 +20,9 @@ pytestmark = pytest.mark.slow
 GATED = ("-m", "sigma=0.01,0.02", "estimator=gated", "T=2", "S=4", "runs=220")
 """Two blocks that do not wait, and two that wait as long as there is a gate."""
 
+ALONE = ("--nthreads=1", "--no-nanny")
+"""Workers that nobody starts again, which saves a process that would import Dask for each of them."""
+
 
 @pytest.fixture(scope="module")
 def faults(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
@@ -43,7 +46,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory, faults: Path) -> Iterator[
 @pytest.fixture(scope="module")
 def empty_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     """Yield a cluster without workers."""
-    with real.cluster(tmp_path_factory.mktemp("empty") / "dask", workers=0) as started:
+    with real.cluster(tmp_path_factory.mktemp("empty") / "dask", workers=0, options=ALONE) as started:
         yield started
 
 
@@ -122,7 +125,7 @@ def test_a_scheduler_that_is_killed_is_an_error_and_a_new_start_goes_on(
     faults: Path, gate: Path, empty_cluster: Cluster, tmp_path: Path, unbroken: dict[str, bytes]
 ) -> None:
     outputs = tmp_path / "outputs"
-    with real.cluster(tmp_path / "first", faults) as first:
+    with real.cluster(tmp_path / "first", faults, options=ALONE) as first:
         process = driver(outputs, *GATED, *on(first), paths=(faults,))
         until_two_wait(gate, outputs)
         end(first.scheduler)
