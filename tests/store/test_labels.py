@@ -2,12 +2,13 @@
 
 import io
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
 from tests.support.computed import call
 
-from pomrl.commands import run, runs
+from pomrl.commands import plot, run, runs
 
 SMALL = ("T=1", "S=4", "runs=1")
 
@@ -27,3 +28,23 @@ def test_labels_collect_on_what_is_stored_and_change_neither_signature_nor_bytes
     assert (row["tags"], row["notes"]) == ("first, 2", "a remark, with a comma")
     assert call(runs, "--verify")[0] == 0
     assert call(runs, "tag=third")[0] == 1
+
+
+@pytest.mark.parametrize("words", [(), ("-m",)])
+def test_an_option_looks_as_its_file_last_said_without_the_file(
+    words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    drawn: list[Any] = []
+    monkeypatch.setattr(plot, "save", lambda drawing, *_: drawn.append(drawing) or [])
+    monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path / "outputs"))
+    file = tmp_path / "conf/estimator/mine.yaml"
+    file.parent.mkdir(parents=True)
+    for color in ("#123456", "#654321"):
+        file.write_text(f'# look: {{label: My own, color: "{color}", marker: X}}\ndefaults: [pomrl, _self_]\n')
+        assert call(run, *words, "--config-dir", str(file.parents[1]), *SMALL, "estimator=mine", "+tag=one")[0] == 0
+    file.unlink()
+    for role in ("--hue", "--x"):
+        assert call(plot, "tag=one", role, "estimator")[0] == 0
+    curves, points = (drawing.figure.axes[0] for drawing in drawn)
+    assert [(line.get_color(), line.get_marker()) for line in curves.lines] == [("#654321", "X")]
+    assert [tick.get_text() for tick in points.get_xticklabels()] == ["My own"]

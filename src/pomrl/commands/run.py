@@ -90,4 +90,6 @@ def compose() -> Sweep | None:
         return config
     if with_hydra.hydra.mode == RunMode.MULTIRUN:  # of which our sweeper makes a `Sweep`
         raise ConfigError(FOREIGN)
-    return Sweep([composition.plain(config, with_hydra.hydra.runtime.choices)], 1)
+    runtime = with_hydra.hydra.runtime
+    folders = [source.path for source in runtime.config_sources if source.schema == "file"]
+    return Sweep([composition.plain(config, runtime.choices, folders)], 1)

@@ -4,7 +4,7 @@ Nothing heavy is imported here, so that a command line that only asks for help i
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 METHOD_GROUPS = ("estimator", "gamma_schedule", "planner", "agent", "metric")
@@ -37,6 +37,8 @@ class Composed:
     """The values by key; for a group, the keys of its option and the name of its class under `_target_`."""
     options: Mapping[str, str]
     """The name of the option that was chosen in each group."""
+    looks: Mapping[str, str] = field(default_factory=dict[str, str])
+    """What the files of options of the user's own say of their looks, by group."""
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,7 @@ from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
+from pomrl.configuration import looks
 from pomrl.configuration.composed import Composed, ConfigError
 from pomrl.configuration.composing_errors import composing
 from pomrl.configuration.importing import find_plugins
@@ -80,12 +81,13 @@ def register_resolvers() -> None:
         OmegaConf.register_new_resolver(name, function, replace=True)
 
 
-def plain(config: DictConfig, choices: Mapping[str, Any]) -> Composed:
+def plain(config: DictConfig, choices: Mapping[str, Any], folders: Sequence[str]) -> Composed:
     """Return what Hydra composed as plain data, without Hydra's own part and with all interpolations resolved.
 
     Args:
         config: The configuration, with or without its key `hydra`, whose interpolations would fail to resolve.
         choices: The option that was chosen in each group (`hydra.runtime.choices`); None where there is none.
+        folders: The folders of options.
 
     Raises:
         ConfigError: A value is missing, or refers to a key that does not exist.
@@ -93,7 +95,7 @@ def plain(config: DictConfig, choices: Mapping[str, Any]) -> Composed:
     with composing():
         ours = _ours(config) if "hydra" in config else config
         values = OmegaConf.to_container(ours, resolve=True, throw_on_missing=True)
-    return Composed(cast(Values, values), _options(choices))
+    return Composed(cast(Values, values), _options(choices), looks.of_own_options(choices, folders))
 
 
 def _options(choices: Mapping[str, Any]) -> dict[str, str]:
@@ -139,6 +141,7 @@ class Composer(ConfigLoaderImpl):
         super().__init__(search_path)
         self._config_name, self._of_hydra = config_name, hydra_overrides
         self._files = _Files(self.repository)
+        self._folders = [source.path for source in self.repository.get_sources() if source.scheme() == "file"]
         self._groups = frozenset(self.list_groups(""))
         self._load, self._compose, self._content = cache(self._load), cache(self._compose), cache(self._content)
         self._read: dict[str, Override] = {}
@@ -205,9 +208,10 @@ class Composer(ConfigLoaderImpl):
         except KeyError:
             config = self._load(*overrides).values  # Hydra's own message says better what is wrong
         try:
-            return Composed(_resolve(config, config), _options(loaded.choices))
+            said = looks.of_own_options(loaded.choices, self._folders)
+            return Composed(_resolve(config, config), _options(loaded.choices), said)
         except (KeyError, OmegaConfBaseException):
-            return plain(OmegaConf.create(config), loaded.choices)
+            return plain(OmegaConf.create(config), loaded.choices, self._folders)
 
     def _parse(self, line: str) -> Override:
         """Return an override as Hydra reads it, which takes long, so that it is read once."""

@@ -56,6 +56,8 @@ class Experiment:
     execution: Execution
     options: Mapping[str, str]
     """The name of the option that was chosen in each group: for people to read; no number depends on it."""
+    looks: Mapping[str, str] = dataclasses.field(default_factory=dict[str, str])
+    """How options of the user's own look in figures, by group, as their files say."""
 
 
 def _fields(cls: type) -> tuple[str, ...]:
@@ -108,6 +110,7 @@ def parse(composed: Composed) -> Experiment:
             for group in GROUPS
             if group in composed.options
         },
+        looks=composed.looks,
     )
 
 

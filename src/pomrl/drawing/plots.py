@@ -107,8 +107,9 @@ def draw(
         frame[key] = pd.Series([*map(_plain, values)], dtype=object)[frame["experiment"]].to_numpy()
     data = band(frame, keys, y, shown.kind)
     is_text = data[x].map(lambda value: isinstance(value, str)).any()
-    looks = _looks(chosen, roles.hue) if roles.hue else {}
-    of_panels = _Panels(x, y, roles.hue, shown.against, looks, _sort(data[x]) if is_text else [])
+    looks, of_x = (_looks(chosen, key) if key else {} for key in (roles.hue, x if x in LOOKING else None))
+    order = {value: of_x[value].label if of_x else str(value) for value in _sort(data[x])} if is_text else {}
+    of_panels = _Panels(x, y, roles.hue, shown.against, looks, order)
     with context():
         return _draw_panels(data, of_panels, roles, f"{BANDS[shown.kind]} over {chosen.runs_in_words()}")
 
@@ -143,11 +144,10 @@ def _pair(frame: pd.DataFrame, y: str, pair: Sequence[str], places: Mapping[int,
 def _looks(chosen: Chosen, key: str) -> Mapping[Any, Look]:
     """Return how each value of a setting is drawn: options as everywhere, numbers from light to dark."""
     described = [_plain(each.get(key, ABSENT)) for each in chosen.settings]
-    values = _sort(described)
     if key in LOOKING:
-        packages = [stored.said().settings[key]["_target_"].partition(".")[0] for stored in chosen.stored]
-        named = dict(zip(described, packages, strict=True))
-        return {value: look(str(value), key, named[value]) for value in values}
+        said = [stored.said().look(key, value) for stored, value in zip(chosen.stored, described, strict=True)]
+        return {value: look(str(value), key, one) for value, one in zip(described, said, strict=True)}
+    values = _sort(described)
     numbers = all(isinstance(value, int | float) for value in values)
     colors = shades(len(values)) if numbers else hues(len(values))
     return {
@@ -170,8 +170,8 @@ class _Panels:
     against: Mapping[str, Any] | None
     looks: Mapping[Any, Look]
     """How the values of the setting for colours are drawn."""
-    order: Sequence[Any]
-    """The categories of x; empty where x has numbers."""
+    order: Mapping[Any, str]
+    """The categories of x and their names; empty where x has numbers."""
 
     def draw(self, ax: Axes, rows: pd.DataFrame) -> None:
         """Draw the rows of a panel: a curve, or points, for each value of the setting for colours."""
@@ -206,8 +206,7 @@ class _Panels:
             ax.set_ylim(bottom=0.0)
         ax.set(xlabel=LABELS.get(self.x, self.x), ylabel=textwrap.fill(number, 26))
         if self.order:
-            of_options = self.x in LOOKING
-            names = [look(str(value), self.x).label if of_options else str(value) for value in self.order]
+            names = list(self.order.values())
             turned = {"rotation": 30, "ha": "right", "rotation_mode": "anchor"} if len(names) > MOST_BESIDE else {}
             ax.set_xticks(range(len(names)), [textwrap.fill(name, 12) for name in names], **turned)
             ax.set_xlim(-0.5, len(names) - 0.5)

@@ -1,7 +1,6 @@
 """The style of all figures: theme, sizes, and one look for each option of a group."""
 
 import hashlib
-import re
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
@@ -12,6 +11,7 @@ import matplotlib as mpl
 import seaborn as sns
 import yaml
 
+from pomrl.configuration import looks
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.sources import PUBLISHED, own_studies
 
@@ -44,32 +44,26 @@ class Look:
 _NINE = ["#332288", "#CC6677", "#117733", "#88CCEE", "#882255", "#DDCC77", "#44AA99", "#AA4499", "#999933"]
 """The palette "muted" of Paul Tol (personal.sron.nl/~pault)."""
 
-_LOOK = re.compile(r"^# look: (\{.*\})\s*$", re.MULTILINE)
-"""The line of an option's YAML file that says how the option looks, in a comment that Hydra does not read."""
 
 MARKERS = "ovsD^P*Xh"
 """Markers of options whose file names none."""
 
 
-def look(option: str, group: str = "estimator", study: str = "") -> Look:
+def look(option: str, group: str = "estimator", stored: str | None = None) -> Look:
     """Return how an option is drawn everywhere: as its YAML file says, or else as follows from its name.
 
-    The file says it in a line such as `# look: {label: ada-POMRL, color: "#029e73", marker: o}`. It is published,
-    or in the folder `conf` of a study of one's own that this process has read or that is in the current folder. Where
-    several of these have such an option, the study of this name is meant, or else the one that was read last.
+    The file says it in a line such as `# look: {label: ada-POMRL, color: "#029e73", marker: o}`, which is stored with
+    experiments. Where that is not given, the file is published, or in the folder `conf` of a study of one's own that
+    this process has read, the last one first, or that is in the current folder.
     """
-    own = sorted(own_studies(), key=lambda folder: folder.name != study)
-    folders = (*PUBLISHED.folders, *(folder / "conf" for folder in own))
-    paths = (folder / group / f"{option}.yaml" for folder in folders)
-    path = next(filter(Path.is_file, paths), None)
+    said = stored or looks.said(group, option, (*PUBLISHED.folders, *(folder / "conf" for folder in own_studies())))
     digest = hashlib.sha256(option.encode()).digest()
     default = Look(option.replace("_", " "), _NINE[digest[0] % len(_NINE)], MARKERS[digest[1] % len(MARKERS)])
-    said = _LOOK.search(path.read_text(encoding="utf-8")) if path else None
     try:
-        return replace(default, **yaml.safe_load(said[1])) if said else default
+        return replace(default, **yaml.safe_load(said)) if said else default
     except (yaml.YAMLError, TypeError) as error:
         keys = ", ".join(field.name for field in fields(Look))
-        raise ConfigError(f"{path}: its line '# look:' cannot be read; its keys are {keys}") from error
+        raise ConfigError(f"{group}/{option}.yaml: its line '# look:' cannot be read; its keys are {keys}") from error
 
 
 def sequence(values: Iterable[Value], label: Callable[[Value], str]) -> dict[Value, Look]:

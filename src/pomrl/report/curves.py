@@ -60,8 +60,9 @@ class _Member:
         return "gamma_schedule.gammas" in self.settings
 
     def look(self, group: str = "estimator") -> Look:
-        """Return the look of the option of a group, which is that of the study to which the sweep belongs."""
-        return look(str(self.settings[group]), group, self.sweep.partition("/")[0])
+        """Return the look of the option of a group."""
+        option = str(self.settings[group])
+        return look(option, group, self.stored.said().look(group, option))
 
     @property
     def schedule(self) -> str:

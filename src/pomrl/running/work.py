@@ -98,7 +98,7 @@ def work(jobs: Sequence[Job], advance: Callable[[int, int], None]) -> dict[str, 
     for job in jobs:
         requests[job.stored.signature].append(job.experiment.request)
         if job.stored.signature not in lacking:
-            store.label(job.stored, job.experiment.request.tag, job.experiment.request.note)
+            store.label(job.stored, job.experiment.request.tag, job.experiment.request.note, looks=job.experiment.looks)
     begun = [signature for signature, job in lacking.items() if job.stored.manifest()]
     for signature in begun:  # what other versions have computed is refused before anything is computed
         _begin(lacking[signature], requests[signature])
@@ -132,7 +132,7 @@ def _begin(job: Job, requests: Sequence[Request]) -> None:
     with compiled.using(job.experiment.execution.engine):  # which the provenance names
         stored = store.open_experiment(job.experiment, force=job.experiment.request.force)
     for request in requests:
-        store.label(stored, request.tag, request.note)
+        store.label(stored, request.tag, request.note, looks=job.experiment.looks)
 
 
 def refuse_failures(failures: Mapping[str, Failure]) -> None:

@@ -121,14 +121,20 @@ def _joined(stored: StoredExperiment, before: Sequence[StoredBlock], parts: Mapp
     return pd.concat(tables, ignore_index=True)
 
 
-def label(stored: StoredExperiment, tag: Label = None, note: Label = None, without: Label = None) -> None:
-    """Add a tag and a note to what is stored, and take another tag away."""
+def label(
+    stored: StoredExperiment,
+    tag: Label = None,
+    note: Label = None,
+    without: Label = None,
+    looks: Mapping[str, str] | None = None,
+) -> None:
+    """Add a tag and a note to what is stored, and take another tag away; say how options look now."""
     said = stored.said()
     tags = dict.fromkeys([*said.tags, *([] if tag is None else [str(tag)])])
     notes = dict.fromkeys([*said.notes, *([] if note is None else [str(note)])])
     if without is not None:
         tags.pop(str(without), None)
-    labelled = replace(said, tags=[*tags], notes=[*notes])
+    labelled = replace(said, tags=[*tags], notes=[*notes], looks=said.looks if looks is None else {**looks})
     if labelled != said:
         manifests.write(stored.folder, labelled)
 

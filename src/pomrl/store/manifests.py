@@ -7,7 +7,7 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -38,12 +38,18 @@ class Manifest:
     provenance: Provenance
     tags: Sequence[str] = ()
     notes: Sequence[str] = ()
+    looks: Mapping[str, str] = field(default_factory=dict[str, str])
+    """How options that are not published look in figures, by group, as their files said."""
     signature: str = ""
     """The signature, so that a description which lies in another folder is noticed at no cost."""
 
     def flat_settings(self) -> dict[str, Any]:
         """Return its settings by dotted keys, and the name of each group's option."""
         return flat_settings(self.settings, self.options)
+
+    def look(self, group: str, option: Any) -> str | None:
+        """Return what is stored of the look of an option, if it is the one that this experiment has."""
+        return self.looks.get(group) if self.options.get(group) == option else None
 
     def label(self) -> str:
         """Return a label of the code that computed it: its commit or date, and the first digits of its digest."""
