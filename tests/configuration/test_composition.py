@@ -26,7 +26,7 @@ def conf(tmp_path: Path) -> Path:
 def by_hydra(overrides: Sequence[str]) -> Composed:
     composer = Composer.of_sources(PUBLISHED)
     config = composer.load_configuration("config", list(overrides), RunMode.RUN, from_shell=False)
-    return plain(config, config.hydra.runtime.choices)
+    return plain(config, config.hydra.runtime.choices, [])
 
 
 @pytest.mark.parametrize(
