@@ -10,7 +10,7 @@ from a pair, n of them to s', the others have the frequency q = (n - 1) / (N - 1
     L = Σ n log p,  p = α h + (1 - α) q,    ∂L/∂h = n α / p,    ∂L/∂logit α = α (1 - α) Σ n (h - q) / p.
 
 The mixing rate is learned too, in its logit: a step is `FIRST_STEP` / √t times the mean gradient of a transition. The
-step of h is the natural gradient, preconditioned by diag(h) - h hᵀ, with a size by which h stays a distribution: h moves
+step of h is the natural gradient, preconditioned by diag(h) - h hᵀ, and so long that h stays a distribution: h moves
 by the share 1 / (t + 1) towards the transitions that others of the task do not explain, α h n / p, normalised. At the
 start h is uniform and α one half. As in Algorithm 1, the task's own batch is in h.
 """
