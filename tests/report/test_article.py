@@ -90,7 +90,7 @@ def test_values_are_those_of_the_results(own: Study) -> None:
         part.estimate for part in judged.comparisons
     ]
     assert typeset(
-        own, '#cell("notebook_ladder", (rung: "text", number: "ada-POMRL\'s loss, tasks 11 to 15"), "estimate")'
+        own, '#cell("notebook_ladder", (rung: "repaired", number: "ada-POMRL\'s loss, tasks 11 to 15"), "estimate")'
     )
 
 

@@ -78,8 +78,8 @@ class TestDocument:
         measured = pd.read_csv(VALUES["effects"]).groupby("place")["difference"].unique()
         names = {choice.name for choice in choices()} - {"zeros"}  # five zeros in both at S = 10
         dependent = {choice.name for choice in choices() if choice.needs}
-        assert set(measured["notebook"]) == names
-        assert set(measured["text"]) == names - dependent
+        assert set(measured["computed"]) == names
+        assert set(measured["repaired"]) == names - dependent
 
     @pytest.mark.parametrize("name", ["v2", "lag", "exclusive"])
     def test_values_are_those_of_the_experiments(self, name: str) -> None:
@@ -88,7 +88,7 @@ class TestDocument:
         before, after = map(Losses.of_table, tables(default.problem, [default.method, changed.method], range(60)))
         expected = difference(before.tasks(LAST), after.tasks(LAST), paired=True)
         values = pd.read_csv(VALUES["effects"]).set_index(["difference", "number", "place"])
-        found = values.loc[(name, LOSS, "text"), ["estimate", "lower", "upper"]]
+        found = values.loc[(name, LOSS, "repaired"), ["estimate", "lower", "upper"]]
         np.testing.assert_allclose(found, [expected.estimate, expected.lower, expected.upper], rtol=1e-5, atol=1e-8)
 
     def test_a_table_without_a_place(self) -> None:

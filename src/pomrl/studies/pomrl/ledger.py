@@ -105,14 +105,14 @@ def effects(page: Page, runs: int | None = None) -> pd.DataFrame:
 
     Returns:
         A row for each difference, number and place, with the columns difference, number, place, estimate, lower and
-        upper. The place is `text` for the change made alone in the text's experiment, and `notebook` for the change
-        made last, in an experiment that has all others. A place where the change has no meaning, because it needs
-        another one, or where it changes no setting, has no row.
+        upper. The place is `repaired` for the change made alone in the experiment as repaired, and `computed` for the
+        change made last, in an experiment that has all others. A place where the change has no meaning, because it
+        needs another one, or where it changes no setting, has no row.
     """
     every = choices()
     rows = []
     for each in every:
-        places = {"text": ((), (each,)), "notebook": (without(every, each), every)}
+        places = {"repaired": ((), (each,)), "computed": (without(every, each), every)}
         for place, made in places.items():
             before, after = (settings_with(page, some) for some in made)
             if _signatures(before) != _signatures(after):
@@ -178,7 +178,7 @@ CHECKS = (
 
 
 def ladder(page: Page, runs: int | None = None) -> pd.DataFrame:
-    """Return the numbers of the text, and of the text with the first change, the first two, and so on.
+    """Return the numbers as repaired, and of that with the first change, the first two, and so on.
 
     Returns:
         The columns rung, number, estimate, lower, upper and above; rungs that change nothing are left out.
@@ -191,7 +191,7 @@ def ladder(page: Page, runs: int | None = None) -> pd.DataFrame:
         if _signatures(of_grid) == before:
             continue
         before = _signatures(of_grid)
-        rung = made[-1].name if made else "text"
+        rung = made[-1].name if made else "repaired"
         results = loaded(of_grid, runs)
         checks += [
             {"rung": rung, "number": check.name, **asdict(check.value(results)), "above": check.above}

@@ -24,7 +24,7 @@ _NOT_IN_IT = "The notebook does not contain the experiment, which is computed un
 
 _FEWER_SAMPLES = (
     "What turns it: m trajectories of 10 steps visit a pair 2.5 times on average, where the text has m = 5 transitions "
-    "from each (shown by `data=trajectories`, `data.length=10` alone in the experiments of the text)."
+    "from each (shown by `data=trajectories`, `data.length=10` alone in the experiments as repaired)."
 )
 
 _START = "ada-POMRL's first guess of the variance counts as a task for ever, so that it stays in the estimate"
@@ -34,8 +34,8 @@ NOTES = {
     "I.2": _NOT_IN_IT,
     "A.3": _NOT_IN_IT,
     "A.4": _NOT_IN_IT,
-    "A.5": f"{_NOT_IN_IT} What turns it: {_START} (shown by `estimator.start_weight=0` alone in the experiments of the "
-    "notebook).",
+    "A.5": f"{_NOT_IN_IT} What turns it: {_START} (shown by `estimator.start_weight=0` alone in the experiments as "
+    "computed).",
     "Q1.5": f"No single difference was shown to turn it. Most of it is that {_START}: with `estimator.start_weight=0` "
     "alone the gap falls to 11 % [8, 14] (500 runs), around the margin of 10 %.",
     "Q2.1": _FEWER_SAMPLES,
@@ -148,7 +148,7 @@ def readings() -> Iterator[Variant]:
     }
 )
 def ledger() -> Iterator[Variant]:
-    """Yield the text's experiment, each difference alone in it, the ladder to the notebook's, and all but one.
+    """Yield the experiment as repaired, each difference alone in it, the ladder to that as computed, and all but one.
 
     The ladder has the first difference, the first two, and so on.
     """

@@ -56,10 +56,10 @@ def _short(override: str) -> str:
 
 def _effects(effects: pd.DataFrame) -> str:
     """Return the effects on the numbers of ada-POMRL, with a row for each difference."""
-    numbers, places = (LOSS, GAIN, GAMMA_STAR), ("text", "notebook")
+    numbers, places = (LOSS, GAIN, GAMMA_STAR), ("repaired", "computed")
     cells = effects.set_index(["difference", "number", "place"])
     names = effects.loc[effects["number"] == LOSS, "difference"].unique()
-    heads = [f"{number}, in the {place}'s" for number, place in product(numbers, places)]
+    heads = [f"{number}, as {place}" for number, place in product(numbers, places)]
     rows = [[name, *(_cell(cells, (name, *key)) for key in product(numbers, places))] for name in names]
     return markdown_table(["difference", *heads], rows)
 
@@ -68,10 +68,10 @@ def _effects_on_others(effects: pd.DataFrame) -> str:
     others = effects[~effects["number"].isin([LOSS, GAIN, GAMMA_STAR])]
     cells = others.set_index(["difference", "number", "place"])
     rows = [
-        [name, number, *(_cell(cells, (name, number, place)) for place in ("text", "notebook"))]
+        [name, number, *(_cell(cells, (name, number, place)) for place in ("repaired", "computed"))]
         for name, number in others[["difference", "number"]].drop_duplicates().itertuples(index=False)
     ]
-    return markdown_table(["difference", "what changes", "in the text's", "in the notebook's"], rows)
+    return markdown_table(["difference", "what changes", "as repaired", "as computed"], rows)
 
 
 def _ladder(checks: pd.DataFrame) -> str:
