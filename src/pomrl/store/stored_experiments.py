@@ -102,7 +102,8 @@ class StoredExperiment:
 
     def table(self, runs: int | None = None) -> "pd.DataFrame":
         """Return the table of the first `runs` runs, or of all; StoreError if runs are missing or damaged."""
-        return pd.DataFrame(self.columns(self.names(), runs), copy=False)
+        wanted = self._wanted(runs)
+        return pd.DataFrame(self.columns(self.names(), wanted), copy=False)
 
     def parts(self, names: Sequence[str], runs: int) -> Iterator[dict[str, Float[np.ndarray, "n T G"]]]:
         """Yield columns of the table of the first `runs` runs, as arrays over runs, tasks and discount factors.
@@ -120,8 +121,8 @@ class StoredExperiment:
 
     def losses(self, runs: int | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Return the planning losses, or the metric, over runs, tasks and discount factors, and the latter."""
-        name = self._loss
-        losses = self.columns([name], runs)[name].reshape(-1, self.said().settings["T"], len(gammas := self._gammas()))
+        wanted, name = self._wanted(runs), self._loss
+        losses = self.columns([name], wanted)[name].reshape(-1, self.said().settings["T"], len(gammas := self._gammas()))
         return losses, gammas
 
     def mean_losses(self, runs: int | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -129,7 +130,7 @@ class StoredExperiment:
 
         They are of `losses`, which are never in memory as a whole.
         """
-        name, wanted = self._loss, self._wanted(runs)
+        wanted, name = self._wanted(runs), self._loss
         losses = (part[name] for part in self.parts([name], wanted))
         means = _joined(wanted, ((len(x), {"last": x[..., -1], "mean": x.mean(1)}) for x in losses))
         return means["last"], means["mean"], self._gammas()
