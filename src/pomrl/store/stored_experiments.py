@@ -122,8 +122,8 @@ class StoredExperiment:
     def losses(self, runs: int | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Return the planning losses, or the metric, over runs, tasks and discount factors, and the latter."""
         wanted, name = self._wanted(runs), self._loss
-        losses = self.columns([name], wanted)[name].reshape(-1, self.said().settings["T"], len(gammas := self._gammas()))
-        return losses, gammas
+        gammas, T = self._gammas(), self.said().settings["T"]
+        return self.columns([name], wanted)[name].reshape(-1, T, len(gammas)), gammas
 
     def mean_losses(self, runs: int | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the losses at the largest discount factor, those averaged over tasks, and the discount factors.
