@@ -33,9 +33,9 @@ class TestCurves:
         variants = {each["method"] for each in embedded["series"] if each["sweep"] == "mixing_rates"}
         assert "mixing mse_optimal, similarity debiased" in variants
 
-    def test_curves_are_means_and_standard_errors_over_runs(self, embedded: dict) -> None:
+    def test_curves_are_means_and_intervals_over_runs(self, embedded: dict) -> None:
         stored = experiment(PUBLISHED, ["estimator=ada_pomrl", "sigma=0.025", SEED])
-        expected = band(store.load(stored, 2), ["task", "gamma"], kind="se")
+        expected = band(store.load(stored, 2), ["task", "gamma"], kind="ci")
         (series,) = (
             each
             for each in embedded["series"]
@@ -44,7 +44,7 @@ class TestCurves:
         curve = embedded["curves"][series["curve"]]
         unit = embedded["unit"]
         np.testing.assert_allclose(unit * np.ravel(curve["mean"]), expected["mean"], atol=6e-5)
-        np.testing.assert_allclose(unit * np.ravel(curve["se"]), expected["mean"] - expected["lower"], atol=6e-5)
+        np.testing.assert_allclose(unit * np.ravel(curve["half"]), expected["mean"] - expected["lower"], atol=6e-5)
 
     def test_choices_are_those_of_the_schedules(self, embedded: dict) -> None:
         problem = ["estimator=ada_pomrl", "sigma=0.01", SEED]

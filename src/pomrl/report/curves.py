@@ -1,7 +1,8 @@
 """The data of the interactive curves: the loss against gamma in each task, for each experiment that figures show.
 
-A curve is the mean over the runs of its sweep, with its standard error. The discount factors that schedules chose are
-shown on the curves of the same problem and estimator, averaged over the same runs.
+A curve is the mean over the fewest runs that a figure shows of the experiment, with the 95 % interval of the mean. The
+discount factors that schedules chose are shown on the curves of the same problem and estimator, averaged over the same
+runs.
 """
 
 import json
@@ -12,18 +13,20 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Float
+from scipy.special import stdtrit
 
 from pomrl import store
 from pomrl.drawing.style import Look, hues, look
 from pomrl.report.provenance import Shown, stored_experiments
+from pomrl.results.intervals import ENDS
 from pomrl.results.stored_sweeps import Source
 from pomrl.science.gamma_star import best_index, hindsight_index
 
 DIGITS = 4
-"""Digits after the point; standard errors are a hundred times larger than what rounding removes."""
+"""Digits after the point; intervals are a hundred times wider than what rounding removes."""
 
 UNIT = 10.0**-DIGITS
-"""The unit of means and standard errors, which are stored as whole numbers: they take two thirds of the bytes."""
+"""The unit of means and half widths, which are stored as whole numbers: they take two thirds of the bytes."""
 
 CONCENTRATION = "task_distribution.concentration_over_S"
 """The key that gives the similarity of tasks where `sigma` is null."""
@@ -99,13 +102,12 @@ def data(shown: Iterable[Shown]) -> dict[str, Any]:
         curve), `curves` (the numbers, by the identifier that series refer to), `schedules` (their labels) and `lost`
         (the number of experiments that are left out, because fewer runs are stored than are shown).
     """
-    first: dict[tuple[str, str], Source] = {}
-    for sweep, source in shown:
-        first.setdefault((sweep, source.signature), source)
-    experiments = stored_experiments((sweep, source) for (sweep, _), source in first.items())
+    by_runs = sorted(shown, key=lambda each: each[1].runs, reverse=True)
+    fewest = {(sweep, source.signature): source for sweep, source in by_runs}
+    experiments = stored_experiments((sweep, source) for (sweep, _), source in fewest.items())
     members = [
         _Member(sweep, source, experiments[signature])
-        for (sweep, signature), source in first.items()
+        for (sweep, signature), source in fewest.items()
         if signature in experiments and experiments[signature].complete() >= source.runs
     ]
     grids = [each for each in members if each.is_grid]
@@ -114,7 +116,7 @@ def data(shown: Iterable[Shown]) -> dict[str, Any]:
     fixed = _schedule(look("best_fixed", "gamma_schedule"))
     return {
         "unit": UNIT,
-        "lost": len(first) - len(members),
+        "lost": len(fewest) - len(members),
         "series": [series for of_sweep in by_sweep for series in _series(of_sweep)],
         "curves": {each.curve: _curve(each, schedules, fixed) for each in grids},
         "schedules": list(dict.fromkeys([fixed, *(each.schedule for each in schedules)])),
@@ -163,9 +165,10 @@ def _curve(grid: _Member, schedules: Sequence[_Member], fixed: str) -> dict[str,
     """Return the numbers of a curve, over G discount factors, in each of T tasks.
 
     Returns:
-        A dictionary of `gammas` [G], `mean` and `se` [T][G] in units (`se` is None for a single run), `best` [T] (the
-        index of gamma*) and `choices` (by label of the schedule, [T] pairs of the mean discount factor chosen and the
-        mean loss with it; `fixed` is the label of the best one for all tasks).
+        A dictionary of `gammas` [G], `mean` and `half` [T][G] in units (the half width of the 95 % interval of the
+        mean, None for a single run), `best` [T] (the index of gamma*) and `choices` (by label of the schedule, [T]
+        pairs of the mean discount factor chosen and the mean loss with it; `fixed` is the label of the best one for all
+        tasks).
     """
     loss, gammas = grid.stored.losses(grid.source.runs)
     runs, mean = len(loss), loss.mean(0)
@@ -178,7 +181,7 @@ def _curve(grid: _Member, schedules: Sequence[_Member], fixed: str) -> dict[str,
     return {
         "gammas": _round(gammas),
         "mean": _in_units(mean),
-        "se": _in_units(loss.std(0, ddof=1) / np.sqrt(runs)) if runs > 1 else None,
+        "half": _in_units(stdtrit(runs - 1, ENDS[1]) * loss.std(0, ddof=1) / np.sqrt(runs)) if runs > 1 else None,
         "best": best_index(mean).tolist(),
         "choices": {name: _round(chosen) for name, chosen in choices.items()},
     }

@@ -126,7 +126,7 @@ def html(study: Study, command: str, warn: Callable[[str], object] = str) -> str
     sources: dict[str, list[provenance.Shown]] = {"": []}
     for figure in figures:
         sources.setdefault(figure.variant, []).extend(chain.from_iterable(each.shown for each in figure.versions))
-    data = curves.data(chain.from_iterable(each.versions[-1].shown for each in figures if not each.variant))
+    data = curves.data(chain.from_iterable(each.versions[0].shown for each in figures if not each.variant))
     return rendered(
         "study.html.j2",
         of=of,

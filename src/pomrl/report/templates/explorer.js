@@ -2,7 +2,7 @@
 (async () => {
   const data = await unpacked(document.getElementById("curves-data").textContent).json();
   const inUnits = (rows) => rows?.map((row) => row.map((whole) => whole * data.unit));
-  Object.values(data.curves).forEach((curve) => Object.assign(curve, { mean: inUnits(curve.mean), se: inUnits(curve.se) }));
+  Object.values(data.curves).forEach((curve) => Object.assign(curve, { mean: inUnits(curve.mean), half: inUnits(curve.half) }));
   const element = (id) => document.getElementById(id);
   const KEYS = ["sweep", "sigma", "m", "T", "S"];
   const MINIMUM = "Minimum, at γ*";
@@ -80,8 +80,8 @@
 
   function bands(t) {
     return drawn().map((each) => {
-      const { gammas, mean, se } = data.curves[each.curve];
-      const width = (i) => (se ? se[t - 1][i] : 0);
+      const { gammas, mean, half } = data.curves[each.curve];
+      const width = (i) => (half ? half[t - 1][i] : 0);
       const points = gammas.map((gamma, i) => [gamma, Math.max(0, mean[t - 1][i] - width(i)), mean[t - 1][i] + width(i)]);
       return { points, color: each.color, opacity: 0.15 };
     });
