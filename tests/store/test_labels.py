@@ -40,7 +40,9 @@ def test_an_option_looks_as_its_file_last_said_without_the_file(
     file = tmp_path / "conf/estimator/mine.yaml"
     file.parent.mkdir(parents=True)
     for color in ("#123456", "#654321"):
-        file.write_text(f'# look: {{label: My own, color: "{color}", marker: X}}\ndefaults: [pomrl, _self_]\n')
+        file.write_text("defaults: [pomrl, _self_]\n")
+        look = f'{{label: My own, color: "{color}", marker: X}}'
+        (file.parents[1] / "looks.yaml").write_text(f"estimator: {{mine: {look}}}\n")
         assert call(run, *words, "--config-dir", str(file.parents[1]), *SMALL, "estimator=mine", "+tag=one")[0] == 0
     file.unlink()
     for role in ("--hue", "--x"):

@@ -29,7 +29,6 @@ class Halved(RegularisedLeastSquares):
 """
 
 OPTION = """\
-# look: {{label: "Half of it", color: "#123456", marker: o}}
 defaults: [ada_pomrl, _self_]
 _target_: {study}.own.Halved
 share: 0.5
@@ -55,6 +54,7 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         "figures.py": FIGURE.replace('"first"', '"halved"').replace("without_meta", "halved"),
         "own.py": OWN,
         "conf/estimator/halved.yaml": OPTION.format(study="two"),
+        "conf/looks.yaml": 'estimator: {halved: {label: "Half of it", color: "#123456", marker: o}}',
     }
     write(folder / "two", {**SMALL, **theirs})
     with pytest.MonkeyPatch.context() as patch:

@@ -37,8 +37,8 @@ class Composed:
     """The values by key; for a group, the keys of its option and the name of its class under `_target_`."""
     options: Mapping[str, str]
     """The name of the option that was chosen in each group."""
-    looks: Mapping[str, str] = field(default_factory=dict[str, str])
-    """What the files of options of the user's own say of their looks, by group."""
+    looks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
+    """The looks of options of the user's own, by group (`looks`)."""
 
 
 @dataclass(frozen=True)

@@ -56,7 +56,7 @@ class Experiment:
     execution: Execution
     options: Mapping[str, str]
     """The name of the option that was chosen in each group: for people to read; no number depends on it."""
-    looks: Mapping[str, str] = dataclasses.field(default_factory=dict[str, str])
+    looks: Mapping[str, Mapping[str, Any]] = dataclasses.field(default_factory=dict[str, Mapping[str, Any]])
     """How options of the user's own look in figures, by group, as their files say."""
 
 

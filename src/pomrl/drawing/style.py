@@ -1,7 +1,7 @@
 """The style of all figures: theme, sizes, and one look for each option of a group."""
 
 import hashlib
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 
 import matplotlib as mpl
 import seaborn as sns
-import yaml
 
 from pomrl.configuration import looks
 from pomrl.configuration.composed import ConfigError
@@ -49,21 +48,21 @@ MARKERS = "ovsD^P*Xh"
 """Markers of options whose file names none."""
 
 
-def look(option: str, group: str = "estimator", stored: str | None = None) -> Look:
-    """Return how an option is drawn everywhere: as its YAML file says, or else as follows from its name.
+def look(option: str, group: str = "estimator", stored: Mapping[str, Any] | None = None) -> Look:
+    """Return how an option is drawn everywhere: as `looks.yaml` says, or else as follows from its name.
 
-    The file says it in a line such as `# look: {label: ada-POMRL, color: "#029e73", marker: o}`, which is stored with
-    experiments. Where that is not given, the file is published, or in the folder `conf` of a study of one's own that
-    this process has read, the last one first, or that is in the current folder.
+    What is said of an option of one's own is stored with experiments. Where that is not given, the file is published,
+    or in the folder `conf` of a study of one's own that this process has read, the last one first, or that is in the
+    current folder.
     """
     said = stored or looks.said(group, option, (*PUBLISHED.folders, *(folder / "conf" for folder in own_studies())))
     digest = hashlib.sha256(option.encode()).digest()
     default = Look(option.replace("_", " "), _NINE[digest[0] % len(_NINE)], MARKERS[digest[1] % len(MARKERS)])
     try:
-        return replace(default, **yaml.safe_load(said)) if said else default
-    except (yaml.YAMLError, TypeError) as error:
+        return replace(default, **said) if said else default
+    except TypeError as error:
         keys = ", ".join(field.name for field in fields(Look))
-        raise ConfigError(f"{group}/{option}.yaml: its line '# look:' cannot be read; its keys are {keys}") from error
+        raise ConfigError(f"{looks.FILE}: the keys of {group}.{option} are {keys}") from error
 
 
 def sequence(values: Iterable[Value], label: Callable[[Value], str]) -> dict[Value, Look]:

@@ -126,7 +126,7 @@ def label(
     tag: Label = None,
     note: Label = None,
     without: Label = None,
-    looks: Mapping[str, str] | None = None,
+    looks: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> None:
     """Add a tag and a note to what is stored, and take another tag away; say how options look now."""
     said = stored.said()

@@ -38,8 +38,8 @@ class Manifest:
     provenance: Provenance
     tags: Sequence[str] = ()
     notes: Sequence[str] = ()
-    looks: Mapping[str, str] = field(default_factory=dict[str, str])
-    """How options that are not published look in figures, by group, as their files said."""
+    looks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
+    """How options that are not published look in figures, by group."""
     signature: str = ""
     """The signature, so that a description which lies in another folder is noticed at no cost."""
 
@@ -47,7 +47,7 @@ class Manifest:
         """Return its settings by dotted keys, and the name of each group's option."""
         return flat_settings(self.settings, self.options)
 
-    def look(self, group: str, option: Any) -> str | None:
+    def look(self, group: str, option: Any) -> Mapping[str, Any] | None:
         """Return what is stored of the look of an option, if it is the one that this experiment has."""
         return self.looks.get(group) if self.options.get(group) == option else None
 
