@@ -1,12 +1,16 @@
 """A study is sent to a colleague, who has nothing of the author but the parcel; another study is installed."""
 
+import json
+import zipfile
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 from tests.support.commands import commands
 from tests.support.study_folders import SWEEP, write
 
 from pomrl.store import StoredBlock, StoredExperiment, block_files
+from pomrl.store.crates import METADATA
 
 pytestmark = pytest.mark.slow
 
@@ -48,6 +52,16 @@ def test_a_colleague_computes_only_what_is_new(tmp_path: Path) -> None:
     with commands(author) as pomrl:
         assert pomrl("reproduce", "small")[0] == 0
         assert pomrl("export", "parcel.zip", "small")[1] == "parcel.zip\n"
+    with zipfile.ZipFile(author / "parcel.zip") as archive:
+        names = archive.namelist()
+        described = {unquote(each["@id"]) for each in json.loads(archive.read(METADATA))["@graph"]}
+    assert {*names} <= described
+    assert {"studies/small/claims.csv", "studies/small/figures/curves.png", "studies/small/report/index.html"} <= {
+        *names
+    }
+    assert {name.split("/")[1].split()[0] for name in names if name.startswith("runs")} == {
+        f"estimator={name}" for name in (*AXIS.split(","), "half")
+    }
     (author / "parcel.zip").rename(here / "parcel.zip")
     author.rename(tmp_path / "away")
     with commands(here) as pomrl:

@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+from urllib.parse import quote
 
 from pomrl.configuration.settings import varying_keys
 from pomrl.outputs import outputs
@@ -63,10 +64,10 @@ def export(
         if faults := each.faults():
             raise StoreError(faults[0])
         of_each = {name + file: each.folder / file for file in (DESCRIPTION, *(block.name for block in each.blocks()))}
-        has = [{"@id": file} for file in of_each]
-        graph.append({"@id": name, "@type": "Dataset", "description": settings, "hasPart": has})
+        has = [{"@id": quote(file)} for file in of_each]
+        graph.append({"@id": quote(name), "@type": "Dataset", "description": settings, "hasPart": has})
         files |= of_each
-    graph += [{"@id": name, "@type": "File"} for name in files]
+    graph += [{"@id": quote(name), "@type": "File"} for name in files]
     computed = max(each.said().provenance.start for each in stored)[:10]
     with zipfile.ZipFile(path, "w") as archive:
         for name, file in files.items():
