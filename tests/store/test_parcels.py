@@ -7,7 +7,7 @@ from urllib.parse import unquote
 
 import pytest
 from tests.support.commands import commands
-from tests.support.study_folders import SWEEP, write
+from tests.support.study_folders import SMALL, SWEEP, write
 
 from pomrl.store import StoredBlock, StoredExperiment, block_files
 from pomrl.store.crates import METADATA
@@ -34,7 +34,7 @@ def study(folder: Path) -> Path:
     folder.parent.mkdir(parents=True)
     (folder.parent / "beside.py").write_text("RATE = 0.5\n")
     first = SWEEP.format(seed=1).replace(AXIS, f"{AXIS},half")
-    write(folder, own_py=OWN, **{"sweeps/first.yaml": first, "conf/estimator/half.yaml": OPTION})
+    write(folder, {**SMALL, "own.py": OWN, "sweeps/first.yaml": first, "conf/estimator/half.yaml": OPTION})
     return folder
 
 

@@ -100,7 +100,7 @@ def draw_curves(ax: Axes, points: pd.DataFrame, looks: Sequence[Look]) -> None:
 def _style(line: Line2D, look: Look, *, is_mean: bool) -> None:
     """Give a line what is its own: label, marker and dashes."""
     # Markers at all points of a long line would hide the lines beneath it.
-    every = -(-len(line.get_xdata(orig=False)) // MOST_MARKERS) if look.linestyle else 1
+    every = -(-np.size(line.get_xdata(orig=False)) // MOST_MARKERS) if look.linestyle else 1
     line.set(label=look.label, marker=look.marker, markersize=look.size, linestyle=look.linestyle, markevery=every)
     # Axes have room for all means over runs, but not for all values of bounds, so only these are cut at their edges.
     line.set_clip_on(not is_mean)
@@ -122,7 +122,7 @@ def letter(ax: Axes, panel: str, title: str) -> None:
 
     Layouts leave no room for the width of a title, so one that is wider than its panel takes several lines.
     """
-    place, width = ax.get_subplotspec(), ax.get_figure(root=True).get_figwidth()
+    place, width = ax.get_subplotspec(), _whole(ax).get_figwidth()
     room = CHARACTERS_PER_INCH * width / (place.get_gridspec().ncols if place else 1) - LABELS_WIDTH
     text = (f"({panel}) {title}" if panel else title).replace(" = ", "\u00a0=\u00a0")
     ax.set_title(
@@ -161,13 +161,20 @@ def minimum_marker() -> Line2D:
     return Line2D([], [], marker="o", linestyle="", color="white", markeredgecolor="black", label="minimum")
 
 
+def _whole(ax: Axes) -> Figure:
+    """Return the figure that axes are part of, also those of a part of it."""
+    whole = ax.get_figure(root=True)
+    assert whole is not None
+    return whole
+
+
 def shared_legend(figure: FigureBase, axes: Sequence[Axes], *, more: Sequence[Artist] = ()) -> None:
     """Put one legend beneath a figure or a part of it: each series of its panels once, and the handles in `more`.
 
     It has as many columns as the width of the figure allows, and the figure grows by its rows after the first.
     """
     by_label = {label: handle for ax in axes for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)}
-    handles, whole = [*by_label.values(), *more], axes[0].get_figure(root=True)
+    handles, whole = [*by_label.values(), *more], _whole(axes[0])
     widths = np.array([len(str(handle.get_label())) + HANDLE_WIDTH for handle in handles])
     room = whole.get_figwidth() * CHARACTERS_PER_INCH
     fitting = (n for n in range(len(widths), 1, -1) if sum(of.max() for of in np.array_split(widths, n)) <= room)
