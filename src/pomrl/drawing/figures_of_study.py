@@ -98,20 +98,13 @@ def version_of(study: Study, name: str) -> Figure:
 
 
 def draw(selections: Sequence[Selection]) -> Iterator[Outcome]:
-    """Draw figures in parallel, those with the most series first, and yield the outcome of each.
+    """Draw figures in parallel, and yield the outcome of each.
 
     No file belongs to two of the selections. The simulations that figures show have to be stored.
     """
-    wanted = [
-        (-len(figure.series), selection, name)
-        for selection in selections
-        for figure in figures_of(selection.study)
-        for name in figure.versions
-        if name in selection.names
-    ]
-    if wanted:
-        _, of, names = zip(*sorted(wanted, key=lambda each: each[0]), strict=True)
-        yield from one_by_one(_draw, of, names, workers=1 if len(names) < FEW else None)
+    of = [selection for selection in selections for _ in selection.names]
+    names = [name for selection in selections for name in selection.names]
+    return one_by_one(_draw, of, names, workers=1 if len(names) < FEW else None)
 
 
 def _draw(selection: Selection, name: str) -> Outcome:

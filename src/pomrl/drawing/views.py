@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from pomrl.science.gamma_schedules import Hindsight
-from pomrl.science.gamma_star import in_hindsight
+from pomrl.science.gamma_star import Scope, in_hindsight
 
 View = Callable[[pd.DataFrame], pd.DataFrame]
 """A function from the rows of one experiment to those that are drawn.
@@ -22,9 +22,7 @@ def everything(rows: pd.DataFrame) -> pd.DataFrame:
 
 def at_largest_gamma(rows: pd.DataFrame) -> pd.DataFrame:
     """Return one row for each run and task: that of the largest gamma, which on the default grid is gamma_eval."""
-    if not rows.duplicated(["run", "task"]).any():
-        return rows
-    return rows.loc[rows["gamma"] == rows["gamma"].max()]
+    return rows.loc[rows["gamma"] == rows.groupby(["run", "task"])["gamma"].transform("max")]
 
 
 def at_gamma(gamma: float) -> View:
@@ -34,16 +32,16 @@ def at_gamma(gamma: float) -> View:
 
 def best_fixed(rows: pd.DataFrame) -> pd.DataFrame:
     """Return one row for each run and task: that of the single gamma with the smallest mean loss over all tasks."""
-    return in_hindsight(rows, Hindsight(gammas=_gammas(rows), scope="all_tasks")) if len(rows) else rows
+    return _in_hindsight(rows, "all_tasks")
 
 
 def dynamic_best(rows: pd.DataFrame) -> pd.DataFrame:
     """Return one row for each run and task: that of the gamma with the smallest mean loss in the task."""
-    return in_hindsight(rows, Hindsight(gammas=_gammas(rows), scope="each_task")) if len(rows) else rows
+    return _in_hindsight(rows, "each_task")
 
 
-def _gammas(rows: pd.DataFrame) -> list[float]:
-    return np.unique(rows["gamma"]).tolist()
+def _in_hindsight(rows: pd.DataFrame, scope: Scope) -> pd.DataFrame:
+    return in_hindsight(rows, Hindsight(gammas=np.unique(rows["gamma"]).tolist(), scope=scope)) if len(rows) else rows
 
 
 def running_average(view: View) -> View:

@@ -158,13 +158,9 @@ def grouped(judgements: Judgements, variants: Sequence[str]) -> dict[tuple[str, 
 def columns(study: Study, judgements: Judgements) -> list[Column]:
     """Return a column for each variant of the headline; none if nothing is judged."""
     shown = headline(study, judgements)
-    ids = {name: {id for id, each in judgements.of(name).items() if each.verdict} for name in shown}
-    others = {name: set().union(*(ids[other] for other in shown if other != name)) for name in shown}
-    return [
-        Column(name, counts(judgements.of(name).values()), len(of - others[name]) * (len(shown) > 1), len(of))
-        for name, of in ids.items()
-        if any(ids.values())
-    ]
+    judged = {name: [each for each in judgements.of(name).values() if each.verdict] for name in shown}
+    alone = {name: sum(is_judged_once(each, judgements, shown) for each in of) for name, of in judged.items()}
+    return [Column(name, counts(of), alone[name], len(of)) for name, of in judged.items() if of]
 
 
 def groups(study: Study, judgements: Judgements) -> dict[str, list[tuple[Judgement, str]]]:
@@ -195,12 +191,10 @@ def _heading(holds: tuple[str, ...] | None, shown: Sequence[str]) -> str:
 
 def _why(id: str, judgements: Judgements, shown: Sequence[str]) -> str:
     """Say why a claim is undecided under the first variant under which it is, or else why it does not hold."""
-    each_of = {name: each for name in shown if (each := judgements.of(name).get(id)) and each.why}
-    undecided = (name for name, each in each_of.items() if each.verdict is Verdict.UNDECIDED)
-    name = next(undecided, next(iter(each_of), ""))
-    if not name:
-        return ""
-    return f"Under {name} it {each_of[name].why}" if len(shown) > 1 else sentence(each_of[name].why)
+    found = [each for name in shown if (each := judgements.of(name).get(id)) and each.why]
+    for each in sorted(found, key=lambda each: each.verdict is not Verdict.UNDECIDED):
+        return f"Under {each.variant} it {each.why}" if len(shown) > 1 else sentence(each.why)
+    return ""
 
 
 def placed(part: Comparison) -> Mapping[str, Any] | None:

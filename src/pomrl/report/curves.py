@@ -6,7 +6,7 @@ runs.
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -28,10 +28,10 @@ DIGITS = 4
 UNIT = 10.0**-DIGITS
 """The unit of means and half widths, which are stored as whole numbers: they take two thirds of the bytes."""
 
-CONCENTRATION = "task_distribution.concentration_over_S"
-"""The key that gives the similarity of tasks where `sigma` is null."""
+DISTRIBUTION = "task_distribution"
+"""The group whose settings give the similarity of tasks where `sigma` is null."""
 
-_NO_VARIANT = {"sigma", CONCENTRATION, "S", "m", "T", "batches", "estimator", "gamma_schedule"}
+_NO_VARIANT = {"sigma", "S", "m", "T", "batches", "estimator", "gamma_schedule"}
 """Settings that a sweep may vary without a variant of a method: those of the problem, and the method's two options."""
 
 
@@ -73,16 +73,15 @@ class _Member:
         return _schedule(self.look("gamma_schedule"))
 
     @property
+    def distribution(self) -> dict[str, Any]:
+        """The task distribution, and what the sweep varies of it, where sigma does not give the similarity of tasks."""
+        varied = {key: value for key, value in self.source.settings.items() if key.startswith(DISTRIBUTION)}
+        return {} if self.settings["sigma"] is not None else {DISTRIBUTION: self.settings[DISTRIBUTION]} | varied
+
+    @property
     def similarity(self) -> float | str:
-        """Return the similarity sigma, or in words what gives it: their concentration, spread or models."""
-        if (sigma := self.settings["sigma"]) is not None:
-            return sigma
-        if CONCENTRATION in self.settings:
-            return f"that of c = {self.settings[CONCENTRATION]:g}"
-        spread = self.settings.get("task_distribution.spread")
-        return f"that of {self.settings['task_distribution']}" + (
-            f" at spread {spread:g}" if spread is not None else ""
-        )
+        """Return the similarity sigma, or in words what gives it."""
+        return f"that of {_in_words(self.distribution)}" if self.distribution else self.settings["sigma"]
 
     @property
     def curve(self) -> str:
@@ -150,15 +149,16 @@ def _label(member: _Member, *, one_estimator: bool) -> str:
     It names the estimator and the settings that the sweep varies. If all members of the sweep have one estimator, it
     names only the settings that vary, if there are any.
     """
-    variant = ", ".join(
-        f"{key.rpartition('.')[2].replace('_', ' ')} {value}"
-        for key, value in member.source.settings.items()
-        if key not in _NO_VARIANT
-    )
+    of_problem = {*_NO_VARIANT, *member.distribution}
+    variant = _in_words({key: value for key, value in member.source.settings.items() if key not in of_problem})
     estimator = member.look().label
     if not variant:
         return estimator
     return variant if one_estimator else f"{estimator}, {variant}"
+
+
+def _in_words(settings: Mapping[str, Any]) -> str:
+    return ", ".join(f"{key.rpartition('.')[2].replace('_', ' ')} {value}" for key, value in settings.items())
 
 
 def _curve(grid: _Member, schedules: Sequence[_Member], fixed: str) -> dict[str, Any]:

@@ -85,9 +85,8 @@ def _text(_: Any, tokens: Sequence[Token], index: int, *__: Any) -> str:
 
 
 def _image(_: Any, tokens: Sequence[Token], index: int, *__: Any) -> str:
-    target, words = str(tokens[index].attrGet("src")), _letters(tokens[index].content)
-    link = Markup('<a href="{}">{}</a>') if target.startswith("#") else Markup("<span>{1}</span>")
-    return str(link.format(target, words))
+    target, words = tokens[index].attrGet("src"), _letters(tokens[index].content)
+    return str(Markup('<a href="{}">{}</a>').format(target, words) if target else words)
 
 
 def _formula(latex: str, options: Mapping[str, Any]) -> str:
@@ -111,15 +110,8 @@ def slug(heading: str) -> str:
 
 
 def _links(tokens: Sequence[Token], links: Mapping[str, str]) -> None:
-    """Set the new targets of links and pictures that `links` contains, and turn all other links into spans."""
-    target = None
+    """Set the new targets of links and pictures; those that `links` does not contain lead nowhere."""
     for token in tokens:
-        if token.type == "image":
-            token.attrSet("src", links.get(str(token.attrGet("src")).rpartition("/")[2], ""))
-        if token.type == "link_open":
-            target = links.get(str(token.attrGet("href")).rpartition("/")[2])
-            if target is not None:
-                token.attrSet("href", target)
-        if target is None and token.type in ("link_open", "link_close"):
-            token.tag = "span"
-            token.attrs = {}
+        for name in {"href", "src"} & token.attrs.keys():
+            target = links.get(str(token.attrs.pop(name)).rpartition("/")[2])
+            token.attrs |= {name: target} if target else {}

@@ -26,9 +26,6 @@ from pomrl.store import StoreError
 CLAIMS = "claims"
 """The document that lists all claims, in whose place the page has its own list."""
 
-MOST_COLUMNS = 4
-"""The most variants whose verdicts stand beside a claim; those of others are in a matrix."""
-
 
 @dataclass(frozen=True)
 class Shown:
@@ -67,21 +64,16 @@ class Shown:
         """The judgements under the variant of the answer."""
         return self.judgements.main
 
-    @property
-    def others(self) -> list[str]:
-        """The other variants that the description of the study names, as far as claims are judged under them."""
-        named = [name for name in self.study.described.variants if self.judgements.of(name)]
-        return named[1 : 1 + MOST_COLUMNS]
-
     def beside(self, each: Judgement) -> list[tuple[str, Judgement]]:
         """Return the judgements of a claim under the other variants that the description names."""
-        return [(name, found) for name in self.others if (found := self.judgements.of(name).get(each.id))]
+        others = [self.judgements.of(name).get(each.id) for name in self.study.described.variants]
+        return [(other.variant, other) for other in others if other and other.variant != each.variant]
 
     @property
     def matrix(self) -> list[str]:
-        """All variants, those under which most claims hold first; empty if only a few are judged."""
+        """All variants, those under which most claims hold first; empty if the description names all of them."""
         names = self.judgements.variants
-        return ranked(self.judgements, names) if len(names) > 1 + len(self.others) else []
+        return ranked(self.judgements, names) if {*names} - {*self.study.described.variants} else []
 
     def claims_of(self, figure: FigureFiles) -> list[Judgement]:
         """Return the claims that a figure shows."""
