@@ -41,7 +41,8 @@ class Case:
 
     def needs(self, runs: int) -> list[Experiment]:
         """Return what the next analysis reads: the experiments of the open parts, with so many runs."""
-        return with_runs(self.basis.read_by(self.outcome.claim, self.outcome.open), runs)
+        read = self.basis.read_by(self.outcome.claim, self.outcome.open)
+        return [replace(each, request=replace(each.request, runs=runs)) for each in read]
 
     def analyse(self, reader: Reader, runs: int) -> None:
         """Judge the claim on the first `runs` runs."""
@@ -51,11 +52,6 @@ class Case:
     def is_stored(self, runs: int) -> bool:
         """Return whether the runs of the next analysis are stored."""
         return self.basis.stored(self.outcome.claim, self.outcome.open) >= runs
-
-
-def with_runs(experiments: Iterable[Experiment], runs: int) -> list[Experiment]:
-    """Return experiments with so many runs."""
-    return [replace(each, request=replace(each.request, runs=runs)) for each in experiments]
 
 
 def stored_outcomes(bases: Sequence[Basis], reader: Reader) -> list[Case]:

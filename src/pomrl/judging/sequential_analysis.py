@@ -42,7 +42,7 @@ from statistics import NormalDist
 
 from pomrl.judging.claim import Claim
 from pomrl.judging.verdict import NARROW, Comparison, Part, Verdict
-from pomrl.results.intervals import ERROR_RATE, Interval
+from pomrl.results.intervals import ERROR_RATE
 
 FUTILE = 0.05
 """The probability of a decision by the last analysis up to which a topic is not looked at again."""
@@ -123,15 +123,11 @@ class Outcome:
             return ""
         if not self.parts:
             return f"fewer than {self.analyses[0]:,} runs are stored"
-        part = decisive(self.parts)
-        interval = Interval(part.estimate, part.lower, part.upper).text()
-        later = [runs for runs in self.analyses if runs > self.runs]
-        outlook = (
-            f"; {later[-1]:,} would hardly tell"
-            if later and not self.open
-            else "; the next analysis has more" * bool(later)
-        )
-        return f"{part.compared}: {interval} after {self.runs:,} runs, an interval that is too wide to tell{outlook}"
+        part, last = decisive(self.parts), self.analyses[-1]
+        found = f"{part.compared}: {part.found} after {self.runs:,} runs, an interval that is too wide to tell"
+        if self.runs == last:
+            return found
+        return found + ("; the next analysis has more" if self.open else f"; {last:,} would hardly tell")
 
     @property
     def open(self) -> list[int] | None:
@@ -152,13 +148,9 @@ class Outcome:
         parts = [each for each in self.parts if each.topic == topic and each.verdict is Verdict.UNDECIDED]
         return sum(each.chance_against for each in parts) + min(each.chance for each in parts)
 
-    def error_of_part(self, parts: int) -> float:
-        """Return the probability with which one of so many parts may be judged wrongly at an analysis."""
-        return self.error / len(self.analyses) / parts
-
     def after(self, parts: Sequence[Part]) -> "Outcome":
         """Return the outcome after a further analysis, in which the open parts have these estimates."""
-        error = self.error_of_part(max(1, sum(part.is_claimed for part in parts)))
+        error = self.error / len(self.analyses) / max(1, sum(part.is_claimed for part in parts))
         judged = list(self.parts or (None,) * len(parts))
         numbers = range(len(parts)) if self.open is None else self.open
         for number in numbers:
