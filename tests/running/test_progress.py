@@ -10,9 +10,9 @@ from pomrl.commands.progress import progress
 
 
 def test_a_log_file_gets_a_line_for_each_tenth_of_many_blocks(capsys: pytest.CaptureFixture[str]):
-    with progress("runs") as advance:
+    with progress(5000) as advance:
         for blocks in range(1, 101):
-            advance(50 * blocks, 5000, "")
+            advance(50 * blocks, 0)
     lines = capsys.readouterr().err.splitlines()
     assert [line.split(" ")[0] for line in lines] == [f"{500 * tenth:,}" for tenth in range(1, 11)]
 
@@ -22,11 +22,11 @@ def test_a_log_file_gets_a_line_after_half_a_minute_without_one(
 ):
     clock = iter([0.0, *(10.0 * step for step in range(1, 9))])
     monkeypatch.setattr(time, "monotonic", lambda: next(clock))
-    with progress("tasks") as advance:
+    with progress(10_000) as advance:
         for done in range(1, 9):
-            advance(done, 10_000, "planned")
+            advance(done, 1)
     lines = capsys.readouterr().err.splitlines()
-    assert lines == ["3 of 10,000 tasks, 30.0 s, planned", "6 of 10,000 tasks, 60.0 s, planned"]
+    assert lines == ["3 of 10,000 runs, 1 experiment failed, 30.0 s", "6 of 10,000 runs, 1 experiment failed, 60.0 s"]
 
 
 def test_a_terminal_gets_a_bar_with_what_is_left(monkeypatch: pytest.MonkeyPatch):
@@ -35,7 +35,7 @@ def test_a_terminal_gets_a_bar_with_what_is_left(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setattr("sys.stderr", screen)
-    with progress("checked") as advance:
-        advance(3, 4, "")
+    with progress(4) as advance:
+        advance(3, 0)
     last = re.sub(r"\x1b\[[^a-zA-Z]*[a-zA-Z]", "", screen.getvalue().rpartition("━")[2]).splitlines()[0]
-    assert re.fullmatch(r" (\d:\d\d:\d\d|-:--:--) left, 3 of 4 checked *", last)
+    assert re.fullmatch(r" (\d:\d\d:\d\d|-:--:--) left, 3 of 4 runs *", last)

@@ -63,7 +63,7 @@ def test_many_jobs_are_counted_before_they_are_composed(command: Command, monkey
     status, lines, said = command("-m", "seed=range(0,20000)")
     assert (status, lines, made_plain.call_count) == (1, [], 1)
     assert loaded.call_count <= 4  # Hydra itself composes the sweep as a whole
-    assert said.startswith("20,000 jobs, 2,000,000 runs to compute, 630,000,000 plans in all; about ")
+    assert said.startswith("20,000 jobs, 2,000,000 runs to compute; about ")
     assert said.endswith("more than 10,000 jobs are computed with yes=true\n")
     status, lines, said = command("-m", "seed=range(0,20000)", "dry_run=true")
     assert (status, lines) == (0, [])
@@ -75,7 +75,7 @@ def test_a_dry_run_of_ten_million_runs_draws_few_of_them(command: Command, monke
     drawn = counted(monkeypatch, RandomChains, "draw_mean")
     status, _, said = command("runs=10000000", "dry_run=true")
     assert (status, drawn.call_count) == (0, 7)
-    assert "1 job, 10,000,000 runs to compute, 3,150,000,000 plans in all; about " in said
+    assert "1 job, 10,000,000 runs to compute; about " in said
 
 
 def test_more_than_an_hour_needs_a_yes(command: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

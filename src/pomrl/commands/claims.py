@@ -13,7 +13,7 @@ from math import isfinite
 from pomrl import store
 from pomrl.commands.arguments import Parser, Selection, add_selection, add_study, selected
 from pomrl.commands.claims_view import show
-from pomrl.commands.progress import progress_of
+from pomrl.commands.progress import progress
 from pomrl.commands.terminal import exit_with, warn
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.study import Study, find
@@ -23,7 +23,7 @@ from pomrl.judging.basis import Basis, Reader
 from pomrl.judging.budget import Case, decide, stored_outcomes
 from pomrl.judging.claim import Claim, claims_of
 from pomrl.judging.judgements import Judgement
-from pomrl.running.plan import estimate, plan, unfinished
+from pomrl.running.plan import estimate, plan
 from pomrl.running.simulating import simulate
 from pomrl.running.work import refuse_failures, work
 
@@ -115,7 +115,8 @@ def _cases(bases: Sequence[Basis], reader: Reader, budget: float | None) -> Sequ
 def _compute(experiments: Sequence[Experiment]) -> None:
     """Compute what the store lacks of experiments, and say so."""
     jobs = plan(experiments)
-    if unfinished(jobs):
-        warn(str(estimate(jobs)))
-    with progress_of(jobs) as advance:
+    wanted = estimate(jobs)
+    if wanted.runs:
+        warn(str(wanted))
+    with progress(wanted.runs) as advance:
         refuse_failures(work(jobs, advance))

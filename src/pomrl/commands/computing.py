@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from pomrl import store
-from pomrl.commands.progress import progress_of
+from pomrl.commands.progress import progress
 from pomrl.commands.terminal import print_frame, warn
 from pomrl.configuration.composed import ConfigError, Sweep
 from pomrl.configuration.jobs import MOST_JOBS
@@ -14,11 +14,8 @@ from pomrl.results.summary_tables import summarised
 from pomrl.running.plan import Job, estimate, plan, refuse_what_takes_long
 from pomrl.running.work import work
 
-MEASURES = {
-    "variance": "the largest variance of an entry over tasks",
-    "std": "the largest standard deviation of an entry over tasks",
-}
-"""What sigma is, by the key `task_distribution.measure`."""
+MEASURES = {"variance": "variance", "std": "standard deviation"}
+"""What sigma is of an entry over tasks, by the key `task_distribution.measure`."""
 
 MOST_ROWS = 100
 """The most experiments of which a sweep prints the mean losses; with more, people no longer read them."""
@@ -45,20 +42,13 @@ def run(sweep: Sweep) -> bool:
             of_sweep = choose([*dict.fromkeys(str(store.lookup(each).folder) for each in experiments)])
             print_frame(summarised(of_sweep, statistics=["mean"]), stderr=True)
         warn("mean: planning loss at gamma_eval, with its 95 % interval; pomrl table and pomrl plot show more")
-        for line in _meaning_of_sigma(experiments):
-            warn(line)
+        given = [each.problem.task_distribution for each in experiments if each.problem.sigma is not None]
+        if measures := {getattr(distribution, "measure", "") for distribution in given} & {*MEASURES}:
+            what = " or ".join(MEASURES[measure] for measure in sorted(measures))
+            warn(f"sigma: the largest {what} of an entry over tasks, as task_distribution.measure says")
     for experiment in experiments:
         print(store.lookup(experiment).folder)
     return succeeded
-
-
-def _meaning_of_sigma(experiments: Sequence[Experiment]) -> list[str]:
-    """Return the line that says what the number sigma is; none where other keys give the similarity of tasks."""
-    given = [each.problem for each in experiments if each.problem.sigma is not None]
-    measures = {getattr(problem.task_distribution, "measure", "") for problem in given} - {""}
-    if len(measures) > 1:
-        return ["sigma: a variance or a standard deviation, as task_distribution.measure says in each row"]
-    return [f"sigma: {MEASURES[measure]}" for measure in measures]
 
 
 def _refuse_what_is_ignored(experiments: Sequence[Experiment]) -> None:
@@ -83,7 +73,7 @@ def compute(experiments: Sequence[Experiment]) -> bool:
         refuse_what_takes_long(wanted)
     if complete := sum(not job.missing for job in jobs):
         warn(f"{complete} of {len(jobs)} stored already, not computed again (force=true would)")
-    with progress_of(jobs) as advance:
+    with progress(wanted.runs) as advance:
         failures = work(jobs, advance)
     if failures:
         for line in "".join(dict.fromkeys(failure.traceback for failure in failures.values())).splitlines():

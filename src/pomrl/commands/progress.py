@@ -2,29 +2,28 @@
 
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Column
 
-from pomrl.commands.terminal import console, printable, warn
+from pomrl.commands.terminal import console, warn
 from pomrl.configuration.wording import number_of
-from pomrl.running.plan import Job, unfinished
 
 QUIET = 30.0
 """Seconds after which a line of progress is printed anyway."""
 
-Advance = Callable[[int, int, str], None]
-"""A function of how much is done, of how much, and of further words."""
+Advance = Callable[[int, int], None]
+"""A function of how many runs are done, and of how many experiments have failed."""
 
 
 @contextmanager
-def progress(what: str) -> Iterator[Advance]:
-    """Yield a function that reports how much of what is counted is done."""
+def progress(total: int) -> Iterator[Advance]:
+    """Yield a function that reports how many of so many runs are done."""
     terminal = console(stderr=True)
-    if not terminal.is_terminal:
-        yield _lines(what)
+    if not (total and terminal.is_terminal):
+        yield _lines(total)
         return
     columns = (
         BarColumn(bar_width=10, table_column=Column(min_width=10)),
@@ -32,37 +31,26 @@ def progress(what: str) -> Iterator[Advance]:
         TextColumn("left, {task.description}", markup=False, table_column=Column(no_wrap=True)),
     )
     with Progress(*columns, console=terminal, transient=True, redirect_stdout=sys.stdout.isatty()) as bar:
-        task = bar.add_task(what, total=None)
-
-        def advance(done: int, total: int, words: str) -> None:
-            bar.update(task, completed=done, total=total, description=_said(done, total, what, words))
-
-        yield advance
+        task = bar.add_task("runs", total=total)
+        yield lambda done, failed: bar.update(task, completed=done, description=_said(done, total, failed))
 
 
-def _said(done: int, total: int, what: str, words: str) -> str:
-    return printable(f"{done:,} of {total:,} {what}{', ' * bool(words)}{words}")
+def _said(done: int, total: int, failed: int) -> str:
+    of_all = f"{done:,} of {total:,} runs"
+    return f"{of_all}, {number_of(failed, 'experiment')} failed" if failed else of_all
 
 
-def _lines(what: str) -> Advance:
+def _lines(total: int) -> Advance:
     """Return a function that prints a line at each tenth, and after `QUIET` without one."""
     start = said_at = time.monotonic()
     said = 0
 
-    def advance(done: int, total: int, words: str) -> None:
+    def advance(done: int, failed: int) -> None:
         nonlocal said, said_at
-        now, tenth = time.monotonic(), 10 * done // max(total, 1)
+        now, tenth = time.monotonic(), 10 * done // total
         if tenth != said or now - said_at >= QUIET:
             said, said_at = tenth, now
             if done:
-                warn(_said(done, total, what, f"{now - start:.1f} s{', ' * bool(words)}{words}"))
+                warn(f"{_said(done, total, failed)}, {now - start:.1f} s")
 
     return advance
-
-
-@contextmanager
-def progress_of(jobs: Sequence[Job]) -> Iterator[Callable[[int, int], None]]:
-    """Yield a callback that reports the progress of these jobs; there is none to report where nothing is lacking."""
-    total = sum(job.runs_missing for job in unfinished(jobs))
-    with progress("runs") if total else nullcontext(lambda *_: None) as advance:
-        yield lambda done, failed: advance(done, total, f"{number_of(failed, 'experiment')} failed" if failed else "")

@@ -34,9 +34,7 @@ class Local(Execution):
         self, function: Callable[[Item], Result], items: Sequence[Item], seconds: float
     ) -> Iterator[tuple[int, Result]]:
         try:
-            yield from one_by_one(
-                partial(_indexed, function), range(len(items)), items, workers=self.at_once(seconds), ordered=False
-            )
+            yield from one_by_one(partial(_indexed, function), range(len(items)), items, workers=self.at_once(seconds))
         except BrokenProcessPool as error:
             exit_codes = re.search(r"exit codes of the workers are \{(.*?)\}", str(error))
             how = (exit_codes and exit_codes[1]) or "for an unknown reason"

@@ -34,23 +34,22 @@ def one_thread() -> AbstractContextManager[Any]:
     return threadpool_limits(limits=1, user_api="blas")
 
 
-def one_by_one(
-    function: Callable[..., Any], *arguments: Iterable[Any], workers: int | None = None, ordered: bool = True
-) -> Iterator[Any]:
+def one_by_one(function: Callable[..., Any], *arguments: Iterable[Any], workers: int | None = None) -> Iterator[Any]:
     """Call a function on each tuple of arguments in processes, and yield each result as soon as it is there.
+
+    Results come in any order.
 
     Args:
         function: The function.
         arguments: The arguments, as `map` takes them.
         workers: The number of processes, including this one; by default one for each core.
-        ordered: Whether results come in the order of the arguments.
     """
     calls = list(map(delayed(function), *arguments))
     # Joblib starts a process anew when its memory has grown, and warns of that.
     warnings.filterwarnings("ignore", "A worker stopped while some jobs were given", UserWarning)
     parallel = Parallel(
         n_jobs=workers or max(1, min(cpu_count(), len(calls))),
-        return_as="generator" if ordered else "generator_unordered",
+        return_as="generator_unordered",
         initializer=_end_with,
         initargs=(os.getpid(),),
     )

@@ -39,11 +39,6 @@ class Job:
         return sum(map(len, self.missing))
 
     @property
-    def plans(self) -> int:
-        """The number of pairs of a model and a discount factor that it still has to plan."""
-        return cost.plans(self.experiment.problem, self.experiment.method, self.runs_missing)
-
-    @property
     def seconds(self) -> float:
         """The time that one process needs for what it lacks, within a factor of about three."""
         return cost.seconds(self.experiment.problem, self.experiment.method, self.runs_missing)
@@ -94,29 +89,25 @@ class Estimate:
     jobs: int
     runs: int
     """Runs to compute, those of every job added."""
-    plans: int
-    """Pairs of a model and a discount factor to plan."""
     seconds: float
     """Time in one process."""
     workers: int
     """Processes that compute it."""
 
     def __str__(self) -> str:
-        work = f"{number_of(self.runs, 'run')} to compute, {number_of(self.plans, 'plan')} in all"
         time = f"about {_duration(self.seconds / self.workers)} on {number_of(self.workers, 'worker')}"
-        return f"{number_of(self.jobs, 'job')}, {work}; {time}"
+        return f"{number_of(self.jobs, 'job')}, {number_of(self.runs, 'run')} to compute; {time}"
 
 
 def estimate(jobs: Sequence[Job], times: int = 1) -> Estimate:
     """Return what jobs take with the execution of the first, and as many others as alike; shared work counts once."""
     lacking = [job for job in unfinished(jobs) if job.missing]
     runs = times * sum(job.runs_missing for job in lacking)
-    plans = times * sum(job.plans for job in lacking)
     seconds = times * sum((job.seconds for job in lacking), 0.0)
     parts = times * sum(len(job.missing) for job in lacking)
     most = jobs[0].experiment.execution.at_once(seconds)
     workers = min(most, max(parts, int(seconds / cost.PART)), runs)
-    return Estimate(times * len(jobs), runs, plans, seconds, max(1, workers))
+    return Estimate(times * len(jobs), runs, seconds, max(1, workers))
 
 
 def refuse_what_takes_long(wanted: Estimate) -> None:
