@@ -27,8 +27,8 @@ class WholeSweepSweeper(Sweeper):
         """Take from Hydra what `sweep` needs; Hydra calls it first."""
         from pomrl.configuration.composition import Composer
 
-        search_path, of_hydra = hydra_context.config_loader.get_search_path(), config.hydra.overrides.hydra
-        self.composer = Composer(search_path, config.hydra.job.config_name, list(of_hydra))
+        search_path = hydra_context.config_loader.get_search_path()
+        self.composer = Composer(search_path, config.hydra.job.config_name)
         self.task_function = task_function
 
     def sweep(self, arguments: list[str]) -> None:

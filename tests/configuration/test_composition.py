@@ -29,10 +29,7 @@ def by_hydra(overrides: Sequence[str]) -> Composed:
     return plain(config, config.hydra.runtime.choices, [])
 
 
-@pytest.mark.parametrize(
-    "job",
-    [["+tag=mine", "sigma=0.02"], ["+note=later", "estimator=pomrl"], ["hydra.verbose=true"], ["hydra/help=default"]],
-)
+@pytest.mark.parametrize("job", [["+tag=mine", "sigma=0.02"], ["+note=later", "estimator=pomrl"]])
 def test_keys_that_are_added_or_removed_are_those_of_hydra(job: list[str]) -> None:
     assert Composer.of_sources(PUBLISHED).one(job).values == by_hydra(job).values
 

@@ -27,9 +27,8 @@ from hydra.core.default_element import GroupDefault, InputDefault
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override, Transformer, ValueType
 from hydra.core.utils import setup_globals
-from hydra.errors import ConfigCompositionException, HydraException
+from hydra.errors import ConfigCompositionException
 from hydra.plugins.config_source import ConfigResult
-from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
@@ -85,7 +84,7 @@ def plain(config: DictConfig, choices: Mapping[str, Any], folders: Sequence[str]
     """Return what Hydra composed as plain data, without Hydra's own part and with all interpolations resolved.
 
     Args:
-        config: The configuration, with or without its key `hydra`, whose interpolations would fail to resolve.
+        config: The configuration. The interpolations below its key `hydra` would fail to resolve.
         choices: The option that was chosen in each group (`hydra.runtime.choices`); None where there is none.
         folders: The folders of options.
 
@@ -93,9 +92,12 @@ def plain(config: DictConfig, choices: Mapping[str, Any], folders: Sequence[str]
         ConfigError: A value is missing, or refers to a key that does not exist.
     """
     with composing():
-        ours = _ours(config) if "hydra" in config else config
-        values = OmegaConf.to_container(ours, resolve=True, throw_on_missing=True)
-    return Composed(cast(Values, values), _options(choices), looks.of_own_options(choices, folders))
+        ours = OmegaConf.masked_copy(config, [str(key) for key in config if key != "hydra"])
+        return Composed(_resolve_all(ours), _options(choices), looks.of_own_options(choices, folders))
+
+
+def _resolve_all(config: DictConfig) -> Values:
+    return cast(Values, OmegaConf.to_container(config, resolve=True, throw_on_missing=True))
 
 
 def _options(choices: Mapping[str, Any]) -> dict[str, str]:
@@ -107,7 +109,8 @@ class _Loaded(NamedTuple):
 
     values: Values
     """The values by key as plain data, without Hydra's own part, and with their interpolations."""
-    choices: Mapping[str, Any]
+    options: Mapping[str, str]
+    looks: Mapping[str, Mapping[str, Any]]
     axes: Mapping[str, Any]
     """The axes of the sweep that it describes: for each key its values, separated by commas."""
 
@@ -131,15 +134,12 @@ class Composer(ConfigLoaderImpl):
     Args:
         search_path: The folders of options and of studies.
         config_name: The primary configuration, whose defaults list names the groups.
-        hydra_overrides: Overrides of Hydra's own configuration, which all jobs have.
     """
 
-    def __init__(
-        self, search_path: ConfigSearchPath, config_name: str = "config", hydra_overrides: Sequence[str] = ()
-    ) -> None:
+    def __init__(self, search_path: ConfigSearchPath, config_name: str = "config") -> None:
         register_resolvers()
         super().__init__(search_path)
-        self._config_name, self._of_hydra = config_name, hydra_overrides
+        self._config_name = config_name
         self._files = _Files(self.repository)
         self._folders = [source.path for source in self.repository.get_sources() if source.scheme() == "file"]
         self._groups = frozenset(self.list_groups(""))
@@ -200,18 +200,17 @@ class Composer(ConfigLoaderImpl):
         """Compose what chooses options, or adds or removes keys, and then set the other keys."""
         parsed = {override: self._parse(override) for override in overrides}
         values = {line: override for line, override in parsed.items() if self._sets_a_value(override)}
-        loaded = self._load(*(line for line in parsed if line not in values))
-        config = loaded.values
+        config, options, looks_of_options, _ = self._load(*(line for line in parsed if line not in values))
         try:
             for override in values.values():
                 config = with_value(config, override.key_or_group.split("."), override.value())
         except KeyError:
             config = self._load(*overrides).values  # Hydra's own message says better what is wrong
         try:
-            said = looks.of_own_options(loaded.choices, self._folders)
-            return Composed(_resolve(config, config), _options(loaded.choices), said)
+            resolved = _resolve(config, config)
         except (KeyError, OmegaConfBaseException):
-            return plain(OmegaConf.create(config), loaded.choices, self._folders)
+            resolved = _resolve_all(OmegaConf.create(config))
+        return Composed(resolved, options, looks_of_options)
 
     def _parse(self, line: str) -> Override:
         """Return an override as Hydra reads it, which takes long, so that it is read once."""
@@ -242,27 +241,20 @@ class Composer(ConfigLoaderImpl):
         return not changes and "/" not in override.key_or_group and override.key_or_group not in self._groups
 
     def _load(self, *overrides: str) -> _Loaded:
-        """Compose without Hydra's own part; what goes wrong then is composed with it, as Hydra does."""
-        try:
-            return self._load_ours([self._parse(line) for line in overrides])
-        except (HydraException, OmegaConfBaseException):
-            lines = [*self._of_hydra, *overrides]
-            config = self.load_configuration(self._config_name, lines, RunMode.RUN, from_shell=False)
-            return _Loaded(_unresolved(_ours(config)), config.hydra.runtime.choices, _axes(_unresolved(config)))
-
-    def _load_ours(self, overrides: list[Override]) -> _Loaded:
-        found = create_defaults_list(self._files, self._config_name, overrides, prepend_hydra=False, skip_missing=False)
+        """Compose without Hydra's own part."""
+        parsed = [self._parse(line) for line in overrides]
+        found = create_defaults_list(self._files, self._config_name, parsed, prepend_hydra=False, skip_missing=False)
         values: Values = {}
         for default in found.defaults:
             merge(values, self._content(str(default.config_path), default.package))
-        axes = _axes(values)
-        values.pop("hydra", None)
+        axes = values.pop("hydra", {}).get("sweeper", {}).get("params", {})
         if found.config_overrides:
             config = OmegaConf.create(values)
             OmegaConf.set_struct(config, value=True)
             self._apply_overrides_to_config(found.config_overrides, config)
             values = _unresolved(config)
-        return _Loaded(values, found.overrides.known_choices, axes)
+        choices = found.overrides.known_choices
+        return _Loaded(values, _options(choices), looks.of_own_options(choices, self._folders), axes)
 
     def _content(self, path: str, package: str | None) -> Values:
         """Return what a file adds to the configuration, as plain data."""
@@ -297,11 +289,6 @@ def _of_files(sources: Sources, _states: object) -> Composer:
     return Composer(search_path)
 
 
-def _axes(values: Values) -> Mapping[str, Any]:
-    sweeper: Values = values.get("hydra", {}).get("sweeper") or {}
-    return sweeper.get("params") or {}
-
-
 def _resolve(value: Any, values: Values) -> Any:
     """Return a value with the interpolations resolved that depend on keys outside of groups alone.
 
@@ -330,8 +317,3 @@ def _interpolate(said: str) -> Any:
 
 def _unresolved(config: DictConfig) -> Values:
     return cast(Values, OmegaConf.to_container(config))
-
-
-def _ours(config: DictConfig) -> DictConfig:
-    """Return a copy of a configuration without Hydra's own part."""
-    return OmegaConf.masked_copy(config, [str(key) for key in config if key != "hydra"])
