@@ -74,12 +74,11 @@ def check(study: Study, selection: Selection, budget: float | None) -> None:
 
 def _judge(study: Study, claims: Sequence[Claim], selection: Selection, budget: float | None) -> list[Judgement]:
     """Judge claims under single variants, within one budget, and under families, each within its own."""
-    reader, bases = Reader(), list[Basis]()
-    for variant in selection.variants:
-        refused = list[str]() if variant.replaced else None
-        bases.append(claims_of_variants.basis(study, claims, variant, own=selection.own, refused=refused))
-        for line in refused or ():
-            warn(line)
+    reader = Reader()
+    bases = [
+        claims_of_variants.basis(study, claims, each, own=selection.own, refused=warn if each.replaced else None)
+        for each in selection.variants
+    ]
     cases = _cases(bases, reader, budget)
     made: list[Judgement] = []
     for variant, on in zip(selection.variants, bases, strict=True):

@@ -60,8 +60,8 @@ def draw_all(selections: Sequence[Selection]) -> tuple[int, Mapping[str, str]]:
     for outcome in draw(selections):
         for path in outcome.files:
             print(path)
-        for problem in outcome.problems:
-            warn(problem)
-        missing += len(outcome.problems)
+        if outcome.problem:
+            warn(outcome.problem)
+            missing += 1
         lacking |= outcome.lacking
     return missing, lacking

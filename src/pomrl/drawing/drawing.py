@@ -69,17 +69,10 @@ class Series:
                 raise ConfigError(f"{self.sweep} has no {key}={wanted!r}; {there}")
 
     def rows(self, sweeps: StoredSweeps) -> pd.DataFrame:
-        """Return the stored rows that the series shows, with the metric in the place of the loss if they have one.
-
-        Raises:
-            ValueError: If the table of the sweep lacks a column of `settings`.
-        """
+        """Return the stored rows that the series shows, with the metric in the place of the loss if they have one."""
         return self.view(with_metric(self._chosen(sweeps[self.sweep].table)))
 
     def _chosen(self, table: pd.DataFrame) -> pd.DataFrame:
-        missing = set(self.settings) - set(table.columns)
-        if missing:
-            raise ValueError(f"the tables have no column {', '.join(sorted(missing))}, which this figure chooses by")
         chosen = np.ones(len(table), bool)
         for name, value in self.settings.items():
             column = table[name]

@@ -68,12 +68,12 @@ class Selection:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The outcome of drawing figures."""
+    """The outcome of drawing a figure."""
 
     files: list[Path] = field(default_factory=list)
-    """The files of the figures that are drawn."""
-    problems: list[str] = field(default_factory=list)
-    """A line for each figure that is not drawn, with the reason."""
+    """The files of the figure, if it is drawn."""
+    problem: str = ""
+    """A line that says why the figure is not drawn; empty if it is."""
     lacking: Mapping[str, str] = field(default_factory=dict)
     """For each sweep with fewer runs than it promises, a line that says which are missing."""
 
@@ -120,7 +120,7 @@ def _draw(selection: Selection, name: str) -> Outcome:
     except Exception as error:  # whatever code of somebody's own raises
         module = sys.modules[version_of(selection.study, name).module]
         problem = f"{place_of(error, str(module.__file__))}: {in_words(error)}"
-    return Outcome(problems=[f"{name} is not drawn: {problem}"], lacking=lacking)
+    return Outcome(problem=f"{name} is not drawn: {problem}", lacking=lacking)
 
 
 def stored_sweeps(selection: Selection, name: str) -> dict[str, StoredSweep]:

@@ -3,7 +3,7 @@
 import hashlib
 import inspect
 import json
-from collections.abc import Container, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -31,7 +31,7 @@ def basis(
     claims: Sequence[Claim],
     variant: Variant,
     own: Path | None = None,
-    refused: list[str] | None = None,
+    refused: Callable[[str], object] | None = None,
 ) -> Basis:
     """Return what the claims of a study are judged on under a variant.
 
@@ -40,7 +40,7 @@ def basis(
         claims: Its claims, which share the error.
         variant: The variant.
         own: A folder of further options.
-        refused: Takes a line for each sweep that cannot be composed under the variant; by default that is an error.
+        refused: Called with a line for each sweep that cannot be composed under the variant; by default it is an error.
 
     Raises:
         ConfigError: A sweep cannot be composed.
@@ -55,7 +55,7 @@ def basis(
         except ConfigError as error:
             if refused is None:
                 raise
-            refused.append(str(error))
+            refused(str(error))
     per_run = variant.sets(BEST_IN_RUN, {"gamma_schedule": "best_fixed"})
     shared = len(study.described.headline) if variant.name in study.described.headline else 1
     return Basis(

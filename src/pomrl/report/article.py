@@ -61,6 +61,7 @@ def values(study: Study, judgements: Judgements, text: str) -> Mapping[str, Any]
     groups = grouped(judgements, shown)
     names = {tuple(shown): "all", (): "none", None: "undecided"}
     counts = {names.get(key, "+".join(key or ())): len(found) for key, found in groups.items()}
+    tables = sorted((study.folder / "pages").glob("*.csv"))
     swept = dict.fromkeys(re.findall(r"#setting\(\s*\"([^\"]+)\"", text))
     return {
         "title": study.described.title,
@@ -73,7 +74,7 @@ def values(study: Study, judgements: Judgements, text: str) -> Mapping[str, Any]
         "order": [each.id for each in judgements.listed(shown)],
         "counts": {"all": 0, "none": 0, "undecided": 0} | counts | {"claims": sum(map(len, groups.values()))},
         "settings": {name: _settings(study, name) for name in swept if name in study.sweeps},
-        "tables": {path.stem: _table(path) for path in sorted((study.folder / "pages").glob("*.csv"))},
+        "tables": {path.stem: json.loads(pd.read_csv(path).to_json(orient="records")) for path in tables},
     }
 
 
@@ -100,10 +101,6 @@ def _settings(study: Study, name: str) -> Mapping[str, str]:
     experiments = [setting.experiment for setting in study.settings(name)]
     each = [flat_settings(scientific_settings(one), one.options) for one in experiments]
     return {key: ", ".join(dict.fromkeys(str(of.get(key, "")) for of in each)) for key in each[0]}
-
-
-def _table(path: Path) -> list[dict[str, Any]]:
-    return json.loads(pd.read_csv(path).to_json(orient="records"))
 
 
 def pictures(study: Study, text: str) -> Mapping[str, bytes]:

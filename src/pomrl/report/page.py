@@ -17,7 +17,7 @@ from pomrl.judging.verdict import LOOKS
 from pomrl.report import answer, curves, pages, provenance
 from pomrl.report.figure_files import FigureFiles
 from pomrl.report.markup import documents
-from pomrl.report.rendering import packed_json, rendered
+from pomrl.report.rendering import rendered
 from pomrl.results.chosen_runs import Chosen
 from pomrl.results.summary_tables import summarised
 from pomrl.results.tables import as_text
@@ -118,7 +118,6 @@ def html(study: Study, command: str, warn: Callable[[str], object] = str) -> str
     sources: dict[str, list[provenance.Shown]] = {"": []}
     for figure in figures:
         sources.setdefault(figure.variant, []).extend(chain.from_iterable(each.shown for each in figure.versions))
-    data = curves.data(chain.from_iterable(each.versions[0].shown for each in figures if not each.variant))
     return rendered(
         "study.html.j2",
         of=of,
@@ -127,8 +126,7 @@ def html(study: Study, command: str, warn: Callable[[str], object] = str) -> str
         provenance=provenance.report_provenance(
             chain.from_iterable(sources.values()), [figure.versions[-1].sidecar for figure in figures]
         ),
-        curves=packed_json(data) if data["series"] else "",
-        lost=data["lost"],
+        curves=curves.data(chain.from_iterable(each.versions[0].shown for each in figures if not each.variant)),
         answers=answer,
         views=views,
         counts=counts,
@@ -149,7 +147,6 @@ def selection_page(chosen: Chosen, figure: FigureFiles | None, command: str, rem
         StoreError: A stored experiment is damaged.
     """
     shown = [("stored", source) for source in chosen.sources()]
-    data = curves.data(shown)
     return rendered(
         "selection.html.j2",
         command=command,
@@ -161,6 +158,5 @@ def selection_page(chosen: Chosen, figure: FigureFiles | None, command: str, rem
         experiments=list(zip(chosen.stored, chosen.settings, strict=True)),
         varying=chosen.varying,
         provenance=provenance.report_provenance(shown),
-        curves=packed_json(data) if data["series"] else "",
-        lost=data["lost"],
+        curves=curves.data(shown),
     )

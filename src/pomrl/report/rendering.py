@@ -9,7 +9,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from pomrl.configuration.wording import number_of
 from pomrl.judging.views import decisive_in_words, in_words
-from pomrl.report.markup import sentence, slug, symbols
+from pomrl.report.markup import sentence, symbols
 
 
 def rendered(template: str, *, escapes: bool = True, **shown: Any) -> str:
@@ -21,10 +21,8 @@ def rendered(template: str, *, escapes: bool = True, **shown: Any) -> str:
         lstrip_blocks=True,
         undefined=StrictUndefined,
     )
-    environment.filters |= {
-        each.__name__: each
-        for each in (symbols, sentence, slug, number_of, data_uri, packed, css_class, in_words, decisive_in_words)
-    }
+    filters = (symbols, sentence, number_of, data_uri, packed, packed_json, css_class, in_words, decisive_in_words)
+    environment.filters |= {each.__name__: each for each in filters}
     return environment.get_template(template).render(shown)
 
 
