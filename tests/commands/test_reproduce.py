@@ -8,7 +8,8 @@ import pytest
 from tests.support.computed import call
 from tests.support.study_folders import CLAIM, SMALL, forget, write
 
-from pomrl.commands import reproduce
+from pomrl.commands import computing, reproduce
+from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.study import find
 
 
@@ -26,11 +27,16 @@ def here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
     forget("mine", "only")
 
 
-def test_every_sweep_and_those_that_others_have_is_computed_with_its_own_number_of_runs_or_another(here: Path) -> None:
+def test_every_sweep_and_those_that_others_have_is_computed_with_its_own_number_of_runs_or_another(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    experiments: list[Experiment] = []
+    monkeypatch.setattr(computing, "compute", lambda of_study: experiments.extend(of_study) or True)
     of_theirs = find("pomrl").settings("illustration")
     promised = of_theirs[0].experiment.request.runs
     for runs, expected in ((None, [10, 10, *[promised] * len(of_theirs)]), (3, [3] * (2 + len(of_theirs)))):
-        experiments = list(reproduce._experiments(find("mine"), runs))
+        experiments.clear()
+        reproduce.compute(find("mine"), runs)
         assert [each.request.runs for each in experiments] == expected
         assert [each.problem.seed for each in experiments][:2] == [1, 1]
 

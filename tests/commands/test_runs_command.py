@@ -46,7 +46,7 @@ class TestLists:
         assert status == 0
         assert all(sum(signature in line for line in out.splitlines()) == 1 for signature in signatures)
         frame = pd.read_csv(io.StringIO(call(runs, "--format", "csv")[1]))
-        assert frame[["sigma", "runs"]].to_numpy().tolist() == [[0.01, 2], [0.02, 2]]
+        assert sorted(frame[["sigma", "runs"]].to_numpy().tolist()) == [[0.01, 2], [0.02, 2]]
         frame = pd.read_csv(io.StringIO(call(runs, "--format", "csv", "sigma=0.02")[1]))
         assert frame[["signature", "sigma", "runs"]].to_numpy().tolist() == [[signatures[1], 0.02, 2]]
 
@@ -107,7 +107,7 @@ class TestWhatIsListedIsChanged:
     ) -> None:
         kept, _ = (stored(sigma, 2) for sigma in (0.01, 0.02))
         monkeypatch.setattr(sys, "stdin", Terminal(answer))
-        assert "1 experiment with 2 runs, 0.0 MB: remove? [y/N]" in call(runs, "sigma=0.02", "--remove")[1]
+        assert "1 experiment with 2 runs, 0.0 MB: remove? [y/N]" in call(runs, "sigma=0.02", "--remove")[2]
         assert len(store.all_experiments()) == len(pd.read_csv(outputs / "index.csv")) == left
         assert kept.complete() == 2
         status, _, err = call(runs, "--remove", "--yes")
@@ -121,7 +121,7 @@ class TestWhatIsListedIsChanged:
             manifests.write(store.root() / said.signature, at)
         listed = pd.read_csv(io.StringIO(call(runs, "--format", "csv")[1]))
         assert listed["sigma"].tolist() == [0.02, 0.01]
-        listed = pd.read_csv(io.StringIO(call(runs, "--since", "2026-11-17", "--format", "csv")[1]))
+        listed = pd.read_csv(io.StringIO(call(runs, "--since", "2026-11-17T00:00+00:00", "--format", "csv")[1]))
         assert listed["sigma"].tolist() == [0.02]
         assert call(runs, "--since", "last week")[0] == 2
 

@@ -67,7 +67,7 @@ class TestClaims:
             paper["gamma_0"].at(gamma_0=0.7)
 
     def test_a_key_that_the_sweep_does_not_vary(self, paper):
-        with pytest.raises(LookupError, match="it does not vary sgima; it varies start_deviation"):
+        with pytest.raises(LookupError, match=r"no setting .*sgima=.*; in it start_deviation is"):
             paper["initial_similarity"].at(start_deviation=0.1, sgima=0.01)
 
     def test_one_about_a_simulation_takes_its_table(self):

@@ -152,4 +152,6 @@ def test_what_an_edit_does_is_compared_in_pairs_and_versions_are_told_apart(edit
     assert "no runs are stored of estimator=oracle" in call(table, "T=3", "S=4", "estimator=oracle")[2].replace(
         "T=3 S=4 ", ""
     )
-    assert "runs of both previous and present code" in call(diff, "T=3 S=4 estimator=oracle")[2]
+    assert "not stored; pomrl run -m T=3 S=4 estimator=oracle" in re.sub(
+        r"\s+", " ", call(diff, "T=3 S=4 estimator=oracle")[1]
+    )

@@ -48,9 +48,7 @@ def test_a_full_disk_names_a_path_and_the_same_command_goes_on(
         status, said = command()
     assert (status, len(calls), [*tmp_path.rglob("*.tmp")]) == (1, failing, [])
     assert f"{tmp_path}/outputs" in said[-1]
-    assert said[-1].endswith(
-        "No space left on device; free some space, and the same command goes on from what is stored"
-    )
+    assert "No space left on device" in said[-1]
     assert not any("Traceback" in line for line in said)
     assert command()[0] == 0
     (stored,) = store.all_experiments()

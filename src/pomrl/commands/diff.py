@@ -19,10 +19,9 @@ from pomrl.commands.terminal import print_frame, printable
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.settings import varying_keys
 from pomrl.configuration.sources import Sources
-from pomrl.results.chosen_runs import PRESENT, PREVIOUS, meant
+from pomrl.results.chosen_runs import PREVIOUS, meant
 from pomrl.results.comparison import Pair, Side, differences, effects, grouped, nearest, same_problem
 from pomrl.results.tables import markdown_text
-from pomrl.store import StoreError
 
 WIDEST = 78
 """The most characters of a line."""
@@ -36,8 +35,10 @@ def main(parser: Parser) -> None:
     add_format(parser)
     arguments = parser.parse_args()
     first, *others = arguments.side
+    if not others:
+        first, others = f"{first} code={PREVIOUS}", [first]
     of = sources(arguments)
-    pairs = [each for other in others for each in nearest(sides(first, of), sides(other, of))] or versions(first, of)
+    pairs = [each for other in others for each in nearest(sides(first, of), sides(other, of))]
     if groups := grouped(pairs):
         show(groups, arguments.format)
     else:
@@ -51,20 +52,6 @@ def sides(text: str, sources: Sources) -> list[Side]:
     if not found:
         raise ConfigError(f"{text or 'defaults'}: nothing of this is stored")
     return [Side.of(each, text) for each in found]
-
-
-def versions(text: str, sources: Sources) -> list[Pair]:
-    """Return what the code before the present one and the present one have computed of the same settings."""
-    of_code: list[dict[str, Side]] = []
-    for code in (PREVIOUS, PRESENT):
-        found, _ = meant([*shlex.split(text), f"code={code}"], sources=sources)
-        of_code.append({repr(each.settings()): Side.of(each, code) for each in found if each.runs})
-    old, new = of_code
-    pairs = [(old[settings], new[settings]) for settings in new if settings in old]
-    if not pairs:
-        both = f"{text}: no experiment has runs of both {PREVIOUS} and {PRESENT} code, which one side alone asks for"
-        raise StoreError(f"{both}; an edited default is another setting, which pomrl table code=all shows")
-    return pairs
 
 
 def show(groups: Sequence[Sequence[Pair]], form: str) -> None:

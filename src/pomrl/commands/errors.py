@@ -1,6 +1,5 @@
 """The errors that a user of a command can cause, and the line that the command prints for each of them."""
 
-import errno
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,9 +11,6 @@ from pomrl.configuration.composed import ConfigError, UnreadableOverrideError
 from pomrl.execution import ExecutionError
 from pomrl.outputs import outputs
 from pomrl.store import StoreError
-
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-"""The errors of a disk, a quota and a limit of file sizes that are exhausted."""
 
 
 @contextmanager
@@ -38,11 +34,8 @@ def one_line_errors(*further: type[Exception], status: int = 1) -> Iterator[None
 
 
 def _of_system(error: OSError) -> str:
-    """Name the path that the system could not read or write, and say what to do where the disk is full."""
+    """Name the path that the system could not read or write, and say how to have the outputs elsewhere."""
     path = error.filename or outputs()
-    if error.errno in _FULL:
-        full = error.filename or f"{path} or standard output"
-        return f"{full}: {error.strerror}; free some space, and the same command goes on from what is stored"
     where = Path(os.fsdecode(path)).absolute()
     if error.strerror and where.is_relative_to(outputs().absolute()) and not isinstance(error, BrokenPipeError):
         return f"{path}: {error.strerror}; outputs go to {outputs()}, and POMRL_OUTPUTS names another folder"

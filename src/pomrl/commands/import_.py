@@ -4,13 +4,12 @@ What is stored already stays as it is. The files of a study are put into the cur
 commands that name the study run the code in them. The exit status is 1 if the crate is damaged; nothing is added then.
 """
 
-import sys
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
 from pomrl.commands.arguments import Parser
-from pomrl.commands.terminal import printable, warn
+from pomrl.commands.terminal import agrees, printable, warn
 from pomrl.configuration.sources import DESCRIPTION
 from pomrl.store import crates
 
@@ -34,9 +33,7 @@ def _agrees(files: Sequence[Path], *, yes: bool) -> bool:
         warn(str(file))
     study = " ".join(str(file.parent) for file in files if file.name == DESCRIPTION)
     warn(f"these files of the study {study} are not here yet; pomrl reproduce {study} runs the code in them")
-    if not yes and sys.stdin.isatty():
-        print("put them into this folder? [y/N] ", end="", file=sys.stderr, flush=True)
-        yes = sys.stdin.readline().strip().lower() in ("y", "yes")
-    if not yes:
-        warn("they are left out; with --yes they are put into this folder")
-    return yes
+    if yes or agrees("put them into this folder?"):
+        return True
+    warn("they are left out; with --yes they are put into this folder")
+    return False

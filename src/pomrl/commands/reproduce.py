@@ -10,9 +10,8 @@ variants too, or all.
 
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from importlib.util import find_spec
 from itertools import chain, product
 
 import pandas as pd
@@ -22,9 +21,8 @@ from pomrl.commands import claims, computing, figures, report
 from pomrl.commands.arguments import Parser, Selection, add_study, named
 from pomrl.commands.terminal import exit_with, warn
 from pomrl.configuration.composed import ConfigError
-from pomrl.configuration.parsing import MOST_RUNS, Experiment
+from pomrl.configuration.parsing import MOST_RUNS
 from pomrl.configuration.study import Study, find
-from pomrl.configuration.variants import Family
 from pomrl.drawing import figures_of_study
 from pomrl.drawing.figure import figures_of
 from pomrl.judging import claims_of_variants, views
@@ -120,12 +118,12 @@ def renew_pages(study: Study, judged: Judgements) -> None:
 
 def _typeset(study: Study) -> None:
     """Write the article of a study, or a line where Typst, which is an extra of the installation, is missing."""
-    if find_spec("typst") is None:
+    try:
+        from pomrl.report import article
+    except ModuleNotFoundError:
         warn("the article is left out, because typst is not installed; pip install 'pomrl[article]' installs it")
-        return
-    from pomrl.report import article  # here, because it imports Typst
-
-    print(article.write(study))
+    else:
+        print(article.write(study))
 
 
 def _refuse_what_cannot_be_composed(drawn: figures_of_study.Selection) -> None:
@@ -148,33 +146,26 @@ def _variants(study: Study, families: Selection, *, decides: bool) -> None:
     for family in families.families:
         if family.budget is not None:
             claims.check(study, replace(families, families=(family,)), family.budget if decides else None)
-        elif not computing.compute(list(_of_family(study, family))):
+            continue
+        wanted = [(variant, name) for variant in family.variants for name in variant.sweeps or ()]
+        settings = chain.from_iterable(study.settings(name, variant) for variant, name in wanted)
+        if not computing.compute([setting.experiment for setting in settings]):
             exit_with(f"not all experiments of {family.name} were computed")
 
 
 def compute(study: Study, runs: int | None) -> None:
-    """Compute what the store lacks of all sweeps of a study; exit with status 1 if an experiment fails."""
-    experiments = list(_experiments(study, runs))
+    """Compute what the store lacks of all sweeps of a study, so many runs each or as many as they promise.
+
+    The command ends with status 1 if an experiment fails.
+    """
+    experiments = [setting.experiment for name in sweeps_of(study) for setting in study.settings(name)]
+    if runs:
+        experiments = [replace(each, request=replace(each.request, runs=runs)) for each in experiments]
     if experiments and not computing.compute(experiments):
         exit_with("not all experiments were computed")
-
-
-def _experiments(study: Study, runs: int | None) -> Iterator[Experiment]:
-    """Yield the experiments of all sweeps of a study, with so many runs each, or with the numbers that they promise."""
-    for name in sweeps_of(study):
-        for setting in study.settings(name):
-            request = setting.experiment.request
-            yield replace(setting.experiment, request=replace(request, runs=runs or request.runs))
 
 
 def sweeps_of(study: Study) -> list[str]:
     """Return the names of all sweeps of a study, and of those of other studies that its claims and figures read."""
     read = chain.from_iterable(each.sweeps for each in (*claims_of(study), *figures_of(study)))
     return list({study.option(name): name for name in (*study.sweeps, *read)}.values())
-
-
-def _of_family(study: Study, family: Family) -> Iterator[Experiment]:
-    """Yield the experiments of the sweeps of a family under each of its variants."""
-    for variant in family.variants:
-        for name in variant.sweeps or ():
-            yield from (setting.experiment for setting in study.settings(name, variant))

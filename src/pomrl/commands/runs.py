@@ -9,10 +9,9 @@ is stored, for people who look with a file manager; no command reads it.
 
 import sys
 import time
-from argparse import ArgumentTypeError
 from collections.abc import Sequence
 from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ import pandas as pd
 
 from pomrl import store
 from pomrl.commands.arguments import Parser, add_format, filters
-from pomrl.commands.terminal import exit_with, print_frame, printable, warn
+from pomrl.commands.terminal import agrees, exit_with, print_frame, printable, warn
 from pomrl.configuration.importing import find_modules_in
 from pomrl.configuration.settings import varying_keys
 from pomrl.configuration.wording import number_of
@@ -36,7 +35,8 @@ ABANDONED = 3600.0
 def main(parser: Parser) -> None:
     """Run the command; the exit status is 1 where nothing matches the filters, or a file is damaged."""
     parser.add_argument("filter", nargs="*", metavar="KEY=VALUE", help="only those with this setting: sigma=0.01,0.02")
-    parser.add_argument("--since", type=_time, metavar="DATE", help="only those computed since, such as 2026-11-17")
+    date = "only those computed since this time of this machine, such as 2026-11-17 or 2026-11-17T14:30"
+    parser.add_argument("--since", type=datetime.fromisoformat, metavar="DATE", help=date)
     add_format(parser)
     task = parser.add_mutually_exclusive_group()
     task.add_argument("--verify", action="store_true", help="print a line for each damaged file instead of the list")
@@ -50,8 +50,7 @@ def main(parser: Parser) -> None:
     wanted, is_whole = filters(arguments.filter), not (arguments.filter or arguments.since)
     listed = since(arguments.since, store.find(**wanted) if wanted else store.all_experiments())
     if not listed and not is_whole:
-        asked = " ".join([*arguments.filter, *([f"--since {arguments.since}"] if arguments.since else [])])
-        exit_with(f"{store.root()}: no stored experiment matches {asked}")
+        exit_with(f"{store.root()}: no stored experiment matches {' '.join(sys.argv[1:])}")
     if arguments.verify:
         raise SystemExit(verify(listed, whole=is_whole))
     if arguments.prune:
@@ -74,21 +73,12 @@ def main(parser: Parser) -> None:
         show(listed, index if is_whole else None, arguments.format)
 
 
-def _time(text: str) -> datetime:
-    """Return the time that a date in the form of ISO 8601 names, in UTC unless it says otherwise."""
-    try:
-        time = datetime.fromisoformat(text)
-    except ValueError as error:
-        raise ArgumentTypeError(f"{text}: it has to be a date, such as 2026-11-17 or 2026-11-17T14:30") from error
-    return time if time.tzinfo else time.replace(tzinfo=UTC)
-
-
 def since(time: datetime | None, listed: list[StoredExperiment]) -> list[StoredExperiment]:
-    """Return those that were computed at this time or later."""
+    """Return those that were computed at this time, which is local unless it says otherwise, or later."""
     if time is None:
         return listed
     known = [(each, said) for each in listed if (said := each.manifest())]
-    return [each for each, said in known if datetime.fromisoformat(said.provenance.start) >= time]
+    return [each for each, said in known if datetime.fromisoformat(said.provenance.start) >= time.astimezone()]
 
 
 def verify(listed: list[StoredExperiment], *, whole: bool) -> int:
@@ -117,16 +107,15 @@ def remove(unwanted: list[StoredExperiment], temporary: Sequence[Path] = (), *, 
     paths = [*temporary, *(path for each in unwanted for path in each.paths() if path.exists())]
     runs, size = sum(each.complete() for each in unwanted), sum(path.stat().st_size for path in paths)
     what = f"{number_of(len(unwanted), 'experiment')} with {number_of(runs, 'run')}, {size / 1e6:,.1f} MB"
-    if not yes and sys.stdin.isatty():
-        print(f"{what}: remove? [y/N] ", end="", flush=True)
-        yes = sys.stdin.readline().strip().lower() in ("y", "yes")
-    if yes:
-        for path in paths:
-            path.unlink(missing_ok=True)
-        for each in unwanted:
-            with suppress(OSError):  # of a folder with files of somebody's own
-                each.folder.rmdir()
-    print(f"{what} {'removed' if yes else 'would be removed; --yes removes them'}")
+    if not (yes or agrees(f"{what}: remove?")):
+        print(f"{what} would be removed; --yes removes them")
+        return
+    for path in paths:
+        path.unlink(missing_ok=True)
+    for each in unwanted:
+        with suppress(OSError):  # of a folder with files of somebody's own
+            each.folder.rmdir()
+    print(f"{what} removed")
 
 
 def show(listed: list[StoredExperiment], frame: "pd.DataFrame | None", form: str) -> None:

@@ -39,6 +39,14 @@ def exit_with(line: str, status: int = 1) -> NoReturn:
     raise SystemExit(status)
 
 
+def agrees(question: str) -> bool:
+    """Return whether a person agrees; where nobody can answer, nobody does."""
+    if not sys.stdin.isatty():
+        return False
+    print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
 def print_frame(
     frame: "pd.DataFrame", form: str = "text", *, stderr: bool = False, optional: Sequence[str] = ()
 ) -> None:

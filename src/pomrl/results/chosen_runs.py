@@ -153,7 +153,7 @@ def meant(
         of_code = _of_code(known, code)
         left_out += len(known) - len(of_code)
         found += [each._replace(experiment=experiment) for each in of_code]
-        if experiment and not of_code:
+        if experiment and not of_code and code == PRESENT:
             found.append(Found(store.lookup(experiment), 0, experiment))
     said = f"{number_of(left_out, 'result')} of other code left out; code={ALL} shows them"
     return found, [said] if left_out else []

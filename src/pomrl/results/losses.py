@@ -181,11 +181,8 @@ class SweepLosses:
         """
         key = tuple(settings.get(name) for name in self.names)
         asked = ", ".join(f"{name}={value!r}" for name, value in settings.items())
-        if key not in self.losses:
+        if key not in self.losses or not settings.keys() <= {*self.names}:
             values = zip(self.names, zip(*self.losses, strict=True), strict=True)
             known = "; ".join(f"{name} is {', '.join(map(repr, dict.fromkeys(of)))}" for name, of in values)
-            raise LookupError(f"the sweep has no setting {asked}; in it {known}")
-        for name in settings.keys() - set(self.names):
-            varied = ", ".join(self.names) or "nothing"
-            raise LookupError(f"the sweep has no setting {asked}: it does not vary {name}; it varies {varied}")
+            raise LookupError(f"the sweep has no setting {asked}; in it {known or 'nothing varies'}")
         return self.losses[key]
