@@ -101,6 +101,11 @@ class Series:
         points = pd.DataFrame({"x": rows[x].astype(float), "mean": rows[y], "lower": np.nan, "upper": np.nan})
         return points.assign(panel=self.panel, series=self.look.label, band=what, n=0, marker=False).loc[:, COLUMNS]
 
+    @property
+    def key(self) -> tuple[str, str]:
+        """What tells the points of the series apart in a drawing's table: its panel and its label."""
+        return self.panel, self.look.label
+
     def of(self, data: pd.DataFrame) -> pd.DataFrame:
         """Return the rows of a drawing's table that belong to this series."""
         return data.loc[(data["panel"] == self.panel) & (data["series"] == self.look.label)]

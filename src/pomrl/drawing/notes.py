@@ -1,7 +1,7 @@
 """The note above a figure: the runs behind intervals, which bands are drawn, and what the figure lacks."""
 
 import textwrap
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import get_args
 
@@ -18,6 +18,9 @@ MOST_BANDS = 4
 CHARACTERS_PER_INCH = 15
 LINE_HEIGHT = 0.14
 """The height in inches that a figure gains with each line of its note or its legend, so that panels keep theirs."""
+
+Numbers = Mapping[tuple[str, str], set[int]]
+"""The numbers of runs behind the points of each panel's series."""
 
 
 def annotate(figure: Figure, data: pd.DataFrame, wanted: Sequence[Series], sweeps: StoredSweeps) -> None:
@@ -38,7 +41,8 @@ def annotate(figure: Figure, data: pd.DataFrame, wanted: Sequence[Series], sweep
     bands = data[data["band"].isin(get_args(Kind)) & data["lower"].notna()]
     if bands.groupby("panel")["series"].nunique().max() > MOST_BANDS:
         notes.append(f"Bands: first, middle, last of {MOST_BANDS + 1} or more")
-    warnings = [*_runs(data, wanted, sweeps, with_intervals=len(runs) > 0), *_missing(data, wanted)]
+    numbers = {key: {*n} for key, n in data.groupby(["panel", "series"])["n"]}
+    warnings = [*_runs(numbers, wanted, sweeps, with_intervals=len(runs) > 0), *_missing(numbers, wanted)]
     width = int(figure.get_figwidth() * CHARACTERS_PER_INCH)
     text = "\n".join(textwrap.fill(line, width) for line in [*notes, *warnings])
     if text:
@@ -51,7 +55,7 @@ def _from_to(runs: Collection[int]) -> str:
     return " to ".join(map(str, sorted({min(runs), max(runs)})))
 
 
-def _runs(data: pd.DataFrame, wanted: Sequence[Series], sweeps: StoredSweeps, *, with_intervals: bool) -> Iterator[str]:
+def _runs(numbers: Numbers, wanted: Sequence[Series], sweeps: StoredSweeps, *, with_intervals: bool) -> Iterator[str]:
     """Yield a line for each promised number of runs that the series drawn differ from.
 
     Series of simulations are left out, because no number of runs is promised for them. Intervals may be over more runs.
@@ -59,7 +63,7 @@ def _runs(data: pd.DataFrame, wanted: Sequence[Series], sweeps: StoredSweeps, *,
     drawn: dict[int, set[int]] = {}
     for series in wanted:
         if (promised := sweeps[series.sweep].promised) is not None:
-            drawn.setdefault(promised, set()).update(series.of(data)["n"])
+            drawn.setdefault(promised, set()).update(numbers.get(series.key, ()))
     for promised, runs in drawn.items():
         if runs and min(runs) < promised:
             yield f"provisional: {_from_to(runs)} of {promised} runs"
@@ -67,11 +71,11 @@ def _runs(data: pd.DataFrame, wanted: Sequence[Series], sweeps: StoredSweeps, *,
             yield f"{_from_to(runs)} runs instead of {promised}"
 
 
-def _missing(data: pd.DataFrame, wanted: Sequence[Series]) -> Iterator[str]:
+def _missing(numbers: Numbers, wanted: Sequence[Series]) -> Iterator[str]:
     """Yield a line that names the series without points in each panel, if there are any."""
     parts = []
     for panel, series in groupby(wanted, key=lambda one: one.panel):
-        empty = {one.look.label: one.of(data).empty for one in series}
+        empty = {one.look.label: one.key not in numbers for one in series}
         absent = [label for label, is_empty in empty.items() if is_empty]
         if absent:
             names = "everything" if len(absent) == len(empty) > 1 else ", ".join(absent)

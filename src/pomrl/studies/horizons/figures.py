@@ -1,6 +1,7 @@
 """The figure of what each method loses on each problem."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -41,14 +42,12 @@ WIDTH = 0.7
 Runs = tuple[str, dict[str, str]]
 """The sweep and the settings of a method's runs."""
 
-
-def _series(look: Look, runs: Runs, problem: str, m: int, panel: str) -> Series:
-    sweep, settings = runs
-    return Series(look, sweep, {**settings, "task_distribution": problem, "m": m}, panel=panel)
-
-
 CELLS = [(problem, m, panel) for m, panel in zip(SIZES, "abc", strict=True) for problem in PROBLEMS]
-SERIES = [_series(look, runs, *cell) for cell in CELLS for look, runs in METHODS.items()]
+SERIES = [
+    Series(look, sweep, {**settings, "task_distribution": problem, "m": m}, panel=panel)
+    for problem, m, panel in CELLS
+    for look, (sweep, settings) in METHODS.items()
+]
 
 
 @figure("frequencies", "penalties", "weights", "priors", "posteriors", "schedules")
@@ -60,7 +59,7 @@ def advice(sweeps: StoredSweeps) -> Drawing:
     A panel for each number m of transitions from each pair. Bars are 95 % intervals of the share, in pairs of runs; the
     vertical axis is logarithmic, and shares below 0.1 % are drawn at its end.
     """
-    data = collect(_shares(sweeps), SERIES)
+    data = collect([pd.DataFrame(_shares(sweeps))], SERIES)
     drawn, axes = panels.blank(TEXT_WIDTH, 7.0), []
     for (ax,), m, panel in zip(panels.grid_of_panels(drawn, len(SIZES), 1), SIZES, "abc", strict=True):
         _draw_panel(ax, data[data["panel"] == panel])
@@ -70,17 +69,24 @@ def advice(sweeps: StoredSweeps) -> Drawing:
     return panels.finish(drawn, data, SERIES, sweeps)
 
 
-def _shares(sweeps: StoredSweeps) -> Iterator[pd.DataFrame]:
+def _shares(sweeps: StoredSweeps) -> Iterator[dict[str, Any]]:
     """Yield the share of each method in each cell as a point at the place of the problem."""
+    at_eval = _losses(sweeps, AT_EVAL)
+    of_methods = {look: _losses(sweeps, runs) for look, runs in METHODS.items()}
     for problem, m, panel in CELLS:
-        whole = _series(Look("", "black"), AT_EVAL, problem, m, panel).rows(sweeps)
-        for look, runs in METHODS.items():
-            series = _series(look, runs, problem, m, panel)
-            rows = series.rows(sweeps)
-            if len(rows) and len(whole):
-                share = ratio(Losses.of_table(rows).regret, Losses.of_table(whole).regret)
-                bar = {"mean": 1 + share.value, "lower": 1 + share.lower, "upper": 1 + share.upper, "n": share.runs}
-                yield series.points(pd.DataFrame([{"place": PROBLEMS.index(problem), **bar}]), "place", "95 % interval")
+        for look, losses in of_methods.items():
+            if (problem, m) in losses and (problem, m) in at_eval:
+                share = ratio(losses[problem, m].regret, at_eval[problem, m].regret)
+                bar = {"mean": 1 + share.value, "lower": 1 + share.lower, "upper": 1 + share.upper}
+                point = {"panel": panel, "series": look.label, "x": float(PROBLEMS.index(problem)), **bar}
+                yield {**point, "band": "95 % interval", "n": share.runs, "marker": False}
+
+
+def _losses(sweeps: StoredSweeps, runs: Runs) -> dict[tuple[str, int], Losses]:
+    """Return a method's losses by problem and number of transitions."""
+    sweep, settings = runs
+    rows = Series(Look("", "black"), sweep, settings).rows(sweeps)
+    return {cell: Losses.of_table(table) for cell, table in rows.groupby(["task_distribution", "m"])}
 
 
 def _draw_panel(ax: Axes, data: pd.DataFrame) -> None:
