@@ -23,7 +23,7 @@ from pomrl.configuration import composition
 from pomrl.configuration.composed import GROUPS, ConfigError, Sweep
 from pomrl.configuration.composing_errors import composing
 from pomrl.configuration.importing import find_plugins
-from pomrl.configuration.jobs import FOLDERS, FOREIGN
+from pomrl.configuration.jobs import FOREIGN
 from pomrl.configuration.sources import PUBLISHED
 
 
@@ -67,10 +67,8 @@ def compose() -> Sweep | None:
     parser.error = lambda message: exit_with(f"{message}; --hydra-help lists the options", 2)
     for word in parser.parse_args().overrides:
         key, _, value = word.partition("=")
-        if re.match("hydra[./](launcher|sweeper)", key):  # which may compute elsewhere, and makes folders before
+        if re.match(r"hydra([./](launcher|sweeper)|\.(run|sweep|output_subdir|job\.chdir)\b)", key):
             raise ConfigError(f"{word}: {FOREIGN}")
-        if re.match(r"hydra\.(run|sweep|output_subdir|job\.chdir)\b", key):
-            raise ConfigError(f"{word}: {FOLDERS}")
         if key in GROUPS and value == "{}":  # which Hydra takes for a change of no key
             raise ConfigError(f"{word}: the value of a group is the name of an option")
     composition.register_resolvers()

@@ -12,16 +12,10 @@ MOST_JOBS = 10_000
 """The most jobs of a sweep that is composed without `yes=true`."""
 
 FOREIGN = (
-    "Hydra only composes here, so that no launcher or sweeper of others is used; -m computes a sweep, and "
-    "execution=local or execution=dask says where to compute"
+    "Hydra only composes here, and uses no launcher, sweeper or folder of its own; execution=local or execution=dask "
+    "says where to compute, and the environment variable POMRL_OUTPUTS where results are stored"
 )
-"""What is said where another plugin of Hydra would compute elsewhere."""
-
-FOLDERS = (
-    "Hydra only composes here and makes no folders; results are in outputs/runs/, and the environment variable "
-    "POMRL_OUTPUTS names another folder than outputs"
-)
-"""What is said where Hydra is asked for folders of its own."""
+"""What is said where Hydra is asked to compute, or to store anything."""
 
 
 def sweep(composer: Composer, params: Mapping[str, Any], arguments: list[str]) -> Sweep:

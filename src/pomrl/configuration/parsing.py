@@ -94,14 +94,10 @@ def parse(composed: Composed) -> Experiment:
             raise ConfigError(unknown_key(f"{key}={values[key]!r}", key, (*KEYS, *GROUPS)))
     numbers = _fill_sizes({key: values[key] for key in PROBLEM_KEYS if key in values}, values.get("task_distribution"))
     request = checked(Request, {key: values[key] for key in REQUEST_KEYS if key in values})
-    try:
-        components = {group: _component(group, values.get(group)) for group in GROUPS}
-        problem = checked(Problem, numbers | {group: components[group] for group in PROBLEM_GROUPS})
-    except ConfigError:
-        _refuse_bad_numbers(numbers)  # from which a component may have been made
-        raise
+    _refuse_bad_numbers(numbers)  # before the components that may be made from them
+    components = {group: _component(group, values.get(group)) for group in GROUPS}
     return Experiment(
-        problem=problem,
+        problem=checked(Problem, numbers | {group: components[group] for group in PROBLEM_GROUPS}),
         method=checked(Method, {group: components[group] for group in METHOD_GROUPS}),
         request=request,
         execution=components["execution"],

@@ -5,9 +5,6 @@ from dataclasses import dataclass, replace
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
-
-import yaml
 
 DESCRIPTION = "study.yaml"
 """The file that makes a folder a study."""
@@ -17,6 +14,9 @@ ENTRY_POINTS = "pomrl.studies"
 
 STUDIES = Path(__file__).parents[1] / "studies"
 """The folder of the studies that are shipped."""
+
+PAPER = (STUDIES / "pomrl").resolve()
+"""The folder of the paper's study, whose sweeps are named without the name of the study too."""
 
 
 @dataclass(frozen=True)
@@ -72,13 +72,6 @@ def folder_of(word: str) -> Path:
 def sweep_names(study: Path) -> list[str]:
     """Return the names of the sweeps in the folder of a study, in alphabetical order."""
     return sorted(path.stem for path in study.glob("sweeps/*.yaml"))
-
-
-@cache
-def has_short_names(folder: str) -> bool:
-    """Return whether the sweeps of a study are named without the name of the study too."""
-    described: Any = yaml.safe_load((Path(folder) / DESCRIPTION).read_text())
-    return described.get("short_names") is True
 
 
 def named_folders(arguments: Sequence[str]) -> tuple[Path, ...]:

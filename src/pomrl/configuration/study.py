@@ -22,6 +22,7 @@ from pomrl.configuration.importing import find_modules_in, imported, in_words, p
 from pomrl.configuration.parsing import checked
 from pomrl.configuration.sources import (
     DESCRIPTION,
+    PAPER,
     PUBLISHED,
     STUDIES,
     Sources,
@@ -58,8 +59,6 @@ class Described:
     """Estimated seconds of one core for runs that undecided claims need."""
     variants: dict[str, dict[str, Any] | str] = field(default_factory=lambda: {DEFAULT: {}})
     """Its variants, each with its keys, or as MODULE.NAME."""
-    short_names: bool = False
-    """Whether its sweeps are named without the name of the study too."""
 
 
 @dataclass(frozen=True)
@@ -118,7 +117,7 @@ class Study:
             ConfigError: The study has no such sweep, and the name is not that of another study's, STUDY/NAME.
         """
         if name in self.sweeps:
-            return name if self.described.short_names else f"{self.name}/{name}"
+            return name if self.folder == PAPER else f"{self.name}/{name}"
         if "/" not in name:
             raise ConfigError(f"{self.word}: there is no sweep {name!r} in sweeps/; there is {', '.join(self.sweeps)}")
         if name not in names(self.sources()):

@@ -1,8 +1,8 @@
 """The sweeps of studies as options in Hydra's sense.
 
-The sweep NAME of a study is the option `experiment=STUDY/NAME`, where STUDY is its name or the path of its folder. A
-study whose description says `short_names: true` has its sweeps as `experiment=NAME` too. Hydra's search path has no
-such names for the files of a folder `sweeps/`: `StudySweeps`, a source of configurations in Hydra's sense, has them.
+The sweep NAME of a study is the option `experiment=STUDY/NAME`, where STUDY is its name or the path of its folder.
+Those of the paper's study are `experiment=NAME` too. Hydra's search path has no such names for the files of a folder
+`sweeps/`: `StudySweeps`, a source of configurations in Hydra's sense, has them.
 `hydra_plugins.study_search_path` adds the studies to the search path of a command.
 """
 
@@ -15,7 +15,7 @@ from hydra.core.config_search_path import ConfigSearchPath, SearchPathQuery
 from hydra.core.object_type import ObjectType
 from hydra.plugins.config_source import ConfigResult
 
-from pomrl.configuration.sources import has_short_names, sweep_names
+from pomrl.configuration.sources import PAPER, sweep_names
 
 GROUP = "experiment"
 """The group whose options are sweeps."""
@@ -33,7 +33,7 @@ class StudySweeps(FileConfigSource):
         """Return the names of the sweeps in a group: none, unless it is the study's own, or has its short names."""
         folder, (_, _, word) = Path(self.path), group.partition("/")
         is_named = word == folder.name or (word != "" and Path(word).resolve() == folder)
-        is_own = is_named or (word == "" and group == GROUP and has_short_names(self.path))
+        is_own = is_named or (word == "" and group == GROUP and folder == PAPER)
         return sweep_names(folder) if is_own else []
 
     def load_config(self, config_path: str) -> ConfigResult:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pomrl.configuration.composed import Composed, ConfigError
 from pomrl.configuration.parsing import Experiment, parse
-from pomrl.configuration.sources import Sources, has_short_names, named_folders, sweep_names
+from pomrl.configuration.sources import PAPER, Sources, named_folders, sweep_names
 from pomrl.configuration.variants import Job, Variant
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def names(sources: Sources) -> list[str]:
     found = {path.stem for path in sources.own.glob("experiment/*.yaml")} if sources.own else set[str]()
     for folder in sources.studies:
         sweeps = {*sweep_names(folder)}
-        found |= {f"{folder.name}/{sweep}" for sweep in sweeps} | (sweeps if has_short_names(str(folder)) else set())
+        found |= {f"{folder.name}/{sweep}" for sweep in sweeps} | (sweeps if folder == PAPER else set())
     return sorted(found)
 
 
