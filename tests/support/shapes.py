@@ -7,9 +7,13 @@ several times as long as the tests themselves.
 import functools
 from collections import Counter
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
+import pytest
 from beartype import beartype
+from jaxtyping import config
+
+Result = TypeVar("Result")
 
 CHECKED = 50
 """Calls of a function that are checked in each test."""
@@ -28,3 +32,11 @@ def first_calls(function: Callable[..., Any]) -> Callable[..., Any]:
         return (check if calls[check] <= CHECKED else function)(*arguments, **named)
 
     return checked
+
+
+def with_each_seed(result: Callable[[int], Result], seeds: int) -> list[Result]:
+    """Return the result with each of so many seeds; shapes are checked with the first of them alone."""
+    first = result(0)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(config, "jaxtyping_disable", True)
+        return [first, *map(result, range(1, seeds))]
