@@ -98,7 +98,6 @@ def test_every_figure_has_its_place_and_the_commands_that_make_it(page: str, ele
     for words in ("Panels a to f", "ada-POMRL", "one standard deviation over 2 runs"):
         assert words in similarity
     assert "Bands: one standard deviation over 2 runs, which is no interval of the mean." in page
-    assert "Bands: 95 % intervals of the mean over 2 runs." in page
 
 
 def test_settings_name_the_runs_behind_a_figure(folder: Path, page: str) -> None:

@@ -132,7 +132,7 @@ def test_figures_open_large_on_a_phone_and_nothing_is_wider_than_a_screen(visit:
     visit.locator("#figure-planning_omrl .enlarge").first.press("Enter")
     picture = visit.locator("#large img").bounding_box()
     assert picture
-    assert picture["width"] > 900
+    assert picture["width"] > 800
     visit.keyboard.press("Escape")
     assert not visit.is_visible("#large")
     visit.add_style_tag(content="main > section { content-visibility: visible !important }")

@@ -4,7 +4,7 @@ from pomrl.studies.beyond.claims.horizons_and_priors import MARGIN, SIGMAS
 from pomrl.study import Part, SweepLosses, claim, no_worse
 
 
-@claim("G1", "meta_gradient")
+@claim("G1", "meta_gradient", figures=("meta_gradient",))
 def meta_gradients_replace_the_average_of_means(sweep: SweepLosses) -> list[Part]:
     """a regulariser and mixing rate learned by meta-gradients are no worse than ada-POMRL at every sigma.
 
