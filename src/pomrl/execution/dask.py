@@ -160,9 +160,5 @@ def _result(future: Future) -> Any:
     except KilledWorker as error:
         workers = error.allowed_failures + 1
         raise ExecutionError(f"a block killed each of the {workers} workers that tried it") from error
-    except (ImportError, AttributeError) as error:
-        raise ExecutionError(f"a worker of Dask lacks code that is here: {error}") from error
-    except RuntimeError as error:
-        if "deserialization" not in str(error):
-            raise
-        raise ExecutionError("Dask's scheduler has another environment than this process; it needs the same") from error
+    except (ImportError, AttributeError, RuntimeError) as error:
+        raise ExecutionError(f"Dask has another environment than this process, and needs the same: {error}") from error
