@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from tests.models_and_logs.test_logs import log_of
-from tests.support.shapes import with_each_seed
 
 from pomrl.models_and_logs.departures import KEEP
 from pomrl.models_and_logs.gains import PARTS, Judge, estimated_gains, judges
@@ -48,7 +47,7 @@ def gain(judge: Judge) -> tuple[float, float]:
 
 
 def test_a_part_corrects_what_the_others_say_and_its_errors_are_as_large_as_they_are_said_to_be():
-    found = np.array(with_each_seed(lambda seed: [gain(one) for one in judges(drawn(60, seed), GAMMA, None, RNG)], 60))
+    found = np.array([[gain(judge) for judge in judges(drawn(60, seed), GAMMA, None, RNG)] for seed in range(60)])
     gains, said = found[..., 0].mean(-1), found[..., 1].sum(-1) / PARTS**2
     assert gains.mean() == pytest.approx(true_gain(POLICIES), abs=3 * gains.std() / np.sqrt(len(gains)))
     assert said.mean() == pytest.approx(gains.var(), rel=0.5)
@@ -79,7 +78,7 @@ def test_what_is_told_twice_in_an_episode_is_told_once():
 
 @pytest.mark.parametrize("noise", [0.0, 0.5])
 def test_limits_hold_and_nobody_is_told_to_change_and_loses(noise: float):
-    reports = with_each_seed(lambda seed: horizon_report(drawn(60, seed, noise), GAMMA), 20)
+    reports = [horizon_report(drawn(60, seed, noise), GAMMA) for seed in range(20)]
     gains = np.array([true_gain(report.recommendation.policies) for report in reports])
     lower = np.array([report.improvement.lower for report in reports])
     assert (gains >= lower - 1e-9).mean() >= 0.9
