@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from joblib.externals.loky import get_reusable_executor
 from tests.support import shapes
+from tests.support.study_folders import inside
 from threadpoolctl import threadpool_limits
 from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
@@ -109,3 +110,10 @@ def empty_outputs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """Use an empty folder for outputs, and return it."""
     monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path))
     return tmp_path
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Iterator[Path]:
+    """Work in an empty folder, in which a folder `mine` is a study that nobody has imported yet."""
+    with inside(tmp_path, "mine"):
+        yield tmp_path

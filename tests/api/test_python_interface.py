@@ -6,7 +6,6 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pytest
 from tests.support.computed import call
@@ -15,7 +14,6 @@ from tests.support.settings import ROOT
 import pomrl
 from pomrl.commands import run
 from pomrl.configuration.composed import ConfigError
-from pomrl.configuration.overrides import axes, overrides
 from pomrl.store import StoreError
 from pomrl.study import Fixed
 
@@ -75,20 +73,6 @@ def test_an_answer_is_never_empty_without_a_word(here: Path) -> None:
         pomrl.load(sigma=[0.01, 0.02], **SMALL)
 
 
-def test_results_of_an_edited_component_are_told_apart_by_their_code(monkeypatch: pytest.MonkeyPatch) -> None:
-    for digest in ("a", "b", "c"):
-        for module in ("experiments", "stored_experiments"):
-            monkeypatch.setattr(f"pomrl.store.{module}.code_digest", lambda _, digest=digest: 64 * digest)
-        if digest < "c":
-            pomrl.run(seed=1, **SMALL)
-    with pytest.raises(StoreError, match=r"no runs are stored of seed=1 .*; 2 results of other code"):
-        pomrl.load(seed=1, T=2, S=4)
-    with pytest.raises(StoreError, match=r"2 stored experiments are meant; they differ in code \(\S+aaaa, \S+bbbb\)$"):
-        pomrl.load(seed=1, T=2, S=4, code="all")
-    label = pomrl.find(seed=1)[0].code()
-    assert len(pomrl.load(seed=1, T=2, S=4, code=label)) == len(pomrl.run(seed=1, **SMALL))
-
-
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
@@ -102,10 +86,3 @@ def test_mistakes_are_named_and_nothing_is_written(settings: dict[str, Any], sai
     with pytest.raises(ConfigError, match=re.escape(said)):
         pomrl.run(**settings)
     assert not list(here.iterdir())
-
-
-def test_values_are_written_as_the_command_line_has_them() -> None:
-    settings = {"a__b": np.float64(0.1), "c": None, "d": True, "e": "null", "f": 'x "y"', "g": (1, 2.5), "h": "a-b"}
-    words = ["a.b=0.1", "c=null", "d=true", 'e="null"', 'f="x \\"y\\""', "g=[1,2.5]", "h=a-b"]
-    assert overrides(settings) == words
-    assert axes({"g": np.array([1, 2]), "h": [[0.1, 0.2], "x"]}) == ["g=1,2", "h=[0.1,0.2],x"]

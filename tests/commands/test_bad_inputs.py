@@ -52,8 +52,7 @@ INPUTS: dict[str, tuple[str, dict[str, str]]] = {
         for name, text in MODULES.items()
     },
     **{
-        f"{command}: {name}": (f"{command} mine", {"mine/study.yaml": "title: mine", f"mine/{command}.py": text})
-        for command in ("claims", "figures")
+        f"claims: {name}": ("claims mine", {"mine/study.yaml": "title: mine", "mine/claims.py": text})
         for name, text in MODULES.items()
     },
 }

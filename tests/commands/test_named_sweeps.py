@@ -1,28 +1,17 @@
 """Sweeps of a study of one's own are named by the path of its folder, wherever that is."""
 
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from tests.support.computed import call, refused
-from tests.support.study_folders import SMALL, forget, write
+from tests.support.study_folders import SMALL, write
 
 import pomrl
 from pomrl.commands import diff, run
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("here")]
 
 OWN = {name: SMALL[name] for name in ("study.yaml", "sweeps/first.yaml")}
-
-
-@pytest.fixture(autouse=True)
-def here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("POMRL_OUTPUTS", "outputs")
-    monkeypatch.setattr(sys, "path", [*sys.path])
-    yield tmp_path
-    forget("mine")
 
 
 @pytest.mark.parametrize("word", ["mine", "../{}/a/b/mine", "{}{}/mine"])

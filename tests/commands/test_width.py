@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 
 from pomrl.commands.terminal import print_frame
-from pomrl.configuration.wording import number_of
 
 
 def test_on_a_terminal_a_table_fits_and_elsewhere_it_has_tabs(
@@ -38,7 +37,3 @@ def test_optional_columns_that_do_not_fit_are_left_out_and_named(
         )
         row = re.sub(r"\x1b\[\d*m", "", out).splitlines()[3].split()
         assert row == ["0.25", *(name * 10 for name in "mid"[: 3 - len(left_out)])]
-
-
-def test_a_number_has_its_word_in_singular_or_plural() -> None:
-    assert [number_of(n, "claim") for n in (0, 1, 2, 2000)] == ["0 claims", "1 claim", "2 claims", "2,000 claims"]

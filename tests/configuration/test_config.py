@@ -7,7 +7,6 @@ from pytest_regressions.data_regression import DataRegressionFixture
 from tests.support.settings import OPTIONS
 
 from pomrl.configuration import sweeps
-from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.composition import Composer
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.settings import flat_settings, scientific_settings
@@ -53,25 +52,8 @@ def test_an_integer_where_a_number_is_meant_is_that_number() -> None:
     assert signature(experiment("sigma=0")) == signature(experiment("sigma=0.0"))
 
 
-@pytest.mark.parametrize(
-    "other",
-    [
-        "S=11", "A=3", "m=6", "T=16", "sigma=0.02", "gamma_eval=0.9", "seed=2", "task_distribution=gaussian",
-        "task_distribution.reward=state", "estimator=pomrl", "estimator.start_deviation=0.1", "gamma_schedule=dong",
-        "gamma_schedule.gammas=[0.5]", "planner=value_iteration",
-    ],
-)  # fmt: skip
-def test_what_can_change_a_number_is_in_the_signature(other: str) -> None:
-    assert signature(experiment(other)) != signature(experiment())
-
-
 def test_a_default_of_a_class_that_a_file_leaves_out_is_in_the_settings() -> None:
     assert scientific_settings(experiment("estimator=without_meta"))["estimator"]["prior"] == "inclusive"
-
-
-def test_an_option_without_a_class_is_refused() -> None:
-    with pytest.raises(ConfigError, match="_target_"):
-        experiment("~estimator._target_")
 
 
 NOT_IN_THE_SIGNATURE = {

@@ -132,10 +132,6 @@ class TestVerdicts:
         ]
         assert [of.is_turned for of in found] == [True, True, False]
 
-    def test_opposite_verdicts(self) -> None:
-        found = over_variants.opposite(MADE, DEFAULT, ["std", "exclusive", "fixed"])
-        assert found == {"Q0": ["exclusive"], "Q1": ["std"]}
-
     def test_counts_over_variants(self) -> None:
         found = over_variants.over(MADE, MADE.variants)
         assert {id: [of[verdict] for verdict in Verdict] for id, of in found.items()} == {

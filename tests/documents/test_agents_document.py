@@ -32,18 +32,14 @@ class TestAgentOfTheDocument(AgentContract):
         return cls()
 
 
-def test_the_code_of_the_document_runs_in_its_order(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path))
+def test_the_code_of_the_document_runs_in_its_order(empty_outputs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     executed(BLOCKS)
     printed = re.findall(r"^    (\(.*|\[.*|model \d.*)$", DOCUMENT, flags=re.MULTILINE)
     assert capsys.readouterr().out.splitlines() == printed
 
 
-def test_its_commands_work(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_its_commands_work(empty_outputs: Path) -> None:
     """Sweeps are computed with few runs of a small problem."""
-    monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path))
     commands: dict[str, Any] = {"run": run, "table": table, "plot": plot}
     lines = re.findall(r"^pomrl (\w+) (.*)$", DOCUMENT, flags=re.MULTILINE)
     assert [name for name, _ in lines] == ["run", "table", "run", "table", "plot"]

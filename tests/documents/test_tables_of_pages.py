@@ -1,13 +1,11 @@
 """Tables of pages: a study tracks them beside its pages, and they are renewed with these."""
 
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from docs_build import documents
 from tests.support.computed import call
-from tests.support.study_folders import SMALL, forget, write
+from tests.support.study_folders import SMALL, write
 
 from pomrl.commands import reproduce
 
@@ -30,15 +28,10 @@ FILES = {
 }
 
 
-@pytest.fixture(autouse=True)
-def pages(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
+@pytest.fixture
+def pages(here: Path) -> Path:
     """The folder of the pages of a study, which nobody has computed."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", [*sys.path])
-    monkeypatch.setenv("POMRL_OUTPUTS", "outputs")
-    forget("mine")
-    yield write(tmp_path / "mine", FILES) / "pages"
-    forget("mine")
+    return write(here / "mine", FILES) / "pages"
 
 
 def test_a_table_that_a_page_makes_is_renewed_and_another_is_left_alone(pages: Path) -> None:

@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from examples.notebook import stored
-from matplotlib.axes import Axes
 from tests.support.shipped import AUTHORS, FIGURES
 from tests.support.synthetic import with_table
 
@@ -91,17 +90,6 @@ def test_every_reading_is_drawn_with_a_z(drawings, name: str) -> None:
         assert said == [f"Largest |z| of {READINGS[name]} readings: {z:.1f}"]
     else:
         assert said == []
-
-
-def test_readings_are_drawn_at_their_values_with_their_errors(drawings) -> None:
-    ax = drawings["authors_planning_omrl"].figure.axes[1]
-    assert isinstance(ax, Axes)
-    table = agreement.digitised()
-    expected = table[(table["cell"] == 61) & (table["series"] == "without")]
-    containers = [one for one in ax.containers if len(one.lines[0].get_xdata()) == 15]  # type: ignore[attr-defined]
-    values = [one.lines[0].get_ydata().tolist() for one in containers]  # type: ignore[attr-defined]
-    bars = containers[values.index(expected["value"].to_list())].lines[2][0].get_segments()  # type: ignore[attr-defined]
-    np.testing.assert_allclose([np.ptp(bar[:, 1]) / 2 for bar in bars], expected["reading_error"], rtol=1e-9)
 
 
 def test_contradicted_readings_stay_and_what_is_printed_is_drawn_beside_them(drawings) -> None:

@@ -7,20 +7,11 @@ import pandas as pd
 import pytest
 import scipy.stats
 from tests.support.checks import choose, note
-from tests.support.shipped import FIGURES, OF_SERIES, OF_SWEEPS
+from tests.support.shipped import FIGURES
 from tests.support.synthetic import RUNS, make_sweeps
 
 from pomrl.results.statistics import best_gamma, best_gamma_band
 from pomrl.results.stored_sweeps import StoredSweeps
-
-GAINS = ("horizon_or_prior", "wrong_priors", "advice")
-"""Figures of gains and of shares, which have one kind of bands."""
-
-
-def test_every_figure_of_runs_has_a_version_with_intervals() -> None:
-    assert [name for name in OF_SWEEPS if name not in GAINS] == OF_SERIES
-    for name in OF_SERIES:
-        assert {one.sweep for one in FIGURES[name].series} == set(FIGURES[name].sweeps)
 
 
 def test_intervals_are_students_and_may_be_over_more_runs_than_promised(

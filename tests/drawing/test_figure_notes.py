@@ -9,7 +9,6 @@ from tests.support.shipped import FIGURES
 from tests.support.synthetic import RUNS, make_sweeps, with_sweep, with_table
 
 from pomrl.drawing.drawing import Drawing
-from pomrl.drawing.panels import blank, coinciding
 
 
 @pytest.fixture
@@ -75,21 +74,6 @@ def test_what_is_missing_is_named_for_each_kind_of_panel(sweeps, tables, draw, s
 def test_tables_that_would_be_mixed_up_are_refused(draw, similarity, change, words: str) -> None:
     with pytest.raises(ValueError, match=words):
         draw("pomrl_vs_adapomrl", change(similarity))
-
-
-def curves(*means: list[float]) -> list[int]:
-    """Return how many of these curves coincide with others, in groups."""
-    ax = blank(2, 2).subplots()
-    for mean in means:
-        ax.plot(range(1, 7), mean)
-    return [len(group) for group in coinciding(ax.lines)]
-
-
-def test_curves_that_hide_one_another_are_found() -> None:
-    assert curves([9, 8, 3, 2, 1, 0.0], [8, 8, 3, 2, 1, 0.0], [9, 8, 3, 2, 1, 0.5]) == [2]
-    assert curves([1.0] * 6, [2.0] * 6, [1.0] * 6, [1.0] * 6, [2.0] * 6) == [3, 2]
-    assert curves([1, 2, 3, 4, 5, 6.0], [0, 0, 0, 0, 5, 6.0]) == []  # too short an end
-    assert curves([1, 2, 3, 4, 5, 6.0], [0, 0, 0, 4, 5, 6.0]) == [2]  # half of the points
 
 
 def test_curves_that_coincide_are_drawn_as_dashes_that_alternate(draw, similarity) -> None:

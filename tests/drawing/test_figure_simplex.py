@@ -30,12 +30,6 @@ def test_insets_show_draws_that_spread_with_sigma(drawings):
         assert [len(np.asarray(inset.lines[1].get_xdata())) for inset in insets] == [150] * 3
 
 
-def test_dirichlet_task_dist_states_its_moments(drawings):
-    drawing = drawings["dirichlet_task_dist"]
-    assert "variance 0.00483,\nstandard deviation 0.0695" in drawing.figure.axes[0].get_title(loc="left")
-    np.testing.assert_allclose(drawing.data[["x", "mean"]].var().mean(), 0.00483 * 1.5 / 2, rtol=0.1)
-
-
 def test_overview_has_tasks_around_their_mean(drawings):
     data = drawings["overview"].data
     tasks = choose(data, panel="a", series="Task models P₁ ... P₁₅")

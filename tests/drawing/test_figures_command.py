@@ -1,7 +1,6 @@
 """pomrl figures: what it draws, into which folder, and what it says where nothing is stored; and small pictures."""
 
 import hashlib
-import re
 from pathlib import Path
 
 import pandas as pd
@@ -14,7 +13,6 @@ from tests.support.shipped import FIGURES
 from pomrl import store
 from pomrl.commands import figures as figures_command
 from pomrl.configuration.study import find
-from pomrl.drawing.figure import number_of
 from pomrl.drawing.figures_of_study import Selection
 from pomrl.store import StoredExperiment
 from pomrl.store.derived import DerivedFiles
@@ -28,8 +26,6 @@ README = {
 }
 """The figures whose small pictures documents show, and their studies."""
 
-NUMBER = re.compile(r"figure_([a-z]?\d)_")
-"""The number of a figure in the name of a module."""
 
 PICTURES = ROOT / "outputs/readme"
 
@@ -40,10 +36,6 @@ DOCUMENTS = ("README.md", "src/pomrl/studies/pomrl/pages/results.md", "docs/hori
     ("words", "said"),
     [
         ("pomrl planning_omrl varyingSmT", "pomrl run experiment=task_similarity"),
-        (
-            "pomrl planning_omrl varyingSmT",
-            "not drawn: 4 of 4 figures; pomrl reproduce pomrl computes all of its sweeps",
-        ),
         ("beyond streams", "pomrl run experiment=beyond/streams"),
         ("beyond", "beyond: nothing is stored that its figures show; pomrl reproduce beyond computes it"),
         ("pomrl no_such_figure", "no_such_figure: pomrl has no such figure; there are overview"),
@@ -85,14 +77,6 @@ def test_both_versions_of_a_figure_are_drawn_unless_one_is_named(
     monkeypatch.setattr(store, "all_experiments", lambda: [StoredExperiment(Path("any"))])
     assert call(figures_command, *arguments)[0] == 0
     assert [name for each in asked for name in each.names] == expected
-
-
-def test_a_module_that_has_the_number_of_a_figure_in_its_name_defines_it() -> None:
-    of_paper = [figure for figure in FIGURES.values() if figure.module.startswith("pomrl.studies.pomrl.")]
-    by_docstring = {(figure.module, number) for figure in of_paper if (number := number_of(figure.docstring))}
-    by_name = {(figure.module, found[1].upper()) for figure in of_paper if (found := NUMBER.search(figure.module))}
-    assert by_name == by_docstring
-    assert {number for _, number in by_name} == {*"123456", "F1", "F2", "F3", "F4", "F5"}
 
 
 def test_small_pictures_are_written_apart_with_what_renews_them(empty_outputs: Path) -> None:

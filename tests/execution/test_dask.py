@@ -11,6 +11,7 @@ import dask.config
 import pytest
 from tests.support import cluster as real
 from tests.support.cluster import HANG, Cluster, blocks, driver, end, until
+from tests.support.cluster import faults as faults
 from tests.support.computed import call
 
 from pomrl.commands import run as command
@@ -22,15 +23,6 @@ GATED = ("-m", "sigma=0.01,0.02", "estimator=gated", "T=2", "S=4", "runs=220")
 
 ALONE = ("--nthreads=1", "--no-nanny")
 """Workers that nobody starts again, which saves a process that would import Dask for each of them."""
-
-
-@pytest.fixture(scope="module")
-def faults(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    folder = real.components(tmp_path_factory.mktemp("faults"))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(folder)
-        yield folder
-        sys.modules.pop("faults", None)
 
 
 @pytest.fixture(scope="module")

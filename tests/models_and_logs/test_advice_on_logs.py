@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from benchmarks.advice_on_logs import area_under_the_curve, judged, table
-from benchmarks.logs_with_truth import FAMILIES, GAMMA_EVAL, LONGEST, TASKS, Cell, LogWithTruth, best_policies, drawn
+from benchmarks.logs_with_truth import GAMMA_EVAL, LONGEST, TASKS, Cell, LogWithTruth, best_policies, drawn
 from benchmarks.true_gains import KEEP, OTHERS, Cautious, true_gain
 
 from pomrl.science.mdp import optimal_value
@@ -30,10 +30,6 @@ def test_behaviours_are_those_of_the_log():
     error = np.sqrt(of.behaviours[0] * (1.0 - of.behaviours[0]) / np.maximum(visits.sum(-1, keepdims=True), 1))
     frequencies = visits / visits.sum(-1, keepdims=True)
     assert (np.abs(frequencies - of.behaviours[0]) < 5.0 * error).all()
-
-
-def test_an_action_is_never_taken():
-    assert (a_log("never_taken").log.counts.sum((0, 1, 3)) == 0).sum() == 1
 
 
 def test_luck_in_the_log_is_lost_by_whoever_leaves_it():
@@ -64,16 +60,6 @@ def test_a_cell():
     assert row["limit holds"] == "1.000 (0.16 to 1.00)"
     assert row["told and loses"].startswith("0.000 ")
     assert 0.6 < float(row["advice"]) <= 1.0
-
-
-def test_a_family_is_a_function_that_draws_tasks(monkeypatch: pytest.MonkeyPatch):
-    P = np.full((1, 2, 1, 2), 0.5)
-    R = np.arange(4.0).reshape(1, 2, 1, 2)
-    monkeypatch.setitem(FAMILIES, "coins", lambda _, tasks: (P.repeat(tasks, 0), R.repeat(tasks, 0), None))
-    of = drawn(Cell("coins", "uniform", 800, "noise"), np.random.default_rng(0))
-    assert of.log.shape == (TASKS, 2, 1, 2)
-    np.testing.assert_allclose(of.log.sums(of.log.reward).sum(0) / of.log.counts.sum(0), R[0], atol=0.3)
-    assert of.structure is None
 
 
 def test_the_area_under_the_curve_is_that_of_doubts_of_limits_that_fail():

@@ -1,6 +1,5 @@
 """The report on a log: its three outcomes, the changes that it lists, the command and the page."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +13,7 @@ from pomrl.drawing.horizon_report import draw
 from pomrl.models_and_logs.departures import KEEP
 from pomrl.models_and_logs.horizon_reports import DOUBTFUL, HorizonReport
 from pomrl.models_and_logs.logs import Log
-from pomrl.models_and_logs.recommendations import Improvement, two_digits
+from pomrl.models_and_logs.recommendations import Improvement
 
 
 def sold(tried: int, *, pays: float = 2.0, tasks: int = 4) -> Log:
@@ -103,10 +102,6 @@ def test_a_limit_near_its_estimate_is_warned_of():
     assert Improvement().doubt == 0.0
 
 
-def test_numbers_of_transitions_are_rounded_up():
-    assert [two_digits(number) for number in (7.2, 99.5, 101.0, 12_345.0)] == [8, 100, 110, 13_000]
-
-
 def called(folder: Path, monkeypatch: pytest.MonkeyPatch, *words: str) -> None:
     monkeypatch.setenv("POMRL_OUTPUTS", str(folder))
     monkeypatch.setattr("sys.argv", [])
@@ -140,20 +135,3 @@ def test_the_command_prints_and_writes_the_report(
         called(tmp_path, monkeypatch)
     assert "there is a report already, and nothing is overwritten; --output names another" in capsys.readouterr().err
     assert (folder / "report.html").read_text() == page
-
-
-HUGE = Log(np.zeros(1, int), np.ones(1), np.zeros(1, int), (0,), tuple(range(100_000)), (0,))
-
-BAD: dict[str, tuple[Callable[[Log], object], str]] = {
-    "a horizon beyond gamma_eval": (lambda log: pomrl.horizon_report(log, 0.9, [0.95]), "gamma = 0.95 is above"),
-    "more states than fit in memory": (lambda _: pomrl.horizon_report(HUGE), "a report on 1 tasks, 100000 states"),
-    "a gamma_eval of 1": (lambda log: pomrl.horizon_report(log, 1.0), "gamma_eval=1.0 is not in"),
-}
-
-
-@pytest.mark.parametrize("case", BAD)
-def test_what_is_wrong_is_named_in_one_line(case: str):
-    call, said = BAD[case]
-    with pytest.raises(ValueError, match=said) as raised:
-        call(sold(1))
-    assert "\n" not in str(raised.value)

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from pomrl.results.losses import Losses, at_best_fixed
 from pomrl.science.mdp import policy_value
 from pomrl.science.planners import PolicyIteration
 
@@ -32,16 +31,3 @@ def test_planning_with_gamma_is_planning_with_the_equivalent_model(gamma: float)
         values = [policy_value(model, R, policy, discount) for policy in (short, long)]
         np.testing.assert_allclose(*values, rtol=0, atol=1e-8)
     assert (short == long).all(-1).mean() > 0.999
-
-
-def losses(curve: list[float], n: int = 40, T: int = 3) -> Losses:
-    """Losses with this mean at each of four discount factors, and noise that all discount factors share."""
-    noise = np.random.default_rng(0).random((n, T, 1))
-    return Losses(np.array(curve) + noise, np.array([0.5, 0.9, 0.95, 0.99]))
-
-
-def test_the_gain_is_what_the_best_gamma_saves():
-    found = losses([0.9, 0.4, 0.5, 0.7])
-    np.testing.assert_allclose(found.regret - at_best_fixed(found), 0.3)
-    longest = losses([0.9, 0.5, 0.4, 0.3])
-    np.testing.assert_array_equal(at_best_fixed(longest), longest.regret)

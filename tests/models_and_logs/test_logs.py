@@ -135,7 +135,18 @@ def spoiled(column: str, value: object, row: int = 3) -> pd.DataFrame:
     return frame.assign(**{column: values})
 
 
+HUGE = Log(np.zeros(1, int), np.ones(1), np.zeros(1, int), (0,), tuple(range(100_000)), (0,))
+
 BAD = {
+    "a report beyond gamma_eval": (
+        lambda _: pomrl.horizon_report(pomrl.from_log(chain_log()), 0.9, [0.95]),
+        "gamma = 0.95 is above",
+    ),
+    "a report without a discount": (
+        lambda _: pomrl.horizon_report(pomrl.from_log(chain_log()), 1.0),
+        "gamma_eval=1.0 is not in",
+    ),
+    "a report on a huge log": (lambda _: pomrl.horizon_report(HUGE), "a report on 1 tasks, 100000 states"),
     "a column that is not there": (lambda path: pomrl.from_log(chain_log(), task="id"), "0 columns 'id'; all: "),
     "no transitions": (lambda path: pomrl.from_log(chain_log()[:0]), "the log: there are no transitions"),
     "a reward that is NaN": (lambda path: pomrl.from_log(spoiled("reward", np.nan)), "row 3: the value of 'reward'"),
@@ -154,10 +165,6 @@ BAD = {
     "known rewards of another shape": (
         lambda path: pomrl.from_log(chain_log()).with_rewards(np.zeros((4, 3))),
         r"R has to be \[4, 2\], \[4, 2, 4\] or \[6, 4, 2, 4\], and is \[4, 3\]",
-    ),
-    "a level in percent": (
-        lambda path: pomrl.from_log(chain_log()).new_task().table(level=95.0),
-        "level=95.0 is no probability between 0 and 1",
     ),
     "counts of another size": (
         lambda path: pomrl.from_log(chain_log()).new_task(np.zeros((1, 2, 1), int)),

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 from tests.support.judged import FOUND, HOLDS, NOT, OPEN, judged
 from tests.support.report_outputs import html_of
-from tests.support.worlds import BY_ID, PAPER
+from tests.support.worlds import PAPER
 
 from pomrl.judging.judgements import Judgements
 from pomrl.report.answer import columns, groups, placed
@@ -46,13 +46,6 @@ class TestAnswer:
         of = groups(study, found)
         assert list(of) == ["What holds", "What does not hold, and why"]
         assert of["What does not hold, and why"][0][1].startswith("Does not hold. a less b")
-
-    def test_main_claims_come_first(self, tmp_path: Path) -> None:
-        (held,) = groups(PAPER, judged(tmp_path, {"printed": dict.fromkeys(BY_ID, HOLDS)})).values()
-        are_main = [each.is_main for each, _ in held]
-        assert len(are_main) == len(BY_ID)
-        assert are_main == sorted(are_main, reverse=True)
-        assert {*are_main} == {True, False}
 
     def test_where_nothing_is_judged_there_is_none(self) -> None:
         assert (columns(PAPER, Judgements({})), groups(PAPER, Judgements({}))) == ([], {})

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.support.elements import curves_of
+from tests.support.elements import curve_of, curves_of
 from tests.support.report_outputs import copied_figures, html_of
 
 from pomrl import store
@@ -36,24 +36,14 @@ class TestCurves:
     def test_curves_are_means_and_intervals_over_runs(self, embedded: dict) -> None:
         stored = experiment(PUBLISHED, ["estimator=ada_pomrl", "sigma=0.025", SEED])
         expected = band(store.load(stored, 2), ["task", "gamma"], kind="ci")
-        (series,) = (
-            each
-            for each in embedded["series"]
-            if (each["sweep"], each["sigma"], each["method"]) == ("task_similarity", 0.025, "ada-POMRL")
-        )
-        curve = embedded["curves"][series["curve"]]
+        curve = curve_of(embedded, "task_similarity", 0.025, "ada-POMRL")
         unit = embedded["unit"]
         np.testing.assert_allclose(unit * np.ravel(curve["mean"]), expected["mean"], atol=6e-5)
         np.testing.assert_allclose(unit * np.ravel(curve["half"]), expected["mean"] - expected["lower"], atol=6e-5)
 
     def test_choices_are_those_of_the_schedules(self, embedded: dict) -> None:
         problem = ["estimator=ada_pomrl", "sigma=0.01", SEED]
-        (series,) = (
-            each
-            for each in embedded["series"]
-            if (each["sweep"], each["sigma"], each["method"]) == ("task_similarity", 0.01, "ada-POMRL")
-        )
-        choices = embedded["curves"][series["curve"]]["choices"]
+        choices = curve_of(embedded, "task_similarity", 0.01, "ada-POMRL")["choices"]
         labels = {name: look(name, "gamma_schedule").label for name in ("best_fixed", "dong", "upper_bound")}
         assert set(choices) == set(labels.values()) <= set(embedded["schedules"])
         table = store.load(experiment(PUBLISHED, [*problem, "gamma_schedule=dong"]), 2)

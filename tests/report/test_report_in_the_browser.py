@@ -1,26 +1,21 @@
 """How the page works in a browser."""
 
-import os
 import re
 from collections.abc import Iterator
 from io import BytesIO
-from itertools import product
 from pathlib import Path
 from typing import Literal
 
 import pytest
 from PIL import Image
 from playwright.sync_api import Browser, Page
+from tests.support.browser import SCHEMES, faults_of_axe, needs_axe, watched
+from tests.support.elements import curve_of
 from tests.support.report_outputs import DRAWN, of_study
 
 from pomrl.drawing.style import look
 
 pytestmark = pytest.mark.slow
-
-AXE = os.environ.get("POMRL_AXE", "")
-"""The path of axe.min.js, of the package axe-core: npm pack axe-core."""
-
-SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 
 PAPER = "getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)"
 
@@ -38,22 +33,11 @@ CLIPPED = """[...document.querySelectorAll("main *, .top *")].filter((each) => !
 
 @pytest.fixture
 def visit(browser: Browser, path: Path) -> Iterator[Page]:
-    """The page in the browser, watched: what it complains of, and what it asks for."""
-    visited = browser.new_page(viewport={"width": 1280, "height": 900})
-    complaints: list[str] = []
-    visited.on("console", lambda message: complaints.append(message.text) if message.type != "log" else None)
-    visited.on("pageerror", lambda error: complaints.append(str(error)))
-    visited.on("request", lambda request: complaints.append(request.url) if leaves(request.url) else None)
-    visited.goto(path.as_uri())
-    visited.wait_for_selector("#explorer[data-ready]")
-    visited.wait_for_selector("#explore[data-ready]", state="attached")
-    yield visited
-    visited.close()
-    assert complaints == []
-
-
-def leaves(address: str) -> bool:
-    return not address.startswith(("file:", "data:", "blob:"))
+    with watched(browser) as visited:
+        visited.goto(path.as_uri())
+        visited.wait_for_selector("#explorer[data-ready]")
+        visited.wait_for_selector("#explore[data-ready]", state="attached")
+        yield visited
 
 
 def line(visited: Page) -> str:
@@ -84,9 +68,7 @@ def test_the_keyboard_reaches_the_content_and_moves_the_slider(visit: Page) -> N
 
 
 def test_values_in_the_table_are_those_of_the_curve(visit: Page, embedded: dict) -> None:
-    wanted = ("task_similarity", 0.01, "ada-POMRL")
-    (series,) = (each for each in embedded["series"] if (each["sweep"], each["sigma"], each["method"]) == wanted)
-    curve = embedded["curves"][series["curve"]]
+    curve = curve_of(embedded, "task_similarity", 0.01, "ada-POMRL")
     cells = visit.locator("#values tr", has_text="ada-POMRL").locator("td").all_inner_texts()
     best = curve["best"][-1]
     assert cells[0] == f"{curve['gammas'][best]:g}"
@@ -176,16 +158,11 @@ def test_print_is_light_has_all_pictures_and_no_control_and_clips_nothing(visit:
     assert len(re.findall(rb"/Subtype\s*/Image", visit.pdf(format="A4", print_background=True))) >= len(DRAWN)
 
 
-@pytest.mark.skipif(not AXE, reason="POMRL_AXE does not name axe.min.js (npm pack axe-core)")
+@needs_axe
 def test_axe_finds_no_fault(visit: Page) -> None:
     visit.add_style_tag(content="main > section { content-visibility: visible !important }")
     visit.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true })")
-    visit.evaluate(Path(AXE).read_text())
-    for width, scheme in product((390, 1280), SCHEMES):
-        visit.set_viewport_size({"width": width, "height": 900})
-        visit.emulate_media(color_scheme=scheme)
-        found = visit.evaluate("axe.run({exclude: ['math']}, {preload: false})")["violations"]
-        assert [(each["id"], each["nodes"][0]["html"]) for each in found] == [], (width, scheme)
+    assert faults_of_axe(visit, 390, 1280) == []
 
 
 def test_sliders_change_what_is_planned(visit: Page) -> None:

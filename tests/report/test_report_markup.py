@@ -2,7 +2,7 @@
 
 import pytest
 
-from pomrl.report.markup import document, paragraphs, sentence, symbols
+from pomrl.report.markup import document, paragraphs, symbols
 
 
 @pytest.mark.parametrize(
@@ -18,19 +18,6 @@ from pomrl.report.markup import document, paragraphs, sentence, symbols
 )
 def test_symbols(text: str, expected: str) -> None:
     assert symbols(text) == expected
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("the loss falls", "The loss falls"),
-        ("gamma* grows", "gamma* grows"),
-        ("γ* grows", "γ* grows"),
-        ("pOMRL", "pOMRL"),
-    ],
-)
-def test_sentences_begin_with_a_capital_but_symbols_keep_theirs(text: str, expected: str) -> None:
-    assert sentence(text) == expected
 
 
 def test_captions_have_paragraphs() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from tests.support.computed import call
-from tests.support.elements import Elements
+from tests.support.elements import assert_closed
 from tests.support.report_outputs import DRAWN, FIGURES, copied_figures, html_of, of_study
 
 from pomrl import store
@@ -37,8 +37,7 @@ def test_claims_alone_and_figures_alone(folder: Path, empty_outputs: Path) -> No
     found = html_of("pomrl")
     assert found.count("<img") == len(DRAWN)
     assert "pomrl claims pomrl --decide" in found
-    targets = {value[1:] for value in Elements(found).values("href") if value.startswith("#")}
-    assert targets <= set(Elements(found).values("id"))
+    assert_closed(found)
 
 
 @pytest.mark.parametrize(("column", "value"), [("statement", None), ("verdict", "perhaps")])

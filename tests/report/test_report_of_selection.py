@@ -1,16 +1,14 @@
 """The page of a selection of stored experiments, without a study."""
 
-import gzip
-import json
 import re
-from base64 import b64decode
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser
+from tests.support.browser import watched
 from tests.support.computed import call
-from tests.support.elements import Elements
+from tests.support.elements import assert_closed, curves_of
 
 from pomrl import store
 from pomrl.commands import report, run
@@ -41,9 +39,7 @@ def test_it_has_the_curves_the_settings_the_table_and_where_they_come_from() -> 
     text = page("tag=dev")
     stored = store.find(tag="dev")
     assert text.count("data:image/webp") == 1
-    found = re.search(r'id="curves-data">(.*?)</script>', text)
-    assert found
-    assert len(json.loads(gzip.decompress(b64decode(found[1])))["series"]) == len(stored) == 4
+    assert len(curves_of(text)["series"]) == len(stored) == 4
     assert all(f"<code>{each.signature}</code>" in text for each in stored)
     (oracle,) = store.find(tag="dev", sigma=0.01, estimator="oracle")  # in the first row
     loss = oracle.table().query("gamma == 0.99")["planning_loss"].mean()
@@ -57,19 +53,12 @@ def test_it_fetches_nothing_is_the_same_twice_and_its_curves_are_drawn_in_a_brow
     browser: Browser, outputs: Path
 ) -> None:
     text = page("tag=dev")
-    found = Elements(text)
-    assert all(target.startswith("data:") for name in ("src", "href") for target in found.values(name))
-    assert len(found.values("id")) == len(set(found.values("id")))
+    assert_closed(text)
     assert page("tag=dev") == text
-    visited = browser.new_page()
-    complaints: list[str] = []
-    visited.on("console", lambda message: complaints.append(message.text))
-    visited.on("pageerror", lambda error: complaints.append(str(error)))
-    visited.goto((outputs / "reports" / "tag_dev" / "index.html").as_uri())
-    visited.wait_for_selector("#explorer[data-ready]")
-    assert visited.locator("#loss .mark-line path").count() == 2
-    visited.close()
-    assert not complaints
+    with watched(browser) as visited:
+        visited.goto((outputs / "reports" / "tag_dev" / "index.html").as_uri())
+        visited.wait_for_selector("#explorer[data-ready]")
+        assert visited.locator("#loss .mark-line path").count() == 2
 
 
 def test_experiments_that_no_figure_can_tell_apart_have_a_page_that_says_so() -> None:

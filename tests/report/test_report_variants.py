@@ -1,15 +1,12 @@
 """The figures of variants on the page."""
 
 import re
-import sys
-from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import unquote
 
 import pytest
 from tests.support.computed import call
-from tests.support.elements import Elements
-from tests.support.study_folders import SMALL, forget, write
+from tests.support.elements import assert_closed
+from tests.support.study_folders import SMALL, write
 
 from pomrl.commands import claims, figures, report, reproduce
 
@@ -18,28 +15,10 @@ pytestmark = pytest.mark.slow
 VARIANTS = "variants: {default: {}, wide: {sigma: 0.02}}\n"
 
 
-@pytest.fixture(autouse=True)
-def here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
-    """A folder with a study of two variants that is computed, judged and drawn."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", [*sys.path])
-    monkeypatch.setenv("POMRL_OUTPUTS", "outputs")
-    forget("mine")
-    write(tmp_path / "mine", study_yaml=SMALL["study.yaml"] + VARIANTS)
-    status, _, said = call(reproduce, "mine", "--runs", "3")
-    assert status == 0, said
-    yield tmp_path
-    forget("mine")
-
-
 def page_of(folder: Path) -> str:
-    """The page, in which every link leads somewhere."""
     assert call(report, "mine")[0] == 0
     page = (folder / "outputs" / "studies" / "mine" / "report" / "index.html").read_text()
-    ids = Elements(page).values("id")
-    assert len(ids) == len(set(ids))
-    targets = {unquote(value[1:]) for value in Elements(page).values("href") if value.startswith("#")}
-    assert targets <= set(ids)
+    assert_closed(page)
     return page
 
 
@@ -49,6 +28,8 @@ def sections(page: str) -> dict[str, str]:
 
 
 def test_both_versions_of_a_figure_stand_together_and_figures_of_variants_where_they_are_drawn(here: Path) -> None:
+    write(here / "mine", study_yaml=SMALL["study.yaml"] + VARIANTS)
+    assert call(reproduce, "mine", "--runs", "3")[0] == 0
     page = page_of(here)
     article = page.partition('id="figure-curves"')[2].partition("</article>")[0]
     assert '<details class="version">' in article.partition("</figure>")[0]  # which print opens

@@ -13,7 +13,7 @@ from tests.support.computed import call
 from pomrl import store
 from pomrl.commands import diff, run, table
 from pomrl.results import bootstrap
-from pomrl.results.comparison import Side, differences, loss_differences, same_problem
+from pomrl.results.comparison import loss_differences
 from pomrl.results.losses import Losses
 from pomrl.results.statistics import difference
 
@@ -24,23 +24,7 @@ def losses(of: np.ndarray) -> Losses:
     return Losses(of, np.array([0.0, 0.5, 0.9][: of.shape[2]]))
 
 
-@pytest.fixture(autouse=True)
-def outputs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path / "outputs"))
-    return tmp_path / "outputs"
-
-
-def test_values_that_differ_in_type_alone_differ() -> None:
-    assert differences([{"S": 10, "m": 5}, {"S": 10.0, "m": 5}]) == {"S": [10, 10.0]}
-    assert differences([{"a": 1}, {}]) == {"a": [1, None]}
-    assert differences([{"a": [0.5]}, {"a": [0.5]}]) == {}
-
-
-def test_methods_and_versions_of_code_at_one_problem_are_compared_in_pairs() -> None:
-    base = Side("a", {"sigma": 0.01, "estimator": "pomrl", "code": "present"}, None)
-    assert same_problem(base, Side("b", {**base.settings, "estimator": "oracle", "estimator.prior": "known"}, None))
-    assert same_problem(base, Side("b", {**base.settings, "code": "1a2b+3c4d"}, None))
-    assert not same_problem(base, Side("b", {**base.settings, "sigma": 0.02}, None))
+pytestmark = pytest.mark.usefixtures("empty_outputs")
 
 
 def test_pairs_are_the_runs_that_both_sides_have_and_a_constant_difference_has_no_width() -> None:

@@ -23,10 +23,7 @@ def table_of(loss: np.ndarray) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("schedule", ["grid", "dong", "best_fixed"])
-def test_losses_of_an_experiment_are_those_of_its_table(
-    schedule: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path))
+def test_losses_of_an_experiment_are_those_of_its_table(schedule: str, empty_outputs: Path) -> None:
     experiment = sweeps.experiment(PUBLISHED, ["T=2", f"gamma_schedule={schedule}"])
     (table,) = tables(experiment.problem, [experiment.method], range(3))
     add(store.open_experiment(experiment), range(3), table)
@@ -45,12 +42,6 @@ def test_losses_of_a_table_are_those_of_its_rows() -> None:
     np.testing.assert_array_equal(losses.loss, loss)
     np.testing.assert_array_equal(losses.gammas, GAMMAS)
     np.testing.assert_array_equal(losses.task(3), loss[:, 2, -1])
-
-
-def test_the_minimum_is_at_the_gamma_that_is_best_for_the_mean_over_runs() -> None:
-    loss = np.ones((2, 1, 4))
-    loss[:, 0, 1], loss[:, 0, 2] = [0.0, 1.5], [0.6, 0.6]
-    np.testing.assert_array_equal(Losses(loss, GAMMAS).minimum, [0.6, 0.6])
 
 
 def test_in_hindsight_each_half_of_the_runs_chooses_for_the_other() -> None:

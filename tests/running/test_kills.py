@@ -6,11 +6,11 @@ POMRL_FAULTS=100 kills a hundred times as often.
 import random
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.support.cluster import ROOT, blocks, components, driver, environment, until
+from tests.support.cluster import ROOT, blocks, driver, environment, until
+from tests.support.cluster import faults as faults
 from tests.support.computed import call
 from tests.support.damage import FAULTS, kill
 
@@ -42,29 +42,19 @@ main()
 
 
 @pytest.fixture(scope="module")
-def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The folder of the components and their options."""
-    folder = components(tmp_path_factory.mktemp("components"))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(folder)
-        yield folder
-        sys.modules.pop("faults", None)
-
-
-@pytest.fixture(scope="module")
-def undisturbed(own: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+def undisturbed(faults: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     """The files of the sweep if nothing disturbs it."""
-    return finished(tmp_path_factory.mktemp("undisturbed"), own)
+    return finished(tmp_path_factory.mktemp("undisturbed"), faults)
 
 
-def finished(outputs: Path, own: Path) -> dict[str, bytes]:
+def finished(outputs: Path, faults: Path) -> dict[str, bytes]:
     """Run the command to its end; return the files of blocks, none of which was written again if it was whole."""
     experiments = [StoredExperiment(folder) for folder in outputs.glob("runs/*/")]
     whole = [each.folder / block.name for each in experiments for block in each.blocks() if not each.fault_of(block)]
     before = [path.stat().st_mtime_ns for path in whole]
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("POMRL_OUTPUTS", str(outputs))
-        status, _, err = call(run, f"--config-dir={own}/options", *SWEEP, "execution.workers=1")
+        status, _, err = call(run, f"--config-dir={faults}/options", *SWEEP, "execution.workers=1")
     assert status == 0, err
     assert [path.stat().st_mtime_ns for path in whole] == before
     return blocks(outputs)
@@ -72,24 +62,24 @@ def finished(outputs: Path, own: Path) -> dict[str, bytes]:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the kernel ends processes with their driver on Linux only")
 @pytest.mark.parametrize("seed", range(FAULTS))
-def test_drivers_that_are_killed(seed: int, own: Path, undisturbed: dict[str, bytes], tmp_path: Path) -> None:
+def test_drivers_that_are_killed(seed: int, faults: Path, undisturbed: dict[str, bytes], tmp_path: Path) -> None:
     drivers, wanted = 2 - seed % 2, random.Random(seed).randint(1, 6)
-    processes = [driver(tmp_path, *SWEEP, "execution.workers=2", paths=(own,)) for _ in range(drivers)]
+    processes = [driver(tmp_path, *SWEEP, "execution.workers=2", paths=(faults,)) for _ in range(drivers)]
     until(lambda: len(blocks(tmp_path)) >= wanted or any(each.poll() is not None for each in processes))
     assert sum(map(kill, processes)) >= 2
     with_blocks = [StoredExperiment(folder) for folder in {path.parent for path in tmp_path.glob("runs/*/*.parquet")}]
     assert [said.tags for each in with_blocks if (said := each.manifest())] == [["killed"]] * len(with_blocks)
-    assert finished(tmp_path, own) == undisturbed
+    assert finished(tmp_path, faults) == undisturbed
 
 
 @pytest.mark.parametrize("seed", range(FAULTS))
 def test_a_driver_that_is_killed_inside_a_write(
-    seed: int, own: Path, undisturbed: dict[str, bytes], tmp_path: Path
+    seed: int, faults: Path, undisturbed: dict[str, bytes], tmp_path: Path
 ) -> None:
     program = KILLED_AT_A_FLUSH.format(count=random.Random(seed).randint(6, 12))
-    command = [sys.executable, "-c", program, f"--config-dir={own}/options", *SWEEP, "execution.workers=1"]
-    of_process = environment(own, POMRL_OUTPUTS=str(tmp_path))
+    command = [sys.executable, "-c", program, f"--config-dir={faults}/options", *SWEEP, "execution.workers=1"]
+    of_process = environment(faults, POMRL_OUTPUTS=str(tmp_path))
     assert subprocess.run(command, cwd=ROOT, env=of_process, capture_output=True, check=False).returncode == -9
     assert list(tmp_path.rglob(".*.tmp"))
     assert 0 < len(blocks(tmp_path)) < len(undisturbed)
-    assert finished(tmp_path, own) == undisturbed
+    assert finished(tmp_path, faults) == undisturbed

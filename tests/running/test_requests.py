@@ -1,9 +1,8 @@
-"""What is asked of `pomrl run`: never success without work, estimates before work, and refusals with numbers.
+"""What is asked of `pomrl run`: never success without work, and estimates before work.
 
 Nothing here measures time: what is counted are compositions and drawn mean models.
 """
 
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,15 +17,9 @@ from pomrl.configuration import composition
 from pomrl.running import plan
 from pomrl.science.tasks.random_chains import RandomChains
 
-Command = Callable[..., tuple[int, list[str], str]]
+command = partial(called, run)
 
-
-@pytest.fixture
-def command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Command:
-    """Return a function that runs the command in an empty folder, and returns what `called` does."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path / "outputs"))
-    return partial(called, run)
+pytestmark = pytest.mark.usefixtures("here")
 
 
 def counted(monkeypatch: pytest.MonkeyPatch, owner: Any, name: str) -> Mock:
@@ -36,28 +29,7 @@ def counted(monkeypatch: pytest.MonkeyPatch, owner: Any, name: str) -> Mock:
     return counting
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        ("-m sigma=range(1,0)", "this sweep has no jobs"),
-        ("-m seed=range(0,1e12)", "more than 100,000 values"),
-        ("runs=0", "runs=0: "),
-        ("-m hydra/sweeper=nothing sigma=0,0.01", "no launcher or sweeper of others"),
-        ("-m execution.workers=1,2", "execution: it holds for a sweep as a whole"),
-        ("-m force=false,true", "force: it holds for a sweep as a whole"),
-        ("tag=mine", "tag=mine: a label is added: +tag="),
-        ("hydra.launcher._target_=mine.Launcher", "no launcher or sweeper of others"),
-        ("gamma_eval=1", "gamma_eval=1: random chains never end"),
-    ],
-)
-def test_nothing_to_compute_here_is_no_success(arguments: str, said: str, command: Command, tmp_path: Path) -> None:
-    status, lines, err = command(*arguments.split())
-    assert (status, lines, err.count("\n")) == (1, [], 1)
-    assert said in err
-    assert not list(tmp_path.iterdir())
-
-
-def test_many_jobs_are_counted_before_they_are_composed(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_jobs_are_counted_before_they_are_composed(monkeypatch: pytest.MonkeyPatch) -> None:
     loaded = counted(monkeypatch, ConfigLoaderImpl, "load_configuration")
     made_plain = counted(monkeypatch, composition, "Composed")
     status, lines, said = command("-m", "seed=range(0,20000)")
@@ -70,7 +42,7 @@ def test_many_jobs_are_counted_before_they_are_composed(command: Command, monkey
     assert "estimated from the first job: 20,000 jobs" in said
 
 
-def test_a_dry_run_of_ten_million_runs_draws_few_of_them(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_dry_run_of_ten_million_runs_draws_few_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plan, "CHECKED_OF_PROBLEM", 7)
     drawn = counted(monkeypatch, RandomChains, "draw_mean")
     status, _, said = command("runs=10000000", "dry_run=true")
@@ -78,11 +50,11 @@ def test_a_dry_run_of_ten_million_runs_draws_few_of_them(command: Command, monke
     assert "1 job, 10,000,000 runs to compute; about " in said
 
 
-def test_more_than_an_hour_needs_a_yes(command: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_more_than_an_hour_needs_a_yes(monkeypatch: pytest.MonkeyPatch, here: Path) -> None:
     monkeypatch.setattr(plan, "LONG", 1e-9)
     status, _, said = command("T=1", "runs=2")
     assert (status, said.count("\n")) == (1, 1)
     assert "what takes more than an hour is computed with yes=true" in said
-    assert not (tmp_path / "outputs").exists()
+    assert not (here / "outputs").exists()
     assert command("T=1", "runs=2", "yes=true")[0] == 0
     assert command("T=1", "runs=2")[0] == 0  # stored already

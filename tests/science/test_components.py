@@ -75,9 +75,7 @@ def test_it_is_a_frozen_value(component: Rectangle) -> None:
     [
         ({}, "width\n.*required"),
         ({"width": -1.0}, "width\n.*greater than or equal to 0"),
-        ({"width": "1"}, "width\n.*valid number"),
         ({"width": float("nan")}, "width\n.*finite"),
-        ({"width": 1.0, "with": 2.0}, "with\n.*Unexpected keyword"),
         ({"width": 0.5}, "it is half"),
         ({"width": 2.0}, "it is a square"),
     ],

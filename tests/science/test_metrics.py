@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import fields, replace
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -113,11 +112,8 @@ def compute(*words: str) -> Experiment:
     return asked
 
 
+@pytest.mark.usefixtures("empty_outputs")
 class TestWhatIsStored:
-    @pytest.fixture(autouse=True)
-    def outputs(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-        monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path))
-
     def test_losses_and_tables_have_the_metric(self) -> None:
         plain, measured = compute(), compute("metric=training_loss")
         found = Losses.of_experiment(measured, 6)

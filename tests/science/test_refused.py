@@ -27,6 +27,8 @@ COLLECTED = "data=trajectories data.behaviour=epsilon_greedy"
         ("gamma_schedule.gammas=[-0.1,0.5]", "gammas"),
         ("estimator=without_meta gamma_schedule=upper_bound", "UpperBound needs an estimator with a similarity"),
         ("agent=posterior_gamma gamma_schedule=dynamic_best", "agent PosteriorGamma chooses a discount factor"),
+        ("sigma=null", "sigma=null: a number is missing"),
+        ("reading=computed sigma=0.01", "concentration_over_S=1.5 gives sigma already"),
         ("sigma=0.3", "of run 4 has this variance"),
         ("task_distribution.zeros=10", "zeros=10: "),
         ("task_distribution=river_swim S=7", "6 states and 2 actions"),

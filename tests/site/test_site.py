@@ -1,20 +1,18 @@
 """The site: a strict build, links that lead somewhere, and pages that anybody can read without a network."""
 
-import os
 import re
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from itertools import product
 from pathlib import Path
-from typing import Literal
 from urllib.parse import unquote, urlparse
 
 import pytest
 from docs_build import generated
 from mkdocs.exceptions import PluginError
 from playwright.sync_api import Browser, Page
+from tests.support.browser import faults_of_axe, needs_axe, watched
 from tests.support.computed import call
 from tests.support.settings import ROOT
 
@@ -30,10 +28,6 @@ PAGES = ("index.html", "studies/pomrl/theory.html", "reference/bounds.html", "re
 """A page of each kind: prose, formulas, docstrings, commands, and pictures."""
 
 WIDTHS = (390, 1280)
-SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
-
-AXE = os.environ.get("POMRL_AXE", "")
-"""The path of axe.min.js, of the package axe-core: npm pack axe-core."""
 
 
 @pytest.fixture(scope="module")
@@ -141,15 +135,9 @@ def test_a_public_name_without_docstring_ends_the_build(tmp_path: Path, monkeypa
 class TestInTheBrowser:
     @pytest.fixture
     def page(self, browser: Browser, site: Path) -> Iterator[Page]:
-        """A page on which nothing is asked of the network, and nothing is complained of."""
-        page, complaints = browser.new_page(), list[str]()
-        page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("request", lambda asked: complaints.append(asked.url) if leaves(asked.url) else None)
-        page.route(re.compile("^https?:"), lambda route: route.abort())
-        yield page
-        page.close()
-        assert complaints == []
+        with watched(browser) as page:
+            page.route(re.compile("^https?:"), lambda route: route.abort())
+            yield page
 
     @pytest.mark.parametrize("width", WIDTHS)
     @pytest.mark.parametrize("name", PAGES)
@@ -174,20 +162,11 @@ class TestInTheBrowser:
         found = page.locator(".md-search-result__link").evaluate_all("links => links.map(link => link.href)")
         assert any("configuration.html" in address for address in found)
 
-    @pytest.mark.skipif(not AXE, reason="POMRL_AXE does not name axe.min.js (npm pack axe-core)")
+    @needs_axe
     @pytest.mark.parametrize("name", PAGES)
     def test_axe_finds_no_fault(self, page: Page, site: Path, name: str) -> None:
-        for width, scheme in product(WIDTHS, SCHEMES):
-            page.set_viewport_size({"width": width, "height": 900})
-            page.emulate_media(color_scheme=scheme)
-            page.goto((site / name).as_uri())
-            page.evaluate(Path(AXE).read_text())
-            found = page.evaluate("axe.run({exclude: ['math']}, {preload: false})")["violations"]
-            assert [(each["id"], each["nodes"][0]["html"]) for each in found] == [], (width, scheme)
-
-
-def leaves(address: str) -> bool:
-    return not address.startswith(("file:", "data:", "blob:", "about:"))
+        page.goto((site / name).as_uri())
+        assert faults_of_axe(page, *WIDTHS) == []
 
 
 def test_pomrl_docs_opens_the_site_and_says_where_it_is(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,8 +1,6 @@
 """What is wrong with a study is said in one line, which names the file, or the folder, and the key."""
 
 import re
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,7 +10,7 @@ from tests.support.study_folders import CLAIM, FIGURE, SMALL, SWEEP, forget, wri
 
 from pomrl.commands import claims, figures, new, report, reproduce, studies
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("here")]
 
 ODD = "title: A\nanalyses: [10]\nvariants: {{default: {{}}, odd: {}}}\n"
 """A description with a variant."""
@@ -51,17 +49,6 @@ BAD: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "sweep of no option": ("sweeps/first.yaml", FIRST.replace("ada_", "adda_"), ("first", "adda_pomrl")),
 }
 """What is wrong: the file that is changed, its content, and the words that the line of the error has to have."""
-
-
-@pytest.fixture(autouse=True)
-def here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
-    """An empty folder as the current one, in which a folder `mine` is a study that nobody has imported yet."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("POMRL_OUTPUTS", "outputs")
-    monkeypatch.setattr(sys, "path", [*sys.path])
-    forget("mine")
-    yield tmp_path
-    forget("mine")
 
 
 @pytest.mark.parametrize("what", BAD)

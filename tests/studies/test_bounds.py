@@ -8,7 +8,6 @@ from scipy.optimize import minimize_scalar
 
 from pomrl.bounds import (
     PRIORS,
-    VERSIONS,
     average_regret_bound,
     average_uncertainty,
     model_error_bound,
@@ -143,18 +142,3 @@ def test_what_the_bounds_are_not_for_is_refused(changes: dict[str, Any], message
 def test_discount_factors_the_bounds_are_not_for_are_refused(gamma: float, gamma_eval: float):
     with pytest.raises(ValueError, match="gamma <= gamma_eval < 1"):
         regret_upper_bound(gamma, 0.5, gamma_eval)
-
-
-def test_at_the_papers_setting_the_bounds_say_next_to_nothing():
-    def least(variant: str, m: int, sigma: float) -> tuple[float, float]:
-        """Return the uncertainty, and the smallest bound on the average regret in 15 tasks."""
-        C = float(average_uncertainty(m=m, T=15, radius=sigma, S=10, A=2, delta=0.05, variant=variant))
-        return C, float(regret_upper_bound(min(float(upper_bound_gamma(C)), 0.99), C, 0.99))
-
-    for variant, sigma in product(VERSIONS, (0.0, 0.1)):
-        C, bound = least(variant, 5, sigma)
-        assert bound == pytest.approx(99)
-        assert 1 / (1 + C) < 0.2
-    for variant in ("corrected", "sharpened"):
-        assert least(variant, 10**4, 0.0)[1] < 99
-        assert least(variant, 10**8, 0.0)[1] < 50

@@ -17,7 +17,7 @@ from pomrl.results.losses import Losses
 from pomrl.results.statistics import difference
 from pomrl.science.experiment import tables
 from pomrl.science.gamma_schedules import TaskState, UpperBound
-from pomrl.studies.pomrl.choices import Choice, combined, kept, without
+from pomrl.studies.pomrl.choices import combined
 from pomrl.studies.pomrl.differences import choices
 from pomrl.studies.pomrl.ledger import CHECKS, FAMILY, LOSS, Results
 from pomrl.studies.pomrl.pages import notebook
@@ -50,14 +50,6 @@ class TestDifferences:
 
 
 class TestFamily:
-    A, B, C = (Choice("a", "", ("x=1",)), Choice("b", "", ("y=1",), {"estimator": ["pomrl"]}),
-               Choice("c", "", ("w=1",), needs=("a",)))  # fmt: skip
-
-    def test_a_choice_that_lacks_what_it_needs_is_left_out(self) -> None:
-        assert kept([self.B, self.C]) == [self.B]
-        assert combined([self.A, self.C]).name == "a + c"
-        assert without([self.A, self.B, self.C], self.B) == [self.A, self.C]
-
     def test_the_ladder_and_all_but_one(self) -> None:
         names = {variant.name for variant in PAPER.family(FAMILY).variants}
         every = [choice.name for choice in choices()]
@@ -91,11 +83,6 @@ class TestDocument:
         found = values.loc[(name, LOSS, "repaired"), ["estimate", "lower", "upper"]]
         np.testing.assert_allclose(found, [expected.estimate, expected.lower, expected.upper], rtol=1e-5, atol=1e-8)
 
-    def test_a_table_without_a_place(self) -> None:
-        assert renewed("<!-- a -->\nold\n<!-- end of a -->", {"a": "new"}) == "<!-- a -->\n\nnew\n\n<!-- end of a -->"
-        with pytest.raises(LookupError, match="no lines <!-- b -->"):
-            renewed("", {"b": "new"})
-
     def test_the_schedule_without_the_slip(self) -> None:
         """The schedule with the text's C_t and the printed cases gives gamma_eval in all tasks for sigma = 0.0129.
 
@@ -112,10 +99,7 @@ class TestDocument:
         assert as_variance[0] < 0.99
         assert as_variance[1:] == [0.99] * 14
 
-    def test_with_nothing_stored_one_line_says_what_to_run(
-        self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-    ) -> None:
-        monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path))
+    def test_with_nothing_stored_one_line_says_what_to_run(self, empty_outputs: Path) -> None:
         (line,) = pages.renew(PAPER)
         assert line.startswith("pages/notebook.md is not renewed: ")
         assert "runs are stored; pomrl reproduce pomrl --variants all computes what it reads" in line

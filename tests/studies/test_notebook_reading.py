@@ -13,7 +13,6 @@ from pomrl.science.data import Trajectories
 from pomrl.science.experiment import tables
 from pomrl.science.mdp import planning_loss
 from pomrl.science.planners import PolicyIteration
-from pomrl.science.problem import check
 from pomrl.science.randomness import Stream, generator
 
 SMALL = ["reading=computed", "T=5", "trials=2", "meta_batch.batches=12", "gamma_schedule.gammas=[0.0,0.5,0.99]"]
@@ -135,19 +134,3 @@ def test_the_upper_bound_has_the_notebooks_constant():
     (table,) = tables(problem, [method], range(1))
     C = [(0.0129 + 1 / sqrt(5)) / sqrt(t) / (0.0129**2 * 5 + 1) + 1 / sqrt(5) for t in range(1, 16)]
     np.testing.assert_allclose(table["gamma"], np.round([0.35 + (1 - c) / (1 + c) for c in C], 1), atol=1e-15)
-
-
-@pytest.mark.parametrize(
-    ("overrides", "message"),
-    [
-        (
-            ["reading=computed", "sigma=0.01"],
-            "sigma=0.01: task_distribution.concentration_over_S=1.5 gives sigma already",
-        ),
-        (["sigma=null"], "sigma=null: a number is missing"),
-    ],
-)
-def test_sigma_is_given_once(overrides: list[str], message: str):
-    experiment = experiment_of(PUBLISHED, overrides)
-    with pytest.raises(ValueError, match=message):
-        check(experiment.problem, experiment.method, range(1))

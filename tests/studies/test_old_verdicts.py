@@ -1,14 +1,13 @@
 """Verdicts say what has changed since they were judged, and each command says what makes again what was deleted."""
 
 import shutil
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from docs_build import documents
 from tests.support.computed import call, refused
-from tests.support.study_folders import SMALL, forget, write
+from tests.support.study_folders import SMALL, forget, inside, write
 
 from pomrl.commands import claims, figures, report, reproduce, run, table
 from pomrl.store import experiments
@@ -20,27 +19,18 @@ FILES = {**SMALL, "study.yaml": SMALL["study.yaml"] + "variants: {default: {}, o
 def judged(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with a study that is computed and judged."""
     folder = tmp_path_factory.mktemp("judged")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(folder)
-        patch.setenv("POMRL_OUTPUTS", "outputs")
-        patch.setattr(sys, "path", [*sys.path])
+    with inside(folder, "dated"):
         write(folder / "dated", FILES)
         assert call(run, "-m", "experiment=dated/first", "loss=mean")[0] == 0
         assert call(reproduce, "dated", "--runs", "10")[0] == 0
-    forget("dated")
     return folder
 
 
 @pytest.fixture(autouse=True)
-def here(judged: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
+def here(judged: Path, tmp_path: Path) -> Iterator[Path]:
     """Work in a copy of the folder with the study that is computed and judged."""
-    copy = tmp_path / "here"
-    shutil.copytree(judged, copy)
-    monkeypatch.chdir(copy)
-    monkeypatch.setenv("POMRL_OUTPUTS", "outputs")
-    monkeypatch.setattr(sys, "path", [*sys.path])
-    yield copy
-    forget("dated")
+    with inside(Path(shutil.copytree(judged, tmp_path / "here")), "dated") as folder:
+        yield folder
 
 
 def edited(file: str, old: str, new: str) -> None:

@@ -1,18 +1,16 @@
 """Studies share what is stored of sweeps that they share; their own options are known wherever they are shown."""
 
 import csv
-import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tests.support.computed import call
 from tests.support.elements import curves_of
-from tests.support.study_folders import CLAIM, FIGURE, SMALL, SWEEP, forget, write
+from tests.support.study_folders import CLAIM, FIGURE, SMALL, SWEEP, inside, write
 
 from pomrl import store
-from pomrl.commands import plot, reproduce
+from pomrl.commands import reproduce
 from pomrl.configuration.study import find
 
 pytestmark = pytest.mark.slow
@@ -57,15 +55,11 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         "conf/looks.yaml": 'estimator: {halved: {label: "Half of it", color: "#123456", marker: o}}',
     }
     write(folder / "two", {**SMALL, **theirs})
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(folder)
-        patch.setattr(sys, "path", [*sys.path])
-        patch.setenv("POMRL_OUTPUTS", "outputs")
+    with inside(folder, "one", "two"):
         for name in ("one", "two"):
             status, _, said = call(reproduce, name, "--runs", "3")
             assert status == 0, said
         yield folder
-    forget("one", "two")
 
 
 def signatures(study: str, sweep: str) -> list[str]:
@@ -86,12 +80,3 @@ def test_an_option_of_a_study_looks_the_same_everywhere(here: Path) -> None:
         assert {row["series"] for row in csv.DictReader(table)} == {"ada-POMRL", "Half of it"}
     page = (of_study / "report" / "index.html").read_text()
     assert {series["method"]: series["color"] for series in curves_of(page)["series"]}["Half of it"] == "#123456"
-
-
-def test_an_option_of_a_study_is_plotted(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    drawn: list[Any] = []
-    monkeypatch.setattr(plot, "save", lambda drawing, *_: drawn.append(drawing) or [])
-    assert call(plot, "--where", "estimator=ada_pomrl,halved")[0] == 0
-    colours = {line.get_color() for ax in drawn[0].figure.axes for line in ax.lines}
-    assert "#123456" in {str(colour).lower() for colour in colours}
-    assert set(drawn[0].data["estimator"]) == {"ada_pomrl", "halved"}

@@ -1,10 +1,22 @@
 """The browser in which pages are tested: the Chromium of this machine."""
 
+import os
 import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import product
+from pathlib import Path
+from typing import Any, Literal
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
+
+SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+
+AXE = os.environ.get("POMRL_AXE", "")
+"""The path of axe.min.js, of the package axe-core: npm pack axe-core."""
+
+needs_axe = pytest.mark.skipif(not AXE, reason="POMRL_AXE does not name axe.min.js (npm pack axe-core)")
 
 
 def chromium() -> str | None:
@@ -20,3 +32,31 @@ def browser() -> Iterator[Browser]:
         browser = playwright.chromium.launch(executable_path=path)
         yield browser
         browser.close()
+
+
+@contextmanager
+def watched(browser: Browser) -> Iterator[Page]:
+    """Yield a page that complains of nothing, and asks for nothing beyond its folder."""
+    page, complaints = browser.new_page(viewport={"width": 1280, "height": 900}), list[str]()
+    page.on("console", lambda message: complaints.append(message.text) if message.type != "log" else None)
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("request", lambda asked: complaints.append(asked.url) if leaves(asked.url) else None)
+    yield page
+    page.close()
+    assert complaints == []
+
+
+def leaves(address: str) -> bool:
+    return not address.startswith(("file:", "data:", "blob:", "about:"))
+
+
+def faults_of_axe(page: Page, *widths: int) -> list[Any]:
+    """Return the faults that axe finds in a page, at each of these widths, in light and in dark."""
+    page.evaluate(Path(AXE).read_text())
+    faults = []
+    for width, scheme in product(widths, SCHEMES):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.emulate_media(color_scheme=scheme)
+        found = page.evaluate("axe.run({exclude: ['math']}, {preload: false})")["violations"]
+        faults += [(each["id"], each["nodes"][0]["html"], width, scheme) for each in found]
+    return faults

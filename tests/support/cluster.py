@@ -20,6 +20,7 @@ from pathlib import Path
 from unittest import mock
 
 import dask.config
+import pytest
 from distributed import Client
 from tests.support.settings import ROOT
 
@@ -61,8 +62,10 @@ class Poison(Dirichlet):
 '''
 
 
-def components(folder: Path) -> Path:
-    """Write estimators that are slow or wait, a task distribution that kills its process, and their options."""
+@pytest.fixture(scope="module")
+def faults(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder with estimators that are slow or wait, a task distribution that kills its process, and their options."""
+    folder = tmp_path_factory.mktemp("faults")
     (folder / "faults.py").write_text(COMPONENTS)
     for group, name, base in (
         ("estimator", "Slow", "ada_pomrl"),
@@ -72,7 +75,10 @@ def components(folder: Path) -> Path:
         (folder / "options" / group).mkdir(parents=True, exist_ok=True)
         option = f"defaults: [{base}, _self_]\n_target_: faults.{name}\n"
         (folder / "options" / group / f"{name.lower()}.yaml").write_text(option)
-    return folder
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(folder)
+        yield folder
+        sys.modules.pop("faults", None)
 
 
 def environment(*paths: Path, **more: str) -> dict[str, str]:

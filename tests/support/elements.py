@@ -6,6 +6,7 @@ import re
 from base64 import b64decode
 from html.parser import HTMLParser
 from typing import Any
+from urllib.parse import unquote
 
 
 class Elements(HTMLParser):
@@ -28,3 +29,20 @@ def curves_of(page: str) -> dict[str, Any]:
     found = re.search(r'<script type="application/gzip" id="curves-data">(.*?)</script>', page)
     assert found
     return json.loads(gzip.decompress(b64decode(found[1])))
+
+
+def curve_of(curves: dict[str, Any], sweep: str, sigma: float, method: str) -> dict[str, Any]:
+    """Return the curve of an experiment among the data of the curves of a page."""
+    wanted = (sweep, sigma, method)
+    (name,) = (of["curve"] for of in curves["series"] if (of["sweep"], of["sigma"], of["method"]) == wanted)
+    return curves["curves"][name]
+
+
+def assert_closed(page: str) -> None:
+    """Check that a page fetches nothing, and that each of its links leads to one place on it."""
+    found = Elements(page)
+    for attribute in ("src", "srcset", "href", "action", "data", "poster", "background"):
+        assert all(value.startswith(("#", "data:")) for value in found.values(attribute)), attribute
+    ids = found.values("id")
+    assert len(ids) == len(set(ids))
+    assert {unquote(value[1:]) for value in found.values("href") if value.startswith("#")} <= set(ids)

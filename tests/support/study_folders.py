@@ -1,8 +1,11 @@
 """Folders of studies that tests write."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+
+import pytest
 
 SWEEP = """\
 # @package _global_
@@ -62,3 +65,15 @@ def forget(*names: str) -> None:
     """Let the next import of studies of these names read their modules again, wherever their folders are."""
     for module in [each for each in sys.modules if each.partition(".")[0] in names]:
         del sys.modules[module]
+
+
+@contextmanager
+def inside(folder: Path, *studies: str) -> Iterator[Path]:
+    """Work in a folder, with the outputs in it; nothing of these studies stays imported."""
+    forget(*studies)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.setattr(sys, "path", [*sys.path])
+        patch.setenv("POMRL_OUTPUTS", "outputs")
+        yield folder
+    forget(*studies)
