@@ -2,8 +2,6 @@ import numpy as np
 from tests.support.checks import choose
 from tests.support.synthetic import SIGMAS
 
-from pomrl.drawing.drawing import Series
-from pomrl.drawing.style import Look
 from pomrl.studies.pomrl import simplex
 
 
@@ -12,12 +10,6 @@ def test_concentration_gives_the_variance():
         draws = simplex.dirichlet(simplex.concentration(variance), 200_000)
         np.testing.assert_allclose(draws.var(0), variance, rtol=0.02)
         np.testing.assert_allclose(draws.mean(0), 1 / 3, atol=2e-3)
-
-
-def test_corners_are_the_certain_distributions():
-    data = simplex.points(Series(Look("x", "black"), panel="a"), np.eye(3))
-    sides = np.hypot(*np.diff(data[["x", "mean"]].to_numpy()[[0, 1, 2, 0]], axis=0).T)
-    np.testing.assert_allclose(sides, 1.0)
 
 
 def test_insets_show_draws_that_spread_with_sigma(drawings):
