@@ -106,8 +106,6 @@ def test_an_edited_sweep_of_a_study_is_composed_again(tmp_path: Path) -> None:
         ("estimator.prio=x", r"estimator.prio=x: unknown key \(did you mean estimator\.prior\?\); the keys are "),
         ("+estimator.prio=x", r"estimator.prio='x': unknown key \(did you mean estimator\.prior\?\); the keys are "),
         ("sigma.x=1", "sigma.x=1: unknown key$"),
-        ("tag=x", "tag=x: a label is added: [+]tag="),
-        ("estimator=best", "estimator=best: there is no such option; there are ada_pomrl, "),
         ("sigma=1,2", "sigma=1,2: several values are a sweep, for which -m"),
         ("sigma=???", "Missing mandatory value: sigma"),
     ],

@@ -52,10 +52,6 @@ def test_an_integer_where_a_number_is_meant_is_that_number() -> None:
     assert signature(experiment("sigma=0")) == signature(experiment("sigma=0.0"))
 
 
-def test_a_default_of_a_class_that_a_file_leaves_out_is_in_the_settings() -> None:
-    assert scientific_settings(experiment("estimator=without_meta"))["estimator"]["prior"] == "inclusive"
-
-
 NOT_IN_THE_SIGNATURE = {
     "runs": "more runs extend a run",
     "force": "says what to do, not what to compute",
