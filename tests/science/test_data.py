@@ -1,11 +1,11 @@
 """Batches of transitions, and the ways in which they are sampled."""
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
 
-from pomrl.science.data import MOST_ONE_BY_ONE, Batch, Generative, Trajectories
+from pomrl.science.data import MOST_ONE_BY_ONE, Batch, Generative, Trajectories, Unequal
 
 
 def model(seed: int, S: int = 4, A: int = 2) -> np.ndarray:
@@ -55,6 +55,14 @@ def test_batches_of_a_generative_model_are_multinomial(m: int):
         variance, squares = m * p * (1 - p), (sampled - m * p) ** 2
         assert np.all(np.abs(sampled.mean(0) - m * p) <= 5 * np.sqrt(variance / len(sampled)))
         assert np.all(np.abs(squares.mean(0) - variance) <= 5 * squares.std(0) / np.sqrt(len(sampled)))
+
+
+@pytest.mark.parametrize("numbers", ["extremes", "geometric"])
+def test_unequal_numbers_of_transitions_have_the_mean_m(numbers: Literal["extremes", "geometric"]):
+    P = np.broadcast_to(model(0), (500, 1, 4, 2, 4))
+    visits = Unequal(numbers=numbers).draw([np.random.default_rng(0)], P, 5, 1).sum(-1)
+    assert visits.mean() == pytest.approx(5, abs=4 * visits.std() / visits.size**0.5)
+    assert visits.max() <= Unequal(numbers=numbers).most_visits(5)
 
 
 def test_states_that_rounding_leaves_out_are_not_reached():
