@@ -34,11 +34,12 @@ def main(parser: Parser) -> None:
     add_config_dir(parser)
     add_format(parser)
     arguments = parser.parse_args()
-    first, *others = arguments.side
-    if not others:
-        first, others = f"{first} code={PREVIOUS}", [first]
-    of = sources(arguments)
-    pairs = [each for other in others for each in nearest(sides(first, of), sides(other, of))]
+    of, first, *others = sources(arguments), *arguments.side
+    if others:
+        pairs = [each for other in others for each in nearest(sides(first, of), sides(other, of))]
+    else:
+        pairs = nearest(sides(f"{first} code={PREVIOUS}", of), sides(first, of))
+        pairs = [(a, b) for a, b in pairs if {*differences([a.settings, b.settings])} <= {"code"}]
     if groups := grouped(pairs):
         show(groups, arguments.format)
     else:

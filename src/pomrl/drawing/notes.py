@@ -41,7 +41,7 @@ def annotate(figure: Figure, data: pd.DataFrame, wanted: Sequence[Series], sweep
     bands = data[data["band"].isin(get_args(Kind)) & data["lower"].notna()]
     if bands.groupby("panel")["series"].nunique().max() > MOST_BANDS:
         notes.append(f"Bands: first, middle, last of {MOST_BANDS + 1} or more")
-    numbers = {key: {*n} for key, n in data.groupby(["panel", "series"])["n"]}
+    numbers = {(str(panel), str(series)): {*n} for (panel, series), n in data.groupby(["panel", "series"])["n"]}
     warnings = [*_runs(numbers, wanted, sweeps, with_intervals=len(runs) > 0), *_missing(numbers, wanted)]
     width = int(figure.get_figwidth() * CHARACTERS_PER_INCH)
     text = "\n".join(textwrap.fill(line, width) for line in [*notes, *warnings])

@@ -105,7 +105,7 @@ def estimate(jobs: Sequence[Job], times: int = 1) -> Estimate:
     runs = times * sum(job.runs_missing for job in lacking)
     seconds = times * sum((job.seconds for job in lacking), 0.0)
     parts = times * sum(len(job.missing) for job in lacking)
-    most = jobs[0].experiment.execution.at_once(seconds)
+    most = jobs[0].experiment.execution.at_once(seconds) if jobs else 1
     workers = min(most, max(parts, int(seconds / cost.PART)), runs)
     return Estimate(times * len(jobs), runs, seconds, max(1, workers))
 

@@ -1,6 +1,6 @@
 """The figure of what each method loses on each problem."""
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator, Mapping
 from typing import Any
 
 import pandas as pd
@@ -82,7 +82,7 @@ def _shares(sweeps: StoredSweeps) -> Iterator[dict[str, Any]]:
                 yield {**point, "band": "95 % interval", "n": share.runs, "marker": False}
 
 
-def _losses(sweeps: StoredSweeps, runs: Runs) -> dict[tuple[str, int], Losses]:
+def _losses(sweeps: StoredSweeps, runs: Runs) -> Mapping[tuple[Hashable, ...], Losses]:
     """Return a method's losses by problem and number of transitions."""
     sweep, settings = runs
     rows = Series(Look("", "black"), sweep, settings).rows(sweeps)
