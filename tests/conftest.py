@@ -95,7 +95,7 @@ def no_folder_stays_on_the_path() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def shapes_are_checked_anew() -> None:
-    """Where shapes are checked, those of each test's first calls are."""
+    """Each test begins with the shapes of its first calls being checked, where shapes are checked at all."""
     shapes.begin()
 
 

@@ -86,7 +86,8 @@ def _remarks(group: Sequence[Pair]) -> Iterator[str]:
         yield f"the second less the first, on average over tasks, {pairs}"
     keys = varying_keys([a.settings for a, _ in group])
     for pair in group:
-        if names := " and ".join(dict.fromkeys(each.name for each in pair if each.losses is None)):
+        if lacking := list(dict.fromkeys(each.name for each in pair if each.losses is None)):
             where = "".join(f"{key}={pair[0].settings.get(key)}: " for key in keys)
-            command = " and ".join(f"pomrl run -m {each.name}" for each in pair if each.losses is None)
-            yield f"{where}no results to compare: {names} not stored; {command} computes it"
+            commands = " and ".join(f"pomrl run -m {name}" for name in lacking)
+            computes = "computes it" if len(lacking) == 1 else "compute them"
+            yield f"{where}no results to compare: {' and '.join(lacking)} not stored; {commands} {computes}"

@@ -11,6 +11,9 @@ from pomrl.configuration.sources import PUBLISHED
 
 FILE = "looks.yaml"
 
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+"""libyaml's loader where it was built, because figures ask for looks often."""
+
 
 def said(group: str, option: str, folders: Iterable[Path]) -> Mapping[str, Any] | None:
     """Return what is said of the look of an option, in the first of the folders that has this option.
@@ -33,6 +36,3 @@ def of_own_options(choices: Mapping[str, Any], folders: Iterable[str]) -> dict[s
     """Return the looks of the options that are not published, by group, as these folders say them."""
     own = [path for path in map(Path, folders) if path.resolve() not in PUBLISHED.folders]
     return {group: look for group, option in choices.items() if (look := said(group, option, own))}
-
-
-_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)

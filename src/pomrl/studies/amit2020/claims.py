@@ -43,7 +43,7 @@ EQUAL = {0.4: 0.9, 3.92: 0.5}
 
 @claim("D1", "lower_gammas", figures=("lower_gammas",))
 def discounting_helps_with_few_data(sweep: SweepLosses) -> list[Part]:
-    """With few trajectories each learner loses less with some gamma below gamma_eval than with gamma_eval.
+    """Each learner loses less with some gamma below gamma_eval than with gamma_eval, if trajectories are few.
 
     Abstract: lower discount factors improve performance where data are limited. Random MDPs, 4 and 8 trajectories.
     """
@@ -52,7 +52,7 @@ def discounting_helps_with_few_data(sweep: SweepLosses) -> list[Part]:
 
 @claim("D2", "grid_worlds", figures=("grid_worlds",))
 def discounting_helps_in_grid_worlds(sweep: SweepLosses) -> list[Part]:
-    """In grid worlds, too, each learner loses less with some gamma below gamma_eval with few trajectories.
+    """Each learner loses less with some gamma below gamma_eval in grid worlds, too, if trajectories are few.
 
     Abstract: experiments in discrete domains. Grids of the authors' code, 4 and 8 trajectories of one episode.
     """
@@ -106,7 +106,7 @@ def discounting_is_a_penalty() -> list[Part]:
 
 @claim("D6", "equal_numbers")
 def with_equal_data_l2_is_discounting(sweep: SweepLosses) -> list[Part]:
-    """With the same number of transitions of each pair, LSTD with gamma_eval and L2 is LSTD with a lower gamma.
+    """LSTD with gamma_eval and L2 is LSTD with a lower gamma, if all pairs have the same number of transitions.
 
     Follows from the equivalence: the weight is the number of transitions times gamma_eval / gamma - 1. Random MDPs, the
     largest difference of losses in a run, on average over runs.
@@ -124,7 +124,7 @@ def with_equal_data_l2_is_discounting(sweep: SweepLosses) -> list[Part]:
 
 @claim("D7", "penalties_of_lstd", "penalties_of_sarsa", figures=("penalties",))
 def l2_helps_with_few_data(lstd: SweepLosses, td: SweepLosses) -> list[Part]:
-    """With few trajectories some L2 penalty at gamma_eval loses less than none.
+    """Some L2 penalty at gamma_eval loses less than none, if trajectories are few.
 
     Our reading: L2 is what discounting is compared with, and is a regulariser too. Random MDPs, 4 and 8 trajectories.
     """
@@ -137,7 +137,7 @@ def l2_helps_with_few_data(lstd: SweepLosses, td: SweepLosses) -> list[Part]:
 
 @claim("D8", "penalties_of_lstd", "penalties_of_sarsa", figures=("penalties",))
 def discounting_beats_l2(lstd: SweepLosses, td: SweepLosses) -> list[Part]:
-    """With trajectories the best gamma loses less than the best L2 penalty at gamma_eval.
+    """The best gamma loses less than the best L2 penalty at gamma_eval, if the data are trajectories.
 
     Our question: the abstract compares the two. Random MDPs, 4 to 32 trajectories; weights of two per decade.
     """

@@ -38,6 +38,19 @@ WEIGHTS = (0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.83)
 """The fixed weights alpha of wrong priors."""
 
 
+def no_worse_at_gamma_eval(sweep: SweepLosses, learner: str, other: str, words: str) -> list[Part]:
+    """Claim that an estimator's regret at gamma_eval is at most `MARGIN` above that of another one at every sigma."""
+    return [
+        no_worse(
+            sweep.at(sigma=sigma, estimator=learner).regret,
+            sweep.at(sigma=sigma, estimator=other).regret,
+            f"{words}, σ = {sigma:g}",
+            MARGIN,
+        )
+        for sigma in SIGMAS
+    ]
+
+
 @claim("H1", "horizon_or_prior", is_judged_once=True, figures=("horizon_or_prior",))
 def bayes_gains_nothing_from_a_short_horizon(sweep: SweepLosses) -> list[Part]:
     """with the prior known, the best fixed gamma gains at most 2 % of the loss at gamma_eval, at every sigma.

@@ -6,7 +6,7 @@ They were fixed when the estimator was, before there were any data of the seed o
 from collections.abc import Sequence
 
 from pomrl.studies.beyond.claims.families import FAMILIES, cells_of, in_families, less
-from pomrl.studies.beyond.claims.horizons_and_priors import MARGIN, SIGMAS, gains_little
+from pomrl.studies.beyond.claims.horizons_and_priors import MARGIN, gains_little, no_worse_at_gamma_eval
 from pomrl.study import Part, SweepLosses, claim, no_worse
 
 NAMES = {"ada_pomrl": "ada-POMRL", "without_meta": "no meta-learning"}
@@ -45,15 +45,7 @@ def it_is_empirical_bayes_in_random_chains(sweep: SweepLosses) -> list[Part]:
 
     Rows that move together: no worse by a margin of 2 %, in the loss on average over tasks at gamma_eval.
     """
-    return [
-        no_worse(
-            sweep.at(sigma=sigma, estimator="tied_rows").regret,
-            sweep.at(sigma=sigma, estimator="empirical_bayes").regret,
-            f"tied rows less empirical Bayes at γ_eval, σ = {sigma:g}",
-            MARGIN,
-        )
-        for sigma in SIGMAS
-    ]
+    return no_worse_at_gamma_eval(sweep, "tied_rows", "empirical_bayes", "tied rows less empirical Bayes at γ_eval")
 
 
 @claim("T4", "tied_rows", is_judged_once=True, figures=("tied_rows",))
