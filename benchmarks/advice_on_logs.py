@@ -22,7 +22,7 @@ import pomrl
 from benchmarks.logs_with_truth import FAMILIES, GAMMA_EVAL, Cell, drawn
 from benchmarks.true_gains import KEEP, OTHERS, gains_of_others, true_gain
 from pomrl.models_and_logs.horizon_reports import DOUBTFUL
-from pomrl.results.tables import written
+from pomrl.results.tables import format_table
 
 BEHAVIOURS = ("best_05", "best_30", "rule_of_thumb", "two_halves", "never_taken", "hidden", "uniform")
 
@@ -113,7 +113,7 @@ def _write(logs: pd.DataFrame, folder: Path) -> None:
     together[gains] = in_bar[gains].div(in_bar.groupby("family")["possible"].transform("mean"), axis=0)
     families = pd.concat([table(in_bar, ["family"]), table(together, ["family"])])
     cells = table(logs, ["family", "behaviour", "transitions", "knows"])
-    (folder / "gains.md").write_text("\n".join(written(each, "markdown") for each in (families, cells)))
+    (folder / "gains.md").write_text("\n".join(format_table(each, "markdown") for each in (families, cells)))
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ import pandas as pd
 from jaxtyping import Float
 
 from benchmarks.families_after_the_rule import AFTER_THE_RULE
-from pomrl.results.tables import written
+from pomrl.results.tables import format_table
 from pomrl.science.data import Batch
 from pomrl.science.estimators.empirical_bayes import EmpiricalBayes
 from pomrl.science.estimators.estimator import Estimator, Truth
@@ -85,7 +85,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=60)
     runs = parser.parse_args().runs
     rows = [row(family, spread, runs) for family in AFTER_THE_RULE for spread in SPREADS]
-    print(written(pd.DataFrame(rows), "markdown"))
+    print(format_table(pd.DataFrame(rows), "markdown"))
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from benchmarks.logs_with_truth import GAMMA_EVAL, Cell, LogWithTruth, drawn
 from benchmarks.true_gains import KEEP, true_gain
 from pomrl.models_and_logs.departures import Estimate
 from pomrl.models_and_logs.gains import PARTS, judges
-from pomrl.results.tables import written
+from pomrl.results.tables import format_table
 
 CELLS = [
     Cell("mountain_passes", "uniform", 3000, "rewards"),
@@ -85,7 +85,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Errors of estimated gains by cause.")
     parser.add_argument("--logs", type=int, default=40, help="the logs of each cell")
     logs = parser.parse_args().logs
-    print(written(pd.DataFrame([row(cell, logs) for cell in CELLS]), "markdown"))
+    print(format_table(pd.DataFrame([row(cell, logs) for cell in CELLS]), "markdown"))
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from pomrl.commands import reproduce
 from pomrl.commands.arguments import Parser
 from pomrl.commands.errors import one_line_errors
 from pomrl.commands.terminal import warn
-from pomrl.configuration.study import Study, find, shipped
+from pomrl.configuration.study import Study, find, shipped_studies
 from pomrl.configuration.wording import number_of
 from pomrl.drawing.figures_of_study import versions
 from pomrl.judging import claims_of_variants
@@ -42,7 +42,7 @@ def main() -> None:
     parser.add_argument("--pictures", nargs="+", metavar="NAME", help="draw small pictures of these figures instead")
     arguments = parser.parse_args()
     named = arguments.pictures or ()
-    for study in [*map(find, arguments.study)] or shipped():
+    for study in [*map(find, arguments.study)] or shipped_studies():
         small = (pictures.renew(study, name) for name in versions(study, named) if name in named)
         for path in small if named else renew(study):
             print(path)
@@ -80,7 +80,7 @@ def renew_tracked(study: Study, judged: Judgements) -> list[Path]:
         here = {f"{name} of {study.name}": make for name, make in makers.items()}
         parts = {name: part for name, make in here.items() if f"<!-- {name} -->" in text and (part := make())}
         if parts:
-            files.write(document, pages.renewed(text, parts).encode())
+            files.write(document, pages.renew(text, parts).encode())
             written.append(document)
     return written
 

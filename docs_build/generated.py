@@ -13,8 +13,8 @@ import griffe
 from mkdocs.exceptions import PluginError
 
 from pomrl.commands import main
-from pomrl.configuration.importing import imported
-from pomrl.configuration.study import Study, shipped
+from pomrl.configuration.importing import import_by_name
+from pomrl.configuration.study import Study, shipped_studies
 from pomrl.drawing.figure import INTERVALS, Figure, caption_of, figures_of, number_of, title_of
 from pomrl.report.markup import paragraphs
 
@@ -31,7 +31,7 @@ def commands() -> str:
     """Return the page of all commands: what the documentation of each says, and what its parser prints."""
     parts = ["# Every command", "`pomrl COMMAND --help` prints the same on the terminal."]
     for name, what in main.COMMANDS.items():
-        _, _, more = (imported(main.module_of(name)).__doc__ or "").partition("\n\n")
+        _, _, more = (import_by_name(main.module_of(name)).__doc__ or "").partition("\n\n")
         prose = [
             part for part in more.strip().split("\n\n") if not part.startswith("pomrl ")
         ]  # without examples, which help has
@@ -80,7 +80,7 @@ def gallery() -> str:
         "The command below a figure draws it alone, from what is stored. Pictures are those that the repository keeps; "
         "a figure without one has to be computed first."
     )
-    studies = sorted(shipped(), key=lambda study: study.name != "pomrl")
+    studies = sorted(shipped_studies(), key=lambda study: study.name != "pomrl")
     return "\n\n".join([head, *chain.from_iterable(map(figures_in, studies))])
 
 

@@ -19,4 +19,4 @@ class Tides(TaskStream):
         yield mean
         for t in count(2):
             w = (1.0 - cos(2.0 * pi * (t - 1) / self.period)) / 2.0
-            yield distribution.recentred(mean, (1.0 - w) * mean.P_o + w * other.P_o)
+            yield distribution.recentre(mean, (1.0 - w) * mean.P_o + w * other.P_o)

@@ -40,5 +40,5 @@ def model_error(sweeps: StoredSweeps, kind: Kind = "se") -> Drawing:
     panels.curves(ax, data, OF_PAPER)
     panels.task_axis(ax, data)
     ax.set_ylabel("Largest error of the model")
-    panels.shared_legend(drawn, [ax])
+    panels.add_shared_legend(drawn, [ax])
     return panels.finish(drawn, data, OF_PAPER, sweeps)

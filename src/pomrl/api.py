@@ -19,8 +19,8 @@ from pomrl.configuration.sources import PUBLISHED, Sources, named_folders
 from pomrl.configuration.sweeps import sweep as settings_of
 from pomrl.results.chosen_runs import Chosen, Tasks, choose, filters
 from pomrl.results.statistics import Kind
-from pomrl.results.stored_sweeps import stored_sweep
-from pomrl.results.summary_tables import summarised
+from pomrl.results.stored_sweeps import load_sweep
+from pomrl.results.summary_tables import summarise
 from pomrl.running.plan import estimate, plan, refuse_what_takes_long
 from pomrl.running.work import refuse_failures, work
 from pomrl.store import StoredExperiment, StoreError
@@ -87,7 +87,7 @@ def sweep(
     """
     wanted = settings_of(_sources(config_dir, experiment), experiment, further=overrides.axes(settings))
     _compute([each.experiment for each in wanted], report)
-    return stored_sweep(wanted).table
+    return load_sweep(wanted).table
 
 
 def find(**settings: Any) -> list[StoredExperiment]:
@@ -127,7 +127,7 @@ def load(
     words = [f"./{which}" if folder else str(which)] if which else overrides.axes(settings)
     chosen = choose(words, sources=_sources(config_dir))
     if len(chosen.stored) > 1:
-        values = {key: ", ".join(dict.fromkeys(map(str, chosen.described(key)))) for key in chosen.varying}
+        values = {key: ", ".join(dict.fromkeys(map(str, chosen.values_of(key)))) for key in chosen.varying}
         differing = ", ".join(f"{key} ({of_key})" for key, of_key in values.items())
         raise StoreError(f"{len(chosen.stored)} stored experiments are meant; they differ in {differing}")
     return chosen.table(0, runs)
@@ -171,7 +171,7 @@ def plot(  # noqa: PLR0913  (what is meant, and how it is drawn)
     """
     from pomrl.drawing.plots import Roles, Shown, draw  # here, because matplotlib takes long to load
 
-    chosen = _chosen(settings, y, where, config_dir)
+    chosen = _choose(settings, y, where, config_dir)
     return draw(chosen, x, y, Roles(hue, col, row), Shown(band, against=_method(against))).figure
 
 
@@ -202,7 +202,7 @@ def table(
         StoreError: No runs of such experiments are stored.
         ValueError: The experiments cannot be compared in pairs.
     """
-    return summarised(_chosen(settings, y, where, config_dir), y, task, against=_method(against))
+    return summarise(_choose(settings, y, where, config_dir), y, task, against=_method(against))
 
 
 def _method(against: Mapping[str, Any] | str | None) -> Mapping[str, Any] | None:
@@ -210,7 +210,7 @@ def _method(against: Mapping[str, Any] | str | None) -> Mapping[str, Any] | None
     return filters([against]) if isinstance(against, str) else against
 
 
-def _chosen(
+def _choose(
     settings: Mapping[str, Any], value: str, where: Mapping[str, Any] | None, config_dir: str | Path | None
 ) -> Chosen:
     by_key = {overrides.key(name): each for name, each in (where or {}).items()}

@@ -71,7 +71,7 @@ A relative path starts at the folder in which the command runs. The component re
 """
 
 
-def read_only(*arrays: np.ndarray) -> None:
+def make_read_only(*arrays: np.ndarray) -> None:
     """Make writing to these arrays an error, so that no component can change what another one sees."""
     for array in arrays:
         array.flags.writeable = False

@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     from pomrl.drawing.losses import TASKS as TASKS
     from pomrl.drawing.losses import Panel as Panel
     from pomrl.drawing.losses import PanelGrid as PanelGrid
+    from pomrl.drawing.losses import add_letters as add_letters
     from pomrl.drawing.losses import draw_row as draw_row
-    from pomrl.drawing.losses import lettered as lettered
     from pomrl.drawing.losses import of_estimators as of_estimators
     from pomrl.drawing.losses import of_tasks as of_tasks
     from pomrl.drawing.losses import of_values as of_values
@@ -100,7 +100,7 @@ if TYPE_CHECKING:
     from pomrl.judging.over_variants import Change as Change
     from pomrl.judging.over_variants import changes as changes
     from pomrl.judging.over_variants import over as over
-    from pomrl.judging.over_variants import ranked as ranked
+    from pomrl.judging.over_variants import rank as rank
     from pomrl.judging.verdict import LOOKS as LOOKS
     from pomrl.judging.verdict import Part as Part
     from pomrl.judging.verdict import Verdict as Verdict

@@ -16,7 +16,7 @@ from pomrl.commands import runs
 from pomrl.commands.terminal import print_frame
 from pomrl.configuration import sweeps
 from pomrl.configuration.sources import PUBLISHED
-from pomrl.results.tables import written
+from pomrl.results.tables import format_table
 from pomrl.science.experiment import tables as experiment_tables
 from pomrl.store import StoredExperiment, manifests
 
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.usefixtures("empty_outputs")
 def stored(sigma: float, count: int = 60) -> StoredExperiment:
     experiment = sweeps.experiment(PUBLISHED, [*SMALL, f"sigma={sigma}"])
     opened = store.open_experiment(experiment)
-    for part in store.aligned(count):
+    for part in store.divide_into_blocks(count):
         (table,) = experiment_tables(experiment.problem, [experiment.method], part)
         add(opened, part, table)
     return opened
@@ -84,7 +84,7 @@ class TestVerifyAndPrune:
         left.write_text("")
         os.utime(left, (0, 0))
         outdated = {one.signature: "the code has changed since" for one in (old, theirs)}
-        monkeypatch.setattr(StoredExperiment, "outdated", lambda self: outdated.get(self.signature))
+        monkeypatch.setattr(StoredExperiment, "why_outdated", lambda self: outdated.get(self.signature))
         assert "2 experiments with 4 runs, 0.0 MB would be removed; --yes" in call(runs, "--prune")[1]
         assert old.complete() == 2
         assert "0.0 MB removed" in call(runs, "--prune", "--yes")[1]
@@ -144,5 +144,5 @@ class TestHostileText:
         assert capsys.readouterr().out.count("[/red] [bold]x[31m :warning: <script>|") == 2
 
     def test_markdown_shows_names_as_they_are(self) -> None:
-        head, _, row = written(pd.DataFrame({HOSTILE: [HOSTILE]}), "markdown").splitlines()
+        head, _, row = format_table(pd.DataFrame({HOSTILE: [HOSTILE]}), "markdown").splitlines()
         assert head == row == "| [/red] [bold]x[31m :warning: &lt;script>\\| |"

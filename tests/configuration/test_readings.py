@@ -19,7 +19,7 @@ from pomrl.judging.judgements import Judgement, Judgements
 from pomrl.judging.verdict import LOOKS, Comparison, Verdict
 from pomrl.store import signature
 from pomrl.studies.pomrl import readings_figure
-from pomrl.studies.pomrl.choices import combined
+from pomrl.studies.pomrl.choices import combine
 from pomrl.studies.pomrl.variants import READINGS
 
 pytestmark = pytest.mark.slow
@@ -53,7 +53,7 @@ class TestOptions:
 
     @pytest.mark.parametrize("name", OF_PAPER)
     def test_printed_is_its_option_and_the_choices_that_it_names(self, name: str) -> None:
-        chosen = combined([choice for choice in READINGS if choice.name in OF_PRINTED])
+        chosen = combine([choice for choice in READINGS if choice.name in OF_PRINTED])
         found = signatures(name, VARIANTS["printed"])
         assert found == signatures(name, None, "reading=printed") == signatures(name, chosen)
         assert found != signatures(name, VARIANTS["repaired"]) == signatures(name, None, "reading=repaired")
@@ -119,7 +119,7 @@ ORDER = ["std", "fixed", DEFAULT, "exclusive"]
 
 class TestVerdicts:
     def test_ranking(self) -> None:
-        assert over_variants.ranked(MADE, MADE.variants) == ORDER
+        assert over_variants.rank(MADE, MADE.variants) == ORDER
         counts = [[*over_variants.counts(MADE.of(name).values()).values()] for name in ORDER]
         assert counts == [[2, 0, 0, 1], [1, 0, 0, 2], [1, 1, 0, 1], [0, 2, 0, 1]]
 

@@ -4,16 +4,16 @@ import pytest
 
 from pomrl.configuration.composition import Composer
 from pomrl.configuration.sources import PUBLISHED
-from pomrl.configuration.study import Study, find, shipped
+from pomrl.configuration.study import Study, find, shipped_studies
 from pomrl.drawing.figure import figures_of
 from pomrl.judging.claim import claims_of
 
 pytestmark = pytest.mark.slow
 
 PAPER = find("pomrl")
-SWEEPS = [(study, name) for study in shipped() for name in study.sweeps]
+SWEEPS = [(study, name) for study in shipped_studies() for name in study.sweeps]
 
-FIGURES = {study.name: figures_of(study) for study in shipped()}
+FIGURES = {study.name: figures_of(study) for study in shipped_studies()}
 
 
 def ids(of_study: tuple[Study, str]) -> str:

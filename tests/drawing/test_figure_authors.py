@@ -43,7 +43,7 @@ def drawn(x: float, value: float, reading_error: float = 0.0) -> pd.DataFrame:
 
 def test_what_contradicts_readings_is_what_the_notebook_prints() -> None:
     of_notebook = stored.read("printed.csv").groupby(["series", "task"])["value"]
-    table = agreement.digitised()
+    table = agreement.read_digitised()
     for (name, task), printed in CONTRADICTED.items():
         assert set(of_notebook.get_group((name, task))) == {printed}
         point = table[(table["series"] == name) & (table["task"] == task)]
@@ -117,5 +117,5 @@ def test_every_curve_that_was_read_off_is_shown_once() -> None:
         for cell in one.cells
         if one.curve
     ]
-    curves = agreement.digitised()[["cell", "series"]].drop_duplicates()
+    curves = agreement.read_digitised()[["cell", "series"]].drop_duplicates()
     assert sorted(shown) == sorted(map(tuple, curves.to_numpy().tolist()))

@@ -65,7 +65,7 @@ def with_problem(basis: Basis, **changes: int) -> Basis:
 
 
 def first_needs(basis: Basis, claim: Claim) -> list[Experiment]:
-    case = Case(basis, basis.unjudged(claim))
+    case = Case(basis, basis.unjudged_outcome(claim))
     return case.needs(case.outcome.analyses[0])
 
 
@@ -87,7 +87,7 @@ class TestReading:
     def test_a_claim_and_a_part_read_what_they_compare_and_nothing_else(
         self, basis: Basis, id: str, parts: list[int] | None, expected: set[tuple[str, float]]
     ) -> None:
-        assert described(basis.read_by(BY_ID[id], parts)) == expected
+        assert described(basis.experiments_of(BY_ID[id], parts)) == expected
 
     def test_the_smallest_loss_of_several_settings_reads_all_of_them(self, settings: Settings) -> None:
         """Whichever of them has it in losses that are made up."""
@@ -100,9 +100,9 @@ class TestReading:
             return [smaller_minimum(np.stack(losses, axis=1), np.ones((len(losses[0]), 1)), "smallest")]
 
         on = Basis("printed", {"task_similarity": settings["task_similarity"]}, [smallest], ANALYSES)
-        assert described(on.read_by(smallest, [0])) == {(name, 0.01) for name in names}
+        assert described(on.experiments_of(smallest, [0])) == {(name, 0.01) for name in names}
         first, *others = settings["task_similarity"]
-        assert replace(on, settings={"task_similarity": [replaced(first, 7), *others]}).promised(smallest) == 7
+        assert replace(on, settings={"task_similarity": [replaced(first, 7), *others]}).promised_runs(smallest) == 7
 
 
 class TestDeciding:
@@ -118,7 +118,7 @@ class TestDeciding:
     def test_what_is_clear_is_decided_at_the_first_analysis(self, basis: Basis) -> None:
         verdicts, asked = self.outcomes(basis, np.inf, noise=0.001)
         assert {id for id, verdict in verdicts.items() if verdict is not Verdict.HOLDS} <= {"Q1.2"}
-        judged = (basis.unjudged(claim) for claim in basis.claims if claim.is_judged)
+        judged = (basis.unjudged_outcome(claim) for claim in basis.claims if claim.is_judged)
         assert asked[0] == {outcome.analyses[0] for outcome in judged}
 
     def test_without_a_budget_nothing_is_added(self, basis: Basis) -> None:

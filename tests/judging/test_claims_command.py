@@ -60,7 +60,7 @@ class TestCommand:
             store_runs(start, runs)
         basis = Basis("printed", settings, CLAIMS)
         claim = BY_ID["A.5"]
-        assert (basis.promised(claim), basis.stored(claim)) == (100, 3)
+        assert (basis.promised_runs(claim), basis.stored_runs(claim)) == (100, 3)
         assert {part.estimate.runs for part in Reader().parts(basis, claim, 3)} == {3}
 
 

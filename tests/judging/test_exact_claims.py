@@ -43,7 +43,7 @@ def loaded() -> list[Part]:
 def read(folder: Path, claims: Sequence[Claim]) -> dict[str, Judgement]:
     """Judge claims about no sweeps, write the table and read it."""
     on = Basis("printed", {}, claims, tuple(PAPER.described.analyses))
-    judgements.write(folder, claims_of_variants.judged(PAPER, DEFAULT, on, Reader(), []), "pomrl claims pomrl")
+    judgements.write(folder, claims_of_variants.judge_variant(PAPER, DEFAULT, on, Reader(), []), "pomrl claims pomrl")
     return dict(judgements.read(folder, ["printed"]).of("printed"))
 
 

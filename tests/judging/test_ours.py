@@ -48,7 +48,7 @@ def basis() -> Basis:
 
 
 def judged(basis: Basis, id: str, **curves: list[float]) -> Outcome:
-    unjudged = basis.unjudged(BY_ID[id])
+    unjudged = basis.unjudged_outcome(BY_ID[id])
     return unjudged.after(made_up(**curves).parts(basis, BY_ID[id], unjudged.analyses[0]))
 
 
@@ -56,7 +56,7 @@ def judged(basis: Basis, id: str, **curves: list[float]) -> Outcome:
 def test_a_short_horizon_that_helps_bayes_refutes_h1_and_h2(
     basis: Basis, bayes: list[float], verdict: Verdict, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    unjudged = basis.unjudged(BY_ID["H2"])
+    unjudged = basis.unjudged_outcome(BY_ID["H2"])
     allowed = unjudged.error / len(unjudged.analyses) / 48
     assert allowed / 2 > 1.0 / (inference.MANY_RESAMPLES_OF_CLAIMS + 2)  # so many resamples resolve it
     monkeypatch.setattr(inference, "MANY_RESAMPLES_OF_CLAIMS", 999)
@@ -85,15 +85,15 @@ def test_claims_of_beyond_spend_an_error_of_their_own(basis: Basis) -> None:
     assert [claim.id for claim in basis.claims] == ["H1", "H2", "H3", "H4"]  # those that these sweeps are about
     assert not {claim.id for claim in OURS} & {claim.id for claim in CLAIMS}
     share = BEYOND.described.error / (len(OURS) - len({"H4", "H4.2"}))  # which are reported
-    at_looks, once = (basis.unjudged(BY_ID[id]) for id in ("H3", "H1"))
+    at_looks, once = (basis.unjudged_outcome(BY_ID[id]) for id in ("H3", "H1"))
     assert (at_looks.analyses, at_looks.error) == (ANALYSES, share)
-    assert basis.unjudged(replace(BY_ID["H3"], fewest_runs=ANALYSES[1])).analyses == ANALYSES[1:]
+    assert basis.unjudged_outcome(replace(BY_ID["H3"], fewest_runs=ANALYSES[1])).analyses == ANALYSES[1:]
     assert (once.analyses, once.error) == ((1200,), share)
 
 
 def test_before_its_first_analysis_a_claim_has_intervals_that_hold_together(basis: Basis) -> None:
     parts = [Part("", mean(np.random.default_rng(0).normal(size=runs)), below=0.0) for runs in (40, 30)]
-    found = judgement("default", basis.unjudged(BY_ID["H3"]), parts, 300)
+    found = judgement("default", basis.unjudged_outcome(BY_ID["H3"]), parts, 300)
     assert (found.runs_of_promised, found.provisional) == (30, True)
     assert [each.lower for each in found.comparisons] == [part.estimate.interval(0.025)[0] for part in parts]
 

@@ -11,7 +11,7 @@ from pomrl.judging.basis import Basis
 from pomrl.judging.claim import claim
 from pomrl.judging.comparisons import less, on_a_par, under
 from pomrl.judging.inference import mean
-from pomrl.judging.sequential_analysis import Outcome, decisive, judged_part
+from pomrl.judging.sequential_analysis import Outcome, decisive, judge_part
 from pomrl.judging.verdict import Part, Verdict
 from pomrl.results.intervals import ERROR_RATE
 
@@ -58,16 +58,16 @@ class TestParts:
     def test_a_difference_that_hardly_matters_is_of_no_interest(self) -> None:
         part = less(5.0 + normal(-0.01, 0.1), np.full(1000, 5.0), "")
         assert part.interest == pytest.approx(0.02 * 5.0)
-        assert judged_part(part, 1e-4).verdict is Verdict.NO_DIFFERENCE
+        assert judge_part(part, 1e-4).verdict is Verdict.NO_DIFFERENCE
 
     @pytest.mark.parametrize(("value", "deviation"), [(-0.01, 5.0), (-0.05, 1.0)])  # the latter by one of its ends
     def test_a_wide_interval_decides_nothing(self, value: float, deviation: float) -> None:
-        judged = judged_part(less(5.0 + normal(value, deviation), np.full(1000, 5.0), ""), 1e-4)
+        judged = judge_part(less(5.0 + normal(value, deviation), np.full(1000, 5.0), ""), 1e-4)
         assert judged.verdict is Verdict.UNDECIDED
 
     @pytest.mark.parametrize(("deviation", "verdict"), [(0.05, Verdict.NO_DIFFERENCE), (0.5, Verdict.UNDECIDED)])
     def test_at_its_margin_a_narrow_interval_shows_no_difference(self, deviation: float, verdict: Verdict) -> None:
-        judged = judged_part(on_a_par(1.1 + normal(0.0, deviation), np.ones(1000), ""), 1e-4)
+        judged = judge_part(on_a_par(1.1 + normal(0.0, deviation), np.ones(1000), ""), 1e-4)
         assert judged.verdict is verdict
 
     @pytest.mark.parametrize("value", [-0.5, -0.15, -0.08, 0.0, 0.05, 0.3])
@@ -80,13 +80,13 @@ class TestParts:
         error, now, last, rng = 1e-3, 1000, 4000, np.random.default_rng(1)
         present = normal(value, 5.0, now)
         part = Part("", mean(present), above=above, below=below, interest=0.01)
-        judged = judged_part(part, error, last)
+        judged = judge_part(part, error, last)
         assert judged.verdict is Verdict.UNDECIDED
         later = []
         for _ in range(400):
             number = present.mean() + present.std() / np.sqrt(now) * rng.standard_normal()
             runs = np.concatenate([present, number + present.std() * rng.standard_normal(last - now)])
-            later.append(judged_part(Part("", mean(runs), above=above, below=below, interest=0.01), error).verdict)
+            later.append(judge_part(Part("", mean(runs), above=above, below=below, interest=0.01), error).verdict)
         decided, against = (
             np.mean([each is not Verdict.UNDECIDED for each in later]),
             later.count(Verdict.DOES_NOT_HOLD),
@@ -96,13 +96,13 @@ class TestParts:
 
     def test_a_decision_that_no_difference_may_bring_is_waited_for(self) -> None:
         part = Part("", mean(normal(0.0, 5.0)), below=0.0, interest=0.5)
-        assert judged_part(part, 1e-3, 16_000).chance == 1.0
+        assert judge_part(part, 1e-3, 16_000).chance == 1.0
 
     def test_errors_of_all_parts_of_all_claims_add_up_to_the_level(self, monkeypatch: pytest.MonkeyPatch) -> None:
         spent: list[float] = []
-        monkeypatch.setattr(sequential_analysis, "judged_part", lambda _, error, __: spent.append(error))
+        monkeypatch.setattr(sequential_analysis, "judge_part", lambda _, error, __: spent.append(error))
         on = Basis("default", {}, CLAIMS, ANALYSES, ERROR_RATE)
-        made = [on.unjudged(each) for each in CLAIMS if not each.is_exact]
+        made = [on.unjudged_outcome(each) for each in CLAIMS if not each.is_exact]
         for outcome in made:
             for _ in outcome.analyses:
                 outcome.after([Part("", mean(normal(0.0, 1.0)), below=0.0)] * 3)

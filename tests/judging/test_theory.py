@@ -9,17 +9,22 @@ from scipy import stats
 from tests.support.worlds import CLAIMS
 
 from pomrl.bounds import model_error_bound
-from pomrl.configuration.study import shipped
+from pomrl.configuration.study import shipped_studies
 from pomrl.judging.claim import Claim, claims_of
 from pomrl.judging.inference import Exact
 from pomrl.judging.judgements import by_itself
-from pomrl.judging.sequential_analysis import judged_part
+from pomrl.judging.sequential_analysis import judge_part
 from pomrl.judging.verdict import Verdict
 from pomrl.studies.pomrl.claims import planning_accuracy, theory
 
 HOLDS, NOT = Verdict.HOLDS, Verdict.DOES_NOT_HOLD
 OF_NO_SWEEP: dict[str, Claim] = {claim.id: claim for claim in CLAIMS if not claim.sweeps}
-EXACT = {(study.name, claim.id): (study, claim) for study in shipped() for claim in claims_of(study) if claim.is_exact}
+EXACT = {
+    (study.name, claim.id): (study, claim)
+    for study in shipped_studies()
+    for claim in claims_of(study)
+    if claim.is_exact
+}
 
 
 class TestExact:
@@ -30,7 +35,7 @@ class TestExact:
         published = (of_study.folder / "pages" / "claims.md").read_text()
         for part in claim.parts({}):
             assert type(part.estimate) is Exact
-            found = judged_part(part, 0.05)
+            found = judge_part(part, 0.05)
             variant = of_study.described.headline[0]
             cells = (id, variant, found.compared, found.found, found.claimed, "", str(found.verdict))
             assert f"| {' | '.join(cells)} |" in published

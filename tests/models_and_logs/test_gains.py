@@ -7,7 +7,7 @@ import pytest
 from tests.models_and_logs.test_logs import log_of
 
 from pomrl.models_and_logs.departures import KEEP
-from pomrl.models_and_logs.gains import PARTS, Judge, estimated_gains, judges
+from pomrl.models_and_logs.gains import PARTS, Judge, estimate_gains, judges
 from pomrl.models_and_logs.horizon_reports import horizon_report
 from pomrl.models_and_logs.logs import Log
 from pomrl.science.mdp import policy_value
@@ -70,7 +70,7 @@ def test_what_is_told_twice_in_an_episode_is_told_once():
     log = drawn(60, 0)
     twice = replace(log, **{name: np.repeat(getattr(log, name), 2) for name in ("cell", "reward", "episode")})
     as_one, as_two = (
-        estimated_gains(each, np.array([GAMMA]), None, np.random.default_rng(0)).deviation[0]
+        estimate_gains(each, np.array([GAMMA]), None, np.random.default_rng(0)).deviation[0]
         for each in (twice, replace(twice, episode=np.arange(len(twice.cell))))
     )
     assert as_one / as_two == pytest.approx(np.sqrt(2.0), rel=0.1)

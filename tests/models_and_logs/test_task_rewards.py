@@ -7,7 +7,7 @@ import pytest
 import pomrl
 from pomrl.models_and_logs.departures import KEEP
 from pomrl.models_and_logs.log_tables import COLUMNS
-from pomrl.models_and_logs.task_rewards import LearnedRewards, learned_rewards
+from pomrl.models_and_logs.task_rewards import LearnedRewards, learn_rewards
 
 
 def sums(tasks: int, noise: float, by_task: float, seed: int = 0, visits: int = 3) -> tuple[np.ndarray, ...]:
@@ -39,7 +39,7 @@ def conditioned(rewards: LearnedRewards, counts: np.ndarray, total: np.ndarray, 
 @pytest.mark.parametrize(("noise", "by_task"), [(1.0, 1.0), (0.5, 0.0)])
 def test_the_posterior_is_that_of_normal_numbers(noise: float, by_task: float):
     counts, total, squares, _ = sums(4, noise, by_task, visits=1)
-    rewards = learned_rewards(counts, total, squares)
+    rewards = learn_rewards(counts, total, squares)
     for pair in np.ndindex(3, 2):
         wanted = conditioned(rewards, counts, total, pair)
         for task, following in np.ndindex(4, 3):
@@ -51,7 +51,7 @@ def test_the_posterior_is_that_of_normal_numbers(noise: float, by_task: float):
 @pytest.mark.parametrize(("noise", "by_task"), [(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 0.1)])
 def test_what_tasks_differ_by_is_told_from_noise(noise: float, by_task: float):
     counts, total, squares, _ = sums(10, noise, by_task, seed=3)
-    found = learned_rewards(counts, total, squares)
+    found = learn_rewards(counts, total, squares)
     assert np.sqrt(found.variances.of_noise) == pytest.approx(noise, abs=0.1)
     assert np.sqrt(found.variances.of_tasks) == pytest.approx(by_task, abs=0.3)
 

@@ -9,7 +9,7 @@ from PIL import Image
 
 from pomrl.configuration.study import Study, find
 from pomrl.judging.claim import claims_of
-from pomrl.judging.claims_of_variants import stored
+from pomrl.judging.claims_of_variants import load_judgements
 from pomrl.report import article
 from pomrl.store import StoreError
 
@@ -37,7 +37,7 @@ def own(tmp_path: Path) -> Study:
 
 def typeset(study: Study, text: str) -> bytes:
     study.article.write_text(f'#import "study.typ": *\n{text}', encoding="utf-8")
-    return article.typeset(study, article.values(study, stored(PAPER), text), {})
+    return article.typeset(study, article.values(study, load_judgements(PAPER), text), {})
 
 
 def test_no_number_of_the_shipped_article_is_written_out() -> None:
@@ -50,7 +50,7 @@ def test_no_number_of_the_shipped_article_is_written_out() -> None:
 
 @pytest.mark.usefixtures("folder")
 def test_every_name_of_the_shipped_article_is_among_the_results_and_its_bytes_are_the_same_twice() -> None:
-    found = stored(PAPER)
+    found = load_judgements(PAPER)
     some = dict.fromkeys((each.id for each in claims_of(PAPER)), found.main[0])  # for those that need more than 2 runs
     of_all = {**some, **{each.id: each for each in found.main}}
     alike = replace(found, by_variant=dict.fromkeys(PAPER.described.headline, of_all))
@@ -82,10 +82,10 @@ def test_a_wrong_name_is_one_line_that_names_it(own: Study, text: str, said: str
 @pytest.mark.usefixtures("folder")
 def test_values_are_those_of_the_results(own: Study) -> None:
     text = '#setting("task_similarity", "sigma")#setting("task_similarity", "m")'
-    named = article.values(PAPER, stored(PAPER), text)
+    named = article.values(PAPER, load_judgements(PAPER), text)
     assert named["settings"]["task_similarity"]["sigma"] == "0.01, 0.025, 0.047"
     assert named["settings"]["task_similarity"]["m"] == "5"
-    judged = stored(PAPER).of("repaired")["Q1.5"]
+    judged = load_judgements(PAPER).of("repaired")["Q1.5"]
     assert [part["estimate"] for part in named["claims"]["repaired"]["Q1.5"]["parts"]] == [
         part.estimate for part in judged.comparisons
     ]

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pomrl.science.estimators.random_moves import MoveCounts, MoveModel, fitted
+from pomrl.science.estimators.random_moves import MoveCounts, MoveModel, fit_moves
 
 S, A, N = 5, 2, 3
 
@@ -57,7 +57,7 @@ def test_what_is_explained_is_that_of_the_definition():
         shift[run, a, v] += of_shift + of_block
         passed[run, s, v] += of_shift
         blocked[run, s, v] += of_block
-    explained = now.explained(counts, weights)
+    explained = now.expected_moves(counts, weights)
     for name, wanted in vars(MoveCounts(shift, reset, blocked, passed, fallback)).items():
         np.testing.assert_allclose(getattr(explained, name), wanted, err_msg=name)
 
@@ -65,15 +65,15 @@ def test_what_is_explained_is_that_of_the_definition():
 def test_a_row_is_predicted_without_its_own_transitions():
     moves = drawn(7)
     counts, weights = counts_of(moves, 9), np.ones((N, S, A))
-    earlier = drawn(8).explained(counts_of(drawn(9), 20), weights)
-    explained = moves.explained(counts, weights)
+    earlier = drawn(8).expected_moves(counts_of(drawn(9), 20), weights)
+    explained = moves.expected_moves(counts, weights)
     fitted_moves = explained.probabilities(earlier)
     found = moves.without_each_row(counts, weights, explained, earlier)
     np.testing.assert_allclose(found.sum(-1), 1.0)
     for s, a in np.ndindex(S, A):
         rest = counts.copy()
         rest[:, s, a] = 0.0
-        expected = moves.explained(rest, weights).probabilities(earlier).model[:, s, a]
+        expected = moves.expected_moves(rest, weights).probabilities(earlier).model[:, s, a]
         np.testing.assert_allclose(found[:, s, a], expected, rtol=1e-9)
     assert not np.allclose(found, fitted_moves.model)
 
@@ -87,6 +87,6 @@ def test_a_walk_with_walls_and_resets_is_recovered():
         P[0, s, 0, 0] += 0.1
     counts = np.random.default_rng(0).multinomial(2000, P).astype(float)
     none = MoveCounts.none(1, S, 1)
-    moves = fitted(counts, np.ones((1, S, 1)), none, none.probabilities(none), 300)
+    moves = fit_moves(counts, np.ones((1, S, 1)), none, none.probabilities(none), 300)
     np.testing.assert_allclose(moves.model, P, atol=0.03)
     assert moves.blocked[0, 2, S] > 0.9 > 0.1 > moves.blocked[0, 1, S]

@@ -8,7 +8,7 @@ from pomrl.science.estimators.reward_models import (
     RewardLearning,
     RewardMemory,
     RewardModel,
-    sampled_means,
+    sample_means,
 )
 
 SHAPE = (500, 1, 3, 2)
@@ -61,7 +61,7 @@ def test_a_pair_without_samples_has_the_middle_or_what_other_tasks_say():
 def test_sampled_means_are_centred_at_the_rewards_with_the_noise_of_a_mean():
     batch = Batch.of_counts(np.full((2000, 1, 2, 1, 2), 4), 8)
     R = np.tile([[[0.2], [0.8]]], (2000, 1, 1))
-    means = sampled_means([np.random.default_rng(run) for run in range(2000)], NOISE, batch, R)
+    means = sample_means([np.random.default_rng(run) for run in range(2000)], NOISE, batch, R)
     np.testing.assert_allclose(means.mean(0)[0, :, 0], [0.2, 0.8], atol=0.01)
     assert means.std(0) == pytest.approx(NOISE / np.sqrt(8), rel=0.05)
 

@@ -19,7 +19,7 @@ from tests.support.settings import ROOT
 import pomrl
 from pomrl import bounds, components, study
 from pomrl.commands import docs, main
-from pomrl.configuration.study import shipped
+from pomrl.configuration.study import shipped_studies
 from pomrl.drawing.figure import figures_of
 
 pytestmark = pytest.mark.slow
@@ -104,7 +104,7 @@ def _is_ours(face: object, name: str) -> bool:
 
 def test_every_figure_is_in_the_gallery(texts: dict[Path, str], site: Path) -> None:
     text = text_of(texts[site / "gallery.html"])
-    for each in shipped():
+    for each in shipped_studies():
         for figure in figures_of(each):
             assert f"pomrl figures {each.name} {figure.name}" in text
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from pomrl.store import code_digest as digests
-from pomrl.store.code_digest import Code, closure_digest, code_digest, modules, normalised
+from pomrl.store.code_digest import Code, closure_digest, code_digest, modules, normalise
 
 
 def test_it_covers_every_module_that_an_experiment_runs_through() -> None:
@@ -30,8 +30,8 @@ def test_of_the_theory_what_a_simulation_uses_by_way_of_a_face_counts_and_no_mor
 def test_it_is_blind_to_comments_and_docstrings_but_not_to_code() -> None:
     one = 'def f(x):\n    """Text."""\n    return x + 1  # comment\n'
     same = "def f(x):\n    # another\n\n    return (x + 1)\n"
-    assert normalised(ast.parse(one)) == normalised(ast.parse(same))
-    assert normalised(ast.parse(one)) != normalised(ast.parse(one.replace("1", "2")))
+    assert normalise(ast.parse(one)) == normalise(ast.parse(same))
+    assert normalise(ast.parse(one)) != normalise(ast.parse(one.replace("1", "2")))
 
 
 def test_it_is_the_same_on_every_python() -> None:
@@ -45,7 +45,7 @@ class C(metaclass=M):
         """Text."""
         return f"{self.x!r:>{y}} and {k['a']}" + "\\n" if not y else [i async for i in k if i]
 '''
-    digest = hashlib.sha256(normalised(ast.parse(source)).encode()).hexdigest()
+    digest = hashlib.sha256(normalise(ast.parse(source)).encode()).hexdigest()
     assert digest[:12] == "bc7e0ac4acac"
 
 

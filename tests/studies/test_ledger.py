@@ -12,12 +12,12 @@ from pomrl.configuration.study import find
 from pomrl.configuration.sweeps import experiment
 from pomrl.configuration.variants import Job, Variant
 from pomrl.report import pages
-from pomrl.report.pages import renewed
+from pomrl.report.pages import fill
 from pomrl.results.losses import Losses
 from pomrl.results.statistics import difference
 from pomrl.science.experiment import tables
 from pomrl.science.gamma_schedules import TaskState, UpperBound
-from pomrl.studies.pomrl.choices import combined
+from pomrl.studies.pomrl.choices import combine
 from pomrl.studies.pomrl.differences import choices
 from pomrl.studies.pomrl.ledger import CHECKS, FAMILY, LOSS, Results
 from pomrl.studies.pomrl.pages import notebook
@@ -36,7 +36,7 @@ OPTIONS = [*((name, "grid") for name in ESTIMATORS), *(("ada_pomrl", name) for n
 
 
 def overrides(variant: Variant, options: dict[str, str]) -> list[str]:
-    return variant.changed(Job("", (), options))
+    return variant.overrides_of(Job("", (), options))
 
 
 class TestDifferences:
@@ -44,7 +44,7 @@ class TestDifferences:
     def test_all_changes_together_are_the_reading(self, estimator: str, schedule: str) -> None:
         options = {"estimator": estimator, "gamma_schedule": schedule}
         chosen = [f"{group}={option}" for group, option in options.items()]
-        every = overrides(combined(choices()), options)
+        every = overrides(combine(choices()), options)
         ours, theirs = (experiment(PUBLISHED, [*chosen, *further]) for further in (every, ["reading=computed"]))
         assert store.signature(ours) == store.signature(theirs)
 
@@ -61,7 +61,7 @@ class TestFamily:
 
 class TestDocument:
     def test_its_tables_are_those_of_the_values_beside_it(self, request: pytest.FixtureRequest) -> None:
-        found = renewed(DOCUMENT.read_text(), notebook.tables(*map(pd.read_csv, VALUES.values())))
+        found = fill(DOCUMENT.read_text(), notebook.tables(*map(pd.read_csv, VALUES.values())))
         if request.config.getoption("force_regen"):
             DOCUMENT.write_text(found)
         assert DOCUMENT.read_text() == found

@@ -56,4 +56,4 @@ def outcome(on: Basis, id: str, verdict: Verdict | Topics) -> Outcome:
         Part("a less b", mean(np.tile(SAMPLES[each], 500)), below=0.0, topic=topic)
         for topic, each in topics_of(verdict).items()
     ]
-    return on.unjudged(claim).after(parts)
+    return on.unjudged_outcome(claim).after(parts)

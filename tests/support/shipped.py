@@ -1,6 +1,6 @@
 """The figures and simulations of the studies that are shipped, by name, which no two of them share."""
 
-from pomrl.configuration.study import shipped
+from pomrl.configuration.study import shipped_studies
 from pomrl.drawing.figure import Figure, figures_of
 from pomrl.judging.claim import claims_of
 
@@ -11,12 +11,12 @@ def _drawn_by(figure: Figure) -> object:
     return figure.draw if panels is None else type(panels)
 
 
-FIGURES = {figure.name: figure for study in shipped() for figure in figures_of(study)}
+FIGURES = {figure.name: figure for study in shipped_studies() for figure in figures_of(study)}
 """All figures."""
 
 SIMULATIONS = {
     simulation.name: simulation
-    for study in shipped()
+    for study in shipped_studies()
     for simulations in (
         *(figure.simulations for figure in figures_of(study)),
         *([claim.simulation] for claim in claims_of(study) if claim.simulation),

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import yaml
 
-from pomrl.configuration.study import shipped
+from pomrl.configuration.study import shipped_studies
 from pomrl.results.stored_sweeps import StoredSweep
 
 Value = TypeVar("Value")
@@ -39,8 +39,8 @@ def _read(path: Path) -> tuple[dict[str, list], int]:
     return values, sweep.get("runs", 100)
 
 
-_SWEEPS = {path.stem: _read(path) for study in shipped() for path in (study.folder / "sweeps").glob("*.yaml")}
-assert len(_SWEEPS) == sum(len(study.sweeps) for study in shipped())  # tests find a sweep by its name alone
+_SWEEPS = {path.stem: _read(path) for study in shipped_studies() for path in (study.folder / "sweeps").glob("*.yaml")}
+assert len(_SWEEPS) == sum(len(study.sweeps) for study in shipped_studies())  # tests find a sweep by its name alone
 
 AXES = {name: axes for name, (axes, _) in _SWEEPS.items()}
 """The values of the settings that each sweep of the shipped studies varies."""

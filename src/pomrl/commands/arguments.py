@@ -46,7 +46,7 @@ def add_selection(parser: argparse.ArgumentParser) -> None:
     add_config_dir(parser)
 
 
-def selected(study: Study, arguments: argparse.Namespace) -> Selection:
+def select_variants(study: Study, arguments: argparse.Namespace) -> Selection:
     """Return the variants and families that `--variants` or `--replace` names.
 
     Raises:
@@ -55,10 +55,10 @@ def selected(study: Study, arguments: argparse.Namespace) -> Selection:
     own = own_folder(arguments)
     if arguments.replace is not None:
         return Selection((replacing_variant(study, own, arguments.replace),), own=own)
-    return replace(named(study, arguments.variants), own=own)
+    return replace(find_variants(study, arguments.variants), own=own)
 
 
-def named(study: Study, names: str | None) -> Selection:
+def find_variants(study: Study, names: str | None) -> Selection:
     """Return the variants and families that a list of names stands for, by default the variants of the description.
 
     Raises:
@@ -78,7 +78,7 @@ def add_config_dir(parser: argparse.ArgumentParser) -> None:
 
 
 def add_asked(parser: argparse.ArgumentParser, further: str = "") -> None:
-    """Add the arguments that say what of all that is stored is meant, or names of something further; see `chosen`."""
+    """Add the arguments that say which stored experiments are meant, or names of something further."""
     parser.add_argument(
         "words",
         nargs="*",
@@ -91,7 +91,7 @@ def add_asked(parser: argparse.ArgumentParser, further: str = "") -> None:
     add_config_dir(parser)
 
 
-def chosen(arguments: argparse.Namespace, value: str | None = "planning_loss") -> Chosen:
+def choose_experiments(arguments: argparse.Namespace, value: str | None = "planning_loss") -> Chosen:
     """Return the experiments that the arguments of `add_asked` mean (`chosen_runs.meant`).
 
     Raises:

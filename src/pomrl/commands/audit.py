@@ -9,7 +9,7 @@ from argparse import Namespace
 from collections import Counter
 from secrets import SystemRandom
 
-from pomrl.commands.arguments import Parser, add_asked, chosen
+from pomrl.commands.arguments import Parser, add_asked, choose_experiments
 from pomrl.commands.terminal import exit_with, printable
 from pomrl.configuration.composed import GROUPS, Composed, ConfigError
 from pomrl.configuration.parsing import Experiment, parse
@@ -49,11 +49,11 @@ def main(parser: Parser) -> None:
 def _look_up(arguments: Namespace) -> list[tuple[StoredExperiment, Experiment | None]]:
     """Return the stored experiments that are meant, each as it was composed, or None where it was not."""
     if not any(map(is_study, arguments.words)):
-        of = chosen(arguments, value=None)
+        of = choose_experiments(arguments, value=None)
         return list(zip(of.stored, of.experiments, strict=True))
-    from pomrl.commands.parcel import stored_of  # here, because it loads all that a study is made of
+    from pomrl.commands.parcel import list_stored  # here, because it loads all that a study is made of
 
-    return [each for word in arguments.words for each in stored_of(find(word))]
+    return [each for word in arguments.words for each in list_stored(find(word))]
 
 
 def _compare(stored: StoredExperiment, block: StoredBlock, known: Experiment | None) -> str:

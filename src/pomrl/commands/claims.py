@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from math import isfinite
 
 from pomrl import store
-from pomrl.commands.arguments import Parser, Selection, add_selection, add_study, selected
+from pomrl.commands.arguments import Parser, Selection, add_selection, add_study, select_variants
 from pomrl.commands.claims_view import show
 from pomrl.commands.progress import progress
 from pomrl.commands.terminal import exit_with, warn
@@ -20,7 +20,7 @@ from pomrl.configuration.study import Study, find
 from pomrl.configuration.variants import Family
 from pomrl.judging import claims_of_variants, judgements
 from pomrl.judging.basis import Basis, Reader
-from pomrl.judging.budget import Case, decide, stored_outcomes
+from pomrl.judging.budget import Case, decide, judge_stored
 from pomrl.judging.claim import Claim, claims_of
 from pomrl.judging.judgements import Judgement
 from pomrl.running.plan import estimate, plan
@@ -38,7 +38,7 @@ def main(parser: Parser) -> None:
     add_selection(parser)
     arguments = parser.parse_args()
     study = find(arguments.study)
-    selection = selected(study, arguments)
+    selection = select_variants(study, arguments)
     budget = (study.described.budget if arguments.budget is None else arguments.budget) if arguments.decide else None
     check(study, selection, budget)
 
@@ -67,9 +67,9 @@ def check(study: Study, selection: Selection, budget: float | None) -> None:
         remedy = f"pomrl reproduce {study.word}" + (f" --variants {named}" if named else "")
         exit_with(f"{study.word}: nothing is stored that its claims are about; {remedy} computes it")
     shown = list(dict.fromkeys(each.variant for each in made))
-    judged_on = claims_of_variants.judged_on(study, every, shown)
+    judged_on = claims_of_variants.digest_basis(study, every, shown)
     judgements.write(study.outputs, made, f"pomrl claims {study.word}", judged_on)
-    show(study, claims_of_variants.stored(study), shown)
+    show(study, claims_of_variants.load_judgements(study), shown)
 
 
 def _judge(study: Study, claims: Sequence[Claim], selection: Selection, budget: float | None) -> list[Judgement]:
@@ -83,7 +83,7 @@ def _judge(study: Study, claims: Sequence[Claim], selection: Selection, budget: 
     made: list[Judgement] = []
     for variant, on in zip(selection.variants, bases, strict=True):
         of_variant = [case for case in cases if case.basis is on]
-        made += claims_of_variants.judged(study, variant, on, reader, of_variant)
+        made += claims_of_variants.judge_variant(study, variant, on, reader, of_variant)
     for family in selection.families:
         made += _under_family(study, claims, family, None if budget is None else family.budget, reader)
     return made
@@ -106,7 +106,7 @@ def _under_family(
 def _cases(bases: Sequence[Basis], reader: Reader, budget: float | None) -> Sequence[Case]:
     """Judge claims at precision, with the runs that undecided ones need if there is a budget."""
     if budget is None:
-        return stored_outcomes(bases, reader)
+        return judge_stored(bases, reader)
     warn(f"adding runs until claims are decided; budget: {budget:.0f} s of one core, estimated; --budget sets it")
     return decide(bases, budget, reader, _compute)
 

@@ -11,7 +11,7 @@ from pomrl.judging import judgements as table_of_judgements
 from pomrl.judging import views
 from pomrl.judging.claim import claims_of
 from pomrl.judging.judgements import Judgements
-from pomrl.judging.over_variants import counts, ranked
+from pomrl.judging.over_variants import counts, rank
 from pomrl.judging.verdict import Verdict
 
 MOST_COLUMNS = 4
@@ -22,10 +22,10 @@ def show(study: Study, judged: Judgements, shown: Sequence[str]) -> None:
     """Print the verdicts of a study under these variants."""
     terminal = console()
     if len(shown) > MOST_COLUMNS:
-        of_each = {name: counts(judged.of(name).values()) for name in ranked(judged, shown)}
+        of_each = {name: counts(judged.of(name).values()) for name in rank(judged, shown)}
         print_frame(pd.DataFrame(of_each).T.reindex(columns=list(Verdict)).rename_axis("variant").reset_index())
         return
-    listed = judged.listed(shown)
+    listed = judged.first_under(shown)
     columns = views.columns(judged, shown, {})
     print_frame(pd.DataFrame(columns).map(lambda cell: cell.replace("**", "")))
     terminal.print(f"{views.legend(study, columns)} All comparisons are in {table_of_judgements.FILE}.")

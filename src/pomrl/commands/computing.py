@@ -10,7 +10,7 @@ from pomrl.configuration.jobs import MOST_JOBS
 from pomrl.configuration.parsing import Experiment, parse
 from pomrl.configuration.settings import asked_settings, flat_settings, varying_keys
 from pomrl.results.chosen_runs import choose
-from pomrl.results.summary_tables import summarised
+from pomrl.results.summary_tables import summarise
 from pomrl.running.plan import Job, estimate, plan, refuse_what_takes_long
 from pomrl.running.work import work
 
@@ -40,7 +40,7 @@ def run(sweep: Sweep) -> bool:
     if succeeded and not experiments[0].request.dry_run:
         if len(experiments) <= MOST_ROWS:
             of_sweep = choose([*dict.fromkeys(str(store.lookup(each).folder) for each in experiments)])
-            print_frame(summarised(of_sweep, statistics=["mean"]), stderr=True)
+            print_frame(summarise(of_sweep, statistics=["mean"]), stderr=True)
         warn("mean: planning loss at gamma_eval, with its 95 % interval; pomrl table and pomrl plot show more")
         given = [each.problem.task_distribution for each in experiments if each.problem.sigma is not None]
         if measures := {getattr(distribution, "measure", "") for distribution in given} & {*MEASURES}:

@@ -20,7 +20,7 @@ from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.settings import varying_keys
 from pomrl.configuration.sources import Sources
 from pomrl.results.chosen_runs import PREVIOUS, meant
-from pomrl.results.comparison import Pair, Side, differences, effects, grouped, nearest, same_problem
+from pomrl.results.comparison import Pair, Side, differences, effects, group_pairs, nearest, same_problem
 from pomrl.results.tables import markdown_text
 
 WIDEST = 78
@@ -40,7 +40,7 @@ def main(parser: Parser) -> None:
     else:
         pairs = nearest(sides(f"{first} code={PREVIOUS}", of), sides(first, of))
         pairs = [(a, b) for a, b in pairs if {*differences([a.settings, b.settings])} <= {"code"}]
-    if groups := grouped(pairs):
+    if groups := group_pairs(pairs):
         show(groups, arguments.format)
     else:
         print("no difference")

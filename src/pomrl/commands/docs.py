@@ -9,7 +9,7 @@ from pomrl.commands.arguments import Parser
 from pomrl.configuration.sources import beside_the_package
 from pomrl.outputs import outputs
 from pomrl.report.markup import documents
-from pomrl.report.rendering import rendered
+from pomrl.report.rendering import render
 from pomrl.store.derived import write_file
 
 FIRST = ("start", "overview")
@@ -31,4 +31,4 @@ def one_page() -> str:
     """Return all documents as one page in HTML."""
     paths = {path.stem: path for path in sorted(beside_the_package("docs").glob("*.md"))}
     texts = {name: paths[name].read_text(encoding="utf-8") for name in dict.fromkeys([*FIRST, *paths])}
-    return rendered("docs.html.j2", documents=documents(texts, {f"{name}.md": f"#{name}" for name in texts}))
+    return render("docs.html.j2", documents=documents(texts, {f"{name}.md": f"#{name}" for name in texts}))

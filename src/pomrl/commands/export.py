@@ -6,7 +6,7 @@ its claims, figures and page. `pomrl import` puts it into another folder, where 
 
 from pathlib import Path
 
-from pomrl.commands.arguments import Parser, add_asked, chosen
+from pomrl.commands.arguments import Parser, add_asked, choose_experiments
 from pomrl.commands.terminal import exit_with, warn
 from pomrl.configuration.study import Study, find, is_study
 from pomrl.configuration.wording import number_of
@@ -23,7 +23,7 @@ def main(parser: Parser) -> None:
     if len(arguments.words) == 1 and is_study(arguments.words[0]):
         experiments, files = _export_study(arguments.crate, find(arguments.words[0]))
     else:
-        of = chosen(arguments, value=None)
+        of = choose_experiments(arguments, value=None)
         experiments, files = len(of.stored), crates.export(arguments.crate, of.stored)
         for line in of.notes:
             warn(line)
@@ -35,7 +35,7 @@ def _export_study(crate: Path, study: Study) -> tuple[int, int]:
     """Write the crate of a study, and return the numbers of its experiments and files."""
     from pomrl.commands import parcel  # here, because it loads all that a study is made of
 
-    stored, experiments = zip(*parcel.stored_of(study), strict=True)
+    stored, experiments = zip(*parcel.list_stored(study), strict=True)
     code = {f"code/{path.as_posix()}": path for path in parcel.files_of(study, experiments)}
     made = sorted(path for path in study.outputs.rglob("[!.]*") if path.is_file())
     names = (f"studies/{study.name}/{path.relative_to(study.outputs).as_posix()}" for path in made)

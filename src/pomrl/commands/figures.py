@@ -9,7 +9,7 @@ as 4 or F2, draws all figures that begin with `Figure 4` in the study, which may
 from collections.abc import Mapping, Sequence
 
 from pomrl import store
-from pomrl.commands.arguments import Parser, add_selection, add_study, selected
+from pomrl.commands.arguments import Parser, add_selection, add_study, select_variants
 from pomrl.commands.terminal import exit_with, warn
 from pomrl.configuration.study import find
 from pomrl.configuration.sweeps import command
@@ -28,7 +28,7 @@ def main(parser: Parser) -> None:
     add_selection(parser)
     arguments = parser.parse_intermixed_args()  # names may follow options
     study = find(arguments.study)
-    chosen = selected(study, arguments)
+    chosen = select_variants(study, arguments)
     variants: Sequence[Variant | None] = chosen.variants if arguments.replace or arguments.variants else [None]
     names = versions(study, arguments.name)
     if not names:

@@ -73,11 +73,11 @@ def _write(report: HorizonReport, log: Log, folder: Path, source: Path) -> list[
     """Write the files of a report, and return their paths."""
     from pomrl.drawing import horizon_report as figure  # here, because help and errors need no figures
     from pomrl.drawing.files import Sidecar, save
-    from pomrl.report.rendering import rendered
+    from pomrl.report.rendering import render
 
     paths = save(figure.draw(report), folder, "gains", Sidecar("gains", command=f"pomrl horizon {source}"))
     changes, page = folder / "changes.csv", folder / "report.html"
     report.changes.to_csv(changes, index=False)
     shown = {"title": source.stem, "report": report, "log": log, "picture": (folder / "gains.png").read_bytes()}
-    page.write_text(rendered("log.html.j2", **shown), encoding="utf-8")
+    page.write_text(render("log.html.j2", **shown), encoding="utf-8")
     return [page, changes, *paths]

@@ -8,7 +8,7 @@ from contextlib import suppress
 from importlib.metadata import version
 
 from pomrl.commands.terminal import exit_with
-from pomrl.configuration.importing import import_lazily, imported
+from pomrl.configuration.importing import import_by_name, import_lazily
 
 COMMANDS: Mapping[str, str] = {
     "run": "run one experiment, or a sweep of them with -m, and store the results",
@@ -77,14 +77,14 @@ def call(name: str, arguments: Sequence[str]) -> None:
     gc.set_threshold(200_000)  # what is read stays, so that looking for garbage often finds none
     import_lazily("pandas")  # which takes a quarter of a second, and many commands do without
     if name == "run":  # whose arguments are read by Hydra
-        imported(module_of(name)).main()
+        import_by_name(module_of(name)).main()
         return
     from pomrl.commands.arguments import Parser
     from pomrl.commands.errors import one_line_errors  # here, because help of `run` needs none of it
 
     with one_line_errors():
         try:
-            module = imported(module_of(name))
+            module = import_by_name(module_of(name))
         except ModuleNotFoundError as error:
             exit_with(f"pomrl {name}: {error.name} is not installed; pip install 'pomrl[article]' installs it")
         module.main(Parser(sys.argv[0], description=COMMANDS[name]))

@@ -25,7 +25,7 @@ def experiments_of(study: Study) -> list[Experiment]:
     return list({store.signature(experiment): experiment for experiment in every}.values())
 
 
-def stored_of(study: Study) -> list[tuple[StoredExperiment, Experiment]]:
+def list_stored(study: Study) -> list[tuple[StoredExperiment, Experiment]]:
     """Return what is stored of the experiments of a study; StoreError if that is nothing."""
     found = [(store.lookup(each), each) for each in experiments_of(study)]
     if not (stored := [each for each in found if each[0].complete()]):

@@ -12,7 +12,7 @@ import shlex
 import sys
 from collections.abc import Sequence
 
-from pomrl.commands.arguments import Parser, add_asked, add_number, chosen, filters
+from pomrl.commands.arguments import Parser, add_asked, add_number, choose_experiments, filters
 from pomrl.commands.errors import one_line_errors
 from pomrl.commands.terminal import warn
 from pomrl.drawing.files import Sidecar, save
@@ -28,7 +28,7 @@ def main(parser: Parser) -> None:
     """Run the command and print the paths of the files."""
     _add_arguments(parser)
     arguments = parser.parse_intermixed_args()  # filters may follow options
-    of = chosen(arguments, arguments.y)
+    of = choose_experiments(arguments, arguments.y)
     roles = Roles(arguments.hue, arguments.col, arguments.row)
     shown = Shown(arguments.band, arguments.task, filters(arguments.against) or None)
     drawing = draw(of, arguments.x, arguments.y, roles, shown)

@@ -4,7 +4,7 @@ import shlex
 import sys
 from pathlib import Path
 
-from pomrl.commands.arguments import Parser, add_asked, chosen
+from pomrl.commands.arguments import Parser, add_asked, choose_experiments
 from pomrl.commands.errors import one_line_errors
 from pomrl.commands.plot import short_name
 from pomrl.commands.terminal import warn
@@ -34,7 +34,7 @@ def main(parser: Parser) -> None:
             print(write(study))
     else:
         command, folder = ["pomrl", "report", *sys.argv[1:]], outputs() / "reports" / short_name(sys.argv[1:])
-        print(write_selection(chosen(arguments), folder, shlex.join(command)))
+        print(write_selection(choose_experiments(arguments), folder, shlex.join(command)))
 
 
 def write(study: Study) -> Path:

@@ -18,7 +18,7 @@ import pandas as pd
 
 from pomrl import store
 from pomrl.commands import claims, computing, figures, report
-from pomrl.commands.arguments import Parser, Selection, add_study, named
+from pomrl.commands.arguments import Parser, Selection, add_study, find_variants
 from pomrl.commands.terminal import exit_with, warn
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.parsing import MOST_RUNS
@@ -80,9 +80,9 @@ def stages(
     Raises:
         ConfigError: The study has no sweeps, claims or figures, or cannot be composed under one of its variants.
     """
-    selection = named(study, None)
+    selection = find_variants(study, None)
     for_claims = (study.described.budget if budget is None else budget) if runs is None else None
-    further = named(study, variants) if variants else None
+    further = find_variants(study, variants) if variants else None
     work: dict[str, Callable[[], object]] = {"sweeps": lambda: compute(study, runs)}
     if every := claims_of(study):
         claims_of_variants.refuse_failing(study, [claim for claim in every if claim.sweeps])
@@ -96,7 +96,7 @@ def stages(
     elif not sweeps_of(study) and "claims" not in work:
         raise ConfigError(f"{study.word}: it has no sweeps/*.yaml, no claims and no figures yet")
     _refuse_what_cannot_be_composed(drawn)
-    work["pages"] = lambda: renew_pages(study, claims_of_variants.stored(study))
+    work["pages"] = lambda: renew_pages(study, claims_of_variants.load_judgements(study))
     work["report"] = lambda: print(report.write(study))
     if study.article.is_file() and runs is None:
         work["article"] = lambda: _typeset(study)

@@ -54,7 +54,7 @@ def main(parser: Parser) -> None:
     if arguments.verify:
         raise SystemExit(verify(listed, whole=is_whole))
     if arguments.prune:
-        prune([each for each in listed if each.outdated()], yes=arguments.yes)
+        prune([each for each in listed if each.why_outdated()], yes=arguments.yes)
     elif arguments.remove and is_whole:
         exit_with("--remove: say what to remove, such as tag=NAME or --since DATE", 2)
     elif arguments.remove:
@@ -66,7 +66,7 @@ def main(parser: Parser) -> None:
             store.label(each, arguments.tag, without=wanted["tag"] if arguments.untag else None)
         print(f"{number_of(len(listed), 'experiment')} changed")
     is_changed = arguments.prune or arguments.remove or arguments.tag or arguments.untag
-    index = described(listed if is_whole and not is_changed else store.all_experiments())
+    index = describe(listed if is_whole and not is_changed else store.all_experiments())
     with suppress(OSError):  # of a folder that cannot be written to
         files.write(outputs() / "index.csv", index.to_csv(index=False).encode())
     if not is_changed:
@@ -94,7 +94,7 @@ def verify(listed: list[StoredExperiment], *, whole: bool) -> int:
 def prune(unused: list[StoredExperiment], *, yes: bool) -> None:
     """List and remove what the present code does not use, and temporary files of processes that were killed."""
     for each in unused:
-        print(f"{each.folder}: {each.outdated()}")
+        print(f"{each.folder}: {each.why_outdated()}")
     temporary = [path for path in outputs().rglob(".*.tmp") if path.stat().st_mtime < time.time() - ABANDONED]
     remove(unused, temporary, yes=yes)
 
@@ -126,15 +126,15 @@ def show(listed: list[StoredExperiment], frame: "pd.DataFrame | None", form: str
         warn(f"{store.root()}: nothing is stored")
         return
     if form == "csv":
-        print_frame(described(listed, whole=True), form)
+        print_frame(describe(listed, whole=True), form)
         return
-    frame = described(listed) if frame is None else frame
+    frame = describe(listed) if frame is None else frame
     frame = frame.drop(columns=[name for name in ("tags", "notes") if not frame[name].any()])
     settings = [*map(str, frame)][1 : list(frame).index("runs")]
     print_frame(frame, form, optional=["notes", "code", "tags", "computed", *reversed(settings)])
 
 
-def described(listed: Sequence[StoredExperiment], *, whole: bool = False) -> "pd.DataFrame":
+def describe(listed: Sequence[StoredExperiment], *, whole: bool = False) -> "pd.DataFrame":
     """Return a row for each experiment, the newest first, with the settings that differ, or with the whole of them."""
     known = [(each, each.manifest()) for each in listed]
     settings = [said.flat_settings() if said else {} for _, said in known]

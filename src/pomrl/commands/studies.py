@@ -8,7 +8,7 @@ from pomrl.commands.arguments import Parser
 from pomrl.commands.terminal import print_frame, warn
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.sources import DESCRIPTION, installed_folders
-from pomrl.configuration.study import Study, find, shipped
+from pomrl.configuration.study import Study, find, shipped_studies
 
 
 def main(parser: Parser) -> None:
@@ -20,7 +20,7 @@ def main(parser: Parser) -> None:
             "title": "; ".join(filter(None, [study.described.title, study.described.cite])),
             "sweeps": len(study.sweeps),
         }
-        for study in [*shipped(), *_further()]
+        for study in [*shipped_studies(), *_further()]
     ]
     print_frame(pd.DataFrame(rows))
 

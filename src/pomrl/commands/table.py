@@ -6,12 +6,12 @@ each with its 95 % interval. With --against each experiment is compared with ano
 pairs of runs.
 """
 
-from pomrl.commands.arguments import Parser, add_asked, add_format, add_number, chosen, filters
+from pomrl.commands.arguments import Parser, add_asked, add_format, add_number, choose_experiments, filters
 from pomrl.commands.errors import one_line_errors
 from pomrl.commands.terminal import print_frame, warn
 from pomrl.configuration.wording import number_of
 from pomrl.results.summaries import STATISTICS
-from pomrl.results.summary_tables import summarised
+from pomrl.results.summary_tables import summarise
 
 
 @one_line_errors(ValueError)
@@ -22,9 +22,9 @@ def main(parser: Parser) -> None:
     parser.add_argument("--statistic", choices=STATISTICS, help="only this one (default: all)")
     add_format(parser)
     arguments = parser.parse_intermixed_args()  # filters may follow options
-    of = chosen(arguments, arguments.y)
+    of = choose_experiments(arguments, arguments.y)
     wanted = [arguments.statistic] if arguments.statistic else STATISTICS
-    frame = summarised(of, arguments.y, arguments.task, wanted, filters(arguments.against))
+    frame = summarise(of, arguments.y, arguments.task, wanted, filters(arguments.against))
     optional = [f"{name}{end}" for name in reversed(STATISTICS) for end in (" difference", "")][:-2]
     print_frame(frame, arguments.format, optional=[*optional, "runs", "pairs", *reversed(of.varying)])
     of_chosen = f"{of.runs_in_words()} of {number_of(len(of.stored), 'experiment')}"

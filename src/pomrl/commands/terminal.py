@@ -4,7 +4,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn
 
-from pomrl.results.tables import as_text, printable, written
+from pomrl.results.tables import as_text, format_table, printable
 
 if TYPE_CHECKING:  # because both take long to load, and errors need neither
     import pandas as pd
@@ -57,7 +57,7 @@ def print_frame(
     """
     stream = sys.stderr if stderr else sys.stdout
     if form != "text" or not stream.isatty():
-        print(written(frame, form), end="", file=stream)
+        print(format_table(frame, form), end="", file=stream)
         return
     from rich import box
     from rich.table import Table

@@ -183,7 +183,7 @@ class Composer(ConfigLoaderImpl):
         """
         overrides = [*(f"{key}={values}" for key, values in axes.items()), *further]
         last = {override.partition("=")[0]: override for override in overrides}
-        parsed = self.parsed(list(last.values()))
+        parsed = self.parse(list(last.values()))
         with composing(last.values()):
             return list({override.get_key_element(): self._each_value(override) for override in parsed}.values())
 
@@ -191,7 +191,7 @@ class Composer(ConfigLoaderImpl):
         """Return the overrides of each combination of the values of axes, in the order of the axes (`choices`)."""
         return list(map(list, product(*self.choices(axes, further))))
 
-    def parsed(self, overrides: Sequence[str]) -> list[Override]:
+    def parse(self, overrides: Sequence[str]) -> list[Override]:
         """Return overrides as Hydra reads them."""
         with composing(overrides):
             return OverridesParser.create(self).parse_overrides(list(overrides))

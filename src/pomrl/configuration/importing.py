@@ -11,7 +11,7 @@ INSTALLED = {"site-packages", "dist-packages"}
 """The folders of packages that are installed."""
 
 
-def imported(module: str) -> ModuleType:
+def import_by_name(module: str) -> ModuleType:
     """Return the module of this name; one of the user's own is looked for in the current folder too.
 
     Raises:
@@ -69,7 +69,7 @@ def place_of(error: BaseException, file: str, line: int = 1) -> str:
         line: The line that counts if none of the file was being executed.
     """
     lines = [frame.lineno for frame in extract_tb(error.__traceback__) if frame.filename == file]
-    return f"{shown(file)}:{lines[-1] if lines else line}"
+    return f"{display_path(file)}:{lines[-1] if lines else line}"
 
 
 def in_words(error: BaseException) -> str:
@@ -77,7 +77,7 @@ def in_words(error: BaseException) -> str:
     return f"{type(error).__name__}: {' '.join(str(error).split())}".removesuffix(": ")
 
 
-def shown(file: str) -> str:
+def display_path(file: str) -> str:
     """Return the path of a file, relative to the current folder if it is in there."""
     path = Path(file)
     return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)

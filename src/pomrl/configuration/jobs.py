@@ -47,7 +47,7 @@ def _experiments(composer: Composer, arguments: list[str]) -> tuple[list[str], l
     """Return the names of the published sweeps that are asked for, and the other arguments."""
     names: list[str] = []
     others: list[str] = []
-    for override, argument in zip(composer.parsed(arguments), arguments, strict=True):
+    for override, argument in zip(composer.parse(arguments), arguments, strict=True):
         if override.key_or_group == "experiment" and override.is_choice_sweep():
             names = [str(value) for value in override.sweep_iterator()]
         else:

@@ -14,7 +14,7 @@ from pydantic.dataclasses import dataclass
 
 from pomrl.checks import CHECKED
 from pomrl.configuration.composed import GROUPS, METHOD_GROUPS, PROBLEM_GROUPS, Composed, ConfigError
-from pomrl.configuration.importing import imported, in_words
+from pomrl.configuration.importing import import_by_name, in_words
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.configuration.wording import unknown_key
 from pomrl.execution import Execution
@@ -93,12 +93,12 @@ def parse(composed: Composed) -> Experiment:
         if key not in (*KEYS, *GROUPS):
             raise ConfigError(unknown_key(f"{key}={values[key]!r}", key, (*KEYS, *GROUPS)))
     numbers = _fill_sizes({key: values[key] for key in PROBLEM_KEYS if key in values}, values.get("task_distribution"))
-    request = checked(Request, {key: values[key] for key in REQUEST_KEYS if key in values})
+    request = make(Request, {key: values[key] for key in REQUEST_KEYS if key in values})
     _refuse_bad_numbers(numbers)  # before the components that may be made from them
     components = {group: _component(group, values.get(group)) for group in GROUPS}
     return Experiment(
-        problem=checked(Problem, numbers | {group: components[group] for group in PROBLEM_GROUPS}),
-        method=checked(Method, {group: components[group] for group in METHOD_GROUPS}),
+        problem=make(Problem, numbers | {group: components[group] for group in PROBLEM_GROUPS}),
+        method=make(Method, {group: components[group] for group in METHOD_GROUPS}),
         request=request,
         execution=components["execution"],
         options={
@@ -145,7 +145,7 @@ def _refuse_bad_numbers(numbers: Mapping[str, Any]) -> None:
 def _component(group: str, values: Any) -> Any:
     """Make the object that an option describes by its `_target_` and its other keys."""
     cls = _class(group, values)
-    return checked(cls, {key: value for key, value in values.items() if key != "_target_"}, group + ".")
+    return make(cls, {key: value for key, value in values.items() if key != "_target_"}, group + ".")
 
 
 def _class(group: str, values: Any) -> Any:
@@ -155,7 +155,7 @@ def _class(group: str, values: Any) -> Any:
     target, base = str(cast(dict[str, Any], values)["_target_"]), COMPONENTS[group]
     module, _, name = target.rpartition(".")
     try:
-        cls = getattr(imported(module), name)
+        cls = getattr(import_by_name(module), name)
     except (Exception, SystemExit) as error:  # whatever a module of somebody's own raises when it is imported
         raise ConfigError(f"{group}._target_={target}: there is no such class ({in_words(error)})") from error
     if not (isinstance(cls, type) and issubclass(cls, base)):
@@ -165,7 +165,7 @@ def _class(group: str, values: Any) -> Any:
     return cls
 
 
-def checked(cls: type, arguments: Mapping[str, Any], prefix: str = "") -> Any:
+def make(cls: type, arguments: Mapping[str, Any], prefix: str = "") -> Any:
     """Make an object of a class; raise a ConfigError that names the first bad key, with `prefix` in front of it."""
     try:
         return cls(**arguments)

@@ -28,7 +28,7 @@ def scientific_settings(experiment: Experiment) -> dict[str, Any]:
         The numbers of the problem by their keys, and for each group the settings of its component: the name of its
         class under `_target_`, and its parameters. A data file is represented by the digest of its content.
     """
-    schedule = {"gamma_schedule": experiment.method.gamma_schedule.computed()}
+    schedule = {"gamma_schedule": experiment.method.gamma_schedule.computed_schedule()}
     return _settings(experiment.problem, _parts(experiment) | schedule, _content)
 
 

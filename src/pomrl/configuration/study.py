@@ -18,8 +18,8 @@ from pydantic.dataclasses import dataclass as checked_dataclass
 
 from pomrl.checks import CHECKED, Ascending
 from pomrl.configuration.composed import ConfigError
-from pomrl.configuration.importing import find_modules_in, imported, in_words, place_of, shown
-from pomrl.configuration.parsing import checked
+from pomrl.configuration.importing import display_path, find_modules_in, import_by_name, in_words, place_of
+from pomrl.configuration.parsing import make
 from pomrl.configuration.sources import (
     DESCRIPTION,
     PAPER,
@@ -144,7 +144,9 @@ class Study:
             return sweep(self.sources(own), self.option(name) if axes is None else name, variant, axes)
         except ConfigError as error:
             is_described = variant and variant.name != self.unchanged and variant.name in self.described.variants
-            place = f"{shown(str(self.path))}: variants.{variant.name}" if variant and is_described else self.word
+            place = (
+                f"{display_path(str(self.path))}: variants.{variant.name}" if variant and is_described else self.word
+            )
             raise ConfigError(f"{place}: {error}") from error
 
     @cached_property
@@ -157,7 +159,7 @@ class Study:
         return tuple(self._variant(name, value) for name, value in self.described.variants.items())
 
     def _variant(self, name: str, value: Mapping[str, Any] | str) -> Variant:
-        where = f"{shown(str(self.path))}: variants.{name}"
+        where = f"{display_path(str(self.path))}: variants.{name}"
         if not isinstance(value, str):
             try:
                 return of_keys(name, value)
@@ -229,9 +231,11 @@ class Study:
         """
         self.make_known()
         try:
-            found = imported(f"{self.package}.{name}")
+            found = import_by_name(f"{self.package}.{name}")
         except SyntaxError as error:
-            raise ConfigError(f"{self.word}: {shown(error.filename or name)}:{error.lineno}: {error.msg}") from error
+            raise ConfigError(
+                f"{self.word}: {display_path(error.filename or name)}:{error.lineno}: {error.msg}"
+            ) from error
         except (Exception, SystemExit) as error:  # whatever a module of somebody's own raises when it is imported
             place = place_of(error, str(self.folder / f"{name.replace('.', '/')}.py"))
             raise ConfigError(f"{self.word}: {place}: {in_words(error)}") from error
@@ -246,7 +250,7 @@ class Study:
             find_modules_in(self.folder.parent)
 
 
-def shipped() -> list[Study]:
+def shipped_studies() -> list[Study]:
     """Return the studies that come with this package, in alphabetical order."""
     return [read(folder) for folder in shipped_folders()]
 
@@ -287,9 +291,9 @@ def read(folder: Path) -> Study:
     Raises:
         ConfigError: Its description is malformed or has an unknown key; the message names the file and the key.
     """
-    path, content = shown(str(folder / DESCRIPTION)), _read_yaml(folder / DESCRIPTION)
+    path, content = display_path(str(folder / DESCRIPTION)), _read_yaml(folder / DESCRIPTION)
     try:
-        described: Described = checked(Described, content)
+        described: Described = make(Described, content)
     except ConfigError as error:
         raise ConfigError(f"{path}: {error}") from error
     if lacking := [name for name in described.headline if name not in described.variants]:
@@ -302,7 +306,7 @@ def _read_yaml(path: Path) -> dict[str, Any]:
     try:
         content: Any = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, yaml.YAMLError) as error:
-        raise ConfigError(f"{shown(str(path))}: {' '.join(str(error).split())}") from error
+        raise ConfigError(f"{display_path(str(path))}: {' '.join(str(error).split())}") from error
     if not isinstance(content, dict):
-        raise ConfigError(f"{shown(str(path))}: it has to have keys and values, such as title: ...")
+        raise ConfigError(f"{display_path(str(path))}: it has to have keys and values, such as title: ...")
     return {str(key): value for key, value in cast(dict[Any, Any], content).items()}

@@ -60,9 +60,9 @@ class Variant:
         Raises:
             ConfigError: As for `changed`.
         """
-        return override in self.changed(Job("", (), {**dict.fromkeys(GROUPS, ""), **options}))
+        return override in self.overrides_of(Job("", (), {**dict.fromkeys(GROUPS, ""), **options}))
 
-    def changed(self, job: Job) -> list[str]:
+    def overrides_of(self, job: Job) -> list[str]:
         """Return the overrides of a job under the variant, in which what the sweep varies takes precedence.
 
         Raises:

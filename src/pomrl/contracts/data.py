@@ -33,17 +33,17 @@ class DataContract(ComponentContract):
 
     def test_batches_consist_of_possible_transitions(self, component: Data) -> None:
         P = true_models()
-        counts = drawn_counts(component, P)
+        counts = draw_counts(component, P)
         assert (counts.sum(2)[P == 0] == 0).all()
         assert counts.sum(-1).max() <= component.most_visits(TRANSITIONS)
 
     def test_tasks_are_drawn_in_their_order(self, component: Data) -> None:
         P, rngs = true_models(), generators()
         parts = [component.draw(rngs, P[:1], TRANSITIONS, BATCHES), component.draw(rngs, P[1:], TRANSITIONS, BATCHES)]
-        assert_array_equal(np.concatenate(parts), drawn_counts(component, P))
+        assert_array_equal(np.concatenate(parts), draw_counts(component, P))
 
     def test_batches_are_independent_draws(self, component: Data) -> None:
-        counts = drawn_counts(component, true_models())
+        counts = draw_counts(component, true_models())
         assert (counts[:, :, 0] != counts[:, :, 1]).any()
         assert (counts[0] != counts[1]).any()
 
@@ -63,6 +63,6 @@ def true_models(T: int = 3, S: int = 4, A: int = 2) -> np.ndarray:
     return weight / weight.sum(-1, keepdims=True)
 
 
-def drawn_counts(data: Data, P: np.ndarray) -> np.ndarray:
+def draw_counts(data: Data, P: np.ndarray) -> np.ndarray:
     """Draw batches from new generators with fixed seeds."""
     return checked.draw_batch(data, generators(), P, TRANSITIONS, BATCHES).counts

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from pomrl.checks import read_only
+from pomrl.checks import make_read_only
 from pomrl.contracts.component import METHOD, RUNS, UNEQUAL, ComponentContract, assert_models, problem
 from pomrl.science.algorithm import PlanningInput, pomrl
 from pomrl.science.data import Batch, Batches
@@ -23,11 +23,11 @@ class EstimatorContract(ComponentContract):
 
     def test_estimates_are_models(self, component: Estimator) -> None:
         for seed, (m, equal) in enumerate(((2, True), (5, False), (100, True))):
-            for task in learned(component, seed, m, equal=equal):
+            for task in learn_tasks(component, seed, m, equal=equal):
                 assert_models(task.P_hat)
 
 
-def learned(estimator: Estimator, seed: int, m: int, *, equal: bool) -> Iterator[PlanningInput]:
+def learn_tasks(estimator: Estimator, seed: int, m: int, *, equal: bool) -> Iterator[PlanningInput]:
     """Yield what the loop over tasks yields for each of five Dirichlet tasks.
 
     In the first run some rows of the mean model have a single state, so that nothing varies there. Each pair (s, a) has
@@ -44,5 +44,5 @@ def learned(estimator: Estimator, seed: int, m: int, *, equal: bool) -> Iterator
         counts = rng.multinomial(visits, weight / weight.sum(-1, keepdims=True))
         batches.append(Batches.same(Batch.of_counts(counts, m, equal=equal)))
     truth = Truth(P_o, P_o * (1 - P_o) / 9.0)
-    read_only(truth.P_o, truth.variance)
+    make_read_only(truth.P_o, truth.variance)
     return pomrl(iter(batches), m, truth, estimator, Fixed(gamma=0.5), 0.5)

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from pomrl.checks import read_only
+from pomrl.checks import make_read_only
 from pomrl.contracts.component import METHOD, RUNS, ComponentContract, problem
 from pomrl.science.mdp import policy_value, random_chain_mdp
 from pomrl.science.planners import Planner
@@ -54,7 +54,7 @@ def small_models(S: int = 4, A: int = 2) -> list[tuple[np.ndarray, np.ndarray]]:
     ring_P, ring_R = np.zeros((1, S, A, S)), np.zeros((1, S, A))
     ring_P[0, :, 0], ring_P[0, :, 1:], ring_R[0, 0] = np.eye(S), np.roll(np.eye(S), 1, axis=1)[:, None], 1.0
     models = [(P, R), (sampled, R), tied, (ring_P, ring_R), (P, -R), (P, 0 * R)]
-    read_only(*(array for pair in models for array in pair))
+    make_read_only(*(array for pair in models for array in pair))
     return models
 
 

@@ -32,59 +32,59 @@ class TaskDistributionContract(ComponentContract):
 
     def test_mean_models_are_models_with_the_zeros_asked_for(self, component: RandomChains) -> None:
         for run in range(RUNS):
-            mean = drawn_mean(component, run=run)
+            mean = draw_mean(component, run=run)
             assert_models(mean.P_o)
             assert ((mean.P_o == 0).sum(-1) == component.zeros).all()
             assert mean.deviation == pytest.approx(SIGMA if component.measure == "std" else np.sqrt(SIGMA), abs=1e-15)
 
     def test_tasks_are_models_on_the_support_of_the_mean(self, component: RandomChains) -> None:
-        mean = drawn_mean(component)
-        tasks = drawn_tasks(component, mean, 50)
+        mean = draw_mean(component)
+        tasks = draw_tasks(component, mean, 50)
         assert_models(tasks)
         assert (tasks[:, mean.P_o == 0] == 0).all()
         assert (tasks[0] != tasks[1]).any()
 
     def test_pairs_that_do_not_vary_have_the_mean_model(self, component: RandomChains) -> None:
         some = replace(component, varying=0.5)
-        mean = drawn_mean(some)
+        mean = draw_mean(some)
         assert mean.varying.sum() == mean.varying.size // 2
-        for task in drawn_tasks(some, mean, 5):
+        for task in draw_tasks(some, mean, 5):
             assert_array_equal(task[~mean.varying], mean.P_o[~mean.varying])
         assert (some.variance(mean)[~mean.varying] == 0).all()
 
     def test_sigma_zero_gives_the_mean_model(self, component: RandomChains) -> None:
-        mean = drawn_mean(component, sigma=0.0)
-        assert_array_equal(drawn_tasks(component, mean, 1)[0], mean.P_o)
+        mean = draw_mean(component, sigma=0.0)
+        assert_array_equal(draw_tasks(component, mean, 1)[0], mean.P_o)
 
     def test_sigma_is_the_largest_deviation(self, component: RandomChains) -> None:
-        mean = drawn_mean(component)
+        mean = draw_mean(component)
         variance = component.variance(mean)
         assert variance.min() >= 0
         assert variance.max() == pytest.approx(mean.deviation**2)
 
     def test_a_sigma_that_is_too_large_is_refused(self, component: RandomChains) -> None:
-        limit = drawn_mean(component).largest_deviation
+        limit = draw_mean(component).largest_deviation
         if np.isfinite(limit):
             too_large = limit * 1.001 if component.measure == "std" else (limit * 1.001) ** 2
             with pytest.raises(ValueError, match="sigma"):
-                drawn_mean(component, sigma=too_large)
+                draw_mean(component, sigma=too_large)
 
     def test_tasks_have_the_moments_that_are_said(self, component: RandomChains) -> None:
         if not self.has_the_moments_it_says:
             return
-        mean = drawn_mean(component)
-        tasks, variance = drawn_tasks(component, mean, DRAWS), component.variance(mean)
+        mean = draw_mean(component)
+        tasks, variance = draw_tasks(component, mean, DRAWS), component.variance(mean)
         squares = (tasks - mean.P_o) ** 2
         assert (np.abs(tasks.mean(0) - mean.P_o) <= 5 * np.sqrt(variance / DRAWS) + 1e-12).all()
         assert (np.abs(squares.mean(0) - variance) <= 5 * squares.std(0) / np.sqrt(DRAWS) + 1e-12).all()
 
 
-def drawn_mean(component: RandomChains, run: int = 0, sigma: float = SIGMA) -> MeanModel:
+def draw_mean(component: RandomChains, run: int = 0, sigma: float = SIGMA) -> MeanModel:
     """Draw the mean model of a run, with four states more than there are zeros in a row."""
     return component.draw_mean(0, run, component.zeros + 4, 2, sigma)
 
 
-def drawn_tasks(component: RandomChains, mean: MeanModel, tasks: int) -> np.ndarray:
+def draw_tasks(component: RandomChains, mean: MeanModel, tasks: int) -> np.ndarray:
     """Draw the models of several tasks from a new generator with a fixed seed."""
     rng = np.random.default_rng(1)
     return component.draw_tasks(rng, mean, tasks)

@@ -33,7 +33,7 @@ class Drawing:
     figure: Figure
     data: pd.DataFrame
 
-    def renamed(self, old: str, new: str) -> "Drawing":
+    def relabel(self, old: str, new: str) -> "Drawing":
         """Return this drawing with the label `old` replaced by `new`, both in the figure and in its table."""
         for text in self.figure.findobj(Text):
             text.set_text(text.get_text().replace(old, new))  # type: ignore[attr-defined]
@@ -70,9 +70,9 @@ class Series:
 
     def rows(self, sweeps: StoredSweeps) -> pd.DataFrame:
         """Return the stored rows that the series shows, with the metric in the place of the loss if they have one."""
-        return self.view(with_metric(self._chosen(sweeps[self.sweep].table)))
+        return self.view(with_metric(self._choose(sweeps[self.sweep].table)))
 
-    def _chosen(self, table: pd.DataFrame) -> pd.DataFrame:
+    def _choose(self, table: pd.DataFrame) -> pd.DataFrame:
         chosen = np.ones(len(table), bool)
         for name, value in self.settings.items():
             column = table[name]
@@ -97,7 +97,7 @@ class Series:
 
         Rows are those at the values in `settings`; `what` names what the values are, for the column band.
         """
-        rows = self._chosen(table)
+        rows = self._choose(table)
         points = pd.DataFrame({"x": rows[x].astype(float), "mean": rows[y], "lower": np.nan, "upper": np.nan})
         return points.assign(panel=self.panel, series=self.look.label, band=what, n=0, marker=False).loc[:, COLUMNS]
 

@@ -64,13 +64,13 @@ class Figure:
         """The names of the figure and of its version with intervals, if it has one."""
         return [self.name, *([self.name + INTERVALS] if self.series else [])]
 
-    def named(self, word: str) -> list[str]:
+    def versions_of(self, word: str) -> list[str]:
         """Return the versions that a word names: both by the figure's name or its number in a paper, or one alone."""
         if word and word in (self.name, number_of(self.docstring)):
             return self.versions
         return [each for each in self.versions if each == word]
 
-    def drawn(self, sweeps: StoredSweeps, *, with_intervals: bool) -> Drawing:
+    def draw_version(self, sweeps: StoredSweeps, *, with_intervals: bool) -> Drawing:
         """Draw a version of the figure.
 
         Raises:
@@ -120,7 +120,7 @@ def figures_of(study: Study) -> list[Figure]:
     """
     found: dict[str, Figure] = {}
     for module in study.modules("figures"):
-        for each in _defined(module):
+        for each in _find_figures(module):
             if not each.docstring:
                 raise ConfigError(f"{study.word}: figure {each.name} has no docstring with its title and caption")
             if each.name in found:
@@ -130,7 +130,7 @@ def figures_of(study: Study) -> list[Figure]:
     return sorted(found.values(), key=_place)
 
 
-def _defined(module: ModuleType) -> Iterator[Figure]:
+def _find_figures(module: ModuleType) -> Iterator[Figure]:
     """Yield the figures that a module defines."""
     panels = vars(module).get("FIGURE")
     if panels is not None:

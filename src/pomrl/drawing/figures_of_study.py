@@ -21,7 +21,7 @@ from pomrl.drawing.figure import Figure, figures_of
 from pomrl.drawing.files import Sidecar, save
 from pomrl.drawing.style import look
 from pomrl.execution.parallel import one_by_one
-from pomrl.results.stored_sweeps import StoredSweep, promised_runs, shared_runs, stored_simulation, stored_sweep
+from pomrl.results.stored_sweeps import StoredSweep, load_simulation, load_sweep, promised_runs, shared_runs
 from pomrl.store import StoreError
 
 FEW = 5
@@ -86,7 +86,7 @@ def versions(study: Study, wanted: Sequence[str] = ()) -> list[str]:
     """
     figures = figures_of(study)
     names = [figure.name for figure in figures]
-    named = {word: [name for figure in figures for name in figure.named(word)] for word in wanted or names}
+    named = {word: [name for figure in figures for name in figure.versions_of(word)] for word in wanted or names}
     if unknown := [word for word, versions in named.items() if not versions]:
         raise ConfigError(f"{unknown[0]}: {study.word} has no such figure; there are {', '.join(names)}")
     return list(dict.fromkeys(chain.from_iterable(named.values())))
@@ -111,9 +111,9 @@ def _draw(selection: Selection, name: str) -> Outcome:
     """Draw a version of a figure."""
     lacking: dict[str, str] = {}
     try:
-        sweeps = stored_sweeps(selection, name)
+        sweeps = load_sweeps(selection, name)
         lacking |= {sweep: stored.lacking for sweep, stored in sweeps.items() if stored.lacking}
-        drawing, sidecar = drawn(selection, name, sweeps)
+        drawing, sidecar = draw_version(selection, name, sweeps)
         return Outcome(save(drawing, selection.folder, name, sidecar), lacking=lacking)
     except (ValueError, StoreError, OSError) as error:
         problem = str(error)
@@ -123,7 +123,7 @@ def _draw(selection: Selection, name: str) -> Outcome:
     return Outcome(problem=f"{name} is not drawn: {problem}", lacking=lacking)
 
 
-def stored_sweeps(selection: Selection, name: str) -> dict[str, StoredSweep]:
+def load_sweeps(selection: Selection, name: str) -> dict[str, StoredSweep]:
     """Return what a version of a figure shows of its sweeps and simulations.
 
     It is as many runs as all of its settings have, and no more than the sweeps promise if there are no intervals.
@@ -132,13 +132,13 @@ def stored_sweeps(selection: Selection, name: str) -> dict[str, StoredSweep]:
     shown = shown_settings(figure, selection)
     shared = shared_runs(chain.from_iterable(shown.values()))
     found = {
-        sweep: stored_sweep(settings, most=min(shared, promised_runs(settings) if name == figure.name else MOST_RUNS))
+        sweep: load_sweep(settings, most=min(shared, promised_runs(settings) if name == figure.name else MOST_RUNS))
         for sweep, settings in shown.items()
     }
-    return found | {each.name: stored_simulation(each) for each in figure.simulations}
+    return found | {each.name: load_simulation(each) for each in figure.simulations}
 
 
-def drawn(selection: Selection, name: str, sweeps: Mapping[str, StoredSweep]) -> tuple[Drawing, Sidecar]:
+def draw_version(selection: Selection, name: str, sweeps: Mapping[str, StoredSweep]) -> tuple[Drawing, Sidecar]:
     """Draw a version of a figure, and return what its sidecar says as well.
 
     Raises:
@@ -147,10 +147,10 @@ def drawn(selection: Selection, name: str, sweeps: Mapping[str, StoredSweep]) ->
     figure, variant = version_of(selection.study, name), selection.variant
     if figure.sweeps and not any(sweeps[sweep].sources for sweep in figure.sweeps):
         raise ValueError(f"nothing is stored of {', '.join(figure.sweeps)}")
-    drawing = figure.drawn(sweeps, with_intervals=name != figure.name)
+    drawing = figure.draw_version(sweeps, with_intervals=name != figure.name)
     if variant and variant.replaced:  # its label says what stands in the place of the option
         group, old = variant.replaced
-        drawing = drawing.renamed(look(old, group).label, variant.name.replace("_", " "))
+        drawing = drawing.relabel(look(old, group).label, variant.name.replace("_", " "))
     return drawing, Sidecar(
         name,
         command=f"{selection.command} {name}",

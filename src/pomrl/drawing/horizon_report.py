@@ -24,5 +24,5 @@ def draw(report: HorizonReport) -> Drawing:
         panels.gamma_axis(ax)
         ax.axhline(0.0, color="0.5", linewidth=0.8)
         ax.set_ylabel(f"Gain at γ = {report.gamma_eval:g}")
-        panels.shared_legend(figure, [ax])
+        panels.add_shared_legend(figure, [ax])
         return panels.finish(figure, data)

@@ -81,7 +81,7 @@ class Panel:
         """The letter of the panel; empty in a figure of one panel."""
         return self.series[0].panel
 
-    def lettered(self, letter: str) -> "Panel":
+    def with_letter(self, letter: str) -> "Panel":
         """Return this panel with a letter."""
         return replace(self, series=[replace(series, panel=letter) for series in self.series])
 
@@ -109,10 +109,10 @@ class Panel:
         panels.letter(ax, self.letter, f"{self.title} (zoomed)" if self.zoomed else self.title)
 
 
-def lettered(rows: Sequence[Sequence[Panel]]) -> list[list[Panel]]:
+def add_letters(rows: Sequence[Sequence[Panel]]) -> list[list[Panel]]:
     """Return all panels of a figure, which are given in rows, with letters; the only panel of a figure has none."""
     letters = iter(ascii_lowercase if sum(map(len, rows)) > 1 else [""])
-    return [[panel.lettered(next(letters)) for panel in row] for row in rows]
+    return [[panel.with_letter(next(letters)) for panel in row] for row in rows]
 
 
 def series_of(of_figure: Sequence[Panel]) -> list[Series]:
@@ -154,7 +154,7 @@ class PanelGrid:
     @property
     def panels(self) -> list[Panel]:
         """All panels, with letters."""
-        return [panel for row in lettered(self.rows) for panel in row]
+        return [panel for row in add_letters(self.rows) for panel in row]
 
     @property
     def series(self) -> list[Series]:
@@ -181,12 +181,12 @@ class PanelGrid:
 
         Bands are of this kind, and by default those of the caption.
         """
-        data, rows = self.points(sweeps, kind), lettered(self.rows)
+        data, rows = self.points(sweeps, kind), add_letters(self.rows)
         with context():
             figure = panels.blank(self.width, self.row_height * len(rows))
             grid = panels.grid_of_panels(figure, len(rows), len(rows[0]), share_y=self.share_y)
             for axes, row in zip(grid, rows, strict=True):
                 self.draw_row(axes, data, row)
             every, more = [ax for axes in grid for ax in axes], self.further_entries(data)
-            panels.shared_legend(figure, every, more=more)
+            panels.add_shared_legend(figure, every, more=more)
             return panels.finish(figure, data, self.series, sweeps)

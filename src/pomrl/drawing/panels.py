@@ -89,7 +89,7 @@ def draw_curves(ax: Axes, points: pd.DataFrame, looks: Sequence[Look]) -> None:
     lines = dict(zip(colors, ax.lines[first:], strict=True))
     for look in looks:
         _style(lines[look.label], look, is_mean=bool(of_series[look.label]["n"].all()))
-    for look in _shaded([look for look in looks if of_series[look.label]["lower"].notna().any()]):
+    for look in _choose_shaded([look for look in looks if of_series[look.label]["lower"].notna().any()]):
         _shade(ax, of_series[look.label], look)
     if points["marker"].any():
         circles = {"s": 25, "edgecolor": "black", "linewidth": 1, "zorder": 5, "clip_on": False}
@@ -106,7 +106,7 @@ def _style(line: Line2D, look: Look, *, is_mean: bool) -> None:
     line.set_clip_on(not is_mean)
 
 
-def _shaded(looks: Sequence[Look]) -> Sequence[Look]:
+def _choose_shaded(looks: Sequence[Look]) -> Sequence[Look]:
     """Return the series whose bands are drawn: of so many that nobody can tell them apart, three."""
     return looks if len(looks) <= MOST_BANDS else [looks[0], looks[len(looks) // 2], looks[-1]]
 
@@ -168,7 +168,7 @@ def _whole(ax: Axes) -> Figure:
     return whole
 
 
-def shared_legend(figure: FigureBase, axes: Sequence[Axes], *, more: Sequence[Artist] = ()) -> None:
+def add_shared_legend(figure: FigureBase, axes: Sequence[Axes], *, more: Sequence[Artist] = ()) -> None:
     """Put one legend beneath a figure or a part of it: each series of its panels once, and the handles in `more`.
 
     It has as many columns as the width of the figure allows, and the figure grows by its rows after the first.

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from pomrl.drawing.drawing import Drawing
-from pomrl.drawing.panels import blank, draw_curves, finish, grid_of_panels, shared_legend
+from pomrl.drawing.panels import add_shared_legend, blank, draw_curves, finish, grid_of_panels
 from pomrl.drawing.style import COLUMN_WIDTH, MARKERS, TEXT_WIDTH, Look, context, hues, look, shades
 from pomrl.results.chosen_runs import Chosen, Tasks, per_run
 from pomrl.results.statistics import Kind, band
@@ -51,7 +51,7 @@ class Roles:
     col: str | None = None
     row: str | None = None
 
-    def used(self) -> list[str]:
+    def settings(self) -> list[str]:
         """Return the settings that have a role, each once."""
         return list(dict.fromkeys(key for key in (self.hue, self.col, self.row) if key))
 
@@ -101,9 +101,9 @@ def draw(
     frame = per_run(chosen, y, *by, tasks=shown.tasks)
     if shown.against:
         frame = _pair(frame, y, ["run", *by], counterparts(chosen, shown.against))
-    keys = list(dict.fromkeys([*roles.used(), x]))
+    keys = list(dict.fromkeys([*roles.settings(), x]))
     for key in (key for key in keys if key not in by):
-        values = chosen.described(key) if key == x else [each.get(key, ABSENT) for each in chosen.settings]
+        values = chosen.values_of(key) if key == x else [each.get(key, ABSENT) for each in chosen.settings]
         frame[key] = pd.Series([*map(_plain, values)], dtype=object)[frame["experiment"]].to_numpy()
     data = band(frame, keys, y, shown.kind)
     is_text = data[x].map(lambda value: isinstance(value, str)).any()
@@ -116,7 +116,7 @@ def draw(
 
 def _complete(roles: Roles, varying: Sequence[str]) -> Roles:
     """Return the roles with the settings that vary and have none, each in the first role that is free."""
-    left = [key for key in varying if key not in roles.used()]
+    left = [key for key in varying if key not in roles.settings()]
     free = [role.name for role in fields(Roles) if not getattr(roles, role.name)]
     if len(left) > len(free):
         raise ValueError(
@@ -229,6 +229,6 @@ def _draw_panels(data: pd.DataFrame, of_panels: _Panels, roles: Roles, note: str
     for ax in every:
         of_panels.finish(ax)
     if roles.hue:
-        shared_legend(figure, every)
+        add_shared_legend(figure, every)
     figure.suptitle(note, fontsize="medium", color="0.25")
     return finish(figure, data)

@@ -34,7 +34,9 @@ class Local(Execution):
         self, function: Callable[[Item], Result], items: Sequence[Item], seconds: float
     ) -> Iterator[tuple[int, Result]]:
         try:
-            yield from one_by_one(partial(_indexed, function), range(len(items)), items, workers=self.at_once(seconds))
+            yield from one_by_one(
+                partial(_call_indexed, function), range(len(items)), items, workers=self.at_once(seconds)
+            )
         except BrokenProcessPool as error:
             exit_codes = re.search(r"exit codes of the workers are \{(.*?)\}", str(error))
             how = (exit_codes and exit_codes[1]) or "for an unknown reason"
@@ -42,6 +44,6 @@ class Local(Execution):
             raise ExecutionError(f"a process ended while it computed, {how}{hint}") from error
 
 
-def _indexed(function: Callable[[Item], Result], index: int, item: Item) -> tuple[int, Result]:
+def _call_indexed(function: Callable[[Item], Result], index: int, item: Item) -> tuple[int, Result]:
     with one_thread():
         return index, function(item)

@@ -47,27 +47,27 @@ class Basis:
         """The claims about sweeps that can be judged on this basis, because it has all settings that they read."""
         return [claim for claim in self.registry if claim.id in self._read]
 
-    def unjudged(self, claim: Claim) -> Outcome:
+    def unjudged_outcome(self, claim: Claim) -> Outcome:
         """Return when a claim is judged, and its share of the error, which is 0 for exact claims."""
         sharing = sum(each.is_judged and not each.is_exact for each in self.registry)
         planned = () if claim.is_judged_once else self.analyses
         enough = tuple(runs for runs in planned if runs >= claim.fewest_runs)
-        at_once = claim.fewest_runs if planned or not claim.sweeps else self.promised(claim)
+        at_once = claim.fewest_runs if planned or not claim.sweeps else self.promised_runs(claim)
         return Outcome(claim, enough or (at_once,), self.error / max(1, sharing))
 
-    def read_by(self, claim: Claim, parts: Collection[int] | None = None) -> list[Experiment]:
+    def experiments_of(self, claim: Claim, parts: Collection[int] | None = None) -> list[Experiment]:
         """Return the experiments that a claim reads, or that these of its parts read, which are counted from 0."""
         of_parts = self._read[claim.id]
         wanted = range(len(of_parts)) if parts is None else parts
         return list({id(each): each for part in wanted for each in of_parts[part]}.values())
 
-    def promised(self, claim: Claim) -> int:
+    def promised_runs(self, claim: Claim) -> int:
         """Return the number of runs that the sweeps ask for that a claim is about."""
-        return min(experiment.request.runs for experiment in self.read_by(claim))
+        return min(experiment.request.runs for experiment in self.experiments_of(claim))
 
-    def stored(self, claim: Claim, parts: Collection[int] | None = None) -> int:
+    def stored_runs(self, claim: Claim, parts: Collection[int] | None = None) -> int:
         """Return how many runs are stored of every experiment that a claim, or these of its parts, reads."""
-        return min(store.lookup(experiment).complete() for experiment in self.read_by(claim, parts))
+        return min(store.lookup(experiment).complete() for experiment in self.experiments_of(claim, parts))
 
     def sweeps(self, claim: Claim, losses: Callable[[Experiment], Losses]) -> dict[str, SweepLosses]:
         """Return the sweeps that a claim is about, with the losses that a function has of each experiment."""
@@ -85,10 +85,10 @@ class Basis:
         for claim in self.registry:
             if claim.sweeps and set(claim.sweeps) <= self.settings.keys():
                 with suppress(LookupError):  # the claim is about a setting that this basis does not have
-                    read[claim.id] = self.read_by_parts(claim)
+                    read[claim.id] = self.experiments_by_part(claim)
         return read
 
-    def read_by_parts(self, claim: Claim) -> list[list[Experiment]]:
+    def experiments_by_part(self, claim: Claim) -> list[list[Experiment]]:
         """Return the experiments that each part of a claim reads, found by trial on losses that are made up.
 
         The losses of one experiment after the other are changed: the estimates of the parts that read them change too.
@@ -100,9 +100,7 @@ class Basis:
 
         def losses(experiment: Experiment, changed: Experiment | None = None) -> Losses:
             asked[id(experiment)] = experiment
-            return (
-                made_up(experiment, 2, seed=1, least=0.0) if experiment is changed else made_up(experiment, 2, seed=0)
-            )
+            return invent(experiment, 2, seed=1, least=0.0) if experiment is changed else invent(experiment, 2, seed=0)
 
         before = claim.parts(self.sweeps(claim, losses))
         read: list[list[Experiment]] = [[] for _ in before]
@@ -115,7 +113,7 @@ class Basis:
         return [of_part or every for of_part in read]
 
 
-def made_up(experiment: Experiment, runs: int, seed: int, least: float = 1.0) -> Losses:
+def invent(experiment: Experiment, runs: int, seed: int, least: float = 1.0) -> Losses:
     """Return losses in the shape of those of an experiment, from `least` to `least` + 1.
 
     All runs are alike, so that they take no memory.
@@ -159,13 +157,13 @@ class Reader:
         Raises:
             StoreError: Runs are not stored, or a block of them is damaged.
         """
-        experiments = basis.read_by(claim, wanted)
+        experiments = basis.experiments_of(claim, wanted)
         read = {id(experiment) for experiment in experiments}
         asked = (claim.id, basis.choice, runs, *map(store.signature, experiments))
         if asked not in self.judged:
 
             def losses(experiment: Experiment) -> Losses:
-                return self.losses(experiment, runs) if id(experiment) in read else made_up(experiment, runs, seed=0)
+                return self.losses(experiment, runs) if id(experiment) in read else invent(experiment, runs, seed=0)
 
             self.judged[asked] = claim.parts(basis.sweeps(claim, losses))
         return self.judged[asked]

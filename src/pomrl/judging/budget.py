@@ -41,7 +41,7 @@ class Case:
 
     def needs(self, runs: int) -> list[Experiment]:
         """Return what the next analysis reads: the experiments of the open parts, with so many runs."""
-        read = self.basis.read_by(self.outcome.claim, self.outcome.open)
+        read = self.basis.experiments_of(self.outcome.claim, self.outcome.open)
         return [replace(each, request=replace(each.request, runs=runs)) for each in read]
 
     def analyse(self, reader: Reader, runs: int) -> None:
@@ -51,10 +51,10 @@ class Case:
 
     def is_stored(self, runs: int) -> bool:
         """Return whether the runs of the next analysis are stored."""
-        return self.basis.stored(self.outcome.claim, self.outcome.open) >= runs
+        return self.basis.stored_runs(self.outcome.claim, self.outcome.open) >= runs
 
 
-def stored_outcomes(bases: Sequence[Basis], reader: Reader) -> list[Case]:
+def judge_stored(bases: Sequence[Basis], reader: Reader) -> list[Case]:
     """Judge the claims about sweeps on each basis, as far as what is stored suffices."""
     return _judge(bases, reader, lambda due: [case for case, runs in due.items() if case.is_stored(runs)])
 
@@ -127,7 +127,7 @@ def _judge(
         possible: Function of the cases that are not decided, with the numbers of runs of their next analyses. It
             returns the cases that are judged now; the search ends when there is none.
     """
-    cases = [Case(basis, basis.unjudged(claim)) for basis in bases for claim in basis.claims if claim.is_judged]
+    cases = [Case(basis, basis.unjudged_outcome(claim)) for basis in bases for claim in basis.claims if claim.is_judged]
     for verdict_suffices in (True, False):  # first every claim gets a verdict, and then every topic
         while due := {case: runs for case in cases if (runs := case.next_analysis(verdict_suffices=verdict_suffices))}:
             if not (judged := possible(due)):

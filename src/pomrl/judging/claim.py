@@ -120,7 +120,7 @@ def claims_of(study: Study) -> list[Claim]:
             claims have the same id. The message names the study and the claim.
     """
     by_id: dict[str, Claim] = {}
-    for claim in _defined(study):
+    for claim in _find_claims(study):
         name = claim.check.__name__
         if claim.is_exact and claim.check.__code__.co_argcount:
             raise ConfigError(f"{study.word}: claim {name} names no sweep, as in @claim({claim.id!r}, 'SWEEP')")
@@ -134,7 +134,7 @@ def claims_of(study: Study) -> list[Claim]:
     return sorted(by_id.values(), key=lambda claim: _natural(claim.id))
 
 
-def _defined(study: Study) -> Iterator[Claim]:
+def _find_claims(study: Study) -> Iterator[Claim]:
     """Yield the claims that modules define themselves, in their order."""
     for module in study.modules("claims"):
         for each in dict.fromkeys(value for value in vars(module).values() if isinstance(value, Claim)):

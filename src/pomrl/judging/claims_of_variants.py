@@ -68,7 +68,7 @@ def basis(
     )
 
 
-def judged_on(study: Study, claims: Sequence[Claim], variants: Container[str]) -> dict[str, str]:
+def digest_basis(study: Study, claims: Sequence[Claim], variants: Container[str]) -> dict[str, str]:
     """Return the digest of what claims are judged on under these of the variants that the description names.
 
     It covers the experiments and the simulations with their code, the numbers of runs, the error, and the claims.
@@ -87,7 +87,7 @@ def judged_on(study: Study, claims: Sequence[Claim], variants: Container[str]) -
     return digests
 
 
-def stored(study: Study) -> Judgements:
+def load_judgements(study: Study) -> Judgements:
     """Return the judgements of a study, with the variants whose verdicts are older than the present code and settings.
 
     Raises:
@@ -96,7 +96,7 @@ def stored(study: Study) -> Judgements:
     found = judgements.read(study.outputs, list(study.described.variants))
     judged = [name for name in study.described.variants if found.of(name)]
     try:
-        present = judged_on(study, claims_of(study), judged) if judged else {}
+        present = digest_basis(study, claims_of(study), judged) if judged else {}
     except ConfigError:  # what can no longer be composed is not what was judged
         present = {}
     return replace(found, older=tuple(name for name in judged if found.judged_on.get(name, "") != present.get(name)))
@@ -108,7 +108,7 @@ def refuse_failing(study: Study, claims: Sequence[Claim]) -> None:
     on = basis(study, claims, default)
     for claim in claims:
         try:
-            on.read_by_parts(claim) if claim.sweeps else without_sweeps(claim)
+            on.experiments_by_part(claim) if claim.sweeps else without_sweeps(claim)
         except (StoreError, ConfigError):
             raise
         except Exception as error:  # whatever a function of somebody's own raises
@@ -117,7 +117,7 @@ def refuse_failing(study: Study, claims: Sequence[Claim]) -> None:
             raise ConfigError(f"{study.word}: claim {claim.id} ({place}): {in_words(error)}") from error
 
 
-def judged(study: Study, variant: Variant, on: Basis, reader: Reader, cases: Sequence[Case]) -> list[Judgement]:
+def judge_variant(study: Study, variant: Variant, on: Basis, reader: Reader, cases: Sequence[Case]) -> list[Judgement]:
     """Return the judgements under a variant that the description names, and all that is known of them.
 
     Claims about no sweep are judged under the first variant of the headline, because they do not depend on it.
@@ -134,18 +134,18 @@ def judged(study: Study, variant: Variant, on: Basis, reader: Reader, cases: Seq
     at_promised = at_once | {
         claim.id: reader.parts(on, claim, runs)
         for claim in on.claims
-        if (runs := min(on.promised(claim), on.stored(claim)))
+        if (runs := min(on.promised_runs(claim), on.stored_runs(claim)))
     }
     outcomes = {case.outcome.claim.id: case.outcome for case in cases}
     # A claim about a simulation has one analysis: of all its sequences.
-    outcomes |= {claim.id: on.unjudged(claim).after(at_once[claim.id]) for claim in of_no_sweep}
+    outcomes |= {claim.id: on.unjudged_outcome(claim).after(at_once[claim.id]) for claim in of_no_sweep}
     outcomes |= {claim.id: Outcome(claim) for claim in on.registry if not claim.is_judged}
     return [
         judgement(
             variant.name,
             outcomes[claim.id],
             at_promised[claim.id],
-            on.promised(claim) if claim.sweeps else None,
+            on.promised_runs(claim) if claim.sweeps else None,
             note=variant.notes.get(claim.id, ""),
         )
         for claim in on.registry

@@ -168,7 +168,7 @@ class Judgements:
     judged_on: Mapping[str, str] = field(default_factory=dict)
     """The digest of what they were judged on, by variant, where that is known."""
     older: tuple[str, ...] = ()
-    """The variants whose verdicts are older than the present code and settings (`claims_of_variants.stored`)."""
+    """The variants whose verdicts are older than the present code and settings."""
 
     @property
     def variants(self) -> list[str]:
@@ -178,9 +178,9 @@ class Judgements:
     @property
     def main(self) -> list[Judgement]:
         """The judgement of each claim under the first variant under which it is judged."""
-        return self.listed(self.variants)
+        return self.first_under(self.variants)
 
-    def listed(self, variants: Sequence[str]) -> list[Judgement]:
+    def first_under(self, variants: Sequence[str]) -> list[Judgement]:
         """Return the judgement of each claim under the first of these variants under which it is judged."""
         found: dict[str, Judgement] = {}
         for name in variants:

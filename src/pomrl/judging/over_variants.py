@@ -26,7 +26,7 @@ def counts(judgements: Collection[Judgement]) -> dict[Verdict, int]:
     return {verdict: sum(each.verdict is verdict for each in judgements) for verdict in Verdict}
 
 
-def ranked(judgements: Judgements, variants: Sequence[str]) -> list[str]:
+def rank(judgements: Judgements, variants: Sequence[str]) -> list[str]:
     """Return variants ordered by the number of claims that hold, then by the fewest that do not."""
     of = {name: counts(judgements.of(name).values()) for name in variants}
     return sorted(variants, key=lambda name: (-of[name][Verdict.HOLDS], of[name][Verdict.DOES_NOT_HOLD]))

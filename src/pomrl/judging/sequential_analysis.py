@@ -48,7 +48,7 @@ FUTILE = 0.05
 """The probability of a decision by the last analysis up to which a topic is not looked at again."""
 
 
-def judged_part(part: Part, error: float, last: int = 0) -> Comparison:
+def judge_part(part: Part, error: float, last: int = 0) -> Comparison:
     """Judge a part by its interval with this error, and say with what chance an analysis of `last` runs decides it."""
     found = Comparison.of(part, error)
     if found.verdict is not Verdict.UNDECIDED:
@@ -154,7 +154,7 @@ class Outcome:
         judged = list(self.parts or (None,) * len(parts))
         numbers = range(len(parts)) if self.open is None else self.open
         for number in numbers:
-            judged[number] = judged_part(parts[number], error, self.analyses[-1])
+            judged[number] = judge_part(parts[number], error, self.analyses[-1])
         runs = min((parts[number].estimate.runs for number in numbers), default=self.runs)
         return replace(self, parts=tuple(each for each in judged if each is not None), runs=runs)
 

@@ -46,7 +46,7 @@ def columns(judgements: Judgements, shown: Sequence[str], turned: Mapping[str, S
         shown: The variants that have a column. The verdicts on topics are those of the first one.
         turned: The variants under which the verdict on a claim is the opposite, by the claim's id.
     """
-    listed = judgements.listed(shown)
+    listed = judgements.first_under(shown)
     main, *others = shown
     under = {name: [judgements.of(name).get(each.id) for each in listed] for name in others}
     every = {

@@ -73,7 +73,7 @@ class Estimate:
         return np.where(policies != KEEP, self.occupancy(policies, gamma) * advantage, 0.0)
 
 
-def estimated(log: Log, gamma: float, structure: Structure | None = None) -> Estimate:
+def estimate_models(log: Log, gamma: float, structure: Structure | None = None) -> Estimate:
     """Return the models of the tasks of a log: posterior means under the prior that all tasks give, or a structure.
 
     The probabilities of actions are those of the task, with one more transition, which is shared out as in all tasks.

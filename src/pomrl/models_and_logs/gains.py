@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Float
 
-from pomrl.models_and_logs.departures import KEEP, Estimate, Policies, estimated
+from pomrl.models_and_logs.departures import KEEP, Estimate, Policies, estimate_models
 from pomrl.models_and_logs.logs import Log
 from pomrl.models_and_logs.structure import Structure
 
@@ -83,7 +83,7 @@ def judges(log: Log, gamma: float, structure: Structure | None, rng: np.random.G
     """Yield what each part of a log says of policies; how often actions were tried is known from the whole log."""
     part = log.parts(PARTS, rng)
     for number in range(PARTS):
-        others = estimated(log.only(part != number), gamma, structure)
+        others = estimate_models(log.only(part != number), gamma, structure)
         yield Judge(replace(others, visits=log.visits), log.only(part == number), gamma)
 
 
@@ -103,7 +103,7 @@ class Gains:
         return self.mean - self.quantile * self.deviation
 
 
-def estimated_gains(
+def estimate_gains(
     log: Log, gammas: Float[np.ndarray, " G"], structure: Structure | None, rng: np.random.Generator
 ) -> Gains:
     """Return the gains of planning with each of `SUPPORTS` and each discount factor, in this order.

@@ -13,8 +13,8 @@ import pandas as pd
 from jaxtyping import Float, Int
 
 from pomrl.checks import check_memory
-from pomrl.models_and_logs.departures import KEEP, Estimate, estimated
-from pomrl.models_and_logs.gains import SUPPORTS, Gains, estimated_gains
+from pomrl.models_and_logs.departures import KEEP, Estimate, estimate_models
+from pomrl.models_and_logs.gains import SUPPORTS, Gains, estimate_gains
 from pomrl.models_and_logs.logs import Log
 from pomrl.models_and_logs.models import ascending
 from pomrl.models_and_logs.recommendations import Improvement, Recommendation
@@ -109,11 +109,11 @@ def horizon_report(
     """
     check_memory(ARRAYS * 8 * int(np.prod(log.shape)), f"a report on {len(log.tasks)} tasks, {len(log.states)} states")
     grid = _grid(gamma_eval, gammas)
-    gains = estimated_gains(log, grid, structure, np.random.default_rng(seed))
+    gains = estimate_gains(log, grid, structure, np.random.default_rng(seed))
     table = pd.DataFrame({"support": np.repeat(SUPPORTS, len(grid)), "gamma": np.tile(grid, len(SUPPORTS))})
     table = table.assign(gain=gains.mean, lower=gains.lower)
-    estimate = estimated(log, gamma_eval, structure)
-    recommendation = _recommended(log, estimate, gains, table)
+    estimate = estimate_models(log, gamma_eval, structure)
+    recommendation = _recommend(log, estimate, gains, table)
     policies = recommendation.policies
     of_states = estimate.gains(policies, gamma_eval)
     others = runners_up(log, estimate, policies, recommendation.support, gamma_eval)
@@ -136,7 +136,7 @@ def _grid(gamma_eval: float, gammas: Any) -> Float[np.ndarray, " G"]:
     return np.unique([*grid, gamma_eval])
 
 
-def _recommended(log: Log, estimate: Estimate, gains: Gains, table: "pd.DataFrame") -> Recommendation:
+def _recommend(log: Log, estimate: Estimate, gains: Gains, table: "pd.DataFrame") -> Recommendation:
     """Recommend the plan with the highest limit, if that is above 0; of equal ones the one with the longest horizon."""
     tolerance = SAME * float(np.abs(log.paid).max() / (1.0 - table["gamma"].max()))
     best = int(np.flatnonzero(gains.lower >= gains.lower.max() - tolerance)[-1])

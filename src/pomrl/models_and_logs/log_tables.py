@@ -51,12 +51,12 @@ def from_log(  # noqa: PLR0913  (the table, and a name for each of its columns)
         ValueError: The table cannot be read, lacks a column, or has a bad entry; the message names the first one.
     """
     named = (task, state, action, reward, next_state, *(column for column in (terminated, episode) if column))
-    table = _read(frame, named)
+    table = _read_table(frame, named)
     if not len(table.frame):
         raise ValueError(f"{table.where}: there are no transitions")
-    tasks, k = table.coded(named[0])
-    actions, a = table.coded(named[2])
-    states, s_both = table.coded(named[1], named[4])
+    tasks, k = table.encode(named[0])
+    actions, a = table.encode(named[2])
+    states, s_both = table.encode(named[1], named[4])
     s, s_next = np.split(s_both, 2)
     if terminated is not None and (ends := table.flags(terminated)).any():
         states = states if END in states else (*states, END)
@@ -91,7 +91,7 @@ class _Table:
         if bad.any():
             raise ValueError(f"{self.where}: row {int(bad.argmax())}: the value of {column!r} {why}")
 
-    def coded(self, *columns: str) -> tuple[tuple[Hashable, ...], Int[np.ndarray, " n"]]:
+    def encode(self, *columns: str) -> tuple[tuple[Hashable, ...], Int[np.ndarray, " n"]]:
         """Return the names in some columns, and the number of the name in each of their rows, column by column."""
         for column in columns:
             self.refuse(self.frame[column].isna().to_numpy(), column, "is missing")
@@ -111,11 +111,11 @@ def _episodes(table: _Table, task: Int[np.ndarray, " n"], column: str | None) ->
     """Return the number of the episode of each transition; tasks may use the same names."""
     if column is None:
         return np.arange(len(task))
-    names, code = table.coded(column)
+    names, code = table.encode(column)
     return task * len(names) + code
 
 
-def _read(frame: Any, named: Sequence[str]) -> _Table:
+def _read_table(frame: Any, named: Sequence[str]) -> _Table:
     """Return the table of a log, which has each of these columns once."""
     if len(set(named)) < len(named):
         raise ValueError(f"a column is given twice, and has one meaning: {', '.join(map(repr, named))}")

@@ -16,7 +16,7 @@ from jaxtyping import Bool, Float, Int
 from scipy.special import betaincinv
 
 from pomrl.models_and_logs.models import Model
-from pomrl.models_and_logs.task_rewards import KnownRewards, LearnedRewards, learned_rewards
+from pomrl.models_and_logs.task_rewards import KnownRewards, LearnedRewards, learn_rewards
 from pomrl.science.data import Batch
 from pomrl.science.estimators.empirical_bayes import DirichletMemory, EmpiricalBayes
 from pomrl.science.mdp import check_gamma_eval
@@ -109,7 +109,7 @@ class Log:
         """What is known of the rewards of each task."""
         if self.known is not None:
             return KnownRewards(self.known)
-        return learned_rewards(self.counts, self.sums(self.reward), self.sums(self.reward**2))
+        return learn_rewards(self.counts, self.sums(self.reward), self.sums(self.reward**2))
 
     @property
     def paid(self) -> Float[np.ndarray, " n"]:

@@ -139,7 +139,7 @@ def plan(P: Any, R: Any, gammas: Sequence[float] | np.ndarray) -> Plan:
         raise ValueError(f"P and R have to have the same models, and their shapes are {shapes}")
     S, A = stack.shape[1:3]
     grid = ascending(gammas)
-    policies, values = _plans(stack, _checked_rewards(stack, rewards), grid)
+    policies, values = _plans(stack, _check_rewards(stack, rewards), grid)
     return Plan(grid, policies, values, tuple(range(S)), tuple(range(A)))
 
 
@@ -159,12 +159,12 @@ def from_arrays(P: Any, R: Any, states: Names | None = None, actions: Names | No
         rows = sparse_models.pairs_of(P)
         S, A = sparse_models.size_of(rows)
         if not sparse_models.is_small(rows):
-            return _named(rows, sparse_models.checked_rewards(rows, R), states, actions)
+            return _make_model(rows, sparse_models.check_rewards(rows, R), states, actions)
         P = rows.toarray().reshape(S, A, S)
     dense = float64(P, "P")
     if dense.ndim != 3:
         raise ValueError(f"P has to be [S, A, S] or sparse matrices, and its shape is {list(dense.shape)}")
-    return _named(dense, _checked_rewards(dense, float64(R, "R")), states, actions)
+    return _make_model(dense, _check_rewards(dense, float64(R, "R")), states, actions)
 
 
 def from_gymnasium(environment: Any, states: Names | None = None, actions: Names | None = None) -> Model:
@@ -215,7 +215,7 @@ def _entries(table: Any) -> list[np.ndarray]:
     return [column.astype(kind) for column, kind in zip(columns, (int, int, float, int, float, bool), strict=True)]
 
 
-def _checked_rewards(P: Float[np.ndarray, "..."], R: Float[np.ndarray, "..."]) -> Float[np.ndarray, "*M S A"]:
+def _check_rewards(P: Float[np.ndarray, "..."], R: Float[np.ndarray, "..."]) -> Float[np.ndarray, "*M S A"]:
     """Return the expected rewards of pairs, of models that are checked with them."""
     if P.shape[-3] != P.shape[-1]:
         raise ValueError(f"P has to be [..., S, A, S], and is {list(P.shape)}: states come before actions")
@@ -230,12 +230,12 @@ def _checked_rewards(P: Float[np.ndarray, "..."], R: Float[np.ndarray, "..."]) -
     return R
 
 
-def _named(P: Any, R: Float[np.ndarray, "S A"], states: Names | None, actions: Names | None) -> Model:
+def _make_model(P: Any, R: Float[np.ndarray, "S A"], states: Names | None, actions: Names | None) -> Model:
     S, A = R.shape
-    return Model(P, R, _checked_names("states", states, S), _checked_names("actions", actions, A))
+    return Model(P, R, _check_names("states", states, S), _check_names("actions", actions, A))
 
 
-def _checked_names(what: str, names: Names | None, count: int) -> tuple[Hashable, ...]:
+def _check_names(what: str, names: Names | None, count: int) -> tuple[Hashable, ...]:
     """Return the names of states or actions; ValueError unless there are so many and all are different."""
     found = tuple(range(count) if names is None else names)
     if len(found) != count or len(set(found)) != count:

@@ -56,16 +56,16 @@ def outcome(old: Log, new: Log, gamma_eval: float = 0.99, *, seed: int = 0) -> O
     """
     if missing := [task for task in old.tasks if task not in new.tasks]:
         raise ValueError(f"the later log lacks the task {missing[0]!r}: leave it out of the old log too")
-    report, both = horizon_report(old, gamma_eval, seed=seed), _joined(old, new)
+    report, both = horizon_report(old, gamma_eval, seed=seed), _join(old, new)
     sign = np.repeat([-1.0, 1.0], len(old.tasks)) / (PARTS * len(old.tasks))
     kept = np.full(both.visits.shape[:2], KEEP)
     parts = [each.value(kept) for each in judges(both, gamma_eval, None, np.random.default_rng(seed))]
     gain = sum(float(sign @ part.corrected) for part in parts)
     deviation = np.sqrt(sum(float(part.errors @ part.errors) for part in parts)) / (PARTS * len(old.tasks))
-    return Outcome(report.improvement, gain, float(deviation), _followed(report, both.visits[len(old.tasks) :]))
+    return Outcome(report.improvement, gain, float(deviation), _share_followed(report, both.visits[len(old.tasks) :]))
 
 
-def _joined(old: Log, new: Log) -> Log:
+def _join(old: Log, new: Log) -> Log:
     """Return one log in which each task of the old one is there twice, first as it was; old names come first."""
     states, actions = (tuple(dict.fromkeys(both)) for both in (old.states + new.states, old.actions + new.actions))
     tasks = tuple((log, task) for log in ("old", "new") for task in old.tasks)
@@ -87,7 +87,7 @@ def _positions(names: Sequence[Hashable], among: Sequence[Hashable]) -> Int[np.n
     return np.array([position.get(name, -1) for name in names])
 
 
-def _followed(report: HorizonReport, visits: Int[np.ndarray, "K S A"]) -> float:
+def _share_followed(report: HorizonReport, visits: Int[np.ndarray, "K S A"]) -> float:
     policies, changed = report.recommendation.policies, report.recommendation.changed
     of_changed = visits[:, : policies.shape[1]][changed]
     as_said = np.take_along_axis(of_changed, policies[changed][:, None], 1)

@@ -56,7 +56,7 @@ def is_small(rows: sparse.csr_array) -> bool:
     return 8 * S * A * S <= DENSE_BYTES and (S < large.LARGE or rows.nnz > large.SHARE * S * A * S)
 
 
-def checked_rewards(rows: sparse.csr_array, R: Any) -> Float[np.ndarray, "S A"]:
+def check_rewards(rows: sparse.csr_array, R: Any) -> Float[np.ndarray, "S A"]:
     """Return the expected rewards of pairs of a model, both of which are checked.
 
     Args:

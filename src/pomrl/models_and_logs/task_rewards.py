@@ -106,7 +106,7 @@ def _with_total(values: Float[np.ndarray, "..."], axis: int) -> Float[np.ndarray
     return np.concatenate([values.sum(axis, keepdims=True), values], axis)
 
 
-def learned_rewards(counts: Int[np.ndarray, "K S A S"], total: Sums, squares: Sums) -> LearnedRewards:
+def learn_rewards(counts: Int[np.ndarray, "K S A S"], total: Sums, squares: Sums) -> LearnedRewards:
     """Return what sums of rewards, and of their squares, say of the rewards of each task.
 
     Variances are those by which cells, tasks, successors and pairs differ beyond the errors of their means (DerSimonian

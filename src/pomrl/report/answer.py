@@ -19,7 +19,7 @@ from pomrl.judging.judgements import Judgement, Judgements
 from pomrl.judging.over_variants import counts, opposite
 from pomrl.judging.verdict import Comparison, Verdict
 from pomrl.report.markup import sentence
-from pomrl.report.rendering import rendered
+from pomrl.report.rendering import render
 from pomrl.results.tables import markdown
 
 MOST = 6
@@ -50,17 +50,17 @@ class Column:
 def text(study: Study, judgements: Judgements) -> str:
     """Return, as Markdown, how many claims hold under each variant that the description names."""
     shown = tuple(headline(study, judgements))
-    by_variants = grouped(judgements, shown)
+    by_variants = group_by_variants(judgements, shown)
     once = [claim for found in by_variants.values() for claim in found if is_judged_once(claim, judgements, shown)]
     groups = {
         holds: kept for holds, found in by_variants.items() if (kept := [claim for claim in found if claim not in once])
     }
     several = [claim for found in groups.values() for claim in found]
     everywhere, nowhere, undecided = (groups.pop(key, []) for key in (shown, (), None))
-    page = rendered(
+    page = render(
         "answer.md.j2",
         escapes=False,
-        **_known(study, judgements),
+        **_collect(study, judgements),
         shown=shown,
         once=once,
         several=several,
@@ -91,13 +91,13 @@ def claims_page(study: Study, judgements: Judgements, families: Mapping[str, Seq
     single = dict.fromkeys(name for of_family in families.values() for name in of_family)
     turned = opposite(judgements, study.unchanged if study.unchanged in named else named[0], list(single))
     cells = views.columns(judgements, named, turned)
-    page = rendered(
+    page = render(
         "claims.md.j2",
         escapes=False,
         study=study,
         judgements=judgements,
         named=named,
-        listed=judgements.listed(named),
+        listed=judgements.first_under(named),
         answer=text(study, judgements),
         older=views.older_in_words(study, judgements),
         legend=views.legend(study, cells),
@@ -108,7 +108,7 @@ def claims_page(study: Study, judgements: Judgements, families: Mapping[str, Seq
 
 def how_sure(study: Study, judgements: Judgements) -> str:
     """Return the sentences that say how sure the verdicts are, and what they are under variants beside the headline."""
-    known = _known(study, judgements)
+    known = _collect(study, judgements)
     shown = headline(study, judgements)
     others = [
         (name, [each for each in judgements.of(name).values() if each.verdict], opposite(judgements, shown[0], [name]))
@@ -117,12 +117,12 @@ def how_sure(study: Study, judgements: Judgements) -> str:
     ]
     verdicts = [each.verdict for name in shown for each in judgements.of(name).values()]
     alike = verdicts.count(Verdict.NO_DIFFERENCE)
-    return " ".join(rendered("how_sure.j2", escapes=False, **known, others=others, alike=alike).splitlines())
+    return " ".join(render("how_sure.j2", escapes=False, **known, others=others, alike=alike).splitlines())
 
 
-def _known(study: Study, judgements: Judgements) -> dict[str, Any]:
+def _collect(study: Study, judgements: Judgements) -> dict[str, Any]:
     named = [name for name in study.described.variants if judgements.of(name)]
-    judged = [each for each in judgements.listed(named) if each.verdict]
+    judged = [each for each in judgements.first_under(named) if each.verdict]
     few = [each for each in judged if each.is_decided_by_too_few]
     return {"study": study, "named": named, "judged": judged, "few": few, "counted": _count}
 
@@ -138,7 +138,7 @@ def headline(study: Study, judgements: Judgements) -> list[str]:
     return [name for name in study.described.headline if judgements.of(name)] or judgements.variants[:1]
 
 
-def grouped(judgements: Judgements, variants: Sequence[str]) -> dict[tuple[str, ...] | None, list[Judgement]]:
+def group_by_variants(judgements: Judgements, variants: Sequence[str]) -> dict[tuple[str, ...] | None, list[Judgement]]:
     """Return the claims by the variants under which they hold.
 
     The key of claims that hold wherever they are judged has all variants, and that of claims which are undecided under
@@ -169,7 +169,7 @@ def groups(study: Study, judgements: Judgements) -> dict[str, list[tuple[Judgeme
     The order is: under every variant of the headline, under some of them, under none, and what is undecided.
     """
     shown = headline(study, judgements)
-    found = grouped(judgements, shown)
+    found = group_by_variants(judgements, shown)
     return {
         _heading(key, shown): [
             (each, _why(each.id, judgements, shown)) for each in sorted(found[key], key=lambda each: not each.is_main)
@@ -197,7 +197,7 @@ def _why(id: str, judgements: Judgements, shown: Sequence[str]) -> str:
     return ""
 
 
-def placed(part: Comparison) -> Mapping[str, Any] | None:
+def place(part: Comparison) -> Mapping[str, Any] | None:
     """Return positions in a small drawing of an estimate, its interval and its thresholds, in percent of its width.
 
     Margins are a tenth of what they span; what is claimed is the range between `above` and `below`. It is None where

@@ -21,10 +21,10 @@ import typst
 from pomrl.configuration.settings import flat_settings, scientific_settings
 from pomrl.configuration.study import Study
 from pomrl.drawing.figures_of_study import FOLDER
-from pomrl.judging.claims_of_variants import stored
+from pomrl.judging.claims_of_variants import load_judgements
 from pomrl.judging.judgements import Judgement, Judgements
 from pomrl.judging.verdict import Comparison
-from pomrl.report.answer import grouped, headline
+from pomrl.report.answer import group_by_variants, headline
 from pomrl.results.intervals import Interval
 from pomrl.store import StoreError
 from pomrl.store.derived import DerivedFiles, write_file
@@ -45,7 +45,7 @@ def write(study: Study) -> Path:
             f"{study.word}: there is no article/article.typ; it is a Typst document that imports study.typ"
         )
     text = study.article.read_text(encoding="utf-8")
-    judgements = stored(study)
+    judgements = load_judgements(study)
     if not judgements.main or judgements.older or any(each.provisional for each in judgements.main):
         state = "older than the present code" if judgements.older else "provisional, or not there"
         raise StoreError(f"{study.word}: its results are {state}; pomrl reproduce {study.word} computes them")
@@ -58,7 +58,7 @@ def write(study: Study) -> Path:
 def values(study: Study, judgements: Judgements, text: str) -> Mapping[str, Any]:
     """Return all that an article may name, as data for JSON; settings are those of the sweeps that its text names."""
     shown = headline(study, judgements)
-    groups = grouped(judgements, shown)
+    groups = group_by_variants(judgements, shown)
     names = {tuple(shown): "all", (): "none", None: "undecided"}
     counts = {names.get(key, "+".join(key or ())): len(found) for key, found in groups.items()}
     tables = sorted((study.folder / "pages").glob("*.csv"))
@@ -71,7 +71,7 @@ def values(study: Study, judgements: Judgements, text: str) -> Mapping[str, Any]
             "analyses": ", ".join(f"{runs:,}" for runs in study.described.analyses),
         },
         "claims": {name: {id: _judge(each) for id, each in judgements.of(name).items()} for name in shown},
-        "order": [each.id for each in judgements.listed(shown)],
+        "order": [each.id for each in judgements.first_under(shown)],
         "counts": {"all": 0, "none": 0, "undecided": 0} | counts | {"claims": sum(map(len, groups.values()))},
         "settings": {name: _settings(study, name) for name in swept if name in study.sweeps},
         "tables": {path.stem: json.loads(pd.read_csv(path).to_json(orient="records")) for path in tables},

@@ -12,14 +12,14 @@ from pomrl.drawing.figure import INTERVALS, figures_of
 from pomrl.drawing.figures_of_study import FOLDER
 from pomrl.judging import claims_of_variants, views
 from pomrl.judging.judgements import Judgement, Judgements
-from pomrl.judging.over_variants import counts, ranked
+from pomrl.judging.over_variants import counts, rank
 from pomrl.judging.verdict import LOOKS
 from pomrl.report import answer, curves, pages, provenance
 from pomrl.report.figure_files import FigureFiles
 from pomrl.report.markup import documents
-from pomrl.report.rendering import rendered
+from pomrl.report.rendering import render
 from pomrl.results.chosen_runs import Chosen
-from pomrl.results.summary_tables import summarised
+from pomrl.results.summary_tables import summarise
 from pomrl.results.tables import as_text
 from pomrl.store import StoreError
 
@@ -57,7 +57,7 @@ class Shown:
     @cached_property
     def judgements(self) -> Judgements:
         """The judgements of the study."""
-        return claims_of_variants.stored(self.study)
+        return claims_of_variants.load_judgements(self.study)
 
     @property
     def main(self) -> list[Judgement]:
@@ -73,7 +73,7 @@ class Shown:
     def matrix(self) -> list[str]:
         """All variants, those under which most claims hold first; empty if the description names all of them."""
         names = self.judgements.variants
-        return ranked(self.judgements, names) if {*names} - {*self.study.described.variants} else []
+        return rank(self.judgements, names) if {*names} - {*self.study.described.variants} else []
 
     def claims_of(self, figure: FigureFiles) -> list[Judgement]:
         """Return the claims that a figure shows."""
@@ -118,7 +118,7 @@ def html(study: Study, command: str, warn: Callable[[str], object] = str) -> str
     sources: dict[str, list[provenance.Shown]] = {"": []}
     for figure in figures:
         sources.setdefault(figure.variant, []).extend(chain.from_iterable(each.shown for each in figure.versions))
-    return rendered(
+    return render(
         "study.html.j2",
         of=of,
         command=command,
@@ -147,12 +147,12 @@ def selection_page(chosen: Chosen, figure: FigureFiles | None, command: str, rem
         StoreError: A stored experiment is damaged.
     """
     shown = [("stored", source) for source in chosen.sources()]
-    return rendered(
+    return render(
         "selection.html.j2",
         command=command,
         runs=chosen.runs_in_words(),
         figure=figure,
-        summaries=as_text(summarised(chosen)),
+        summaries=as_text(summarise(chosen)),
         remark=remark,
         sweep=provenance.sweep_provenances(shown)["stored"],
         experiments=list(zip(chosen.stored, chosen.settings, strict=True)),

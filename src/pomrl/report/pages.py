@@ -67,16 +67,16 @@ def documents(study: Study) -> dict[str, str]:
         StoreError: One was renewed in the outputs, and is damaged there.
     """
     paths = sorted((study.folder / "pages").glob("*.md"))
-    return {path.stem: path.read_text(encoding="utf-8") for path in paths} | made(study)
+    return {path.stem: path.read_text(encoding="utf-8") for path in paths} | read_documents(study)
 
 
-def made(study: Study) -> dict[str, str]:
+def read_documents(study: Study) -> dict[str, str]:
     """Return the documents that were renewed in the outputs of a study, by their names."""
     sidecars = sorted((study.outputs / "pages").glob("*.json"))
     return {each.stem: DerivedFiles(each).content(f"{each.stem}.md").decode() for each in sidecars}
 
 
-def renewed(document: str, parts: Mapping[str, str]) -> str:
+def fill(document: str, parts: Mapping[str, str]) -> str:
     """Return a document with new parts between its lines `<!-- NAME -->` and `<!-- end of NAME -->`.
 
     Raises:
@@ -104,7 +104,7 @@ def renew(study: Study) -> list[str]:
             raise ConfigError(f"{study.word}: pages/{name}.py makes parts of pages/{name}.md, which is not there")
         try:
             parts = module.parts(Page(study, name))
-            content = renewed(document.read_text(encoding="utf-8"), parts)
+            content = fill(document.read_text(encoding="utf-8"), parts)
         except StoreError as error:
             remedy = f"pomrl reproduce {study.word} --variants all computes what it reads"
             lacking.append(f"pages/{name}.md is not renewed: {error}; {remedy}")

@@ -12,7 +12,7 @@ from pomrl.judging.views import decisive_in_words, in_words
 from pomrl.report.markup import sentence, symbols
 
 
-def rendered(template: str, *, escapes: bool = True, **shown: Any) -> str:
+def render(template: str, *, escapes: bool = True, **shown: Any) -> str:
     """Return a page. By default what is put into it is escaped, and an unknown name is an error."""
     environment = Environment(
         loader=PackageLoader("pomrl.report"),
@@ -21,7 +21,7 @@ def rendered(template: str, *, escapes: bool = True, **shown: Any) -> str:
         lstrip_blocks=True,
         undefined=StrictUndefined,
     )
-    filters = (symbols, sentence, number_of, data_uri, packed, packed_json, css_class, in_words, decisive_in_words)
+    filters = (symbols, sentence, number_of, data_uri, pack, pack_json, css_class, in_words, decisive_in_words)
     environment.filters |= {each.__name__: each for each in filters}
     return environment.get_template(template).render(shown)
 
@@ -31,14 +31,14 @@ def data_uri(content: bytes, media_type: str) -> str:
     return f"data:{media_type};base64,{b64encode(content).decode()}"
 
 
-def packed(content: bytes) -> str:
+def pack(content: bytes) -> str:
     """Return `content` packed with gzip, in letters, without the time at which it was packed."""
     return b64encode(gzip.compress(content, 9, mtime=0)).decode()
 
 
-def packed_json(data: Any) -> str:
+def pack_json(data: Any) -> str:
     """Return data as JSON, packed; a page unpacks it with `unpacked` of `packed.js`."""
-    return packed(json.dumps(data, separators=(",", ":"), sort_keys=True, allow_nan=False).encode())
+    return pack(json.dumps(data, separators=(",", ":"), sort_keys=True, allow_nan=False).encode())
 
 
 def css_class(verdict: object) -> str:

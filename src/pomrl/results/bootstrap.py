@@ -24,7 +24,7 @@ MANY_RESAMPLES_OF_CLAIMS = 399_999
 """For the correlations of claims at precision, whose errors are so small that fewer resamples do not resolve them."""
 
 NORMAL_ABOVE = 2000
-"""With more runs than this, `resampled_means` draws from the normal distribution that means have then."""
+"""With more runs than this, `resample_means` draws from the normal distribution that means have then."""
 
 MOST_RESAMPLED = 2**20
 """The number of runs that are resampled at once, which bounds memory; it changes no result."""
@@ -39,7 +39,7 @@ def percentile(estimate: float, resampled: Float[np.ndarray, " B"]) -> Interval:
     return Interval(float(estimate), float(lower), float(upper))
 
 
-def bootstrapped(sample: np.ndarray, statistic: Callable[[np.ndarray], np.ndarray]) -> Interval:
+def bootstrap_interval(sample: np.ndarray, statistic: Callable[[np.ndarray], np.ndarray]) -> Interval:
     """Return a statistic of numbers[K, n] over n runs, with the percentile interval of resampled runs."""
     estimate = float(np.squeeze(statistic(sample)))
     n, resamples = sample.shape[-1], RESAMPLES_OF_SUMMARIES
@@ -90,7 +90,7 @@ def normal_means(
         yield centre + rng.standard_normal((min(at_a_time, resamples - start), len(centre))) @ root
 
 
-def resampled_means(samples: Sequence[Float[np.ndarray, "n _k"]], seed: int = 0) -> Float[np.ndarray, "B _K"]:
+def resample_means(samples: Sequence[Float[np.ndarray, "n _k"]], seed: int = 0) -> Float[np.ndarray, "B _K"]:
     """Return the means over resamples of the runs, which all samples share, side by side, for gamma*."""
     resamples = RESAMPLES_OF_GAMMA_STAR
     if len(samples[0]) <= NORMAL_ABOVE:

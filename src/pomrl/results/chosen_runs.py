@@ -71,7 +71,7 @@ class Chosen:
     notes: tuple[str, ...] = ()
     """Lines about what is left out."""
 
-    def described(self, key: str) -> list[Any]:
+    def values_of(self, key: str) -> list[Any]:
         """Return the value of a setting in each experiment.
 
         Raises:
@@ -132,7 +132,7 @@ def meant(
     """
     find_modules_in(Path.cwd())  # of components, whose present code is compared with that of what is stored
     if words and not any("=" in word for word in words):
-        return [Found(each, each.complete(), None) for each in map(_named, words)], []
+        return [Found(each, each.complete(), None) for each in map(_find_by_name, words)], []
     asked, where = filters(words), dict(where or {})
     code = str(where.pop("code", asked.pop("code", PRESENT)))
     experiments: list[Experiment] | None = None
@@ -148,7 +148,7 @@ def meant(
         if runs := each.complete():
             versions.setdefault(json.dumps(each.said().settings, sort_keys=True), []).append(Found(each, runs, None))
     found, left_out = list[Found](), 0
-    for identity, experiment in _wanted(experiments) if experiments else [(each, None) for each in versions]:
+    for identity, experiment in _list_wanted(experiments) if experiments else [(each, None) for each in versions]:
         known = versions.get(identity, [])
         of_code = _of_code(known, code)
         left_out += len(known) - len(of_code)
@@ -212,7 +212,7 @@ def filters(words: Sequence[str]) -> dict[str, Any]:
     return wanted
 
 
-def _named(word: str) -> StoredExperiment:
+def _find_by_name(word: str) -> StoredExperiment:
     """Return the experiment in a folder, or the one whose signature starts with a word."""
     stored = StoredExperiment(Path(word)) if "/" in word else store.by_signature(word)
     stored.said()
@@ -226,7 +226,7 @@ def _experiments(words: Sequence[str], sources: Sources) -> list[Experiment]:
         raise ConfigError(f"{error}; --where {' '.join(words)} chooses among what is stored") from error
 
 
-def _wanted(experiments: Sequence[Experiment]) -> list[tuple[str, Experiment]]:
+def _list_wanted(experiments: Sequence[Experiment]) -> list[tuple[str, Experiment]]:
     """Return experiments without repetitions, each with the settings that tell what is stored of it."""
     identities = [json.dumps(scientific_settings(each), sort_keys=True) for each in experiments]
     pairs = zip(identities, experiments, strict=True)
@@ -240,7 +240,7 @@ def _hindsight(experiment: Experiment | None) -> Hindsight | None:
 
 def _of_code(versions: Sequence[Found], code: str) -> list[Found]:
     """Return what some code computed of the experiment of which these are the versions, the latest last."""
-    present = [each for each in versions if each.stored.outdated() is None][-1:]
+    present = [each for each in versions if each.stored.why_outdated() is None][-1:]
     if code == PRESENT:
         return present
     if code == PREVIOUS:

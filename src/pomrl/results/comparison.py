@@ -9,7 +9,7 @@ import pandas as pd
 
 from pomrl.configuration.composed import METHOD_GROUPS
 from pomrl.configuration.settings import varying_keys
-from pomrl.results.bootstrap import percentile, resampled_means
+from pomrl.results.bootstrap import percentile, resample_means
 from pomrl.results.chosen_runs import PRESENT, Found
 from pomrl.results.intervals import Interval
 from pomrl.results.losses import Losses
@@ -37,7 +37,7 @@ class Side:
         stored, runs, experiment = found
         schedule = experiment.method.gamma_schedule if experiment else None
         losses = Losses.of_stored(stored, runs, schedule) if runs else None
-        return Side(name, found.settings() | {"code": stored.code() if stored.outdated() else PRESENT}, losses)
+        return Side(name, found.settings() | {"code": stored.code() if stored.why_outdated() else PRESENT}, losses)
 
 
 Pair = tuple[Side, Side]
@@ -48,7 +48,7 @@ def nearest(old: Sequence[Side], new: Sequence[Side]) -> list[Pair]:
     return [(min(old, key=lambda each: len(differences([each.settings, other.settings]))), other) for other in new]
 
 
-def grouped(pairs: Sequence[Pair]) -> list[list[Pair]]:
+def group_pairs(pairs: Sequence[Pair]) -> list[list[Pair]]:
     """Return pairs of experiments in groups that share the settings in which they differ; equal ones are left out."""
     groups: dict[str, list[Pair]] = {}
     for a, b in pairs:
@@ -116,9 +116,9 @@ def _gamma_star_difference(a: Losses, b: Losses, *, paired: bool) -> Interval:
     """Compare gamma*, averaged over tasks; runs that are pairs are resampled together."""
     flat = [losses.loss.reshape(len(losses.loss), -1) for losses in (a, b)]
     if paired:
-        both = np.hsplit(resampled_means(flat), [flat[0].shape[1]])
+        both = np.hsplit(resample_means(flat), [flat[0].shape[1]])
     else:
-        both = [resampled_means([each], seed) for seed, each in enumerate(flat)]
+        both = [resample_means([each], seed) for seed, each in enumerate(flat)]
     resampled = [
         minimising(losses.gammas, means.reshape(-1, *losses.loss.shape[1:])).mean(-1)
         for losses, means in zip((a, b), both, strict=True)

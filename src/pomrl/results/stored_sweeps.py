@@ -51,7 +51,7 @@ StoredSweeps = Mapping[str, StoredSweep]
 """What is stored of several sweeps, by their names."""
 
 
-def stored_simulation(simulation: Simulation) -> StoredSweep:
+def load_simulation(simulation: Simulation) -> StoredSweep:
     """Return the stored table of a simulation, in the form in which figures get the tables of sweeps.
 
     Raises:
@@ -76,7 +76,7 @@ def promised_runs(settings: Iterable[Setting]) -> int:
     return max(setting.experiment.request.runs for setting in settings)
 
 
-def stored_sweep(settings: Sequence[Setting], most: int | None = None) -> StoredSweep:
+def load_sweep(settings: Sequence[Setting], most: int | None = None) -> StoredSweep:
     """Load what is stored of the settings of a sweep.
 
     Args:

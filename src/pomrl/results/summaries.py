@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from jaxtyping import Float
 
-from pomrl.results.bootstrap import bootstrapped
+from pomrl.results.bootstrap import bootstrap_interval
 from pomrl.results.intervals import Interval
 from pomrl.results.statistics import difference
 
@@ -43,7 +43,7 @@ def summary(sample: PerRun, statistic: str) -> Interval:
     """
     if statistic == "mean":
         return difference(np.zeros_like(sample), sample, paired=True)
-    return bootstrapped(sample[None], ROBUST[statistic])
+    return bootstrap_interval(sample[None], ROBUST[statistic])
 
 
 def paired_difference(a: PerRun, b: PerRun, statistic: str) -> Interval:
@@ -55,4 +55,4 @@ def paired_difference(a: PerRun, b: PerRun, statistic: str) -> Interval:
     if statistic == "mean":
         return difference(a, b, paired=True)
     of = ROBUST[statistic]
-    return bootstrapped(np.stack([a, b]), lambda both: of(both[1]) - of(both[0]))
+    return bootstrap_interval(np.stack([a, b]), lambda both: of(both[1]) - of(both[0]))

@@ -12,7 +12,7 @@ from pomrl.results.intervals import Interval
 from pomrl.results.summaries import STATISTICS, paired_difference, summary
 
 
-def summarised(
+def summarise(
     chosen: Chosen,
     value: str = "planning_loss",
     tasks: Tasks = "all",

@@ -17,7 +17,7 @@ MOST_CHARACTERS = 4000
 """Longer text is cut, because it quotes an absurd value."""
 
 
-def written(table: "pd.DataFrame", form: str = "text") -> str:
+def format_table(table: "pd.DataFrame", form: str = "text") -> str:
     """Return a table in one of `FORMATS`.
 
     CSV has all digits; the other forms have an estimate and its interval in one cell (`as_text`). Text has tabs between

@@ -36,5 +36,5 @@ def seconds(problem: Problem, method: Method, runs: int) -> float:
     of_task = PER_TASK + PER_ENTRY_OF_TASK * entries
     of_trial = PER_ENTRY_OF_TRIAL * entries + (PER_CUBE * S**3 if S > SMALL else 0.0)
     of_plan = PER_SQUARE_OF_SMALL * S**2 if S <= SMALL else PER_SQUARE * S**2 + PER_CUBE_OF_PLAN * S**3
-    plans_of_model = method.gamma_schedule.computed().gammas_per_task * method.agent.plans_per_gamma
+    plans_of_model = method.gamma_schedule.computed_schedule().gammas_per_task * method.agent.plans_per_gamma
     return runs * problem.T * (of_task + problem.trials * (of_trial + plans_of_model * of_plan))

@@ -71,11 +71,11 @@ def plan(experiments: Sequence[Experiment]) -> list[Job]:
 def _look_up(experiment: Experiment) -> Job:
     stored, runs = store.lookup(experiment), experiment.request.runs
     if experiment.request.force:
-        return Job(experiment, stored, store.aligned(max(runs, stored.complete())), [])
+        return Job(experiment, stored, store.divide_into_blocks(max(runs, stored.complete())), [])
     return Job(experiment, stored, *store.missing(stored, runs))
 
 
-def unfinished(jobs: Sequence[Job]) -> list[Job]:
+def find_unfinished(jobs: Sequence[Job]) -> list[Job]:
     """Return the jobs with runs to compute or a description to write: each experiment once, with the most runs."""
     by_runs = sorted(jobs, key=lambda job: job.experiment.request.runs)
     lacking = {job.stored.signature: job for job in by_runs if job.missing or not job.stored.manifest()}
@@ -101,7 +101,7 @@ class Estimate:
 
 def estimate(jobs: Sequence[Job], times: int = 1) -> Estimate:
     """Return what jobs take with the execution of the first, and as many others as alike; shared work counts once."""
-    lacking = [job for job in unfinished(jobs) if job.missing]
+    lacking = [job for job in find_unfinished(jobs) if job.missing]
     runs = times * sum(job.runs_missing for job in lacking)
     seconds = times * sum((job.seconds for job in lacking), 0.0)
     parts = times * sum(len(job.missing) for job in lacking)

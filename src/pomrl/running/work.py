@@ -24,7 +24,7 @@ from pomrl.configuration.parsing import Request
 from pomrl.configuration.settings import component_classes, scientific_settings
 from pomrl.execution import ExecutionError
 from pomrl.running import cost
-from pomrl.running.plan import Job, unfinished
+from pomrl.running.plan import Job, find_unfinished
 from pomrl.science.drawn_tasks import STACK_BYTES
 from pomrl.science.experiment import tables
 from pomrl.science.problem import Method, Problem, components
@@ -93,7 +93,7 @@ def work(jobs: Sequence[Job], advance: Callable[[int, int], None]) -> dict[str, 
     Raises:
         ExecutionError: If the work cannot go on.
     """
-    lacking = {job.stored.signature: job for job in unfinished(jobs)}
+    lacking = {job.stored.signature: job for job in find_unfinished(jobs)}
     requests: defaultdict[str, list[Request]] = defaultdict(list)
     for job in jobs:
         requests[job.stored.signature].append(job.experiment.request)

@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int, Num
 from pydantic import Field
 
-from pomrl.checks import Component, read_only
+from pomrl.checks import Component, make_read_only
 from pomrl.science.randomness import Generators
 from pomrl.science.solvers import compiled
 
@@ -50,7 +50,7 @@ class Batch:
     """The m of the experiment. Where all pairs have the same number of transitions, `visits` are multiples of it."""
 
     def __post_init__(self) -> None:
-        read_only(*self._arrays)
+        make_read_only(*self._arrays)
 
     @property
     def _arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -80,10 +80,10 @@ class Batch:
     def noise(self) -> Float[np.ndarray, "*n S A S"]:
         """The sum P_bar (1 - P_bar) N over the N transitions from each pair, in units of m."""
         noise = self.P_bar * (1.0 - self.P_bar) * (self.visits / max(self.m, 2))[..., None]
-        read_only(noise)
+        make_read_only(noise)
         return noise
 
-    def reshaped(self, *axes: int) -> "Batch":
+    def reshape(self, *axes: int) -> "Batch":
         """Return the batch with other axes in front of the pairs (s, a)."""
         front = self.counts.ndim - 3
         return Batch(*(array.reshape(*axes, *array.shape[front:]) for array in self._arrays), m=self.m)
@@ -115,7 +115,7 @@ class Batches:
     @staticmethod
     def same(batch: Batch) -> "Batches":
         """Return one batch of each of n runs, [n, S, A, S], for both uses."""
-        return Batches(batch.reshaped(len(batch.P_bar), 1), batch)
+        return Batches(batch.reshape(len(batch.P_bar), 1), batch)
 
 
 class Data(Component):
@@ -266,7 +266,7 @@ def trajectories(
     return found
 
 
-def joined(of_tasks: Sequence[np.ndarray]) -> np.ndarray:
+def join(of_tasks: Sequence[np.ndarray]) -> np.ndarray:
     """Return the arrays of several tasks as one, along their first axis; that of a single task is not copied."""
     return of_tasks[0] if len(of_tasks) == 1 else np.concatenate(of_tasks)
 

@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pomrl.checks import read_only
+from pomrl.checks import make_read_only
 from pomrl.science import checked
-from pomrl.science.data import Batch, Batches, Trajectories, joined
+from pomrl.science.data import Batch, Batches, Trajectories, join
 from pomrl.science.estimators.estimator import Truth
 from pomrl.science.estimators.memory import Models
-from pomrl.science.estimators.reward_models import RewardMemory, sampled_means
+from pomrl.science.estimators.reward_models import RewardMemory, sample_means
 from pomrl.science.exploration import Collecting, explorations
 from pomrl.science.mdp import Rewards
 from pomrl.science.problem import Problem
@@ -34,7 +34,7 @@ class DrawnTask(NamedTuple):
     truth: Truth
 
 
-def shared(tasks: Iterator[DrawnTask], readers: int) -> list[Iterator[DrawnTask]]:
+def share(tasks: Iterator[DrawnTask], readers: int) -> list[Iterator[DrawnTask]]:
     """Return iterators over the same tasks, which keep a task only until all of them have passed it.
 
     `itertools.tee` keeps up to 57 tasks that all have passed, with all their batches.
@@ -77,8 +77,8 @@ def _truth(problem: Problem, means: Sequence[MeanModel]) -> Truth:
     candidates = problem.task_distribution.candidates()
     truth = Truth(P_o, variance, np.stack(unsmoothed) if unsmoothed else None, candidates)
     for mean in means:
-        read_only(mean.P_o, mean.R, mean.varying)
-    read_only(truth.P_o, truth.variance, *unsmoothed)
+        make_read_only(mean.P_o, mean.R, mean.varying)
+    make_read_only(truth.P_o, truth.variance, *unsmoothed)
     return truth
 
 
@@ -100,7 +100,7 @@ def draw(problem: Problem, runs: Sequence[int], at_a_time: int) -> Iterator[Draw
     while together := list(islice(settings, at_a_time)):
         alike = [list(group) for _, group in groupby(together, key=id)]
         drawn = [checked.draw_tasks(distribution, task_streams, group[0].means, len(group)) for group in alike]
-        P, R = joined([tasks.P for tasks in drawn]), joined([tasks.R for tasks in drawn])
+        P, R = join([tasks.P for tasks in drawn]), join([tasks.R for tasks in drawn])
         if isinstance(problem.data, Trajectories) and problem.data.is_adaptive:
             batches = explorations(problem.data, batch_streams, P, R, problem.m, problem.gamma_eval)
             R_hat = R
@@ -108,9 +108,9 @@ def draw(problem: Problem, runs: Sequence[int], at_a_time: int) -> Iterator[Draw
             own = checked.draw_batch(problem.data, batch_streams, P, problem.m, problem.trials)
             meta = checked.of_tasks(problem.meta_batch, own, problem.data, meta_streams, P)
             R_hat, memory = _rewards(problem, reward_streams, memory, R, own)
-            of_memories = own if problem.meta_batch.is_shared else own.reshaped(*meta.P_bar.shape[:2], 1)
+            of_memories = own if problem.meta_batch.is_shared else own.reshape(*meta.P_bar.shape[:2], 1)
             batches = map(Batches, of_memories, meta)
-        read_only(P, R)
+        make_read_only(P, R)
         truths = (setting.truth for setting in together)
         yield from (DrawnTask(*each) for each in zip(P, R, R_hat, batches, truths, strict=True))
 
@@ -124,7 +124,7 @@ def _rewards(
         return np.repeat(R, trials, axis=1), memory
     estimates = []
     for of_task, batch in zip(R, own, strict=True):
-        mean = sampled_means(rngs, problem.reward_noise, batch, of_task)
+        mean = sample_means(rngs, problem.reward_noise, batch, of_task)
         N = np.broadcast_to(batch.visits, mean.shape)
         estimated, memory = problem.reward_learning.estimate(memory, mean, N)
         estimates.append(estimated.reshape(-1, *mean.shape[2:]))

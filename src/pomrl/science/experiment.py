@@ -14,11 +14,11 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float
 
-from pomrl.checks import read_only
+from pomrl.checks import make_read_only
 from pomrl.science import checked
-from pomrl.science.agents.acting import Played, played
-from pomrl.science.data import joined
-from pomrl.science.drawn_tasks import draw, shared, tasks_at_a_time
+from pomrl.science.agents.acting import Played, play
+from pomrl.science.data import join
+from pomrl.science.drawn_tasks import draw, share, tasks_at_a_time
 from pomrl.science.loss_tables import MEASURED, Columns, tabulate
 from pomrl.science.mdp import expected_rewards
 from pomrl.science.metrics.metric import Metric, Outcome, PlanningLoss
@@ -45,15 +45,15 @@ def tables(problem: Problem, methods: Sequence[Method], runs: Sequence[int]) -> 
     """
     size = tasks_at_a_time(problem, len(runs))
     alike = _without_metrics(methods)
-    drawn, *copies = shared(draw(problem, runs, size), 1 + len(alike))
-    players = [played(problem, method, copy, runs, size) for method, copy in zip(alike, copies, strict=True)]
+    drawn, *copies = share(draw(problem, runs, size), 1 + len(alike))
+    players = [play(problem, method, copy, runs, size) for method, copy in zip(alike, copies, strict=True)]
     results: list[list[Columns]] = [[] for _ in methods]
     while stack := list(islice(drawn, size)):
-        P, R = (joined([getattr(task, name) for task in stack]) for name in ("P", "R"))
+        P, R = (join([getattr(task, name) for task in stack]) for name in ("P", "R"))
         R = np.ascontiguousarray(expected_rewards(R, P))
         of_stack = [list(islice(player, len(stack))) for player in players]
         judged = _Judged(P, R, problem.criterion.optimal_value(P, R))
-        read_only(*judged)
+        make_read_only(*judged)
         columns = [_evaluate(each, judged, problem) for each in of_stack]
         for method, result in zip(methods, results, strict=True):
             i = alike.index(replace(method, metric=PlanningLoss()))
@@ -78,8 +78,8 @@ def _evaluate(tasks: Sequence[Played], judged: _Judged, problem: Problem) -> Col
     All numbers are means over the K trials of a task, whose policies are evaluated together.
     """
     N, K = len(judged.P), problem.trials
-    P_hat = joined([task.given.P_hat for task in tasks])
-    gamma, policy = (joined([getattr(task, name) for task in tasks]) for name in ("gamma", "policy"))
+    P_hat = join([task.given.P_hat for task in tasks])
+    gamma, policy = (join([getattr(task, name) for task in tasks]) for name in ("gamma", "policy"))
     policy = policy.reshape(N, -1, *policy.shape[2:])
     loss = problem.criterion.planning_loss(judged.P, judged.R, policy, judged.V_star)
     error = P_hat.reshape(N, K, -1) - judged.P.reshape(N, 1, -1)
@@ -118,5 +118,5 @@ def _outcome(tasks: Sequence[Played], judged: _Judged, problem: Problem) -> Outc
         V_star,
         problem.criterion,
     )
-    read_only(*(array for array in vars(outcome).values() if isinstance(array, np.ndarray)))
+    make_read_only(*(array for array in vars(outcome).values() if isinstance(array, np.ndarray)))
     return outcome

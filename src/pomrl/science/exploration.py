@@ -58,7 +58,7 @@ class Exploration:
         counts, m = np.zeros(self.P.shape, np.int64), self.uniform.shape[-1]
         for uniform in np.moveaxis(self.uniform, -1, 0):
             belief = believe(Batch.of_counts(counts.copy(), m))
-            sampled = belief.P_hat if self.data.behaviour == "epsilon_greedy" else drawn_models(belief, rngs)
+            sampled = belief.P_hat if self.data.behaviour == "epsilon_greedy" else draw_models(belief, rngs)
             gammas = np.full((len(counts), 1), self.gamma)
             policy = PolicyIteration().plan(sampled, expected_rewards(self.R, sampled), gammas)[:, 0]
             counts += self._trajectory(policy, uniform)
@@ -106,7 +106,7 @@ def explorations(
         yield Exploration(data, model, rewards, gamma, uniform, seeds)
 
 
-def drawn_models(belief: Belief, rngs: Generators) -> Float[np.ndarray, "n S A S"]:
+def draw_models(belief: Belief, rngs: Generators) -> Float[np.ndarray, "n S A S"]:
     """Draw a model of each run from a belief; a row of which nothing but zeros is drawn is the estimate's."""
     shape = belief.concentration[..., None] * belief.P_hat
     weight = np.stack([rng.standard_gamma(of_run) for rng, of_run in zip(rngs, shape, strict=True)])

@@ -56,7 +56,7 @@ class GammaSchedule(Component):
     def check(self, gamma_eval: float) -> None:
         """Raise a ValueError if the schedule cannot be used with this gamma_eval."""
 
-    def computed(self) -> "GammaSchedule":
+    def computed_schedule(self) -> "GammaSchedule":
         """Return the schedule whose table is computed and stored when this one is asked for."""
         return self
 
@@ -96,7 +96,7 @@ class Hindsight(Grid):
     choice: HindsightChoice = "population"
     """Best for the mean over runs, or in each run (R8)."""
 
-    def computed(self) -> Grid:
+    def computed_schedule(self) -> Grid:
         return Grid(gammas=self.gammas)
 
 

@@ -50,7 +50,7 @@ class Own(MetaBatch):
     """The batch that the task's own estimate is made from, as the paper has it."""
 
     def of_tasks(self, own: Batch, data: Data, rngs: Generators, P: TaskModels) -> Batch:
-        batch = own.reshaped(len(P), -1)
+        batch = own.reshape(len(P), -1)
         return replace(batch, counted=np.ones_like(batch.counted)) if self.unvisited == "uniform" else batch
 
 

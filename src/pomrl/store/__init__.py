@@ -7,10 +7,10 @@
 from pomrl.store.block_files import StoredBlock
 from pomrl.store.experiments import (
     add_block,
-    aligned,
     all_experiments,
     by_signature,
     close_experiment,
+    divide_into_blocks,
     find,
     label,
     load,

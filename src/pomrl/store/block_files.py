@@ -42,7 +42,7 @@ class StoredBlock:
         return f"runs-{self.runs.start:06d}-{self.runs.stop - 1:06d}-{self.sha256}.parquet"
 
 
-def named(name: str) -> StoredBlock | None:
+def parse_name(name: str) -> StoredBlock | None:
     """Return the block that a file of this name holds, or None if it is no name of a block."""
     found = _NAME.fullmatch(name)
     block = StoredBlock(range(int(found[1]), int(found[2]) + 1), found[3]) if found else None

@@ -172,26 +172,26 @@ def _understood(source: bytes, *, is_c: bool) -> Code:
         return Code(" ".join(bare.split()))
     tree = ast.parse(source)
     imports = (node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom))
-    return Code(normalised(tree), tuple(imports))
+    return Code(normalise(tree), tuple(imports))
 
 
 _C_COMMENT_OR_STRING = re.compile(r'/\*.*?\*/|//[^\n]*|(?P<string>"(?:\\.|[^"\\])*")', re.DOTALL)
 
 
-def normalised(node: Any) -> str:
+def normalise(node: Any) -> str:
     """Return a node of a syntax tree as text, without comments, docstrings and layout.
 
     The text is the same in all supported versions of Python; that of `ast.unparse` or `ast.dump` is not. Empty fields
     are left out, because versions of Python add such fields.
     """
     if isinstance(node, list):
-        return f"[{', '.join(normalised(part) for part in cast(list[Any], node) if not _is_text(part))}]"
+        return f"[{', '.join(normalise(part) for part in cast(list[Any], node) if not _is_text(part))}]"
     if not isinstance(node, ast.AST):
         return repr(node)
     if isinstance(node, ast.JoinedStr):  # Python 3.12 has empty pieces in the format of a formatted string
         node.values = [part for part in node.values if not (isinstance(part, ast.Constant) and part.value == "")]
     fields = ((name, value) for name, value in ast.iter_fields(node) if value not in (None, []))
-    return f"{type(node).__name__}({', '.join(f'{name}={normalised(value)}' for name, value in fields)})"
+    return f"{type(node).__name__}({', '.join(f'{name}={normalise(value)}' for name, value in fields)})"
 
 
 def _is_text(node: Any) -> bool:

@@ -164,7 +164,7 @@ def _unpack(archive: zipfile.ZipFile, place: Path, most: float) -> None:
         raise StoreError(f"its files have {total / 1e9:.1f} GB; --most {total / 1e9 + 0.1:.1f} allows so much")
     for filename, entry in entries.items():
         match filename.split("/"):
-            case ["runs", folder, name] if name == DESCRIPTION or block_files.named(name):
+            case ["runs", folder, name] if name == DESCRIPTION or block_files.parse_name(name):
                 if not (signature := folder.rpartition(" ")[2]).isalnum():
                     raise StoreError(f"{filename} is no file of an experiment")
                 entry.filename = f"runs/{signature}/{name}"

@@ -61,11 +61,11 @@ def missing(stored: StoredExperiment, runs: int) -> tuple[list[range], list[str]
     needed = [block for block in stored.blocks() if block.runs.start < runs]
     faulty = {block: fault for block in needed if (fault := stored.fault_of(block))}
     stop = {block.runs.start // BLOCK: block.runs.stop for block in needed if block not in faulty}
-    parts = [range(max(part.start, stop.get(part.start // BLOCK, 0)), part.stop) for part in aligned(runs)]
+    parts = [range(max(part.start, stop.get(part.start // BLOCK, 0)), part.stop) for part in divide_into_blocks(runs)]
     return [part for part in parts if part], [*faulty.values()]
 
 
-def aligned(runs: int) -> list[range]:
+def divide_into_blocks(runs: int) -> list[range]:
     """Return the runs from 0 on, divided into blocks of `BLOCK` runs; the last block may have fewer."""
     return [range(start, min(start + BLOCK, runs)) for start in range(0, runs, BLOCK)]
 
@@ -94,14 +94,17 @@ def open_experiment(experiment: Experiment, *, force: bool = False) -> StoredExp
 
 def _options(experiment: Experiment) -> dict[str, str]:
     schedule = experiment.method.gamma_schedule
-    return {**experiment.options, **({"gamma_schedule": "grid"} if schedule.computed() is not schedule else {})}
+    return {
+        **experiment.options,
+        **({"gamma_schedule": "grid"} if schedule.computed_schedule() is not schedule else {}),
+    }
 
 
 def add_block(stored: StoredExperiment, runs: range, parts: Mapping[range, bytes]) -> None:
     """Store runs of a block, encoded in one or more parts, together with the runs before them that are stored."""
     held = range(runs.start // BLOCK * BLOCK, runs.stop)
     before = [block for block in stored.files() if block.runs.start == held.start]
-    content = parts.get(held) or block_files.encode(_joined(stored, before, parts), stored.signature, held)
+    content = parts.get(held) or block_files.encode(_join(stored, before, parts), stored.signature, held)
     block = StoredBlock.of(held, content)
     files.write(stored.folder / block.name, content)
     for old in before:
@@ -109,7 +112,7 @@ def add_block(stored: StoredExperiment, runs: range, parts: Mapping[range, bytes
             (stored.folder / old.name).unlink(missing_ok=True)
 
 
-def _joined(stored: StoredExperiment, before: Sequence[StoredBlock], parts: Mapping[range, bytes]) -> "pd.DataFrame":
+def _join(stored: StoredExperiment, before: Sequence[StoredBlock], parts: Mapping[range, bytes]) -> "pd.DataFrame":
     """Return the table of parts of a block, below the stored runs of the block that come before them."""
     names, first = stored.names(), min(part.start for part in parts)
     of_parts = {part.start: block_files.decode(parts[part], stored.signature, part, names) for part in parts}

@@ -79,10 +79,10 @@ def _read(name: str, _file: int, _time: int) -> Manifest:
         manifest = _validator().validate_json(files.read_json(path))
     except (StoreError, ValidationError) as error:
         raise StoreError(f"{path}: it is damaged, or another version wrote it; {REPAIR}") from error
-    return manifest if manifest.signature == path.parent.name else checked(path, manifest)
+    return manifest if manifest.signature == path.parent.name else check(path, manifest)
 
 
-def checked(path: Path, manifest: Manifest) -> Manifest:
+def check(path: Path, manifest: Manifest) -> Manifest:
     """Return a description; StoreError unless its settings give the signature, which a forged one may only name."""
     if signature_of(manifest.settings, schema=manifest.schema, code=manifest.code) != path.parent.name:
         raise StoreError(f"{path}: its settings are not those of this experiment")

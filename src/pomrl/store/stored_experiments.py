@@ -49,7 +49,7 @@ class StoredExperiment:
         """Return a label of the code that computed it: its commit or date, and the first digits of its digest."""
         return self.said().label()
 
-    def outdated(self) -> str | None:
+    def why_outdated(self) -> str | None:
         """Return why the present code cannot use it; None if it can, or if nobody knows."""
         try:
             said = self.said()
@@ -64,7 +64,7 @@ class StoredExperiment:
             names = os.listdir(self.folder)  # noqa: PTH208 (a third of the time)
         except (FileNotFoundError, NotADirectoryError):
             return []
-        found = [block for name in names if (block := block_files.named(name))]
+        found = [block for name in names if (block := block_files.parse_name(name))]
         return sorted(found, key=lambda block: (block.runs.start, block.runs.stop, block.sha256))
 
     def paths(self) -> list[Path]:
@@ -87,7 +87,7 @@ class StoredExperiment:
         """Return a line for each file that is not what was written."""
         faults = [fault for block in self.blocks() if (fault := self.fault_of(block))]
         try:
-            manifests.checked(self.folder / manifests.DESCRIPTION, self.said())
+            manifests.check(self.folder / manifests.DESCRIPTION, self.said())
         except StoreError as error:
             faults.insert(0, str(error))
         return faults
@@ -102,7 +102,7 @@ class StoredExperiment:
 
     def table(self, runs: int | None = None) -> "pd.DataFrame":
         """Return the table of the first `runs` runs, or of all; StoreError if runs are missing or damaged."""
-        wanted = self._wanted(runs)
+        wanted = self._count_wanted(runs)
         return pd.DataFrame(self.columns(self.names(), wanted), copy=False)
 
     def parts(self, names: Sequence[str], runs: int) -> Iterator[dict[str, Float[np.ndarray, "n T G"]]]:
@@ -116,12 +116,12 @@ class StoredExperiment:
 
     def columns(self, names: Sequence[str], runs: int | None = None) -> dict[str, np.ndarray]:
         """Return columns of the table of the first `runs` runs, or of all; memory is that of the columns."""
-        wanted = self._wanted(runs)
-        return _joined(wanted, self._parts(names, wanted))
+        wanted = self._count_wanted(runs)
+        return _join(wanted, self._parts(names, wanted))
 
     def losses(self, runs: int | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Return the planning losses, or the metric, over runs, tasks and discount factors, and the latter."""
-        wanted, name = self._wanted(runs), self._loss
+        wanted, name = self._count_wanted(runs), self._loss
         gammas, T = self._gammas(), self.said().settings["T"]
         return self.columns([name], wanted)[name].reshape(-1, T, len(gammas)), gammas
 
@@ -130,9 +130,9 @@ class StoredExperiment:
 
         They are of `losses`, which are never in memory as a whole.
         """
-        wanted, name = self._wanted(runs), self._loss
+        wanted, name = self._count_wanted(runs), self._loss
         losses = (part[name] for part in self.parts([name], wanted))
-        means = _joined(wanted, ((len(x), {"last": x[..., -1], "mean": x.mean(1)}) for x in losses))
+        means = _join(wanted, ((len(x), {"last": x[..., -1], "mean": x.mean(1)}) for x in losses))
         return means["last"], means["mean"], self._gammas()
 
     def _gammas(self) -> np.ndarray:
@@ -147,7 +147,7 @@ class StoredExperiment:
         """Return the names of the columns of its table."""
         return [*SCHEMA, *([MEASURED] if "metric" in self.said().settings else [])]
 
-    def _wanted(self, runs: int | None) -> int:
+    def _count_wanted(self, runs: int | None) -> int:
         complete = self.complete()
         wanted = complete if runs is None else runs
         if complete < wanted or wanted <= 0:
@@ -174,7 +174,7 @@ class StoredExperiment:
             start = block.runs.stop
 
 
-def _joined(runs: int, parts: Iterable[tuple[int, dict[str, np.ndarray]]]) -> dict[str, np.ndarray]:
+def _join(runs: int, parts: Iterable[tuple[int, dict[str, np.ndarray]]]) -> dict[str, np.ndarray]:
     """Return arrays of so many runs joined along their first axis, with the joined arrays alone in memory."""
     joined: dict[str, np.ndarray] = {}
     filled = 0

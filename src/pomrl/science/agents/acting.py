@@ -8,12 +8,12 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from jaxtyping import Float, Int
 
-from pomrl.checks import read_only
+from pomrl.checks import make_read_only
 from pomrl.science.agents.agent import Agent, Decision, TaskData
 from pomrl.science.algorithm import PlanningInput, pomrl
 from pomrl.science.checked import Returned
 from pomrl.science.data import Batch, Batches, Counts
-from pomrl.science.drawn_tasks import DrawnTask, shared
+from pomrl.science.drawn_tasks import DrawnTask, share
 from pomrl.science.exploration import Belief, Collecting
 from pomrl.science.mdp import Rewards
 from pomrl.science.planners import check_policies
@@ -34,7 +34,7 @@ class Played(NamedTuple):
     counts: Counts
 
 
-def _unasked(_: Batch) -> Belief:
+def _refuse_belief(_: Batch) -> Belief:
     raise ValueError("an agent that `plans_only` cannot ask for beliefs")
 
 
@@ -48,10 +48,10 @@ class Asked:
     given: Batches | Collecting
     keeps_beliefs: bool
     batches: Batches = field(init=False)
-    believe: Callable[[Batch], Belief] = _unasked
+    believe: Callable[[Batch], Belief] = _refuse_belief
 
     def collect(self, believe: Callable[[Batch], Belief]) -> Batches:
-        self.believe = believe if self.keeps_beliefs else _unasked
+        self.believe = believe if self.keeps_beliefs else _refuse_belief
         self.batches = self.given if isinstance(self.given, Batches) else self.given.collect(believe)
         return self.batches
 
@@ -59,13 +59,13 @@ class Asked:
 def estimates(problem: Problem, method: Method, tasks: Iterator[DrawnTask]) -> Iterator[PlanningInput]:
     """Run the algorithm with a method on the batches of the drawn tasks, once for each memory."""
     memories = 1 if problem.meta_batch.is_shared else problem.trials
-    told, learned_from = shared(tasks, 2)
-    truths = (task.truth.repeated(memories) for task in told)
+    told, learned_from = share(tasks, 2)
+    truths = (task.truth.repeat(memories) for task in told)
     batches = (task.batches for task in learned_from)
     return pomrl(batches, problem.m, truths, method.estimator, method.gamma_schedule, problem.gamma_eval)
 
 
-def played(
+def play(
     problem: Problem, method: Method, tasks: Iterator[DrawnTask], runs: Sequence[int], at_a_time: int
 ) -> Iterator[Played]:
     """Yield what a method makes of each task; an agent that `plans_only` is asked of several at a time."""
@@ -74,7 +74,7 @@ def played(
     rngs = [generator(problem.seed, *key) for key in keys if not agent.plans_only]
     memory = agent.initial_memory(len(keys), problem.S, problem.A)
     asked = (task._replace(batches=Asked(task.batches, not agent.plans_only)) for task in tasks)
-    asking, seen = shared(asked, 2)
+    asking, seen = share(asked, 2)
     known = enumerate(zip(estimates(problem, method, asking), seen, strict=True), start=1)
     while together := list(islice(known, at_a_time if agent.plans_only else 1)):
         trials = [_trials(t, problem, method, given, task, rngs) for t, (given, task) in together]
@@ -97,11 +97,11 @@ def _trials(
     own, P_hat, gamma, R = asked.batches.own, given.P_hat, given.gamma, task.R_hat
     n, K = own.P_bar.shape[:2]
     if method.agent.plans_only:
-        own, P_hat = own.reshaped(n * K, 1), P_hat.reshape(n * K, 1, *P_hat.shape[2:])
+        own, P_hat = own.reshape(n * K, 1), P_hat.reshape(n * K, 1, *P_hat.shape[2:])
         gamma = np.repeat(gamma, K, axis=0)
         n, K = n * K, 1
     R = R.reshape(n, K, *R.shape[1:])
-    read_only(P_hat, gamma, R)
+    make_read_only(P_hat, gamma, R)
     return [
         TaskData(
             t,

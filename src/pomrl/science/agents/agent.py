@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from pomrl.checks import Component
-from pomrl.science.data import Batch, joined
+from pomrl.science.data import Batch, join
 from pomrl.science.exploration import Belief
 from pomrl.science.gamma_star import best_index
 from pomrl.science.mdp import Criterion, Rewards, expected_rewards
@@ -139,6 +139,6 @@ class CertaintyEquivalence(Agent[None]):
         return Decision(task.plan(task.P_hat, task.gammas), task.gammas)
 
     def act_together(self, tasks: Sequence[TaskData], memory: None) -> Iterator[Decision]:
-        P_hat, gammas, R = (joined([getattr(task, name) for task in tasks]) for name in ("P_hat", "gammas", "R"))
+        P_hat, gammas, R = (join([getattr(task, name) for task in tasks]) for name in ("P_hat", "gammas", "R"))
         policies = np.split(replace(tasks[0], R=R).plan(P_hat, gammas), len(tasks))
         yield from (Decision(policy, task.gammas) for policy, task in zip(policies, tasks, strict=True))

@@ -6,7 +6,7 @@ import numpy as np
 from pydantic import Field
 
 from pomrl.science.agents.agent import Agent, Decision, TaskData
-from pomrl.science.exploration import drawn_models
+from pomrl.science.exploration import draw_models
 
 
 class PosteriorGamma(Agent[None]):
@@ -27,5 +27,5 @@ class PosteriorGamma(Agent[None]):
 
     def act(self, task: TaskData, memory: None) -> Decision:
         policy, belief = task.plan(task.P_hat, task.gammas), task.believe(task.batch)
-        losses = [task.losses(drawn_models(belief, task.rngs), policy) for _ in range(self.samples)]
+        losses = [task.losses(draw_models(belief, task.rngs), policy) for _ in range(self.samples)]
         return Decision.best(task, np.mean(losses, axis=0))

@@ -110,15 +110,13 @@ class DirichletMemory(Memory):
         """Return the memory after one more task with this batch."""
         counts, visits = batch.counts.astype(float), np.broadcast_to(batch.visits, batch.counts.shape[:-1])
         edges = level_edges(max(int(visits.max()), 1))
-        counts_above = summed(self.counts_above, _by_level(counts, edges))
-        visits_above = summed(self.visits_above, _by_level(visits, edges))
-        memory = replace(
-            cast(DirichletMemory, self.weighed(batch)), counts_above=counts_above, visits_above=visits_above
-        )
+        counts_above = add_bins(self.counts_above, _by_level(counts, edges))
+        visits_above = add_bins(self.visits_above, _by_level(visits, edges))
+        memory = replace(cast(DirichletMemory, self.weigh(batch)), counts_above=counts_above, visits_above=visits_above)
         memory = memory if self.tasks else memory.from_frequencies()
-        memory, draws = memory.stepped()
+        memory, draws = memory.step()
         for _ in range(STEPS - 1):
-            memory, draws = memory.stepped()
+            memory, draws = memory.step()
         return replace(memory, b=_fixed_point(memory.b, draws, memory.states))
 
     def from_frequencies(self) -> "DirichletMemory":
@@ -129,7 +127,7 @@ class DirichletMemory(Memory):
         seen = (self.counts_above[0] > 0).sum(-1, keepdims=True)
         return replace(self, P_o_geometric=P_o, states=seen + 0.3 * (S - seen))
 
-    def stepped(self) -> tuple["DirichletMemory", Models]:
+    def step(self) -> tuple["DirichletMemory", Models]:
         """Return the memory after one step: new draws given P_o and c, then c, the supports and π, and P_o.
 
         Expected new draws are returned too.
@@ -235,7 +233,7 @@ def _by_level(counts: Float[np.ndarray, "..."], edges: Int[np.ndarray, " E"]) ->
     return np.minimum(np.maximum(above, 0.0, out=above), width, out=above)
 
 
-def summed(a: Float[np.ndarray, "I ..."], b: Float[np.ndarray, "J ..."]) -> Float[np.ndarray, "K ..."]:
+def add_bins(a: Float[np.ndarray, "I ..."], b: Float[np.ndarray, "J ..."]) -> Float[np.ndarray, "K ..."]:
     """Return the sum of two arrays. One of them may have fewer bins."""
     longer, shorter = (a, b) if len(a) >= len(b) else (b, a)
     if len(longer) == len(shorter):

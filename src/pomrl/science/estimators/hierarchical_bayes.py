@@ -30,7 +30,7 @@ from pydantic import Field
 from scipy.special import gammainc, gammaincinv
 
 from pomrl.science.data import Batch
-from pomrl.science.estimators.empirical_bayes import summed
+from pomrl.science.estimators.empirical_bayes import add_bins
 from pomrl.science.estimators.estimator import Estimate, Estimator, Truth
 from pomrl.science.estimators.memory import Models
 from pomrl.science.randomness import Generators
@@ -65,12 +65,12 @@ class SampledMemory:
     P_o: Float[np.ndarray, "k n S A S"]
     """Samples of the mean model."""
 
-    def counted_with(self, batch: Batch) -> "SampledMemory":
+    def count(self, batch: Batch) -> "SampledMemory":
         """Return the memory with the counts of one more task; the samples are those of before."""
         counts, visits = np.asarray(batch.counts), np.broadcast_to(batch.visits, batch.counts.shape[:-1])
         k = np.arange(max(int(visits.max()), 1)).reshape(-1, 1, 1, 1)
-        counts_above = summed(self.counts_above, (counts > k[..., None]).astype(float))
-        visits_above = summed(self.visits_above, (visits > k).sum((-1, -2)).astype(float))
+        counts_above = add_bins(self.counts_above, (counts > k[..., None]).astype(float))
+        visits_above = add_bins(self.visits_above, (visits > k).sum((-1, -2)).astype(float))
         return replace(self, tasks=self.tasks + 1, counts_above=counts_above, visits_above=visits_above)
 
 
@@ -100,7 +100,7 @@ class HierarchicalBayes(Estimator[SampledMemory]):
 
     def learn(self, memory: SampledMemory, batch: Batch) -> SampledMemory:
         """Return the memory after one more task, with samples from the posterior given all batches."""
-        memory = memory.counted_with(batch)
+        memory = memory.count(batch)
         rngs = [_generator(counts, memory.tasks) for counts in batch.counts]
         index, weights = np.searchsorted(CONCENTRATIONS, memory.c[-1]), memory.weights
         kept_c, kept_P_o = [], []
@@ -125,7 +125,7 @@ class HierarchicalBayes(Estimator[SampledMemory]):
         rank = np.where(seen, np.inf, key).argsort(-1).argsort(-1)
         inside = seen | (rank < wanted)
         drawn = np.zeros_like(draws)
-        drawn[inside] = _truncated_gamma(draws[inside], np.broadcast_to(u, draws.shape)[inside], uniform[inside])
+        drawn[inside] = _draw_truncated_gamma(draws[inside], np.broadcast_to(u, draws.shape)[inside], uniform[inside])
         return drawn
 
     def assess(self, t: int, batch: Batch, before: SampledMemory, after: SampledMemory, truth: Truth) -> Estimate:
@@ -176,7 +176,7 @@ def _new_draws(
     return np.stack([rng.binomial(above[:, i], chance[:, i]).sum(0) for i, rng in enumerate(rngs)]).astype(float)
 
 
-def _truncated_gamma(
+def _draw_truncated_gamma(
     draws: Float[np.ndarray, " N"], u: Float[np.ndarray, " N"], uniform: Float[np.ndarray, " N"]
 ) -> Float[np.ndarray, " N"]:
     """Draw weights with the density w^K exp(-u w) on (0, 1]."""

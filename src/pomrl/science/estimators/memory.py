@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from pydantic import Field
 
-from pomrl.checks import read_only
+from pomrl.checks import make_read_only
 from pomrl.science.data import Batch, Counts
 from pomrl.science.estimators.predictions import GRID, evidence, log_likelihoods, predictive_concentration
 
@@ -82,8 +82,8 @@ class Memory:
     """The memories of the tasks before, as many as an estimator wants that uses what it learns with a lag."""
 
     def __post_init__(self) -> None:
-        read_only(self.counted, self.mass, self.squared_mass, self.visits)
-        read_only(self.P_o_hat, self.squares, self.noise, self.degrees, self.inverse)
+        make_read_only(self.counted, self.mass, self.squared_mass, self.visits)
+        make_read_only(self.P_o_hat, self.squares, self.noise, self.degrees, self.inverse)
 
     @staticmethod
     def initial(n: int, S: int, A: int, start: float = 0.0, variance: float = 0.0) -> "Memory":
@@ -166,7 +166,7 @@ class Memory:
             inverse=self.inverse + inverse,
         )
 
-    def weighed(self, batch: Batch) -> "Memory":
+    def weigh(self, batch: Batch) -> "Memory":
         """Return the memory with the weights, and nothing else, of one more task with this batch."""
         return replace(self, **self._weights(batch))
 

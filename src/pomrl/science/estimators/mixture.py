@@ -13,7 +13,7 @@ from jaxtyping import Float, Int
 from pydantic import Field
 from scipy.special import softmax
 
-from pomrl.checks import read_only
+from pomrl.checks import make_read_only
 from pomrl.science.data import Batch
 from pomrl.science.estimators.estimator import Estimate, Estimator, Truth
 from pomrl.science.estimators.memory import Memory, Models, PerPair
@@ -36,7 +36,7 @@ class MixtureMemory:
     """Concentration of tasks around the mean model of their component, its posterior geometric mean."""
 
     def __post_init__(self) -> None:
-        read_only(self.log_likelihood, self.prior, self.concentration, self.spread)
+        make_read_only(self.log_likelihood, self.prior, self.concentration, self.spread)
 
     def update(self, batch: Batch) -> "MixtureMemory":
         """Return the memory after one more task with this batch, and with the prior of that task."""

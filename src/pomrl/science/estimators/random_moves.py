@@ -126,7 +126,7 @@ class MoveModel(_ByMove):
         low, high = ((self.passed * mask) @ of_action for mask in _beyond(self.passed.shape[1]))
         return low, high
 
-    def explained(self, counts: Counts, weights: Rows) -> MoveCounts:
+    def expected_moves(self, counts: Counts, weights: Rows) -> MoveCounts:
         """Return the expected numbers of transitions by each move, the E step.
 
         Args:
@@ -159,7 +159,7 @@ class MoveModel(_ByMove):
         Args:
             counts: The numbers of transitions N(s, a, s') of the task.
             weights: The weight of the transitions from each row.
-            explained: What `explained` returns for them.
+            explained: What `expected_moves` returns for them.
             earlier: The numbers of earlier tasks.
         """
         n, S, A, _ = counts.shape
@@ -189,7 +189,7 @@ class MoveModel(_ByMove):
         return found
 
 
-def fitted(counts: Counts, weights: Rows, earlier: MoveCounts, start: MoveModel, steps: int) -> MoveModel:
+def fit_moves(counts: Counts, weights: Rows, earlier: MoveCounts, start: MoveModel, steps: int) -> MoveModel:
     """Return the probabilities of moves in a task, by EM.
 
     Args:
@@ -201,7 +201,7 @@ def fitted(counts: Counts, weights: Rows, earlier: MoveCounts, start: MoveModel,
     """
     moves = start
     for _ in range(steps):
-        moves = moves.explained(counts, weights).probabilities(earlier)
+        moves = moves.expected_moves(counts, weights).probabilities(earlier)
     return moves
 
 

@@ -66,7 +66,7 @@ class RewardMemory:
         return np.where(pairs > 0, np.maximum(_ratio(total, pairs), 0.0), otherwise)
 
 
-def sampled_means(rngs: Generators, noise: float, own: Batch, R: Rewards) -> Float[np.ndarray, "n K S A"]:
+def sample_means(rngs: Generators, noise: float, own: Batch, R: Rewards) -> Float[np.ndarray, "n K S A"]:
     """Draw the mean of the rewards that were sampled in each pair of a task.
 
     Args:

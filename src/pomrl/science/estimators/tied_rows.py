@@ -30,7 +30,7 @@ from pomrl.science.estimators.empirical_bayes import DirichletMemory, EmpiricalB
 from pomrl.science.estimators.estimator import Estimate, Estimator, Truth
 from pomrl.science.estimators.memory import Models, PerPair
 from pomrl.science.estimators.predictions import predictive_concentration
-from pomrl.science.estimators.random_moves import MoveCounts, MoveModel, Rows, fitted
+from pomrl.science.estimators.random_moves import MoveCounts, MoveModel, Rows, fit_moves
 
 CONCENTRATIONS = (2.0, 8.0, 30.0, 120.0, 1000.0)
 """Concentrations of a row of a task around what its moves and earlier tasks predict."""
@@ -298,8 +298,8 @@ class _Explanation(NamedTuple):
 def _explanation(memory: TiedMemory, counts: Counts, means: _Means, before: _Explanation, steps: int) -> _Explanation:
     """Return how the batch of a task is explained, from the rows that are tied by an explanation before it."""
     earlier, tied = memory.by_rows, before.tied
-    moves = fitted(counts, tied, memory.moves, before.moves, steps)
-    explained = moves.explained(counts, tied)
+    moves = fit_moves(counts, tied, memory.moves, before.moves, steps)
+    explained = moves.expected_moves(counts, tied)
     left_out = moves.without_each_row(counts, tied, explained, memory.moves)
     rows = _Rows.of(counts)
     likelihood = rows.if_tied([means.of_task(left_out, weight) for weight in WEIGHTS])

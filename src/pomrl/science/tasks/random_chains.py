@@ -95,7 +95,7 @@ class RandomChains(TaskDistribution):
     def _smooth(self, chain: Float[np.ndarray, "S A S"]) -> Float[np.ndarray, "S A S"]:
         return (chain + self.smoothing) / (1.0 + self.smoothing * chain.shape[-1]) if self.smoothing else chain
 
-    def recentred(self, mean: MeanModel, P_o: Float[np.ndarray, "S A S"]) -> MeanModel:
+    def recentre(self, mean: MeanModel, P_o: Float[np.ndarray, "S A S"]) -> MeanModel:
         """Return the mean model with another P_o in the place of its own, and with the same sigma.
 
         The other P_o may leave no room for sigma (`MeanModel.has_room`).
@@ -113,7 +113,7 @@ class RandomChains(TaskDistribution):
         """
         S, A, _ = mean.P_o.shape
         chain, _ = random_chain_mdp(rng, S, A, self.zeros)
-        other = self.recentred(mean, self._smooth(chain))
+        other = self.recentre(mean, self._smooth(chain))
         if not other.has_room:
             raise ValueError(
                 f"sigma: no {type(self).__name__} distribution on another mean model of the stream has the standard "
@@ -209,9 +209,9 @@ class Dirichlet(RandomChains):
             raise ValueError(f"sigma={sigma}: {given} gives sigma already; set sigma=null")
         return self._largest_deviation(P_o) / sqrt(self._given_concentration(P_o.shape[-1]) + 1.0)
 
-    def recentred(self, mean: MeanModel, P_o: Float[np.ndarray, "S A S"]) -> MeanModel:
+    def recentre(self, mean: MeanModel, P_o: Float[np.ndarray, "S A S"]) -> MeanModel:
         """Return the mean model with another P_o; a given c is kept, and sigma follows from it."""
-        moved = super().recentred(mean, P_o)
+        moved = super().recentre(mean, P_o)
         if self.concentration_over_S is None:
             return moved
         return replace(moved, deviation=self._deviation(None, P_o[mean.varying]))

@@ -69,7 +69,7 @@ class Drift(TaskStream):
     def means(self, rng: np.random.Generator, mean: MeanModel, distribution: RandomChains) -> Iterator[MeanModel]:
         while True:
             yield mean
-            moved = distribution.recentred(mean, self._move(rng, mean))
+            moved = distribution.recentre(mean, self._move(rng, mean))
             mean = moved if moved.has_room else mean
 
     def _move(self, rng: np.random.Generator, mean: MeanModel) -> Float[np.ndarray, "S A S"]:

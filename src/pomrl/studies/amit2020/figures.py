@@ -99,5 +99,5 @@ def penalties(sweeps: StoredSweeps, kind: Kind = "se") -> Drawing:
         ax.set_xlabel("Weight of L2")
         panels.letter(ax, series[0].panel, title)
     panels.loss_axis(axes[0])
-    panels.shared_legend(drawn, axes)
+    panels.add_shared_legend(drawn, axes)
     return panels.finish(drawn, data, wanted, sweeps)

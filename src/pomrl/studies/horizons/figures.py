@@ -65,7 +65,7 @@ def advice(sweeps: StoredSweeps) -> Drawing:
         _draw_panel(ax, data[data["panel"] == panel])
         panels.letter(ax, panel, f"m = {m}")
         axes.append(ax)
-    panels.shared_legend(drawn, axes)
+    panels.add_shared_legend(drawn, axes)
     return panels.finish(drawn, data, SERIES, sweeps)
 
 

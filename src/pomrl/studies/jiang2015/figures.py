@@ -136,7 +136,7 @@ def policies_and_bound(_: StoredSweeps) -> Drawing:
     a.set_ylim(0.8, 1500)
     b.set_ylim(0.0, 150.0)
     b.axhline(100.0, color="0.4", linewidth=0.8, linestyle=":", label="no loss exceeds this")
-    panels.shared_legend(drawn, [a, b])
+    panels.add_shared_legend(drawn, [a, b])
     return panels.finish(drawn, data)
 
 
@@ -150,5 +150,5 @@ def _one_panel(sweeps: StoredSweeps, series: list[Series], x: str, kind: Kind) -
     data = collect(points, series)
     drawn, (ax,) = panels.row_of_panels(1, COLUMN_WIDTH, 2.8)
     panels.curves(ax, data, series)
-    panels.shared_legend(drawn, [ax])
+    panels.add_shared_legend(drawn, [ax])
     return drawn, ax, data

@@ -36,18 +36,18 @@ class AuthorsSeries(Series):
     curve: str = ""
     """The name of the curve in `digitised.csv`."""
 
-    def drawn_by_notebook(self) -> pd.DataFrame:
+    def notebook_points(self) -> pd.DataFrame:
         """Return the points that were read off, with the columns x, value and reading_error.
 
         Two cells that show the same curve give two readings of each point.
         """
-        table = digitised()
+        table = read_digitised()
         rows = table[table["cell"].isin(self.cells) & (table["series"] == self.curve)]
         return rows.assign(x=rows["gamma"].fillna(rows["task"]))[["x", "value", "reading_error"]]
 
 
 @cache
-def digitised() -> pd.DataFrame:
+def read_digitised() -> pd.DataFrame:
     """Return the points of the notebook's figures that could be read off (see `examples/notebook/README.md`)."""
     return pd.read_csv(Path(__file__).with_name("digitised.csv")).dropna(subset="value")
 
@@ -116,7 +116,7 @@ def points(sweeps: StoredSweeps, series: AuthorsSeries, x: str, compare: Compari
     Points that were read off have the error of reading around them. Where the notebook prints another number than the
     one that was read, a row has this number. The rows whose `band` is z say how far each reading is from our curve.
     """
-    drawn, rows = series.drawn_by_notebook(), series.rows(sweeps)
+    drawn, rows = series.notebook_points(), series.rows(sweeps)
     if drawn.empty or rows.empty:
         return pd.DataFrame(columns=COLUMNS)
     compared = compare(rows, drawn, x)

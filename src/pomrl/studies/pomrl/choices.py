@@ -28,7 +28,7 @@ class Choice:
         return all(options.get(group) in names for group, names in self.where.items())
 
 
-def kept(choices: Sequence[Choice]) -> list[Choice]:
+def keep_allowed(choices: Sequence[Choice]) -> list[Choice]:
     """Return these choices without those that lack a choice that they require."""
     found: list[Choice] = []
     for choice in choices:
@@ -42,9 +42,9 @@ def without(choices: Sequence[Choice], left_out: Choice) -> list[Choice]:
     return [choice for choice in choices if choice != left_out]
 
 
-def combined(choices: Sequence[Choice], name: str = "") -> Variant:
-    """Return the variant with those of the choices that are `kept`; its name is by default made of theirs."""
-    of_variant = kept(choices)
+def combine(choices: Sequence[Choice], name: str = "") -> Variant:
+    """Return the variant with those of the choices that `keep_allowed` keeps, named by default after them."""
+    of_variant = keep_allowed(choices)
 
     def change(job: Job) -> list[str]:
         return [*job.overrides, *(each for of in of_variant if of.concerns(job.options) for each in of.overrides)]

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float
 
-from pomrl.studies.pomrl.choices import Choice, combined, kept, without
+from pomrl.studies.pomrl.choices import Choice, combine, keep_allowed, without
 from pomrl.studies.pomrl.differences import choices
 from pomrl.studies.pomrl.tasks_and_gains import LAST
 from pomrl.study import (
@@ -36,7 +36,7 @@ and the discount factor with the smallest mean loss."""
 
 def settings_with(page: Page, made: Sequence[Choice]) -> Mapping[str, Sequence[Setting]]:
     """Return the experiments with these choices, by the names of the sweeps, for the page that reads them."""
-    name, study = combined(made).name, page.study
+    name, study = combine(made).name, page.study
     (under,) = (each for each in study.family(FAMILY).variants if each.name == name)
     return {sweep: study.settings(sweep, under) for sweep in under.sweeps or ()}
 
@@ -82,7 +82,7 @@ def _percentile(values: Float[np.ndarray, " B"]) -> Interval:
     return percentile(values[0], values[1:])
 
 
-def loaded(settings: Mapping[str, Sequence[Setting]], runs: int | None = None) -> Results:
+def load(settings: Mapping[str, Sequence[Setting]], runs: int | None = None) -> Results:
     """Return the stored losses of one variant.
 
     Args:
@@ -116,7 +116,7 @@ def effects(page: Page, runs: int | None = None) -> pd.DataFrame:
         for place, made in places.items():
             before, after = (settings_with(page, some) for some in made)
             if _signatures(before) != _signatures(after):
-                found = _effects(each, loaded(before, runs), loaded(after, runs))
+                found = _effects(each, load(before, runs), load(after, runs))
                 of_place = {"difference": each.name, "place": place}
                 rows += [{**of_place, "number": number, **asdict(interval)} for number, interval in found]
     return pd.DataFrame(rows, columns=["difference", "number", "place", "estimate", "lower", "upper"])
@@ -186,13 +186,13 @@ def ladder(page: Page, runs: int | None = None) -> pd.DataFrame:
     every, checks = choices(), []
     before: list[str] = []
     for length in range(len(every) + 1):
-        made = kept(every[:length])
+        made = keep_allowed(every[:length])
         of_grid = {name: each for name, each in settings_with(page, made).items() if name != "schedules"}
         if _signatures(of_grid) == before:
             continue
         before = _signatures(of_grid)
         rung = made[-1].name if made else "repaired"
-        results = loaded(of_grid, runs)
+        results = load(of_grid, runs)
         checks += [
             {"rung": rung, "number": check.name, **asdict(check.value(results)), "above": check.above}
             for check in CHECKS

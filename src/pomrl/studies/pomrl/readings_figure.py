@@ -15,7 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from matplotlib.patches import Patch
 
-from pomrl.study import LOOKS, Drawing, Judgements, context, panels, ranked
+from pomrl.study import LOOKS, Drawing, Judgements, context, panels, rank
 
 TILE_WIDTH, TILE_HEIGHT = 0.42, 0.22
 """The size of a tile in inches, which has room for a number."""
@@ -24,7 +24,7 @@ TILE_WIDTH, TILE_HEIGHT = 0.42, 0.22
 def draw(judgements: Judgements, variants: Sequence[str]) -> Drawing:
     """Draw the claims that are judged under variants; the table behind it has a row for each tile."""
     matrix = _matrix(judgements, variants)
-    names = ranked(judgements, variants)
+    names = rank(judgements, variants)
     verdicts = matrix.pivot(index="claim", columns="reading", values="verdict").loc[matrix["claim"].unique(), names]
     estimates = matrix.pivot(index="claim", columns="reading", values="estimate").loc[verdicts.index, names]
     rows, columns = verdicts.shape

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from itertools import product
 
-from pomrl.studies.pomrl.choices import Choice, combined, without
+from pomrl.studies.pomrl.choices import Choice, combine, without
 from pomrl.studies.pomrl.differences import choices
 from pomrl.study import Job, Variant, family, of_keys, variant
 
@@ -103,7 +103,7 @@ READINGS = (
 
 
 def _together(name: str, *of: str) -> Variant:
-    return combined([choice for choice in READINGS if choice.name in of], name)
+    return combine([choice for choice in READINGS if choice.name in of], name)
 
 
 @family(
@@ -124,12 +124,12 @@ def readings() -> Iterator[Variant]:
 
     Combined in every way are the three ambiguities that matter for every task and cost little.
     """
-    yield combined([])
-    yield from (combined([choice]) for choice in READINGS)
+    yield combine([])
+    yield from (combine([choice]) for choice in READINGS)
     alternatives = [[None, *(choice for choice in READINGS if choice.of == of)] for of in ("R1", "R2", "E4")]
     for combination in product(*alternatives):
         if len(chosen := [choice for choice in combination if choice]) > 1:
-            yield combined(chosen)
+            yield combine(chosen)
     yield printed
     yield _together("printed_with_variances", "exclusive", "population", "algorithm", "as_printed")
     yield _together("noise_counted", "mse_optimal", "debiased")
@@ -155,6 +155,4 @@ def ledger() -> Iterator[Variant]:
     every = choices()
     ladder = [every[:length] for length in range(1, len(every) + 1)]
     but_one = [without(every, each) for each in every]
-    yield from {
-        each.name: each for each in map(combined, [[], *([each] for each in every), *ladder, *but_one])
-    }.values()
+    yield from {each.name: each for each in map(combine, [[], *([each] for each in every), *ladder, *but_one])}.values()

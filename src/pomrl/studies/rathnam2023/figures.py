@@ -85,5 +85,5 @@ def implied_prior(_: StoredSweeps) -> Drawing:
     ax.minorticks_off()
     ax.set_xlabel("Transitions n of a pair")
     ax.set_ylabel("Transitions of the prior")
-    panels.shared_legend(drawn, [ax])
+    panels.add_shared_legend(drawn, [ax])
     return panels.finish(drawn, data)

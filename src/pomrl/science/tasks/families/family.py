@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float, Shaped
 from pydantic import Field, model_validator
 
-from pomrl.checks import check_memory, read_only
+from pomrl.checks import check_memory, make_read_only
 from pomrl.science.mdp import Rewards, expected_rewards, for_each_model
 from pomrl.science.randomness import Generators
 from pomrl.science.solvers import faces
@@ -51,7 +51,7 @@ class Candidates:
         check_models(P, np.zeros(P.shape[:-1]))  # before rewards of transitions, which a wrong entry would spoil
         check_models(P, expected_rewards(R, P))
         for name, array in (("latent", latent), ("P", P / P.sum(-1, keepdims=True)), ("R", R)):
-            read_only(array)
+            make_read_only(array)
             object.__setattr__(self, name, array)
 
     @cached_property

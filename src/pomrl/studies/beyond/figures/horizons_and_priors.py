@@ -68,7 +68,7 @@ def horizon_or_prior(sweeps: StoredSweeps) -> Drawing:
         panels.letter(ax, of_panel[0].panel, f"σ = {sigma:g}")
     gains[0].set_ylabel("Gain of best γ")
     weights[0].set_ylabel("Prior weight of γ*")
-    panels.shared_legend(figure, weights)
+    panels.add_shared_legend(figure, weights)
     return panels.finish(figure, data, wanted, sweeps)
 
 
@@ -153,7 +153,7 @@ def wrong_priors(sweeps: StoredSweeps) -> Drawing:
         ax.set_xlabel("Weight α of the prior")
         panels.letter(ax, of_panel[0].panel, f"σ = {sigma:g}")
     axes[0].set_ylabel("Relative gain of best γ")
-    panels.shared_legend(figure, axes)
+    panels.add_shared_legend(figure, axes)
     return panels.finish(figure, data, wanted, sweeps)
 
 

@@ -40,7 +40,7 @@ VIEW = running_average(at_largest_gamma)
 def _panel(letter: str, sigma: float) -> Panel:
     names = ("pomrl", "ada_pomrl")
     series = [Series(look(name), SWEEP, {"sigma": sigma, "estimator": name}, VIEW) for name in names]
-    return Panel(f"σ = {sigma:g}", series, "task", "se").lettered(letter)
+    return Panel(f"σ = {sigma:g}", series, "task", "se").with_letter(letter)
 
 
 PANELS = [_panel(letter, sigma) for letter, sigma in zip("abc", SIGMAS, strict=True)]
@@ -68,7 +68,7 @@ def long_streams(sweeps: StoredSweeps, kind: Kind | None = None) -> Drawing:
     for ax, panel, sigma in zip(axes, PANELS, SIGMAS, strict=True):
         _draw_panel(ax, data, panel, sigma)
     axes[0].set_ylabel("Average regret")
-    panels.shared_legend(figure, axes)
+    panels.add_shared_legend(figure, axes)
     return panels.finish(figure, data, SERIES, sweeps)
 
 

@@ -77,7 +77,7 @@ def upper_bound(_: StoredSweeps) -> Drawing:
     b.set_yscale("log")
     b.set_ylim(60.0, 20_000.0)
     b.set_yticks([100, 1000, 10_000])
-    panels.shared_legend(figure, [a, b])
+    panels.add_shared_legend(figure, [a, b])
     return panels.finish(figure, data)
 
 
@@ -125,7 +125,7 @@ def vacuous_bounds(_: StoredSweeps) -> Drawing:
         ax.set_xlabel("Samples m")
         ax.set_ylim(0.0, 1.02)
     axes[0].set_ylabel("γ from which it is vacuous")
-    panels.shared_legend(figure, axes)
+    panels.add_shared_legend(figure, axes)
     return panels.finish(figure, data)
 
 
@@ -162,8 +162,8 @@ def _panel(letter: str, sigma: float, m: int, T: int) -> Panel:
     series = Series(look("pomrl"), "theory", {"sigma": sigma, "batches": f"m{m}_T{T}"}, view)
     title = f"σ = {sigma:g}, m = {m:,}"
     if letter in AGAINST_T:
-        return Panel(title, [series], "task", "se").lettered(letter)
-    return Panel(f"{title}, T = {T}", [series], "gamma", "se").lettered(letter)
+        return Panel(title, [series], "task", "se").with_letter(letter)
+    return Panel(f"{title}, T = {T}", [series], "gamma", "se").with_letter(letter)
 
 
 PANELS = [_panel(letter, *of) for letter, of in (AGAINST_T | AGAINST_GAMMA).items()]
@@ -192,7 +192,7 @@ def average_regret(sweeps: StoredSweeps, kind: Kind | None = None) -> Drawing:
     (upper,) = panels.grid_of_panels(above, 1, 3, share_y=True)
     _draw_against_T(upper, lower, data)
     _draw_against_gamma(below, data)
-    panels.shared_legend(against_gamma, [*below, *lower])
+    panels.add_shared_legend(against_gamma, [*below, *lower])
     return panels.finish(figure, data, SERIES, sweeps)
 
 

@@ -63,7 +63,7 @@ def overview(sweeps: StoredSweeps) -> Drawing:
     panels.letter(b, "b", "Batch and prior, mixed")
     panels.letter(c, "c", "Errors fall")
     panels.letter(d, "d", "Horizons grow")
-    panels.shared_legend(figure, [a, b, c, d])
+    panels.add_shared_legend(figure, [a, b, c, d])
     drawing = panels.finish(figure, data)
     for left, right in ((a, b), (b, c)):
         _arrow(figure, left, right)

@@ -23,7 +23,7 @@ AGAINST_GAMMA = [
         of_tasks("task_similarity", {"sigma": sigma, "estimator": "ada_pomrl"}),
         "gamma",
         "sd",
-    ).lettered(letter)
+    ).with_letter(letter)
     for letter, sigma in zip("def", similarities.STRUCTURES, strict=True)
 ]
 SERIES = [*PER_TASK.series, *series_of(AGAINST_GAMMA)]
@@ -56,6 +56,6 @@ def dependence_on_tasksimilarity(sweeps: StoredSweeps, kind: Kind | None = None)
     (below,) = panels.grid_of_panels(lower, 1, 3, share_y=True)
     PER_TASK.draw_row(above, data, PER_TASK.panels)
     draw_row(below, data, AGAINST_GAMMA)
-    panels.shared_legend(upper, above)
-    panels.shared_legend(lower, below, more=[panels.minimum_marker()])
+    panels.add_shared_legend(upper, above)
+    panels.add_shared_legend(lower, below, more=[panels.minimum_marker()])
     return panels.finish(figure, data, SERIES, sweeps)

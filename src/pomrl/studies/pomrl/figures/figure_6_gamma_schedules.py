@@ -29,7 +29,7 @@ STORED: dict[str, tuple[str, View]] = {
 """
 
 
-def wanted(estimator: str, schedule: str, *, averaged: bool = False) -> Series:
+def series_of(estimator: str, schedule: str, *, averaged: bool = False) -> Series:
     """Return the series of a schedule: its loss in task t, or with `averaged` its average loss in tasks 1 to t."""
     stored, view = STORED[schedule]
     shown = running_average(view) if averaged else view
@@ -39,9 +39,9 @@ def wanted(estimator: str, schedule: str, *, averaged: bool = False) -> Series:
 
 def all_and_averages(estimator: str) -> list[Panel]:
     """Return a panel of all schedules, and one of their averages over tasks without the constant gamma_eval."""
-    averages = [wanted(estimator, name, averaged=True) for name in STORED if name != "fixed"]
+    averages = [series_of(estimator, name, averaged=True) for name in STORED if name != "fixed"]
     return [
-        Panel("All schedules", [wanted(estimator, name) for name in STORED], "task", "se"),
+        Panel("All schedules", [series_of(estimator, name) for name in STORED], "task", "se"),
         Panel("Averages", averages, "task", "se", zoomed=True, label=RUNNING_AVERAGE),
     ]
 
@@ -49,7 +49,7 @@ def all_and_averages(estimator: str) -> list[Panel]:
 OFFSETS = of_values(
     "gamma_0", "gamma_schedule.gamma_0", sequence((0.25, 0.3, 0.35, 0.4, 0.45, 0.5), "γ₀ = {:g}".format)
 )
-UPPER_BOUND = Panel("Upper bound", [wanted("pomrl", "fixed"), *OFFSETS], "task", "se")
+UPPER_BOUND = Panel("Upper bound", [series_of("pomrl", "fixed"), *OFFSETS], "task", "se")
 
 
 @figure()

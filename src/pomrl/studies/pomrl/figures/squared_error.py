@@ -55,7 +55,7 @@ def squared_error(sweeps: StoredSweeps) -> Drawing:
         ax.set_xlabel("Weight α of the prior")
     axes[0].set_ylabel("Mean squared error")
     axes[0].set_ylim(0.0, 0.2)
-    panels.shared_legend(figure, axes)
+    panels.add_shared_legend(figure, axes)
     return panels.finish(figure, data)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from pomrl.studies.pomrl import readings_figure
-from pomrl.study import Change, Judgement, Page, Verdict, changes, markdown_table, over, ranked
+from pomrl.study import Change, Judgement, Page, Verdict, changes, markdown_table, over, rank
 
 WORDS = {
     Verdict.HOLDS: "holds",
@@ -28,7 +28,7 @@ def parts(page: Page) -> dict[str, str]:
     counts, shown = over(judgements, names), readings_figure.in_all(judgements, names)
     return {
         "readings": markdown_table(
-            ["reading", *COUNTS], [[f"`{name}`", *_counts(judgements.of(name))] for name in ranked(judgements, names)]
+            ["reading", *COUNTS], [[f"`{name}`", *_counts(judgements.of(name))] for name in rank(judgements, names)]
         ),
         "choices": _of_choices(changes(judgements, page.study.unchanged, single)),
         "claims under readings": markdown_table(
