@@ -12,7 +12,7 @@ from tests.support.report_outputs import html_of
 from tests.support.worlds import PAPER
 
 from pomrl.judging.judgements import Judgements
-from pomrl.report.answer import columns, groups, place
+from pomrl.report.answer import columns, groups, positions
 
 
 @pytest.fixture
@@ -55,11 +55,11 @@ def test_an_interval_is_drawn_with_its_thresholds_and_margins(found: Judgements)
     some = found.of("printed")["Q1.1"].decisive
     part = some.but(estimate=1.0, lower=-1.0, upper=3.0, above=-np.inf, below=0.0)
     places = {"lower": 8.33, "estimate": 50.0, "upper": 91.67, "above": 0.0, "below": 29.17}
-    assert place(part) == {**places, "thresholds": [29.17]}
-    beside = place(part.but(above=-5.0, below=5.0))
+    assert positions(part) == {**places, "thresholds": [29.17]}
+    beside = positions(part.but(above=-5.0, below=5.0))
     assert beside is not None
     assert beside["thresholds"] == [8.33, 91.67]
-    assert place(part.but(lower=np.nan, upper=np.nan)) is None
+    assert positions(part.but(lower=np.nan, upper=np.nan)) is None
 
 
 @pytest.mark.slow

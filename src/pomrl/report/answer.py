@@ -197,7 +197,7 @@ def _why(id: str, judgements: Judgements, shown: Sequence[str]) -> str:
     return ""
 
 
-def place(part: Comparison) -> Mapping[str, Any] | None:
+def positions(part: Comparison) -> Mapping[str, Any] | None:
     """Return positions in a small drawing of an estimate, its interval and its thresholds, in percent of its width.
 
     Margins are a tenth of what they span; what is claimed is the range between `above` and `below`. It is None where
