@@ -50,7 +50,7 @@ def main() -> None:
 
 def renew(study: Study) -> list[Path]:
     """Renew the pages of a study in the outputs and in its folder, and return the paths of the latter."""
-    judged = claims_of_variants.stored(study)
+    judged = claims_of_variants.load_judgements(study)
     reproduce.renew_pages(study, judged)
     return renew_tracked(study, judged)
 
@@ -65,7 +65,7 @@ def renew_tracked(study: Study, judged: Judgements) -> list[Path]:
         warn(f"{study.word}: its own pages stay as they are, because {reason}; {remedy}")
         return []
     written = []
-    for name, text in pages.made(study).items():
+    for name, text in pages.read_documents(study).items():
         target = study.folder / "pages" / f"{name}.md"
         files.write(target, text.encode())
         written.append(target)
@@ -80,7 +80,7 @@ def renew_tracked(study: Study, judged: Judgements) -> list[Path]:
         here = {f"{name} of {study.name}": make for name, make in makers.items()}
         parts = {name: part for name, make in here.items() if f"<!-- {name} -->" in text and (part := make())}
         if parts:
-            files.write(document, pages.renew(text, parts).encode())
+            files.write(document, pages.fill(text, parts).encode())
             written.append(document)
     return written
 

@@ -23,7 +23,7 @@ def renew(study: Study, name: str) -> Path:
     """Draw a version of a figure from what is stored, write it with what it is made of, and return its path."""
     selection = Selection(study, [name])
     sweeps = figures_of_study.load_sweeps(selection, name)
-    drawing, sidecar = figures_of_study.drawn(selection, name, sweeps)
+    drawing, sidecar = figures_of_study.draw_version(selection, name, sweeps)
     runs = min((source.runs for sources in sidecar.sweeps.values() for source in sources), default=0)
     command = f"python -m docs_build {study.word} --pictures {name}"
     values = hashlib.sha256(files.values(drawing)).hexdigest()
