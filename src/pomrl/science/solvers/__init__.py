@@ -6,8 +6,7 @@ An MDP has S states, A actions, transition probabilities `P[s, a, s']`, rewards 
 - `action_ties`: by how much an action has to be better than another to replace it.
 - `elimination`: Gaussian elimination on many small linear systems at once.
 - `compiled`: policy iteration and evaluation of small models in C, with the bits of the two above and below.
-- `sparse`: planning and evaluation of one model whose rows have few positive entries, as a sparse matrix;
-  `sparse_chains` solves for the values of a policy.
+- `sparse`: planning and evaluation of one model whose rows have few positive entries, as a sparse matrix.
 - `policy_stacks`: one step of policy iteration for many MDPs at once.
 - `relative_values`: relative value iteration of one MDP for many discount factors at once.
 - `policy_values`: the values of many policies of each MDP.
@@ -20,5 +19,5 @@ Which method is the fastest depends on the size of the models; each threshold st
   slowly. With less than `relative_values.LARGE` states, of which few follow each pair: LAPACK, with one call for all
   models.
 - At least `sparse.LARGE` states, and at most the share `sparse.SHARE` of all probabilities positive: sparse matrices,
-  with sweeps, factorisations and BiCGSTAB as they pay.
+  with BiCGSTAB where it converges quickly, and factorisations elsewhere.
 """

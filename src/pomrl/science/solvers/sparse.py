@@ -3,16 +3,11 @@
 The rows P(s, a, ·) are a sparse matrix with a row for each pair, in the order a S + s, in which maxima over actions are
 those of whole arrays and take a fifth of the time. Nothing here makes an array of S² entries.
 
-Planning alternates the exact evaluation of a policy with sweeps of value iteration,
-
-    V <- (I - γ P_π)⁻¹ R_π,    V <- max_a R + γ P V  n times,    π <- argmax_a R + γ P V,
-
-and is modified policy iteration (Puterman 1994, Sec. 6.5) in between: after each sweep that leaves the policy as it is,
-`_PARTIAL` sweeps for the policy alone follow, which cost a fraction. So few policies are evaluated that would change
-anyhow. Sweeps go on for as long as they cost `_SWEPT_FOR` times what an evaluation does. In grids with a distant goal
-they find exact values within that, and nothing is factorised. Where they once do not, as near γ = 1 in models that mix
-slowly, later ones end when the policy has settled. Planning ends where the value of the policy proves that no action is
-better.
+A policy's value solves (I - γ P_π) V = R_π. SuperLU solves it exactly, but its factors may fill in: those of 2,000
+states with 8 random successors each have 2 million entries, those of a grid of as many states 40 thousand. BiCGSTAB
+needs products with P_π alone, and few of them where the chain mixes quickly, which is where factors fill in. It is
+tried for `STEPS` steps; once these do not suffice, later policies of the model are factorised. Its values are accepted
+by their residual r, which bounds the error by max |r| / (1 - γ).
 """
 
 # SciPy's sparse linear algebra comes without types.
@@ -20,11 +15,10 @@ better.
 
 import numpy as np
 from jaxtyping import Float, Int
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, eye_array
 
-from pomrl.science.solvers.action_ties import action_tie_tolerance
+from pomrl.science.solvers.action_ties import ACTION_TIE_TOLERANCE, action_tie_tolerance
 from pomrl.science.solvers.evaluation import reward_scale
-from pomrl.science.solvers.sparse_chains import ChainSolver, by_sweeps, whole_step
 
 LARGE = 128
 """Fewest states for which sparse matrices can be faster than dense ones."""
@@ -35,17 +29,17 @@ SHARE = 0.05
 MOST_ROUNDS = 10_000
 """Evaluations at one discount factor after which planning fails; tens are usual."""
 
-_SWEPT_FOR = 1.5
-"""Largest cost of the sweeps before an evaluation, in units of what the evaluation costs."""
+ITERATED = 600
+"""Fewest states for which BiCGSTAB is tried."""
 
-_PARTIAL = 20
-"""Sweeps for the policy alone between two that may improve it."""
+STEPS, STARTS = 100, 5
+"""Steps of BiCGSTAB, and how often it starts anew from the true residual, after which policies are factorised."""
 
-_SETTLED = 2
-"""How often such sweeps leave the policy as it is before it has settled."""
+TOLERANCE = ACTION_TIE_TOLERANCE / 8
+"""Largest residual of values, for rewards in [-1, 1]; their error then stays well below what ties two actions."""
 
-_TRANSITION, _PAIR, _CALL = 1.5, 2.0, 20_000.0
-"""Nanoseconds for a transition, a pair and the calls of a sweep; `sparse_chains` counts in the same unit."""
+_ROUNDING = 8.0
+"""How large rounding lets a residual be, in units of the machine epsilon times the largest |V|."""
 
 
 def pays(P: Float[np.ndarray, "S A S"]) -> bool:
@@ -71,7 +65,7 @@ def by_action(pairs: csr_array, A: int) -> csr_array:
 def plan(
     rows: csr_array, R: Float[np.ndarray, "S A"], gammas: Float[np.ndarray, " G"]
 ) -> tuple[Int[np.ndarray, "G S"], Float[np.ndarray, "G S"]]:
-    """Return an optimal policy at each discount factor, and its values there.
+    """Return an optimal policy at each discount factor, and its values there, by policy iteration.
 
     Each discount factor starts from the policy and the values of the one before. An action is kept unless another is
     better by more than `action_tie_tolerance`.
@@ -86,80 +80,60 @@ def plan(
     """
     solver, scale, rewards = ChainSolver(rows, R), reward_scale(R[None]), np.ascontiguousarray(R.T)
     policies, values = np.empty((len(gammas), len(R)), np.int16), np.empty((len(gammas), len(R)))
-    policy, V, suffice = R.argmax(1), np.zeros(len(R)), True
+    policy, V = R.argmax(1), np.zeros(len(R))
     for g, gamma in enumerate(gammas.tolist()):
         tie = action_tie_tolerance(scale, gamma).item()
         for _ in range(MOST_ROUNDS):
-            V, suffice = _swept(rewards, gamma, policy, V, tie, solver, suffice=suffice)
             V = solver.value(policy, gamma, V)
-            if not _improve(policy, action_values(rows, rewards, V, gamma), V, tie):
+            Q = rewards + gamma * (rows @ V).reshape(rewards.shape)
+            better = np.flatnonzero(Q.max(0) - V > tie)
+            if not better.size:
                 break
+            policy[better] = Q[:, better].argmax(0)
         else:
             raise ArithmeticError(f"gamma = {gamma}: policy iteration does not end after {MOST_ROUNDS} evaluations")
         policies[g], values[g] = policy, V
     return policies, values
 
 
-def action_values(
-    rows: csr_array, rewards: Float[np.ndarray, "A S"], V: Float[np.ndarray, " S"], gamma: float
-) -> Float[np.ndarray, "A S"]:
-    """Return R(s, a) + γ Σ_s' P(s, a, s') V(s') for each action and state."""
-    Q = (rows @ V).reshape(rewards.shape)
-    Q *= gamma
-    Q += rewards
-    return Q
-
-
-def _swept(
-    rewards: Float[np.ndarray, "A S"],
-    gamma: float,
-    policy: Int[np.ndarray, " S"],
-    V: Float[np.ndarray, " S"],
-    tie: float,
-    solver: ChainSolver,
-    *,
-    suffice: bool,
-) -> tuple[Float[np.ndarray, " S"], bool]:
-    """Return values after sweeps, which update the policy, and whether sweeps alone may find exact values next time.
-
-    They end when they have cost `_SWEPT_FOR` evaluations, when the values are exact, or, unless sweeps `suffice`, when
-    the policy has settled: that is, when sweeps for it alone have followed `_SETTLED` times since it last changed.
-    """
-    left = 0.0 if solver.only_factorises else _SWEPT_FOR * solver.cost
-    sweep = _TRANSITION * solver.rows.nnz + _PAIR * rewards.size + _CALL
-    partial, settled = _PARTIAL * (sweep / len(rewards) + _CALL), 0
-    while left > 0.0 and (suffice or settled < _SETTLED):
-        Q = action_values(solver.rows, rewards, V, gamma)
-        settled = 0 if _improve(policy, Q, _values_taken(Q, policy), tie) else settled + 1
-        step, left = _values_taken(Q, policy) - V, left - sweep
-        if np.abs(step).max() <= solver.limit(V):
-            return V, suffice
-        V = V + whole_step(step, gamma)
-        if settled and left > partial:
-            V = by_sweeps(*solver.chain(policy), gamma, V, solver.tolerance, _PARTIAL)
-            left -= partial
-    return V, suffice and not settled
-
-
-def _values_taken(Q: Float[np.ndarray, "A S"], policy: Int[np.ndarray, " S"]) -> Float[np.ndarray, " S"]:
-    """Return the values of the actions that a policy takes."""
-    return Q.ravel().take(policy * Q.shape[1] + np.arange(Q.shape[1]))
-
-
-def _improve(
-    policy: Int[np.ndarray, " S"], Q: Float[np.ndarray, "A S"], of_policy: Float[np.ndarray, " S"], tie: float
-) -> bool:
-    """Take the best action where it is better by more than `tie`, and return whether it is anywhere."""
-    better = np.flatnonzero(Q.max(0) - of_policy > tie)
-    policy[better] = Q[:, better].argmax(0)
-    return bool(better.size)
-
-
 def policy_values(
     rows: csr_array, R: Float[np.ndarray, "S A"], policies: Int[np.ndarray, "k S"], gamma: float
 ) -> Float[np.ndarray, "k S"]:
-    """Return the values of policies at one discount factor; each starts from those of the one before."""
+    """Return the exact values of policies."""
     solver, V, values = ChainSolver(rows, R), np.zeros(len(R)), np.empty(policies.shape)
     for i, policy in enumerate(policies):
         V = values[i] = solver.value(policy, gamma, V)
     return values
+
+
+class ChainSolver:
+    """Solves for the values of policies of one model, by BiCGSTAB until it was once too slow."""
+
+    def __init__(self, rows: csr_array, R: Float[np.ndarray, "S A"]) -> None:
+        self._rows, self._R = rows, R
+        self._tolerance = TOLERANCE * reward_scale(R[None]).item()
+        self._iterates = len(R) >= ITERATED
+
+    def value(
+        self, policy: Int[np.ndarray, " S"], gamma: float, start: Float[np.ndarray, " S"]
+    ) -> Float[np.ndarray, " S"]:
+        """Return the value of a policy, to rounding or with a residual of at most `TOLERANCE` max(1, max |R|).
+
+        Args:
+            policy: The action in each state.
+            gamma: Discount factor, in [0, 1).
+            start: Values that iteration starts from; the nearer, the quicker.
+        """
+        from scipy.sparse.linalg import bicgstab, splu  # here, because it takes long to load
+
+        states, V = np.arange(len(policy)), start
+        P_pi, R_pi = self._rows[policy.astype(np.intp) * len(policy) + states], self._R[states, policy]
+        chain = eye_array(len(policy), format="csr") - gamma * P_pi
+        for _ in range(STARTS * self._iterates):
+            residual = R_pi - chain @ V
+            goal = max(self._tolerance, _ROUNDING * float(np.finfo(float).eps * np.abs(V).max()))
+            if np.abs(residual).max() <= goal:
+                return V
+            V = V + bicgstab(chain, residual, rtol=0.0, atol=0.5 * goal, maxiter=STEPS)[0]
+        self._iterates = False
+        return splu(chain.tocsc()).solve(R_pi)
