@@ -15,6 +15,7 @@ COMMANDS: Mapping[str, str] = {
     "runs": "list, label, verify and remove what is stored",
     "audit": "recompute a random sample of what is stored, and compare it",
     "diff": "show what differs between experiments, in settings and in results",
+    "view": "look at all that is stored in a browser, while a sweep runs too",
     "plot": "plot what is stored of your own sweeps",
     "table": "tabulate what is stored, as text, CSV, Markdown or LaTeX",
     "studies": "list the studies that are shipped, and those in this folder",

@@ -13,12 +13,11 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Float
-from scipy.special import stdtrit
 
 from pomrl import store
 from pomrl.drawing.style import Look, hues, look
 from pomrl.report.provenance import Shown, stored_experiments
-from pomrl.results.intervals import ENDS
+from pomrl.results.statistics import half_width
 from pomrl.results.stored_sweeps import Source
 from pomrl.science.gamma_star import best_index, hindsight_index
 
@@ -181,7 +180,7 @@ def _curve(grid: _Member, schedules: Sequence[_Member], fixed: str) -> dict[str,
     return {
         "gammas": _round(gammas),
         "mean": _in_units(mean),
-        "half": _in_units(stdtrit(runs - 1, ENDS[1]) * loss.std(0, ddof=1) / np.sqrt(runs)) if runs > 1 else None,
+        "half": _in_units(half_width(loss)) if runs > 1 else None,
         "best": best_index(mean).tolist(),
         "choices": {name: _round(chosen) for name, chosen in choices.items()},
     }

@@ -57,6 +57,13 @@ def band(frame: "pd.DataFrame", by: Sequence[str], value: str = "planning_loss",
     return table.loc[:, [*by, "mean", "lower", "upper", "n"]]
 
 
+def half_width(numbers: Float[np.ndarray, "n ..."]) -> Float[np.ndarray, "..."]:
+    """Return half the width of Student's 95 % interval of the mean over n runs, the first axis; NaN for one run."""
+    runs = len(numbers)
+    spread = numbers.std(0, ddof=1) if runs > 1 else np.full(numbers.shape[1:], np.nan)
+    return stdtrit(runs - 1, ENDS[1]) * spread / np.sqrt(runs)
+
+
 def best_gamma(frame: "pd.DataFrame", by: Sequence[str]) -> "pd.DataFrame":
     """Return gamma* of each group, the discount factor that minimises the mean over runs (Sec. 2).
 

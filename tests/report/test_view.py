@@ -1,0 +1,86 @@
+"""The command `pomrl view`: a page of what is stored, which follows a sweep until ^C."""
+
+import base64
+import gzip
+import json
+import re
+import webbrowser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from playwright.sync_api import Browser
+from scipy import stats
+from tests.support.browser import watched
+from tests.support.computed import call
+from tests.support.sample_experiment import add
+
+from pomrl import store
+from pomrl.commands import view
+from pomrl.configuration import sweeps
+from pomrl.configuration.sources import PUBLISHED
+from pomrl.outputs import outputs
+from pomrl.science.experiment import tables as experiment_tables
+from pomrl.store import StoredExperiment
+
+pytestmark = pytest.mark.usefixtures("empty_outputs")
+
+HOSTILE = "<img src=x onerror=alert(1)>"
+
+
+def stored(sigma: float, runs: int) -> StoredExperiment:
+    experiment = sweeps.experiment(PUBLISHED, ["S=4", "T=2", "task_distribution.zeros=1", f"sigma={sigma}"])
+    (table,) = experiment_tables(experiment.problem, [experiment.method], range(runs))
+    add(opened := store.open_experiment(experiment), range(runs), table)
+    return opened
+
+
+def data(page: Path) -> dict[str, Any]:
+    (packed,) = re.findall(r'id="data"[^>]*>([^<]*)<', page.read_text())
+    return json.loads(gzip.decompress(base64.b64decode(packed)))
+
+
+def test_it_shows_means_and_intervals_of_what_is_stored(browser: Browser) -> None:
+    assert call(view, "--once")[::2] == (1, f"{store.root()}: nothing is stored\n")
+    one, other = stored(0.01, 1), stored(0.02, 5)
+    store.label(other, HOSTILE)
+    status, out, _ = call(view, "--once")
+    page = Path(out.strip())
+    assert status == 0
+    shown, loss = data(page)["losses"], other.mean_losses(5)[0]
+    np.testing.assert_allclose(shown[other.signature]["mean"], loss.mean(0), atol=1e-6)
+    np.testing.assert_allclose(shown[other.signature]["half"], stats.t.ppf(0.975, 4) * stats.sem(loss), atol=1e-6)
+    assert shown[one.signature]["half"] == [None, None]
+    with watched(browser) as visit:
+        visit.goto(page.as_uri())
+        rows = visit.locator("#experiments tbody tr")
+        assert (rows.count(), HOSTILE in (visit.text_content("#experiments") or "")) == (2, True)
+        visit.click("#sort-sigma")
+        visit.click("#sort-sigma")
+        assert other.signature in (rows.first.text_content() or "")
+        visit.fill("#words", "runs<5 sigma=0.01")
+        visit.click("#experiments input")
+        visit.select_option("#group", "sigma")
+        visit.reload()  # what was chosen stays
+        assert [rows.count(), visit.locator("#losses .mark-line path").count()] == [2, 1]  # with a line of the group
+        assert (rows.first.text_content() or "").startswith("sigma = 0.01: 1, mean loss ")
+        assert visit.text_content("#count") == "1 of 2 experiments."
+
+
+def test_it_follows_what_is_stored_until_it_is_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
+    stored(0.01, 2)
+    page, seen, opened = outputs() / "view" / "index.html", list[tuple[int, bool]](), list[str]()
+
+    def sleep(_: float) -> None:
+        seen.append((len(data(page)["losses"]), 'data-live="1"' in page.read_text()))
+        if len(seen) == 3:
+            raise KeyboardInterrupt
+        stored(0.01 + 0.01 * len(seen), 2)
+
+    monkeypatch.setattr(view.time, "sleep", sleep)
+    monkeypatch.setattr(webbrowser, "open", opened.append)
+    assert call(view)[0] == 0
+    assert seen == [(1, True), (2, True), (3, True)]
+    assert opened == [page.absolute().as_uri()]
+    assert 'data-live="0"' in page.read_text()
