@@ -51,7 +51,7 @@ def test_it_shows_means_and_intervals_of_what_is_stored(browser: Browser) -> Non
     shown, loss = data(page)["losses"], other.mean_losses(5)[0]
     np.testing.assert_allclose(shown[other.signature]["mean"], loss.mean(0), atol=1e-6)
     np.testing.assert_allclose(shown[other.signature]["half"], stats.t.ppf(0.975, 4) * stats.sem(loss), atol=1e-6)
-    assert shown[one.signature]["half"] == [None, None]
+    assert shown[one.signature]["half"] == []
     with watched(browser) as visit:
         visit.goto(page.as_uri())
         rows = visit.locator("#experiments tbody tr")

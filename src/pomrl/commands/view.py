@@ -73,14 +73,14 @@ def write(table: "pd.DataFrame", *, is_live: bool) -> Path:
 
 
 @cache
-def loss_by_task(signature: str, runs: int) -> dict[str, list[float | None]] | None:
-    """Return the mean loss at gamma_eval, or the gamma that a schedule chose, in each task, and half its interval.
+def loss_by_task(signature: str, runs: int) -> dict[str, list[float]] | None:
+    """Return the mean loss in each task, at gamma_eval or the gamma that a schedule chose, and half its interval.
 
-    It is None where no run is stored, or a file is damaged; `pomrl runs --verify` says which.
+    One run has no interval. None is returned where no run is stored, or a file is damaged (`pomrl runs --verify`).
     """
     try:
         losses = StoredExperiment(store.root() / signature).mean_losses(runs)[0]
     except StoreError:
         return None
-    half = half_width(losses)
-    return {"mean": losses.mean(0).round(6).tolist(), "half": np.where(np.isnan(half), None, half.round(6)).tolist()}
+    half = half_width(losses) if runs > 1 else np.array([])
+    return {"mean": losses.mean(0).round(6).tolist(), "half": half.round(6).tolist()}
