@@ -2,7 +2,6 @@
 
 import re
 import shlex
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -28,20 +27,17 @@ COMMANDS = [
     for line in block.splitlines()
     if "pytest" not in line  # the whole suite runs these tests
 ]
-DONE_BEFORE = (
-    "pomrl claims pomrl",
-    *(
-        f"pomrl {words}"
-        for words in ("claims examples/patience", "figures examples/patience losses", "report examples/patience")
-    ),
-)
-"""Commands of which others do the same: the same with an option replaced, and the reproduction of the study."""
+DONE_BEFORE = [
+    f"pomrl {words}"
+    for words in ("claims examples/patience", "figures examples/patience losses", "report examples/patience")
+]
+"""Commands that the reproduction of the study executes too."""
 
 
 @pytest.fixture(scope="module")
-def outputs(tmp_path_factory: pytest.TempPathFactory, simulated: Path) -> Path:
-    """Return the folder of outputs that all commands of the document share, in which the simulations are stored."""
-    return Path(shutil.copytree(simulated, tmp_path_factory.mktemp("extending") / "outputs"))
+def outputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of outputs that all commands of the document share."""
+    return tmp_path_factory.mktemp("outputs")
 
 
 @pytest.fixture(scope="module")
@@ -79,11 +75,9 @@ def test_the_commands_of_the_documents_work_in_their_order(outputs: Path, execut
         status, _, said = execute(re.sub(" runs=[0-9]+", "", command) + few)
         # pomrl diff ends with 1 where things differ
         assert status == ("pomrl diff" in command), f"{command}\n{said}"
-    of_paper, of_patience = (outputs / "studies" / name for name in ("pomrl", "patience"))
-    replaced = of_paper / "figures" / "pooled_variances"
-    assert "pooled variances" in (replaced / "dependence_on_tasksimilarity.csv").read_text()
-    assert "pooled_variances" in (of_paper / "report" / "index.html").read_text()
-    assert (of_paper / "figures" / "growing_horizon" / "gamma_schedules.png").exists()
+    plots, of_patience = outputs / "plots", outputs / "studies" / "patience"
+    assert any("pooled_variances" in plot.read_text() for plot in plots.glob("*task_similarity*.csv"))
+    assert any("growing_horizon" in plot.read_text() for plot in plots.glob("*gamma_schedules*.csv"))
     assert {"losses.png", "losses_intervals.png", "model_error.csv", "model_error_intervals.csv"} <= {
         path.name for path in (of_patience / "figures").iterdir()
     }

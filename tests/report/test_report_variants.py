@@ -38,13 +38,11 @@ def test_both_versions_of_a_figure_stand_together_and_figures_of_variants_where_
     assert sections(page) == {}
     assert call(claims, "mine", "--decide")[0] == 0  # the experiments of the variant
     assert call(figures, "mine", "--variants", "wide")[0] == 0
-    assert call(figures, "mine", "--replace", "without_meta=ada_pomrl")[0] == 0
     found = sections(page_of(here))
-    for name, words in (("wide", "--variants wide"), ("ada_pomrl", "--replace without_meta=ada_pomrl")):
-        assert found[name].count("<img") == 2
-        assert f"pomrl figures mine {words} curves" in found[name]
+    assert found["wide"].count("<img") == 2
+    assert "pomrl figures mine --variants wide curves" in found["wide"]
     assert "sigma=0.02" in found["wide"]
-    (here / "outputs" / "studies" / "mine" / "figures" / "ada_pomrl" / "curves.csv").write_text("x\n")
+    (here / "outputs" / "studies" / "mine" / "figures" / "wide" / "curves.csv").write_text("x\n")
     status, _, said = call(report, "mine")
     assert status == 1
-    assert said.rstrip().endswith("; pomrl figures mine --replace without_meta=ada_pomrl curves renews it")
+    assert said.rstrip().endswith("; pomrl figures mine --variants wide curves renews it")

@@ -1,8 +1,7 @@
-"""Arguments that several commands share: filters, a folder of the user's own options, and a replacement."""
+"""Arguments that several commands share: filters, variants, and a folder of the user's own options."""
 
 import argparse
 from dataclasses import dataclass, replace
-from itertools import chain
 from pathlib import Path
 from typing import NoReturn
 
@@ -10,7 +9,7 @@ from pomrl.commands.terminal import exit_with
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.sources import PUBLISHED, Sources
 from pomrl.configuration.study import Study
-from pomrl.configuration.variants import REPLACEABLE, Family, Variant, replacing
+from pomrl.configuration.variants import Family, Variant
 from pomrl.results.chosen_runs import VALUES, Chosen, Tasks, choose, filters
 from pomrl.results.tables import FORMATS
 
@@ -21,8 +20,6 @@ class Selection:
 
     variants: tuple[Variant, ...]
     families: tuple[Family, ...] = ()
-    own: Path | None = None
-    """A folder of further options."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -38,24 +35,9 @@ def add_study(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("study", metavar="STUDY", help="the name of a shipped study, or a folder of your own")
 
 
-def add_selection(parser: argparse.ArgumentParser) -> None:
-    """Add `--variants` or `--replace`, which exclude each other, and `--config-dir`."""
-    instead = parser.add_mutually_exclusive_group()
-    instead.add_argument("--variants", metavar="NAME,...", help="under these variants or families instead, or all")
-    instead.add_argument("--replace", metavar="OLD=NEW", help="with an option in the place of another one instead")
-    add_config_dir(parser)
-
-
-def select_variants(study: Study, arguments: argparse.Namespace) -> Selection:
-    """Return the variants and families that `--variants` or `--replace` names.
-
-    Raises:
-        ConfigError: There is no variant, family, or option of a name.
-    """
-    own = own_folder(arguments)
-    if arguments.replace is not None:
-        return Selection((replacing_variant(study, own, arguments.replace),), own=own)
-    return replace(find_variants(study, arguments.variants), own=own)
+def add_variants(parser: argparse.ArgumentParser) -> None:
+    """Add `--variants`, the names of variants and families."""
+    parser.add_argument("--variants", metavar="NAME,...", help="under these variants or families instead, or all")
 
 
 def find_variants(study: Study, names: str | None) -> Selection:
@@ -124,35 +106,8 @@ def add_format(parser: argparse.ArgumentParser) -> None:
 
 
 def sources(arguments: argparse.Namespace) -> Sources:
-    """Return the folders that settings are composed from, `--config-dir` among them."""
-    return replace(PUBLISHED, own=own_folder(arguments))
-
-
-def own_folder(arguments: argparse.Namespace) -> Path | None:
-    """Return the folder that `--config-dir` names; ConfigError if it does not exist."""
+    """Return the folders that settings are composed from; ConfigError if that of `--config-dir` does not exist."""
     own: Path | None = arguments.config_dir
     if own and not own.is_dir():
         raise ConfigError(f"--config-dir {own}: there is no such folder")
-    return own
-
-
-def replacing_variant(study: Study, own: Path | None, text: str) -> Variant:
-    """Return the variant that `OLD=NEW` describes: the group is the first that has an option OLD.
-
-    It has the name NEW, or, if the study has a variant of that name, `NEW for OLD`.
-
-    Raises:
-        ConfigError: One of the options does not exist.
-    """
-    old, _, new = text.partition("=")
-    for group in REPLACEABLE:
-        folders = study.sources(own).folders
-        options = {path.stem for folder in folders for path in (folder / group).glob("*.yaml")}
-        if old in options and new not in options:
-            raise ConfigError(f"--replace {text}: {group} has no option {new}; it has {', '.join(sorted(options))}")
-        if old in options:
-            families = (family.variants for family in study.families.values())
-            known = {each.name for each in chain(study.variants, *families)}
-            return replacing(group, old, new, f"{new} for {old}" if new in known else new)
-    what = f"it has to be OLD=NEW, and there is no option {old or 'without a name'} in {', '.join(REPLACEABLE)}"
-    raise ConfigError(f"--replace {text}: {what}")
+    return replace(PUBLISHED, own=own)

@@ -3,15 +3,14 @@
 The command prints a verdict for each claim, and writes every comparison behind the verdicts to claims.csv in the
 outputs of the study. With --decide, it first adds runs to the experiments that undecided claims read, within a budget;
 without, it judges what is stored. By default the claims are judged under the variants that the description of the study
-names; --variants names others, or families of variants, or all. With --replace, they are judged with one option in the
-place of another.
+names; --variants names others, or families of variants, or all.
 """
 
 from collections.abc import Sequence
 from math import isfinite
 
 from pomrl import store
-from pomrl.commands.arguments import Parser, Selection, add_selection, add_study, select_variants
+from pomrl.commands.arguments import Parser, Selection, add_study, add_variants, find_variants
 from pomrl.commands.claims_view import show
 from pomrl.commands.progress import progress
 from pomrl.commands.terminal import exit_with, warn
@@ -35,10 +34,10 @@ def main(parser: Parser) -> None:
     parser.add_argument(
         "--budget", type=float, metavar="SECONDS", help="of one core, estimated, for --decide (default: the study's)"
     )
-    add_selection(parser)
+    add_variants(parser)
     arguments = parser.parse_args()
     study = find(arguments.study)
-    selection = select_variants(study, arguments)
+    selection = find_variants(study, arguments.variants)
     budget = (study.described.budget if arguments.budget is None else arguments.budget) if arguments.decide else None
     check(study, selection, budget)
 
@@ -75,10 +74,7 @@ def check(study: Study, selection: Selection, budget: float | None) -> None:
 def _judge(study: Study, claims: Sequence[Claim], selection: Selection, budget: float | None) -> list[Judgement]:
     """Judge claims under single variants, within one budget, and under families, each within its own."""
     reader = Reader()
-    bases = [
-        claims_of_variants.basis(study, claims, each, own=selection.own, refused=warn if each.replaced else None)
-        for each in selection.variants
-    ]
+    bases = [claims_of_variants.basis(study, claims, variant) for variant in selection.variants]
     cases = _cases(bases, reader, budget)
     made: list[Judgement] = []
     for variant, on in zip(selection.variants, bases, strict=True):

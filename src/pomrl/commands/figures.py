@@ -9,11 +9,10 @@ as 4 or F2, draws all figures that begin with `Figure 4` in the study, which may
 from collections.abc import Mapping, Sequence
 
 from pomrl import store
-from pomrl.commands.arguments import Parser, add_selection, add_study, select_variants
+from pomrl.commands.arguments import Parser, add_study, add_variants, find_variants
 from pomrl.commands.terminal import exit_with, warn
 from pomrl.configuration.study import find
 from pomrl.configuration.sweeps import command
-from pomrl.configuration.variants import Variant
 from pomrl.configuration.wording import number_of
 from pomrl.drawing.figure import figures_of
 from pomrl.drawing.figures_of_study import Selection, draw, version_of, versions
@@ -25,17 +24,16 @@ def main(parser: Parser) -> None:
     add_study(parser)
     which = "its name, or its number in the paper as 4 or F2 (default: all); NAME_intervals draws that version alone"
     parser.add_argument("name", nargs="*", help=which)
-    add_selection(parser)
+    add_variants(parser)
     arguments = parser.parse_intermixed_args()  # names may follow options
     study = find(arguments.study)
-    chosen = select_variants(study, arguments)
-    variants: Sequence[Variant | None] = chosen.variants if arguments.replace or arguments.variants else [None]
+    chosen = find_variants(study, arguments.variants).variants if arguments.variants else [None]
     names = versions(study, arguments.name)
     if not names:
         exit_with(f"{study.word}: it has no figures, which are functions with @figure in figures.py or figures/")
     if not arguments.name and not store.all_experiments() and any(each.sweeps for each in figures_of(study)):
         exit_with(f"{study.word}: nothing is stored that its figures show; pomrl reproduce {study.word} computes it")
-    selections = [Selection(study, names, variant, chosen.own) for variant in variants]
+    selections = [Selection(study, names, variant) for variant in chosen]
     missing, lacking = draw_all(selections)
     for sweep, line in lacking.items():
         own = not study.is_shipped and sweep in study.sweeps

@@ -101,9 +101,10 @@ class Study:
         """The folder of everything that is made of the study."""
         return outputs() / "studies" / self.name
 
-    def sources(self, own: Path | None = None) -> Sources:
-        """Return the sources of its configurations, with a folder of further options if there is one."""
-        return Sources(PUBLISHED.folder, own).with_study(self.folder)
+    @property
+    def sources(self) -> Sources:
+        """The sources of its configurations."""
+        return PUBLISHED.with_study(self.folder)
 
     @property
     def sweeps(self) -> list[str]:
@@ -120,7 +121,7 @@ class Study:
             return name if self.folder == PAPER else f"{self.name}/{name}"
         if "/" not in name:
             raise ConfigError(f"{self.word}: there is no sweep {name!r} in sweeps/; there is {', '.join(self.sweeps)}")
-        if name not in names(self.sources()):
+        if name not in names(self.sources):
             raise ConfigError(f"{self.word}: there is no sweep {name!r}, neither here nor of a shipped study")
         return name
 
@@ -132,7 +133,7 @@ class Study:
             except ConfigError as error:
                 raise ConfigError(f"{self.word}: {reader}: {str(error).partition(': ')[2]}") from error
 
-    def settings(self, name: str, variant: Variant | None = None, own: Path | None = None) -> list[Setting]:
+    def settings(self, name: str, variant: Variant | None = None) -> list[Setting]:
         """Return the experiments of a sweep under a variant.
 
         Raises:
@@ -141,7 +142,7 @@ class Study:
         self.make_known()
         axes = variant.sweeps.get(name) if variant and variant.sweeps else None
         try:
-            return sweep(self.sources(own), self.option(name) if axes is None else name, variant, axes)
+            return sweep(self.sources, self.option(name) if axes is None else name, variant, axes)
         except ConfigError as error:
             is_described = variant and variant.name != self.unchanged and variant.name in self.described.variants
             place = (

@@ -1,15 +1,14 @@
 """Variants: the same sweeps, and so the same claims and figures, on other overrides.
 
 A variant is a change of the jobs of sweeps. It comes from a mapping of keys to values in the description of a study, or
-from its `variants.py`: from a function of a job with `@variant`, or from a function with `@family`, which yields many;
-`replacing` puts one option in the place of another.
+from its `variants.py`: from a function of a job with `@variant`, or from a function with `@family`, which yields many.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from pomrl.configuration.composed import GROUPS, METHOD_GROUPS, PROBLEM_GROUPS, ConfigError
+from pomrl.configuration.composed import GROUPS, ConfigError
 from pomrl.configuration.importing import in_words, place_of
 from pomrl.configuration.overrides import overrides
 
@@ -45,8 +44,6 @@ class Variant:
     """What is to be said of a claim under this variant, by the claim's id."""
     is_single: bool = False
     """Whether it makes one change of many. Pages say what each change does by itself."""
-    replaced: tuple[str, str] | None = None
-    """The group and the option that it puts another one in the place of, if it does that."""
     sweeps: Mapping[str, Mapping[str, Any] | None] | None = None
     """The sweeps that it is for, each with its axes, or None for one of the study; None if it is for all sweeps."""
 
@@ -58,7 +55,7 @@ class Variant:
         """Return whether the variant sets a key so in an experiment with these options, given by group.
 
         Raises:
-            ConfigError: As for `changed`.
+            ConfigError: As for `overrides_of`.
         """
         return override in self.overrides_of(Job("", (), {**dict.fromkeys(GROUPS, ""), **options}))
 
@@ -97,22 +94,6 @@ def variant(
         return Variant(change.__name__, change, tuple(analyses) if analyses else None, notes or {})
 
     return make
-
-
-def replacing(group: str, old: str, new: str, name: str) -> Variant:
-    """Return the variant, of this name, with an option in the place of another one of its group.
-
-    It changes every experiment that has the other option.
-    """
-
-    def change(job: Job) -> Sequence[str]:
-        return [f"{group}={new}", *job.overrides] if job.options.get(group) == old else job.overrides
-
-    return Variant(name, change, replaced=(group, old))
-
-
-REPLACEABLE = (*METHOD_GROUPS, *PROBLEM_GROUPS)
-"""Groups in which one option can replace another."""
 
 
 @dataclass(frozen=True)

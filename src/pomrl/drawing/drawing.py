@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
-from matplotlib.text import Text
 
 from pomrl.configuration.composed import ConfigError
 from pomrl.drawing.style import Look
@@ -32,12 +31,6 @@ class Drawing:
 
     figure: Figure
     data: pd.DataFrame
-
-    def relabel(self, old: str, new: str) -> "Drawing":
-        """Return this drawing with the label `old` replaced by `new`, both in the figure and in its table."""
-        for text in self.figure.findobj(Text):
-            text.set_text(text.get_text().replace(old, new))  # type: ignore[attr-defined]
-        return Drawing(self.figure, self.data.assign(series=self.data["series"].str.replace(old, new, regex=False)))
 
 
 @dataclass(frozen=True)

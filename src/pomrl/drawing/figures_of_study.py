@@ -19,7 +19,6 @@ from pomrl.configuration.variants import Variant
 from pomrl.drawing.drawing import Drawing
 from pomrl.drawing.figure import Figure, figures_of
 from pomrl.drawing.files import Sidecar, save
-from pomrl.drawing.style import look
 from pomrl.execution.parallel import one_by_one
 from pomrl.results.stored_sweeps import StoredSweep, load_simulation, load_sweep, promised_runs, shared_runs
 from pomrl.store import StoreError
@@ -43,8 +42,6 @@ class Selection:
     """The names of figures, or of versions with intervals."""
     variant: Variant | None = None
     """The variant; None for the experiments as published."""
-    own: Path | None = None
-    """A folder of further options."""
 
     @property
     def folder(self) -> Path:
@@ -57,12 +54,8 @@ class Selection:
     def command(self) -> str:
         """The command that draws a figure of this selection, without the name of the figure."""
         words = ["pomrl", "figures", self.study.word]
-        if self.variant and self.variant.replaced:
-            words += ["--replace", f"{self.variant.replaced[1]}={self.variant.name}"]
-        elif self.variant and self.variant.name != self.study.unchanged:
+        if self.variant and self.variant.name != self.study.unchanged:
             words += ["--variants", self.variant.name]
-        if self.own:
-            words += ["--config-dir", str(self.own)]
         return shlex.join(words)
 
 
@@ -148,9 +141,6 @@ def draw_version(selection: Selection, name: str, sweeps: Mapping[str, StoredSwe
     if figure.sweeps and not any(sweeps[sweep].sources for sweep in figure.sweeps):
         raise ValueError(f"nothing is stored of {', '.join(figure.sweeps)}")
     drawing = figure.draw_version(sweeps, with_intervals=name != figure.name)
-    if variant and variant.replaced:  # its label says what stands in the place of the option
-        group, old = variant.replaced
-        drawing = drawing.relabel(look(old, group).label, variant.name.replace("_", " "))
     return drawing, Sidecar(
         name,
         command=f"{selection.command} {name}",
@@ -169,7 +159,7 @@ def shown_settings(figure: Figure, selection: Selection) -> dict[str, list[Setti
     """
     shown = {}
     for sweep in figure.sweeps:
-        settings = selection.study.settings(sweep, selection.variant, own=selection.own)
+        settings = selection.study.settings(sweep, selection.variant)
         for one in (one for one in figure.series if one.sweep == sweep):
             one.refuse_unknown([each.varied for each in settings])
         of_series = [each for each in settings if any(one.shows(sweep, each.varied) for one in figure.series)]

@@ -3,9 +3,8 @@
 import hashlib
 import inspect
 import json
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Container, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from pomrl import store
 from pomrl.configuration.composed import ConfigError
@@ -26,21 +25,13 @@ BEST_IN_RUN = "gamma_schedule.choice=per_run"
 """What a variant sets under which schedules that choose in hindsight do so in each run."""
 
 
-def basis(
-    study: Study,
-    claims: Sequence[Claim],
-    variant: Variant,
-    own: Path | None = None,
-    refused: Callable[[str], object] | None = None,
-) -> Basis:
+def basis(study: Study, claims: Sequence[Claim], variant: Variant) -> Basis:
     """Return what the claims of a study are judged on under a variant.
 
     Args:
         study: The study.
         claims: Its claims, which share the error.
         variant: The variant.
-        own: A folder of further options.
-        refused: Called with a line for each sweep that cannot be composed under the variant; by default it is an error.
 
     Raises:
         ConfigError: A sweep cannot be composed.
@@ -48,19 +39,11 @@ def basis(
     names = dict.fromkeys(
         name for claim in claims for name in claim.sweeps if variant.sweeps is None or name in variant.sweeps
     )
-    settings = {}
-    for name in names:
-        try:
-            settings[name] = study.settings(name, variant, own)
-        except ConfigError as error:
-            if refused is None:
-                raise
-            refused(str(error))
     per_run = variant.sets(BEST_IN_RUN, {"gamma_schedule": "best_fixed"})
     shared = len(study.described.headline) if variant.name in study.described.headline else 1
     return Basis(
         variant=variant.name,
-        settings=settings,
+        settings={name: study.settings(name, variant) for name in names},
         registry=claims,
         analyses=tuple(study.described.analyses) if variant.analyses is None else variant.analyses,
         error=study.described.error / shared,
