@@ -97,7 +97,7 @@ def test_separate_batches_leave_all_other_draws_as_they_are():
 def test_each_trial_learns_from_its_own_batches_alone():
     n, K = 3, PROBLEM.trials
     truth = next(_settings(PROBLEM, range(n))).truth
-    batches = [task.batches for task in draw(PROBLEM, range(n), PROBLEM.T)]
+    batches = [task.batches for stack in draw(PROBLEM, range(n), PROBLEM.T) for task in stack]
     tasks = [each.meta.counts for each in batches if isinstance(each, Batches)]
     rates = []
     for trial in range(K):

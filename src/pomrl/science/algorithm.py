@@ -40,7 +40,7 @@ class PlanningInput:
 
 
 @dataclass(frozen=True)
-class _Learner(Generic[MemoryT]):
+class Learner(Generic[MemoryT]):
     """The learner when a task begins."""
 
     estimator: Estimator[MemoryT]
@@ -76,6 +76,20 @@ class _Learner(Generic[MemoryT]):
         prior = np.clip(alpha / np.maximum(1.0 - alpha, SMALLEST), LEAST_PRIOR, LARGEST_PRIOR)
         return Belief(P_hat[:, 0], prior + batch.visits)
 
+    def collect(self, task: Batches | Collecting) -> Batches:
+        """Return the batches of the task; a task whose data the learner collects asks for what it believes."""
+        return task if isinstance(task, Batches) else task.collect(self.believe)
+
+    def estimate(
+        self, batch: Batches, m: int, gamma_schedule: GammaSchedule, gamma_eval: float
+    ) -> tuple[MemoryT, PlanningInput]:
+        """Return what is known after the task, and what the task is to be planned with."""
+        memory, estimate = self.learn(batch.meta)
+        P_hat, alpha = self.mix(estimate, batch.own)  # alpha_1 = 0
+        S, A = P_hat.shape[-3:-1]
+        state = TaskState(self.t, m, S, A, gamma_eval, alpha.mean((1, 2, 3)), estimate.deviation.max((1, 2)))
+        return memory, PlanningInput(P_hat, checked.select(gamma_schedule, state), state.alpha, state.deviation)
+
 
 def pomrl(
     tasks: Iterable[Batches | Collecting],
@@ -106,9 +120,6 @@ def pomrl(
     memory = estimator.initial_memory(n, S, A)  # P_hat_o is uniform
 
     for t, (task, truth) in enumerate(zip(tasks, chain([first], truths), strict=False), start=1):
-        learner = _Learner(estimator, t, memory, truth)
-        batch = task if isinstance(task, Batches) else task.collect(learner.believe)
-        memory, estimate = learner.learn(batch.meta)
-        P_hat, alpha = learner.mix(estimate, batch.own)  # alpha_1 = 0
-        state = TaskState(t, m, S, A, gamma_eval, alpha.mean((1, 2, 3)), estimate.deviation.max((1, 2)))
-        yield PlanningInput(P_hat, checked.select(gamma_schedule, state), state.alpha, state.deviation)
+        learner = Learner(estimator, t, memory, truth)
+        memory, given = learner.estimate(learner.collect(task), m, gamma_schedule, gamma_eval)
+        yield given

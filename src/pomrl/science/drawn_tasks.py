@@ -1,6 +1,5 @@
 """What is drawn in the runs of a problem, the same for all methods: the models of tasks, their rewards and batches."""
 
-from collections import deque
 from collections.abc import Iterator, Sequence
 from itertools import groupby, islice
 from typing import NamedTuple
@@ -32,26 +31,6 @@ class DrawnTask(NamedTuple):
     """The rewards that are planned with, of each of n K trials."""
     batches: Batches | Collecting
     truth: Truth
-
-
-def share(tasks: Iterator[DrawnTask], readers: int) -> list[Iterator[DrawnTask]]:
-    """Return iterators over the same tasks, which keep a task only until all of them have passed it.
-
-    `itertools.tee` keeps up to 57 tasks that all have passed, with all their batches.
-    """
-    ahead: list[deque[DrawnTask]] = [deque() for _ in range(readers)]
-
-    def one_more() -> bool:
-        drawn = list(islice(tasks, 1))
-        for each in ahead:
-            each.extend(drawn)
-        return bool(drawn)
-
-    def reader(own: deque[DrawnTask]) -> Iterator[DrawnTask]:
-        while own or one_more():
-            yield own.popleft()
-
-    return [reader(own) for own in ahead]
 
 
 class _Setting(NamedTuple):
@@ -87,10 +66,10 @@ def tasks_at_a_time(problem: Problem, runs: int) -> int:
     return int(np.clip(STACK_BYTES // (runs * problem.bytes_of_model * problem.copies), 1, problem.T))
 
 
-def draw(problem: Problem, runs: Sequence[int], at_a_time: int) -> Iterator[DrawnTask]:
-    """Yield the models P_t of each task and its batches, for all runs.
+def draw(problem: Problem, runs: Sequence[int], at_a_time: int) -> Iterator[list[DrawnTask]]:
+    """Yield the models P_t of each task and its batches, for all runs, in stacks of so many tasks.
 
-    The models and batches of several tasks are drawn together for each run, in the order that its streams demand.
+    Those of a stack are drawn together for each run, in the order that its streams demand.
     """
     task_streams, batch_streams, meta_streams, reward_streams = (
         GeneratorsOfRuns(problem.seed, runs, stream)
@@ -112,7 +91,7 @@ def draw(problem: Problem, runs: Sequence[int], at_a_time: int) -> Iterator[Draw
             batches = map(Batches, of_memories, meta)
         make_read_only(P, R)
         truths = (setting.truth for setting in together)
-        yield from (DrawnTask(*each) for each in zip(P, R, R_hat, batches, truths, strict=True))
+        yield [DrawnTask(*each) for each in zip(P, R, R_hat, batches, truths, strict=True)]
 
 
 def _rewards(

@@ -7,7 +7,6 @@ not grow with the number of tasks.
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -16,9 +15,9 @@ from jaxtyping import Float
 
 from pomrl.checks import make_read_only
 from pomrl.science import checked
-from pomrl.science.agents.acting import Played, play
+from pomrl.science.agents.acting import Played, Player
 from pomrl.science.data import join
-from pomrl.science.drawn_tasks import draw, share, tasks_at_a_time
+from pomrl.science.drawn_tasks import draw, tasks_at_a_time
 from pomrl.science.loss_tables import MEASURED, Columns, tabulate
 from pomrl.science.mdp import expected_rewards
 from pomrl.science.metrics.metric import Metric, Outcome, PlanningLoss
@@ -43,15 +42,13 @@ def tables(problem: Problem, methods: Sequence[Method], runs: Sequence[int]) -> 
         methods: The methods that are compared on it.
         runs: The indices of the independent runs.
     """
-    size = tasks_at_a_time(problem, len(runs))
     alike = _without_metrics(methods)
-    drawn, *copies = share(draw(problem, runs, size), 1 + len(alike))
-    players = [play(problem, method, copy, runs, size) for method, copy in zip(alike, copies, strict=True)]
+    players = [Player(problem, method, runs) for method in alike]
     results: list[list[Columns]] = [[] for _ in methods]
-    while stack := list(islice(drawn, size)):
+    for stack in draw(problem, runs, tasks_at_a_time(problem, len(runs))):
         P, R = (join([getattr(task, name) for task in stack]) for name in ("P", "R"))
         R = np.ascontiguousarray(expected_rewards(R, P))
-        of_stack = [list(islice(player, len(stack))) for player in players]
+        of_stack = [player.play(stack) for player in players]
         judged = _Judged(P, R, problem.criterion.optimal_value(P, R))
         make_read_only(*judged)
         columns = [_evaluate(each, judged, problem) for each in of_stack]

@@ -5,11 +5,10 @@ independent run, and the stream. Nothing depends on the order of execution, so t
 computed alone, among 600 runs, or in another process. Methods that are compared on one problem see the same draws.
 """
 
+from collections import UserList
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
-from typing import overload
 
 import numpy as np
 
@@ -41,24 +40,12 @@ def generator(seed: int, run: int, stream: Stream, *index: int) -> np.random.Gen
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(run, int(stream), *index))))
 
 
-@dataclass(frozen=True)
-class GeneratorsOfRuns(Sequence[np.random.Generator]):
+class GeneratorsOfRuns(UserList[np.random.Generator]):
     """The generators of one stream of several runs, made when the first of them is asked for: many never are."""
 
-    seed: int
-    runs: Sequence[int]
-    stream: Stream
+    def __init__(self, seed: int, runs: Sequence[int], stream: Stream) -> None:
+        self._keys = [(seed, run, stream) for run in runs]
 
     @cached_property
-    def _made(self) -> list[np.random.Generator]:
-        return [generator(self.seed, run, self.stream) for run in self.runs]
-
-    @overload
-    def __getitem__(self, index: int) -> np.random.Generator: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[np.random.Generator]: ...
-    def __getitem__(self, index: int | slice) -> np.random.Generator | list[np.random.Generator]:
-        return self._made[index]
-
-    def __len__(self) -> int:
-        return len(self.runs)
+    def data(self) -> list[np.random.Generator]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return [generator(*key) for key in self._keys]
