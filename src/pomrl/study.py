@@ -8,11 +8,9 @@ Components (estimators, schedules, task distributions, ...) have a face of their
 
 # ruff: noqa: F401 (the statements below are what the face consists of)
 
-import ast
-from functools import cache
-from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from pomrl.configuration.importing import load_from, names_of
 
 if TYPE_CHECKING:
     from pomrl.bounds import PRIORS as PRIORS
@@ -140,22 +138,9 @@ if TYPE_CHECKING:
     from pomrl.store.simulations import Simulation as Simulation
 
 
-@cache
-def _places() -> dict[str, tuple[str, str]]:
-    """Return the module of each name, and its name there, from the statements above."""
-    tree = ast.parse(Path(__file__).read_text(encoding="utf-8"))
-    (above,) = (each for each in tree.body if isinstance(each, ast.If))
-    statements = (each for each in above.body if isinstance(each, ast.ImportFrom))
-    return {alias.asname or alias.name: (each.module or "", alias.name) for each in statements for alias in each.names}
-
-
 def __getattr__(name: str) -> Any:
-    if name.startswith("__") or name not in _places():
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module, of_module = _places()[name]
-    found = import_module(module)
-    return getattr(found, of_module) if hasattr(found, of_module) else import_module(f"{module}.{of_module}")
+    return load_from(__name__, name)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_places()})
+    return sorted(names_of(__name__))

@@ -117,7 +117,7 @@ def test_only_columns_that_may_be_best_are_best_in_a_resample(runs):
     curves = 0.2 * (np.arange(21.0) - 12.0) ** 2 / 10 + heavy_tailed(rng, runs * 21).reshape(runs, 21)
     possible = may_be_best(curves)
     assert 0 < len(possible) < 21
-    resampled = [bootstrap_means(curves, 5000, 0), *normal_means([curves], 50_000, 10_000, 0)]
+    resampled = [bootstrap_means(curves, 5000, 0), *normal_means(curves, 50_000, 10_000, 0)]
     assert set(np.unique(np.concatenate([best_index(means) for means in resampled]))) <= set(possible)
 
 

@@ -1,6 +1,8 @@
 """Importing modules by names that a user gives; they may do anything while they are imported."""
 
+import ast
 import sys
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from traceback import extract_tb
@@ -39,6 +41,27 @@ class _NotYet(ModuleType):
         if sys.modules.get(self.__name__) is self:
             del sys.modules[self.__name__]
         return getattr(import_module(self.__name__), attribute)
+
+
+@cache
+def names_of(face: str) -> dict[str, tuple[str, str]]:
+    """Return for each name that a face offers the module that has it, and its name there.
+
+    They are read from the statements of the face that only type checkers execute.
+    """
+    tree = ast.parse(Path(str(sys.modules[face].__file__)).read_text(encoding="utf-8"))
+    (above,) = (each for each in tree.body if isinstance(each, ast.If))
+    statements = (each for each in above.body if isinstance(each, ast.ImportFrom))
+    return {alias.asname or alias.name: (each.module or "", alias.name) for each in statements for alias in each.names}
+
+
+def load_from(face: str, name: str) -> Any:
+    """Return what a face offers under a name, and import the module that has it; AttributeError if it offers none."""
+    if name not in names_of(face):
+        raise AttributeError(f"module {face!r} has no attribute {name!r}")
+    module, of_module = names_of(face)[name]
+    found = import_module(module)
+    return getattr(found, of_module) if hasattr(found, of_module) else import_module(f"{module}.{of_module}")
 
 
 def find_modules_in(folder: Path) -> None:

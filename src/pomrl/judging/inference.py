@@ -279,5 +279,5 @@ def correlation(statistic: Statistic, sample: Float[np.ndarray, "n _k"]) -> Corr
     if n < LARGE:
         return Correlation(value, n, statistic(bootstrap_means(sample, RESAMPLES_OF_CLAIMS)))
     resamples = RESAMPLES_OF_CLAIMS if n < PRECISE else MANY_RESAMPLES_OF_CLAIMS
-    parts = [statistic(means) for means in normal_means([sample], resamples, AT_A_TIME, 0)]
+    parts = [statistic(means) for means in normal_means(sample, resamples, AT_A_TIME, 0)]
     return Correlation(value, n, np.concatenate(parts))

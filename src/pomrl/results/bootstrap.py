@@ -3,7 +3,7 @@
 Whole runs are resampled, because runs are independent and the tasks of one run are not.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 
 import numpy as np
@@ -12,7 +12,7 @@ from jaxtyping import Float, Int
 from pomrl.results.intervals import ENDS, Interval
 
 RESAMPLES_OF_GAMMA_STAR = 1000
-"""For gamma*: its bars in figures, its differences between experiments, and what studies compute from it."""
+"""For gamma*: its bars in figures, and what studies compute from it."""
 
 RESAMPLES_OF_SUMMARIES = 2000
 """For interquartile means and medians, in tables and plots."""
@@ -22,9 +22,6 @@ RESAMPLES_OF_CLAIMS = 9999
 
 MANY_RESAMPLES_OF_CLAIMS = 399_999
 """For the correlations of claims at precision, whose errors are so small that fewer resamples do not resolve them."""
-
-NORMAL_ABOVE = 2000
-"""With more runs than this, `resample_means` draws from the normal distribution that means have then."""
 
 MOST_RESAMPLED = 2**20
 """The number of runs that are resampled at once, which bounds memory; it changes no result."""
@@ -68,31 +65,23 @@ def bootstrap_means(
 
 
 def normal_means(
-    samples: Sequence[Float[np.ndarray, "n _k"]], resamples: int, at_a_time: int, seed: int
-) -> Iterator[Float[np.ndarray, "b _K"]]:
+    sample: Float[np.ndarray, "n k"], resamples: int, at_a_time: int, seed: int
+) -> Iterator[Float[np.ndarray, "b k"]]:
     """Yield draws from the normal distribution that the mean over many runs has, at most `at_a_time` together.
 
     Its covariance is that of the runs, divided by their number. So these are the resampled means of a bootstrap of many
-    runs, without their resamples. Several samples of the same runs stand side by side, and are not copied as a whole.
+    runs, without their resamples.
 
     The square root of the covariance is the symmetric one, because the signs of eigenvectors are arbitrary, and differ
     between processors.
     """
-    n, centre = len(samples[0]), np.concatenate([sample.mean(0) for sample in samples])
+    n, centre = len(sample), sample.mean(0)
     products = np.zeros((len(centre), len(centre)))
     for start in range(0, n, RUNS_AT_A_TIME):
-        deviations = np.hstack([sample[start : start + RUNS_AT_A_TIME] for sample in samples]) - centre
+        deviations = sample[start : start + RUNS_AT_A_TIME] - centre
         products += deviations.T @ deviations
     variances, directions = np.linalg.eigh(products / ((n - 1) * n))
     root = (directions * np.sqrt(np.clip(variances, 0.0, None))) @ directions.T
     rng = np.random.default_rng(seed)
     for start in range(0, resamples, at_a_time):
         yield centre + rng.standard_normal((min(at_a_time, resamples - start), len(centre))) @ root
-
-
-def resample_means(samples: Sequence[Float[np.ndarray, "n _k"]], seed: int = 0) -> Float[np.ndarray, "B _K"]:
-    """Return the means over resamples of the runs, which all samples share, side by side, for gamma*."""
-    resamples = RESAMPLES_OF_GAMMA_STAR
-    if len(samples[0]) <= NORMAL_ABOVE:
-        return bootstrap_means(np.hstack(samples), resamples, seed)
-    return next(normal_means(samples, resamples, resamples, seed))

@@ -4,21 +4,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from pomrl.configuration.composed import METHOD_GROUPS
 from pomrl.configuration.settings import varying_keys
-from pomrl.results.bootstrap import percentile, resample_means
 from pomrl.results.chosen_runs import PRESENT, Found
 from pomrl.results.intervals import Interval
 from pomrl.results.losses import Losses
 from pomrl.results.statistics import difference
-from pomrl.science.gamma_star import minimising
 
 LOSS_AT_LARGEST = "loss at the largest gamma"
 MINIMUM_LOSS = "minimum loss"
-GAMMA_STAR = "gamma*"
 
 
 @dataclass(frozen=True)
@@ -99,8 +95,7 @@ def loss_differences(a: Losses, b: Losses, *, paired: bool) -> dict[str, Interva
     """Return by how much the results of b exceed those of a, with 95 % intervals.
 
     The results are averages over tasks: the loss at the largest gamma and, where both sides have a grid of discount
-    factors, the loss at gamma* and gamma* itself. The interval of gamma* is a percentile bootstrap over runs. Pairs are
-    as many as both sides have runs.
+    factors, the loss at gamma*. Pairs are as many as both sides have runs.
     """
     if paired and len(a.at_eval) != len(b.at_eval):
         common = min(len(a.at_eval), len(b.at_eval))
@@ -108,20 +103,4 @@ def loss_differences(a: Losses, b: Losses, *, paired: bool) -> dict[str, Interva
     intervals = {LOSS_AT_LARGEST: difference(a.regret, b.regret, paired=paired)}
     if len(a.gammas) > 1 and len(b.gammas) > 1:
         intervals[MINIMUM_LOSS] = difference(a.minimum, b.minimum, paired=paired)
-        intervals[GAMMA_STAR] = _gamma_star_difference(a, b, paired=paired)
     return intervals
-
-
-def _gamma_star_difference(a: Losses, b: Losses, *, paired: bool) -> Interval:
-    """Compare gamma*, averaged over tasks; runs that are pairs are resampled together."""
-    flat = [losses.loss.reshape(len(losses.loss), -1) for losses in (a, b)]
-    if paired:
-        both = np.hsplit(resample_means(flat), [flat[0].shape[1]])
-    else:
-        both = [resample_means([each], seed) for seed, each in enumerate(flat)]
-    resampled = [
-        minimising(losses.gammas, means.reshape(-1, *losses.loss.shape[1:])).mean(-1)
-        for losses, means in zip((a, b), both, strict=True)
-    ]
-    estimates = [minimising(losses.gammas, losses.loss.mean(0)).mean() for losses in (a, b)]
-    return percentile(estimates[1] - estimates[0], resampled[1] - resampled[0])
