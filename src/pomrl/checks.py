@@ -5,7 +5,7 @@ from abc import ABC
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any, Literal, dataclass_transform
+from typing import Annotated, Any, dataclass_transform
 
 import numpy as np
 from pydantic import AfterValidator, ConfigDict, Field
@@ -41,10 +41,6 @@ def _in_ascending_order(values: Sequence[Any]) -> Sequence[Any]:
 
 Ascending = AfterValidator(_in_ascending_order)
 """What makes the type of a component's field refuse numbers that do not ascend strictly."""
-
-
-Engine = Literal["auto", "compiled", "numpy"]
-"""The engine that solves small models; `auto` is the compiled engine if it was built, and NumPy if it was not."""
 
 
 SHARE_OF_MEMORY = 0.5

@@ -7,7 +7,7 @@ from typing import Annotated, TypeVar
 
 from pydantic import Field
 
-from pomrl.checks import Component, Engine
+from pomrl.checks import Component
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -23,9 +23,6 @@ class Execution(Component):
     runs_at_a_time: Annotated[
         int | None, Field(ge=1, description="runs computed together; null: as many as fit into 256 MiB")
     ] = None
-    engine: Annotated[
-        Engine, Field(description="what solves small models; auto: the compiled engine where it was built, else NumPy")
-    ] = "auto"
 
     def at_once(self, seconds: float) -> int:
         """Return how many items of work that takes so many seconds are computed at a time, as far as that is known."""

@@ -12,7 +12,6 @@ from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.wording import number_of
 from pomrl.running import cost
 from pomrl.science.problem import Problem, check
-from pomrl.science.solvers import compiled
 from pomrl.store import StoredExperiment
 
 CHECKED_OF_PROBLEM, CHECKED = 50, 2000
@@ -60,7 +59,6 @@ def plan(experiments: Sequence[Experiment]) -> list[Job]:
         problem = job.experiment.problem
         runs = set(islice(chain.from_iterable(job.missing), most)) - checked[problem]
         try:
-            compiled.check(job.experiment.execution.engine)
             check(problem, job.experiment.method, sorted(runs))
         except ValueError as error:
             raise ConfigError(str(error)) from error

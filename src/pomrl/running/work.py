@@ -19,7 +19,6 @@ import numpy as np
 import pandas as pd
 
 from pomrl import store
-from pomrl.checks import Engine
 from pomrl.configuration.parsing import Request
 from pomrl.configuration.settings import component_classes, scientific_settings
 from pomrl.execution import ExecutionError
@@ -28,7 +27,6 @@ from pomrl.running.plan import Job, find_unfinished
 from pomrl.science.drawn_tasks import STACK_BYTES
 from pomrl.science.experiment import tables
 from pomrl.science.problem import Method, Problem, components
-from pomrl.science.solvers import compiled
 from pomrl.store.block_files import encode
 from pomrl.store.code_digest import code_digest
 from pomrl.store.provenance import decisive_versions
@@ -129,8 +127,7 @@ def work(jobs: Sequence[Job], advance: Callable[[int, int], None]) -> dict[str, 
 
 def _begin(job: Job, requests: Sequence[Request]) -> None:
     """Write what an experiment is, with the tags and the notes of all requests for it."""
-    with compiled.using(job.experiment.execution.engine):  # which the provenance names
-        stored = store.open_experiment(job.experiment, force=job.experiment.request.force)
+    stored = store.open_experiment(job.experiment, force=job.experiment.request.force)
     for request in requests:
         store.label(stored, request.tag, request.note, looks=job.experiment.looks)
 
@@ -172,8 +169,8 @@ def _compute(jobs: Sequence[Job], parts: Sequence[Part]) -> Iterator[tuple[Part,
         return
     execution = jobs[0].experiment.execution
     classes = {name for job in jobs for name in component_classes(scientific_settings(job.experiment))}
-    names, engine = tuple(sorted(classes)), execution.engine
-    function = SameVersions(versions(names), names, execution.runs_at_a_time, engine)
+    names = tuple(sorted(classes))
+    function = SameVersions(versions(names), names, execution.runs_at_a_time)
     for index, outcomes in execution.map_unordered(function, parts, sum(part.seconds for part in parts)):
         yield parts[index], outcomes
 
@@ -185,7 +182,6 @@ class SameVersions:
     versions: Mapping[str, str]
     components: tuple[str, ...]
     runs_at_a_time: int | None
-    engine: Engine
 
     def __call__(self, part: Part) -> Outcomes:
         here = versions(self.components)
@@ -195,7 +191,7 @@ class SameVersions:
             raise ExecutionError(
                 f"the worker on {platform.node()} has other versions: {said}; they have to be the same"
             )
-        return compute(part, self.runs_at_a_time, self.engine)
+        return compute(part, self.runs_at_a_time)
 
 
 @cache
@@ -204,23 +200,21 @@ def versions(components: tuple[str, ...]) -> dict[str, str]:
     return decisive_versions() | {"pomrl": version("pomrl"), "pomrl (code)": code_digest(components)[:12]}
 
 
-def compute(part: Part, runs_at_a_time: int | None = None, engine: Engine = "auto") -> dict[str, bytes | Failure]:
+def compute(part: Part, runs_at_a_time: int | None = None) -> dict[str, bytes | Failure]:
     """Compute the encoded table of each method of a part; if one fails, the others are not affected.
 
     Args:
         part: The runs and the methods.
         runs_at_a_time: How many runs are computed together; by default as many as fit into `MEMORY`. It changes no bit.
-        engine: What solves small models. It changes no bit.
     """
     try:
-        with compiled.using(engine):
-            computed = zip(part.methods, _tables(part, runs_at_a_time), strict=True)
-            return {signature: encode(table, signature, part.runs) for signature, table in computed}
+        computed = zip(part.methods, _tables(part, runs_at_a_time), strict=True)
+        return {signature: encode(table, signature, part.runs) for signature, table in computed}
     except (Exception, SystemExit) as error:  # a component of somebody's own may even exit
         if len(part.methods) == 1:
             return dict.fromkeys(part.methods, Failure(f"{type(error).__name__}: {error}", traceback.format_exc()))
         alone = (replace(part, methods={signature: method}) for signature, method in part.methods.items())
-        return {name: outcome for each in alone for name, outcome in compute(each, runs_at_a_time, engine).items()}
+        return {name: outcome for each in alone for name, outcome in compute(each, runs_at_a_time).items()}
 
 
 def _tables(part: Part, runs_at_a_time: int | None) -> "list[pd.DataFrame]":

@@ -239,7 +239,7 @@ class Trajectories(Data):
 
     def draw_sparse(self, rngs: Generators, P: TaskModels, m: int, batches: int) -> Sparse:
         uniform = np.stack([rng.random((len(P), 1 + self.length, batches * m)) for rng in rngs], axis=2)
-        draw = compiled.trajectories if compiled.is_used() else trajectories
+        draw = compiled.trajectories if compiled.is_built() else trajectories
         found = draw(cumulative(P), uniform, m).ravel()
         return found, np.ones(found.size, np.intp)
 

@@ -133,7 +133,7 @@ class PolicyIteration(Planner):
         self, P: Float[np.ndarray, "M S A S"], R: Float[np.ndarray, "M S A"], gammas: Float[np.ndarray, "M G"]
     ) -> Int[np.ndarray, "M G S"]:
         M, S, A = R.shape
-        if S <= SMALL and compiled.is_used():
+        if S <= SMALL and compiled.is_built():
             return compiled.plan(P, R, gammas, action_ties.ACTION_TIE_TOLERANCE, _PATIENCE * S * A)
         if S <= SMALL:
             parts = [slice(start, start + STACK) for start in range(0, max(M, 1), STACK)]

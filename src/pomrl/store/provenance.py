@@ -32,7 +32,7 @@ class Provenance:
     platform: str
     packages: Mapping[str, str]
     engine: str
-    """The engine that solved small models: `compiled`, or `numpy` if the former was not built or not wanted."""
+    """The engine that solved small models: `compiled`, or `numpy` if the former was not built."""
     commit: str | None
     """Commit of the repository; None if the code is not in a repository."""
     dirty: bool | None
@@ -48,7 +48,7 @@ def provenance() -> Provenance:
         python=platform.python_version(),
         platform=platform.platform(),
         packages={package: version(package) for package in _PACKAGES},
-        engine="compiled" if compiled.is_used() else "numpy",
+        engine="compiled" if compiled.is_built() else "numpy",
         **commit(),
     )
 

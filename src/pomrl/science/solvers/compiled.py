@@ -7,24 +7,18 @@ without one, NumPy does the same work, about a tenth as fast.
 """
 
 import hashlib
-from collections.abc import Generator
-from contextlib import contextmanager
-from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 from jaxtyping import Float, Int, Int16
 
-from pomrl.checks import Engine
 from pomrl.science.solvers import faces
 
 try:
     from pomrl.science.solvers import _compiled
 except ImportError:  # there was no compiler when the package was installed
     _compiled = None
-
-_ENGINE: ContextVar[Engine] = ContextVar("engine", default="auto")
 
 
 @cache
@@ -43,39 +37,6 @@ def _built():  # its type is that of the module, which pyright takes from `_comp
     if _compiled is None:
         raise RuntimeError("the compiled engine was not built when the package was installed")
     return _compiled
-
-
-def check(engine: Engine) -> None:
-    """Refuse an engine that is not here.
-
-    Raises:
-        ValueError: If `engine` is `compiled` and the engine was not built.
-    """
-    if engine == "compiled" and not is_built():
-        raise ValueError(
-            "execution.engine=compiled: the engine was not built when the package was installed; install a C compiler "
-            "and the package again, or leave execution.engine at auto"
-        )
-
-
-def is_used() -> bool:
-    """Return whether small models are solved by the compiled engine at present."""
-    return is_built() and _ENGINE.get() != "numpy"
-
-
-@contextmanager
-def using(engine: Engine) -> Generator[None, None, None]:
-    """Choose the engine for small models while the context lasts; `auto` takes the compiled one where it was built.
-
-    Raises:
-        ValueError: If `engine` is `compiled` and the engine was not built.
-    """
-    check(engine)
-    token = _ENGINE.set(engine)
-    try:
-        yield
-    finally:
-        _ENGINE.reset(token)
 
 
 def plan(

@@ -69,7 +69,7 @@ def chain_value(
     P_stack = np.broadcast_to(P_pi, (*shape, S, S)).reshape(-1, S, S)
     R_stack = np.broadcast_to(R_pi, (*shape, S)).reshape(-1, S)
     discount = np.broadcast_to(np.asarray(gamma, float), shape).reshape(-1)
-    if compiled.is_used():
+    if compiled.is_built():
         return compiled.evaluate(P_stack, R_stack, discount).reshape(*shape, S)
     V = np.empty(R_stack.shape)
     for start in range(0, len(V), STACK):

@@ -46,7 +46,7 @@ def distinct_policy_values(
         stack = zip(P, R, policies, new, strict=True)
         values = [_values_on_large_model(P_i, R_i, each[new_i], gamma) for P_i, R_i, each, new_i in stack if G]
         V = np.concatenate([np.empty((0, S)), *values])
-    elif S <= SMALL and compiled.is_used():
+    elif S <= SMALL and compiled.is_built():
         V = compiled.evaluate_policies(P, R, model, different, np.full(len(model), gamma))
     else:
         rows = model[:, None], np.arange(S), different
