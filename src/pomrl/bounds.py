@@ -18,9 +18,9 @@ from pomrl.science.upper_bound import regret_upper_bound as regret_upper_bound
 from pomrl.science.upper_bound import upper_bound_gamma as upper_bound_gamma
 
 VERSIONS = ("as_printed", "corrected", "sharpened")
-"""The variants of the bound: the one that the paper prints, which does not hold, and two that hold."""
+"""The versions of the bound: the one that the paper prints, which does not hold, and two that hold."""
 REPAIRED = "repaired"
-"""The variant with one misprint of Theorem 3 repaired; it is simulated, and not proven here."""
+"""The version with one misprint of Theorem 3 repaired; it is simulated, and not proven here."""
 PRIORS: tuple[Prior, ...] = ("exclusive", "inclusive", "known")
 """The priors: the mean of earlier batches, the mean of earlier batches and the task's own, and the true mean."""
 
@@ -40,7 +40,7 @@ class BoundArguments(TypedDict):
     """Number of tasks."""
     delta: Numbers
     """Probability that the bound may fail in any entry of any task, strictly between 0 and 1."""
-    variant: NotRequired[str]
+    version: NotRequired[str]
     """One of `VERSIONS`, or `REPAIRED`; `corrected` by default."""
     prior: NotRequired[str]
     """One of `PRIORS`; `inclusive` by default."""
@@ -59,7 +59,7 @@ def model_error_bound(*, t: Numbers, **arguments: Unpack[BoundArguments]) -> Val
     would be smaller. The bound is a difference of probabilities: values above 1 say nothing.
 
     With w the weight of the batches before task t (0 in task 1, else alpha_t, or alpha_t (t - 1)/t for the prior
-    `inclusive`), the variants are:
+    `inclusive`), the versions are:
 
     - `corrected`: w (sqrt(L/(2 m (t-1))) + radius sqrt(2 L/(t-1)) + radius) + (1 - w) sqrt(L/(2 m)), with
       L = log(6 S^2 A T/delta). It holds for all mixing rates at once, so for learned ones too.
@@ -76,12 +76,12 @@ def model_error_bound(*, t: Numbers, **arguments: Unpack[BoundArguments]) -> Val
         **arguments: Those of `BoundArguments`.
 
     Raises:
-        ValueError: variant or prior is unknown, or t, radius or delta is out of its range.
+        ValueError: version or prior is unknown, or t, radius or delta is out of its range.
     """
-    variant, prior = arguments.get("variant", "corrected"), arguments.get("prior", "inclusive")
-    _check(t, arguments, variant, prior)
-    if variant in ("as_printed", REPAIRED):
-        return _theorem_3(arguments, 1.0 if variant == REPAIRED else 2.0) + 0.0 * np.asarray(t)
+    version, prior = arguments.get("version", "corrected"), arguments.get("prior", "inclusive")
+    _check(t, arguments, version, prior)
+    if version in ("as_printed", REPAIRED):
+        return _theorem_3(arguments, 1.0 if version == REPAIRED else 2.0) + 0.0 * np.asarray(t)
     m, radius = np.asarray(arguments["m"], float), np.asarray(arguments["radius"], float)
     entries = _entries(arguments)
     past = np.maximum(np.asarray(t, float) - 1.0, 1.0)  # in task 1 its weight is 0
@@ -89,7 +89,7 @@ def model_error_bound(*, t: Numbers, **arguments: Unpack[BoundArguments]) -> Val
     of_one_event = np.log(2.0 * entries / arguments["delta"])
     if prior == "known":
         return weight * radius + (1.0 - weight) * np.sqrt(of_one_event / (2.0 * m))
-    if variant == "sharpened":
+    if version == "sharpened":
         proxy = weight**2 * (radius**2 + 1.0 / (4.0 * m)) / past + (1.0 - weight) ** 2 / (4.0 * m)
         return weight * radius + np.sqrt(2.0 * of_one_event * proxy)
     L = of_one_event + np.log(3.0)
@@ -126,8 +126,8 @@ def _theorem_3(arguments: BoundArguments, factor: float) -> Values:
     return (A_1 + A_2 + 2.0 * radius) / (x + 1.0) + x / (factor * x + 1.0) * B
 
 
-def _check(t: Numbers, arguments: BoundArguments, variant: str, prior: str) -> None:
-    for name, value, known in (("variant", variant, (*VERSIONS, REPAIRED)), ("prior", prior, PRIORS)):
+def _check(t: Numbers, arguments: BoundArguments, version: str, prior: str) -> None:
+    for name, value, known in (("version", version, (*VERSIONS, REPAIRED)), ("prior", prior, PRIORS)):
         if value not in known:
             raise ValueError(f"{name}={value!r}: it has to be one of {', '.join(known)}")
     delta, radius, T = (np.asarray(arguments[name]) for name in ("delta", "radius", "T"))
@@ -146,7 +146,7 @@ def planning_loss_bound(
 
     It holds with probability at least 1 - delta in all tasks t = 1..T and for all gamma at once. It is U(gamma) with C
     equal to S times `model_error_bound`, which explains its assumptions and the arguments besides the discount factors.
-    The variant `as_printed` has 2 S in the place of S, because it does not use that the rows of both models sum to 1.
+    The version `as_printed` has 2 S in the place of S, because it does not use that the rows of both models sum to 1.
 
     Raises:
         ValueError: `model_error_bound` or `regret_upper_bound` refuses an argument.
@@ -172,7 +172,7 @@ def average_regret_bound(*, gamma: Numbers, gamma_eval: Numbers, **arguments: Un
 def average_uncertainty(**arguments: Unpack[BoundArguments]) -> Values:
     """Return the constant C of `average_regret_bound`, at least 0 and without a unit.
 
-    C is S (2 S for the variant `as_printed`) times the mean of `model_error_bound` over the tasks t = 1..T. The memory
+    C is S (2 S for the version `as_printed`) times the mean of `model_error_bound` over the tasks t = 1..T. The memory
     needed grows with the product of the largest T and the number of values.
 
     Raises:
@@ -187,7 +187,7 @@ def average_uncertainty(**arguments: Unpack[BoundArguments]) -> Values:
 
 def _per_unit_of_error(arguments: BoundArguments) -> Values:
     """Return the factor from a bound on the model error to C: S, or 2 S for the paper's."""
-    return np.asarray(arguments["S"]) * (2.0 if arguments.get("variant") in ("as_printed", REPAIRED) else 1.0)
+    return np.asarray(arguments["S"]) * (2.0 if arguments.get("version") in ("as_printed", REPAIRED) else 1.0)
 
 
 def regret_order(*, m: Numbers, radius: Numbers, T: Numbers, Sigma: Numbers = 1.0) -> Values:

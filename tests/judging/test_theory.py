@@ -45,7 +45,7 @@ class TestTheorem3:
     def test_the_counterexamples_refute_it_and_the_simulation_is_beside_them(self, simulations) -> None:
         parts = OF_NO_SWEEP["T.1"].parts(simulations)
         table = simulations["model_error_coverage"]
-        worst = table.groupby("variant")["coverage"].min()
+        worst = table.groupby("version")["coverage"].min()
         assert parts[2].estimate.value == worst["repaired"] >= 0.999
         assert f"{worst['as_printed']:.3f}" in parts[2].compared
         assert [part.verdict() for part in parts] == [NOT, NOT, HOLDS]
@@ -57,7 +57,7 @@ class TestTheorem3:
     )
     def test_the_probabilities_are_binomial(self, simulations, number, S, A, tasks, found) -> None:
         setting = {"m": 1000, "radius": 0.0, "S": S, "A": A, "T": tasks, "delta": 0.05}
-        bound = float(model_error_bound(t=1, variant="as_printed", **setting))
+        bound = float(model_error_bound(t=1, version="as_printed", **setting))
         errors = np.abs(np.arange(1001) / 1000 - 0.5)
         of_a_pair = stats.binom.pmf(np.arange(1001), 1000, 0.5)[errors > bound].sum()
         part = OF_NO_SWEEP["T.1"].parts(simulations)[number]

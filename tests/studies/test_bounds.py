@@ -37,18 +37,18 @@ def sharpened(L: float, w: float) -> float:
 @pytest.mark.parametrize(("prior", "share"), [("exclusive", 1.0), ("inclusive", 4 / 5)])
 def test_model_error_by_hand(by_hand: Any, events: int, prior: str, share: float):
     L, weight = log(events * 16 * 2 * 9 / 0.1), share / (0.5 * 1.2 + 1)
-    variant = by_hand.__name__
-    assert float(error(prior=prior, variant=variant)) == pytest.approx(by_hand(L, weight), rel=1e-13)
-    assert float(error(t=1, prior=prior, variant=variant)) == pytest.approx(sqrt(L / 100), rel=1e-13)
+    version = by_hand.__name__
+    assert float(error(prior=prior, version=version)) == pytest.approx(by_hand(L, weight), rel=1e-13)
+    assert float(error(t=1, prior=prior, version=version)) == pytest.approx(sqrt(L / 100), rel=1e-13)
 
 
-@pytest.mark.parametrize("variant", ["corrected", "sharpened"])
-def test_model_error_with_the_known_prior_by_hand(variant: str):
+@pytest.mark.parametrize("version", ["corrected", "sharpened"])
+def test_model_error_with_the_known_prior_by_hand(version: str):
     L = log(2 * 16 * 2 * 9 / 0.1)
     for t in (1, 5):
         alpha = 1 / (0.5 * (1 + 1 / t) + 1)
         expected = alpha * 0.1 + (1 - alpha) * sqrt(L / 100)
-        assert float(error(t=t, prior="known", variant=variant)) == pytest.approx(expected, rel=1e-13)
+        assert float(error(t=t, prior="known", version=version)) == pytest.approx(expected, rel=1e-13)
 
 
 def test_model_error_as_printed_by_hand():
@@ -59,7 +59,7 @@ def test_model_error_as_printed_by_hand():
     B = 0.5 / 2 * sqrt(0.7 * log(3 * 288 / 0.1) / 100)
     expected = (A_1 + A_2 + 0.2) / 1.5 + B
     for t, prior in product((1, 9), PRIORS):
-        found = error(t=t, variant="as_printed", prior=prior, Sigma=0.7)
+        found = error(t=t, version="as_printed", prior=prior, Sigma=0.7)
         assert float(found) == pytest.approx(expected, rel=1e-13)
 
 
@@ -74,14 +74,14 @@ def test_the_weight_of_the_past_in_the_bounds_is_the_mixing_rate_of_the_estimato
     assert bound == pytest.approx(rate * sigma + noise, rel=1e-12)
 
 
-@pytest.mark.parametrize("variant", ["corrected", "sharpened"])
-def test_another_similarity_may_be_plugged_into_the_mixing_rate(variant: str):
+@pytest.mark.parametrize("version", ["corrected", "sharpened"])
+def test_another_similarity_may_be_plugged_into_the_mixing_rate(version: str):
     """Infinity leaves the frequencies of the task alone, 0 the average of all batches."""
-    L = log((6 if variant == "corrected" else 2) * 16 * 2 * 9 / 0.1)
-    assert float(error(variant=variant, plugged=np.inf)) == pytest.approx(sqrt(L / 100), rel=1e-13)
-    equal = error(variant=variant, plugged=0.0, prior="exclusive", radius=0.0)
+    L = log((6 if version == "corrected" else 2) * 16 * 2 * 9 / 0.1)
+    assert float(error(version=version, plugged=np.inf)) == pytest.approx(sqrt(L / 100), rel=1e-13)
+    equal = error(version=version, plugged=0.0, prior="exclusive", radius=0.0)
     assert float(equal) == pytest.approx(sqrt(L / 400), rel=1e-13)
-    assert float(error(variant=variant, plugged=0.1)) == float(error(variant=variant))
+    assert float(error(version=version, plugged=0.1)) == float(error(version=version))
 
 
 @pytest.mark.parametrize("prior", ["exclusive", "inclusive"])
@@ -100,11 +100,11 @@ def test_the_average_is_below_its_closed_form(prior: str, sigma: float):
 def test_loss_bounds_are_the_upper_bound_function_of_the_uncertainty():
     at: Any = {"gamma": 0.6, "gamma_eval": 0.9}
     bias = 0.3 / (0.1 * 0.4)
-    for variant, factor in (("as_printed", 8), ("corrected", 4), ("sharpened", 4)):
-        expected = bias + factor * float(error(variant=variant)) * 0.6 / 0.16
-        assert float(planning_loss_bound(**at, t=5, **SETTING, variant=variant)) == pytest.approx(expected, rel=1e-12)
-        mean = np.mean(planning_loss_bound(**at, t=np.arange(1, 10), **SETTING, variant=variant))
-        assert float(average_regret_bound(**at, **SETTING, variant=variant)) == pytest.approx(mean, rel=1e-12)
+    for version, factor in (("as_printed", 8), ("corrected", 4), ("sharpened", 4)):
+        expected = bias + factor * float(error(version=version)) * 0.6 / 0.16
+        assert float(planning_loss_bound(**at, t=5, **SETTING, version=version)) == pytest.approx(expected, rel=1e-12)
+        mean = np.mean(planning_loss_bound(**at, t=np.arange(1, 10), **SETTING, version=version))
+        assert float(average_regret_bound(**at, **SETTING, version=version)) == pytest.approx(mean, rel=1e-12)
 
 
 @pytest.mark.parametrize("C", [0.001, 0.02, 0.3, 0.7, 0.999, 1.0, 4.0])
@@ -126,7 +126,7 @@ def test_minimum_of_the_upper_bound_against_a_numerical_one(C: float):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"variant": "printed"}, "variant='printed'"),
+        ({"version": "printed"}, "version='printed'"),
         ({"prior": "own"}, "prior='own'"),
         ({"delta": 1.0}, "delta=1.0"),
         ({"radius": -0.1}, "radius=-0.1"),

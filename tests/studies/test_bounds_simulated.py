@@ -24,9 +24,9 @@ def model_errors(simulations: dict[str, pd.DataFrame]) -> pd.DataFrame:
     return simulations["model_error_coverage"]
 
 
-@pytest.mark.parametrize("variant", ["corrected", "sharpened"])
-def test_our_bounds_on_the_model_error_hold_in_every_setting(model_errors: pd.DataFrame, variant: str):
-    ours = model_errors[model_errors["variant"] == variant]
+@pytest.mark.parametrize("version", ["corrected", "sharpened"])
+def test_our_bounds_on_the_model_error_hold_in_every_setting(model_errors: pd.DataFrame, version: str):
+    ours = model_errors[model_errors["version"] == version]
     assert ours["coverage"].min() >= 1 - DELTA
     learned = ours[ours["prior"] != "known"]
     assert learned["looseness"].between(1.1, 2.1).all()  # neither false nor far off
@@ -34,7 +34,7 @@ def test_our_bounds_on_the_model_error_hold_in_every_setting(model_errors: pd.Da
 
 def test_the_printed_bound_on_the_model_error_fails_where_batches_rule(model_errors: pd.DataFrame):
     """(E2, E3) For sigma^2 m = 4000: in more than half of the sequences of 20 tasks."""
-    printed = model_errors[model_errors["variant"] == "as_printed"]
+    printed = model_errors[model_errors["version"] == "as_printed"]
     large = printed[(printed["m"] == 100_000) & (printed["sigma"] == 0.2)]
     assert len(large) == 18
     assert (large["coverage"] < 1 - DELTA).all()

@@ -61,7 +61,7 @@ def value(p: Fraction, discount: Fraction) -> Fraction:
 
 
 def printed_error_bound(**setting) -> float:
-    return float(model_error_bound(t=1, variant="as_printed", **setting))
+    return float(model_error_bound(t=1, version="as_printed", **setting))
 
 
 def test_the_list_has_a_test_for_each_erratum():

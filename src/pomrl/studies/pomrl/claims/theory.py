@@ -95,7 +95,7 @@ def bounds_hold(simulated: pd.DataFrame) -> list[Part]:
     The factor of E2, x/(2x + 1) or x/(x + 1), is 0 there. At the paper's settings the bounds on losses that follow from
     the theorem are vacuous.
     """
-    worst = simulated.groupby("variant").agg({"coverage": "min", "sequences": "first"}).to_dict("index")
+    worst = simulated.groupby("version").agg({"coverage": "min", "sequences": "first"}).to_dict("index")
     share = Coverage(worst[REPAIRED]["coverage"], worst[REPAIRED]["sequences"])
     words = (
         "simulated, up to 20 tasks: with x/(x + 1), share of sequences in the worst setting in which it holds "
@@ -107,7 +107,7 @@ def bounds_hold(simulated: pd.DataFrame) -> list[Part]:
 def _fails_in_task_1(S: int, A: int, tasks: int) -> Part:
     """Compare the probability that the printed bound fails in the first of equal tasks, by the binomial law."""
     m = 1000
-    bound = float(model_error_bound(t=1, m=m, radius=0.0, S=S, A=A, T=tasks, delta=DELTA, variant="as_printed"))
+    bound = float(model_error_bound(t=1, m=m, radius=0.0, S=S, A=A, T=tasks, delta=DELTA, version="as_printed"))
     of_a_pair = 2.0 * float(bdtr(ceil(m * (0.5 - bound)) - 1, m, 0.5))
     fails = 1.0 - (1.0 - of_a_pair) ** (S * A)
     words = f"probability that the bound {bound:.4f} fails in task 1, S = {S}, A = {A}, T = {tasks:,}"

@@ -44,7 +44,7 @@ BOUNDS = {
     "corrected": Look("Bound, corrected", "#999999", "", "-"),
     "sharpened": Look("Bound, sharpened", "black", "", "--"),
 }
-"""The bounds on the average regret, by their variants; where two are almost equal, dashes leave both to be seen."""
+"""The bounds on the average regret, by their versions; where two are almost equal, dashes leave both to be seen."""
 
 UNCERTAINTIES = sequence((0.02, 0.1, 0.3, 0.6, 1.0), "C = {:g}".format)
 MINIMA: Mapping[Literal["as_printed", "corrected"], Look] = {
@@ -82,12 +82,12 @@ def upper_bound(_: StoredSweeps) -> Drawing:
 
 
 def _upper_bound_points(panel: str) -> Iterator[pd.DataFrame]:
-    """Yield the curve of each uncertainty, and for each variant where Proposition 1 puts the minima of all of them."""
+    """Yield the curve of each uncertainty, and for each version where Proposition 1 puts the minima of all of them."""
     Cs = np.array(list(UNCERTAINTIES))
     for C, style in UNCERTAINTIES.items():
         yield _points(Series(style, panel=panel), FINE_GAMMAS, regret_upper_bound(FINE_GAMMAS, C, GAMMA_EVAL))
-    for variant, style in MINIMA.items():
-        lowest = np.minimum(upper_bound_gamma(Cs, variant), GAMMA_EVAL)
+    for version, style in MINIMA.items():
+        lowest = np.minimum(upper_bound_gamma(Cs, version), GAMMA_EVAL)
         yield _points(Series(style, panel=panel), lowest, regret_upper_bound(lowest, Cs, GAMMA_EVAL))
 
 
@@ -110,9 +110,9 @@ def vacuous_bounds(_: StoredSweeps) -> Drawing:
     sigma (the almost-sure bound); T = 15.
     """
     bounds = [
-        _points(Series(look, panel=panel), SAMPLES, vacuous_from(SAMPLES, sigma, variant))
+        _points(Series(look, panel=panel), SAMPLES, vacuous_from(SAMPLES, sigma, version))
         for panel, sigma in zip("abc", SIGMAS, strict=True)
-        for variant, look in BOUNDS.items()
+        for version, look in BOUNDS.items()
     ]
     data = pd.concat(bounds, ignore_index=True)
     figure, axes = panels.row_of_panels(3, TEXT_WIDTH, 2.5, share_y=True)
@@ -129,15 +129,15 @@ def vacuous_bounds(_: StoredSweeps) -> Drawing:
     return panels.finish(figure, data)
 
 
-def vacuous_from(m: Int[np.ndarray, " M"], sigma: float, variant: str) -> Float[np.ndarray, " M"]:
+def vacuous_from(m: Int[np.ndarray, " M"], sigma: float, version: str) -> Float[np.ndarray, " M"]:
     """Return 1/(1 + C), the gamma from which on the bound is at or above the trivial one, for each number of samples.
 
     Args:
         m: The numbers of samples.
         sigma: The almost-sure bound on the distance of tasks from their mean.
-        variant: The variant of the bound.
+        version: The version of the bound.
     """
-    C = average_uncertainty(m=m, T=TASKS, radius=sigma, S=S, A=A, delta=DELTA, variant=variant)
+    C = average_uncertainty(m=m, T=TASKS, radius=sigma, S=S, A=A, delta=DELTA, version=version)
     return 1.0 / (1.0 + np.asarray(C))
 
 
@@ -241,9 +241,9 @@ def _bound_points(letter: str) -> Iterator[pd.DataFrame]:
     mean = shown.mean(0)
     x = np.arange(1, shown.T + 1) if letter in AGAINST_T else GAMMAS
     T, gamma = (x, GAMMA) if letter in AGAINST_T else (shown.T, x)
-    for variant, series in zip(BOUNDS, _bounds(letter), strict=True):
+    for version, series in zip(BOUNDS, _bounds(letter), strict=True):
         bound = average_regret_bound(
             gamma=gamma, gamma_eval=GAMMA_EVAL, m=shown.m, radius=BALL.almost_sure_radius(mean), plugged=mean.deviation,
-            S=S, A=A, T=T, delta=DELTA, variant=variant,
+            S=S, A=A, T=T, delta=DELTA, version=version,
         )  # fmt: skip
         yield _points(series, x, bound)

@@ -60,7 +60,7 @@ def model_error_coverage(
         tasks: Numbers of tasks T; all are the first tasks of the same sequences.
 
     Returns:
-        A row for each setting, prior and variant of the bound, with the columns S, A, m, sigma, T, prior, variant;
+        A row for each setting, prior and version of the bound, with the columns S, A, m, sigma, T, prior, version;
         coverage, the share of sequences in which every error is below its bound; looseness, the number that the bounds
         can be divided by to hold in a share 1 - delta of sequences; and sequences, their number.
     """
@@ -68,12 +68,12 @@ def model_error_coverage(
     rows = []
     for S, m, sigma in product(states, ms, sigmas):
         for prior, errors in _model_errors(rng, sequences, S, m, sigma, max(tasks)).items():
-            for T, variant in product(tasks, (*VERSIONS, REPAIRED)):
+            for T, version in product(tasks, (*VERSIONS, REPAIRED)):
                 bound = model_error_bound(
-                    t=np.arange(1, T + 1), m=m, radius=sigma, S=S, A=1, T=T, delta=delta, variant=variant, prior=prior
+                    t=np.arange(1, T + 1), m=m, radius=sigma, S=S, A=1, T=T, delta=delta, version=version, prior=prior
                 )
                 ratio = _relative(errors[:, :T], np.asarray(bound)).max(1)
-                setting = {"S": S, "A": 1, "m": m, "sigma": sigma, "T": T, "prior": prior, "variant": variant}
+                setting = {"S": S, "A": 1, "m": m, "sigma": sigma, "T": T, "prior": prior, "version": version}
                 rows.append(setting | _coverage(ratio, delta))
     return pd.DataFrame(rows)
 
@@ -142,8 +142,8 @@ def regret_coverage(
         gammas: Discount factors that are planned with; the last one is gamma_eval.
 
     Returns:
-        A row for each setting, prior, variant of the bound, gamma and quantity, with the columns m, sigma, prior,
-        variant, gamma; quantity, `planning_loss` (in all tasks at once) or `average_regret`; and coverage, looseness
+        A row for each setting, prior, version of the bound, gamma and quantity, with the columns m, sigma, prior,
+        version, gamma; quantity, `planning_loss` (in all tasks at once) or `average_regret`; and coverage, looseness
         and sequences as in `model_error_coverage`.
     """
     grid, planner = Grid(gammas=list(gammas)), PolicyIteration()
@@ -155,11 +155,11 @@ def regret_coverage(
         radius = np.array([ball.almost_sure_radius(problem.mean(run)) for run in range(sequences)])
         for prior, table in zip(ESTIMATORS, tables(problem, methods, range(sequences)), strict=True):
             loss, _ = loss_array(table)
-            for variant in VERSIONS:
-                setting = {"m": m, "sigma": sigma, "prior": prior, "variant": variant}
+            for version in VERSIONS:
+                setting = {"m": m, "sigma": sigma, "prior": prior, "version": version}
                 bound = planning_loss_bound(
                     gamma=np.array(gammas), gamma_eval=gammas[-1], t=np.arange(1, T + 1)[:, None], T=T, m=m,
-                    radius=radius[:, None, None], plugged=sigma, S=S, A=A, delta=delta, variant=variant, prior=prior,
+                    radius=radius[:, None, None], plugged=sigma, S=S, A=A, delta=delta, version=version, prior=prior,
                 )  # fmt: skip
                 rows += [setting | coverage for coverage in _loss_coverage(loss, np.asarray(bound), gammas, delta)]
     return pd.DataFrame(rows)
