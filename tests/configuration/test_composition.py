@@ -74,7 +74,7 @@ def edit_an_option(conf: Path) -> None:
 
 
 def remove_an_option(conf: Path) -> None:
-    (conf / "planner" / "value_iteration.yaml").unlink()
+    (conf / "planner" / "backward_induction.yaml").unlink()
 
 
 @pytest.mark.parametrize("edit", [edit_an_option, remove_an_option])

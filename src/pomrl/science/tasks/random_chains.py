@@ -137,15 +137,12 @@ class RandomChains(TaskDistribution):
                 f"sigma={sigma}: with so small a {self.measure}, tasks would differ by rounding errors; it has to be 0 "
                 f"or at least {SMALLEST_DEVIATION**power:.3g}"
             )
-        if not mean.has_room and mean.largest_deviation == 0:
-            raise ValueError(
-                f"sigma={sigma}: the rows of the mean model of run {run} have one state each, so that sigma has to "
-                f"be 0; fewer states of probability 0 leave room (task_distribution.zeros={self.zeros})"
-            )
         if not mean.has_room:
+            largest = mean.largest_deviation**power
+            limit = f"below {largest:.6g}" if largest else "0, because its rows have one state each"
             raise ValueError(
                 f"sigma={sigma}: no {type(self).__name__} distribution on the mean model of run {run} has this "
-                f"{self.measure}; it has to be below {mean.largest_deviation**power:.6g}"
+                f"{self.measure}; it has to be {limit} (task_distribution.zeros={self.zeros})"
             )
 
     def draw_tasks(self, rng: np.random.Generator, mean: MeanModel, tasks: int) -> Float[np.ndarray, "tasks S A S"]:
