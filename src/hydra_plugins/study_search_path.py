@@ -22,4 +22,5 @@ class StudySearchPath(SearchPathPlugin):
         from pomrl.configuration.study_sweeps import append_studies
 
         if main[0] == str(PUBLISHED.folder):
-            append_studies(search_path, (*shipped_folders(), *named_folders(sys.argv[1:])))
+            named = [name for word in sys.argv[1:] for name in word.removeprefix("experiment=").split(",")]
+            append_studies(search_path, (*shipped_folders(), *named_folders(named)))

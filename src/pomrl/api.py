@@ -15,7 +15,7 @@ from pomrl import store
 from pomrl.configuration import overrides
 from pomrl.configuration.composed import METHOD_GROUPS, PROBLEM_GROUPS, ConfigError
 from pomrl.configuration.parsing import COMPONENTS, Experiment
-from pomrl.configuration.sources import PUBLISHED, Sources, named_folders
+from pomrl.configuration.sources import PUBLISHED, Sources
 from pomrl.configuration.sweeps import sweep as settings_of
 from pomrl.results.chosen_runs import Chosen, Tasks, choose, filters
 from pomrl.results.statistics import Kind
@@ -85,7 +85,7 @@ def sweep(
         ConfigError: A setting is wrong. Nothing is computed.
         ExecutionError: An experiment failed; the others are stored.
     """
-    wanted = settings_of(_sources(config_dir, experiment), experiment, further=overrides.axes(settings))
+    wanted = settings_of(_sources(config_dir), experiment, further=overrides.axes(settings))
     _compute([each.experiment for each in wanted], report)
     return load_sweep(wanted).table
 
@@ -217,11 +217,8 @@ def _choose(
     return choose(overrides.axes(settings), by_key, value, _sources(config_dir))
 
 
-def _sources(config_dir: str | Path | None, experiment: str | None = None) -> Sources:
-    if config_dir is not None and not Path(config_dir).is_dir():
-        raise ConfigError(f"config_dir={str(config_dir)!r}: there is no such folder")
-    named = named_folders([f"experiment={experiment}"]) if experiment else ()
-    return replace(PUBLISHED, own=None if config_dir is None else Path(config_dir), study=named[0] if named else None)
+def _sources(config_dir: str | Path | None) -> Sources:
+    return PUBLISHED.with_options(None if config_dir is None else Path(config_dir))
 
 
 def _with_components(experiment: Experiment, components: Mapping[str, Any]) -> Experiment:

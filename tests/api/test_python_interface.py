@@ -78,7 +78,7 @@ def test_an_answer_is_never_empty_without_a_word(here: Path) -> None:
     [
         ({"sigma": [0.01, 0.02]}, "pomrl.sweep computes each value of a list"),
         ({"sigma": {}}, "sigma={}: a dict is no setting"),
-        ({"config_dir": "nowhere"}, "config_dir='nowhere': there is no such folder"),
+        ({"config_dir": "nowhere"}, "nowhere: there is no such folder of options"),
         ({"dry_run": True}, "dry_run=True: this is for the command"),
     ],
 )

@@ -100,7 +100,6 @@ BAD = {
     "runs=0": ("runs=0: ",),
     "-m execution.workers=1,2": ("execution: it holds for a sweep as a whole",),
     "-m force=false,true": ("force: it holds for a sweep as a whole",),
-    "tag=mine": ("tag=mine", "+tag="),
     "hydra.launcher._target_=mine.Launcher": ("no launcher, sweeper or folder",),
     "gamma_eval=1": ("gamma_eval=1", "never end"),
     "~sigma": ("sigma: a value is missing",),

@@ -20,7 +20,6 @@ from tests.support.settings import ROOT
 
 from pomrl import store
 from pomrl.commands import article, claims, docs, figures, main, new, report, reproduce, run
-from pomrl.configuration import jobs
 from pomrl.configuration.sources import STUDIES
 from pomrl.configuration.study import find
 
@@ -95,7 +94,7 @@ def big_ones_read_their_arguments(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reproduce, "stages", lambda *_, **__: {})
     monkeypatch.setattr(docs, "beside_the_package", lambda name: Path.cwd() / name)
     monkeypatch.setattr("webbrowser.open", nothing)
-    monkeypatch.setattr(jobs, "MOST_JOBS", 1)
+    monkeypatch.setattr(run, "MOST_JOBS", 1)
 
 
 @pytest.mark.parametrize("line", COMMANDS)

@@ -1,12 +1,11 @@
 """Arguments that several commands share: filters, variants, and a folder of the user's own options."""
 
 import argparse
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
 from pomrl.commands.terminal import exit_with
-from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.sources import PUBLISHED, Sources
 from pomrl.configuration.study import Study
 from pomrl.configuration.variants import Family, Variant
@@ -107,7 +106,4 @@ def add_format(parser: argparse.ArgumentParser) -> None:
 
 def sources(arguments: argparse.Namespace) -> Sources:
     """Return the folders that settings are composed from; ConfigError if that of `--config-dir` does not exist."""
-    own: Path | None = arguments.config_dir
-    if own and not own.is_dir():
-        raise ConfigError(f"--config-dir {own}: there is no such folder")
-    return replace(PUBLISHED, own=own)
+    return PUBLISHED.with_options(arguments.config_dir)

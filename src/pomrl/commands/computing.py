@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from pomrl import store
 from pomrl.commands.progress import progress
 from pomrl.commands.terminal import print_frame, warn
-from pomrl.configuration.composed import ConfigError, Sweep
-from pomrl.configuration.jobs import MOST_JOBS
+from pomrl.configuration.composed import MOST_JOBS, ConfigError, Sweep
 from pomrl.configuration.parsing import Experiment, parse
 from pomrl.configuration.settings import asked_settings, flat_settings, varying_keys
 from pomrl.results.chosen_runs import choose

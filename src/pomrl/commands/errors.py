@@ -17,8 +17,12 @@ from pomrl.store import StoreError
 def one_line_errors(*further: type[Exception], status: int = 1) -> Iterator[None]:
     """End the command with one line and this exit status at an error of ours or of a further type.
 
-    An error of the system, a lack of memory and an interrupt end it with one line too.
+    An error of the system, a lack of memory and an interrupt end it with one line too. If HYDRA_FULL_ERROR is set,
+    there is a traceback instead.
     """
+    if os.environ.get("HYDRA_FULL_ERROR", "0") not in ("", "0"):
+        yield
+        return
     try:
         yield
     except KeyboardInterrupt:

@@ -17,6 +17,10 @@ GROUPS = (*PROBLEM_GROUPS, *METHOD_GROUPS, "execution")
 """Groups; a configuration has one option of each."""
 
 
+MOST_JOBS = 10_000
+"""The most jobs of a sweep that is composed without `yes=true`."""
+
+
 class ConfigError(ValueError):
     """A configuration is wrong. The message is one line: the key, its value and what would be right."""
 

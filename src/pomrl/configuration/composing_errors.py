@@ -1,21 +1,16 @@
 """What goes wrong while Hydra composes a configuration, in one line: Hydra's own, but for the mistakes people make."""
 
-from collections.abc import Generator, Iterable
+from collections.abc import Generator
 from contextlib import contextmanager
 
 from hydra.errors import HydraException, MissingConfigException, OverrideParseException
-from omegaconf.errors import OmegaConfBaseException
 
 from pomrl.configuration.composed import GROUPS, ConfigError, UnknownOptionError, UnreadableOverrideError
-from pomrl.configuration.wording import unknown_key
 
 
 @contextmanager
-def composing(overrides: Iterable[str] = ()) -> Generator[None, None, None]:
+def composing() -> Generator[None, None, None]:
     """Turn whatever is raised in this context because of somebody's YAML or overrides into an error of one line.
-
-    Args:
-        overrides: The overrides that are composed. The line quotes the wrong one.
 
     Raises:
         ConfigError: Something was raised that is neither a ConfigError nor an error of the operating system.
@@ -31,7 +26,7 @@ def composing(overrides: Iterable[str] = ()) -> Generator[None, None, None]:
         of_system = isinstance(error, OSError) and not isinstance(error, HydraException)
         if of_system or isinstance(error, ConfigError | MemoryError):
             raise
-        raise ConfigError(_in_words(error, overrides)) from error
+        raise ConfigError(" ".join(str(error).split()) or type(error).__name__) from error
 
 
 def _no_option(error: MissingConfigException) -> str:
@@ -41,20 +36,3 @@ def _no_option(error: MissingConfigException) -> str:
     there = f"; there are {', '.join(sorted(error.options))}" if error.options else ""
     own = "; --config-dir names a folder with options of your own" if group in GROUPS else ""
     return f"{group}={name}: there is no such option{there}{own}" if group else " ".join(str(error).split())
-
-
-def _in_words(error: Exception, overrides: Iterable[str]) -> str:
-    """Return the message of an error in one line, with the override in front that it is about, and the known keys."""
-    text = " ".join(str(error).split()) or type(error).__name__
-    cause = error.__cause__
-    if not text.startswith("Could not override '") or not isinstance(cause, OmegaConfBaseException):
-        return text
-    from pomrl.configuration.parsing import KEYS  # here, because asking for help needs no components
-
-    key = text.split("'")[1]
-    given = next((override for override in overrides if override.lstrip("+~").startswith(f"{key}=")), key)
-    if key in KEYS:
-        return f"{given}: a label is added: +{key}=..."
-    group, _, _ = str(cause.full_key).rpartition(".")
-    of_option = [f"{group}.{name}" for name in cause.parent_node or () if name != "_target_"]
-    return unknown_key(given, key, of_option if group else (*KEYS, *GROUPS))

@@ -4,7 +4,6 @@ Hydra takes about a tenth of a second for each composition. Jobs are therefore c
 configuration and from files that are read once, and jobs that differ in values alone share one composition. A process
 remembers what it has composed for as long as no file is changed; nothing is kept on disk. OmegaConf resolves the
 interpolations that jobs share once.
-`hydra_plugins.whole_sweep` hands over the jobs of a command.
 """
 
 import json
@@ -20,9 +19,9 @@ from typing import Any, NamedTuple, cast
 
 from hydra._internal.config_loader_impl import ConfigLoaderImpl
 from hydra._internal.config_repository import CachingConfigRepository
+from hydra._internal.config_search_path_impl import ConfigSearchPathImpl
 from hydra._internal.defaults_list import create_defaults_list
-from hydra._internal.utils import create_config_search_path
-from hydra.core.config_search_path import ConfigSearchPath, SearchPathQuery
+from hydra.core.config_search_path import ConfigSearchPath
 from hydra.core.default_element import GroupDefault, InputDefault
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override, Transformer, ValueType
@@ -35,7 +34,6 @@ from omegaconf.errors import OmegaConfBaseException
 from pomrl.configuration import looks
 from pomrl.configuration.composed import Composed, ConfigError
 from pomrl.configuration.composing_errors import composing
-from pomrl.configuration.importing import find_plugins
 from pomrl.configuration.merging import Values, merge, with_value
 from pomrl.configuration.sources import Sources, beside_the_package
 from pomrl.configuration.study_sweeps import append_studies
@@ -78,30 +76,6 @@ def register_resolvers() -> None:
     """Make known to OmegaConf the functions that YAML files call."""
     for name, function in {**OF_NUMBERS, "shipped": beside_the_package}.items():
         OmegaConf.register_new_resolver(name, function, replace=True)
-
-
-def plain(config: DictConfig, choices: Mapping[str, Any], folders: Sequence[str]) -> Composed:
-    """Return what Hydra composed as plain data, without Hydra's own part and with all interpolations resolved.
-
-    Args:
-        config: The configuration. The interpolations below its key `hydra` would fail to resolve.
-        choices: The option that was chosen in each group (`hydra.runtime.choices`); None where there is none.
-        folders: The folders of options.
-
-    Raises:
-        ConfigError: A value is missing, or refers to a key that does not exist.
-    """
-    with composing():
-        ours = OmegaConf.masked_copy(config, [str(key) for key in config if key != "hydra"])
-        return Composed(_resolve_all(ours), _options(choices), looks.of_own_options(choices, folders))
-
-
-def _resolve_all(config: DictConfig) -> Values:
-    return cast(Values, OmegaConf.to_container(config, resolve=True, throw_on_missing=True))
-
-
-def _options(choices: Mapping[str, Any]) -> dict[str, str]:
-    return {str(group): str(option) for group, option in choices.items() if option}
 
 
 class _Loaded(NamedTuple):
@@ -158,7 +132,7 @@ class Composer(ConfigLoaderImpl):
         Raises:
             ConfigError: It cannot be composed.
         """
-        with composing(overrides):
+        with composing():
             return self._compose(*overrides)
 
     def each(self, jobs: Iterable[Sequence[str]]) -> list[Composed]:
@@ -184,7 +158,7 @@ class Composer(ConfigLoaderImpl):
         overrides = [*(f"{key}={values}" for key, values in axes.items()), *further]
         last = {override.partition("=")[0]: override for override in overrides}
         parsed = self.parse(list(last.values()))
-        with composing(last.values()):
+        with composing():
             return list({override.get_key_element(): self._each_value(override) for override in parsed}.values())
 
     def product(self, axes: Mapping[str, Any], further: Sequence[str] = ()) -> list[list[str]]:
@@ -193,7 +167,7 @@ class Composer(ConfigLoaderImpl):
 
     def parse(self, overrides: Sequence[str]) -> list[Override]:
         """Return overrides as Hydra reads them."""
-        with composing(overrides):
+        with composing():
             return OverridesParser.create(self).parse_overrides(list(overrides))
 
     def _compose(self, *overrides: str) -> Composed:
@@ -205,12 +179,12 @@ class Composer(ConfigLoaderImpl):
             for override in values.values():
                 config = with_value(config, override.key_or_group.split("."), override.value())
         except KeyError:
-            config = self._load(*overrides).values  # Hydra's own message says better what is wrong
+            config = self._load(*overrides).values
         try:
             resolved = _resolve(config, config)
         except (KeyError, OmegaConfBaseException):
-            resolved = _resolve_all(OmegaConf.create(config))
-        return Composed(resolved, options, looks_of_options)
+            resolved = OmegaConf.to_container(OmegaConf.create(config), resolve=True, throw_on_missing=True)
+        return Composed(cast(Values, resolved), options, looks_of_options)
 
     def _parse(self, line: str) -> Override:
         """Return an override as Hydra reads it, which takes long, so that it is read once."""
@@ -250,11 +224,10 @@ class Composer(ConfigLoaderImpl):
         axes = values.pop("hydra", {}).get("sweeper", {}).get("params", {})
         if found.config_overrides:
             config = OmegaConf.create(values)
-            OmegaConf.set_struct(config, value=True)
             self._apply_overrides_to_config(found.config_overrides, config)
             values = _unresolved(config)
-        choices = found.overrides.known_choices
-        return _Loaded(values, _options(choices), looks.of_own_options(choices, self._folders), axes)
+        choices = {group: option for group, option in found.overrides.known_choices.items() if option}
+        return _Loaded(values, choices, looks.of_own_options(choices, self._folders), axes)
 
     def _content(self, path: str, package: str | None) -> Values:
         """Return what a file adds to the configuration, as plain data."""
@@ -281,10 +254,9 @@ def _of_files(sources: Sources, _states: object) -> Composer:
     Of a file that is in several folders of options, that of the first one counts, which has the primary configuration.
     """
     setup_globals()
-    find_plugins(*(study.parent for study in sources.studies))
-    search_path = create_config_search_path(str(sources.folders[0]))
-    for folder in sources.folders[1:]:
-        search_path.prepend("command-line", f"file://{folder}", SearchPathQuery(provider="schema"))
+    search_path = ConfigSearchPathImpl()
+    for folder in sources.folders:
+        search_path.append("main", f"file://{folder}")
     append_studies(search_path, sources.studies)
     return Composer(search_path)
 

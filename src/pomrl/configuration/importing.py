@@ -70,19 +70,6 @@ def find_modules_in(folder: Path) -> None:
         sys.path.append(str(folder))
 
 
-def find_plugins(*own: Path) -> None:
-    """Let Hydra import its plugins, but none of the current folder, nor of these: asking for help runs them all."""
-    from hydra.core.plugins import Plugins  # here, because asking for help needs none
-
-    paths, beside_us = sys.path.copy(), Path(__file__).parents[2]
-    refused = {each for each in (Path.cwd(), *own) if each != beside_us and each.name not in INSTALLED}
-    sys.path[:] = [path for path in paths if Path(path).resolve() not in refused]
-    try:
-        Plugins.instance()
-    finally:
-        sys.path[:] = paths
-
-
 def place_of(error: BaseException, file: str, line: int = 1) -> str:
     """Return the place in a user's file at which an error was raised, FILE:LINE.
 

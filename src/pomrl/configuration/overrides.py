@@ -12,17 +12,9 @@ _PLAIN = re.compile(r"(?!(?:true|false|null|nan|inf)$)[A-Za-z_][\w./-]*", re.IGN
 """A word that Hydra reads as text without quotation marks."""
 
 
-LABELS = ("tag", "note")
-"""Labels, which the configuration does not have and an override therefore adds."""
-
-
 def key(name: str) -> str:
     """Return the key of a setting by its name as an argument: `estimator__prior` stands for `estimator.prior`."""
     return name.replace("__", ".")
-
-
-def _assignment(name: str, text: str) -> str:
-    return f"{'+' * (name in LABELS)}{key(name)}={text}"
 
 
 def overrides(settings: Mapping[str, Any]) -> list[str]:
@@ -31,7 +23,7 @@ def overrides(settings: Mapping[str, Any]) -> list[str]:
     Raises:
         ConfigError: A value is not text, a number, a truth value, None, or a sequence of these.
     """
-    return [_assignment(name, _text(name, value)) for name, value in settings.items()]
+    return [f"{key(name)}={_text(name, value)}" for name, value in settings.items()]
 
 
 def axes(settings: Mapping[str, Any]) -> list[str]:
@@ -41,7 +33,7 @@ def axes(settings: Mapping[str, Any]) -> list[str]:
         ConfigError: A value cannot be written.
     """
     values = {name: value if _is_sequence(value) else [value] for name, value in settings.items()}
-    return [_assignment(name, ",".join(_text(name, each) for each in several)) for name, several in values.items()]
+    return [f"{key(name)}={','.join(_text(name, each) for each in several)}" for name, several in values.items()]
 
 
 def _is_sequence(value: Any) -> bool:

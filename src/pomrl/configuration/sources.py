@@ -1,10 +1,12 @@
 """Configurations come from these sources: the folder `conf/`, folders of the user's own, and the folders of studies."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+
+from pomrl.configuration.composed import ConfigError
 
 DESCRIPTION = "study.yaml"
 """The file that makes a folder a study."""
@@ -27,8 +29,8 @@ class Sources:
     """The folder with the primary configuration."""
     own: Path | None = None
     """A folder like `conf/` with further options and sweeps, as named by `--config-dir`."""
-    study: Path | None = None
-    """The folder of a study that is not shipped, whose sweeps and options can be named."""
+    named: tuple[Path, ...] = ()
+    """The folders of studies that are not shipped, whose sweeps and options can be named."""
 
     @property
     def folders(self) -> tuple[Path, ...]:
@@ -39,12 +41,18 @@ class Sources:
 
     @property
     def studies(self) -> tuple[Path, ...]:
-        """The folders of studies: those that are shipped, and one of the user's own."""
-        return (*shipped_folders(), *([self.study.resolve()] if self.study else []))
+        """The folders of studies: those that are shipped, and those of anybody's own."""
+        return (*shipped_folders(), *self.named)
 
     def with_study(self, folder: Path) -> "Sources":
         """Return the sources with the sweeps and options of a study; those that are shipped are there already."""
-        return self if folder.resolve() in shipped_folders() else replace(self, study=folder)
+        return self if folder.resolve() in self.studies else replace(self, named=(*self.named, folder.resolve()))
+
+    def with_options(self, folder: Path | None) -> "Sources":
+        """Return the sources with a folder of further options; ConfigError if there is no such folder."""
+        if folder and not folder.is_dir():
+            raise ConfigError(f"{folder}: there is no such folder of options")
+        return replace(self, own=folder)
 
 
 @cache
@@ -74,10 +82,9 @@ def sweep_names(study: Path) -> list[str]:
     return sorted(path.stem for path in study.glob("sweeps/*.yaml"))
 
 
-def named_folders(arguments: Sequence[str]) -> tuple[Path, ...]:
-    """Return the folders of studies whose sweeps arguments name by a path: `experiment=mine/first`."""
-    values = (argument.partition("=")[2] for argument in arguments if argument.startswith("experiment="))
-    names = {sweep.rpartition("/")[0] for value in values for sweep in value.split(",") if "/" in sweep}
+def named_folders(sweeps: Iterable[str]) -> tuple[Path, ...]:
+    """Return the folders of the studies of anybody's own whose sweeps are named by a path, such as `mine/first`."""
+    names = {sweep.rpartition("/")[0] for sweep in sweeps if "/" in sweep}
     folders = [folder_of(name) for name in sorted(names.difference(each.name for each in shipped_folders()))]
     return tuple(folder for folder in folders if (folder / DESCRIPTION).is_file())
 

@@ -61,7 +61,8 @@ class StudySweeps(FileConfigSource):
 
 def append_studies(search_path: ConfigSearchPath, studies: Sequence[Path]) -> None:
     """Add folders of studies, and the options that they bring, to the end of a search path."""
-    SourcesRegistry.instance().register(StudySweeps)
+    for source in (FileConfigSource, StudySweeps):
+        SourcesRegistry.instance().register(source)
     known = {element.path for element in search_path.get_path()}
     for folder in studies:
         options = [f"file://{folder / 'conf'}"] if (folder / "conf").is_dir() else []

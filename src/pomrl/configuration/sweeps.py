@@ -3,10 +3,12 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from itertools import chain, product
+from math import inf, prod
 from operator import getitem
 from typing import TYPE_CHECKING, Any
 
-from pomrl.configuration.composed import Composed, ConfigError
+from pomrl.configuration.composed import Composed, ConfigError, Sweep
 from pomrl.configuration.parsing import Experiment, parse
 from pomrl.configuration.sources import PAPER, Sources, named_folders, sweep_names
 from pomrl.configuration.variants import Job, Variant
@@ -52,7 +54,7 @@ def sweep(
         ConfigError: There is no such sweep, or a setting is wrong. Under a variant this may be so because the variant
             has no meaning in the sweep.
     """
-    composer = _composer(sources)
+    composer = _composer(sources, [name] if name else [])
     try:
         published = composer.axes(name) if name and axes is None else axes or {}
         of_file = {"experiment": name} if name and axes is None else {}
@@ -71,17 +73,39 @@ def sweep(
         raise ConfigError(f"{name}{f', variant {variant.name}' if variant else ''}: {error}") from error
 
 
-def selection(sources: Sources, words: Sequence[str]) -> list[Experiment]:
-    """Return the experiments that `pomrl run -m` with the same words would compute.
+def compose_sweep(sources: Sources, words: Sequence[str], *, is_sweep: bool = True, most: float = inf) -> Sweep:
+    """Compose what a command line asks for; of more than so many jobs, only the first, unless it says `yes=true`.
+
+    Several published sweeps, as in `experiment=gamma_0,theory`, have all of their jobs, each with its own axes.
+
+    Args:
+        sources: Where the configurations come from, besides the studies that the words name.
+        words: The overrides of the command line.
+        is_sweep: Whether keys may have several values; those of a published sweep that has axes may in any case.
+        most: The most jobs that are composed.
 
     Raises:
-        ConfigError: A setting is wrong.
+        ConfigError: A sweep is empty, or a setting is wrong.
     """
-    for folder in named_folders(words):
-        sources = sources.with_study(folder)
     further = [word for word in words if not word.startswith("experiment=")]
     named = [name for word in words if word not in further for name in word.partition("=")[2].split(",")]
-    return [each.experiment for name in named or [None] for each in sweep(sources, name, further=further)]
+    composer = _composer(sources, named)
+    sweeps = [{"experiment": name, **composer.axes(name)} for name in named] or [{}]
+    if not is_sweep and not any(len(axes) > 1 for axes in sweeps):
+        return Sweep([composer.one(words)], 1)
+    choices = [composer.choices(axes, further) for axes in sweeps]
+    count = sum(prod(map(len, of_sweep)) for of_sweep in choices)
+    if not count:
+        raise ConfigError("this sweep has no jobs, and so there is nothing to compute")
+    jobs = chain.from_iterable(product(*of_sweep) for of_sweep in choices)
+    first = composer.one(next(jobs))
+    rest = composer.each(jobs) if count <= most or first.values.get("yes") is True else []
+    return Sweep([first, *rest], count)
+
+
+def selection(sources: Sources, words: Sequence[str]) -> list[Experiment]:
+    """Return the experiments that `pomrl run -m` with the same words would compute; ConfigError if one is wrong."""
+    return list(map(parse, compose_sweep(sources, words).jobs))
 
 
 def names(sources: Sources) -> list[str]:
@@ -93,9 +117,12 @@ def names(sources: Sources) -> list[str]:
     return sorted(found)
 
 
-def _composer(sources: Sources) -> "Composer":
+def _composer(sources: Sources, named: Iterable[str] = ()) -> "Composer":
+    """Return what composes configurations of sources, and of the studies whose sweeps are named."""
     from pomrl.configuration.composition import Composer  # here, because what is stored is found without Hydra
 
+    for folder in named_folders(named):
+        sources = sources.with_study(folder)
     return Composer.of_sources(sources)
 
 
