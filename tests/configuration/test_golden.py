@@ -42,7 +42,7 @@ def composed(*overrides: str) -> Flat:
     register_resolvers()
     with initialize_config_dir(str(CONF), version_base="1.3"):
         found = compose("config", list(overrides), return_hydra_config=True)
-    axes = OmegaConf.to_container(found.hydra.sweeper).get("params") or {}
+    axes = OmegaConf.to_container(OmegaConf.create(found.hydra.sweeper.get("params") or {}))
     own = OmegaConf.masked_copy(found, [str(key) for key in found if key != "hydra"])
     return {**flat(OmegaConf.to_container(own, resolve=True)), "axes": axes}
 
