@@ -5,15 +5,15 @@ agents may ask them: each task comes with the estimate, with the discount factor
 """
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from jaxtyping import Float, Int
 
 from pomrl.checks import Component
-from pomrl.science.data import Batch, join
+from pomrl.science.data import Batch
 from pomrl.science.exploration import Belief
 from pomrl.science.gamma_star import best_index
 from pomrl.science.mdp import Criterion, Rewards, expected_rewards
@@ -95,10 +95,6 @@ class Agent(Component, Generic[MemoryT]):
     chooses_gamma: ClassVar[bool] = False
     """Whether the agent returns one policy, and not one for each discount factor of the schedule."""
 
-    plans_only: ClassVar[bool] = False
-    """Whether the agent asks for neither beliefs nor random numbers, and keeps nothing; it then sees several tasks at
-    a time (`act_together`), and the trials of a task as further runs, which is faster."""
-
     discounts: ClassVar[bool] = False
     """Whether the agent divides by 1 - gamma, so that discount factors have to be below 1."""
 
@@ -115,10 +111,6 @@ class Agent(Component, Generic[MemoryT]):
     def act(self, task: TaskData, memory: MemoryT) -> Decision:
         """Return policies for a task, and their discount factors, which are in [0, gamma_eval]."""
 
-    def act_together(self, tasks: Sequence[TaskData], memory: MemoryT) -> Iterator[Decision]:
-        """Yield what `act` returns for each of several tasks, which are of one number unless the agent `plans_only`."""
-        return (self.act(task, memory) for task in tasks)
-
     def learn(self, memory: MemoryT, batch: Batch, R: Rewards) -> MemoryT:
         """Return the memory after one more task.
 
@@ -133,12 +125,5 @@ class Agent(Component, Generic[MemoryT]):
 class CertaintyEquivalence(Agent[None]):
     """The default agent, which plans on the estimated model as if it were the true one (Algorithms 1 and 2)."""
 
-    plans_only: ClassVar[bool] = True
-
     def act(self, task: TaskData, memory: None) -> Decision:
         return Decision(task.plan(task.P_hat, task.gammas), task.gammas)
-
-    def act_together(self, tasks: Sequence[TaskData], memory: None) -> Iterator[Decision]:
-        P_hat, gammas, R = (join([getattr(task, name) for task in tasks]) for name in ("P_hat", "gammas", "R"))
-        policies = np.split(replace(tasks[0], R=R).plan(P_hat, gammas), len(tasks))
-        yield from (Decision(policy, task.gammas) for policy, task in zip(policies, tasks, strict=True))
