@@ -73,7 +73,7 @@ def edit_an_option(conf: Path) -> None:
 
 
 def remove_an_option(conf: Path) -> None:
-    (conf / "planner" / "backward_induction.yaml").unlink()
+    (conf / "planner" / "value_iteration.yaml").unlink()
 
 
 @pytest.mark.parametrize("edit", [edit_an_option, remove_an_option])

@@ -12,7 +12,7 @@ from pomrl.science.experiment import tables
 from pomrl.science.gamma_schedules import Dong, Fixed, GammaSchedule, Grid, UpperBound
 from pomrl.science.loss_tables import SCHEMA
 from pomrl.science.mdp import random_chain_mdp
-from pomrl.science.planners import PolicyIteration
+from pomrl.science.planners import PolicyIteration, ValueIteration
 from pomrl.science.problem import Method, Problem
 from pomrl.science.randomness import Stream, generator
 from pomrl.science.tasks.random_chains import Dirichlet, Gaussian, RandomChains
@@ -25,9 +25,11 @@ def problem(S=5, A=2, m=5, T=4, sigma=0.02, gamma_eval=0.99, seed=3, tasks: Rand
     return Problem(S=S, A=A, m=m, T=T, sigma=sigma, gamma_eval=gamma_eval, seed=seed, task_distribution=tasks)
 
 
-def method(schedule: GammaSchedule = GRID, **options) -> Method:
+def method(schedule: GammaSchedule = GRID, planner=None, **options) -> Method:
     options = options or {"mixing": "paper", "similarity": "welford"}
-    return Method(estimator=RegularisedLeastSquares(**options), gamma_schedule=schedule, planner=PolicyIteration())
+    return Method(
+        estimator=RegularisedLeastSquares(**options), gamma_schedule=schedule, planner=planner or PolicyIteration()
+    )
 
 
 METHODS = [
@@ -35,6 +37,7 @@ METHODS = [
     method(mixing="mse_optimal", similarity="known", scope="per_pair", prior="exclusive"),
     method(Dong(), mixing="paper", similarity="welford", scope="per_pair"),
     method(UpperBound(), mixing="paper", similarity="known"),
+    method(planner=ValueIteration()),
 ]
 
 PROBLEMS = {
@@ -93,13 +96,14 @@ def transitions(rng: np.random.Generator, P: np.ndarray, m: int) -> np.ndarray:
     return counts
 
 
+@pytest.mark.parametrize("planner", [PolicyIteration(), ValueIteration()])
 @pytest.mark.parametrize("adaptive", [False, True])
-def test_table_of_one_run_by_a_slow_and_independent_computation(adaptive: bool):
+def test_table_of_one_run_by_a_slow_and_independent_computation(planner, adaptive: bool):
     S, A, m, T, sigma, gamma_eval, seed, run = 4, 2, 5, 6, 0.02, 0.95, 8, 11
     tasks = Dirichlet(zeros=1)
     gammas = [0.0, 0.4, 0.8, 0.95]
     one = method(
-        Grid(gammas=gammas), mixing="paper", similarity="welford" if adaptive else "known", start_deviation=0.4
+        Grid(gammas=gammas), planner, mixing="paper", similarity="welford" if adaptive else "known", start_deviation=0.4
     )
     (table,) = tables(problem(S, A, m, T, sigma, gamma_eval, seed, tasks), [one], [run - 1, run])
 

@@ -15,10 +15,11 @@ from tests.support.sample_models import (
 
 from pomrl.science import planners
 from pomrl.science.mdp import planning_loss
-from pomrl.science.planners import PolicyIteration
+from pomrl.science.planners import Planner, PolicyIteration, ValueIteration
 from pomrl.science.solvers import action_ties, compiled
 from pomrl.science.solvers.evaluation import check_models, magnitude, reward_scale
 
+every_planner = pytest.mark.parametrize("planner", [PolicyIteration(), ValueIteration()], ids=["policy", "value"])
 GAMMAS = np.array([0.0, 0.5, 0.99, 0.9999])
 FAMILIES = {
     "random": lambda rng: random_models(rng, 12, 6, 3),
@@ -36,27 +37,44 @@ def scaled_error(P: np.ndarray, R: np.ndarray, policy: np.ndarray, gamma: float,
     return (1 - gamma) * np.abs(value_of(P, R, policy, gamma) - V_star).max()
 
 
+@every_planner
 @pytest.mark.parametrize("family", FAMILIES)
-def test_value_is_that_of_the_best_of_all_policies(family: str):
+def test_value_is_that_of_the_best_of_all_policies(planner: Planner, family: str):
     P, R = FAMILIES[family](np.random.default_rng(1))
-    policy = PolicyIteration().plan(P, R, GAMMAS)
-    assert policy.shape == (len(P), len(GAMMAS), P.shape[1])
+    gammas = GAMMAS[:-1] if isinstance(planner, ValueIteration) else GAMMAS  # which sweeps for long near 1
+    policy = planner.plan(P, R, gammas)
+    assert policy.shape == (len(P), len(gammas), P.shape[1])
     for i in range(len(P)):
-        for g, gamma in enumerate(GAMMAS):
+        for g, gamma in enumerate(gammas):
             assert scaled_error(P[i], R[i], policy[i, g], gamma, brute_force_value(P[i], R[i], gamma)) <= 1e-12
 
 
+@every_planner
 @pytest.mark.parametrize("gamma", [0.5, 0.95])
-def test_value_is_that_of_the_linear_program(gamma: float):
+def test_value_is_that_of_the_linear_program(planner: Planner, gamma: float):
     S, A = 20, 4
     P, R = random_models(np.random.default_rng(S), 2, S, A, S // 2)
-    policy = PolicyIteration().plan(P, R, np.array([gamma]))[:, 0]
+    policy = planner.plan(P, R, np.array([gamma]))[:, 0]
     for i in range(len(P)):
         # minimise the sum of V subject to V >= R + gamma P V
         constraints = gamma * P[i].reshape(S * A, S) - np.eye(S).repeat(A, axis=0)
         program = linprog(np.ones(S), A_ub=constraints, b_ub=-R[i].ravel(), bounds=(None, None), method="highs")
         assert program.success
         assert scaled_error(P[i], R[i], policy[i], gamma, program.x) <= 1e-8
+
+
+def test_value_iteration_refuses_to_stop_early():
+    P, R = models_with_equal_actions(np.random.default_rng(9), 3, 5, 2)  # equal actions are never eliminated
+    with pytest.raises(ArithmeticError, match=r"model [012] at gamma = 0\.9: .* in 10 sweeps"):
+        ValueIteration(max_sweeps=10).plan(P, R, np.array([0.0, 0.9]))
+    assert ValueIteration(max_sweeps=300).plan(P, R, np.array([0.0, 0.9])).shape == (3, 2, 5)
+
+
+def test_value_iteration_loses_no_more_than_its_tolerance():
+    P, R = random_models(np.random.default_rng(10), 20, 6, 3)
+    rough = ValueIteration(tolerance=0.05).plan(P, R, np.array([0.9]))[:, 0]
+    loss = [scaled_error(P[i], R[i], rough[i], 0.9, brute_force_value(P[i], R[i], 0.9)) for i in range(20)]
+    assert max(loss) <= 0.05
 
 
 @pytest.mark.parametrize(("S", "without_engine"), [(3, False), (3, True), (40, True)])
@@ -83,11 +101,12 @@ def test_the_scale_is_that_of_the_largest_reward_of_either_sign() -> None:
     assert reward_scale(np.empty((0, 3, 2))).shape == (0,)
 
 
+@every_planner
 @pytest.mark.parametrize("unit", [2.0**-40, 2.0**-10])
-def test_small_rewards_are_planned_as_large_ones(unit: float) -> None:
+def test_small_rewards_are_planned_as_large_ones(planner: Planner, unit: float) -> None:
     P, R = random_models(np.random.default_rng(1), 6, 6, 3)
-    policies = PolicyIteration().plan(P, R * unit, LONG)
-    np.testing.assert_array_equal(policies, PolicyIteration().plan(P, R, LONG))
+    policies = planner.plan(P, R * unit, LONG)
+    np.testing.assert_array_equal(policies, planner.plan(P, R, LONG))
     loss, losses = planning_loss(P, R * unit, policies, 0.99), planning_loss(P, R, policies, 0.99)
     assert losses.max() > 0.1
     np.testing.assert_array_equal(loss, losses * unit)

@@ -151,7 +151,7 @@ def _plan_large_model(
     if sparse.pays(P):
         return sparse.plan(sparse.rows_of(P), R, gammas)[0]
     sweeps = 20 + len(R) // (2 * R.shape[1])  # cost about as much as policy iteration by LAPACK
-    policy, unsolved = relative_values.solve_grid(P, R, gammas, sweeps)
+    policy, unsolved = relative_values.solve_grid(P, R, gammas, relative_values.TOLERANCE, sweeps)
     if len(unsolved):
         policy[unsolved] = _walk(PolicyStack(P[None], R[None]), gammas[None, unsolved], R.shape[1])[0]
     return policy
@@ -177,6 +177,33 @@ def _walk(stack: PolicyStack, gammas: Float[np.ndarray, "M G"], A: int) -> Int[n
             stack.keep(walking)
             model, position, patience = model[walking], position[walking], patience[walking]
     return optimal
+
+
+class ValueIteration(Planner):
+    """Relative value iteration, model by model, for all discount factors of a grid at once (`solvers.relative_values`).
+
+    Raises:
+        ArithmeticError: The iteration does not converge within `max_sweeps`. The message names the model and the
+            discount factor.
+    """
+
+    tolerance: Annotated[float, Field(gt=0)] = 1e-12
+    """Largest loss of the policy, times (1 - gamma)."""
+    max_sweeps: Annotated[int, Field(ge=1)] = 1_000_000
+    """Sweeps after which planning fails with an error."""
+
+    def _plan(
+        self, P: Float[np.ndarray, "M S A S"], R: Float[np.ndarray, "M S A"], gammas: Float[np.ndarray, "M G"]
+    ) -> Int[np.ndarray, "M G S"]:
+        optimal = np.empty((*gammas.shape, R.shape[1]), np.int16)
+        for i in range(len(P)):
+            optimal[i], unsolved = relative_values.solve_grid(P[i], R[i], gammas[i], self.tolerance, self.max_sweeps)
+            if len(unsolved):
+                raise ArithmeticError(
+                    f"model {i} at gamma = {gammas[i, unsolved[0]]}: value iteration did not converge to "
+                    f"{self.tolerance} in {self.max_sweeps} sweeps"
+                )
+        return optimal
 
 
 class BackwardInduction(Planner):

@@ -29,12 +29,13 @@ def solve_grid(
     P: Float[np.ndarray, "S A S"],
     R: Float[np.ndarray, "S A"],
     gammas: Float[np.ndarray, " G"],
+    tolerance: float,
     max_sweeps: int,
 ) -> tuple[Int[np.ndarray, "G S"], Int[np.ndarray, " unsolved"]]:
     """Plan on one MDP for all discount factors of a grid.
 
     A discount factor is solved when γ times the span (max - min) of the step from h to the next one is at most
-    `TOLERANCE` max(1, max |R|), or as small as rounding lets it become. The greedy policy then loses at most that, over
+    tolerance max(1, max |R|), or as small as rounding lets it become. The greedy policy then loses at most that, over
     1 - γ, of the optimal value. It is solved earlier where all actions but one of each state can be eliminated
     (Puterman 1994, Sec. 6.7): V* - h lies between the smallest and the largest entry of the step, over 1 - γ, in every
     state, so that the difference between two action values has an error of at most γ span / (1 - γ), and an action that
@@ -44,6 +45,7 @@ def solve_grid(
         P: Transition probabilities.
         R: Rewards.
         gammas: Discount factors, in [0, 1).
+        tolerance: Largest loss of the policies, times (1 - γ), for rewards in [-1, 1].
         max_sweeps: Number of sweeps after which to stop.
 
     Returns:
@@ -61,7 +63,7 @@ def solve_grid(
         rounding = _ROUNDING * np.abs(h).max(0)
         margin = (error + 2.0 * (ACTION_TIE_TOLERANCE * scale + rounding)) / remaining
         alone = np.count_nonzero(value - margin <= Q, axis=(0, 1)) == S
-        solved = alone | (error <= np.maximum(TOLERANCE * scale, rounding / remaining))
+        solved = alone | (error <= np.maximum(tolerance * scale, rounding / remaining))
         if solved.any():
             policies[live[solved]] = Q[..., solved].argmax(0).T
             live, h = live[~solved], h[:, ~solved]
