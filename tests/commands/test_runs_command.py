@@ -83,8 +83,8 @@ class TestVerifyAndPrune:
         left = sound.folder / ".experiment.json.x.tmp"
         left.write_text("")
         os.utime(left, (0, 0))
-        outdated = {one.signature: "the code has changed since" for one in (old, theirs)}
-        monkeypatch.setattr(StoredExperiment, "why_outdated", lambda self: outdated.get(self.signature))
+        outdated = {old.signature, theirs.signature}
+        monkeypatch.setattr(manifests.Manifest, "is_outdated", lambda self: self.signature in outdated)
         assert "2 experiments with 4 runs, 0.0 MB would be removed; --yes" in call(runs, "--prune")[1]
         assert old.complete() == 2
         assert "0.0 MB removed" in call(runs, "--prune", "--yes")[1]

@@ -89,7 +89,7 @@ def edited(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     """A function after whose call the code of all components has another digest."""
 
     def edit(digest: str) -> None:
-        for module in ("experiments", "stored_experiments"):
+        for module in ("experiments", "manifests"):
             monkeypatch.setattr(f"pomrl.store.{module}.code_digest", lambda _: 64 * digest)
 
     return edit

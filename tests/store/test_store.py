@@ -159,11 +159,11 @@ def test_a_run_is_not_continued_under_another_version(monkeypatch: pytest.Monkey
 
 def test_edited_code_gives_another_signature(monkeypatch: pytest.MonkeyPatch) -> None:
     kept = stored(range(10))
-    assert kept.why_outdated() is None
+    assert not kept.said().is_outdated()
     monkeypatch.setattr("pomrl.store.experiments.code_digest", lambda components: "another")
-    monkeypatch.setattr("pomrl.store.stored_experiments.code_digest", lambda components: "another")
+    monkeypatch.setattr("pomrl.store.manifests.code_digest", lambda components: "another")
     assert store.signature(experiment()) != kept.signature
-    assert kept.why_outdated()
+    assert kept.said().is_outdated()
 
 
 def test_missing_runs_are_an_error_and_not_a_shorter_table() -> None:

@@ -54,7 +54,7 @@ def main(parser: Parser) -> None:
     if arguments.verify:
         raise SystemExit(verify(listed, whole=is_whole))
     if arguments.prune:
-        prune([each for each in listed if each.why_outdated()], yes=arguments.yes)
+        prune([each for each in listed if (said := each.manifest()) and said.is_outdated()], yes=arguments.yes)
     elif arguments.remove and is_whole:
         exit_with("--remove: say what to remove, such as tag=NAME or --since DATE", 2)
     elif arguments.remove:
@@ -94,7 +94,7 @@ def verify(listed: list[StoredExperiment], *, whole: bool) -> int:
 def prune(unused: list[StoredExperiment], *, yes: bool) -> None:
     """List and remove what the present code does not use, and temporary files of processes that were killed."""
     for each in unused:
-        print(f"{each.folder}: {each.why_outdated()}")
+        print(f"{each.folder}: the code has changed since")
     temporary = [path for path in outputs().rglob(".*.tmp") if path.stat().st_mtime < time.time() - ABANDONED]
     remove(unused, temporary, yes=yes)
 

@@ -46,6 +46,16 @@ class Found(NamedTuple):
     """The number of runs that are stored, which may be none."""
     experiment: Experiment | None
     """As it was asked for, perhaps with a schedule that reads the table in hindsight; None if it was not named."""
+    code: str = PRESENT
+    """A label of the code that computed it."""
+    is_outdated: bool = False
+    """Whether this is not the present code."""
+
+    @staticmethod
+    def of(stored: StoredExperiment) -> "Found":
+        """Return what is stored under a signature; StoreError if its description is missing or damaged."""
+        said = stored.said()
+        return Found(stored, stored.complete(), None, said.label(), said.is_outdated())
 
     def settings(self) -> dict[str, Any]:
         """Return its settings by dotted keys, as files have them."""
@@ -132,7 +142,7 @@ def meant(
     """
     find_modules_in(Path.cwd())  # of components, whose present code is compared with that of what is stored
     if words and not any("=" in word for word in words):
-        return [Found(each, each.complete(), None) for each in map(_find_by_name, words)], []
+        return [Found.of(_find_by_name(word)) for word in words], []
     asked, where = filters(words), dict(where or {})
     code = str(where.pop("code", asked.pop("code", PRESENT)))
     experiments: list[Experiment] | None = None
@@ -144,14 +154,14 @@ def meant(
         metric = [] if value is None or value in VALUES or "metric" in asked else [f"metric={value}"]
         experiments = _experiments([*(word for word in words if not word.startswith("code=")), *metric], sources)
     versions: dict[str, list[Found]] = {}
-    for each in sorted(store.find(**where), key=lambda stored: stored.said().provenance.start):
-        if runs := each.complete():
-            versions.setdefault(json.dumps(each.said().settings, sort_keys=True), []).append(Found(each, runs, None))
+    for stored in sorted(store.find(**where), key=lambda stored: stored.said().provenance.start):
+        if (each := Found.of(stored)).runs:
+            versions.setdefault(json.dumps(stored.said().settings, sort_keys=True), []).append(each)
     found, left_out = list[Found](), 0
     for identity, experiment in _list_wanted(experiments) if experiments else [(each, None) for each in versions]:
-        known = versions.get(identity, [])
-        of_code = _of_code(known, code)
-        left_out += len(known) - len(of_code)
+        of_settings = versions.get(identity, [])
+        of_code = _of_code(of_settings, code)
+        left_out += len(of_settings) - len(of_code)
         found += [each._replace(experiment=experiment) for each in of_code]
         if experiment and not of_code and code == PRESENT:
             found.append(Found(store.lookup(experiment), 0, experiment))
@@ -179,7 +189,7 @@ def choose(
         raise StoreError("; ".join([what, *(notes or ["pomrl run computes them"])]))
     if lacking := len(all_found) - len(found):
         notes.append(f"{lacking} of {number_of(len(all_found), 'experiment')} that are meant have no runs")
-    settings = [{**each.settings(), "code": each.stored.code(), "signature": each.stored.signature} for each in found]
+    settings = [{**each.settings(), "code": each.code, "signature": each.stored.signature} for each in found]
     varying = [key for key in varying_keys(settings) if key not in ("code", "signature")]
     for key in ("code", "signature"):  # where settings alone do not tell them apart
         if len({tuple(str(each.get(name)) for name in varying) for each in settings}) < len(settings):
@@ -188,7 +198,7 @@ def choose(
     pairs = list(zip(found, settings, strict=True))
     pairs.sort(key=lambda pair: [order(pair[1].get(key)) for key in varying])
     found, settings = zip(*pairs, strict=True)
-    stored, runs, experiments = zip(*found, strict=True)
+    stored, runs, experiments, *_ = zip(*found, strict=True)
     return Chosen(stored, settings, tuple(varying), tuple(min(n, most) for n in runs), experiments, tuple(notes))
 
 
@@ -214,9 +224,7 @@ def filters(words: Sequence[str]) -> dict[str, Any]:
 
 def _find_by_name(word: str) -> StoredExperiment:
     """Return the experiment in a folder, or the one whose signature starts with a word."""
-    stored = StoredExperiment(Path(word)) if "/" in word else store.by_signature(word)
-    stored.said()
-    return stored
+    return StoredExperiment(Path(word)) if "/" in word else store.by_signature(word)
 
 
 def _experiments(words: Sequence[str], sources: Sources) -> list[Experiment]:
@@ -240,12 +248,12 @@ def _hindsight(experiment: Experiment | None) -> Hindsight | None:
 
 def _of_code(versions: Sequence[Found], code: str) -> list[Found]:
     """Return what some code computed of the experiment of which these are the versions, the latest last."""
-    present = [each for each in versions if each.stored.why_outdated() is None][-1:]
+    present = [each for each in versions if not each.is_outdated][-1:]
     if code == PRESENT:
         return present
     if code == PREVIOUS:
         return [each for each in versions if each not in present][-1:]
-    return [each for each in versions if code in (ALL, each.stored.code())]
+    return [each for each in versions if code in (ALL, each.code)]
 
 
 def order(value: Any) -> tuple[str, Any]:

@@ -30,10 +30,9 @@ class Side:
     @staticmethod
     def of(found: Found, name: str) -> "Side":
         """Return an experiment as a side; StoreError if a file of it is damaged."""
-        stored, runs, experiment = found
-        schedule = experiment.method.gamma_schedule if experiment else None
-        losses = Losses.of_stored(stored, runs, schedule) if runs else None
-        return Side(name, found.settings() | {"code": stored.code() if stored.why_outdated() else PRESENT}, losses)
+        schedule = found.experiment.method.gamma_schedule if found.experiment else None
+        losses = Losses.of_stored(found.stored, found.runs, schedule) if found.runs else None
+        return Side(name, found.settings() | {"code": found.code if found.is_outdated else PRESENT}, losses)
 
 
 Pair = tuple[Side, Side]

@@ -14,9 +14,10 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from pomrl.configuration.settings import flat_settings
+from pomrl.configuration.settings import component_classes, flat_settings
 from pomrl.store import files
-from pomrl.store.layout import REPAIR, StoreError
+from pomrl.store.code_digest import code_digest
+from pomrl.store.layout import REPAIR, SCHEMA_VERSION, StoreError
 from pomrl.store.provenance import Provenance
 
 DESCRIPTION = "experiment.json"
@@ -54,6 +55,13 @@ class Manifest:
     def label(self) -> str:
         """Return a label of the code that computed it: its commit or date, and the first digits of its digest."""
         return f"{(self.provenance.commit or self.provenance.start[:10])[:10]}+{self.code[:4]}"
+
+    def is_outdated(self) -> bool:
+        """Return whether the code has changed since; nobody knows where the source of a component is missing."""
+        try:
+            return (code_digest(component_classes(self.settings)), self.schema) != (self.code, SCHEMA_VERSION)
+        except (ImportError, OSError, SyntaxError, ValueError):
+            return False
 
 
 def read(folder: Path) -> Manifest:

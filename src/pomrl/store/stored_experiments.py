@@ -10,12 +10,10 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float
 
-from pomrl.configuration.settings import component_classes
 from pomrl.science.loss_tables import MEASURED, SCHEMA
 from pomrl.store import block_files, manifests
 from pomrl.store.block_files import StoredBlock
-from pomrl.store.code_digest import code_digest
-from pomrl.store.layout import SCHEMA_VERSION, StoreError
+from pomrl.store.layout import StoreError
 from pomrl.store.manifests import Manifest
 
 
@@ -44,19 +42,6 @@ class StoredExperiment:
     def flat_settings(self) -> dict[str, Any]:
         """Return its settings by dotted keys, and the name of each group's option."""
         return self.said().flat_settings()
-
-    def code(self) -> str:
-        """Return a label of the code that computed it: its commit or date, and the first digits of its digest."""
-        return self.said().label()
-
-    def why_outdated(self) -> str | None:
-        """Return why the present code cannot use it; None if it can, or if nobody knows."""
-        try:
-            said = self.said()
-            same = code_digest(component_classes(said.settings)) == said.code and said.schema == SCHEMA_VERSION
-        except (StoreError, ImportError, OSError, SyntaxError, ValueError):
-            return None
-        return None if same else "the code has changed since"
 
     def files(self) -> list[StoredBlock]:
         """Return what the names of its files say, in the order of their runs."""
