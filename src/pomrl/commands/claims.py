@@ -6,25 +6,22 @@ without, it judges what is stored. By default the claims are judged under the va
 names; --variants names others, or families of variants, or all.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import isfinite
 
 from pomrl import store
+from pomrl.commands import computing
 from pomrl.commands.arguments import Parser, Selection, add_study, add_variants, find_variants
 from pomrl.commands.claims_view import show
-from pomrl.commands.progress import progress
 from pomrl.commands.terminal import exit_with, warn
-from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.study import Study, find
-from pomrl.configuration.variants import Family
+from pomrl.configuration.variants import Variant
 from pomrl.judging import claims_of_variants, judgements
 from pomrl.judging.basis import Basis, Reader
 from pomrl.judging.budget import Case, decide, judge_stored
 from pomrl.judging.claim import Claim, claims_of
 from pomrl.judging.judgements import Judgement
-from pomrl.running.plan import estimate, plan
 from pomrl.running.simulating import simulate
-from pomrl.running.work import refuse_failures, work
 
 
 def main(parser: Parser) -> None:
@@ -74,44 +71,30 @@ def check(study: Study, selection: Selection, budget: float | None) -> None:
 def _judge(study: Study, claims: Sequence[Claim], selection: Selection, budget: float | None) -> list[Judgement]:
     """Judge claims under single variants, within one budget, and under families, each within its own."""
     reader = Reader()
-    bases = [claims_of_variants.basis(study, claims, variant) for variant in selection.variants]
-    cases = _cases(bases, reader, budget)
     made: list[Judgement] = []
-    for variant, on in zip(selection.variants, bases, strict=True):
-        of_variant = [case for case in cases if case.basis is on]
-        made += claims_of_variants.judge_variant(study, variant, on, reader, of_variant)
-    for family in selection.families:
-        made += _under_family(study, claims, family, None if budget is None else family.budget, reader)
-    return made
-
-
-def _under_family(
-    study: Study, claims: Sequence[Claim], family: Family, budget: float | None, reader: Reader
-) -> list[Judgement]:
-    """Judge claims under all variants of a family together, within the budget of the family."""
-    bases = [claims_of_variants.basis(study, claims, variant) for variant in family.variants]
-    cases = _cases(bases, reader, budget)
+    for variant, on, cases in _cases(study, claims, selection.variants, budget, reader):
+        made += claims_of_variants.judge_variant(study, variant, on, reader, cases)
     named = {variant.name for variant in study.variants}
-    made: list[Judgement] = []
-    for variant, on in zip(family.variants, bases, strict=True):
-        if variant.name not in named:
-            made += claims_of_variants.at_precision(variant, [case for case in cases if case.basis is on])
+    for family in selection.families:
+        of_family = _cases(study, claims, family.variants, None if budget is None else family.budget, reader)
+        for variant, _, cases in of_family:
+            made += [] if variant.name in named else claims_of_variants.at_precision(variant, cases)
     return made
 
 
-def _cases(bases: Sequence[Basis], reader: Reader, budget: float | None) -> Sequence[Case]:
-    """Judge claims at precision, with the runs that undecided ones need if there is a budget."""
+def _cases(
+    study: Study, claims: Sequence[Claim], variants: Sequence[Variant], budget: float | None, reader: Reader
+) -> Iterator[tuple[Variant, Basis, list[Case]]]:
+    """Judge claims at precision under variants together, with the runs that undecided ones need within a budget.
+
+    Yields:
+        Each variant, what the claims are judged on under it, and the claims as judged.
+    """
+    bases = [claims_of_variants.basis(study, claims, variant) for variant in variants]
     if budget is None:
-        return judge_stored(bases, reader)
-    warn(f"adding runs until claims are decided; budget: {budget:.0f} s of one core, estimated; --budget sets it")
-    return decide(bases, budget, reader, _compute)
-
-
-def _compute(experiments: Sequence[Experiment]) -> None:
-    """Compute what the store lacks of experiments, and say so."""
-    jobs = plan(experiments)
-    wanted = estimate(jobs)
-    if wanted.runs:
-        warn(str(wanted))
-    with progress(wanted.runs) as advance:
-        refuse_failures(work(jobs, advance))
+        cases = judge_stored(bases, reader)
+    else:
+        warn(f"adding runs until claims are decided; budget: {budget:.0f} s of one core, estimated; --budget sets it")
+        cases = decide(bases, budget, reader, computing.compute_all)
+    for variant, on in zip(variants, bases, strict=True):
+        yield variant, on, [case for case in cases if case.basis is on]

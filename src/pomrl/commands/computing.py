@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from pomrl import store
 from pomrl.commands.progress import progress
-from pomrl.commands.terminal import print_frame, warn
+from pomrl.commands.terminal import exit_with, print_frame, warn
 from pomrl.configuration.composed import MOST_JOBS, ConfigError, Sweep
 from pomrl.configuration.parsing import Experiment, parse
 from pomrl.configuration.settings import asked_settings, flat_settings, varying_keys
@@ -56,6 +56,12 @@ def _refuse_what_is_ignored(experiments: Sequence[Experiment]) -> None:
         values = [each.execution if key == "execution" else getattr(each.request, key) for each in experiments]
         if any(value != values[0] for value in values):
             raise ConfigError(f"{key}: it holds for a sweep as a whole; give it one value")
+
+
+def compute_all(experiments: Sequence[Experiment]) -> None:
+    """Compute what the store lacks of experiments, which may be none, and exit with status 1 if one fails."""
+    if experiments and not compute(experiments):
+        exit_with("not all experiments were computed")
 
 
 def compute(experiments: Sequence[Experiment]) -> bool:

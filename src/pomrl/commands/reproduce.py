@@ -149,8 +149,7 @@ def _variants(study: Study, families: Selection, *, decides: bool) -> None:
             continue
         wanted = [(variant, name) for variant in family.variants for name in variant.sweeps or ()]
         settings = chain.from_iterable(study.settings(name, variant) for variant, name in wanted)
-        if not computing.compute([setting.experiment for setting in settings]):
-            exit_with(f"not all experiments of {family.name} were computed")
+        computing.compute_all([setting.experiment for setting in settings])
 
 
 def compute(study: Study, runs: int | None) -> None:
@@ -161,8 +160,7 @@ def compute(study: Study, runs: int | None) -> None:
     experiments = [setting.experiment for name in sweeps_of(study) for setting in study.settings(name)]
     if runs:
         experiments = [replace(each, request=replace(each.request, runs=runs)) for each in experiments]
-    if experiments and not computing.compute(experiments):
-        exit_with("not all experiments were computed")
+    computing.compute_all(experiments)
 
 
 def sweeps_of(study: Study) -> list[str]:

@@ -29,10 +29,6 @@ class UnreadableOverrideError(ConfigError):
     """An override is not of the form key=value."""
 
 
-class UnknownOptionError(ConfigError):
-    """A group has no option of a name."""
-
-
 @dataclass(frozen=True)
 class Composed:
     """A composed configuration as plain data: no interpolations are left, and nothing is checked yet."""

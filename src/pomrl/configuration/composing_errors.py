@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 from hydra.errors import HydraException, MissingConfigException, OverrideParseException
 
-from pomrl.configuration.composed import GROUPS, ConfigError, UnknownOptionError, UnreadableOverrideError
+from pomrl.configuration.composed import GROUPS, ConfigError, UnreadableOverrideError
 
 
 @contextmanager
@@ -21,7 +21,7 @@ def composing() -> Generator[None, None, None]:
         what = "it has to be key=value, such as sigma=0.01; text with signs is quoted: 'key=\"...\"'"
         raise UnreadableOverrideError(f"{error.override}: {what}") from error
     except MissingConfigException as error:
-        raise UnknownOptionError(_no_option(error)) from error
+        raise ConfigError(_no_option(error)) from error
     except Exception as error:
         of_system = isinstance(error, OSError) and not isinstance(error, HydraException)
         if of_system or isinstance(error, ConfigError | MemoryError):

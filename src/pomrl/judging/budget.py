@@ -42,7 +42,7 @@ class Case:
     def needs(self, runs: int) -> list[Experiment]:
         """Return what the next analysis reads: the experiments of the open parts, with so many runs."""
         read = self.basis.experiments_of(self.outcome.claim, self.outcome.open)
-        return [replace(each, request=replace(each.request, runs=runs)) for each in read]
+        return [replace(each, request=replace(each.request, runs=runs, yes=True)) for each in read]
 
     def analyse(self, reader: Reader, runs: int) -> None:
         """Judge the claim on the first `runs` runs."""

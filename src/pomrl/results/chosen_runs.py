@@ -15,7 +15,7 @@ import yaml
 from jaxtyping import Float
 
 from pomrl import store
-from pomrl.configuration.composed import ConfigError, UnknownOptionError, UnreadableOverrideError
+from pomrl.configuration.composed import UnreadableOverrideError
 from pomrl.configuration.importing import find_modules_in
 from pomrl.configuration.parsing import MOST_RUNS, Experiment
 from pomrl.configuration.settings import DEFAULTS, asked_settings, flat_settings, scientific_settings, varying_keys
@@ -152,7 +152,7 @@ def meant(
             where = {"metric": DEFAULTS["metric"] if value in VALUES else value} | where
     else:
         metric = [] if value is None or value in VALUES or "metric" in asked else [f"metric={value}"]
-        experiments = _experiments([*(word for word in words if not word.startswith("code=")), *metric], sources)
+        experiments = selection(sources, [*(word for word in words if not word.startswith("code=")), *metric])
     versions: dict[str, list[Found]] = {}
     for stored in sorted(store.find(**where), key=lambda stored: stored.said().provenance.start):
         if (each := Found.of(stored)).runs:
@@ -225,13 +225,6 @@ def filters(words: Sequence[str]) -> dict[str, Any]:
 def _find_by_name(word: str) -> StoredExperiment:
     """Return the experiment in a folder, or the one whose signature starts with a word."""
     return StoredExperiment(Path(word)) if "/" in word else store.by_signature(word)
-
-
-def _experiments(words: Sequence[str], sources: Sources) -> list[Experiment]:
-    try:
-        return selection(sources, words)
-    except UnknownOptionError as error:
-        raise ConfigError(f"{error}; --where {' '.join(words)} chooses among what is stored") from error
 
 
 def _list_wanted(experiments: Sequence[Experiment]) -> list[tuple[str, Experiment]]:
