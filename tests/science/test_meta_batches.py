@@ -96,7 +96,8 @@ def test_separate_batches_leave_all_other_draws_as_they_are():
 
 def test_each_trial_learns_from_its_own_batches_alone():
     n, K = 3, PROBLEM.trials
-    truth = next(_settings(PROBLEM, range(n))).truth
+    told = next(_settings(PROBLEM, range(n))).truth
+    truth = Truth(told.P_o[::K], told.variance[::K])
     batches = [task.batches for stack in draw(PROBLEM, range(n), PROBLEM.T) for task in stack]
     tasks = [each.meta.counts for each in batches if isinstance(each, Batches)]
     rates = []

@@ -50,15 +50,16 @@ def _settings(problem: Problem, runs: Sequence[int]) -> Iterator[_Setting]:
 
 
 def _truth(problem: Problem, means: Sequence[MeanModel]) -> Truth:
-    """Return the true moments of the task distribution around the mean models of all runs."""
-    P_o, variance = checked.moments(problem.task_distribution, means)
+    """Return the true moments of the task distribution around the mean models of all runs, once for each memory."""
+    moments = checked.moments(problem.task_distribution, means)
     unsmoothed = [mean.unsmoothed for mean in means if mean.unsmoothed is not None]
-    candidates = problem.task_distribution.candidates()
-    truth = Truth(P_o, variance, np.stack(unsmoothed) if unsmoothed else None, candidates)
+    of_runs = [*moments, *([np.stack(unsmoothed)] if unsmoothed else [])]
+    told = [np.repeat(array, problem.memories, axis=0) for array in of_runs]
     for mean in means:
         make_read_only(mean.P_o, mean.R, mean.varying)
-    make_read_only(truth.P_o, truth.variance, *unsmoothed)
-    return truth
+    make_read_only(*told)
+    P_o, variance, *without_smoothing = told
+    return Truth(P_o, variance, *without_smoothing, candidates=problem.task_distribution.candidates())
 
 
 def tasks_at_a_time(problem: Problem, runs: int) -> int:

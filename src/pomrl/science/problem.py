@@ -102,6 +102,11 @@ class Problem:
         return RewardLearning(self.reward_model, self.reward_noise, self.reward_low, self.reward_high)
 
     @property
+    def memories(self) -> int:
+        """The number of learners in each run: one for each trial, unless all learn from the same batches."""
+        return 1 if self.meta_batch.is_shared else self.trials
+
+    @property
     def bytes_of_model(self) -> int:
         """The size of the transition probabilities of one model, in bytes."""
         return self.S**2 * self.A * np.dtype(float).itemsize

@@ -37,8 +37,7 @@ class Player:
 
     def __init__(self, problem: Problem, method: Method, runs: Sequence[int]) -> None:
         self._problem, self._method, self._t = problem, method, 0
-        self._memories = 1 if problem.meta_batch.is_shared else problem.trials
-        keys = [(run, Stream.AGENTS, index) for run in runs for index in range(self._memories)]
+        keys = [(run, Stream.AGENTS, index) for run in runs for index in range(problem.memories)]
         self._rngs = [] if self._is_default else [generator(problem.seed, *key) for key in keys]
         size = len(keys), problem.S, problem.A
         self._learned, self._memory = method.estimator.initial_memory(*size), method.agent.initial_memory(*size)
@@ -75,7 +74,7 @@ class Player:
     def _estimate(self, task: DrawnTask) -> tuple[Learner[Any], Batches, PlanningInput]:
         """Return the learner before a task, the batches of the task, and what it is to be planned with."""
         problem, method, self._t = self._problem, self._method, self._t + 1
-        learner = Learner(method.estimator, self._t, self._learned, task.truth.repeat(self._memories))
+        learner = Learner(method.estimator, self._t, self._learned, task.truth)
         batches = learner.collect(task.batches)
         self._learned, given = learner.estimate(batches, problem.m, method.gamma_schedule, problem.gamma_eval)
         return learner, batches, given

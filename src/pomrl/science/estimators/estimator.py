@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 import numpy as np
 from jaxtyping import Float
 
-from pomrl.checks import Component, make_read_only
+from pomrl.checks import Component
 from pomrl.science.data import Batch
 from pomrl.science.estimators.memory import Memory, Models, PerPair
 
@@ -33,15 +33,6 @@ class Truth:
     """The mean model before `task_distribution.smoothing`; None where there is no smoothing."""
     candidates: Float[np.ndarray, "k S A S"] | None = None
     """The k models that each task of any run has with the same chance; None if tasks have infinitely many."""
-
-    def repeat(self, times: int) -> "Truth":
-        """Return the moments with each run repeated so many times."""
-        if times == 1:
-            return self
-        P_o, variance = (np.repeat(array, times, axis=0) for array in (self.P_o, self.variance))
-        unsmoothed = None if self.unsmoothed is None else np.repeat(self.unsmoothed, times, axis=0)
-        make_read_only(P_o, variance, *([] if unsmoothed is None else [unsmoothed]))
-        return Truth(P_o, variance, unsmoothed, self.candidates)
 
 
 class Estimate(NamedTuple):
