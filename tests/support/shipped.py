@@ -34,5 +34,7 @@ OF_SWEEPS = [name for name, figure in FIGURES.items() if figure.sweeps]
 OF_SERIES = [name for name, figure in FIGURES.items() if figure.series]
 """Those of them that have a version with intervals."""
 
-OF_EACH_KIND = list({_drawn_by(figure): name for name, figure in FIGURES.items()}.values())
-"""One figure of each class of panels, and those that are drawn by functions of their own."""
+OF_EACH_KIND = list(
+    {_drawn_by(each): each.name for each in sorted(FIGURES.values(), key=lambda one: -len(one.series))}.values()
+)
+"""The figure of each class of panels with the fewest series, and those that are drawn by functions of their own."""

@@ -201,8 +201,9 @@ def finish(
     for ax in figure.axes:
         for lines in coinciding(ax.lines):
             _interleave(lines)
-    figure.draw_without_rendering()
     # Otherwise every further layout would move the panels by a rounding error and change the bytes of the next file.
+    if layout := figure.get_layout_engine():
+        layout.execute(figure)
     figure.set_layout_engine("none")
     return Drawing(figure, data)
 
