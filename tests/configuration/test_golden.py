@@ -9,6 +9,7 @@ change that is meant: python -m pytest tests/configuration/test_golden.py --forc
 from collections.abc import Mapping
 from copy import deepcopy
 from functools import cache
+from itertools import groupby, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -30,21 +31,33 @@ CONFIGURATIONS = GOLDEN / "configurations"
 SWEEPS = [f"experiment={name}" for name in names(PUBLISHED) if not name.startswith("pomrl/")]
 READINGS = ["reading=printed", "reading=computed"]
 BATCHES = [f"batches={path.stem}" for path in sorted((CONF / "batches").glob("*.yaml"))]
-CHANGES = [*OPTIONS, *BATCHES, *READINGS, *SWEEPS]
+CHOICES = [*OPTIONS, *BATCHES, *READINGS]
+CHANGES = [*CHOICES, *SWEEPS]
 
 Flat = Mapping[str, Any]
 """Values by the path of their key, such as estimator.prior; those of the axes are one value."""
 
+OF_GROUPS = [[*each] for _, each in groupby(CHOICES, lambda change: change.partition("=")[0])]
+TOGETHER = [*([each] for each in SWEEPS), *([*filter(None, row)] for row in zip_longest(*OF_GROUPS))]
+"""Each sweep by itself, and the options, one of each group at a time: Hydra takes long to compose."""
 
-@cache
-def composed(*overrides: str) -> Flat:
+
+def by_hydra(overrides: list[str]) -> Flat:
     """Return the values and the axes that overrides of the defaults give, composed by Hydra."""
     register_resolvers()
     with initialize_config_dir(str(CONF), version_base="1.3"):
-        found = compose("config", list(overrides), return_hydra_config=True)
+        found = compose("config", overrides, return_hydra_config=True)
     axes = OmegaConf.to_container(OmegaConf.create(found.hydra.sweeper.get("params") or {}))
     own = OmegaConf.masked_copy(found, [str(key) for key in found if key != "hydra"])
     return {**flat(OmegaConf.to_container(own, resolve=True)), "axes": axes}
+
+
+@cache
+def composed(*overrides: str) -> Flat:
+    """Return these values and axes as they are composed fast."""
+    composer = Composer.of_sources(PUBLISHED)
+    name = next((each.removeprefix("experiment=") for each in overrides if each in SWEEPS), "")
+    return {**flat(dict(composer.one(overrides).values)), "axes": composer.axes(name) if name else {}}
 
 
 def flat(values: Any, path: tuple[str, ...] = ()) -> dict[str, Any]:
@@ -79,11 +92,9 @@ def test_configurations_resolve_to_what_they_did(change: str, data_regression: D
     data_regression.check(deepcopy(changes(composed(), composed(change))), fullpath=file_of(change))
 
 
-@pytest.mark.parametrize("change", CHANGES)
-def test_what_is_composed_fast_is_what_hydra_composes(change: str) -> None:
-    composer, (group, _, name) = Composer.of_sources(PUBLISHED), change.partition("=")
-    axes = composer.axes(name) if group == "experiment" else {}
-    assert {**flat(dict(composer.one([change]).values)), "axes": axes} == composed(change)
+@pytest.mark.parametrize("changes_together", TOGETHER, ids=" ".join)
+def test_what_is_composed_fast_is_what_hydra_composes(changes_together: list[str]) -> None:
+    assert composed(*changes_together) == by_hydra(changes_together)
 
 
 def test_no_file_is_of_an_option_that_is_gone() -> None:

@@ -50,6 +50,7 @@ def main() -> None:
         with suppress(BrokenPipeError):  # which the line below says
             _run()
     finally:
+        gc.freeze()  # Python ends in half the time where it does not go through what is still there
         try:
             print(end="", flush=True)
         except OSError as error:

@@ -3,6 +3,7 @@
 import gzip
 import json
 from base64 import b64encode
+from functools import cache
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -14,6 +15,12 @@ from pomrl.report.markup import sentence, symbols
 
 def render(template: str, *, escapes: bool = True, **shown: Any) -> str:
     """Return a page. By default what is put into it is escaped, and an unknown name is an error."""
+    return _environment(escapes).get_template(template).render(shown)
+
+
+@cache
+def _environment(escapes: bool) -> Environment:  # noqa: FBT001
+    """Return what keeps the templates that it has compiled, which takes longer than most pages."""
     environment = Environment(
         loader=PackageLoader("pomrl.report"),
         autoescape=escapes,
@@ -23,7 +30,7 @@ def render(template: str, *, escapes: bool = True, **shown: Any) -> str:
     )
     filters = (symbols, sentence, number_of, data_uri, pack, pack_json, css_class, in_words, decisive_in_words)
     environment.filters |= {each.__name__: each for each in filters}
-    return environment.get_template(template).render(shown)
+    return environment
 
 
 def data_uri(content: bytes, media_type: str) -> str:
