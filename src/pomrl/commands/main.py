@@ -63,7 +63,7 @@ def _run() -> None:
     if name == "--version":
         from pomrl.science.solvers import compiled
 
-        print(f"pomrl {version('pomrl')}, small models are solved by {'C' if compiled.is_used() else 'NumPy'}")
+        print(f"pomrl {version('pomrl')}, small models are solved by {'C' if compiled.is_built() else 'NumPy'}")
     elif name in ("-h", "--help", "help"):
         width = max(map(len, COMMANDS))
         print(HELP.format(commands="\n".join(f"  {name:{width}}  {what}" for name, what in COMMANDS.items())))
