@@ -13,21 +13,15 @@ from pomrl.commands.arguments import Parser, add_asked, choose_experiments
 from pomrl.commands.terminal import exit_with, printable
 from pomrl.configuration.composed import GROUPS, Composed, ConfigError
 from pomrl.configuration.parsing import Experiment, parse
+from pomrl.configuration.sources import PUBLISHED
 from pomrl.configuration.study import find, is_study
+from pomrl.configuration.sweeps import compose_sweep
 from pomrl.configuration.wording import number_of
 from pomrl.running.auditing import is_recomputed
 from pomrl.store import StoredBlock, StoredExperiment, StoreError
 
 SAME, DIFFERS, UNKNOWN = "has the same bytes", "differs from what the code gives", "cannot be recomputed"
 """What is found of a block."""
-
-DEFAULTS = {
-    "agent": {"_target_": "pomrl.science.agents.agent.CertaintyEquivalence"},
-    "metric": {"_target_": "pomrl.science.metrics.metric.PlanningLoss"},
-    "execution": {"_target_": "pomrl.execution.local.Local"},
-    "runs": 1,
-}
-"""What settings leave out where it is not decisive."""
 
 
 def main(parser: Parser) -> None:
@@ -78,4 +72,5 @@ def from_settings(stored: StoredExperiment) -> Experiment:
     groups = [value for group, value in said.settings.items() if group in GROUPS and isinstance(value, dict)]
     if not all(str(value.get("_target_")).startswith("pomrl.") for value in groups):
         raise ConfigError("it has components of somebody's own; pomrl audit STUDY takes them from a study")
-    return parse(Composed({**DEFAULTS, **said.settings}, said.options))
+    (defaults,) = compose_sweep(PUBLISHED, [], is_sweep=False).jobs  # which settings leave out where it decides nothing
+    return parse(Composed({**defaults.values, **said.settings}, said.options))
