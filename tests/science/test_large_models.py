@@ -48,9 +48,11 @@ def test_large_models_satisfy_the_bellman_equation(kind: str):
 def test_policies_of_a_large_model_have_the_values_that_each_has_alone(kind: str, gamma: float):
     rng = np.random.default_rng(33)
     P, R = KINDS[kind](rng, 1)
-    policies = rng.integers(0, 2, (9, P.shape[1])).astype(np.int16)
-    V, model, index = distinct_policy_values(P, R, policies[None], gamma)
-    assert (model == 0).all()
-    for g in range(9):
-        alone = policy_value(P[0], R[0], policies[g], gamma)
-        assert (1 - gamma) * np.abs(V[index[0, g]] - alone).max() <= 5e-13
+    like, unlike = np.zeros((2, 9, P.shape[1]), np.int16)
+    like[:, :12], unlike[:] = rng.integers(0, 2, (9, 12)), rng.integers(0, 2, unlike.shape)
+    for policies in (like, unlike):
+        V, model, index = distinct_policy_values(P, R, policies[None], gamma)
+        assert (model == 0).all()
+        for g in range(9):
+            alone = policy_value(P[0], R[0], policies[g], gamma)
+            assert (1 - gamma) * np.abs(V[index[0, g]] - alone).max() <= 5e-13

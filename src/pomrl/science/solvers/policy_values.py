@@ -10,6 +10,12 @@ from pomrl.science.solvers import compiled, faces, relative_values, sparse
 from pomrl.science.solvers.elimination import SMALL
 from pomrl.science.solvers.evaluation import chain_value, policy_value
 
+_ALIKE = 0.25
+"""Largest share of the states in which policies may differ for one factorisation to serve all of them."""
+
+_WELL_CONDITIONED = 0.99
+"""Largest discount factor at which rounding errors in doing so stay far below the tolerance of ties."""
+
 
 def distinct_policy_values(
     P: Float[np.ndarray, "M S A S"],
@@ -62,7 +68,38 @@ def _differs_from_the_one_before(policies: Int[np.ndarray, "M G S"]) -> Bool[np.
 def _values_on_large_model(
     P: Float[np.ndarray, "S A S"], R: Float[np.ndarray, "S A"], policies: Int[np.ndarray, "k S"], gamma: float
 ) -> Float[np.ndarray, "k S"]:
-    """Return the values of policies of one model, one after the other, so that their systems need not fit in memory."""
+    """Return the values of policies of one model, by the fastest method for the model and their likeness."""
     if sparse.pays(P):
         return sparse.policy_values(sparse.rows_of(P), R, policies, gamma)
+    base = policies[len(policies) // 2]
+    alike = (policies != base).any(0).mean() <= _ALIKE
+    if len(policies) > 1 and alike and gamma <= _WELL_CONDITIONED:
+        return _values_near_a_policy(P, R, policies, base, gamma)
     return np.stack([policy_value(P, R, policy, gamma) for policy in policies])
+
+
+def _values_near_a_policy(
+    P: Float[np.ndarray, "S A S"],
+    R: Float[np.ndarray, "S A"],
+    policies: Int[np.ndarray, "k S"],
+    base: Int[np.ndarray, " S"],
+    gamma: float,
+) -> Float[np.ndarray, "k S"]:
+    """Return the values of policies that differ from the policy `base` in few states.
+
+    The linear equations of a policy are those of the base but for the rows of the d states in which any policy differs.
+    By Woodbury's formula, one factorisation then serves all policies, and each needs the solution of d equations more.
+    """
+    every = np.arange(len(base))
+    states = np.flatnonzero((policies != base).any(0))
+    actions = policies[:, states]
+    P_base, R_pi = P[every, base], R[every, policies]
+    P_change = P[states, actions] - P_base[states]
+    right = np.column_stack([R[every, base], np.eye(len(base))[:, states]])
+    solution = np.linalg.solve(np.eye(len(base)) - gamma * P_base, right)
+    V_base, response = solution[:, 0], solution[:, 1:]
+
+    V = V_base + (R_pi[:, states] - R[states, base[states]]) @ response.T
+    small = np.eye(len(states)) - gamma * (P_change @ response)
+    change = np.linalg.solve(small, gamma * (P_change @ V[..., None]))[..., 0]
+    return V + change @ response.T
