@@ -1,16 +1,19 @@
 """The errors that a user of a command can cause, and the line that the command prints for each of them."""
 
 import os
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from pomrl.commands.interrupts import GOES_ON, exit_interrupted
 from pomrl.commands.terminal import exit_with, one_line
 from pomrl.configuration.composed import ConfigError, UnreadableOverrideError
 from pomrl.execution import ExecutionError
 from pomrl.outputs import outputs
 from pomrl.store import StoreError
+
+GOES_ON = "finished blocks are stored, and the same command goes on from them"
+"""The end of the message that is printed when a computation has ended early."""
 
 
 @contextmanager
@@ -26,7 +29,7 @@ def one_line_errors(*further: type[Exception], status: int = 1) -> Iterator[None
     try:
         yield
     except KeyboardInterrupt:
-        exit_interrupted()
+        exit_with(f"interrupted; {GOES_ON}", 128 + signal.SIGINT)
     except MemoryError:
         words = "not enough memory for models of this size; S, A, or execution.runs_at_a_time has to be smaller"
         exit_with(words, status)

@@ -7,14 +7,12 @@ pomrl run experiment=task_similarity        a sweep of the paper's study (its sw
 
 import argparse
 import re
-import signal
 import warnings
 from pathlib import Path
 
 import hydra
 from hydra._internal.utils import get_args_parser
 
-from pomrl.commands.interrupts import exit_at
 from pomrl.commands.terminal import exit_with
 from pomrl.configuration.composed import GROUPS, MOST_JOBS, ConfigError, Sweep
 from pomrl.configuration.sources import PUBLISHED
@@ -29,7 +27,6 @@ FOREIGN = (
 def main() -> None:
     """Run the command with the arguments of the process, and exit with status 0 if all experiments succeeded."""
     warnings.filterwarnings("ignore", category=UserWarning, module="joblib")  # of work that an interrupt cancelled
-    exit_at(signal.SIGTERM, signal.SIGHUP)
     parser = get_args_parser()
     parser.error = lambda message: exit_with(f"{message}; --hydra-help lists the options", 2)
     arguments = parser.parse_args()
