@@ -49,12 +49,15 @@ def component_of(group: str, option: str, *words: str) -> Any:
 FINITE = "exact_posterior"
 """The estimator that needs tasks with one of finitely many models; tests/science/test_exact_posterior.py tests it."""
 
+FEW_SAMPLES = {"hierarchical_bayes": ("estimator.sweeps=8", "estimator.burn_in=2")}
+"""Words with which what the contracts ask takes less time."""
+
 
 @pytest.mark.slow
 class TestEstimators(EstimatorContract):
     @pytest.fixture(params=[option for option in options("estimator") if option != FINITE])
     def component(self, request: pytest.FixtureRequest) -> Estimator:
-        return component_of("estimator", request.param)
+        return component_of("estimator", request.param, *FEW_SAMPLES.get(request.param, ()))
 
 
 class TestTaskStreams(TaskStreamContract):
