@@ -11,11 +11,11 @@ from math import isfinite
 
 from pomrl import store
 from pomrl.commands import computing
-from pomrl.commands.arguments import Parser, Selection, add_study, add_variants, find_variants
+from pomrl.commands.arguments import Parser, add_study, add_variants, find_variants
 from pomrl.commands.claims_view import show
 from pomrl.commands.terminal import exit_with, warn
 from pomrl.configuration.study import Study, find
-from pomrl.configuration.variants import Variant
+from pomrl.configuration.variants import Family, Variant
 from pomrl.judging import claims_of_variants, judgements
 from pomrl.judging.basis import Basis, Reader
 from pomrl.judging.budget import Case, decide, judge_stored
@@ -34,32 +34,30 @@ def main(parser: Parser) -> None:
     add_variants(parser)
     arguments = parser.parse_args()
     study = find(arguments.study)
-    selection = find_variants(study, arguments.variants)
-    budget = (study.described.budget if arguments.budget is None else arguments.budget) if arguments.decide else None
-    check(study, selection, budget)
+    check(study, find_variants(study, arguments.variants, arguments.budget), decides=arguments.decide)
 
 
-def check(study: Study, selection: Selection, budget: float | None) -> None:
+def check(study: Study, families: Sequence[Family], *, decides: bool) -> None:
     """Judge the claims of a study, write the table of judgements, and print the verdicts.
 
     Args:
         study: The study.
-        selection: The variants under which they are judged.
-        budget: What the runs may cost that are added, in estimated seconds of one core; None to add none.
+        families: The variants under which they are judged.
+        decides: Whether runs are added that undecided claims need, within the budget of each family.
     """
     every = claims_of(study)
     if not every:
         exit_with(f"{study.word}: it has no claims, which are functions with @claim in claims.py or claims/")
     of_runs = {claim.id for claim in every if claim.sweeps}
     made: list[Judgement] = []
-    if not of_runs or budget is not None or store.all_experiments():
+    if not of_runs or decides or store.all_experiments():
         simulate(claims_of_variants.needed_simulations(every), warn)
         claims_of_variants.refuse_failing(study, every)
-        made = _judge(study, every, selection, budget)
+        made = _judge(study, every, families, decides=decides)
     if not any(
         isfinite(part.estimate) for each in made if each.id in of_runs or not of_runs for part in each.comparisons
     ):
-        named = ",".join(family.name for family in selection.families)
+        named = ",".join(family.name for family in families if family.name)
         remedy = f"pomrl reproduce {study.word}" + (f" --variants {named}" if named else "")
         exit_with(f"{study.word}: nothing is stored that its claims are about; {remedy} computes it")
     shown = list(dict.fromkeys(each.variant for each in made))
@@ -68,17 +66,17 @@ def check(study: Study, selection: Selection, budget: float | None) -> None:
     show(study, claims_of_variants.load_judgements(study), shown)
 
 
-def _judge(study: Study, claims: Sequence[Claim], selection: Selection, budget: float | None) -> list[Judgement]:
-    """Judge claims under single variants, within one budget, and under families, each within its own."""
+def _judge(study: Study, claims: Sequence[Claim], families: Sequence[Family], *, decides: bool) -> list[Judgement]:
+    """Judge claims under families of variants, each within its own budget."""
     reader = Reader()
     made: list[Judgement] = []
-    for variant, on, cases in _cases(study, claims, selection.variants, budget, reader):
-        made += claims_of_variants.judge_variant(study, variant, on, reader, cases)
-    named = {variant.name for variant in study.variants}
-    for family in selection.families:
-        of_family = _cases(study, claims, family.variants, None if budget is None else family.budget, reader)
-        for variant, _, cases in of_family:
-            made += [] if variant.name in named else claims_of_variants.at_precision(variant, cases)
+    described = {variant.name for variant in study.variants}
+    for family in families:
+        for variant, on, cases in _cases(study, claims, family.variants, family.budget if decides else None, reader):
+            if not family.name:
+                made += claims_of_variants.judge_variant(study, variant, on, reader, cases)
+            elif variant.name not in described:
+                made += claims_of_variants.at_precision(variant, cases)
     return made
 
 

@@ -27,7 +27,10 @@ def main(parser: Parser) -> None:
     add_variants(parser)
     arguments = parser.parse_intermixed_args()  # names may follow options
     study = find(arguments.study)
-    chosen = find_variants(study, arguments.variants).variants if arguments.variants else [None]
+    chosen = [None]
+    if arguments.variants:
+        families = find_variants(study, arguments.variants)
+        chosen = [variant for family in families if not family.name for variant in family.variants]
     names = versions(study, arguments.name)
     if not names:
         exit_with(f"{study.word}: it has no figures, which are functions with @figure in figures.py or figures/")

@@ -10,7 +10,7 @@ variants too, or all.
 
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, product
 
@@ -18,11 +18,12 @@ import pandas as pd
 
 from pomrl import store
 from pomrl.commands import claims, computing, figures, report
-from pomrl.commands.arguments import Parser, Selection, add_study, find_variants
+from pomrl.commands.arguments import Parser, add_study, find_variants
 from pomrl.commands.terminal import exit_with, warn
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.parsing import MOST_RUNS
 from pomrl.configuration.study import Study, find
+from pomrl.configuration.variants import Family
 from pomrl.drawing import figures_of_study
 from pomrl.drawing.figure import figures_of
 from pomrl.judging import claims_of_variants, views
@@ -80,15 +81,12 @@ def stages(
     Raises:
         ConfigError: The study has no sweeps, claims or figures, or cannot be composed under one of its variants.
     """
-    selection = find_variants(study, None)
-    for_claims = (study.described.budget if budget is None else budget) if runs is None else None
-    further = find_variants(study, variants) if variants else None
+    families = [family for family in find_variants(study, variants) if family.name]
     work: dict[str, Callable[[], object]] = {"sweeps": lambda: compute(study, runs)}
     if every := claims_of(study):
         claims_of_variants.refuse_failing(study, [claim for claim in every if claim.sweeps])
-        work["claims"] = lambda: claims.check(study, selection, for_claims)
-    if further:
-        families = replace(further, variants=())
+        work["claims"] = lambda: claims.check(study, find_variants(study, budget=budget), decides=runs is None)
+    if families:
         work["variants"] = lambda: _variants(study, families, decides=runs is None)
     drawn = figures_of_study.Selection(study, figures_of_study.versions(study))
     if drawn.names:
@@ -141,11 +139,11 @@ def _refuse_what_cannot_be_composed(drawn: figures_of_study.Selection) -> None:
             raise ConfigError(f"{drawn.study.word}: figure {each.name}: {error}") from error
 
 
-def _variants(study: Study, families: Selection, *, decides: bool) -> None:
+def _variants(study: Study, families: Sequence[Family], *, decides: bool) -> None:
     """Judge claims under families of variants, each within its own budget."""
-    for family in families.families:
+    for family in families:
         if family.budget is not None:
-            claims.check(study, replace(families, families=(family,)), family.budget if decides else None)
+            claims.check(study, [family], decides=decides)
             continue
         wanted = [(variant, name) for variant in family.variants for name in variant.sweeps or ()]
         settings = chain.from_iterable(study.settings(name, variant) for variant, name in wanted)
