@@ -111,7 +111,7 @@ BAD = {
     "estimator=best": ("ada_pomrl", "--config-dir"),
     "experiment=best": ("experiment=best", "task_similarity"),
     "estimator.prior=none": ("estimator.prior='none'", "'inclusive', 'exclusive', 'known', 'unsmoothed' or 'uniform'"),
-    "estimator._target_=no.Such": ("estimator._target_=no.Such", "no such class"),
+    "estimator._target_=no.Such": ("estimator._target_=no.Such", "cannot be imported"),
     "planner=null": ("group",),
     "execution.workers=0": ("execution.workers=0", "greater than or equal to 1"),
 }

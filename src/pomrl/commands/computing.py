@@ -1,10 +1,11 @@
 """The work of `pomrl run` after its command line has been composed: parse, check, compute, and report."""
 
+import sys
 from collections.abc import Sequence
 
 from pomrl import store
 from pomrl.commands.progress import progress
-from pomrl.commands.terminal import exit_with, print_frame, warn
+from pomrl.commands.terminal import exit_with, print_frame, printable, warn
 from pomrl.configuration.composed import MOST_JOBS, ConfigError, Sweep
 from pomrl.configuration.parsing import Experiment, parse
 from pomrl.configuration.settings import asked_settings, flat_settings, varying_keys
@@ -81,11 +82,12 @@ def compute(experiments: Sequence[Experiment]) -> bool:
     with progress(wanted.runs) as advance:
         failures = work(jobs, advance)
     if failures:
-        for line in "".join(dict.fromkeys(failure.traceback for failure in failures.values())).splitlines():
-            warn(line)
+        for line in "".join(dict.fromkeys(failure.where for failure in failures.values())).splitlines():
+            print(line[: len(line) - len(line.lstrip())] + printable(line), file=sys.stderr)
         for job, settings in zip(jobs, _settings(jobs), strict=True):
             if failure := failures.get(job.stored.signature):
-                warn(f"failed: {settings}: {failure.reason}; {job.stored.folder / 'run.log'} has the traceback")
+                what = f"{settings}: {failure.reason}" if settings else failure.reason
+                warn(f"failed: {what}; {job.stored.folder / 'run.log'} has the traceback")
     return not failures
 
 

@@ -38,8 +38,7 @@ def main(parser: Parser) -> None:
     if others:
         pairs = [each for other in others for each in nearest(sides(first, of), sides(other, of))]
     else:
-        pairs = nearest(sides(f"{first} code={PREVIOUS}", of), sides(first, of))
-        pairs = [(a, b) for a, b in pairs if {*differences([a.settings, b.settings])} <= {"code"}]
+        pairs = _of_same_settings(nearest(sides(f"{first} code={PREVIOUS}", of), sides(first, of)), first)
     if groups := group_pairs(pairs):
         show(groups, arguments.format)
     else:
@@ -53,6 +52,17 @@ def sides(text: str, sources: Sources) -> list[Side]:
     if not found:
         raise ConfigError(f"{text or 'defaults'}: nothing of this is stored")
     return [Side.of(each, text) for each in found]
+
+
+def _of_same_settings(pairs: Sequence[Pair], text: str) -> list[Pair]:
+    """Return the pairs that differ in code alone; ConfigError if there are others alone, as after a changed default."""
+    found = [(a, b) for a, b in pairs if {*differences([a.settings, b.settings])} <= {"code"}]
+    if pairs and not found:
+        changed = ", ".join(key for key in differences([side.settings for side in pairs[0]]) if key != "code")
+        raise ConfigError(
+            f"{text}: what the code before computed has another {changed}; name both sides, with code=all"
+        )
+    return found
 
 
 def show(groups: Sequence[Sequence[Pair]], form: str) -> None:

@@ -32,7 +32,7 @@ def _agrees(files: Sequence[Path], *, yes: bool) -> bool:
     for file in files:
         warn(str(file))
     study = " ".join(str(file.parent) for file in files if file.name == DESCRIPTION)
-    warn(f"these files of the study {study} are not here yet; pomrl reproduce {study} runs the code in them")
+    warn(f"these files of the study {study} are to be put here; pomrl reproduce {study} runs the code in them")
     if yes or agrees("put them into this folder?"):
         return True
     warn("they are left out; with --yes they are put into this folder")

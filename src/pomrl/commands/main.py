@@ -9,6 +9,7 @@ from importlib.metadata import version
 
 from pomrl.commands.terminal import exit_with
 from pomrl.configuration.importing import import_by_name, import_lazily
+from pomrl.configuration.wording import unknown_key
 
 COMMANDS: Mapping[str, str] = {
     "run": "run one experiment, or a sweep of them with -m, and store the results",
@@ -70,7 +71,7 @@ def _run() -> None:
     elif name in COMMANDS:
         call(name, arguments)
     else:
-        exit_with(f"{name or 'pomrl'}: name a command; there are {', '.join(COMMANDS)}", 2)
+        exit_with(unknown_key(name or "pomrl", name, list(COMMANDS), "name a command", "there are"), 2)
 
 
 def call(name: str, arguments: Sequence[str]) -> None:

@@ -106,7 +106,9 @@ def remove(unwanted: list[StoredExperiment], temporary: Sequence[Path] = (), *, 
     """
     paths = [*temporary, *(path for each in unwanted for path in each.paths() if path.exists())]
     runs, size = sum(each.complete() for each in unwanted), sum(path.stat().st_size for path in paths)
-    what = f"{number_of(len(unwanted), 'experiment')} with {number_of(runs, 'run')}, {size / 1e6:,.1f} MB"
+    tags = sorted({printable(tag) for each in unwanted if (said := each.manifest()) for tag in said.tags})
+    tagged = f" (tags {', '.join(tags)})" if tags else ""
+    what = f"{number_of(len(unwanted), 'experiment')}{tagged} with {number_of(runs, 'run')}, {size / 1e6:,.1f} MB"
     if not (yes or agrees(f"{what}: remove?")):
         print(f"{what} would be removed; --yes removes them")
         return

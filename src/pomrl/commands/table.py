@@ -10,6 +10,7 @@ from pomrl.commands.arguments import Parser, add_asked, add_format, add_number, 
 from pomrl.commands.errors import one_line_errors
 from pomrl.commands.terminal import print_frame, warn
 from pomrl.configuration.wording import number_of
+from pomrl.results.chosen_runs import runs_in_words
 from pomrl.results.summaries import STATISTICS
 from pomrl.results.summary_tables import summarise
 
@@ -27,6 +28,6 @@ def main(parser: Parser) -> None:
     frame = summarise(of, arguments.y, arguments.task, wanted, filters(arguments.against))
     optional = [f"{name}{end}" for name in reversed(STATISTICS) for end in (" difference", "")][:-2]
     print_frame(frame, arguments.format, optional=[*optional, "runs", "pairs", *reversed(of.varying)])
-    of_chosen = f"{of.runs_in_words()} of {number_of(len(of.stored), 'experiment')}"
+    of_chosen = f"{runs_in_words(of.runs)} of {number_of(len(of.stored), 'experiment')}"
     for line in (f"{of_chosen}; 95 % intervals; iqm is the interquartile mean", *of.notes):
         warn(line)

@@ -45,6 +45,7 @@ def main(parser: Parser) -> None:
     print(path, flush=True)
     if arguments.once:
         return
+    warn("the page follows what is stored until ^C")
     webbrowser.open(path.absolute().as_uri())
     try:
         while True:

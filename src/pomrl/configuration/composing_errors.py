@@ -1,11 +1,13 @@
 """What goes wrong while Hydra composes a configuration, in one line: Hydra's own, but for the mistakes people make."""
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 
 from hydra.errors import HydraException, MissingConfigException, OverrideParseException
 
 from pomrl.configuration.composed import GROUPS, ConfigError, UnreadableOverrideError
+from pomrl.configuration.sources import folder_of, shipped_folders, sweep_names
+from pomrl.configuration.wording import unknown_key
 
 
 @contextmanager
@@ -31,8 +33,19 @@ def composing() -> Generator[None, None, None]:
 
 def _no_option(error: MissingConfigException) -> str:
     path = error.missing_cfg_file or ""
-    of_sweep = path.startswith("experiment/")  # whose name may be the path of a study
-    group, _, name = path.partition("/") if of_sweep else path.rpartition("/")
-    there = f"; there are {', '.join(sorted(error.options))}" if error.options else ""
-    own = "; --config-dir names a folder with options of your own" if group in GROUPS else ""
-    return f"{group}={name}: there is no such option{there}{own}" if group else " ".join(str(error).split())
+    if path.startswith("experiment/"):
+        return _no_sweep(path.partition("/")[2], sorted(error.options or ()))
+    group, _, name = path.rpartition("/")
+    own = f"; options of your own are files {group}/NAME.yaml of --config-dir FOLDER" if group in GROUPS else ""
+    what = unknown_key(f"{group}={name}", name, sorted(error.options or ()), "there is no such option", "there are")
+    return f"{what}{own}" if group else " ".join(str(error).split())
+
+
+def _no_sweep(word: str, of_paper: Sequence[str]) -> str:
+    """Say that there is no such sweep; its word is `NAME`, of the paper's study, or `STUDY/NAME`."""
+    study, _, name = word.rpartition("/")
+    folder = next((each for each in shipped_folders() if each.name == study), folder_of(study))
+    if study and not folder.is_dir():
+        return f"experiment={word}: there is no study {study}, shipped or in this folder"
+    known = sweep_names(folder) if study else of_paper
+    return unknown_key(f"experiment={word}", name, known, "there is no such sweep", "there are")

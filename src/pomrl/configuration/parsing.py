@@ -157,7 +157,7 @@ def _class(group: str, values: Any) -> Any:
     try:
         cls = getattr(import_by_name(module), name)
     except (Exception, SystemExit) as error:  # whatever a module of somebody's own raises when it is imported
-        raise ConfigError(f"{group}._target_={target}: there is no such class ({in_words(error)})") from error
+        raise ConfigError(f"{group}._target_={target}: its class cannot be imported ({in_words(error)})") from error
     if not (isinstance(cls, type) and issubclass(cls, base)):
         raise ConfigError(f"{group}._target_={target}: it has to be a {base.__module__}.{base.__qualname__}")
     if missing := getattr(cls, "__abstractmethods__", None):

@@ -49,9 +49,13 @@ class Sources:
         return self if folder.resolve() in self.studies else replace(self, named=(*self.named, folder.resolve()))
 
     def with_options(self, folder: Path | None) -> "Sources":
-        """Return the sources with a folder of further options; ConfigError if there is no such folder."""
+        """Return the sources with a folder of further options; ConfigError if it is none, or hides a shipped one."""
         if folder and not folder.is_dir():
             raise ConfigError(f"{folder}: there is no such folder of options")
+        if folder and folder.resolve() not in self.folders:
+            for path in sorted(folder.glob("*/*.yaml")):
+                if any((other / path.relative_to(folder)).exists() for other in self.folders):
+                    raise ConfigError(f"{path}: {path.parent.name}={path.stem} is shipped; give yours another name")
         return replace(self, own=folder)
 
 

@@ -12,7 +12,7 @@ from matplotlib.ticker import MaxNLocator
 from pomrl.drawing.drawing import Drawing
 from pomrl.drawing.panels import add_shared_legend, blank, draw_curves, finish, grid_of_panels
 from pomrl.drawing.style import COLUMN_WIDTH, MARKERS, TEXT_WIDTH, Look, context, hues, look, shades
-from pomrl.results.chosen_runs import Chosen, Tasks, per_run
+from pomrl.results.chosen_runs import Chosen, Tasks, per_run, runs_in_words
 from pomrl.results.statistics import Kind, band
 from pomrl.results.summary_tables import counterparts
 
@@ -111,7 +111,7 @@ def draw(
     order = {value: of_x[value].label if of_x else str(value) for value in _sort(data[x])} if is_text else {}
     of_panels = _Panels(x, y, roles.hue, shown.against, looks, order)
     with context():
-        return _draw_panels(data, of_panels, roles, f"{BANDS[shown.kind]} over {chosen.runs_in_words()}")
+        return _draw_panels(data, of_panels, roles, f"{BANDS[shown.kind]} over {runs_in_words(data['n'])}")
 
 
 def _complete(roles: Roles, varying: Sequence[str]) -> Roles:

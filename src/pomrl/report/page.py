@@ -18,7 +18,7 @@ from pomrl.report import answer, curves, pages, provenance
 from pomrl.report.figure_files import FigureFiles
 from pomrl.report.markup import documents
 from pomrl.report.rendering import render
-from pomrl.results.chosen_runs import Chosen
+from pomrl.results.chosen_runs import Chosen, runs_in_words
 from pomrl.results.summary_tables import summarise
 from pomrl.results.tables import as_text
 from pomrl.store import StoreError
@@ -150,7 +150,7 @@ def selection_page(chosen: Chosen, figure: FigureFiles | None, command: str, rem
     return render(
         "selection.html.j2",
         command=command,
-        runs=chosen.runs_in_words(),
+        runs=runs_in_words(chosen.runs),
         figure=figure,
         summaries=as_text(summarise(chosen)),
         remark=remark,

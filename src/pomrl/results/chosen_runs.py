@@ -4,7 +4,7 @@ There is one way to say it, for all commands and in Python: words as for `pomrl 
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -92,11 +92,6 @@ class Chosen:
             raise StoreError(unknown_key(key, key, known, "not all of these experiments have this setting"))
         return [each[key] for each in self.settings]
 
-    def runs_in_words(self) -> str:
-        """Return how many runs the experiments have: `100 runs`, or `20 to 100 runs`."""
-        fewest, most = min(self.runs), max(self.runs)
-        return number_of(most, "run") if fewest == most else f"{fewest:,} to {number_of(most, 'run')}"
-
     def table(self, place: int, runs: int | None = None) -> "pd.DataFrame":
         """Return the table of one of the experiments, from which a schedule may have chosen in hindsight."""
         table, schedule = self.stored[place].table(runs or self.runs[place]), _hindsight(self.experiments[place])
@@ -116,6 +111,12 @@ class Chosen:
             Source.of(stored, runs, {key: settings.get(key) for key in self.varying})
             for stored, runs, settings in zip(self.stored, self.runs, self.settings, strict=True)
         ]
+
+
+def runs_in_words(numbers: Collection[int]) -> str:
+    """Return how many runs experiments have: `100 runs`, or `20 to 100 runs`."""
+    fewest, most = min(numbers), max(numbers)
+    return number_of(most, "run") if fewest == most else f"{fewest:,} to {number_of(most, 'run')}"
 
 
 def meant(
@@ -186,7 +187,8 @@ def choose(
     if not found:
         asked = " ".join([*words, *(f"{key}={each}" for key, each in (where or {}).items())])
         what = f"{store.root().absolute()}: no runs are stored{' of ' * bool(asked)}{asked}"
-        raise StoreError("; ".join([what, *(notes or ["pomrl run computes them"])]))
+        remedy = f"{value} is a metric, or none of {', '.join(VALUES)}" if value not in (None, *VALUES) else ""
+        raise StoreError("; ".join([what, *(notes or [remedy or "pomrl run computes them"])]))
     if lacking := len(all_found) - len(found):
         notes.append(f"{lacking} of {number_of(len(all_found), 'experiment')} that are meant have no runs")
     settings = [{**each.settings(), "code": each.code, "signature": each.stored.signature} for each in found]

@@ -33,7 +33,7 @@ PART = 1.0
 def seconds(problem: Problem, method: Method, runs: int) -> float:
     """Return an estimate of the time that one process needs to compute so many runs of a problem by a method."""
     S, entries = problem.S, problem.S**2 * problem.A
-    of_task = PER_TASK + PER_ENTRY_OF_TASK * entries
+    of_task = PER_TASK + PER_ENTRY_OF_TASK * entries * method.estimator.relative_time
     of_trial = PER_ENTRY_OF_TRIAL * entries + (PER_CUBE * S**3 if S > SMALL else 0.0)
     of_plan = PER_SQUARE_OF_SMALL * S**2 if S <= SMALL else PER_SQUARE * S**2 + PER_CUBE_OF_PLAN * S**3
     plans_of_model = method.gamma_schedule.computed_schedule().gammas_per_task * method.agent.plans_per_gamma

@@ -14,6 +14,7 @@ from functools import cache, cached_property
 from importlib.metadata import version
 from itertools import pairwise
 from math import ceil, inf
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -58,6 +59,10 @@ class Part:
         return sum(cost.seconds(self.problem, method, len(self.runs)) for method in self.methods.values())
 
 
+PACKAGE = Path(__file__).parents[1]
+"""The folder of this package."""
+
+
 def is_foreign(problem: Problem, method: Method) -> bool:
     """Return whether a component of an experiment is not of this package."""
     parts = components(problem, method).values()
@@ -70,6 +75,8 @@ class Failure:
 
     reason: str
     traceback: str
+    where: str
+    """The part of the traceback that is in code of somebody's own."""
 
 
 Outcomes = Mapping[str, bytes | Failure]
@@ -212,7 +219,11 @@ def compute(part: Part, runs_at_a_time: int | None = None) -> dict[str, bytes | 
         return {signature: encode(table, signature, part.runs) for signature, table in computed}
     except (Exception, SystemExit) as error:  # a component of somebody's own may even exit
         if len(part.methods) == 1:
-            return dict.fromkeys(part.methods, Failure(f"{type(error).__name__}: {error}", traceback.format_exc()))
+            frames = traceback.extract_tb(error.__traceback__)
+            own = [frame for frame in frames if not Path(frame.filename).is_relative_to(PACKAGE)]
+            where = "".join(traceback.format_list(own))
+            failure = Failure(f"{type(error).__name__}: {error}", traceback.format_exc(), where)
+            return dict.fromkeys(part.methods, failure)
         alone = (replace(part, methods={signature: method}) for signature, method in part.methods.items())
         return {name: outcome for each in alone for name, outcome in compute(each, runs_at_a_time).items()}
 

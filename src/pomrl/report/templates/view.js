@@ -96,7 +96,7 @@
   // What is drawn is named by the settings in which it differs.
   function key(each, i, drawn) {
     const differs = (name) => drawn.some((other) => other[name] !== drawn[0][name]);
-    const differing = settings.filter((name) => differs(name) && !(name.includes(".") && differs(name.split(".")[0])));
+    const differing = [...settings, "code"].filter((name) => differs(name) && !(name.includes(".") && differs(name.split(".")[0])));
     const said = differing.map((name) => `${name} = ${shown(row(each.name)[name])}`).join(", ");
     const entry = create("li", {}, drawChart.key(SHAPES[i % SHAPES.length]), ` ${each.name}${said && ": "}${said}`);
     entry.style.setProperty("color", `color-mix(in oklab, currentColor 55%, ${each.color})`);

@@ -58,6 +58,11 @@ class Estimator(Component, Generic[MemoryT]):
     """Whether tasks have to have one of finitely many models, which the estimator is told (`Truth.candidates`)."""
 
     @property
+    def relative_time(self) -> float:
+        """The time to learn from a task, divided by that of POMRL, for estimates of how long an experiment takes."""
+        return 1.0
+
+    @property
     def has_similarity(self) -> bool:
         """Return whether the estimator has a similarity of the tasks, which some schedules need."""
         return True

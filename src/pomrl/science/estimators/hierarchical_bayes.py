@@ -87,6 +87,11 @@ class HierarchicalBayes(Estimator[SampledMemory]):
     burn_in: Annotated[int, Field(ge=0, le=100_000)] = 10
     """Sweeps in each task before these."""
 
+    @property
+    def relative_time(self) -> float:
+        """A sweep takes twelve times as long as POMRL in a task."""
+        return 12.0 * (self.burn_in + self.sweeps)
+
     def initial_memory(self, n: int, S: int, A: int) -> SampledMemory:
         """Return the memory before the first task."""
         return SampledMemory(
