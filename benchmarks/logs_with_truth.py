@@ -11,6 +11,8 @@ import pandas as pd
 from jaxtyping import Float, Int
 
 from benchmarks.families_after_the_freeze import AFTER_THE_FREEZE
+from benchmarks.families_after_the_limit import AFTER_THE_LIMIT
+from benchmarks.families_after_the_rule import AFTER_THE_RULE
 from benchmarks.families_of_tasks import Family, Tasks, of_latent
 from benchmarks.further_problems import Promotions, Triage, TwoMachines
 from pomrl.models_and_logs.logs import Log
@@ -64,6 +66,8 @@ FAMILIES: dict[str, Family] = {
     "promotions": of_latent(Promotions(centre=0.4, spread=0.3)),
     "triage": of_latent(Triage(centre=0.25, spread=0.15)),
     **AFTER_THE_FREEZE,
+    **{name: of_latent(kind(centre=centre, spread=0.15)) for name, (kind, centre) in AFTER_THE_RULE.items()},
+    **{name: of_latent(family) for name, family in AFTER_THE_LIMIT.items()},
 }
 """The families. `two_machines` and those that follow it are no families of the project."""
 

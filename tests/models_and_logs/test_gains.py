@@ -85,3 +85,46 @@ def test_limits_hold_and_nobody_is_told_to_change_and_loses(noise: float):
     assert (gains < -1e-9).mean() <= 0.05
     possible = max(true_gain(np.array([policy] * K)) for policy in ([0] * S, [1] * S))
     assert gains.mean() > 0.5 * possible
+
+
+def test_an_unseen_loss_is_the_worst_surprise_where_one_more_transition_counts_most():
+    (judge, *_) = judges(drawn(60, 0), GAMMA, None, RNG)
+    value, V = judge.value(POLICIES), judge.estimate.values(POLICIES, GAMMA)
+    loss = value.surprise.max()
+    assert (value.surprise == loss).all()
+    k, s, a = np.unravel_index((value.weights * value.surprise).argmax(), (K, S, A))
+    worst = Log(
+        cell=np.ravel_multi_index(([k], [s], [a], [0]), (K, S, A, S)),
+        reward=V[k, [s]] - loss - GAMMA * V[k, [0]],
+        episode=np.zeros(1, int),
+        tasks=tuple(range(K)),
+        states=tuple(range(S)),
+        actions=tuple(range(A)),
+    )
+    one_more = Judge(judge.estimate, worst, GAMMA, np.ones(S, bool), np.zeros(S, bool)).value(POLICIES)
+    assert a == POLICIES[k, s]
+    assert (one_more.by_models - one_more.corrected).sum() == pytest.approx(value.unseen)
+
+
+def test_a_limit_counts_an_unseen_transition_to_a_state_that_nothing_enters():
+    """Both actions do the same, so that no plan gains and there are no errors: the states 0, 1 and 2 take turns."""
+    following, paid = np.array([1, 2, 0, 0]), np.array([0.0, 1.0, 2.0, -100.0])
+    counts = np.array([16, 4])[:, None] * np.eye(S, dtype=int)[following][:, None]
+    log = log_of(np.repeat(counts[None], K, 0), paid[:, None, None])
+    found = estimate_gains(log, np.array([GAMMA]), None, RNG)
+    inverse = np.linalg.inv(np.eye(S) - GAMMA * np.eye(S)[following])
+    V, occupancy = inverse @ paid, inverse.mean(0)
+    lost = occupancy / K * (1 / 16 - 1 / 20) * GAMMA * (V[following] - V[3])
+    np.testing.assert_allclose(found.unseen[:2], lost.max())  # the limits with support for the first action
+    np.testing.assert_allclose(found.shown, 0.0, atol=1e-9)
+    np.testing.assert_allclose(found.lower, -(1.0 + found.quantile) * found.unseen, atol=1e-9)
+
+
+def test_nothing_unseen_happens_in_a_state_that_is_never_left():
+    models = P.copy()
+    models[:, 2] = np.eye(S)[2]
+    log = log_of(np.random.default_rng(0).multinomial(60, models), R)
+    for judge in judges(log, GAMMA, None, RNG):
+        surprise = judge.value(POLICIES).surprise
+        assert (surprise[:, 2] == 0.0).all()
+        assert (surprise[:, [0, 1, 3]] > 0.0).all()

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from benchmarks.families_after_the_freeze import LATENT_FAMILIES
+from benchmarks.families_after_the_limit import AFTER_THE_LIMIT
 from benchmarks.families_after_the_rule import AFTER_THE_RULE
 
 from pomrl.science.planners import PolicyIteration
@@ -18,9 +19,10 @@ def _best(P: np.ndarray, R: np.ndarray) -> np.ndarray:
 OF_THE_RULE = {name: kind(centre=centre, spread=0.15) for name, (kind, centre) in AFTER_THE_RULE.items()}
 
 
-@pytest.mark.parametrize(
-    "family", [*LATENT_FAMILIES.values(), *OF_THE_RULE.values()], ids=[*LATENT_FAMILIES, *OF_THE_RULE]
-)
+FAMILIES = {**LATENT_FAMILIES, **OF_THE_RULE, **AFTER_THE_LIMIT}
+
+
+@pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
 def test_rows_sum_to_one_and_rewards_are_finite(family: TaskFamily) -> None:
     P, R = family.models(family.latents())  # not `candidate_models`, which divides rows by their sums
     assert (P.shape[0], P.shape[1:3]) == (family.values, family.size)

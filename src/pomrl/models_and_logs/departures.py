@@ -55,6 +55,10 @@ class Estimate:
         """Return the value of these policies in each state."""
         return chain_value(*self.chain(policies), gamma)
 
+    def action_values(self, V: Float[np.ndarray, "K S"], gamma: float) -> Float[np.ndarray, "K S A"]:
+        """Return the value of each action if these values follow."""
+        return self.R[..., 1:] + gamma * (self.P[:, :, 1:] @ V[:, None, :, None])[..., 0]
+
     def occupancy(self, policies: Policies, gamma: float) -> Float[np.ndarray, "K S"]:
         """Return the discounted number of visits to each state, from a first state that is any with the same chance."""
         P, _ = self.chain(policies)

@@ -8,14 +8,20 @@ parts. Where the models alone say less, theirs is the estimate.
 
 All plans that are compared get their limits together, so that the plan with the highest one may be taken (Chernozhukov,
 Chetverikov and Kato, 2013). If errors were normal, with the variances that the log shows, every limit would be below
-the gain with a probability of 95 %. A loss that is too rare for the log to show it makes errors larger than they look.
+the gain with a probability of 95 %.
+
+A loss that is too rare for the log to show it makes errors larger than they look. Whoever has counted n rare events
+expects n + 1, with this variance too, if all rates were as likely before. Therefore one more transition is counted than
+the log has, where it lowers the gain most, with the worst surprise of any task, state and action: a limit is lower by
+its error, whose square joins the variance. What a log may have missed is no reason to prefer a plan: of those whose
+limits are above 0, the one is taken that is best by what the log shows.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 from pomrl.models_and_logs.departures import KEEP, Estimate, Policies, estimate_models
 from pomrl.models_and_logs.logs import Log
@@ -43,28 +49,65 @@ class Value:
     """The same with the errors that the models make on a part of the log."""
     errors: Float[np.ndarray, " E"]
     """What each episode of that part adds, which is independent of what others add."""
+    weights: Float[np.ndarray, "K S A"]
+    """What the error of a transition from each pair counts with."""
+    surprise: Float[np.ndarray, "K S A"]
+    """By how much one more transition from each pair could be worth less than expected."""
 
     def __sub__(self, other: "Value") -> "Value":
-        return Value(self.by_models - other.by_models, self.corrected - other.corrected, self.errors - other.errors)
+        """Return the difference, with the surprises of the first value."""
+        return Value(
+            self.by_models - other.by_models,
+            self.corrected - other.corrected,
+            self.errors - other.errors,
+            self.weights - other.weights,
+            self.surprise,
+        )
+
+    @property
+    def unseen(self) -> float:
+        """By how much one more transition could lower the value, summed over tasks."""
+        return float((self.weights * self.surprise).max(initial=0.0))
 
 
 class Judge:
     """What a part of a log says of policies, beside models that come from the other parts."""
 
-    def __init__(self, estimate: Estimate, part: Log, gamma: float) -> None:
+    def __init__(
+        self,
+        estimate: Estimate,
+        part: Log,
+        gamma: float,
+        left: Bool[np.ndarray, " S"],
+        unentered: Bool[np.ndarray, " S"],
+    ) -> None:
         self.estimate = estimate
         self.gamma = gamma
-        self._cell, self._paid = part.cell, part.paid
+        self._left, self._unentered = left, unentered
+        self._pair, self._paid = part.cell // len(part.states), part.paid
         self._task, self._state, _, self._following = part.places
         self._episode = np.unique(part.episode, return_inverse=True)[1]
 
     def value(self, policies: Policies) -> Value:
         """Return the value of policies."""
-        V = self.estimate.values(policies, self.gamma)
-        error = self._paid + self.gamma * V[self._task, self._following] - V[self._task, self._state]
-        error *= self._weights(policies).ravel()[self._cell // V.shape[-1]]
+        V, weights = self.estimate.values(policies, self.gamma), self._weights(policies)
+        outcome = self._paid + self.gamma * V[self._task, self._following]
+        error = (outcome - V[self._task, self._state]) * weights.ravel()[self._pair]
         corrected = V.mean(-1) + np.bincount(self._task, error, len(V))
-        return Value(V.mean(-1), corrected, np.bincount(self._episode, error))
+        return Value(V.mean(-1), corrected, np.bincount(self._episode, error), weights, self._surprise(V, outcome))
+
+    def _surprise(self, V: Float[np.ndarray, "K S"], outcome: Float[np.ndarray, " n"]) -> Float[np.ndarray, "K S A"]:
+        """Return by how much one more transition from each pair could be worth less than expected.
+
+        It is as much as with the worst outcome in this part, whatever its pair. Or the transition enters a state that
+        no transition of the log enters, because something must lead there. A state that none leaves is an end, where
+        nothing else happens.
+        """
+        Q = self.estimate.action_values(V, self.gamma)
+        lowest = V[:, self._unentered].min(-1, initial=V.max())[:, None, None]
+        entering = Q - self.estimate.R[..., 1:] - self.gamma * lowest
+        worst = (Q.ravel()[self._pair] - outcome).max(initial=0.0)
+        return np.where(self._left[:, None], np.maximum(entering, worst), 0.0)
 
     def _weights(self, policies: Policies) -> Float[np.ndarray, "K S A"]:
         """Return how often policies come to a pair, for each transition that a part is expected to have from there.
@@ -81,10 +124,12 @@ class Judge:
 
 def judges(log: Log, gamma: float, structure: Structure | None, rng: np.random.Generator) -> Iterator[Judge]:
     """Yield what each part of a log says of policies; how often actions were tried is known from the whole log."""
-    part = log.parts(PARTS, rng)
+    part, (_, state, _, following) = log.parts(PARTS, rng), log.places
+    left, entered = (np.isin(np.arange(len(log.states)), each[state != following]) for each in (state, following))
+    unentered = np.asarray(log.seen.any(1) & ~entered)
     for number in range(PARTS):
         others = estimate_models(log.only(part != number), gamma, structure)
-        yield Judge(replace(others, visits=log.visits), log.only(part == number), gamma)
+        yield Judge(replace(others, visits=log.visits), log.only(part == number), gamma, left, unentered)
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,13 +139,20 @@ class Gains:
     mean: Float[np.ndarray, " C"]
     deviation: Float[np.ndarray, " C"]
     """The standard errors."""
+    unseen: Float[np.ndarray, " C"]
+    """By how much one more transition than the log has could lower each gain."""
     quantile: float
     """The number of standard errors by which a lower limit is below its mean."""
 
     @property
-    def lower(self) -> Float[np.ndarray, " C"]:
-        """The limits above which all gains are together."""
+    def shown(self) -> Float[np.ndarray, " C"]:
+        """The limits above which all gains are together, by what the log shows."""
         return self.mean - self.quantile * self.deviation
+
+    @property
+    def lower(self) -> Float[np.ndarray, " C"]:
+        """The limits, with one more transition."""
+        return self.mean - self.unseen - self.quantile * np.hypot(self.deviation, self.unseen)
 
 
 def estimate_gains(
@@ -111,16 +163,19 @@ def estimate_gains(
     Policies are judged at the last discount factor.
     """
     size = len(SUPPORTS) * len(gammas)
-    means, covariance = np.zeros((2, size)), np.zeros((size, size))
+    means, unseen, covariance = np.zeros((2, size)), np.zeros(size), np.zeros((size, size))
     for judge in judges(log, float(gammas[-1]), structure, rng):
         plans = np.concatenate([judge.estimate.plans(support, gammas) for support in SUPPORTS])
         kept = judge.value(np.full_like(plans[0], KEEP))
-        gains = [judge.value(plan) - kept for plan in plans]
+        different, which = np.unique(plans, axis=0, return_inverse=True)
+        of_different = [judge.value(plan) - kept for plan in different]
+        gains = [of_different[number] for number in which.ravel()]
         means += np.transpose([(gain.by_models.mean(), gain.corrected.mean()) for gain in gains]) / PARTS
         errors = np.stack([gain.errors for gain in gains]) / (PARTS * len(log.tasks))
         covariance += errors @ errors.T
+        unseen = np.maximum(unseen, [gain.unseen / (PARTS * len(log.tasks)) for gain in gains])
     deviation = np.sqrt(covariance.diagonal())
-    return Gains(means.min(0), deviation, _quantile(covariance, deviation, rng))
+    return Gains(means.min(0), deviation, unseen, _quantile(covariance, deviation, rng))
 
 
 def _quantile(

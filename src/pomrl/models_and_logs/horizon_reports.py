@@ -137,9 +137,14 @@ def _grid(gamma_eval: float, gammas: Any) -> Float[np.ndarray, " G"]:
 
 
 def _recommend(log: Log, estimate: Estimate, gains: Gains, table: "pd.DataFrame") -> Recommendation:
-    """Recommend the plan with the highest limit, if that is above 0; of equal ones the one with the longest horizon."""
+    """Recommend the plan that is best by what the log shows, of those whose limits are above 0.
+
+    Of equal ones it is that with the longest horizon.
+    """
     tolerance = SAME * float(np.abs(log.paid).max() / (1.0 - table["gamma"].max()))
-    best = int(np.flatnonzero(gains.lower >= gains.lower.max() - tolerance)[-1])
+    safe = (gains.lower > tolerance) | (gains.lower.max() <= tolerance)
+    shown = np.where(safe, gains.shown, -np.inf)
+    best = int(np.flatnonzero(shown >= shown.max() - tolerance)[-1])
     support, gamma = int(table["support"][best]), float(table["gamma"][best])
     (policies,) = estimate.plans(support, np.array([gamma]))
     taken = np.take_along_axis(log.visits, np.maximum(policies, 0)[..., None], -1)[..., 0]
@@ -160,7 +165,7 @@ def _enough(log: Log, gains: Gains) -> float:
     if most < SUPPORTS[0]:
         return tried * SUPPORTS[0] / most
     better = (gains.mean > 0) & (gains.deviation > 0)
-    more = (gains.quantile * gains.deviation[better] / gains.mean[better]) ** 2
+    more = (1.0 - gains.lower[better] / gains.mean[better]) ** 2
     return float(tried * more.min()) if more.min(initial=np.inf) <= MOST_TRANSITIONS else np.inf
 
 

@@ -7,8 +7,8 @@ from jaxtyping import Bool
 
 from pomrl.models_and_logs.departures import Policies
 
-HELD = "96 % of the logs of a benchmark, and in 51 to 100 % of those of each kind"
-"""How often limits were below true gains (docs/advice_on_logs.md); in half of the logs of the worst kind."""
+HELD = "99 % of the logs of a benchmark, and in at least 90 % of those of its hardest kinds"
+"""How often limits were below true gains (docs/advice_on_logs.md)."""
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Improvement:
     mean: float = 0.0
     """The estimate, in units of rewards."""
     lower: float = 0.0
-    """A 95 % lower limit of the gain by normal errors, with the choice among plans paid for; `HELD` is measured."""
+    """A 95 % lower limit of the gain, which pays for the choice among plans and counts one unseen loss (`gains`)."""
 
     @property
     def doubt(self) -> float:

@@ -31,7 +31,7 @@ class RunnersUp:
 def runners_up(log: Log, estimate: Estimate, policies: Policies, support: int, gamma: float) -> RunnersUp:
     """Return the runners-up among the actions that a task has tried as often as `support` says."""
     V = estimate.values(policies, gamma)
-    Q = estimate.R[..., 1:] + gamma * (estimate.P[:, :, 1:] @ V[:, None, :, None])[..., 0]
+    Q = estimate.action_values(V, gamma)
     own = np.maximum(policies, 0)[..., None]
     rivals = np.where((log.visits >= support) & (np.arange(Q.shape[-1]) != own), Q, -np.inf)
     action = rivals.argmax(-1)[..., None]
