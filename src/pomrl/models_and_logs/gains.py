@@ -39,6 +39,9 @@ LEVEL = 0.95
 DRAWS = 4000
 """The number of draws from which the quantile of the largest error comes."""
 
+States = Bool[np.ndarray, " S"]
+"""Whether transitions of the log leave each state for another one, or none enters it although a task was there."""
+
 
 @dataclass(frozen=True, eq=False)
 class Value:
@@ -73,14 +76,7 @@ class Value:
 class Judge:
     """What a part of a log says of policies, beside models that come from the other parts."""
 
-    def __init__(
-        self,
-        estimate: Estimate,
-        part: Log,
-        gamma: float,
-        left: Bool[np.ndarray, " S"],
-        unentered: Bool[np.ndarray, " S"],
-    ) -> None:
+    def __init__(self, estimate: Estimate, part: Log, gamma: float, left: States, unentered: States) -> None:
         self.estimate = estimate
         self.gamma = gamma
         self._left, self._unentered = left, unentered
