@@ -223,8 +223,8 @@ def _sources(config_dir: str | Path | None) -> Sources:
 
 def _with_components(experiment: Experiment, components: Mapping[str, Any]) -> Experiment:
     """Return an experiment with these components in the place of its own, by group."""
-    of_problem = {group: each for group, each in components.items() if group in PROBLEM_GROUPS}
-    of_method = {group: each for group, each in components.items() if group in METHOD_GROUPS}
+    of_problem = {group: component for group, component in components.items() if group in PROBLEM_GROUPS}
+    of_method = {group: component for group, component in components.items() if group in METHOD_GROUPS}
     return replace(
         experiment,
         problem=replace(experiment.problem, **of_problem),

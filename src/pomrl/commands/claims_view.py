@@ -43,7 +43,7 @@ def show(study: Study, judged: Judgements, shown: Sequence[str]) -> None:
         terminal.print(f"{number_of(len(few), 'claim')} with fewer runs than their sweeps promise")
     known = {each.id for each in listed}
     has_exact = shown[0] == study.described.headline[0]  # claims about no sweep are judged under that variant alone
-    lacking = [each.id for each in claims_of(study) if each.id not in known and (each.sweeps or has_exact)]
+    lacking = [claim.id for claim in claims_of(study) if claim.id not in known and (claim.sweeps or has_exact)]
     if lacking:
         terminal.print(f"not computed: {', '.join(lacking)}")
     if few or lacking:  # a command that is broken cannot be copied

@@ -34,7 +34,7 @@ def main(parser: Parser) -> None:
     names = versions(study, arguments.name)
     if not names:
         exit_with(f"{study.word}: it has no figures, which are functions with @figure in figures.py or figures/")
-    if not arguments.name and not store.all_experiments() and any(each.sweeps for each in figures_of(study)):
+    if not arguments.name and not store.all_experiments() and any(figure.sweeps for figure in figures_of(study)):
         exit_with(f"{study.word}: nothing is stored that its figures show; pomrl reproduce {study.word} computes it")
     selections = [Selection(study, names, variant) for variant in chosen]
     missing, lacking = draw_all(selections)
@@ -55,7 +55,7 @@ def draw_all(selections: Sequence[Selection]) -> tuple[int, Mapping[str, str]]:
     Returns:
         The number of figures that are not drawn, and for each sweep that lacks runs a line that says which.
     """
-    shown = [version_of(each.study, name) for each in selections for name in each.names]
+    shown = [version_of(selection.study, name) for selection in selections for name in selection.names]
     simulate(dict.fromkeys(simulation for figure in shown for simulation in figure.simulations), warn)
     missing, lacking = 0, dict[str, str]()
     for outcome in draw(selections):

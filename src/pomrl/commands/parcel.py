@@ -21,13 +21,13 @@ def experiments_of(study: Study) -> list[Experiment]:
     wanted = [(None, name) for name in sweeps_of(study)] + list(product(study.variants, read))
     for variant in chain.from_iterable(family.variants for family in study.families.values()):
         wanted += [(variant, name) for name in (read if variant.sweeps is None else variant.sweeps)]
-    every = (each.experiment for variant, name in wanted for each in study.settings(name, variant))
+    every = (setting.experiment for variant, name in wanted for setting in study.settings(name, variant))
     return list({store.signature(experiment): experiment for experiment in every}.values())
 
 
 def list_stored(study: Study) -> list[tuple[StoredExperiment, Experiment]]:
     """Return what is stored of the experiments of a study; StoreError if that is nothing."""
-    found = [(store.lookup(each), each) for each in experiments_of(study)]
+    found = [(store.lookup(experiment), experiment) for experiment in experiments_of(study)]
     if not (stored := [each for each in found if each[0].complete()]):
         raise StoreError(f"{study.word}: nothing is stored of it; pomrl reproduce {study.word} computes it")
     return stored
@@ -48,7 +48,7 @@ def files_of(study: Study, experiments: Sequence[Experiment]) -> list[Path]:
     kept = [path for path in inside if not any(map(_is_left_out, path.relative_to(study.folder).parts))]
     python = (path.relative_to(study.folder.parent).with_suffix("") for path in kept if path.suffix == ".py")
     modules = [".".join(path.parts) for path in python]
-    classes = chain.from_iterable(component_classes(scientific_settings(each)) for each in experiments)
+    classes = chain.from_iterable(component_classes(scientific_settings(experiment)) for experiment in experiments)
     data = chain.from_iterable(map(data_files, experiments))
     files = sorted({*kept, *own_sources(modules, sorted({*classes})), *data})
     if outside := [path for path in files if not path.is_relative_to(here) or study.folder == here]:

@@ -132,11 +132,11 @@ def _refuse_what_cannot_be_composed(drawn: figures_of_study.Selection) -> None:
     read = dict.fromkeys(name for claim in claims_of(drawn.study) for name in claim.sweeps)
     for variant, name in product(drawn.study.variants, read):
         drawn.study.settings(name, variant)
-    for each in figures_of(drawn.study):
+    for figure in figures_of(drawn.study):
         try:
-            figures_of_study.shown_settings(each, drawn)
+            figures_of_study.shown_settings(figure, drawn)
         except ConfigError as error:
-            raise ConfigError(f"{drawn.study.word}: figure {each.name}: {error}") from error
+            raise ConfigError(f"{drawn.study.word}: figure {figure.name}: {error}") from error
 
 
 def _variants(study: Study, families: Sequence[Family], *, decides: bool) -> None:

@@ -77,13 +77,13 @@ def since(time: datetime | None, listed: list[StoredExperiment]) -> list[StoredE
     """Return those that were computed at this time, which is local unless it says otherwise, or later."""
     if time is None:
         return listed
-    known = [(each, said) for each in listed if (said := each.manifest())]
+    known = [(experiment, said) for experiment in listed if (said := experiment.manifest())]
     return [each for each, said in known if datetime.fromisoformat(said.provenance.start) >= time.astimezone()]
 
 
 def verify(listed: list[StoredExperiment], *, whole: bool) -> int:
     """Print a line for each file that is not what was written; return the exit status."""
-    faults = [fault for each in listed for fault in each.faults()]
+    faults = [fault for experiment in listed for fault in experiment.faults()]
     folders = [outputs() / kind for kind in ("simulations", "studies", "plots", "reports")] if whole else []
     made = [DerivedFiles(path) for folder in folders for path in sorted(folder.rglob("*.json"))]
     faults += [fault for each in made if (fault := each.fault())]
@@ -93,8 +93,8 @@ def verify(listed: list[StoredExperiment], *, whole: bool) -> int:
 
 def prune(unused: list[StoredExperiment], *, yes: bool) -> None:
     """List and remove what the present code does not use, and temporary files of processes that were killed."""
-    for each in unused:
-        print(f"{each.folder}: the code has changed since")
+    for experiment in unused:
+        print(f"{experiment.folder}: the code has changed since")
     temporary = [path for path in outputs().rglob(".*.tmp") if path.stat().st_mtime < time.time() - ABANDONED]
     remove(unused, temporary, yes=yes)
 
@@ -104,9 +104,9 @@ def remove(unwanted: list[StoredExperiment], temporary: Sequence[Path] = (), *, 
 
     Files in the folder of an experiment that are not the store's stay.
     """
-    paths = [*temporary, *(path for each in unwanted for path in each.paths() if path.exists())]
-    runs, size = sum(each.complete() for each in unwanted), sum(path.stat().st_size for path in paths)
-    tags = sorted({printable(tag) for each in unwanted if (said := each.manifest()) for tag in said.tags})
+    paths = [*temporary, *(path for experiment in unwanted for path in experiment.paths() if path.exists())]
+    runs, size = sum(experiment.complete() for experiment in unwanted), sum(path.stat().st_size for path in paths)
+    tags = sorted({printable(tag) for experiment in unwanted if (said := experiment.manifest()) for tag in said.tags})
     tagged = f" (tags {', '.join(tags)})" if tags else ""
     what = f"{number_of(len(unwanted), 'experiment')}{tagged} with {number_of(runs, 'run')}, {size / 1e6:,.1f} MB"
     if not (yes or agrees(f"{what}: remove?")):
@@ -114,16 +114,17 @@ def remove(unwanted: list[StoredExperiment], temporary: Sequence[Path] = (), *, 
         return
     for path in paths:
         path.unlink(missing_ok=True)
-    for each in unwanted:
+    for experiment in unwanted:
         with suppress(OSError):  # of a folder with files of somebody's own
-            each.folder.rmdir()
+            experiment.folder.rmdir()
     print(f"{what} removed")
 
 
 def show(listed: list[StoredExperiment], frame: "pd.DataFrame | None", form: str) -> None:
     """Print the list, which may be described already; CSV has all settings, and other forms those that differ."""
-    for each in (each for each in listed if not each.manifest()):
-        warn(each.faults()[0])
+    for experiment in listed:
+        if not experiment.manifest():
+            warn(experiment.faults()[0])
     if not listed:
         warn(f"{store.root()}: nothing is stored")
         return
@@ -138,14 +139,14 @@ def show(listed: list[StoredExperiment], frame: "pd.DataFrame | None", form: str
 
 def describe(listed: Sequence[StoredExperiment], *, whole: bool = False) -> "pd.DataFrame":
     """Return a row for each experiment, the newest first, with the settings that differ, or with the whole of them."""
-    known = [(each, each.manifest()) for each in listed]
+    known = [(experiment, experiment.manifest()) for experiment in listed]
     settings = [said.flat_settings() if said else {} for _, said in known]
     varying = varying_keys(settings) if len(listed) > 1 else []
-    keys = dict.fromkeys(key for each in settings for key in each) if whole else varying
+    keys = dict.fromkeys(key for setting in settings for key in setting) if whole else varying
     columns: dict[str, list[Any]] = {
-        "signature": [each.signature for each in listed],
-        **{key: [_cell(each.get(key, "")) for each in settings] for key in keys},
-        "runs": [each.complete() for each in listed],
+        "signature": [experiment.signature for experiment in listed],
+        **{key: [_cell(setting.get(key, "")) for setting in settings] for key in keys},
+        "runs": [experiment.complete() for experiment in listed],
         "computed": [said.provenance.start[:16] if said else "" for _, said in known],
         "code": [said.label() if said else "" for _, said in known],
         "tags": [_cell(list(said.tags)) if said else "" for _, said in known],

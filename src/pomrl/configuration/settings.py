@@ -101,15 +101,15 @@ def flat_settings(settings: Mapping[str, Any], options: Mapping[str, str]) -> di
 
 def varying_keys(settings: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return the keys in which flat settings differ; a part of a component counts if it differs within an option."""
-    keys = dict.fromkeys(key for each in settings for key in each)
+    keys = dict.fromkeys(key for setting in settings for key in setting)
     return [key for key in keys if _differs(key, settings)]
 
 
 def _differs(key: str, settings: Sequence[Mapping[str, Any]]) -> bool:
-    values = [each.get(key) for each in settings]
+    values = [setting.get(key) for setting in settings]
     if values.count(values[0]) == len(values):
         return False
     group, dot, _ = key.partition(".")
     first: dict[Any, Any] = {}
-    options = [each.get(group) if dot else "" for each in settings]
+    options = [setting.get(group) if dot else "" for setting in settings]
     return any(first.setdefault(option, value) != value for option, value in zip(options, values, strict=True))

@@ -70,7 +70,7 @@ def installed_folders() -> Mapping[str, Path]:
     """Return the folders of studies that are packages on their own, which name themselves as entry points."""
     from importlib.metadata import entry_points  # here, because most commands name no such study
 
-    specs = {each.value: find_spec(each.value) for each in entry_points(group=ENTRY_POINTS)}
+    specs = {point.value: find_spec(point.value) for point in entry_points(group=ENTRY_POINTS)}
     found = {name: spec.submodule_search_locations for name, spec in specs.items() if spec}
     return {name: Path(folders[0]).resolve() for name, folders in found.items() if folders}
 

@@ -57,7 +57,7 @@ class Figure:
     @property
     def sweeps(self) -> list[str]:
         """The names of the sweeps that it shows."""
-        return list(dict.fromkeys(self.whole or (each.sweep for each in self.series if each.sweep)))
+        return list(dict.fromkeys(self.whole or (one.sweep for one in self.series if one.sweep)))
 
     @property
     def versions(self) -> list[str]:
@@ -68,7 +68,7 @@ class Figure:
         """Return the versions that a word names: both by the figure's name or its number in a paper, or one alone."""
         if word and word in (self.name, number_of(self.docstring)):
             return self.versions
-        return [each for each in self.versions if each == word]
+        return [version for version in self.versions if version == word]
 
     def draw_version(self, sweeps: StoredSweeps, *, with_intervals: bool) -> Drawing:
         """Draw a version of the figure.
@@ -137,7 +137,7 @@ def _find_figures(module: ModuleType) -> Iterator[Figure]:
         name = vars(module).get("NAME", _NUMBER.sub("", module.__name__.rpartition(".")[2]))
         docstring = inspect.cleandoc(module.__doc__ or "")
         yield Figure(name, docstring, panels.draw, module.__name__, panels.series)
-    defined = {id(each): each for each in vars(module).values() if isinstance(each, Figure)}
+    defined = {id(var): var for var in vars(module).values() if isinstance(var, Figure)}
     yield from (each for each in defined.values() if each.module == module.__name__)
 
 

@@ -128,7 +128,7 @@ def load_sweeps(selection: Selection, name: str) -> dict[str, StoredSweep]:
         sweep: load_sweep(settings, most=min(shared, promised_runs(settings) if name == figure.name else MOST_RUNS))
         for sweep, settings in shown.items()
     }
-    return found | {each.name: load_simulation(each) for each in figure.simulations}
+    return found | {simulation.name: load_simulation(simulation) for simulation in figure.simulations}
 
 
 def draw_version(selection: Selection, name: str, sweeps: Mapping[str, StoredSweep]) -> tuple[Drawing, Sidecar]:
@@ -147,7 +147,7 @@ def draw_version(selection: Selection, name: str, sweeps: Mapping[str, StoredSwe
         docstring=figure.docstring,
         variant=variant.name if variant else selection.study.unchanged,
         sweeps={selection.study.option(sweep): sweeps[sweep].sources for sweep in figure.sweeps},
-        simulations={each.name: sweeps[each.name].sources for each in figure.simulations},
+        simulations={simulation.name: sweeps[simulation.name].sources for simulation in figure.simulations},
     )
 
 
@@ -161,7 +161,7 @@ def shown_settings(figure: Figure, selection: Selection) -> dict[str, list[Setti
     for sweep in figure.sweeps:
         settings = selection.study.settings(sweep, selection.variant)
         for one in (one for one in figure.series if one.sweep == sweep):
-            one.refuse_unknown([each.varied for each in settings])
-        of_series = [each for each in settings if any(one.shows(sweep, each.varied) for one in figure.series)]
+            one.refuse_unknown([setting.varied for setting in settings])
+        of_series = [setting for setting in settings if any(one.shows(sweep, setting.varied) for one in figure.series)]
         shown[sweep] = of_series or settings
     return shown

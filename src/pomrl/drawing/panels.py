@@ -65,9 +65,9 @@ def row_of_panels(columns: int, width: float, height: float, *, share_y: bool = 
 
 def curves(ax: Axes, data: pd.DataFrame, wanted: Sequence[Series]) -> None:
     """Draw the wanted series of a panel that the data holds; a panel without any of them says "no runs"."""
-    points = pd.concat([each.of(data) for each in wanted]).dropna(subset="mean")
+    points = pd.concat([series.of(data) for series in wanted]).dropna(subset="mean")
     held = set(points["series"])
-    if looks := [each.look for each in wanted if each.look.label in held]:
+    if looks := [series.look for series in wanted if series.look.label in held]:
         draw_curves(ax, points, looks)
     else:
         ax.text(0.5, 0.5, "no runs", transform=ax.transAxes, ha="center", va="center")

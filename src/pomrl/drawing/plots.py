@@ -103,7 +103,7 @@ def draw(
         frame = _pair(frame, y, ["run", *by], counterparts(chosen, shown.against))
     keys = list(dict.fromkeys([*roles.settings(), x]))
     for key in (key for key in keys if key not in by):
-        values = chosen.values_of(key) if key == x else [each.get(key, ABSENT) for each in chosen.settings]
+        values = chosen.values_of(key) if key == x else [setting.get(key, ABSENT) for setting in chosen.settings]
         frame[key] = pd.Series([*map(_plain, values)], dtype=object)[frame["experiment"]].to_numpy()
     data = band(frame, keys, y, shown.kind)
     is_text = data[x].map(lambda value: isinstance(value, str)).any()
@@ -143,7 +143,7 @@ def _pair(frame: pd.DataFrame, y: str, pair: Sequence[str], places: Mapping[int,
 
 def _looks(chosen: Chosen, key: str) -> Mapping[Any, Look]:
     """Return how each value of a setting is drawn: options as everywhere, numbers from light to dark."""
-    described = [_plain(each.get(key, ABSENT)) for each in chosen.settings]
+    described = [_plain(setting.get(key, ABSENT)) for setting in chosen.settings]
     if key in LOOKING:
         said = [stored.said().look(key, value) for stored, value in zip(chosen.stored, described, strict=True)]
         return {value: look(str(value), key, one) for value, one in zip(described, said, strict=True)}

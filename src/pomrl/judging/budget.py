@@ -70,7 +70,7 @@ class Spending:
 
     def price(self, experiments: Iterable[Experiment]) -> float:
         """Return what these experiments cost beyond what has been granted."""
-        further = {store.signature(each): each for each in experiments}
+        further = {store.signature(experiment): experiment for experiment in experiments}
         return sum(
             cost.seconds(each.problem, each.method, each.request.runs - self.runs[signature])
             for signature, each in further.items()
@@ -102,7 +102,7 @@ def decide(bases: Sequence[Basis], budget: float, reader: Reader, compute: Compu
         A case for each claim and basis. A claim stays undecided if the budget or the last analysis ends its search.
     """
     of_sweeps = [each.experiment for basis in bases for of in basis.settings.values() for each in of]
-    spending = Spending(budget, {store.signature(each): each.request.runs for each in of_sweeps})
+    spending = Spending(budget, {store.signature(sweep): sweep.request.runs for sweep in of_sweeps})
 
     def cheapest(due: Mapping[Case, int]) -> list[Case]:
         needs = {case: case.needs(runs) for case, runs in due.items()}

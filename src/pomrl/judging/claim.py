@@ -137,9 +137,9 @@ def claims_of(study: Study) -> list[Claim]:
 def _find_claims(study: Study) -> Iterator[Claim]:
     """Yield the claims that modules define themselves, in their order."""
     for module in study.modules("claims"):
-        for each in dict.fromkeys(value for value in vars(module).values() if isinstance(value, Claim)):
-            if each.check.__module__ == module.__name__:
-                yield each
+        for fromkey in dict.fromkeys(value for value in vars(module).values() if isinstance(value, Claim)):
+            if fromkey.check.__module__ == module.__name__:
+                yield fromkey
 
 
 def _natural(id: str) -> list[tuple[bool, int | str]]:

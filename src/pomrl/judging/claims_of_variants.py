@@ -56,13 +56,13 @@ def digest_basis(study: Study, claims: Sequence[Claim], variants: Container[str]
 
     It covers the experiments and the simulations with their code, the numbers of runs, the error, and the claims.
     """
-    simulations = [each.signature for each in needed_simulations(claims)]
+    simulations = [simulation.signature for simulation in needed_simulations(claims)]
     sources = {claim.id: inspect.getsource(claim.check) for claim in claims}
     digests = {}
     for variant in (each for each in study.variants if each.name in variants):
         on = basis(study, claims, variant)
         experiments = {
-            name: [(store.signature(each.experiment), each.experiment.request.runs) for each in settings]
+            name: [(store.signature(setting.experiment), setting.experiment.request.runs) for setting in settings]
             for name, settings in on.settings.items()
         }
         said = json.dumps([experiments, simulations, sources, on.analyses, on.error])
@@ -87,7 +87,7 @@ def load_judgements(study: Study) -> Judgements:
 
 def refuse_failing(study: Study, claims: Sequence[Claim]) -> None:
     """Raise a ConfigError, with the place, where the function of a claim fails on losses that are made up."""
-    default = next((each for each in study.variants if each.name == study.unchanged), study.variants[0])
+    default = next((variant for variant in study.variants if variant.name == study.unchanged), study.variants[0])
     on = basis(study, claims, default)
     for claim in claims:
         try:
@@ -139,12 +139,12 @@ def judge_variant(study: Study, variant: Variant, on: Basis, reader: Reader, cas
 def at_precision(variant: Variant, cases: Sequence[Case]) -> list[Judgement]:
     """Return the judgements under a variant of a family; only its verdicts at precision are wanted."""
     outcomes = [case.outcome for case in cases]
-    return [judgement(variant.name, each, note=variant.notes.get(each.claim.id, "")) for each in outcomes]
+    return [judgement(variant.name, outcome, note=variant.notes.get(outcome.claim.id, "")) for outcome in outcomes]
 
 
 def without_sweeps(claim: Claim) -> tuple[Part, ...]:
     """Return the parts of an exact claim or of one about a simulation, which is stored."""
-    return claim.parts({each.name: each.load() for each in needed_simulations([claim])})
+    return claim.parts({simulation.name: simulation.load() for simulation in needed_simulations([claim])})
 
 
 def needed_simulations(claims: Sequence[Claim]) -> list[Simulation]:

@@ -72,7 +72,7 @@ class Judgement(Columns):
     @property
     def decisive(self) -> Comparison:
         """The comparison on which the verdict rests; the first one where there is no verdict."""
-        return next(each for each in self.comparisons if each.decisive)
+        return next(comparison for comparison in self.comparisons if comparison.decisive)
 
     @property
     def provisional(self) -> bool:
@@ -87,7 +87,7 @@ class Judgement(Columns):
     @property
     def topics(self) -> dict[str, Verdict]:
         """The verdict on each topic of a claim; one without topics has one, whose name is empty."""
-        return by_topic((each.topic, each.verdict) for each in self.comparisons)
+        return by_topic((comparison.topic, comparison.verdict) for comparison in self.comparisons)
 
     @property
     def why(self) -> str:

@@ -23,7 +23,7 @@ class Change:
 
 def counts(judgements: Collection[Judgement]) -> dict[Verdict, int]:
     """Return the number of claims with each verdict."""
-    return {verdict: sum(each.verdict is verdict for each in judgements) for verdict in Verdict}
+    return {verdict: sum(judgement.verdict is verdict for judgement in judgements) for verdict in Verdict}
 
 
 def rank(judgements: Judgements, variants: Sequence[str]) -> list[str]:

@@ -145,8 +145,8 @@ class Outcome:
 
     def _chance(self, topic: str) -> float:
         """Return a bound on the chance that the last analysis decides a topic: all of its parts, or one against it."""
-        parts = [each for each in self.parts if each.topic == topic and each.verdict is Verdict.UNDECIDED]
-        return sum(each.chance_against for each in parts) + min(each.chance for each in parts)
+        parts = [part for part in self.parts if part.topic == topic and part.verdict is Verdict.UNDECIDED]
+        return sum(part.chance_against for part in parts) + min(part.chance for part in parts)
 
     def after(self, parts: Sequence[Part]) -> "Outcome":
         """Return the outcome after a further analysis, in which the open parts have these estimates."""

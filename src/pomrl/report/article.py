@@ -85,7 +85,7 @@ def _judge(judgement: Judgement) -> Mapping[str, Any]:
         "verdict": str(judgement.verdict or "reported"),
         "runs": judgement.runs,
         "decisive": _part(judgement.decisive),
-        "parts": [_part(each) for each in judgement.comparisons],
+        "parts": [_part(comparison) for comparison in judgement.comparisons],
     }
 
 

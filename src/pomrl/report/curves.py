@@ -108,37 +108,37 @@ def data(shown: Iterable[Shown]) -> dict[str, Any]:
         for (sweep, signature), source in fewest.items()
         if signature in experiments and experiments[signature].complete() >= source.runs
     ]
-    grids = [each for each in members if each.is_grid]
-    schedules = [each for each in members if not each.is_grid and "gamma_schedule" in each.source.settings]
-    by_sweep = [[each for each in grids if each.sweep == name] for name in dict.fromkeys(each.sweep for each in grids)]
+    grids = [member for member in members if member.is_grid]
+    schedules = [member for member in members if not member.is_grid and "gamma_schedule" in member.source.settings]
+    by_sweep = [[grid for grid in grids if grid.sweep == name] for name in dict.fromkeys(grid.sweep for grid in grids)]
     fixed = _schedule(look("best_fixed", "gamma_schedule"))
     return {
         "unit": UNIT,
         "lost": len(fewest) - len(members),
         "series": [series for of_sweep in by_sweep for series in _series(of_sweep)],
-        "curves": {each.curve: _curve(each, schedules, fixed) for each in grids},
-        "schedules": list(dict.fromkeys([fixed, *(each.schedule for each in schedules)])),
+        "curves": {grid.curve: _curve(grid, schedules, fixed) for grid in grids},
+        "schedules": list(dict.fromkeys([fixed, *(schedule.schedule for schedule in schedules)])),
     }
 
 
 def _series(members: Sequence[_Member]) -> list[dict[str, Any]]:
     """Describe the curves of a sweep, with a label and a colour for each method."""
-    one_estimator = len({each.settings["estimator"] for each in members}) == 1
-    labels = [_label(each, one_estimator=one_estimator) for each in members]
-    known = {each.look().label: each.look().color for each in members}
+    one_estimator = len({member.settings["estimator"] for member in members}) == 1
+    labels = [_label(member, one_estimator=one_estimator) for member in members]
+    known = {member.look().label: member.look().color for member in members}
     others = sorted(set(labels) - set(known))
     colors = known | dict(zip(others, hues(len(others)), strict=True))
     return [
         {
-            "sweep": each.sweep,
-            **{key: each.settings[key] for key in ("S", "m", "T")},
-            "sigma": each.similarity,
+            "sweep": member.sweep,
+            **{key: member.settings[key] for key in ("S", "m", "T")},
+            "sigma": member.similarity,
             "method": label,
             "color": colors[label],
-            "runs": each.source.runs,
-            "curve": each.curve,
+            "runs": member.source.runs,
+            "curve": member.curve,
         }
-        for each, label in zip(members, labels, strict=True)
+        for member, label in zip(members, labels, strict=True)
     ]
 
 
@@ -173,10 +173,10 @@ def _curve(grid: _Member, schedules: Sequence[_Member], fixed: str) -> dict[str,
     runs, mean = len(loss), loss.mean(0)
     best = hindsight_index(loss, "all_tasks", "population")[0, 0]
     choices = {fixed: np.column_stack([np.full(len(mean), gammas[best]), mean[:, best]])}
-    for each in schedules:
-        if each.problem_and_estimator == grid.problem_and_estimator and each.stored.complete() >= runs:
-            of_tasks = each.stored.table(runs).groupby("task")[["gamma", "planning_loss"]]
-            choices[each.schedule] = of_tasks.mean().to_numpy()
+    for schedule in schedules:
+        if schedule.problem_and_estimator == grid.problem_and_estimator and schedule.stored.complete() >= runs:
+            of_tasks = schedule.stored.table(runs).groupby("task")[["gamma", "planning_loss"]]
+            choices[schedule.schedule] = of_tasks.mean().to_numpy()
     return {
         "gammas": _round(gammas),
         "mean": _in_units(mean),

@@ -37,7 +37,7 @@ class Shown:
     def figures(self) -> list[FigureFiles]:
         """The figures of the study, drawn or not, and those that its pages have made."""
         folder = self.study.outputs / FOLDER
-        said = {each.name: each.docstring for each in figures_of(self.study)}
+        said = {figure.name: figure.docstring for figure in figures_of(self.study)}
         drawn = [path.stem.removesuffix(INTERVALS) for path in sorted(folder.glob("*.json"))]
         names = dict.fromkeys([*said, *drawn])
         return [FigureFiles(name, folder, said.get(name, ""), self.study.word) for name in names]
@@ -49,8 +49,8 @@ class Shown:
         folders = sorted(path.name for path in folder.glob("*") if path.is_dir())
         found = {}
         for name in dict.fromkeys([*self.study.described.variants, *folders]):
-            figures = [replace(each, folder=folder / name, variant=name) for each in self.figures]
-            if drawn := [each for each in figures if each.versions]:
+            figures = [replace(figure, folder=folder / name, variant=name) for figure in self.figures]
+            if drawn := [figure for figure in figures if figure.versions]:
                 found[name] = drawn
         return found
 
@@ -117,7 +117,7 @@ def html(study: Study, command: str, warn: Callable[[str], object] = str) -> str
         warn(f"{study.word}: {older}")
     sources: dict[str, list[provenance.Shown]] = {"": []}
     for figure in figures:
-        sources.setdefault(figure.variant, []).extend(chain.from_iterable(each.shown for each in figure.versions))
+        sources.setdefault(figure.variant, []).extend(chain.from_iterable(version.shown for version in figure.versions))
     return render(
         "study.html.j2",
         of=of,

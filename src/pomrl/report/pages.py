@@ -73,7 +73,7 @@ def documents(study: Study) -> dict[str, str]:
 def read_documents(study: Study) -> dict[str, str]:
     """Return the documents that were renewed in the outputs of a study, by their names."""
     sidecars = sorted((study.outputs / "pages").glob("*.json"))
-    return {each.stem: DerivedFiles(each).content(f"{each.stem}.md").decode() for each in sidecars}
+    return {sidecar.stem: DerivedFiles(sidecar).content(f"{sidecar.stem}.md").decode() for sidecar in sidecars}
 
 
 def fill(document: str, parts: Mapping[str, str]) -> str:

@@ -49,7 +49,7 @@ def stored_experiments(shown: Iterable[Shown]) -> dict[str, store.StoredExperime
     """Return the experiments that are shown and of which runs are still stored, by signature."""
     signatures = dict.fromkeys(source.signature for _, source in shown)
     experiments = {each: store.StoredExperiment(store.root() / each) for each in signatures}
-    return {signature: each for signature, each in experiments.items() if each.complete()}
+    return {signature: experiment for signature, experiment in experiments.items() if experiment.complete()}
 
 
 def sweep_provenances(shown: Iterable[Shown]) -> dict[str, SweepProvenance]:
@@ -65,7 +65,7 @@ def sweep_provenances(shown: Iterable[Shown]) -> dict[str, SweepProvenance]:
 def _sweep(name: str, sources: Sequence[Source]) -> SweepProvenance:
     settings = [each.flat_settings() for each in stored_experiments((name, source) for source in sources).values()]
     first = settings[0] if settings else {}
-    common = {key: value for key, value in first.items() if all(each.get(key) == value for each in settings)}
+    common = {key: value for key, value in first.items() if all(setting.get(key) == value for setting in settings)}
     digests = "".join(digest for source in sources for digest in source.blocks.values())
     return SweepProvenance(command(name), sources, common, hashlib.sha256(digests.encode()).hexdigest())
 

@@ -87,10 +87,10 @@ class Chosen:
         Raises:
             StoreError: An experiment has no such setting.
         """
-        if not all(key in each for each in self.settings):
+        if not all(key in setting for setting in self.settings):
             known = sorted(set(self.settings[0]).intersection(*self.settings))
             raise StoreError(unknown_key(key, key, known, "not all of these experiments have this setting"))
-        return [each[key] for each in self.settings]
+        return [setting[key] for setting in self.settings]
 
     def table(self, place: int, runs: int | None = None) -> "pd.DataFrame":
         """Return the table of one of the experiments, from which a schedule may have chosen in hindsight."""
@@ -159,7 +159,7 @@ def meant(
         if (each := Found.of(stored)).runs:
             versions.setdefault(json.dumps(stored.said().settings, sort_keys=True), []).append(each)
     found, left_out = list[Found](), 0
-    for identity, experiment in _list_wanted(experiments) if experiments else [(each, None) for each in versions]:
+    for identity, experiment in _list_wanted(experiments) if experiments else [(version, None) for version in versions]:
         of_settings = versions.get(identity, [])
         of_code = _of_code(of_settings, code)
         left_out += len(of_settings) - len(of_code)
@@ -194,7 +194,7 @@ def choose(
     settings = [{**each.settings(), "code": each.code, "signature": each.stored.signature} for each in found]
     varying = [key for key in varying_keys(settings) if key not in ("code", "signature")]
     for key in ("code", "signature"):  # where settings alone do not tell them apart
-        if len({tuple(str(each.get(name)) for name in varying) for each in settings}) < len(settings):
+        if len({tuple(str(setting.get(name)) for name in varying) for setting in settings}) < len(settings):
             varying.append(key)
     most = found[0].experiment.request.runs if found[0].experiment and "runs" in filters(words) else MOST_RUNS
     pairs = list(zip(found, settings, strict=True))
@@ -231,7 +231,7 @@ def _find_by_name(word: str) -> StoredExperiment:
 
 def _list_wanted(experiments: Sequence[Experiment]) -> list[tuple[str, Experiment]]:
     """Return experiments without repetitions, each with the settings that tell what is stored of it."""
-    identities = [json.dumps(scientific_settings(each), sort_keys=True) for each in experiments]
+    identities = [json.dumps(scientific_settings(experiment), sort_keys=True) for experiment in experiments]
     pairs = zip(identities, experiments, strict=True)
     return list({(identity, repr(_hindsight(each))): (identity, each) for identity, each in pairs}.values())
 
@@ -243,12 +243,12 @@ def _hindsight(experiment: Experiment | None) -> Hindsight | None:
 
 def _of_code(versions: Sequence[Found], code: str) -> list[Found]:
     """Return what some code computed of the experiment of which these are the versions, the latest last."""
-    present = [each for each in versions if not each.is_outdated][-1:]
+    present = [version for version in versions if not version.is_outdated][-1:]
     if code == PRESENT:
         return present
     if code == PREVIOUS:
-        return [each for each in versions if each not in present][-1:]
-    return [each for each in versions if code in (ALL, each.code)]
+        return [version for version in versions if version not in present][-1:]
+    return [version for version in versions if code in (ALL, version.code)]
 
 
 def order(value: Any) -> tuple[str, Any]:

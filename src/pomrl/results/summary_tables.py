@@ -53,7 +53,7 @@ def _difference(other: np.ndarray, sample: np.ndarray, statistics: Sequence[str]
     pairs = min(len(other), len(sample))
     unknown, of = Interval(np.nan, np.nan, np.nan), (other[:pairs], sample[:pairs])
     found = {name: unknown if itself else paired_difference(*of, name) for name in statistics}
-    columns = {key: each for name in statistics for key, each in found[name].columns(f"{name}_difference").items()}
+    columns = {key: column for name in statistics for key, column in found[name].columns(f"{name}_difference").items()}
     return {"pairs": pairs, **columns}
 
 

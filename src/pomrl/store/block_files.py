@@ -52,7 +52,7 @@ def parse_name(name: str) -> StoredBlock | None:
 def encode(table: "pd.DataFrame", signature: str, runs: range) -> bytes:
     """Return the content of the file of a block."""
     arrays = {str(name): column.to_numpy(SCHEMA.get(str(name))) for name, column in table.items()}
-    encoded = pa.table({name: pa.array(each, from_pandas=True) for name, each in arrays.items()})
+    encoded = pa.table({name: pa.array(array, from_pandas=True) for name, array in arrays.items()})
     buffer = pa.BufferOutputStream()
     pq.write_table(encoded.replace_schema_metadata(_owner(signature, runs)), buffer, compression="zstd")
     return buffer.getvalue().to_pybytes()

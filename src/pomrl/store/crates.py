@@ -60,15 +60,16 @@ def export(
         raise StoreError(f"{root()}: nothing is stored to export")
     graph: list[dict[str, Any]] = []
     files = dict(further or {})
-    for each, (name, settings) in zip(stored, _name_folders(stored), strict=True):
-        if faults := each.faults():
+    for experiment, (name, settings) in zip(stored, _name_folders(stored), strict=True):
+        if faults := experiment.faults():
             raise StoreError(faults[0])
-        of_each = {name + file: each.folder / file for file in (DESCRIPTION, *(block.name for block in each.blocks()))}
+        names = [DESCRIPTION, *(block.name for block in experiment.blocks())]
+        of_each = {name + file: experiment.folder / file for file in names}
         has = [{"@id": quote(file)} for file in of_each]
         graph.append({"@id": quote(name), "@type": "Dataset", "description": settings, "hasPart": has})
         files |= of_each
     graph += [{"@id": quote(name), "@type": "File"} for name in files]
-    computed = max(each.said().provenance.start for each in stored)[:10]
+    computed = max(experiment.said().provenance.start for experiment in stored)[:10]
     with zipfile.ZipFile(path, "w") as archive:
         for name, file in files.items():
             archive.write(file, name)
@@ -78,11 +79,11 @@ def export(
 
 def _name_folders(stored: Sequence[StoredExperiment]) -> Iterator[tuple[str, str]]:
     """Yield for each experiment its folder, named after the settings in which they differ, and all of its settings."""
-    settings = [each.flat_settings() for each in stored]
+    settings = [experiment.flat_settings() for experiment in stored]
     varying = varying_keys(settings)
-    for each, of_each in zip(stored, settings, strict=True):
+    for experiment, of_each in zip(stored, settings, strict=True):
         words = " ".join(f"{key.rpartition('.')[2]}={of_each[key]}" for key in varying if key in of_each)
-        name = f"{_UNSAFE.sub('_', words)[:MOST_LETTERS]} {each.signature}"
+        name = f"{_UNSAFE.sub('_', words)[:MOST_LETTERS]} {experiment.signature}"
         yield f"runs/{name.strip()}/", ", ".join(f"{key}={value}" for key, value in of_each.items())
 
 

@@ -171,17 +171,17 @@ def all_experiments() -> list[StoredExperiment]:
 def find(tag: object = None, **wanted: Any) -> list[StoredExperiment]:
     """Return the stored experiments with these settings; a list stands for each of its elements."""
     settings = {
-        each: said.flat_settings()
-        for each in all_experiments()
-        if (said := each.manifest()) and (tag is None or str(tag) in said.tags)
+        experiment: said.flat_settings()
+        for experiment in all_experiments()
+        if (said := experiment.manifest()) and (tag is None or str(tag) in said.tags)
     }
-    known = {key for each in settings.values() for key in each}
+    known = {key for setting in settings.values() for key in setting}
     if unknown := [key for key in wanted if settings and key not in known]:
         raise StoreError(unknown_key(unknown[0], unknown[0], sorted(known), "no stored experiment has this key"))
     return [
         stored
-        for stored, each in settings.items()
-        if all(key in each and _is(each[key], value) for key, value in wanted.items())
+        for stored, setting in settings.items()
+        if all(key in setting and _is(setting[key], value) for key, value in wanted.items())
     ]
 
 

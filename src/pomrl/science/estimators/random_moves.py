@@ -68,7 +68,7 @@ class MoveCounts(_ByMove):
         return MoveCounts(*map(np.zeros, ((n, A, V), (n, A, S), (n, S, V), (n, S, V), (n, S, S))))
 
     def __add__(self, other: "MoveCounts") -> "MoveCounts":
-        return MoveCounts(*(getattr(self, each.name) + getattr(other, each.name) for each in fields(MoveCounts)))
+        return MoveCounts(*(getattr(self, field.name) + getattr(other, field.name) for field in fields(MoveCounts)))
 
     def probabilities(self, earlier: "MoveCounts") -> "MoveModel":
         """Return the probabilities that these transitions of a task say, after those of earlier tasks."""

@@ -123,8 +123,8 @@ def policies_and_bound(_: StoredSweeps) -> Drawing:
     """
     counts = sets_of_policies().sum(-1)
     values = {"mean": counts.mean(0), "smallest": counts.min(0), "largest": counts.max(0)}
-    parts = [_against_gamma(each, values[name], "count") for name, each in COUNTS.items()]
-    parts += [_against_gamma(each, bound_curve(n), "bound") for n, each in BOUNDS.items()]
+    parts = [_against_gamma(count, values[name], "count") for name, count in COUNTS.items()]
+    parts += [_against_gamma(bound, bound_curve(n), "bound") for n, bound in BOUNDS.items()]
     data = pd.concat(parts, ignore_index=True)
     drawn, (a, b) = panels.row_of_panels(2, TEXT_WIDTH, 2.8)
     for ax, series, label in ((a, list(COUNTS.values()), "Policies"), (b, list(BOUNDS.values()), "Bound on the loss")):
@@ -146,7 +146,7 @@ def _against_gamma(series: Series, y: np.ndarray, what: str) -> pd.DataFrame:
 
 def _one_panel(sweeps: StoredSweeps, series: list[Series], x: str, kind: Kind) -> tuple[Figure, Axes, pd.DataFrame]:
     """Return a figure of one panel with these series over a legend, its axes and its data."""
-    points = [each.points(band(each.rows(sweeps), [x], kind=kind), x, kind) for each in series]
+    points = [one.points(band(one.rows(sweeps), [x], kind=kind), x, kind) for one in series]
     data = collect(points, series)
     drawn, (ax,) = panels.row_of_panels(1, COLUMN_WIDTH, 2.8)
     panels.curves(ax, data, series)

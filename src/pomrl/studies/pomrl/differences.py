@@ -43,7 +43,7 @@ def differences() -> tuple[Difference, ...]:
 
 def choices() -> list[Choice]:
     """Return the choices of the differences that have a key."""
-    return [each.choice for each in differences() if each.choice]
+    return [difference.choice for difference in differences() if difference.choice]
 
 
 def _difference(name: str, described: Mapping[str, Any], choice: Choice | None) -> Difference:

@@ -37,7 +37,7 @@ and the discount factor with the smallest mean loss."""
 def settings_with(page: Page, made: Sequence[Choice]) -> Mapping[str, Sequence[Setting]]:
     """Return the experiments with these choices, by the names of the sweeps, for the page that reads them."""
     name, study = combine(made).name, page.study
-    (under,) = (each for each in study.family(FAMILY).variants if each.name == name)
+    (under,) = (variant for variant in study.family(FAMILY).variants if variant.name == name)
     return {sweep: study.settings(sweep, under) for sweep in under.sweeps or ()}
 
 
@@ -187,7 +187,7 @@ def ladder(page: Page, runs: int | None = None) -> pd.DataFrame:
     before: list[str] = []
     for length in range(len(every) + 1):
         made = keep_allowed(every[:length])
-        of_grid = {name: each for name, each in settings_with(page, made).items() if name != "schedules"}
+        of_grid = {name: setting for name, setting in settings_with(page, made).items() if name != "schedules"}
         if _signatures(of_grid) == before:
             continue
         before = _signatures(of_grid)

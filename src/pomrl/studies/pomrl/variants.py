@@ -55,7 +55,7 @@ def computed(job: Job) -> list[str]:
     which falls over tasks by far more.
     """
     is_of_schedules = job.sweep in SCHEDULES
-    kept = [each for each in job.overrides if not (is_of_schedules and each.startswith("estimator="))]
+    kept = [override for override in job.overrides if not (is_of_schedules and override.startswith("estimator="))]
     translated = [
         f"task_distribution.concentration_over_S={CONCENTRATION[each]}" if each in CONCENTRATION else each
         for each in kept

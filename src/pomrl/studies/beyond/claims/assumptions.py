@@ -58,7 +58,7 @@ def rewards_need_not_be_known(sweep: SweepLosses) -> list[Part]:
     parts = []
     for model in ("known", "own"):
         of_model = sweep.where(reward_model=model)
-        losses = {(0.01, *key): each for key, each in of_model.losses.items()}
+        losses = {(0.01, *key): loss for key, loss in of_model.losses.items()}
         in_the_paper = replace(of_model, names=("sigma", *of_model.names), losses=losses)
         for of_paper in (planning_accuracy.loss_falls, planning_accuracy.order_of_methods, horizons.horizon_grows):
             words = f"rewards {model}, {of_paper.id}"

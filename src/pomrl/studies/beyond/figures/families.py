@@ -30,7 +30,7 @@ def of_learners(sweep: str, learners: Sequence[str]) -> PanelGrid:
     """Return a figure with a panel of the losses of these learners in each family."""
     spread = {"task_distribution.spread": 0.15}
     series = {family: of_estimators(sweep, {"task_distribution": family, **spread}, learners) for family in TITLES}
-    of_families = [Panel(TITLES[family], each, "task", "ci") for family, each in series.items()]
+    of_families = [Panel(TITLES[family], one, "task", "ci") for family, one in series.items()]
     return PanelGrid([of_families[:3], of_families[3:6], of_families[6:]], share_y=False)
 
 

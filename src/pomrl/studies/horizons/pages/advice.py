@@ -22,7 +22,7 @@ def _in_words(methods: pd.DataFrame) -> list[str]:
     shares = 100.0 * methods[["mean", "lower", "upper"]].to_numpy()
     least = shares[:, 0].min()
     words = [f"{_number(share, 3)} ± {_number((upper - lower) / 2, 2)}" for share, lower, upper in shares]
-    return [f"**{each}**" if share == least else each for each, share in zip(words, shares[:, 0], strict=True)]
+    return [f"**{word}**" if share == least else word for word, share in zip(words, shares[:, 0], strict=True)]
 
 
 def _number(value: float, digits: int) -> str:

@@ -45,7 +45,7 @@ def squared_error(sweeps: StoredSweeps) -> Drawing:
     The concentration of the tasks is 10 and the number of samples m = 5; the mixing rates are told of the true
     similarity.
     """
-    errors, rates = (sweeps[each.name].table for each in SIMULATIONS)
+    errors, rates = (sweeps[simulation.name].table for simulation in SIMULATIONS)
     data = pd.concat([points for panel in PANELS for points in _points(panel, errors, rates)], ignore_index=True)
     figure, axes = panels.row_of_panels(3, TEXT_WIDTH, 2.7, share_y=True)
     for ax, (panel, prior) in zip(axes, PANELS.items(), strict=True):

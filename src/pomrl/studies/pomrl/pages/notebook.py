@@ -20,8 +20,8 @@ def parts(page: Page) -> dict[str, str]:
 
 def tables(found: pd.DataFrame, checks: pd.DataFrame) -> dict[str, str]:
     """Return the tables of the page, from the effects and the numbers on the rungs."""
-    with_key = [each for each in differences() if each.choice]
-    without_key = [each for each in differences() if not each.choice]
+    with_key = [difference for difference in differences() if difference.choice]
+    without_key = [difference for difference in differences() if not difference.choice]
     return {
         "differences with a key": _table(with_key, "key", _keys),
         "differences without a key": _table(without_key, "why it has no key", lambda each: each.why),

@@ -39,14 +39,14 @@ def parts(page: Page) -> dict[str, str]:
 
 
 def _counts(judgements: Mapping[str, Judgement]) -> list[str]:
-    return [str(sum(each.verdict is verdict for each in judgements.values())) for verdict in WORDS]
+    return [str(sum(judgement.verdict is verdict for judgement in judgements.values())) for verdict in WORDS]
 
 
 def _of_choices(found: list[Change]) -> str:
     """Return the verdicts that a single choice changes, with the comparison that decides under that choice."""
     rows = [
-        [f"`{each.after.variant}`", each.id, _word(each.before), _word(each.after), _comparison(each.after)]
-        for each in sorted(found, key=lambda each: each.after.variant)
+        [f"`{change.after.variant}`", change.id, _word(change.before), _word(change.after), _comparison(change.after)]
+        for change in sorted(found, key=lambda each: each.after.variant)
     ]
     return markdown_table(["choice", "claim", "by default", "under the choice", "comparison [interval]"], rows)
 

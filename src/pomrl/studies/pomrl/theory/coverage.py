@@ -147,7 +147,7 @@ def regret_coverage(
         and sequences as in `model_error_coverage`.
     """
     grid, planner = Grid(gammas=list(gammas)), PolicyIteration()
-    methods = [Method(estimator=each, gamma_schedule=grid, planner=planner) for each in ESTIMATORS.values()]
+    methods = [Method(estimator=estimator, gamma_schedule=grid, planner=planner) for estimator in ESTIMATORS.values()]
     rows = []
     for m, sigma in product(ms, sigmas):
         ball = UniformBall(zeros=0, measure="std")
