@@ -113,30 +113,6 @@ def test_a_block_that_kills_its_workers_ends_the_sweep_in_one_line(
     assert err.splitlines()[-1].startswith("a block killed each of the 2 workers that tried it; finished blocks")
 
 
-def test_a_scheduler_that_is_killed_is_an_error_and_a_new_start_goes_on(
-    faults: Path, gate: Path, empty_cluster: Cluster, tmp_path: Path, unbroken: dict[str, bytes]
-) -> None:
-    outputs = tmp_path / "outputs"
-    with real.cluster(tmp_path / "first", faults, options=ALONE) as first:
-        process = driver(outputs, *GATED, *on(first), paths=(faults,))
-        until_two_wait(gate, outputs)
-        end(first.scheduler)
-        _, err = process.communicate(timeout=HANG)
-    assert process.returncode == 1
-    last = err.splitlines()[-1]
-    assert "the connection to Dask's scheduler is lost" in last or "no scheduler of Dask answers" in last
-    assert "finished blocks are stored" in last
-    assert "Traceback" not in err
-    assert 1 <= len(blocks(outputs)) <= 2
-    shutil.rmtree(gate)
-    process = driver(outputs, *GATED, *on(empty_cluster), paths=(faults,))
-    empty_cluster.wait_for_work()
-    with empty_cluster.worker(faults):  # a worker that joins late gets work
-        _, err = process.communicate(timeout=HANG)
-    assert process.returncode == 0, err
-    assert blocks(outputs) == unbroken
-
-
 @pytest.mark.parametrize("ended_by", [signal.SIGKILL, signal.SIGINT])
 def test_a_driver_that_is_ended_leaves_the_cluster_and_goes_on_when_it_is_started_again(
     ended_by: signal.Signals, cluster: Cluster, faults: Path, gate: Path, tmp_path: Path, unbroken: dict[str, bytes]
@@ -201,6 +177,27 @@ def test_a_scheduler_with_certificates_is_used_only_with_those_of_dasks_configur
     (line,) = err.splitlines()
     said = f"execution.address={cluster.address}: no scheduler of Dask answers there to these certificates; "
     assert line.startswith(said)
+
+
+def test_a_scheduler_that_is_killed_is_an_error_and_a_new_start_goes_on(
+    cluster: Cluster, faults: Path, gate: Path, empty_cluster: Cluster, tmp_path: Path, unbroken: dict[str, bytes]
+) -> None:
+    """It is the last test of the cluster, which has no scheduler afterwards."""
+    process = driver(tmp_path, *GATED, *on(cluster), paths=(faults,))
+    until_two_wait(gate, tmp_path)
+    end(cluster.scheduler)
+    _, err = process.communicate(timeout=HANG)
+    assert process.returncode == 1
+    last = err.splitlines()[-1]
+    assert "the connection to Dask's scheduler is lost" in last or "no scheduler of Dask answers" in last
+    assert "finished blocks are stored" in last
+    assert "Traceback" not in err
+    assert 1 <= len(blocks(tmp_path)) <= 2
+    shutil.rmtree(gate)
+    empty_cluster.add_worker(faults)  # it gets work although it joins late, as it starts longer than the command
+    status, _, err = here(tmp_path, *GATED, *on(empty_cluster), paths=(faults,))
+    assert status == 0, err
+    assert blocks(tmp_path) == unbroken
 
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nonsense", None])

@@ -4,13 +4,11 @@ from pathlib import Path
 
 import pytest
 from tests.support.browser import browser as browser
-from tests.support.commands import commands
-from tests.support.computed import two_runs_of
+from tests.support.computed import call, two_runs_of
 from tests.support.elements import Elements, curves_of
 from tests.support.report_outputs import DRAWN, SWEEPS
-from tests.support.settings import ROOT
 
-from pomrl.commands import figures
+from pomrl.commands import claims, figures
 from pomrl.commands import report as command
 from pomrl.configuration.study import find
 from pomrl.drawing.figures_of_study import Selection
@@ -20,9 +18,9 @@ from pomrl.drawing.figures_of_study import Selection
 def computed(tmp_path_factory: pytest.TempPathFactory, simulated: Path) -> Path:
     """Outputs with two runs of some sweeps, the figures that they suffice for, and the claims as published."""
     folder = Path(shutil.copytree(simulated, tmp_path_factory.mktemp("computed") / "outputs"))
-    with two_runs_of(SWEEPS, folder), commands(ROOT, POMRL_OUTPUTS=str(folder)) as pomrl:
+    with two_runs_of(SWEEPS, folder):
         assert figures.draw_all([Selection(find("pomrl"), DRAWN)])[0] == 0
-        status, _, said = pomrl("claims", "pomrl")
+        status, _, said = call(claims, "pomrl")
         assert status == 0, said
     return folder
 

@@ -19,8 +19,8 @@ from pomrl.science.gamma_star import in_hindsight
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("folder")]
 
-ESTIMATORS = ["oracle", "without_meta", "pomrl", "ada_pomrl", "aggregating"]
-"""The estimators of the sweep task_similarity."""
+ESTIMATORS = ["oracle", "without_meta", "pomrl", "ada_pomrl"]
+"""The estimators of the sweep task_similarity whose curves are drawn."""
 
 SEED = f"seed={find('pomrl').settings('task_similarity')[0].experiment.problem.seed}"
 """The seed of the sweeps of the paper."""

@@ -152,11 +152,6 @@ class Cluster:
         finally:
             end(self.workers.pop())
 
-    def wait_for_work(self) -> None:
-        """Wait until the scheduler has work that somebody asked for."""
-        with Client(self.address, timeout=HANG) as client:
-            until(lambda: client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks)))
-
     def wait_for_workers(self, number: int) -> None:
         """Wait until so many workers have joined."""
         with Client(self.address, timeout=HANG) as client:

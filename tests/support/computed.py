@@ -11,11 +11,9 @@ from typing import Any
 
 import pytest
 from docs_build import documents
-from tests.support.commands import commands
-from tests.support.settings import ROOT
 from tests.support.study_folders import forget, write
 
-from pomrl.commands import claims, figures, main, report
+from pomrl.commands import claims, figures, main, report, run
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.sources import STUDIES
 from pomrl.running.plan import plan
@@ -111,12 +109,11 @@ def two_runs_of(sweeps: Sequence[str], folder: Path) -> Iterator[None]:
 
     There is a command for each of the sweeps, or for several whose names are separated by commas.
     """
-    with commands(ROOT, POMRL_OUTPUTS=str(folder)) as pomrl:
-        for words in sweeps:
-            status, _, said = pomrl("run", "-m", f"experiment={words}", "runs=2")
-            assert status == 0, said
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("POMRL_OUTPUTS", str(folder))
+        for words in sweeps:
+            status, _, said = call(run, "-m", f"experiment={words}", "runs=2")
+            assert status == 0, said
         yield
 
 

@@ -17,7 +17,6 @@ DRAWN = [
     "illustration",
     "planning_omrl",
     "dependence_on_tasksimilarity",
-    "dependence_on_tasksimilarity_ablation",
     "gamma_schedules_adapomrl",
     "mixing_rates",
     "vacuous_bounds",
