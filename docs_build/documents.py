@@ -20,15 +20,12 @@ from pomrl.judging import claims_of_variants
 from pomrl.judging.judgements import Judgements
 from pomrl.report import answer, pages
 from pomrl.store import files
-from pomrl.store.derived import DerivedFiles, read_rows
+from pomrl.store.derived import DerivedFiles
 
 ROOT = Path(__file__).parents[1]
 
 ANSWER = "the answer, made by docs_build"
 """The part of a document with the answer of a study."""
-
-TIMES = "the times, made by docs_build"
-"""The part of a document with the times of the stages of a study."""
 
 DOCUMENTS = (ROOT / "README.md", ROOT / "docs/speed.md")
 """The documents with such parts."""
@@ -74,20 +71,10 @@ def renew_tracked(study: Study, judged: Judgements) -> list[Path]:
         if values.is_made:
             files.write(path, values.content(path.name))
             written.append(path)
-    makers = {ANSWER: lambda: answer.text(study, judged), TIMES: lambda: times(study)}
     for document in DOCUMENTS:
         text = document.read_text(encoding="utf-8")
-        here = {f"{name} of {study.name}": make for name, make in makers.items()}
-        parts = {name: part for name, make in here.items() if f"<!-- {name} -->" in text and (part := make())}
-        if parts:
+        if f"<!-- {ANSWER} of {study.name} -->" in text:
+            parts = {f"{ANSWER} of {study.name}": answer.text(study, judged)}
             files.write(document, pages.fill(text, parts).encode())
             written.append(document)
     return written
-
-
-def times(study: Study) -> str:
-    """Return how long `pomrl reproduce` took from nothing and each of its stages, in a sentence; empty if unknown."""
-    seconds = {row["stage"]: round(float(row["seconds"])) for row in read_rows(study.outputs / reproduce.TIMES)}
-    minutes, rest = divmod(sum(seconds.values()), 60)
-    stages = ", ".join(f"{name} {of} s" for name, of in seconds.items())
-    return f"From nothing `pomrl reproduce {study.name}` took {minutes}:{rest:02} minutes: {stages}." * bool(seconds)

@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from pomrl.drawing.losses import TASKS as TASKS
     from pomrl.drawing.losses import Panel as Panel
     from pomrl.drawing.losses import PanelGrid as PanelGrid
-    from pomrl.drawing.losses import add_letters as add_letters
     from pomrl.drawing.losses import draw_row as draw_row
     from pomrl.drawing.losses import of_estimators as of_estimators
     from pomrl.drawing.losses import of_tasks as of_tasks

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-from rich.table import Column
 
 from pomrl.commands.terminal import console, warn
 from pomrl.configuration.wording import number_of
@@ -25,11 +24,7 @@ def progress(total: int) -> Iterator[Advance]:
     if not (total and terminal.is_terminal):
         yield _lines(total)
         return
-    columns = (
-        BarColumn(bar_width=10, table_column=Column(min_width=10)),
-        TimeRemainingColumn(table_column=Column(min_width=7)),  # which is not cut where the words are too long
-        TextColumn("left, {task.description}", markup=False, table_column=Column(no_wrap=True)),
-    )
+    columns = BarColumn(bar_width=10), TimeRemainingColumn(), TextColumn("left, {task.description}", markup=False)
     with Progress(*columns, console=terminal, transient=True, redirect_stdout=sys.stdout.isatty()) as bar:
         task = bar.add_task("runs", total=total)
         yield lambda done, failed: bar.update(task, completed=done, description=_said(done, total, failed))

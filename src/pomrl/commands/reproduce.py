@@ -14,9 +14,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, product
 
-import pandas as pd
-
-from pomrl import store
 from pomrl.commands import claims, computing, figures, report
 from pomrl.commands.arguments import Parser, add_study, find_variants
 from pomrl.commands.terminal import exit_with, warn
@@ -31,13 +28,9 @@ from pomrl.judging.claim import claims_of
 from pomrl.judging.judgements import Judgements
 from pomrl.report import pages
 from pomrl.report.answer import claims_page
-from pomrl.store.derived import write_table
 
 CLAIMS = "claims"
 """The page of a study with the table of its claims."""
-
-TIMES = "times.csv"
-"""The table in the outputs of a study that has the seconds of each stage, where all of them began with nothing."""
 
 
 def main(parser: Parser) -> None:
@@ -53,7 +46,6 @@ def main(parser: Parser) -> None:
     if arguments.runs is not None and not 1 <= arguments.runs <= MOST_RUNS:
         exit_with(f"--runs {arguments.runs}: it has to be at least 1, and at most {MOST_RUNS}", 2)
     study = find(arguments.study)
-    from_nothing = arguments.runs is None and not store.all_experiments()
     seconds, failed = dict[str, float](), False
     for name, work in stages(study, arguments.runs, arguments.variants, arguments.budget).items():
         warn(f"== {name}")
@@ -63,9 +55,6 @@ def main(parser: Parser) -> None:
     print("\n".join(f"{name:24} {of:6.1f} s" for name, of in seconds.items()), file=sys.stderr, flush=True)
     if failed:
         raise SystemExit(1)
-    if from_nothing:  # what is resumed says nothing of the time that a study takes
-        times = pd.DataFrame({"stage": seconds.keys(), "seconds": seconds.values()})
-        write_table(times, study.outputs / TIMES, f"pomrl reproduce {study.word}")
 
 
 def stages(
