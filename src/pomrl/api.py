@@ -99,12 +99,10 @@ def find(**settings: Any) -> list[StoredExperiment]:
     Raises:
         StoreError: There is none. The message says where it was looked for.
     """
-    wanted = {overrides.key(name): value for name, value in settings.items()}
-    found = store.find(**wanted)
+    found = store.find(**{overrides.key(name): value for name, value in settings.items()})
     if not found:
-        asked = ", ".join(f"{key}={value}" for key, value in wanted.items())
-        of_all = f"none of {len(store.all_experiments())} stored experiments has {asked or 'any settings'}"
-        raise StoreError(f"{store.root().absolute()}: {of_all}; POMRL_OUTPUTS names another folder")
+        where = store.root().absolute()
+        raise StoreError(f"{where}: no stored experiment has these settings; POMRL_OUTPUTS names another folder")
     return found
 
 

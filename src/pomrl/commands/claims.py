@@ -54,9 +54,8 @@ def check(study: Study, families: Sequence[Family], *, decides: bool) -> None:
         simulate(claims_of_variants.needed_simulations(every), warn)
         claims_of_variants.refuse_failing(study, every)
         made = _judge(study, every, families, decides=decides)
-    if not any(
-        isfinite(part.estimate) for each in made if each.id in of_runs or not of_runs for part in each.comparisons
-    ):
+    read = [each for each in made if each.id in of_runs or not of_runs]
+    if not any(isfinite(part.estimate) for each in read for part in each.comparisons):
         named = ",".join(family.name for family in families if family.name)
         remedy = f"pomrl reproduce {study.word}" + (f" --variants {named}" if named else "")
         exit_with(f"{study.word}: nothing is stored that its claims are about; {remedy} computes it")

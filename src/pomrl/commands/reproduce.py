@@ -39,9 +39,7 @@ def main(parser: Parser) -> None:
     effort = parser.add_mutually_exclusive_group()
     effort.add_argument("--runs", type=int, metavar="N", help="runs of each experiment (default: as its sweeps say)")
     effort.add_argument("--budget", type=float, metavar="SECONDS", help="of one core, estimated, to decide claims")
-    parser.add_argument(
-        "--variants", metavar="NAME,...", help="judge the claims under these families too, or under all"
-    )
+    parser.add_argument("--variants", metavar="NAME,...", help="judge claims under these families too, or under all")
     arguments = parser.parse_args()
     if arguments.runs is not None and not 1 <= arguments.runs <= MOST_RUNS:
         exit_with(f"--runs {arguments.runs}: it has to be at least 1, and at most {MOST_RUNS}", 2)

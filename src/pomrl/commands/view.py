@@ -65,11 +65,9 @@ def write(table: "pd.DataFrame", *, is_live: bool) -> Path:
     """Write the page of experiments, each a row of a table that `runs.describe` returns; return its path."""
     newest = list(zip(table["signature"], table["runs"], strict=True))[:MOST]
     losses = {name: found for name, runs in newest if (found := loss_by_task(name, runs))}
-    if len(table) > MOST:
-        warn(f"the page has losses of the newest {MOST} of {len(table):,} experiments; filters choose others")
     data = {"table": table.astype(object).fillna("").to_dict("split", index=False), "losses": losses, "colors": hues(9)}
     path = outputs() / "view" / "index.html"
-    write_file(path, render("view.html.j2", data=data, is_live=is_live).encode(), "pomrl view")
+    write_file(path, render("view.html.j2", data=data, is_live=is_live, most=MOST).encode(), "pomrl view")
     return path
 
 
