@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from tests.support.computed import call
-from tests.support.study_folders import forget
 
 ARGUMENTS = (
     "=", "a=b=c", "~", "sigma=[", "sigma=${nothing}", "sigma=???", "sigma=[1,2]", "T=40000",
@@ -60,23 +59,19 @@ INPUTS: dict[str, tuple[str, dict[str, str]]] = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", INPUTS)
-def test_a_bad_input_ends_with_a_line(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bad_input_ends_with_a_line(name: str, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     words, files = INPUTS[name]
     for file, text in files.items():
-        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / file).write_text(text, errors="surrogateescape")
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
-    monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path / "outputs"))
+        (here / file).parent.mkdir(parents=True, exist_ok=True)
+        (here / file).write_text(text, errors="surrogateescape")
+    monkeypatch.setattr(sys, "path", [str(here), *sys.path])
     command, *arguments = words.split(" ")
-    forget("mine")
     importlib.invalidate_caches()
     module: Any = importlib.import_module(f"pomrl.commands.{command}")
     status, _, said = call(module, *arguments)
-    forget("mine")
     assert status in (1, 2)
     lines = said.splitlines()
     assert 1 <= len(lines) <= 2, said
     assert lines[-1].strip()
     assert not said.startswith("Traceback")
-    assert not (tmp_path / "outputs").exists()
+    assert not (here / "outputs").exists()

@@ -80,13 +80,6 @@ def test_the_table_says_what_sigma_is(words: tuple[str, ...], line: str | None) 
     assert line in said if line else "sigma: " not in said
 
 
-def test_a_dry_run_writes_nothing(here: Path) -> None:
-    status, _, said = command("-m", *SMALL, "sigma=0.01,0.02", "dry_run=true")
-    assert status == 0
-    assert "2 jobs, 8 runs to compute" in said
-    assert not list(here.iterdir())
-
-
 BAD = {
     "+estimator.foo=1": ("estimator.foo=1", "estimator.prior"),
     "S=ten": ("S='ten'", "integer"),

@@ -9,35 +9,20 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from tests.support.computed import call
-from tests.support.sample_experiment import add
+from tests.support.sample_experiment import published
 
 from pomrl import store
 from pomrl.commands import runs
 from pomrl.commands.terminal import print_frame
-from pomrl.configuration import sweeps
-from pomrl.configuration.sources import PUBLISHED
 from pomrl.results.tables import format_table
-from pomrl.science.experiment import tables as experiment_tables
-from pomrl.store import StoredExperiment, manifests
-
-SMALL = ["S=4", "T=2", "task_distribution.zeros=1"]
-
+from pomrl.store import manifests
 
 pytestmark = pytest.mark.usefixtures("empty_outputs")
 
 
-def stored(sigma: float, count: int = 60) -> StoredExperiment:
-    experiment = sweeps.experiment(PUBLISHED, [*SMALL, f"sigma={sigma}"])
-    opened = store.open_experiment(experiment)
-    for part in store.divide_into_blocks(count):
-        (table,) = experiment_tables(experiment.problem, [experiment.method], part)
-        add(opened, part, table)
-    return opened
-
-
 class TestLists:
     def test_each_experiment_has_one_line_and_forms_agree(self) -> None:
-        signatures = [stored(sigma, 2).signature for sigma in (0.01, 0.02)]
+        signatures = [published(sigma, 2).signature for sigma in (0.01, 0.02)]
         status, out, _ = call(runs)
         assert status == 0
         assert all(sum(signature in line for line in out.splitlines()) == 1 for signature in signatures)
@@ -47,7 +32,7 @@ class TestLists:
         assert frame[["signature", "sigma", "runs"]].to_numpy().tolist() == [[signatures[1], 0.02, 2]]
 
     def test_where_nothing_matches_the_status_is_1(self) -> None:
-        stored(0.01, 2)
+        published(0.01, 2)
         status, out, err = call(runs, "sigma=0.5")
         assert (status, out, err.count("\n")) == (1, "", 1)
 
@@ -65,7 +50,7 @@ class TestLists:
 
 class TestVerifyAndPrune:
     def test_what_is_damaged_is_named(self) -> None:
-        one = stored(0.01)
+        one = published(0.01, 60)
         assert call(runs, "--verify")[0] == 0
         for name in (one.blocks()[0].name, "experiment.json"):
             content = (one.folder / name).read_bytes()
@@ -78,7 +63,7 @@ class TestVerifyAndPrune:
     def test_only_what_is_outdated_goes_and_only_with_yes(
         self, empty_outputs: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        sound, old, theirs = [stored(sigma, 2) for sigma in (0.01, 0.02, 0.03)]
+        sound, old, theirs = [published(sigma, 2) for sigma in (0.01, 0.02, 0.03)]
         (theirs.folder / "notes.txt").write_text("mine")
         left = sound.folder / ".experiment.json.x.tmp"
         left.write_text("")
@@ -103,7 +88,7 @@ class TestWhatIsListedIsChanged:
     def test_removal_says_what_and_how_large_and_asks(
         self, monkeypatch: pytest.MonkeyPatch, empty_outputs: Path, answer: str, left: int
     ) -> None:
-        kept, _ = (stored(sigma, 2) for sigma in (0.01, 0.02))
+        kept, _ = (published(sigma, 2) for sigma in (0.01, 0.02))
         monkeypatch.setattr(sys, "stdin", Terminal(answer))
         assert "1 experiment with 2 runs, 0.0 MB: remove? [y/N]" in call(runs, "sigma=0.02", "--remove")[2]
         assert len(store.all_experiments()) == len(pd.read_csv(empty_outputs / "index.csv")) == left
@@ -114,7 +99,7 @@ class TestWhatIsListedIsChanged:
 
     def test_the_newest_come_first_and_since_leaves_older_ones_out(self) -> None:
         for sigma, start in ((0.01, "2026-11-16T23:59:59+00:00"), (0.02, "2026-11-17T00:00:00+00:00")):
-            said = stored(sigma, 2).said()
+            said = published(sigma, 2).said()
             at = replace(said, provenance=replace(said.provenance, start=start))
             manifests.write(store.root() / said.signature, at)
         listed = pd.read_csv(io.StringIO(call(runs, "--format", "csv")[1]))
@@ -124,7 +109,7 @@ class TestWhatIsListedIsChanged:
         assert call(runs, "--since", "last week")[0] == 2
 
     def test_tags_are_given_and_taken_away(self) -> None:
-        one, other = (stored(sigma, 2) for sigma in (0.01, 0.02))
+        one, other = (published(sigma, 2) for sigma in (0.01, 0.02))
         assert call(runs, "--tag", "all")[1] == "2 experiments changed\n"
         call(runs, "sigma=0.02", "--tag", "2")
         assert (one.said().tags, other.said().tags) == (["all"], ["all", "2"])

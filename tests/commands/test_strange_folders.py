@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.support.settings import ROOT
-from tests.support.study_folders import SMALL, write
+from tests.support.study_folders import UNDRAWN, write
 
 pytestmark = pytest.mark.slow
 
@@ -41,10 +41,7 @@ def strange(tmp_path: Path) -> Path:
 def test_no_module_of_the_current_folder_hides_a_library_and_no_plugin_is_found_there(
     words: tuple[str, ...], strange: Path
 ) -> None:
-    without = SMALL["claims.py"].replace(', figures=("curves",)', "")
-    write(
-        strange / "mine", {name: text for name, text in SMALL.items() if name != "figures.py"} | {"claims.py": without}
-    )
+    write(strange / "mine", UNDRAWN)
     ended = call(strange, *words)
     assert "Traceback" not in ended.stderr
     assert ended.returncode == 0, ended.stderr

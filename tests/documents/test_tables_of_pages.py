@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from docs_build import documents
 from tests.support.computed import call
-from tests.support.study_folders import SMALL, write
+from tests.support.study_folders import UNDRAWN, write
 
 from pomrl.commands import reproduce
 
@@ -20,7 +20,7 @@ def parts(page):
     return {"count": "one"}
 """
 FILES = {
-    **SMALL,
+    **UNDRAWN,
     "pages/notes.md": "# Notes\n\n<!-- count -->\n<!-- end of count -->\n",
     "pages/notes.py": PAGE,
     "pages/numbers.csv": "old\n",

@@ -21,9 +21,6 @@ pytestmark = pytest.mark.slow
 GATED = ("-m", "sigma=0.01,0.02", "estimator=gated", "T=2", "S=4", "runs=220")
 """Two blocks that do not wait, and two that wait as long as there is a gate."""
 
-ALONE = ("--nthreads=1", "--no-nanny")
-"""Workers that nobody starts again, which saves a process that would import Dask for each of them."""
-
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory, faults: Path) -> Iterator[Cluster]:
@@ -37,8 +34,10 @@ def cluster(tmp_path_factory: pytest.TempPathFactory, faults: Path) -> Iterator[
 
 @pytest.fixture(scope="module")
 def empty_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    """Yield a cluster without workers."""
-    with real.cluster(tmp_path_factory.mktemp("empty") / "dask", workers=0, options=ALONE) as started:
+    """Yield a cluster without workers; nobody starts one again, which saves a process that would import Dask."""
+    with real.cluster(
+        tmp_path_factory.mktemp("empty") / "dask", workers=0, options=("--nthreads=1", "--no-nanny")
+    ) as started:
         yield started
 
 
@@ -145,8 +144,10 @@ def other_versions(folder: Path) -> Path:
 
 @pytest.mark.filterwarnings("ignore::distributed.versions.VersionMismatchWarning")
 def test_a_worker_of_other_versions_is_refused(empty_cluster: Cluster, tmp_path: Path) -> None:
-    with empty_cluster.worker(other_versions(tmp_path / "other")):
-        status, _, err = here(tmp_path / "outputs", "T=2", "S=4", "runs=60", *on(empty_cluster))
+    empty_cluster.add_worker(other_versions(tmp_path / "other"))
+    empty_cluster.wait_for_workers(1)
+    status, _, err = here(tmp_path / "outputs", "T=2", "S=4", "runs=60", *on(empty_cluster))
+    end(empty_cluster.workers.pop())
     assert status == 1
     last = err.splitlines()[-1]
     assert "has other versions: " in last

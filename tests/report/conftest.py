@@ -6,30 +6,28 @@ import pytest
 from tests.support.browser import browser as browser
 from tests.support.computed import call, two_runs_of
 from tests.support.elements import Elements, curves_of
-from tests.support.report_outputs import DRAWN, SWEEPS
+from tests.support.report_outputs import DRAWN, SWEEPS, of_study
 
-from pomrl.commands import claims, figures
-from pomrl.commands import report as command
+from pomrl.commands import claims, figures, report
 from pomrl.configuration.study import find
 from pomrl.drawing.figures_of_study import Selection
 
 
 @pytest.fixture(scope="session")
 def computed(tmp_path_factory: pytest.TempPathFactory, simulated: Path) -> Path:
-    """Outputs with two runs of some sweeps, the figures that they suffice for, and the claims as published."""
+    """Outputs with two runs of some sweeps, the figures that they suffice for, the published claims, and the page."""
     folder = Path(shutil.copytree(simulated, tmp_path_factory.mktemp("computed") / "outputs"))
     with two_runs_of(SWEEPS, folder):
         assert figures.draw_all([Selection(find("pomrl"), DRAWN)])[0] == 0
-        status, _, said = call(claims, "pomrl")
-        assert status == 0, said
+        for command in (claims, report):
+            status, _, said = call(command, "pomrl")
+            assert status == 0, said
     return folder
 
 
 @pytest.fixture(scope="session")
 def path(computed: Path) -> Path:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("POMRL_OUTPUTS", str(computed))
-        return command.write(find("pomrl"))
+    return of_study(computed) / "report" / "index.html"
 
 
 @pytest.fixture(scope="module")

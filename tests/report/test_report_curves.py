@@ -19,17 +19,14 @@ from pomrl.science.gamma_star import in_hindsight
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("folder")]
 
-ESTIMATORS = ["oracle", "without_meta", "pomrl", "ada_pomrl"]
-"""The estimators of the sweep task_similarity whose curves are drawn."""
-
 SEED = f"seed={find('pomrl').settings('task_similarity')[0].experiment.problem.seed}"
 """The seed of the sweeps of the paper."""
 
 
 class TestCurves:
-    def test_series_have_the_labels_of_their_sweep(self, embedded: dict) -> None:
+    def test_series_have_the_labels_of_their_options(self, embedded: dict) -> None:
         labels = {each["method"] for each in embedded["series"] if each["sweep"] == "task_similarity"}
-        assert labels == {look(name).label for name in ESTIMATORS}
+        assert labels == {look(name).label for name in ("oracle", "without_meta", "pomrl", "ada_pomrl")}
         variants = {each["method"] for each in embedded["series"] if each["sweep"] == "mixing_rates"}
         assert "mixing mse_optimal, similarity debiased" in variants
 

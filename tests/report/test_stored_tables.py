@@ -3,9 +3,7 @@
 from pathlib import Path
 
 import pandas as pd
-import pytest
 
-from pomrl.store import StoreError
 from pomrl.store.derived import DerivedFiles, read_rows, write_table
 
 
@@ -23,11 +21,3 @@ def test_a_table_says_how_it_is_made_and_has_six_digits(tmp_path: Path) -> None:
     assert (tmp_path / "table.csv").read_bytes() == b"x\n0.3\n0.333333\n"
     said = DerivedFiles(tmp_path / "table.json").said()
     assert (said["command"], said["more"]) == ("this test", 1)
-
-
-def test_a_table_without_a_sidecar_is_not_made_and_a_damaged_one_is_refused(tmp_path: Path) -> None:
-    assert read_rows(tmp_path / "table.csv") == []
-    write_table(pd.DataFrame({"x": [1]}), tmp_path / "table.csv", "this test")
-    (tmp_path / "table.csv").write_text("x\n2\n")
-    with pytest.raises(StoreError, match=r"table\.csv"):
-        read_rows(tmp_path / "table.csv")

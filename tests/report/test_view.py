@@ -14,26 +14,15 @@ from playwright.sync_api import Browser
 from scipy import stats
 from tests.support.browser import watched
 from tests.support.computed import call
-from tests.support.sample_experiment import add
+from tests.support.sample_experiment import published
 
 from pomrl import store
 from pomrl.commands import view
-from pomrl.configuration import sweeps
-from pomrl.configuration.sources import PUBLISHED
 from pomrl.outputs import outputs
-from pomrl.science.experiment import tables as experiment_tables
-from pomrl.store import StoredExperiment
 
 pytestmark = pytest.mark.usefixtures("empty_outputs")
 
 HOSTILE = "<img src=x onerror=alert(1)>"
-
-
-def stored(sigma: float, runs: int) -> StoredExperiment:
-    experiment = sweeps.experiment(PUBLISHED, ["S=4", "T=2", "task_distribution.zeros=1", f"sigma={sigma}"])
-    (table,) = experiment_tables(experiment.problem, [experiment.method], range(runs))
-    add(opened := store.open_experiment(experiment), range(runs), table)
-    return opened
 
 
 def data(page: Path) -> dict[str, Any]:
@@ -43,7 +32,7 @@ def data(page: Path) -> dict[str, Any]:
 
 def test_it_shows_means_and_intervals_of_what_is_stored(browser: Browser) -> None:
     assert call(view, "--once")[::2] == (1, f"{store.root()}: nothing is stored\n")
-    one, other = stored(0.01, 1), stored(0.02, 5)
+    one, other = published(0.01, 1), published(0.02, 5)
     store.label(other, HOSTILE)
     status, out, _ = call(view, "--once")
     page = Path(out.strip())
@@ -69,14 +58,14 @@ def test_it_shows_means_and_intervals_of_what_is_stored(browser: Browser) -> Non
 
 
 def test_it_follows_what_is_stored_until_it_is_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
-    stored(0.01, 2)
+    published(0.01, 2)
     page, seen, opened = outputs() / "view" / "index.html", list[tuple[int, bool]](), list[str]()
 
     def sleep(_: float) -> None:
         seen.append((len(data(page)["losses"]), 'data-live="1"' in page.read_text()))
         if len(seen) == 3:
             raise KeyboardInterrupt
-        stored(0.01 + 0.01 * len(seen), 2)
+        published(0.01 + 0.01 * len(seen), 2)
 
     monkeypatch.setattr(view.time, "sleep", sleep)
     monkeypatch.setattr(webbrowser, "open", opened.append)

@@ -29,7 +29,7 @@ def counted(monkeypatch: pytest.MonkeyPatch, owner: Any, name: str) -> Mock:
     return counting
 
 
-def test_many_jobs_are_counted_before_they_are_composed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_jobs_are_counted_before_they_are_composed(monkeypatch: pytest.MonkeyPatch, here: Path) -> None:
     loaded = counted(monkeypatch, ConfigLoaderImpl, "load_configuration")
     made_plain = counted(monkeypatch, composition, "Composed")
     status, lines, said = command("-m", "seed=range(0,20000)")
@@ -40,6 +40,7 @@ def test_many_jobs_are_counted_before_they_are_composed(monkeypatch: pytest.Monk
     status, lines, said = command("-m", "seed=range(0,20000)", "dry_run=true")
     assert (status, lines) == (0, [])
     assert "estimated from the first job: 20,000 jobs" in said
+    assert not list(here.iterdir())
 
 
 def test_a_dry_run_of_ten_million_runs_draws_few_of_them(monkeypatch: pytest.MonkeyPatch) -> None:

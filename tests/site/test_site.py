@@ -175,12 +175,3 @@ def test_pomrl_docs_opens_the_site_and_says_where_it_is(site: Path, monkeypatch:
     monkeypatch.setattr(docs, "beside_the_package", lambda name: site.parent / name)
     assert call(docs) == (0, f"{site / 'index.html'}\n", "")
     assert opened == [(site / "index.html").as_uri()]
-
-
-def test_pomrl_docs_writes_one_page_where_no_site_was_built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path))
-    monkeypatch.setattr("webbrowser.open", lambda _: None)
-    monkeypatch.setattr(docs, "beside_the_package", lambda name: tmp_path / name if name == "site" else ROOT / name)
-    page = tmp_path / "docs" / "index.html"
-    assert call(docs) == (0, f"{page}\n", "")
-    assert all(f'id="{path.stem}"' in page.read_text() for path in (ROOT / "docs").glob("*.md"))

@@ -14,16 +14,15 @@ SMALL = ("T=1", "S=4", "runs=1")
 
 
 def test_labels_collect_on_what_is_stored_and_change_neither_signature_nor_bytes(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    empty_outputs: Path,
 ) -> None:
-    monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path))
     _, plain, _ = call(run, *SMALL)
-    before = {path: path.read_bytes() for path in tmp_path.rglob("*.parquet")}
+    before = {path: path.read_bytes() for path in empty_outputs.rglob("*.parquet")}
     _, labelled, _ = call(run, *SMALL, "+tag=first", "+note='a remark, with a comma'")
     for tag in (2, "first"):
         call(run, *SMALL, f"+tag={tag}")
     assert labelled == plain
-    assert {path: path.read_bytes() for path in tmp_path.rglob("*.parquet")} == before
+    assert {path: path.read_bytes() for path in empty_outputs.rglob("*.parquet")} == before
     (row,) = pd.read_csv(io.StringIO(call(runs, "tag=first", "--format", "csv")[1])).to_dict("records")
     assert (row["tags"], row["notes"]) == ("first, 2", "a remark, with a comma")
     assert call(runs, "--verify")[0] == 0
@@ -32,12 +31,11 @@ def test_labels_collect_on_what_is_stored_and_change_neither_signature_nor_bytes
 
 @pytest.mark.parametrize("words", [(), ("-m",)])
 def test_an_option_looks_as_its_file_last_said_without_the_file(
-    words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, empty_outputs: Path
 ) -> None:
     drawn: list[Any] = []
     monkeypatch.setattr(plot, "save", lambda drawing, *_: drawn.append(drawing) or [])
-    monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path / "outputs"))
-    file = tmp_path / "conf/estimator/mine.yaml"
+    file = empty_outputs / "conf/estimator/mine.yaml"
     file.parent.mkdir(parents=True)
     for color in ("#123456", "#654321"):
         file.write_text("defaults: [pomrl, _self_]\n")

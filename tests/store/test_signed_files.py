@@ -2,8 +2,6 @@
 
 import importlib
 import re
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -25,13 +23,10 @@ from pomrl.store import code_digest
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A folder whose modules Python finds, in which commands run."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path / "outputs"))
-    yield tmp_path
-    sys.modules.pop("signed", None)
+def folder(here: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder in which commands run, whose modules Python finds."""
+    monkeypatch.syspath_prepend(str(here))
+    return here
 
 
 def signature(*overrides: str) -> str:
@@ -42,11 +37,11 @@ def signature(*overrides: str) -> str:
 
 
 def with_data(path: str) -> tuple[str, ...]:
-    return ("gamma_schedule._target_=signed.FromFile", "~gamma_schedule.gamma", f"+gamma_schedule.path={path}", "T=2")
+    return ("gamma_schedule._target_=mine.FromFile", "~gamma_schedule.gamma", f"+gamma_schedule.path={path}", "T=2")
 
 
 def test_the_content_of_a_declared_file_is_signed_and_its_path_is_not(folder: Path) -> None:
-    (folder / "signed.py").write_text(FROM_FILE)
+    (folder / "mine.py").write_text(FROM_FILE)
     (folder / "data.txt").write_text("0.5\n0.9\n")
     (folder / "copy.txt").write_text("0.5\n0.9\n")
     before = signature(*with_data("data.txt"))
@@ -56,7 +51,7 @@ def test_the_content_of_a_declared_file_is_signed_and_its_path_is_not(folder: Pa
 
 
 def test_an_experiment_with_a_data_file_is_computed_stored_and_found_again(folder: Path) -> None:
-    (folder / "signed.py").write_text(FROM_FILE)
+    (folder / "mine.py").write_text(FROM_FILE)
     (folder / "data.txt").write_text("0.5\n0.9\n")
     arguments = ("gamma_schedule=fixed", *with_data("data.txt"), "runs=2")
     assert call(run, *arguments)[0] == 0
@@ -67,16 +62,16 @@ def test_an_experiment_with_a_data_file_is_computed_stored_and_found_again(folde
 
 
 def test_a_data_file_that_does_not_exist_is_one_line(folder: Path) -> None:
-    (folder / "signed.py").write_text(FROM_FILE)
+    (folder / "mine.py").write_text(FROM_FILE)
     status, _, said = call(run, "gamma_schedule=fixed", *with_data("nowhere.txt"))
     assert (status, said.count("\n")) == (1, 1)
     assert f"gamma_schedule.path='nowhere.txt': there is no file {folder}/nowhere.txt" in said
 
 
 def test_a_field_that_is_no_data_is_one_line(folder: Path) -> None:
-    (folder / "signed.py").write_text(
+    (folder / "mine.py").write_text(
         "from typing import Any\nfrom pomrl.science.gamma_schedules import Fixed\n"
         "class Mine(Fixed):\n    what: Any = print\n"
     )
     with pytest.raises(ConfigError, match="have to be text, numbers, or lists"):
-        signature("gamma_schedule._target_=signed.Mine")
+        signature("gamma_schedule._target_=mine.Mine")

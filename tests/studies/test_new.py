@@ -9,7 +9,7 @@ import pytest
 from tests.support.computed import call
 from tests.support.settings import ROOT
 
-from pomrl.commands import new, reproduce, studies
+from pomrl.commands import claims, new, reproduce, studies
 from pomrl.configuration.study import find
 
 pytestmark = pytest.mark.slow
@@ -36,7 +36,7 @@ def test_a_new_study_runs_from_any_folder(here: Path, monkeypatch: pytest.Monkey
     assert not list(Path().iterdir())
     before = blocks(here)
     os.chdir(here / "own" / "mine")
-    assert call(reproduce, ".", "--runs", "2")[0] == 0
+    assert call(claims, ".")[0] == 0
     assert blocks(here) == before
     assert len(before) == 6
     os.chdir(here / "own")

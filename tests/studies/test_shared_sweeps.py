@@ -10,7 +10,7 @@ from tests.support.elements import curves_of
 from tests.support.study_folders import CLAIM, FIGURE, SMALL, SWEEP, inside, write
 
 from pomrl import store
-from pomrl.commands import reproduce
+from pomrl.commands import reproduce, run
 from pomrl.configuration.study import find
 
 pytestmark = pytest.mark.slow
@@ -56,8 +56,8 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     }
     write(folder / "two", {**SMALL, **theirs})
     with inside(folder, "one", "two"):
-        for name in ("one", "two"):
-            status, _, said = call(reproduce, name, "--runs", "3")
+        for command, *words in ((run, "-m", "experiment=one/first", "runs=3"), (reproduce, "two", "--runs", "3")):
+            status, _, said = call(command, *words)
             assert status == 0, said
         yield folder
 

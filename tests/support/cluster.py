@@ -142,16 +142,6 @@ class Cluster:
         arguments = ["worker", self.address, "--no-dashboard", f"--local-directory={self.folder}", *self.options]
         self.workers.append(silent(ROOT, environment(*paths), *arguments))
 
-    @contextmanager
-    def worker(self, *paths: Path) -> Iterator[None]:
-        """Add a worker to a cluster that has none, and wait until it has joined; end it with the context."""
-        self.add_worker(*paths)
-        try:
-            self.wait_for_workers(1)
-            yield
-        finally:
-            end(self.workers.pop())
-
     def wait_for_workers(self, number: int) -> None:
         """Wait until so many workers have joined."""
         with Client(self.address, timeout=HANG) as client:

@@ -23,9 +23,6 @@ DRAWN = [
 ]
 """Those of which the version of the caption is drawn: one at least of each sweep, and one of a simulation."""
 
-COMMAND = "pomrl report pomrl"
-"""The command that makes the page."""
-
 
 def of_study(folder: Path) -> Path:
     """Return the outputs of the study in a folder of outputs."""
@@ -33,7 +30,7 @@ def of_study(folder: Path) -> Path:
 
 
 def html_of(word: str) -> str:
-    return html(find(word), COMMAND)
+    return html(find(word), f"pomrl report {word}")
 
 
 def copied_figures(folder: Path, outputs: Path) -> Path:

@@ -3,7 +3,9 @@
 import pandas as pd
 
 from pomrl import store
+from pomrl.configuration import sweeps
 from pomrl.configuration.parsing import Experiment, Request
+from pomrl.configuration.sources import PUBLISHED
 from pomrl.execution import Local
 from pomrl.science.estimators.pomrl import RegularisedLeastSquares
 from pomrl.science.experiment import tables
@@ -39,6 +41,15 @@ def table(runs: range) -> pd.DataFrame:
 def add(kept: store.StoredExperiment, runs: range, rows: pd.DataFrame) -> None:
     """Store a table as runs of an experiment."""
     store.add_block(kept, runs, {runs: encode(rows, kept.signature, runs)})
+
+
+def published(sigma: float, runs: int) -> store.StoredExperiment:
+    """Store runs of the published experiment with few states and tasks."""
+    described = sweeps.experiment(PUBLISHED, ["S=4", "T=2", "task_distribution.zeros=1", f"sigma={sigma}"])
+    opened = store.open_experiment(described)
+    for part in store.divide_into_blocks(runs):
+        add(opened, part, tables(described.problem, [described.method], part)[0])
+    return opened
 
 
 def stored(*parts: range) -> store.StoredExperiment:

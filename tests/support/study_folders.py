@@ -50,6 +50,12 @@ SMALL: Mapping[str, str] = {
 }
 """The files of a small study, by their paths in its folder."""
 
+UNDRAWN: Mapping[str, str] = {
+    **{name: text for name, text in SMALL.items() if name != "figures.py"},
+    "claims.py": CLAIM.replace(', figures=("curves",)', ""),
+}
+"""Those of one without figures, which take longest to make."""
+
 
 def write(folder: Path, files: Mapping[str, str] = SMALL, **changed: str) -> Path:
     """Write the files of a study into a folder; `claims_py="..."` gives the file `claims.py` another content."""
