@@ -58,7 +58,7 @@ def run(*, config_dir: str | Path | None = None, report: Report | None = None, *
         several = any(isinstance(value, list | tuple) for value in settings.values())
         raise ConfigError(f"{error}; pomrl.sweep computes each value of a list") if several else error from error
     experiment = _with_components(setting.experiment, components)
-    _compute([experiment], report)
+    _compute_experiments([experiment], report)
     return store.load(experiment, experiment.request.runs)
 
 
@@ -86,7 +86,7 @@ def sweep(
         ExecutionError: An experiment failed; the others are stored.
     """
     wanted = settings_of(_sources(config_dir), experiment, further=overrides.axes(settings))
-    _compute([each.experiment for each in wanted], report)
+    _compute_experiments([each.experiment for each in wanted], report)
     return load_sweep(wanted).table
 
 
@@ -232,7 +232,7 @@ def _with_components(experiment: Experiment, components: Mapping[str, Any]) -> E
     )
 
 
-def _compute(experiments: Sequence[Experiment], report: Report | None) -> None:
+def _compute_experiments(experiments: Sequence[Experiment], report: Report | None) -> None:
     """Compute and store what the store lacks of experiments.
 
     Raises:

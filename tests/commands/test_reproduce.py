@@ -23,7 +23,7 @@ def test_every_sweep_and_those_that_others_have_is_computed_with_its_own_number_
     promised = of_theirs[0].experiment.request.runs
     for runs, expected in ((None, [10, 10, *[promised] * len(of_theirs)]), (3, [3] * (2 + len(of_theirs)))):
         experiments.clear()
-        reproduce.compute(find("mine"), runs)
+        reproduce.compute_sweeps(find("mine"), runs)
         assert [each.request.runs for each in experiments] == expected
         assert [each.problem.seed for each in experiments][:2] == [1, 1]
 

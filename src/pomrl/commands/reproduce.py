@@ -69,7 +69,7 @@ def stages(
         ConfigError: The study has no sweeps, claims or figures, or cannot be composed under one of its variants.
     """
     families = [family for family in find_variants(study, variants) if family.name]
-    work: dict[str, Callable[[], object]] = {"sweeps": lambda: compute(study, runs)}
+    work: dict[str, Callable[[], object]] = {"sweeps": lambda: compute_sweeps(study, runs)}
     if every := claims_of(study):
         claims_of_variants.refuse_failing(study, [claim for claim in every if claim.sweeps])
         work["claims"] = lambda: claims.check(study, find_variants(study, budget=budget), decides=runs is None)
@@ -137,7 +137,7 @@ def _variants(study: Study, families: Sequence[Family], *, decides: bool) -> Non
         computing.compute_all([setting.experiment for setting in settings])
 
 
-def compute(study: Study, runs: int | None) -> None:
+def compute_sweeps(study: Study, runs: int | None) -> None:
     """Compute what the store lacks of all sweeps of a study, so many runs each or as many as they promise.
 
     The command ends with status 1 if an experiment fails.

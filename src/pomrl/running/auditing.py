@@ -2,7 +2,7 @@
 
 from pomrl.configuration.parsing import Experiment
 from pomrl.execution.parallel import one_thread
-from pomrl.running.work import Failure, Part, compute
+from pomrl.running.work import Failure, Part, compute_part
 from pomrl.store import StoredBlock, StoredExperiment, StoreError, signature
 
 
@@ -16,7 +16,7 @@ def is_recomputed(stored: StoredExperiment, block: StoredBlock, experiment: Expe
         raise StoreError("its settings have another signature under the present code")
     part = Part(experiment.problem, {stored.signature: experiment.method}, block.runs, block.runs)
     with one_thread():
-        outcome = compute(part, experiment.execution.runs_at_a_time)[stored.signature]
+        outcome = compute_part(part, experiment.execution.runs_at_a_time)[stored.signature]
     if isinstance(outcome, Failure):
         raise StoreError(outcome.reason)
     return StoredBlock.of(block.runs, outcome) == block

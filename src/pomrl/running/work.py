@@ -111,7 +111,7 @@ def work(jobs: Sequence[Job], advance: Callable[[int, int], None]) -> dict[str, 
     failures: dict[str, Failure] = {}
     arrived: defaultdict[tuple[str, range], dict[range, bytes]] = defaultdict(dict)
     done = 0
-    for part, outcomes in _compute(jobs, divide(list(lacking.values()))):
+    for part, outcomes in _compute_parts(jobs, divide(list(lacking.values()))):
         for signature, outcome in outcomes.items():
             stored, key = lacking[signature].stored, (signature, part.block)
             if signature in new:
@@ -166,7 +166,7 @@ def _divide(block: Part, most: int) -> list[Part]:
     return [replace(block, runs=block.runs[start:stop]) for start, stop in pairwise(edges)]
 
 
-def _compute(jobs: Sequence[Job], parts: Sequence[Part]) -> Iterator[tuple[Part, Outcomes]]:
+def _compute_parts(jobs: Sequence[Job], parts: Sequence[Part]) -> Iterator[tuple[Part, Outcomes]]:
     """Compute parts, and yield each with its outcomes as soon as they are there.
 
     Raises:
@@ -198,7 +198,7 @@ class SameVersions:
             raise ExecutionError(
                 f"the worker on {platform.node()} has other versions: {said}; they have to be the same"
             )
-        return compute(part, self.runs_at_a_time)
+        return compute_part(part, self.runs_at_a_time)
 
 
 @cache
@@ -207,7 +207,7 @@ def versions(components: tuple[str, ...]) -> dict[str, str]:
     return decisive_versions() | {"pomrl": version("pomrl"), "pomrl (code)": code_digest(components)[:12]}
 
 
-def compute(part: Part, runs_at_a_time: int | None = None) -> dict[str, bytes | Failure]:
+def compute_part(part: Part, runs_at_a_time: int | None = None) -> dict[str, bytes | Failure]:
     """Compute the encoded table of each method of a part; if one fails, the others are not affected.
 
     Args:
@@ -225,7 +225,7 @@ def compute(part: Part, runs_at_a_time: int | None = None) -> dict[str, bytes | 
             failure = Failure(f"{type(error).__name__}: {error}", traceback.format_exc(), where)
             return dict.fromkeys(part.methods, failure)
         alone = (replace(part, methods={signature: method}) for signature, method in part.methods.items())
-        return {name: outcome for each in alone for name, outcome in compute(each, runs_at_a_time).items()}
+        return {name: outcome for each in alone for name, outcome in compute_part(each, runs_at_a_time).items()}
 
 
 def _tables(part: Part, runs_at_a_time: int | None) -> "list[pd.DataFrame]":
