@@ -55,7 +55,7 @@ class Value:
     weights: Float[np.ndarray, "K S A"]
     """What the error of a transition from each pair counts with."""
     surprise: Float[np.ndarray, "K S A"]
-    """By how much one more transition from each pair could be worth less than expected."""
+    """The most that one more transition from each pair could be worth less than expected, in units of values."""
 
     def __sub__(self, other: "Value") -> "Value":
         """Return the difference, with the surprises of the first value."""
@@ -69,7 +69,7 @@ class Value:
 
     @property
     def unseen(self) -> float:
-        """By how much one more transition could lower the value, summed over tasks."""
+        """The largest decrease of the value by one more transition, in units of the summed values; at least 0."""
         return float((self.weights * self.surprise).max(initial=0.0))
 
 

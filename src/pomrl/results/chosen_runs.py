@@ -159,7 +159,7 @@ def meant(
         if (each := Found.of(stored)).runs:
             versions.setdefault(json.dumps(stored.said().settings, sort_keys=True), []).append(each)
     found, left_out = list[Found](), 0
-    for identity, experiment in _list_wanted(experiments) if experiments else [(version, None) for version in versions]:
+    for identity, experiment in _list_wanted(experiments) if experiments else [(each, None) for each in versions]:
         of_settings = versions.get(identity, [])
         of_code = _of_code(of_settings, code)
         left_out += len(of_settings) - len(of_code)

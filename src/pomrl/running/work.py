@@ -76,7 +76,7 @@ class Failure:
     reason: str
     traceback: str
     where: str
-    """The part of the traceback that is in code of somebody's own."""
+    """The frames of the traceback that are not in this package; empty if there are none."""
 
 
 Outcomes = Mapping[str, bytes | Failure]
