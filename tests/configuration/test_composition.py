@@ -107,11 +107,23 @@ def test_an_edited_sweep_of_a_study_is_composed_again(tmp_path: Path) -> None:
         ("sigma.x=1", "sigma={'x': 1}: Input should be a valid number"),
         ("sigma=1,2", "sigma=1,2: several values are a sweep, for which -m"),
         ("sigma=???", "Missing mandatory value: sigma"),
+        ("estimator=adapomrl", r"estimator=adapomrl: there is no such option \(did you mean ada_pomrl\?\)"),
+        ("experiment=my/first", "experiment=my/first: there is no study my"),
+        ("experiment=beyond/tied_row", r"experiment=beyond/tied_row: .* \(did you mean tied_rows\?\);"),
     ],
 )
 def test_what_cannot_be_composed_is_a_line_that_names_the_key(override: str, line: str) -> None:
     with pytest.raises(ConfigError, match=f"^{line}"):
         parse(Composer.of_sources(PUBLISHED).one([override]))
+
+
+def test_a_shipped_option_is_not_hidden_by_ones_own(tmp_path: Path) -> None:
+    (tmp_path / "estimator").mkdir()
+    (tmp_path / "estimator" / "mine.yaml").touch()
+    assert PUBLISHED.with_options(tmp_path).own == tmp_path
+    (tmp_path / "estimator" / "bayes.yaml").touch()
+    with pytest.raises(ConfigError, match=r"bayes\.yaml: estimator=bayes is shipped"):
+        PUBLISHED.with_options(tmp_path)
 
 
 def test_a_sweep_that_has_no_meaning_under_a_variant_is_named_with_it() -> None:

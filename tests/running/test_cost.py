@@ -25,6 +25,10 @@ def test_another_trial_costs_less_than_another_task(S: int) -> None:
     assert often < 40 * once or S > 30
 
 
+def test_sampling_a_posterior_takes_hundreds_of_times_as_long() -> None:
+    assert 100 < estimate("estimator=hierarchical_bayes") / estimate("estimator=pomrl") < 1000
+
+
 def test_a_plan_costs_more_with_more_states_and_discount_factors() -> None:
     fixed = [estimate("gamma_schedule=fixed", f"S={S}") for S in (10, 30, 40, 100)]
     grid = [estimate("gamma_schedule=grid", f"S={S}") for S in (10, 30, 40, 100)]

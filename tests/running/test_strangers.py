@@ -79,6 +79,8 @@ def test_an_exception_is_kept_with_its_traceback_and_loses_only_its_method(
     assert signature == store.lookup(guilty).signature
     assert failure.reason.startswith(reason)
     assert "stranger.py" in failure.traceback
+    assert "stranger.py" in failure.where
+    assert "pomrl/running" not in failure.where
     assert [store.lookup(each).complete() for each in (guilty, *others)] == [200, 220, 220]
     assert said[-1] == (660, 1)
 
