@@ -20,7 +20,7 @@ from scipy.stats import binomtest, mannwhitneyu
 
 import pomrl
 from benchmarks.logs_with_truth import FAMILIES, GAMMA_EVAL, Cell, drawn
-from benchmarks.true_gains import KEEP, OTHERS, gains_of_others, true_gain
+from benchmarks.true_gains import KEEP, OTHERS, gains_of_others, true_gains
 from pomrl.models_and_logs.horizon_reports import DOUBTFUL
 from pomrl.results.tables import format_table
 
@@ -33,7 +33,7 @@ CELLS = [
 ]
 """One thing at a time differs from 3,000 transitions of the best policy with a share 0.1 of random actions."""
 
-SEED = 20261203
+SEED = 20261205
 """The logs of a cell depend on it, the cell and their number alone."""
 
 LEAST = 1e-9
@@ -45,9 +45,11 @@ def judged(cell: Cell, number: int) -> dict[str, object]:
     of = drawn(cell, np.random.default_rng([SEED, *map(ord, repr(cell)), number]))
     report = pomrl.horizon_report(of.log, GAMMA_EVAL, structure=of.structure, seed=number)
     policies, improvement = report.recommendation.policies, report.improvement
-    gain, rounding = true_gain(of, policies), LEAST * max(1.0, np.abs(of.R).max() / (1.0 - GAMMA_EVAL))
+    gains, told = true_gains(of, policies), (policies != KEEP).any(-1)
+    gain, rounding = float(gains.mean()), LEAST * max(1.0, np.abs(of.R).max() / (1.0 - GAMMA_EVAL))
     return {
-        **vars(cell), "log": number, "told": bool((policies != KEEP).any()), "gain": gain,
+        **vars(cell), "log": number, "told": bool(told.any()), "gain": gain,
+        "tasks_told": int(told.sum()), "tasks_lose": int((gains < -rounding).sum()), "least": float(gains.min()),
         "loses": gain < -rounding, "said": improvement.mean, "limit": improvement.lower,
         "holds": gain >= improvement.lower - rounding,
         "warned": improvement.doubt >= DOUBTFUL, "doubt": improvement.doubt,
@@ -67,6 +69,7 @@ def _row(logs: pd.DataFrame) -> dict[str, object]:
     return {
         "logs": len(logs), "told to change": _rate(logs["told"]),
         "told and loses": _rate(logs["told"] & logs["loses"]), "limit holds": _rate(logs["holds"]),
+        "tasks lose": f"{logs['tasks_lose'].sum() / max(logs['tasks_told'].sum(), 1):.3f}",
         "warned": f"{logs['warned'].mean():.2f}", "area": f"{area_under_the_curve(logs):.2f}",
         "possible": f"{possible:.3g}", **shares.rename({"gain": "advice"}),
     }  # fmt: skip

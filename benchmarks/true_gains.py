@@ -16,10 +16,10 @@ STEPS = 20
 """Steps of policy iteration, more than any of these models needs."""
 
 
-def true_gain(
+def true_gains(
     of: LogWithTruth, policies: Int[np.ndarray, "K S"], kept: Bool[np.ndarray, "K S A"] | None = None
-) -> float:
-    """Return what policies truly gain over the policy of the log at gamma_eval, a mean over tasks and states.
+) -> Float[np.ndarray, " K"]:
+    """Return what policies truly gain over the policy of the log at gamma_eval, for each task a mean over states.
 
     Args:
         of: The log.
@@ -30,15 +30,17 @@ def true_gain(
     kept = np.repeat(policies[..., None] == KEEP, of.P.shape[2], -1) if kept is None else kept
     of_log = np.where(kept, of.behaviours, 0.0)
     changed = (1.0 - of_log.sum(-1, keepdims=True)) * np.eye(of.P.shape[2])[policies]
-    return float(_values(of, of_log, changed) - _values(of, of.behaviours, np.zeros_like(of.P[..., 0])))
+    return _values(of, of_log, changed) - _values(of, of.behaviours, np.zeros_like(of.P[..., 0]))
 
 
-def _values(of: LogWithTruth, of_log: Float[np.ndarray, "B K S A"], changed: Float[np.ndarray, "*B K S A"]) -> float:
-    """Return the mean value of what is done as in the log, and otherwise, with these probabilities."""
+def _values(
+    of: LogWithTruth, of_log: Float[np.ndarray, "B K S A"], changed: Float[np.ndarray, "*B K S A"]
+) -> Float[np.ndarray, " K"]:
+    """Return the values of tasks with these probabilities of what is done as in the log, and of what is not."""
     parts = (of_log, of.P_in_log), (changed, of.P)
     P = sum(np.einsum("...sa,...sat->...st", chance, model) for chance, model in parts)
     R = sum((chance * (model * of.R).sum(-1)).sum(-1) for chance, model in parts)
-    return float(chain_value(np.asarray(P), np.asarray(R), GAMMA_EVAL).mean())
+    return chain_value(np.asarray(P), np.asarray(R), GAMMA_EVAL).mean((0, 2))
 
 
 @dataclass(frozen=True)
@@ -91,5 +93,5 @@ OTHERS = {
 
 def gains_of_others(of: LogWithTruth) -> dict[str, float]:
     """Return the true gains of the best policies, and of what the advice has to beat."""
-    possible = true_gain(of, best_policies(of.P, of.R))
-    return {"possible": possible} | {name: true_gain(of, *other.policies(of.log)) for name, other in OTHERS.items()}
+    plans = {"possible": (best_policies(of.P, of.R),)} | {name: other.policies(of.log) for name, other in OTHERS.items()}
+    return {name: float(true_gains(of, *plan).mean()) for name, plan in plans.items()}

@@ -21,6 +21,6 @@ class AgentContract(ComponentContract):
         method = replace(METHOD, agent=component)
         of_problems = [replace(problem(), **changes) for changes in ({}, UNEQUAL, ONLINE, SAMPLED)]
         return [
-            *((each, method) for each in of_problems),
+            *((of, method) for of in of_problems),
             (problem(), replace(method, gamma_schedule=Fixed(gamma=0.5))),
         ]

@@ -19,7 +19,7 @@ class EstimatorContract(ComponentContract):
 
     def experiments(self, component: Estimator) -> Sequence[tuple[Problem, Method]]:
         unequal = replace(problem(), **UNEQUAL)
-        return [(each, replace(METHOD, estimator=component)) for each in (problem(), problem(sigma=0.0), unequal)]
+        return [(of, replace(METHOD, estimator=component)) for of in (problem(), problem(sigma=0.0), unequal)]
 
     def test_estimates_are_models(self, component: Estimator) -> None:
         for seed, (m, equal) in enumerate(((2, True), (5, False), (100, True))):

@@ -115,12 +115,12 @@ def means(
 ) -> Iterator[MeanModel]:
     """Yield the mean model of each task of a run. That of the first task has been checked."""
     checked, where, (S, A) = mean, Returned(stream, "means", f" in run {run}"), mean.varying.shape
-    for each in stream.means(rng, mean, distribution):
-        if each is not checked:
-            _check_mean(each, S, A, where)
-            where.models(each.P_o, each.P_o.shape, "P_o")
-            checked = each
-        yield each
+    for drawn in stream.means(rng, mean, distribution):
+        if drawn is not checked:
+            _check_mean(drawn, S, A, where)
+            where.models(drawn.P_o, drawn.P_o.shape, "P_o")
+            checked = drawn
+        yield drawn
     raise ComponentError(f"{where.name} ended; it has to yield mean models without end")
 
 

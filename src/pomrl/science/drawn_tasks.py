@@ -92,7 +92,7 @@ def draw(problem: Problem, runs: Sequence[int], at_a_time: int) -> Iterator[list
             batches = map(Batches, of_memories, meta)
         make_read_only(P, R)
         truths = (setting.truth for setting in together)
-        yield [DrawnTask(*each) for each in zip(P, R, R_hat, batches, truths, strict=True)]
+        yield [DrawnTask(*of_task) for of_task in zip(P, R, R_hat, batches, truths, strict=True)]
 
 
 def _rewards(

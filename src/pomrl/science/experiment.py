@@ -51,7 +51,7 @@ def tables(problem: Problem, methods: Sequence[Method], runs: Sequence[int]) -> 
         of_stack = [player.play(stack) for player in players]
         judged = _Judged(P, R, problem.criterion.optimal_value(P, R))
         make_read_only(*judged)
-        columns = [_evaluate(each, judged, problem) for each in of_stack]
+        columns = [_evaluate(tasks, judged, problem) for tasks in of_stack]
         for method, result in zip(methods, results, strict=True):
             i = alike.index(replace(method, metric=PlanningLoss()))
             further = _measure(method.metric, of_stack[i], judged, problem) if method.is_measured else {}

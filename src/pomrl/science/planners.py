@@ -140,7 +140,7 @@ class PolicyIteration(Planner):
             return np.concatenate([_walk(PolicyStack(P[i], R[i]), gammas[i], A) for i in parts])
         if S < relative_values.LARGE and sparse.few_follow(P):
             return _walk(PolicyStack(P, R), gammas, A)
-        large = [_plan_large_model(*each) for each in zip(P, R, gammas, strict=True)]
+        large = [_plan_large_model(*model) for model in zip(P, R, gammas, strict=True)]
         return np.stack(large) if large else np.empty((*gammas.shape, S), np.int16)
 
 

@@ -44,7 +44,7 @@ def distinct_policy_values(
     model, different = at // max(G, 1), policies.reshape(M * G, S).take(at, 0)
     if S >= relative_values.LARGE:
         stack = zip(P, R, policies, new, strict=True)
-        values = [_values_on_large_model(P_i, R_i, each[new_i], gamma) for P_i, R_i, each, new_i in stack if G]
+        values = [_values_on_large_model(P_i, R_i, of_mdp[new_i], gamma) for P_i, R_i, of_mdp, new_i in stack if G]
         V = np.concatenate([np.empty((0, S)), *values])
     elif S <= SMALL and compiled.is_built():
         V = compiled.evaluate_policies(P, R, model, different, np.full(len(model), gamma))
