@@ -93,5 +93,6 @@ OTHERS = {
 
 def gains_of_others(of: LogWithTruth) -> dict[str, float]:
     """Return the true gains of the best policies, and of what the advice has to beat."""
-    plans = {"possible": (best_policies(of.P, of.R),)} | {name: other.policies(of.log) for name, other in OTHERS.items()}
-    return {name: float(true_gains(of, *plan).mean()) for name, plan in plans.items()}
+    gains = {"possible": true_gains(of, best_policies(of.P, of.R))}
+    gains |= {name: true_gains(of, *other.policies(of.log)) for name, other in OTHERS.items()}
+    return {name: float(of_tasks.mean()) for name, of_tasks in gains.items()}

@@ -59,7 +59,7 @@ def test_a_cell():
     cell = Cell("machine_replacement", "best_10", 3000, "structure")
     logs = pd.DataFrame([judged(cell, number) for number in range(2)])
     (row,) = table(logs, ["family"]).to_dict("records")
-    assert row["limit holds"] == "1.000 (0.16 to 1.00)"
+    assert row["limit holds"] == "1.000 (0.158 to 1.000)"
     assert row["told and loses"].startswith("0.000 ")
     assert 0.6 < float(row["advice"]) <= 1.0
 
