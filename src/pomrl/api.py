@@ -86,7 +86,7 @@ def sweep(
         ExecutionError: An experiment failed; the others are stored.
     """
     wanted = settings_of(_sources(config_dir), experiment, further=overrides.axes(settings))
-    _compute_experiments([each.experiment for each in wanted], report)
+    _compute_experiments([setting.experiment for setting in wanted], report)
     return load_sweep(wanted).table
 
 
@@ -211,7 +211,7 @@ def _method(against: Mapping[str, Any] | str | None) -> Mapping[str, Any] | None
 def _choose(
     settings: Mapping[str, Any], value: str, where: Mapping[str, Any] | None, config_dir: str | Path | None
 ) -> Chosen:
-    by_key = {overrides.key(name): each for name, each in (where or {}).items()}
+    by_key = {overrides.key(name): value for name, value in (where or {}).items()}
     return choose(overrides.axes(settings), by_key, value, _sources(config_dir))
 
 

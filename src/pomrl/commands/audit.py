@@ -33,7 +33,7 @@ def main(parser: Parser) -> None:
         exit_with(f"--blocks {arguments.blocks}: it has to be at least 1", 2)
     everything = [(stored, block, known) for stored, known in _look_up(arguments) for block in stored.blocks()]
     drawn = SystemRandom().sample(everything, min(arguments.blocks, len(everything)))
-    found = Counter(_compare(*each) for each in drawn)
+    found = Counter(_compare(*pair) for pair in drawn)
     same, differing, unknown = (found[outcome] for outcome in (SAME, DIFFERS, UNKNOWN))
     of_all = number_of(len(drawn), "block")
     print(f"of {of_all}, {same:,} have the same bytes again, {differing:,} differ, {unknown:,} cannot be recomputed")
@@ -47,7 +47,7 @@ def _look_up(arguments: Namespace) -> list[tuple[StoredExperiment, Experiment | 
         return list(zip(of.stored, of.experiments, strict=True))
     from pomrl.commands.parcel import list_stored  # here, because it loads all that a study is made of
 
-    return [each for word in arguments.words for each in list_stored(find(word))]
+    return [stored for word in arguments.words for stored in list_stored(find(word))]
 
 
 def _compare(stored: StoredExperiment, block: StoredBlock, known: Experiment | None) -> str:

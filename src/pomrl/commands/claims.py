@@ -54,12 +54,12 @@ def check(study: Study, families: Sequence[Family], *, decides: bool) -> None:
         simulate(claims_of_variants.needed_simulations(every), warn)
         claims_of_variants.refuse_failing(study, every)
         made = _judge(study, every, families, decides=decides)
-    read = [each for each in made if each.id in of_runs or not of_runs]
-    if not any(isfinite(part.estimate) for each in read for part in each.comparisons):
+    read = [judgement for judgement in made if judgement.id in of_runs or not of_runs]
+    if not any(isfinite(part.estimate) for judgement in read for part in judgement.comparisons):
         named = ",".join(family.name for family in families if family.name)
         remedy = f"pomrl reproduce {study.word}" + (f" --variants {named}" if named else "")
         exit_with(f"{study.word}: nothing is stored that its claims are about; {remedy} computes it")
-    shown = list(dict.fromkeys(each.variant for each in made))
+    shown = list(dict.fromkeys(judgement.variant for judgement in made))
     judged_on = claims_of_variants.digest_basis(study, every, shown)
     judgements.write(study.outputs, made, f"pomrl claims {study.word}", judged_on)
     show(study, claims_of_variants.load_judgements(study), shown)

@@ -39,10 +39,10 @@ def run(sweep: Sweep) -> bool:
     succeeded = compute(experiments)
     if succeeded and not experiments[0].request.dry_run:
         if len(experiments) <= MOST_ROWS:
-            of_sweep = choose([*dict.fromkeys(str(store.lookup(each).folder) for each in experiments)])
+            of_sweep = choose([*dict.fromkeys(str(store.lookup(experiment).folder) for experiment in experiments)])
             print_frame(summarise(of_sweep, statistics=["mean"]), stderr=True)
         warn("mean: planning loss at gamma_eval, with its 95 % interval; pomrl table and pomrl plot show more")
-        given = [each.problem.task_distribution for each in experiments if each.problem.sigma is not None]
+        given = [of.problem.task_distribution for of in experiments if of.problem.sigma is not None]
         if measures := {getattr(distribution, "measure", "") for distribution in given} & {*MEASURES}:
             what = " or ".join(MEASURES[measure] for measure in sorted(measures))
             warn(f"sigma: the largest {what} of an entry over tasks, as task_distribution.measure says")
@@ -54,7 +54,7 @@ def run(sweep: Sweep) -> bool:
 def _refuse_what_is_ignored(experiments: Sequence[Experiment]) -> None:
     """Refuse a sweep over settings that hold for all of its experiments together, with a ConfigError."""
     for key in ("execution", "force", "dry_run", "yes"):
-        values = [each.execution if key == "execution" else getattr(each.request, key) for each in experiments]
+        values = [of.execution if key == "execution" else getattr(of.request, key) for of in experiments]
         if any(value != values[0] for value in values):
             raise ConfigError(f"{key}: it holds for a sweep as a whole; give it one value")
 
@@ -95,4 +95,4 @@ def _settings(jobs: Sequence[Job]) -> list[str]:
     """Return in words the settings of each job in which the jobs differ."""
     described = [flat_settings(asked_settings(job.experiment), job.experiment.options) for job in jobs]
     keys = varying_keys(described)
-    return [" ".join(f"{key.rpartition('.')[2]}={each[key]}" for key in keys if key in each) for each in described]
+    return [" ".join(f"{key.rpartition('.')[2]}={job[key]}" for key in keys if key in job) for job in described]

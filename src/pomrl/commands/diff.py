@@ -36,7 +36,7 @@ def main(parser: Parser) -> None:
     arguments = parser.parse_args()
     of, first, *others = sources(arguments), *arguments.side
     if others:
-        pairs = [each for other in others for each in nearest(sides(first, of), sides(other, of))]
+        pairs = [pair for other in others for pair in nearest(sides(first, of), sides(other, of))]
     else:
         pairs = _of_same_settings(nearest(sides(f"{first} code={PREVIOUS}", of), sides(first, of)), first)
     if groups := group_pairs(pairs):
@@ -51,7 +51,7 @@ def sides(text: str, sources: Sources) -> list[Side]:
     found, _ = meant(shlex.split(text), sources=sources)
     if not found:
         raise ConfigError(f"{text or 'defaults'}: nothing of this is stored")
-    return [Side.of(each, text) for each in found]
+    return [Side.of(stored, text) for stored in found]
 
 
 def _of_same_settings(pairs: Sequence[Pair], text: str) -> list[Pair]:
@@ -96,7 +96,7 @@ def _remarks(group: Sequence[Pair]) -> Iterator[str]:
         yield f"the second less the first, on average over tasks, {pairs}"
     keys = varying_keys([a.settings for a, _ in group])
     for pair in group:
-        if lacking := list(dict.fromkeys(each.name for each in pair if each.losses is None)):
+        if lacking := list(dict.fromkeys(side.name for side in pair if side.losses is None)):
             where = "".join(f"{key}={pair[0].settings.get(key)}: " for key in keys)
             commands = " and ".join(f"pomrl run -m {name}" for name in lacking)
             computes = "computes it" if len(lacking) == 1 else "compute them"

@@ -29,7 +29,7 @@ def main(parser: Parser) -> None:
         exit_with(f"{folder}: another package is named {name}; give the folder another name")
     with as_file(files("pomrl").joinpath(SKELETON)) as skeleton:
         shutil.copytree(skeleton, folder, ignore=shutil.ignore_patterns("__pycache__"))
-    for path in sorted(each for each in folder.rglob("*") if each.is_file()):
+    for path in sorted(file for file in folder.rglob("*") if file.is_file()):
         path.write_text(path.read_text(encoding="utf-8").replace(SKELETON, folder.name), encoding="utf-8")
         print(path)
     print(f"to compute, judge, draw and report it: pomrl reproduce {folder}")

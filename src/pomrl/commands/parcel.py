@@ -28,7 +28,7 @@ def experiments_of(study: Study) -> list[Experiment]:
 def list_stored(study: Study) -> list[tuple[StoredExperiment, Experiment]]:
     """Return what is stored of the experiments of a study; StoreError if that is nothing."""
     found = [(store.lookup(experiment), experiment) for experiment in experiments_of(study)]
-    if not (stored := [each for each in found if each[0].complete()]):
+    if not (stored := [pair for pair in found if pair[0].complete()]):
         raise StoreError(f"{study.word}: nothing is stored of it; pomrl reproduce {study.word} computes it")
     return stored
 

@@ -96,7 +96,7 @@ def renew_pages(study: Study, judged: Judgements) -> None:
         warn(f"{study.word}: {views.older_in_words(study, judged)}")
     if judged.main:
         families = {
-            name: [each.name for each in family.variants if each.is_single] for name, family in study.families.items()
+            name: [one.name for one in family.variants if one.is_single] for name, family in study.families.items()
         }
         pages.write(study, CLAIMS, claims_page(study, judged, families))
 
@@ -144,11 +144,11 @@ def compute_sweeps(study: Study, runs: int | None) -> None:
     """
     experiments = [setting.experiment for name in sweeps_of(study) for setting in study.settings(name)]
     if runs:
-        experiments = [replace(each, request=replace(each.request, runs=runs)) for each in experiments]
+        experiments = [replace(one, request=replace(one.request, runs=runs)) for one in experiments]
     computing.compute_all(experiments)
 
 
 def sweeps_of(study: Study) -> list[str]:
     """Return the names of all sweeps of a study, and of those of other studies that its claims and figures read."""
-    read = chain.from_iterable(each.sweeps for each in (*claims_of(study), *figures_of(study)))
+    read = chain.from_iterable(reader.sweeps for reader in (*claims_of(study), *figures_of(study)))
     return list({study.option(name): name for name in (*study.sweeps, *read)}.values())

@@ -54,7 +54,7 @@ def main(parser: Parser) -> None:
     if arguments.verify:
         raise SystemExit(verify(listed, whole=is_whole))
     if arguments.prune:
-        prune([each for each in listed if (said := each.manifest()) and said.is_outdated()], yes=arguments.yes)
+        prune([stored for stored in listed if (said := stored.manifest()) and said.is_outdated()], yes=arguments.yes)
     elif arguments.remove and is_whole:
         exit_with("--remove: say what to remove, such as tag=NAME or --since DATE", 2)
     elif arguments.remove:
@@ -62,8 +62,8 @@ def main(parser: Parser) -> None:
     elif arguments.untag and "tag" not in wanted:
         exit_with("--untag: say which tag to take away: tag=NAME --untag", 2)
     elif arguments.untag or arguments.tag:
-        for each in listed:
-            store.label(each, arguments.tag, without=wanted["tag"] if arguments.untag else None)
+        for stored in listed:
+            store.label(stored, arguments.tag, without=wanted["tag"] if arguments.untag else None)
         print(f"{number_of(len(listed), 'experiment')} changed")
     is_changed = arguments.prune or arguments.remove or arguments.tag or arguments.untag
     index = describe(listed if is_whole and not is_changed else store.all_experiments())
@@ -78,7 +78,7 @@ def since(time: datetime | None, listed: list[StoredExperiment]) -> list[StoredE
     if time is None:
         return listed
     known = [(experiment, said) for experiment in listed if (said := experiment.manifest())]
-    return [each for each, said in known if datetime.fromisoformat(said.provenance.start) >= time.astimezone()]
+    return [stored for stored, said in known if datetime.fromisoformat(said.provenance.start) >= time.astimezone()]
 
 
 def verify(listed: list[StoredExperiment], *, whole: bool) -> int:
@@ -86,7 +86,7 @@ def verify(listed: list[StoredExperiment], *, whole: bool) -> int:
     faults = [fault for experiment in listed for fault in experiment.faults()]
     folders = [outputs() / kind for kind in ("simulations", "studies", "plots", "reports")] if whole else []
     made = [DerivedFiles(path) for folder in folders for path in sorted(folder.rglob("*.json"))]
-    faults += [fault for each in made if (fault := each.fault())]
+    faults += [fault for stored in made if (fault := stored.fault())]
     print("\n".join(map(printable, faults)) or "all files are as they were written")
     return int(bool(faults))
 

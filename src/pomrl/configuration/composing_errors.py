@@ -44,7 +44,7 @@ def _no_option(error: MissingConfigException) -> str:
 def _no_sweep(word: str, of_paper: Sequence[str]) -> str:
     """Say that there is no such sweep; its word is `NAME`, of the paper's study, or `STUDY/NAME`."""
     study, _, name = word.rpartition("/")
-    folder = next((each for each in shipped_folders() if each.name == study), folder_of(study))
+    folder = next((folder for folder in shipped_folders() if folder.name == study), folder_of(study))
     if study and not folder.is_dir():
         return f"experiment={word}: there is no study {study}, shipped or in this folder"
     known = sweep_names(folder) if study else of_paper

@@ -94,7 +94,7 @@ class _Files(CachingConfigRepository):
 
     def load_config(self, config_path: str) -> ConfigResult | None:
         if f"config_path={config_path}" not in self.cache and (read := super().load_config(config_path)):
-            read.defaults_list = [each for each in read.defaults_list or [] if not _is_of_hydra(each)]
+            read.defaults_list = [default for default in read.defaults_list or [] if not _is_of_hydra(default)]
         return super().load_config(config_path)
 
 
@@ -269,9 +269,9 @@ def _resolve(value: Any, values: Values) -> Any:
         OmegaConfBaseException: An interpolation cannot be resolved so.
     """
     if isinstance(value, dict):
-        return {key: _resolve(each, values) for key, each in cast(Values, value).items()}
+        return {key: _resolve(inner, values) for key, inner in cast(Values, value).items()}
     if isinstance(value, list):
-        return [_resolve(each, values) for each in cast(list[Any], value)]
+        return [_resolve(inner, values) for inner in cast(list[Any], value)]
     if value == "???":
         raise KeyError(value)
     if not isinstance(value, str) or "${" not in value:

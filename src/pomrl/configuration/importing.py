@@ -50,9 +50,9 @@ def names_of(face: str) -> dict[str, tuple[str, str]]:
     They are read from the statements of the face that only type checkers execute.
     """
     tree = ast.parse(Path(str(sys.modules[face].__file__)).read_text(encoding="utf-8"))
-    (above,) = (each for each in tree.body if isinstance(each, ast.If))
-    statements = (each for each in above.body if isinstance(each, ast.ImportFrom))
-    return {alias.asname or alias.name: (each.module or "", alias.name) for each in statements for alias in each.names}
+    (above,) = (line for line in tree.body if isinstance(line, ast.If))
+    statements = (line for line in above.body if isinstance(line, ast.ImportFrom))
+    return {alias.asname or alias.name: (line.module or "", alias.name) for line in statements for alias in line.names}
 
 
 def load_from(face: str, name: str) -> Any:

@@ -33,7 +33,7 @@ def axes(settings: Mapping[str, Any]) -> list[str]:
         ConfigError: A value cannot be written.
     """
     values = {name: value if _is_sequence(value) else [value] for name, value in settings.items()}
-    return [f"{key(name)}={','.join(_text(name, each) for each in several)}" for name, several in values.items()]
+    return [f"{key(name)}={','.join(_text(name, one) for one in several)}" for name, several in values.items()]
 
 
 def _is_sequence(value: Any) -> bool:
@@ -53,7 +53,7 @@ def _text(name: str, value: Any) -> str:
     if isinstance(value, str):
         return value if _PLAIN.fullmatch(value) else '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
     if _is_sequence(value):
-        return "[" + ",".join(_text(name, each) for each in cast(Sequence[Any], value)) + "]"
+        return "[" + ",".join(_text(name, one) for one in cast(Sequence[Any], value)) + "]"
     raise ConfigError(
         f"{key(name)}={value!r}: a {type(value).__name__} is no setting; text, numbers and lists of them are"
     )

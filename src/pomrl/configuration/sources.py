@@ -89,7 +89,7 @@ def sweep_names(study: Path) -> list[str]:
 def named_folders(sweeps: Iterable[str]) -> tuple[Path, ...]:
     """Return the folders of the studies of anybody's own whose sweeps are named by a path, such as `mine/first`."""
     names = {sweep.rpartition("/")[0] for sweep in sweeps if "/" in sweep}
-    folders = [folder_of(name) for name in sorted(names.difference(each.name for each in shipped_folders()))]
+    folders = [folder_of(name) for name in sorted(names.difference(folder.name for folder in shipped_folders()))]
     return tuple(folder for folder in folders if (folder / DESCRIPTION).is_file())
 
 

@@ -186,7 +186,7 @@ class Study:
             ConfigError: The module cannot be imported, or variants of two families have a name in common.
         """
         there = vars(self.module("variants")).values() if (self.folder / "variants.py").is_file() else ()
-        found = {each.name: each for each in there if isinstance(each, Family)}
+        found = {family.name: family for family in there if isinstance(family, Family)}
         judged = [variant.name for family in found.values() if family.budget is not None for variant in family.variants]
         if twice := [name for name in judged if judged.count(name) > 1 and name not in self.described.variants]:
             raise ConfigError(f"{self.word}/variants.py: two families have a variant {twice[0]}")

@@ -58,15 +58,15 @@ def sweep(
     try:
         published = composer.axes(name) if name and axes is None else axes or {}
         of_file = {"experiment": name} if name and axes is None else {}
-        several = [each.get_key_element() for each in composer.parse(further) if each.is_sweep_override()]
+        several = [override.get_key_element() for override in composer.parse(further) if override.is_sweep_override()]
         jobs = composer.product({**of_file, **published}, further)
         composed = composer.each(jobs)
-        varied = [_varied_values(each, dict.fromkeys([*published, *several])) for each in composed]
+        varied = [_varied_values(job, dict.fromkeys([*published, *several])) for job in composed]
         if variant:
             word = (name or "").rpartition("/")[2]
             of_jobs = zip(jobs, composed, strict=True)
-            composed = composer.each(variant.overrides_of(Job(word, tuple(job), each.options)) for job, each in of_jobs)
-        return [Setting(*each) for each in zip(varied, map(parse, composed), strict=True)]
+            composed = composer.each(variant.overrides_of(Job(word, tuple(job), of.options)) for job, of in of_jobs)
+        return [Setting(*parts) for parts in zip(varied, map(parse, composed), strict=True)]
     except ConfigError as error:
         if not name:
             raise

@@ -119,8 +119,8 @@ def family(
 
     def make(yielding: Callable[[], Iterable[Variant]]) -> Family:
         axes = sweeps if isinstance(sweeps, Mapping) else dict.fromkeys(sweeps)
-        variants = [replace(each, sweeps=axes) for each in yielding()]
-        names = [each.name for each in variants]
+        variants = [replace(variant, sweeps=axes) for variant in yielding()]
+        names = [variant.name for variant in variants]
         if twice := [name for name in names if names.count(name) > 1]:
             raise ConfigError(f"{yielding.__name__}: there are two variants {twice[0]}")
         return Family(yielding.__name__, tuple(variants), budget)

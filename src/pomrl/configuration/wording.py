@@ -21,7 +21,7 @@ def unknown_key(
         what: What is wrong with the key.
         are: What the known ones are.
     """
-    by_name = {each.rpartition(".")[2]: each for each in sorted(known, key=len, reverse=True)}
+    by_name = {key.rpartition(".")[2]: key for key in sorted(known, key=len, reverse=True)}
     near = get_close_matches(key.rpartition(".")[2], by_name, n=1)
     meant = f" (did you mean {by_name[near[0]]}?)" if near else ""
     return f"{shown}: {what}{meant}" + (f"; {are} {', '.join(known)}" if known else "")

@@ -55,7 +55,7 @@ class Series:
     def refuse_unknown(self, varied: Sequence[Mapping[str, Any]]) -> None:
         """Raise a ConfigError if the series asks for a value that none of the settings of its sweep has."""
         for key, wanted in self.settings.items():
-            values = [each[key] for each in varied if key in each]
+            values = [settings[key] for settings in varied if key in settings]
             if key not in SCHEMA and not any(_equal(value, wanted) for value in values):
                 known = f"in it {key} is {', '.join(dict.fromkeys(map(repr, values)))}"
                 there = known if values else f"it varies {', '.join(varied[0])}"

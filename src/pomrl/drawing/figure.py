@@ -120,13 +120,13 @@ def figures_of(study: Study) -> list[Figure]:
     """
     found: dict[str, Figure] = {}
     for module in study.modules("figures"):
-        for each in _find_figures(module):
-            if not each.docstring:
-                raise ConfigError(f"{study.word}: figure {each.name} has no docstring with its title and caption")
-            if each.name in found:
-                raise ConfigError(f"{study.word}: two figures are named {each.name}, in {module.__name__} and before")
-            study.refuse_unknown(each.sweeps, f"figure {each.name}")
-            found[each.name] = each
+        for figure in _find_figures(module):
+            if not figure.docstring:
+                raise ConfigError(f"{study.word}: figure {figure.name} has no docstring with its title and caption")
+            if figure.name in found:
+                raise ConfigError(f"{study.word}: two figures are named {figure.name}, in {module.__name__} and before")
+            study.refuse_unknown(figure.sweeps, f"figure {figure.name}")
+            found[figure.name] = figure
     return sorted(found.values(), key=_place)
 
 
@@ -138,7 +138,7 @@ def _find_figures(module: ModuleType) -> Iterator[Figure]:
         docstring = inspect.cleandoc(module.__doc__ or "")
         yield Figure(name, docstring, panels.draw, module.__name__, panels.series)
     defined = {id(var): var for var in vars(module).values() if isinstance(var, Figure)}
-    yield from (each for each in defined.values() if each.module == module.__name__)
+    yield from (figure for figure in defined.values() if figure.module == module.__name__)
 
 
 def number_of(docstring: str) -> str:

@@ -49,7 +49,7 @@ class Basis:
 
     def unjudged_outcome(self, claim: Claim) -> Outcome:
         """Return when a claim is judged, and its share of the error, which is 0 for exact claims."""
-        sharing = sum(each.is_judged and not each.is_exact for each in self.registry)
+        sharing = sum(claim.is_judged and not claim.is_exact for claim in self.registry)
         planned = () if claim.is_judged_once else self.analyses
         enough = tuple(runs for runs in planned if runs >= claim.fewest_runs)
         at_once = claim.fewest_runs if planned or not claim.sweeps else self.promised_runs(claim)
@@ -59,7 +59,7 @@ class Basis:
         """Return the experiments that a claim reads, or that these of its parts read, which are counted from 0."""
         of_parts = self._read[claim.id]
         wanted = range(len(of_parts)) if parts is None else parts
-        return list({id(each): each for part in wanted for each in of_parts[part]}.values())
+        return list({id(experiment): experiment for part in wanted for experiment in of_parts[part]}.values())
 
     def promised_runs(self, claim: Claim) -> int:
         """Return the number of runs that the sweeps ask for that a claim is about."""
@@ -73,7 +73,7 @@ class Basis:
         """Return the sweeps that a claim is about, with the losses that a function has of each experiment."""
         found = {}
         for name in claim.sweeps:
-            experiments = {tuple(each.varied.values()): each.experiment for each in self.settings[name]}
+            experiments = {tuple(setting.varied.values()): setting.experiment for setting in self.settings[name]}
             names = tuple(key.rpartition(".")[2] for key in self.settings[name][0].varied)
             found[name] = SweepLosses(names, _OnDemand(experiments, losses), self.choice)
         return found

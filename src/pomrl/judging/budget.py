@@ -42,7 +42,7 @@ class Case:
     def needs(self, runs: int) -> list[Experiment]:
         """Return what the next analysis reads: the experiments of the open parts, with so many runs."""
         read = self.basis.experiments_of(self.outcome.claim, self.outcome.open)
-        return [replace(each, request=replace(each.request, runs=runs, yes=True)) for each in read]
+        return [replace(experiment, request=replace(experiment.request, runs=runs, yes=True)) for experiment in read]
 
     def analyse(self, reader: Reader, runs: int) -> None:
         """Judge the claim on the first `runs` runs."""
@@ -72,9 +72,9 @@ class Spending:
         """Return what these experiments cost beyond what has been granted."""
         further = {store.signature(experiment): experiment for experiment in experiments}
         return sum(
-            cost.seconds(each.problem, each.method, each.request.runs - self.runs[signature])
-            for signature, each in further.items()
-            if each.request.runs > self.runs[signature]
+            cost.seconds(experiment.problem, experiment.method, experiment.request.runs - self.runs[signature])
+            for signature, experiment in further.items()
+            if experiment.request.runs > self.runs[signature]
         )
 
     def grant(self, experiments: Sequence[Experiment]) -> bool:
@@ -83,7 +83,7 @@ class Spending:
         if price > self.budget:
             return False
         self.budget -= price
-        self.runs |= {(key := store.signature(each)): max(each.request.runs, self.runs[key]) for each in experiments}
+        self.runs |= {(key := store.signature(one)): max(one.request.runs, self.runs[key]) for one in experiments}
         return True
 
 
@@ -101,7 +101,7 @@ def decide(bases: Sequence[Basis], budget: float, reader: Reader, compute: Compu
     Returns:
         A case for each claim and basis. A claim stays undecided if the budget or the last analysis ends its search.
     """
-    of_sweeps = [each.experiment for basis in bases for of in basis.settings.values() for each in of]
+    of_sweeps = [setting.experiment for basis in bases for of in basis.settings.values() for setting in of]
     spending = Spending(budget, {store.signature(sweep): sweep.request.runs for sweep in of_sweeps})
 
     def cheapest(due: Mapping[Case, int]) -> list[Case]:

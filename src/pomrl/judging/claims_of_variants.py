@@ -59,7 +59,7 @@ def digest_basis(study: Study, claims: Sequence[Claim], variants: Container[str]
     simulations = [simulation.signature for simulation in needed_simulations(claims)]
     sources = {claim.id: inspect.getsource(claim.check) for claim in claims}
     digests = {}
-    for variant in (each for each in study.variants if each.name in variants):
+    for variant in (variant for variant in study.variants if variant.name in variants):
         on = basis(study, claims, variant)
         experiments = {
             name: [(store.signature(setting.experiment), setting.experiment.request.runs) for setting in settings]
@@ -112,7 +112,7 @@ def judge_variant(study: Study, variant: Variant, on: Basis, reader: Reader, cas
         reader: Reads the losses.
         cases: The claims about sweeps as judged at precision.
     """
-    of_no_sweep = [each for each in on.registry if not each.sweeps and variant.name == study.described.headline[0]]
+    of_no_sweep = [claim for claim in on.registry if not claim.sweeps and variant.name == study.described.headline[0]]
     at_once = {claim.id: without_sweeps(claim) for claim in of_no_sweep}
     at_promised = at_once | {
         claim.id: reader.parts(on, claim, runs)

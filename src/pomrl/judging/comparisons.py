@@ -116,7 +116,7 @@ def best_grows(losses: Losses, curves: Float[np.ndarray, "n *rows X G"], words: 
     starts = np.cumsum([len(at) for at in near])[:-1]
 
     def smallest(means: Float[np.ndarray, "B C"]) -> Float[np.ndarray, " B"]:
-        best = [minimising(losses.gammas[at], each) for at, each in zip(near, np.split(means, starts, 1), strict=True)]
+        best = [minimising(losses.gammas[at], mean) for at, mean in zip(near, np.split(means, starts, 1), strict=True)]
         in_rows = np.stack(best, axis=-1).reshape(len(means), *curves.shape[1:-1])
         return rank_correlation(in_rows).reshape(len(means), -1).min(-1)
 
@@ -157,9 +157,9 @@ def in_more_than(number: float, groups: Sequence[Sequence[Part]], words: str) ->
 
 def rank_correlation(values: Float[np.ndarray, "*B X"]) -> Float[np.ndarray, "*B"]:
     """Return Spearman's correlation of values with their index; 0 where all values are equal."""
-    each = np.ascontiguousarray(np.moveaxis(values, -1, 0))  # sums over a short last axis take several times as long
-    ranks = np.stack([(each < one).sum(0) + ((each == one).sum(0) + 1) / 2 for one in each])
+    columns = np.ascontiguousarray(np.moveaxis(values, -1, 0))  # sums over a short last axis take several times as long
+    ranks = np.stack([(columns < one).sum(0) + ((columns == one).sum(0) + 1) / 2 for one in columns])
     ranks -= ranks.mean(0)
-    order = np.arange(len(each)) - (len(each) - 1) / 2
+    order = np.arange(len(columns)) - (len(columns) - 1) / 2
     norm = np.sqrt((ranks**2).sum(0) * (order @ order))
     return np.divide(np.tensordot(order, ranks, 1), norm, out=np.zeros_like(norm), where=norm > 0.0)

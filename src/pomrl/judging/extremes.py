@@ -183,17 +183,17 @@ class Largest(Estimate):
     may_stay = True
 
     def _p_values(self, threshold: float) -> tuple[float, float]:
-        at_most, at_least = np.array([each.p_values(threshold) for each in self.of]).T
+        at_most, at_least = np.array([estimate.p_values(threshold) for estimate in self.of]).T
         return float(min(1.0, len(at_most) * at_most.min())), float(at_least.max())
 
     def _interval(self, error: float) -> tuple[float, float]:
-        lower = max(each.interval(error / len(self.of))[0] for each in self.of)
-        return lower, max(each.interval(error)[1] for each in self.of)
+        lower = max(estimate.interval(error / len(self.of))[0] for estimate in self.of)
+        return lower, max(estimate.interval(error)[1] for estimate in self.of)
 
 
 def largest(estimates: Sequence[Estimate]) -> Largest:
     """Estimate the largest of several numbers."""
-    return Largest(max(each.value for each in estimates), min(each.runs for each in estimates), tuple(estimates))
+    return Largest(max(of.value for of in estimates), min(of.runs for of in estimates), tuple(estimates))
 
 
 def smaller_best_gamma(gammas: Float[np.ndarray, " G"], a: Means, b: Means) -> BestDifference:

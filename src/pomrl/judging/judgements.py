@@ -155,7 +155,7 @@ def _comparisons(outcome: Outcome, at_promised: Sequence[Part]) -> tuple[Compari
         return tuple(made)
     return tuple(
         part.but(estimate_at_promised_runs=of.value, lower_at_promised_runs=of.lower, upper_at_promised_runs=of.upper)
-        for part, of in zip(made, (each.estimate for each in at_promised), strict=True)
+        for part, of in zip(made, (at.estimate for at in at_promised), strict=True)
     )
 
 
@@ -184,7 +184,7 @@ class Judgements:
         """Return the judgement of each claim under the first of these variants under which it is judged."""
         found: dict[str, Judgement] = {}
         for name in variants:
-            found |= {id: each for id, each in self.of(name).items() if id not in found}
+            found |= {id: judgement for id, judgement in self.of(name).items() if id not in found}
         return list(found.values())
 
     def of(self, variant: str) -> Mapping[str, Judgement]:
@@ -205,16 +205,16 @@ def write(folder: Path, made: Sequence[Judgement], command: str, judged_on: Mapp
         kept = read(folder)
     except StoreError:  # what is damaged is made again
         kept = Judgements({})
-    renewed = {each.variant for each in made}
-    rest = [each for name in kept.variants if name not in renewed for each in kept.of(name).values()]
+    renewed = {judgement.variant for judgement in made}
+    rest = [judgement for name in kept.variants if name not in renewed for judgement in kept.of(name).values()]
     said = {JUDGED_ON: {**kept.judged_on, **(judged_on or {})}}
     write_table(table_of([*rest, *made]), folder / FILE, command, said)
 
 
 def table_of(judgements: Sequence[Judgement]) -> "pd.DataFrame":
     """Return the table with a row for each comparison."""
-    rows = ((each, part) for each in judgements for part in each.comparisons)
-    return pd.DataFrame([each.model_dump(by_alias=True) | part.model_dump(by_alias=True) for each, part in rows])
+    rows = ((judgement, part) for judgement in judgements for part in judgement.comparisons)
+    return pd.DataFrame([claim.model_dump(by_alias=True) | part.model_dump(by_alias=True) for claim, part in rows])
 
 
 def read(folder: Path, named: Sequence[str] = ()) -> Judgements:

@@ -156,7 +156,7 @@ class Outcome:
         for number in numbers:
             judged[number] = judge_part(parts[number], error, self.analyses[-1])
         runs = min((parts[number].estimate.runs for number in numbers), default=self.runs)
-        return replace(self, parts=tuple(each for each in judged if each is not None), runs=runs)
+        return replace(self, parts=tuple(part for part in judged if part is not None), runs=runs)
 
 
 def decisive(parts: Sequence[Comparison]) -> Comparison:

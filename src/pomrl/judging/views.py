@@ -48,14 +48,14 @@ def columns(judgements: Judgements, shown: Sequence[str], turned: Mapping[str, S
     """
     listed = judgements.first_under(shown)
     main, *others = shown
-    under = {name: [judgements.of(name).get(each.id) for each in listed] for name in others}
+    under = {name: [judgements.of(name).get(judgement.id) for judgement in listed] for name in others}
     every = {
-        "claim": [f"**{each.id}**{' (s)' * each.selected_on} {each.statement} ({each.where})" for each in listed],
-        main: [verdict_with_topics(each) if each.variant == main else "" for each in listed],
-        **{name: [in_words(each.verdict) if each else "" for each in of] for name, of in under.items()},
-        DECISIVE: [decisive_in_words(each.decisive) for each in listed],
+        "claim": [f"**{of.id}**{' (s)' * of.selected_on} {of.statement} ({of.where})" for of in listed],
+        main: [verdict_with_topics(judgement) if judgement.variant == main else "" for judgement in listed],
+        **{name: [in_words(judgement.verdict) if judgement else "" for judgement in of] for name, of in under.items()},
+        DECISIVE: [decisive_in_words(judgement.decisive) for judgement in listed],
     }
-    return every | ({OPPOSITE: [", ".join(turned.get(each.id, ())) for each in listed]} if turned else {})
+    return every | ({OPPOSITE: [", ".join(turned.get(judgement.id, ())) for judgement in listed]} if turned else {})
 
 
 def legend(study: Study, shown: Collection[str]) -> str:

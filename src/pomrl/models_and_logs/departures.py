@@ -83,7 +83,7 @@ def estimate_models(log: Log, gamma: float, structure: Structure | None = None) 
     The probabilities of actions are those of the task, with one more transition, which is shared out as in all tasks.
     """
     P = log.models if structure is None else structure.means(log.counts)
-    R = np.stack([log.rewards.mean(task, each) for task, each in enumerate(P)])
+    R = np.stack([log.rewards.mean(task, model) for task, model in enumerate(P)])
     P, R = log.playable(P, R, gamma)
     visits = log.visits
     pooled = visits.sum(0) / np.maximum(visits.sum((0, 2)), 1)[:, None]

@@ -121,7 +121,7 @@ class Judge:
 def judges(log: Log, gamma: float, structure: Structure | None, rng: np.random.Generator) -> Iterator[Judge]:
     """Yield what each part of a log says of policies; how often actions were tried is known from the whole log."""
     part, (_, state, _, following) = log.parts(PARTS, rng), log.places
-    left, entered = (np.isin(np.arange(len(log.states)), each[state != following]) for each in (state, following))
+    left, entered = (np.isin(np.arange(len(log.states)), states[state != following]) for states in (state, following))
     unentered = np.asarray(log.seen.any(1) & ~entered)
     for number in range(PARTS):
         others = estimate_models(log.only(part != number), gamma, structure)

@@ -153,8 +153,8 @@ class Log:
         """What the tasks say of the next one: Dirichlet(c P_o) in each pair, with c and P_o from all tasks."""
         learner = EmpiricalBayes()
         memory: DirichletMemory = learner.initial_memory(1, *self.counts.shape[1:3])
-        for each in self.counts[some_of(len(self.tasks))]:
-            memory = learner.learn(memory, Batch.of_counts(each[None], max(int(each.sum(-1).max()), 1)))
+        for counts in self.counts[some_of(len(self.tasks))]:
+            memory = learner.learn(memory, Batch.of_counts(counts[None], max(int(counts.sum(-1).max()), 1)))
         return Posterior((memory.c * memory.P_o)[0], self.states, self.actions)
 
     @cached_property

@@ -48,7 +48,7 @@ class Model:
         """Return optimal policies and values at discount factors in [0, 1); see `pomrl.plan`."""
         grid = ascending(gammas)
         if isinstance(self.P, np.ndarray):
-            policies, values = (each[0] for each in _plans(self.P[None], self.R[None], grid))
+            policies, values = (of_stack[0] for of_stack in _plans(self.P[None], self.R[None], grid))
         else:
             policies, values = large.plan(large.by_action(self.P, len(self.actions)), self.R, grid)
         return Plan(grid, policies, values, self.states, self.actions)
@@ -208,7 +208,7 @@ def from_gymnasium(environment: Any, states: Names | None = None, actions: Names
 def _entries(table: Any) -> list[np.ndarray]:
     """Return the columns of Gymnasium's table: state, action, probability, next state, reward, end of the episode."""
     try:
-        rows = [(s, a, *each) for s in range(len(table)) for a in range(len(table[s])) for each in table[s][a]]
+        rows = [(s, a, *outcome) for s in range(len(table)) for a in range(len(table[s])) for outcome in table[s][a]]
         columns = np.array(rows, float).reshape(-1, 6).T
     except (LookupError, TypeError, ValueError) as error:
         raise ValueError(f"P[s][a] has to list tuples of probability, next state, reward and end ({error})") from error

@@ -59,7 +59,7 @@ def outcome(old: Log, new: Log, gamma_eval: float = 0.99, *, seed: int = 0) -> O
     report, both = horizon_report(old, gamma_eval, seed=seed), _join(old, new)
     sign = np.repeat([-1.0, 1.0], len(old.tasks)) / (PARTS * len(old.tasks))
     kept = np.full(both.visits.shape[:2], KEEP)
-    parts = [each.value(kept) for each in judges(both, gamma_eval, None, np.random.default_rng(seed))]
+    parts = [judge.value(kept) for judge in judges(both, gamma_eval, None, np.random.default_rng(seed))]
     gain = sum(float(sign @ part.corrected) for part in parts)
     deviation = np.sqrt(sum(float(part.errors @ part.errors) for part in parts)) / (PARTS * len(old.tasks))
     return Outcome(report.improvement, gain, float(deviation), _share_followed(report, both.visits[len(old.tasks) :]))

@@ -37,13 +37,13 @@ def runners_up(log: Log, estimate: Estimate, policies: Policies, support: int, g
     action = rivals.argmax(-1)[..., None]
     errors = _squared_errors(log, V, gamma)
     (value, error), (of_rival, error_of_rival) = (
-        [np.take_along_axis(each, which, -1)[..., 0] for each in (Q, errors)] for which in (own, action)
+        [np.take_along_axis(values, which, -1)[..., 0] for values in (Q, errors)] for which in (own, action)
     )
     difference = value - of_rival
     probability = ndtr(difference / np.sqrt(np.maximum(error + error_of_rival, SMALLEST)))
     there = np.isfinite(rivals).any(-1) & (policies != KEEP)
     return RunnersUp(
-        np.where(there, action[..., 0], KEEP), *(np.where(there, each, np.nan) for each in (difference, probability))
+        np.where(there, action[..., 0], KEEP), *(np.where(there, of, np.nan) for of in (difference, probability))
     )
 
 
@@ -52,6 +52,6 @@ def _squared_errors(log: Log, V: Float[np.ndarray, "K S"], gamma: float) -> Floa
     task, _, _, following = log.places
     found = log.paid + gamma * V[task, following]
     n = np.maximum(log.visits, 1)
-    total, squares = (log.sums(each).sum(-1) for each in (found, found**2))
+    total, squares = (log.sums(errors).sum(-1) for errors in (found, found**2))
     variance = (squares - total**2 / n).clip(0).sum(0) / np.maximum((n - 1).sum(0), 1)
     return variance / n

@@ -128,7 +128,7 @@ def learn_rewards(counts: Int[np.ndarray, "K S A S"], total: Sums, squares: Sums
     variances = Variances(scale + least, max(successors, least), max(tasks, least), noise)
     pooled = counts.sum(0)
     places = (-pooled).argsort(-1, kind="stable")[..., : int((pooled > 0).sum(-1).max())]
-    visits, gaps = (np.take_along_axis(each, places[None], -1) for each in (n, total - n * average))
+    visits, gaps = (np.take_along_axis(numbers, places[None], -1) for numbers in (n, total - n * average))
     return LearnedRewards(places, visits, gaps, variances, average)
 
 

@@ -68,7 +68,7 @@ def text(study: Study, judgements: Judgements) -> str:
         everywhere=everywhere,
         nowhere=nowhere,
         undecided=undecided,
-        in_part=sum(Verdict.HOLDS in each.topics.values() for each in nowhere),
+        in_part=sum(Verdict.HOLDS in judgement.topics.values() for judgement in nowhere),
         sure=how_sure(study, judgements),
     )
     return sub(r"\n{3,}", "\n\n", page.strip())
@@ -111,19 +111,19 @@ def how_sure(study: Study, judgements: Judgements) -> str:
     known = _collect(study, judgements)
     shown = headline(study, judgements)
     others = [
-        (name, [each for each in judgements.of(name).values() if each.verdict], opposite(judgements, shown[0], [name]))
+        (name, [of for of in judgements.of(name).values() if of.verdict], opposite(judgements, shown[0], [name]))
         for name in known["named"]
         if name not in shown
     ]
-    verdicts = [each.verdict for name in shown for each in judgements.of(name).values()]
+    verdicts = [judgement.verdict for name in shown for judgement in judgements.of(name).values()]
     alike = verdicts.count(Verdict.NO_DIFFERENCE)
     return " ".join(render("how_sure.j2", escapes=False, **known, others=others, alike=alike).splitlines())
 
 
 def _collect(study: Study, judgements: Judgements) -> dict[str, Any]:
     named = [name for name in study.described.variants if judgements.of(name)]
-    judged = [each for each in judgements.first_under(named) if each.verdict]
-    few = [each for each in judged if each.is_decided_by_too_few]
+    judged = [judgement for judgement in judgements.first_under(named) if judgement.verdict]
+    few = [judgement for judgement in judged if judgement.is_decided_by_too_few]
     return {"study": study, "named": named, "judged": judged, "few": few, "counted": _count}
 
 
@@ -147,8 +147,8 @@ def group_by_variants(judgements: Judgements, variants: Sequence[str]) -> dict[t
     groups: dict[tuple[str, ...] | None, list[Judgement]] = {}
     for id in dict.fromkeys(id for name in variants for id in judgements.of(name)):
         found = {name: of[id] for name in variants if id in (of := judgements.of(name)) and of[id].verdict}
-        verdicts = [each.verdict for each in found.values()]
-        holds = tuple(name for name, each in found.items() if each.verdict is Verdict.HOLDS)
+        verdicts = [judgement.verdict for judgement in found.values()]
+        holds = tuple(name for name, judgement in found.items() if judgement.verdict is Verdict.HOLDS)
         key = None if Verdict.UNDECIDED in verdicts else tuple(variants) if len(holds) == len(found) else holds
         if found:
             groups.setdefault(key, []).append(next(iter(found.values())))
@@ -158,8 +158,8 @@ def group_by_variants(judgements: Judgements, variants: Sequence[str]) -> dict[t
 def columns(study: Study, judgements: Judgements) -> list[Column]:
     """Return a column for each variant of the headline; none if nothing is judged."""
     shown = headline(study, judgements)
-    judged = {name: [each for each in judgements.of(name).values() if each.verdict] for name in shown}
-    alone = {name: sum(is_judged_once(each, judgements, shown) for each in of) for name, of in judged.items()}
+    judged = {name: [judgement for judgement in judgements.of(name).values() if judgement.verdict] for name in shown}
+    alone = {name: sum(is_judged_once(judgement, judgements, shown) for judgement in of) for name, of in judged.items()}
     return [Column(name, counts(of), alone[name], len(of)) for name, of in judged.items() if of]
 
 
@@ -172,7 +172,7 @@ def groups(study: Study, judgements: Judgements) -> dict[str, list[tuple[Judgeme
     found = group_by_variants(judgements, shown)
     return {
         _heading(key, shown): [
-            (each, _why(each.id, judgements, shown)) for each in sorted(found[key], key=lambda each: not each.is_main)
+            (of, _why(of.id, judgements, shown)) for of in sorted(found[key], key=lambda of: not of.is_main)
         ]
         for key in sorted(found, key=lambda key: (key is None, -len(key or ())))
     }
@@ -191,9 +191,9 @@ def _heading(holds: tuple[str, ...] | None, shown: Sequence[str]) -> str:
 
 def _why(id: str, judgements: Judgements, shown: Sequence[str]) -> str:
     """Say why a claim is undecided under the first variant under which it is, or else why it does not hold."""
-    found = [each for name in shown if (each := judgements.of(name).get(id)) and each.why]
-    for each in sorted(found, key=lambda each: each.verdict is not Verdict.UNDECIDED):
-        return f"Under {each.variant} it {each.why}" if len(shown) > 1 else sentence(each.why)
+    found = [judgement for name in shown if (judgement := judgements.of(name).get(id)) and judgement.why]
+    for judgement in sorted(found, key=lambda judgement: judgement.verdict is not Verdict.UNDECIDED):
+        return f"Under {judgement.variant} it {judgement.why}" if len(shown) > 1 else sentence(judgement.why)
     return ""
 
 

@@ -46,7 +46,7 @@ def write(study: Study) -> Path:
         )
     text = study.article.read_text(encoding="utf-8")
     judgements = load_judgements(study)
-    if not judgements.main or judgements.older or any(each.provisional for each in judgements.main):
+    if not judgements.main or judgements.older or any(judgement.provisional for judgement in judgements.main):
         state = "older than the present code" if judgements.older else "provisional, or not there"
         raise StoreError(f"{study.word}: its results are {state}; pomrl reproduce {study.word} computes them")
     pdf = typeset(study, values(study, judgements, text), pictures(study, text))
@@ -70,8 +70,8 @@ def values(study: Study, judgements: Judgements, text: str) -> Mapping[str, Any]
             "error": f"{100 * study.described.error:g}\u202f%",
             "analyses": ", ".join(f"{runs:,}" for runs in study.described.analyses),
         },
-        "claims": {name: {id: _judge(each) for id, each in judgements.of(name).items()} for name in shown},
-        "order": [each.id for each in judgements.first_under(shown)],
+        "claims": {name: {id: _judge(judgement) for id, judgement in judgements.of(name).items()} for name in shown},
+        "order": [judgement.id for judgement in judgements.first_under(shown)],
         "counts": {"all": 0, "none": 0, "undecided": 0} | counts | {"claims": sum(map(len, groups.values()))},
         "settings": {name: _settings(study, name) for name in swept if name in study.sweeps},
         "tables": {path.stem: json.loads(pd.read_csv(path).to_json(orient="records")) for path in tables},
@@ -99,8 +99,8 @@ def _part(part: Comparison) -> Mapping[str, Any]:
 def _settings(study: Study, name: str) -> Mapping[str, str]:
     """Return the values of each setting of a sweep, as text; several of an axis are listed."""
     experiments = [setting.experiment for setting in study.settings(name)]
-    each = [flat_settings(scientific_settings(one), one.options) for one in experiments]
-    return {key: ", ".join(dict.fromkeys(str(of.get(key, "")) for of in each)) for key in each[0]}
+    settings = [flat_settings(scientific_settings(one), one.options) for one in experiments]
+    return {key: ", ".join(dict.fromkeys(str(of.get(key, "")) for of in settings)) for key in settings[0]}
 
 
 def pictures(study: Study, text: str) -> Mapping[str, bytes]:

@@ -100,7 +100,7 @@ def data(shown: Iterable[Shown]) -> dict[str, Any]:
         curve), `curves` (the numbers, by the identifier that series refer to), `schedules` (their labels) and `lost`
         (the number of experiments that are left out, because fewer runs are stored than are shown).
     """
-    by_runs = sorted(shown, key=lambda each: each[1].runs, reverse=True)
+    by_runs = sorted(shown, key=lambda version: version[1].runs, reverse=True)
     fewest = {(sweep, source.signature): source for sweep, source in by_runs}
     experiments = stored_experiments((sweep, source) for (sweep, _), source in fewest.items())
     members = [

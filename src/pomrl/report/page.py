@@ -64,10 +64,10 @@ class Shown:
         """The judgements under the variant of the answer."""
         return self.judgements.main
 
-    def beside(self, each: Judgement) -> list[tuple[str, Judgement]]:
+    def beside(self, judgement: Judgement) -> list[tuple[str, Judgement]]:
         """Return the judgements of a claim under the other variants that the description names."""
-        others = [self.judgements.of(name).get(each.id) for name in self.study.described.variants]
-        return [(other.variant, other) for other in others if other and other.variant != each.variant]
+        others = [self.judgements.of(name).get(judgement.id) for name in self.study.described.variants]
+        return [(other.variant, other) for other in others if other and other.variant != judgement.variant]
 
     @property
     def matrix(self) -> list[str]:
@@ -77,8 +77,8 @@ class Shown:
 
     def claims_of(self, figure: FigureFiles) -> list[Judgement]:
         """Return the claims that a figure shows."""
-        judged = self.judgements.of(figure.variant) if figure.variant else {each.id: each for each in self.main}
-        return [judged[each.id] for each in self.main if figure.name in each.figures and each.id in judged]
+        judged = self.judgements.of(figure.variant) if figure.variant else {of.id: of for of in self.main}
+        return [judged[of.id] for of in self.main if figure.name in of.figures and of.id in judged]
 
     @property
     def documents(self) -> list[tuple[str, str, Markup]]:
@@ -126,7 +126,7 @@ def html(study: Study, command: str, warn: Callable[[str], object] = str) -> str
         provenance=provenance.report_provenance(
             chain.from_iterable(sources.values()), [figure.versions[-1].sidecar for figure in figures]
         ),
-        curves=curves.data(chain.from_iterable(each.versions[0].shown for each in figures if not each.variant)),
+        curves=curves.data(chain.from_iterable(figure.versions[0].shown for figure in figures if not figure.variant)),
         answers=answer,
         views=views,
         counts=counts,

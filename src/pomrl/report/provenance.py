@@ -48,7 +48,7 @@ class ReportProvenance:
 def stored_experiments(shown: Iterable[Shown]) -> dict[str, store.StoredExperiment]:
     """Return the experiments that are shown and of which runs are still stored, by signature."""
     signatures = dict.fromkeys(source.signature for _, source in shown)
-    experiments = {each: store.StoredExperiment(store.root() / each) for each in signatures}
+    experiments = {signature: store.StoredExperiment(store.root() / signature) for signature in signatures}
     return {signature: experiment for signature, experiment in experiments.items() if experiment.complete()}
 
 
@@ -63,7 +63,7 @@ def sweep_provenances(shown: Iterable[Shown]) -> dict[str, SweepProvenance]:
 
 
 def _sweep(name: str, sources: Sequence[Source]) -> SweepProvenance:
-    settings = [each.flat_settings() for each in stored_experiments((name, source) for source in sources).values()]
+    settings = [stored.flat_settings() for stored in stored_experiments((name, source) for source in sources).values()]
     first = settings[0] if settings else {}
     common = {key: value for key, value in first.items() if all(setting.get(key) == value for setting in settings)}
     digests = "".join(digest for source in sources for digest in source.blocks.values())
@@ -73,10 +73,10 @@ def _sweep(name: str, sources: Sequence[Source]) -> SweepProvenance:
 def report_provenance(shown: Iterable[Shown], drawn: Sequence[Sidecar] = ()) -> ReportProvenance:
     """Return the provenance of the stored experiments that are shown, and of the figures that have these sidecars."""
     made = [stored.said().provenance for stored in stored_experiments(shown).values()]
-    environments = [(("Python", each.python), ("platform", each.platform), *each.packages.items()) for each in made]
+    environments = [(("Python", of.python), ("platform", of.platform), *of.packages.items()) for of in made]
     return ReportProvenance(
-        min((each.start for each in made), default=""),
-        max((each.end or each.start for each in made), default=""),
+        min((provenance.start for provenance in made), default=""),
+        max((provenance.end or provenance.start for provenance in made), default=""),
         [(dict(key), count) for key, count in Counter(environments).most_common()],
         Counter(map(_commit, made)).most_common(),
         Counter(map(_commit, drawn)).most_common(),

@@ -29,7 +29,7 @@ def _environment(escapes: bool) -> Environment:  # noqa: FBT001
         undefined=StrictUndefined,
     )
     filters = (symbols, sentence, number_of, data_uri, pack, pack_json, css_class, in_words, decisive_in_words)
-    environment.filters |= {each.__name__: each for each in filters}
+    environment.filters |= {function.__name__: function for function in filters}
     return environment
 
 

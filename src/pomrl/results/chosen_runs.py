@@ -156,14 +156,14 @@ def meant(
         experiments = selection(sources, [*(word for word in words if not word.startswith("code=")), *metric])
     versions: dict[str, list[Found]] = {}
     for stored in sorted(store.find(**where), key=lambda stored: stored.said().provenance.start):
-        if (each := Found.of(stored)).runs:
-            versions.setdefault(json.dumps(stored.said().settings, sort_keys=True), []).append(each)
+        if (version := Found.of(stored)).runs:
+            versions.setdefault(json.dumps(stored.said().settings, sort_keys=True), []).append(version)
     found, left_out = list[Found](), 0
-    for identity, experiment in _list_wanted(experiments) if experiments else [(each, None) for each in versions]:
+    for identity, experiment in _list_wanted(experiments) if experiments else [(key, None) for key in versions]:
         of_settings = versions.get(identity, [])
         of_code = _of_code(of_settings, code)
         left_out += len(of_settings) - len(of_code)
-        found += [each._replace(experiment=experiment) for each in of_code]
+        found += [version._replace(experiment=experiment) for version in of_code]
         if experiment and not of_code and code == PRESENT:
             found.append(Found(store.lookup(experiment), 0, experiment))
     said = f"{number_of(left_out, 'result')} of other code left out; code={ALL} shows them"
@@ -183,15 +183,15 @@ def choose(
         StoreError: There are none.
     """
     all_found, notes = meant(words, where, value, sources)
-    found = [each for each in all_found if each.runs]
+    found = [version for version in all_found if version.runs]
     if not found:
-        asked = " ".join([*words, *(f"{key}={each}" for key, each in (where or {}).items())])
+        asked = " ".join([*words, *(f"{key}={value}" for key, value in (where or {}).items())])
         what = f"{store.root().absolute()}: no runs are stored{' of ' * bool(asked)}{asked}"
         remedy = f"{value} is a metric, or none of {', '.join(VALUES)}" if value not in (None, *VALUES) else ""
         raise StoreError("; ".join([what, *(notes or [remedy or "pomrl run computes them"])]))
     if lacking := len(all_found) - len(found):
         notes.append(f"{lacking} of {number_of(len(all_found), 'experiment')} that are meant have no runs")
-    settings = [{**each.settings(), "code": each.code, "signature": each.stored.signature} for each in found]
+    settings = [{**of.settings(), "code": of.code, "signature": of.stored.signature} for of in found]
     varying = [key for key in varying_keys(settings) if key not in ("code", "signature")]
     for key in ("code", "signature"):  # where settings alone do not tell them apart
         if len({tuple(str(setting.get(name)) for name in varying) for setting in settings}) < len(settings):
@@ -233,7 +233,7 @@ def _list_wanted(experiments: Sequence[Experiment]) -> list[tuple[str, Experimen
     """Return experiments without repetitions, each with the settings that tell what is stored of it."""
     identities = [json.dumps(scientific_settings(experiment), sort_keys=True) for experiment in experiments]
     pairs = zip(identities, experiments, strict=True)
-    return list({(identity, repr(_hindsight(each))): (identity, each) for identity, each in pairs}.values())
+    return list({(identity, repr(_hindsight(of))): (identity, of) for identity, of in pairs}.values())
 
 
 def _hindsight(experiment: Experiment | None) -> Hindsight | None:

@@ -40,7 +40,7 @@ Pair = tuple[Side, Side]
 
 def nearest(old: Sequence[Side], new: Sequence[Side]) -> list[Pair]:
     """Return each of the new sides with the old one from which it differs in the fewest keys."""
-    return [(min(old, key=lambda each: len(differences([each.settings, other.settings]))), other) for other in new]
+    return [(min(old, key=lambda side: len(differences([side.settings, other.settings]))), other) for other in new]
 
 
 def group_pairs(pairs: Sequence[Pair]) -> list[list[Pair]]:

@@ -123,7 +123,7 @@ def _concatenate(
         return nothing.astype(dict.fromkeys([key for key, is_word in keys.items() if is_word], "category"))
     rows, columns = [len(table) for table in tables], {}
     for key, is_word in keys.items():
-        values = pd.concat([pd.Series([each[key]]) for each in varied], ignore_index=True)
+        values = pd.concat([pd.Series([settings[key]]) for settings in varied], ignore_index=True)
         columns[key] = (values.astype("category") if is_word else values).repeat(rows).array
     for name in dict.fromkeys(str(name) for table in tables for name in table):
         parts = [table.pop(name) if name in table else pd.Series(np.nan, table.index) for table in tables]

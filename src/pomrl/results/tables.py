@@ -62,7 +62,7 @@ def as_text(table: "pd.DataFrame") -> "pd.DataFrame":
             cells[str(name).replace("_", " ")] = [Interval(*triple).text() or ABSENT for triple in triples]
         else:
             known = zip(table[name], table[name].notna(), strict=True)
-            cells[str(name)] = [str(each) if is_known else ABSENT for each, is_known in known]
+            cells[str(name)] = [str(value) if is_known else ABSENT for value, is_known in known]
     return pd.DataFrame(cells)
 
 

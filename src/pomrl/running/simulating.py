@@ -16,7 +16,7 @@ def simulate(simulations: Iterable[Simulation], announce: Callable[[str], None])
     Raises:
         OSError: A table cannot be stored.
     """
-    for simulation in (each for each in simulations if not each.is_stored):
+    for simulation in (simulation for simulation in simulations if not simulation.is_stored):
         announce(f"simulating {simulation.name.replace('_', ' ')}")
         with one_thread():
             simulation.save(simulation.function(**simulation.arguments))

@@ -225,7 +225,7 @@ def compute_part(part: Part, runs_at_a_time: int | None = None) -> dict[str, byt
             failure = Failure(f"{type(error).__name__}: {error}", traceback.format_exc(), where)
             return dict.fromkeys(part.methods, failure)
         alone = (replace(part, methods={signature: method}) for signature, method in part.methods.items())
-        return {name: outcome for each in alone for name, outcome in compute_part(each, runs_at_a_time).items()}
+        return {name: outcome for method in alone for name, outcome in compute_part(method, runs_at_a_time).items()}
 
 
 def _tables(part: Part, runs_at_a_time: int | None) -> "list[pd.DataFrame]":

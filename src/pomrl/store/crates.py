@@ -125,8 +125,8 @@ def import_(
             with zipfile.ZipFile(path) as archive:
                 _unpack(archive, Path(place), most)
             found = [StoredExperiment(folder) for folder in sorted(Path(place).glob("runs/*"))]
-            for each in found:
-                if faults := each.faults() or ([] if each.complete() else [f"{each.folder}: it has no runs"]):
+            for stored in found:
+                if faults := stored.faults() or ([] if stored.complete() else [f"{stored.folder}: it has no runs"]):
                     raise StoreError(faults[0].replace(f"{place}/", ""))
             lacking = _find_lacking(Path(place) / "code")
         except FileNotFoundError as error:
@@ -135,12 +135,12 @@ def import_(
             raise StoreError(f"{path}: it is damaged, or no zip archive") from error
         except StoreError as error:
             raise StoreError(f"{path}: {error}") from error
-        new = [each for each in found if not (root() / each.signature).exists()]
-        added = [each.folder.rename(root() / each.signature) for each in new]
+        new = [stored for stored in found if not (root() / stored.signature).exists()]
+        added = [stored.folder.rename(root() / stored.signature) for stored in new]
         for file in lacking if lacking and agrees(lacking) else ():
             file.parent.mkdir(parents=True, exist_ok=True)
             shutil.move(Path(place) / "code" / file, file)
-    return added, [root() / each.signature for each in found if each not in new]
+    return added, [root() / stored.signature for stored in found if stored not in new]
 
 
 def _find_lacking(code: Path) -> list[Path]:

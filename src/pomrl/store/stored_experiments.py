@@ -164,10 +164,10 @@ def _join(runs: int, parts: Iterable[tuple[int, dict[str, np.ndarray]]]) -> dict
     joined: dict[str, np.ndarray] = {}
     filled = 0
     for of_part, part in parts:
-        for name, each in part.items():
+        for name, column in part.items():
             if name not in joined:
-                joined[name] = np.empty((len(each) // of_part * runs, *each.shape[1:]), each.dtype)
+                joined[name] = np.empty((len(column) // of_part * runs, *column.shape[1:]), column.dtype)
             rows = len(joined[name]) // runs
-            joined[name][filled * rows : (filled + of_part) * rows] = each
+            joined[name][filled * rows : (filled + of_part) * rows] = column
         filled += of_part
     return joined

@@ -90,7 +90,7 @@ def penalties(sweeps: StoredSweeps, kind: Kind = "se") -> Drawing:
     For n trajectories of ten steps, on average over states. Bands show one standard error.
     """
     wanted = [series for of_panel in PENALTIES.values() for series in of_panel]
-    points = [each.points(band(each.rows(sweeps), ["agent.l2"], kind=kind), "agent.l2", kind) for each in wanted]
+    points = [series.points(band(series.rows(sweeps), ["agent.l2"], kind=kind), "agent.l2", kind) for series in wanted]
     data = collect(points, wanted)
     drawn, axes = panels.row_of_panels(2, TEXT_WIDTH, 2.6, share_y=True)
     for ax, (title, series) in zip(axes, PENALTIES.items(), strict=True):

@@ -171,7 +171,7 @@ def enumeration_finds_the_same_policies() -> list[Part]:
             inside = policies[is_optimal_somewhere(R, gamma)]
             found = _advantages(P, R, gamma).argmax(-1)
             strangers += int((~(found[:, None] == inside).all(-1).any(1)).sum())
-            of_policies = _advantages(np.stack([model_of_policy(R, each, gamma) for each in inside]), R, gamma)
+            of_policies = _advantages(np.stack([model_of_policy(R, policy, gamma) for policy in inside]), R, gamma)
             largest = max(largest, -np.take_along_axis(of_policies, inside[..., None], -1).min())
     return [
         Part("models with an optimal policy outside of the set", Exact(float(strangers)), below=0.5),

@@ -32,7 +32,7 @@ def keep_allowed(choices: Sequence[Choice]) -> list[Choice]:
     """Return these choices without those that lack a choice that they require."""
     found: list[Choice] = []
     for choice in choices:
-        if {*choice.needs} <= {each.name for each in found}:
+        if {*choice.needs} <= {choice.name for choice in found}:
             found.append(choice)
     return found
 
@@ -47,7 +47,7 @@ def combine(choices: Sequence[Choice], name: str = "") -> Variant:
     of_variant = keep_allowed(choices)
 
     def change(job: Job) -> list[str]:
-        return [*job.overrides, *(each for of in of_variant if of.concerns(job.options) for each in of.overrides)]
+        return [*job.overrides, *(word for of in of_variant if of.concerns(job.options) for word in of.overrides)]
 
     words = name or " + ".join(choice.name for choice in of_variant) or "repaired"
     return Variant(words, change, is_single=len(of_variant) == 1)

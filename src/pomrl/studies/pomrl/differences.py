@@ -36,8 +36,8 @@ class Difference:
 def differences() -> tuple[Difference, ...]:
     """Return all differences, those with a key first."""
     described = yaml.safe_load(Path(__file__).with_name("ledger.yaml").read_text(encoding="utf-8"))
-    with_key = [_difference(name, each, _choice(name, each)) for name, each in described["choices"].items()]
-    without_key = [_difference(name, each, None) for name, each in described["without_key"].items()]
+    with_key = [_difference(name, said, _choice(name, said)) for name, said in described["choices"].items()]
+    without_key = [_difference(name, said, None) for name, said in described["without_key"].items()]
     return (*with_key, *without_key)
 
 

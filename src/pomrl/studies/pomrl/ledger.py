@@ -111,13 +111,13 @@ def effects(page: Page, runs: int | None = None) -> pd.DataFrame:
     """
     every = choices()
     rows = []
-    for each in every:
-        places = {"repaired": ((), (each,)), "computed": (without(every, each), every)}
+    for choice in every:
+        places = {"repaired": ((), (choice,)), "computed": (without(every, choice), every)}
         for place, made in places.items():
             before, after = (settings_with(page, some) for some in made)
             if _signatures(before) != _signatures(after):
-                found = _effects(each, load(before, runs), load(after, runs))
-                of_place = {"difference": each.name, "place": place}
+                found = _effects(choice, load(before, runs), load(after, runs))
+                of_place = {"difference": choice.name, "place": place}
                 rows += [{**of_place, "number": number, **asdict(interval)} for number, interval in found]
     return pd.DataFrame(rows, columns=["difference", "number", "place", "estimate", "lower", "upper"])
 

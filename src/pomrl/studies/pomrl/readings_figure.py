@@ -46,19 +46,19 @@ def _matrix(judgements: Judgements, variants: Sequence[str]) -> pd.DataFrame:
     rows = [
         {
             "reading": name,
-            "claim": each.id,
-            "selected_on": each.selected_on,
-            "verdict": str(each.verdict),
-            "reason": each.reason,
-            "compared": each.decisive.compared,
-            "estimate": each.decisive.estimate,
-            "lower": each.decisive.lower,
-            "upper": each.decisive.upper,
-            "runs": each.runs,
+            "claim": judgement.id,
+            "selected_on": judgement.selected_on,
+            "verdict": str(judgement.verdict),
+            "reason": judgement.reason,
+            "compared": judgement.decisive.compared,
+            "estimate": judgement.decisive.estimate,
+            "lower": judgement.decisive.lower,
+            "upper": judgement.decisive.upper,
+            "runs": judgement.runs,
         }
         for name in variants
-        for each in judgements.of(name).values()
-        if each.id in shown
+        for judgement in judgements.of(name).values()
+        if judgement.id in shown
     ]
     return pd.DataFrame(rows)
 

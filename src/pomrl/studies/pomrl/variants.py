@@ -57,8 +57,8 @@ def computed(job: Job) -> list[str]:
     is_of_schedules = job.sweep in SCHEDULES
     kept = [override for override in job.overrides if not (is_of_schedules and override.startswith("estimator="))]
     translated = [
-        f"task_distribution.concentration_over_S={CONCENTRATION[each]}" if each in CONCENTRATION else each
-        for each in kept
+        f"task_distribution.concentration_over_S={CONCENTRATION[override]}" if override in CONCENTRATION else override
+        for override in kept
     ]
     return [
         *translated,
@@ -154,5 +154,5 @@ def ledger() -> Iterator[Variant]:
     """
     every = choices()
     ladder = [every[:length] for length in range(1, len(every) + 1)]
-    but_one = [without(every, each) for each in every]
-    yield from {each.name: each for each in map(combine, [[], *([each] for each in every), *ladder, *but_one])}.values()
+    one, but_one = [[choice] for choice in every], [without(every, choice) for choice in every]
+    yield from {variant.name: variant for variant in map(combine, [[], *one, *ladder, *but_one])}.values()

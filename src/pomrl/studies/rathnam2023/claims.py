@@ -154,7 +154,7 @@ def other_priors(discounting: SweepLosses, same: SweepLosses, own: SweepLosses) 
     for data, words in (("generative", "equal data"), ("unequal", "uneven data")):
         of_gammas = discounting.at(data=data)
         of_priors = Losses(_of_transitions(same, data)[:, None], of_gammas.gammas)
-        losses = {f"own weights, {each}": _own(own, data, each) for each in ("posterior", "frequencies", "known")}
+        losses = {f"own weights, {name}": _own(own, data, name) for name in ("posterior", "frequencies", "known")}
         losses["best prior of the same transitions"] = at_best_fixed(of_priors)
         parts += [Part(f"{words}, {name}", ratio(loss, at_best_fixed(of_gammas))) for name, loss in losses.items()]
     return parts

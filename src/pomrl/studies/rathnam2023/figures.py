@@ -73,8 +73,8 @@ def implied_prior(_: StoredSweeps) -> Drawing:
     n = np.arange(1, 2 * M)
     weights = {discount: 1.0 - gamma / GAMMA_EVAL for gamma, discount in DISCOUNTS.items()}
     weights |= {row: least_error_weight(np.array(C), n, 10) for C, row in ROWS.items()}
-    numbers = {each: pd.DataFrame({"n": n, "y": implied_transitions(n, weight)}) for each, weight in weights.items()}
-    parts = [Series(each).values(table, "n", "y", "transitions") for each, table in numbers.items()]
+    numbers = {name: pd.DataFrame({"n": n, "y": implied_transitions(n, weight)}) for name, weight in weights.items()}
+    parts = [Series(name).values(table, "n", "y", "transitions") for name, table in numbers.items()]
     data, series = pd.concat(parts, ignore_index=True), [Series(number) for number in numbers]
     drawn, (ax,) = panels.row_of_panels(1, COLUMN_WIDTH, 2.8)
     panels.curves(ax, data, series)

@@ -132,4 +132,4 @@ def _long_against_short(losses: Losses, words: str) -> list[Part]:
     words = f"Bayes, smallest loss at γ ≥ {LONG:g} less that below, relative, {PAIRED}, {words}"
     curves = enumerate(np.moveaxis(losses.loss, 1, 0), start=1)
     excess = {task: minimum_ratio(curve[:, long], curve[:, ~long]) for task, curve in curves}
-    return [Part(f"{words}, task {task}", each, below=MARGIN, margin=MARGIN) for task, each in excess.items()]
+    return [Part(f"{words}, task {task}", estimate, below=MARGIN, margin=MARGIN) for task, estimate in excess.items()]

@@ -26,7 +26,7 @@ NUMBERS = {
 def _panel(numbers: str, learner: str) -> Panel:
     of_panel = {"data.numbers": numbers, "estimator": learner}
     settings = {look: dict(zip(KEYS, values, strict=True)) for values, look in NUMBERS.items()}
-    series = [Series(look, "unequal_data", {**of_panel, **each}, at_largest_gamma) for look, each in settings.items()]
+    series = [Series(look, "unequal_data", {**of_panel, **own}, at_largest_gamma) for look, own in settings.items()]
     return Panel(f"{look(learner).label}, {TITLES[numbers]}", series, "task", "se")
 
 

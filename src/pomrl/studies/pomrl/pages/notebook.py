@@ -24,7 +24,7 @@ def tables(found: pd.DataFrame, checks: pd.DataFrame) -> dict[str, str]:
     without_key = [difference for difference in differences() if not difference.choice]
     return {
         "differences with a key": _table(with_key, "key", _keys),
-        "differences without a key": _table(without_key, "why it has no key", lambda each: each.why),
+        "differences without a key": _table(without_key, "why it has no key", lambda difference: difference.why),
         "effects": _effects(found),
         "effects on others": _effects_on_others(found),
         "ladder": _ladder(checks),
@@ -34,8 +34,7 @@ def tables(found: pd.DataFrame, checks: pd.DataFrame) -> dict[str, str]:
 def _table(differences: Sequence[Difference], head: str, last: Callable[[Difference], str]) -> str:
     """Return the table of differences, whose last column has this head."""
     rows = [
-        [_name(each), each.where, each.text or "says nothing of it", each.notebook, each.kind, last(each)]
-        for each in differences
+        [_name(of), of.where, of.text or "says nothing of it", of.notebook, of.kind, last(of)] for of in differences
     ]
     return markdown_table(["difference", "section", "the text", "the notebook", "kind", head], rows)
 

@@ -46,7 +46,7 @@ def _of_choices(found: list[Change]) -> str:
     """Return the verdicts that a single choice changes, with the comparison that decides under that choice."""
     rows = [
         [f"`{change.after.variant}`", change.id, _word(change.before), _word(change.after), _comparison(change.after)]
-        for change in sorted(found, key=lambda each: each.after.variant)
+        for change in sorted(found, key=lambda change: change.after.variant)
     ]
     return markdown_table(["choice", "claim", "by default", "under the choice", "comparison [interval]"], rows)
 
