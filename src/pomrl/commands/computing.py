@@ -18,13 +18,13 @@ MEASURES = {"variance": "variance", "std": "standard deviation"}
 """What sigma is of an entry over tasks, by the key `task_distribution.measure`."""
 
 MOST_ROWS = 100
-"""The most experiments of which a sweep prints the mean losses; with more, people no longer read them."""
+"""A sweep of at most so many experiments prints their mean losses; of more, people no longer read them."""
 
 
 def run(sweep: Sweep) -> bool:
     """Compute the experiments of a sweep, print the mean loss and the folder of each; return whether all succeeded.
 
-    Of a sweep of which the first job alone was composed, because it is large, only an estimate is printed.
+    Where only the first job of a sweep was composed, because it is large, only an estimate is printed.
 
     Raises:
         ConfigError: An experiment cannot be computed, or the sweep is too large.

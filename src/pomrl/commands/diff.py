@@ -90,7 +90,7 @@ def _changed_settings(group: Sequence[Pair], *, whole: bool = False) -> list[str
 
 
 def _remarks(group: Sequence[Pair]) -> Iterator[str]:
-    """Yield how results are compared, and of which pairs there is nothing to compare."""
+    """Yield how results are compared, and which pairs have nothing to compare."""
     if any(a.losses and b.losses for a, b in group):
         pairs = "in pairs over runs" if same_problem(*group[0]) else "not paired: these are different problems"
         yield f"the second less the first, on average over tasks, {pairs}"

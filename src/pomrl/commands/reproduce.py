@@ -63,7 +63,7 @@ def stages(
     `runs` is the number of runs of each experiment, and `budget` what the runs that undecided claims need may cost, in
     estimated seconds of one core; None is what the study says.
 
-    A stage returns whether some of it was not possible, each of which it has named in a line.
+    A stage returns whether some of it was not possible; it has named each such thing in a line.
 
     Raises:
         ConfigError: The study has no sweeps, claims or figures, or cannot be composed under one of its variants.

@@ -29,7 +29,7 @@ SECONDS = 2.0
 """The time between two looks at the store."""
 
 MOST = 300
-"""The number of experiments, the newest, of which losses are read; a page with those of all would be slow."""
+"""Losses are read of so many of the newest experiments; a page with those of all would be slow."""
 
 
 def main(parser: Parser) -> None:

@@ -90,7 +90,7 @@ class _Loaded(NamedTuple):
 
 
 class _Files(CachingConfigRepository):
-    """YAML files, each of which is read once, without what they choose of Hydra's own part of the configuration."""
+    """YAML files, read once each, without what they choose of Hydra's own part of the configuration."""
 
     def load_config(self, config_path: str) -> ConfigResult | None:
         if f"config_path={config_path}" not in self.cache and (read := super().load_config(config_path)):
@@ -196,7 +196,7 @@ class Composer(ConfigLoaderImpl):
         return self._read[line]
 
     def _each_value(self, override: Override) -> list[str]:
-        """Return an override with each of its values, of which numbers need not be read again."""
+        """Return an override with each of its values; numbers need not be read again."""
         key = override.get_key_element()
         if not override.is_sweep_override():
             return [f"{key}={override.get_value_element_as_str()}"]

@@ -111,7 +111,7 @@ def own_studies() -> tuple[Path, ...]:
 
 
 def beside_the_package(name: str) -> Path:
-    """Return a folder that a checkout has at its top, and of which an installed package has a copy inside."""
+    """Return a folder that a checkout has at its top, and an installed package as a copy inside."""
     package = Path(__file__).parents[1]
     inside = package / name
     return inside if inside.exists() else package.parents[1] / name

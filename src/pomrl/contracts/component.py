@@ -62,7 +62,7 @@ METHOD = Method(
     gamma_schedule=Grid(gammas=[0.0, 0.5, 0.9]),
     planner=PolicyIteration(),
 )
-"""A method of which contracts replace one part. Its estimator has a similarity, which some schedules need."""
+"""A method; contracts replace one part of it. Its estimator has a similarity, which some schedules need."""
 
 
 def assert_experiment_runs(of_problem: Problem, of_method: Method) -> None:

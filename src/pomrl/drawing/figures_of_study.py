@@ -86,7 +86,7 @@ def versions(study: Study, wanted: Sequence[str] = ()) -> list[str]:
 
 
 def version_of(study: Study, name: str) -> Figure:
-    """Return the figure of which this is the name of a version."""
+    """Return the figure that has a version of this name."""
     return next(figure for figure in figures_of(study) if name in figure.versions)
 
 

@@ -17,7 +17,7 @@ from pomrl.results.losses import Losses, LossPerRun
 from pomrl.science.gamma_star import minimising
 
 MARGIN = 0.1
-"""How far apart two means may be that are on a par, or of which one is no worse, as a share of the second one."""
+"""The largest difference of two means that are on a par, or one no worse than the other, as a share of the second."""
 
 NEAR = 0.1
 """How far apart two discount factors may be that are near each other."""

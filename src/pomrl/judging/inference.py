@@ -210,7 +210,7 @@ class Correlation(Estimate):
 
 @dataclass(frozen=True)
 class Count(Estimate):
-    """The number of statements that are true, of several, each of which has p-values; with Holm's correction."""
+    """How many of several statements are true, by their p-values with Holm's correction."""
 
     p_true: tuple[float, ...]
     """For each statement the p-value of the hypothesis that it is false: a small one shows that it is true."""

@@ -96,7 +96,7 @@ class Part:
         return _p(np.min([self.estimate.p_values(self.above)[1], self.estimate.p_values(self.below)[0]]))
 
     def verdict(self, error: float = ERROR_RATE) -> Verdict:
-        """Return the verdict that the interval with this error shows, half of which may be made in either direction."""
+        """Return the verdict that the interval with this error shows; each of its ends takes half of the error."""
         if self.p_refute <= error / 2:
             return Verdict.DOES_NOT_HOLD
         return Verdict.HOLDS if self.p_hold <= error / 2 else Verdict.UNDECIDED

@@ -199,7 +199,7 @@ class Log:
     def model(self, posterior: Posterior, gamma: float = 0.99) -> Model:
         """Return the expected model, for `Model.plan` at discount factors up to this one.
 
-        A pair of which the log has no transition pays so little that no plan contains it.
+        A pair without a transition in the log pays so little that no plan contains it.
 
         Raises:
             ValueError: The discount factor is not in [0, 1).

@@ -32,7 +32,7 @@ class Variances:
     of_tasks: float
     """That of ε, by which tasks differ."""
     of_noise: float
-    """That of a reward of which task, pair and next state are given."""
+    """That of a reward given its task, pair and next state."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +44,7 @@ class KnownRewards:
 
     @property
     def theta(self) -> Float[np.ndarray, "S A S"]:
-        """What a transition pays in a task of which nothing is known."""
+        """What a transition pays in a task that the log does not have."""
         return self.R.mean(0)
 
     def mean(self, task: int, P: Float[np.ndarray, "S A S"]) -> Float[np.ndarray, "S A"]:
@@ -89,7 +89,7 @@ class LearnedRewards:
 
     @cached_property
     def theta(self) -> Float[np.ndarray, "S A S"]:
-        """The posterior mean of θ, what a transition pays in a task of which nothing is known."""
+        """The posterior mean of θ, what a transition pays in a task that the log does not have."""
         others = np.zeros((*self.places.shape[:-1], len(self.places)))
         np.put_along_axis(others, self.places, self._effects[..., 1:], -1)
         return self.average + self._effects[..., :1] + others

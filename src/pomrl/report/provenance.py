@@ -46,14 +46,14 @@ class ReportProvenance:
 
 
 def stored_experiments(shown: Iterable[Shown]) -> dict[str, store.StoredExperiment]:
-    """Return the experiments that are shown and of which runs are still stored, by signature."""
+    """Return the experiments that are shown and still have stored runs, by signature."""
     signatures = dict.fromkeys(source.signature for _, source in shown)
     experiments = {signature: store.StoredExperiment(store.root() / signature) for signature in signatures}
     return {signature: experiment for signature, experiment in experiments.items() if experiment.complete()}
 
 
 def sweep_provenances(shown: Iterable[Shown]) -> dict[str, SweepProvenance]:
-    """Return the provenance of each sweep of which experiments are shown, by its name."""
+    """Return the provenance of each sweep that has experiments which are shown, by its name."""
     sources_of: dict[str, dict[str, Source]] = {}
     for name, source in shown:
         of_sweep = sources_of.setdefault(name, {})

@@ -242,7 +242,7 @@ def _hindsight(experiment: Experiment | None) -> Hindsight | None:
 
 
 def _of_code(versions: Sequence[Found], code: str) -> list[Found]:
-    """Return what some code computed of the experiment of which these are the versions, the latest last."""
+    """Return what some code computed of the experiment that has these versions, the latest last."""
     present = [version for version in versions if not version.is_outdated][-1:]
     if code == PRESENT:
         return present

@@ -76,7 +76,7 @@ def effects(group: Sequence[Pair]) -> "pd.DataFrame":
 
     Returns:
         Those settings; result, runs (of the side that has fewer), and difference (the second less the first) with its
-        95 % interval. A pair of which a side is not stored has no row.
+        95 % interval. A pair has no row if one of its sides is not stored.
     """
     keys = varying_keys([a.settings for a, _ in group])
     rows: list[dict[str, Any]] = []

@@ -67,7 +67,7 @@ def as_text(table: "pd.DataFrame") -> "pd.DataFrame":
 
 
 def markdown(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a table in Markdown, the cells of which may have markup themselves (`markdown_text` if they have none)."""
+    """Return a table in Markdown; cells may have markup themselves (`markdown_text` if they have none)."""
     return "".join(f"| {' | '.join(line)} |\n" for line in [head, ["---"] * len(head), *rows])
 
 

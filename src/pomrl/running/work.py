@@ -160,7 +160,7 @@ def divide(jobs: Sequence[Job]) -> list[Part]:
 
 
 def _divide(block: Part, most: int) -> list[Part]:
-    """Return a block in parts of about as many runs, each of which takes a while."""
+    """Return a block in parts of about as many runs; each part takes a while."""
     number = max(1, int(min(most, block.seconds / cost.PART, len(block.runs))))
     edges = [len(block.runs) * i // number for i in range(number + 1)]
     return [replace(block, runs=block.runs[start:stop]) for start, stop in pairwise(edges)]

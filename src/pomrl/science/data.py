@@ -230,7 +230,7 @@ class Trajectories(Data):
         if m * self.length > MOST_TRANSITIONS:
             raise ValueError(
                 f"m={m}: a batch of so many trajectories of length {self.length} has more than {MOST_TRANSITIONS} "
-                "transitions, each of which is simulated"
+                "transitions, and each is simulated"
             )
 
     def draw(self, rngs: Generators, P: TaskModels, m: int, batches: int) -> Counts:

@@ -107,7 +107,7 @@ def explorations(
 
 
 def draw_models(belief: Belief, rngs: Generators) -> Float[np.ndarray, "n S A S"]:
-    """Draw a model of each run from a belief; a row of which nothing but zeros is drawn is the estimate's."""
+    """Draw a model of each run from a belief; where all entries of a row are drawn as 0, the row is the estimate's."""
     shape = belief.concentration[..., None] * belief.P_hat
     weight = np.stack([rng.standard_gamma(of_run) for rng, of_run in zip(rngs, shape, strict=True)])
     total = weight.sum(-1, keepdims=True)

@@ -113,7 +113,7 @@ def import_(
     Args:
         path: The archive.
         most: The most bytes that its files may have.
-        agrees: Whether these files of a study, none of which is there yet, are to be put into the current folder.
+        agrees: Whether these files of a study, which are not there yet, are to be put into the current folder.
 
     Raises:
         StoreError: It is no crate, it is too large, or a file of it is damaged or unexpected; or a file of a study

@@ -68,7 +68,7 @@ def read(folder: Path) -> Manifest:
     """Return the description of an experiment; StoreError if it is missing or damaged."""
     path = f"{folder}/{DESCRIPTION}"
     try:
-        status = os.stat(path)  # noqa: PTH116 (half of the time, of which thousands of experiments take much)
+        status = os.stat(path)  # noqa: PTH116 (in half of the time, which counts for thousands of experiments)
     except OSError as error:
         raise StoreError(f"{path}: it is missing; {REPAIR}") from error
     return _read(path, status.st_ino, status.st_mtime_ns)

@@ -89,11 +89,11 @@ class RewardLearning:
     """Standard deviation of the noise of a reward."""
     low: float
     high: float
-    """A reward of which nothing is known is uniform between these two; the paper's are so in [0, 1]."""
+    """An unknown reward is uniform between these two; the paper's are so in [0, 1]."""
 
     @property
     def prior(self) -> tuple[float, float]:
-        """Mean and variance of a reward of which nothing is known."""
+        """Mean and variance of an unknown reward."""
         return (self.low + self.high) / 2.0, (self.high - self.low) ** 2 / 12.0
 
     def estimate(self, memory: RewardMemory, mean: OfPairs, N: OfPairs) -> tuple[OfPairs, RewardMemory]:

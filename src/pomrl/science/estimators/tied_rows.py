@@ -368,7 +368,7 @@ def _positive(models: Models) -> Models:
 
 
 def _keep(models: Models, kept: Bool[np.ndarray, "n S A S"]) -> Models:
-    """Return the models without the transitions that are not kept; a row of which nothing is kept stays."""
+    """Return the models without the transitions that are not kept; a row that would lose all of them stays."""
     found = models * kept
     total = found.sum(-1, keepdims=True)
     return np.where(total > 0, found / np.where(total > 0, total, 1.0), models)

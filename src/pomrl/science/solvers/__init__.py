@@ -16,7 +16,7 @@ Which method is the fastest depends on the size of the models; each threshold st
 - At most `elimination.SMALL` states: policy iteration by elimination, by the compiled engine (`compiled`) or, where it
   was not built, with one elementwise operation of NumPy for all models.
 - More states: planning by relative value iteration, followed by LAPACK for the discount factors for which it converges
-  slowly. With less than `relative_values.LARGE` states, of which few follow each pair: LAPACK, with one call for all
+  slowly. With less than `relative_values.LARGE` states, where few follow each pair: LAPACK, with one call for all
   models.
 - At least `sparse.LARGE` states, and at most the share `sparse.SHARE` of all probabilities positive: sparse matrices,
   with BiCGSTAB where it converges quickly, and factorisations elsewhere.

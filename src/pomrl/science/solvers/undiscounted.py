@@ -12,7 +12,7 @@ from pomrl.science.solvers.action_ties import ACTION_TIE_TOLERANCE
 from pomrl.science.solvers.evaluation import action_values, chain_value, magnitude
 
 MOST_STEPS = 60_000.0
-"""Expected steps up to the end of which rounding errors of values stay below 1e-6, for rewards in [0, 1]."""
+"""With at most so many expected steps, rounding errors of values stay below 1e-6, for rewards in [0, 1]."""
 
 
 class NeverEndsError(ValueError):

@@ -1,4 +1,4 @@
-"""Choices of which variants of the paper's experiments are made: readings of its text, and differences to the notebook.
+"""The choices that make variants of the paper's experiments: readings of its text, and differences to the notebook.
 
 Each choice is a decision that the paper's text leaves open, has wrong, or that its authors' notebook takes otherwise.
 """

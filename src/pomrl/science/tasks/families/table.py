@@ -10,7 +10,7 @@ from pomrl.science.tasks.families.family import Candidates, FiniteTasks
 
 
 class Table(FiniteTasks):
-    """Models from a file, each of which a task has with the same chance.
+    """Models from a file; each task has one of them, all with the same probability.
 
     The file is NumPy's npz with P, [k, S, A, S] or [S, A, S] for one model, and R, [k, S, A] or [k, S, A, S], or
     [S, A] or [S, A, S] for all models alike. It is checked when it is read.

@@ -167,7 +167,7 @@ def no_regret() -> list[Part]:
     """the average regret vanishes with the number of tasks.
 
     Sec. 3.3 and title: "No-Regret"; the bound "boils down to O((σ + 1/√m)/√T)". For sigma > 0 the bound of Theorem 2
-    tends to a constant, of which the share of its value for one task is given at m = 5; and so does the regret itself:
+    tends to a constant, given at m = 5 as a share of its value for one task; and so does the regret itself:
     in the example of E7 (one sample of two actions, which lead on with 1/2 and with 0.4 or 0.6, the true mean as prior)
     the expected loss is the same in every task.
     """

@@ -1,4 +1,4 @@
-"""Dirichlet tasks of which all rows have the same mean, for simulations."""
+"""Dirichlet tasks whose rows all have the same mean, for simulations."""
 
 from dataclasses import dataclass
 

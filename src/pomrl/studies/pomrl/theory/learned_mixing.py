@@ -16,7 +16,7 @@ def learned_mixing_rates(
         sigma: Similarity of the tasks, a variance.
         m: Number of transitions that are sampled for each (s, a) in each task.
         T: Number of tasks in a sequence.
-        S: Number of states, half of which are not reached from a pair (s, a).
+        S: Number of states; half of them are not reached from a pair (s, a).
         seed: Seed of all draws.
 
     Returns:
