@@ -88,7 +88,7 @@ BAD = {
     "m=0": ("m=0", "greater than or equal to 1"),
     "gamma_schedule=fixed gamma_schedule.gamma=0.995": ("gamma_schedule.gamma=0.995", "gamma_eval=0.99"),
     "~estimator._target_": ("_target_",),
-    "-m sigma=range(1,0)": ("this sweep has no jobs",),
+    "-m sigma=range(1,0)": ("this sweep has no experiments",),
     "-m seed=range(0,1e12)": ("more than 100,000 values",),
     "runs=0": ("runs=0: ",),
     "-m execution.workers=1,2": ("execution: it holds for a sweep as a whole",),

@@ -82,7 +82,7 @@ def test_a_version_with_intervals_shows_no_more_runs_than_are_to_be_seen(
 def test_sweeps_that_lack_runs_of_what_a_figure_shows_are_named() -> None:
     assert [each.lacking for each in drawn("pomrl_vs_adapomrl")] == [{}]
     ((line,),) = [each.lacking.values() for each in drawn("omrl_baselines")]
-    assert line == "1 of 3 settings have fewer than 2 runs (sigma=0.01, estimator=oracle has 1)"
+    assert line == "1 of 3 experiments have fewer than 2 runs (sigma=0.01, estimator=oracle has 1)"
 
 
 def test_several_variants_are_drawn_by_one_call(outputs: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -35,11 +35,11 @@ def test_many_jobs_are_counted_before_they_are_composed(monkeypatch: pytest.Monk
     status, lines, said = command("-m", "seed=range(0,20000)")
     assert (status, lines, made_plain.call_count) == (1, [], 1)
     assert loaded.call_count <= 4  # Hydra itself composes the sweep as a whole
-    assert said.startswith("20,000 jobs, 2,000,000 runs to compute; about ")
-    assert said.endswith("more than 10,000 jobs are computed with yes=true\n")
+    assert said.startswith("20,000 experiments, 2,000,000 runs to compute; about ")
+    assert said.endswith("more than 10,000 experiments are computed with yes=true\n")
     status, lines, said = command("-m", "seed=range(0,20000)", "dry_run=true")
     assert (status, lines) == (0, [])
-    assert "estimated from the first job: 20,000 jobs" in said
+    assert "estimated from the first experiment: 20,000 experiments" in said
     assert not list(here.iterdir())
 
 
@@ -48,7 +48,7 @@ def test_a_dry_run_of_ten_million_runs_draws_few_of_them(monkeypatch: pytest.Mon
     drawn = counted(monkeypatch, RandomChains, "draw_mean")
     status, _, said = command("runs=10000000", "dry_run=true")
     assert (status, drawn.call_count) == (0, 7)
-    assert "1 job, 10,000,000 runs to compute; about " in said
+    assert "1 experiment, 10,000,000 runs to compute; about " in said
 
 
 def test_more_than_an_hour_needs_a_yes(monkeypatch: pytest.MonkeyPatch, here: Path) -> None:

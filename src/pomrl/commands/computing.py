@@ -33,8 +33,8 @@ def run(sweep: Sweep) -> bool:
     if len(experiments) < sweep.count:
         of_sweep = estimate(plan(experiments), sweep.count)
         if not experiments[0].request.dry_run:
-            raise ConfigError(f"{of_sweep}; more than {MOST_JOBS:,} jobs are computed with yes=true")
-        warn(f"estimated from the first job: {of_sweep}")
+            raise ConfigError(f"{of_sweep}; more than {MOST_JOBS:,} experiments are computed with yes=true")
+        warn(f"estimated from the first experiment: {of_sweep}")
         return True
     succeeded = compute(experiments)
     if succeeded and not experiments[0].request.dry_run:

@@ -39,7 +39,7 @@ class Request:
     dry_run: bool = False
     """Only say what would be computed."""
     yes: bool = False
-    """Compute also more than 10,000 jobs, or more than an hour."""
+    """Compute also more than 10,000 experiments, or more than an hour."""
     tag: Label = None
     """A word to find the experiment by, as +tag=NAME."""
     note: Label = None

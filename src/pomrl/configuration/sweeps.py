@@ -96,7 +96,7 @@ def compose_sweep(sources: Sources, words: Sequence[str], *, is_sweep: bool = Tr
     choices = [composer.choices(axes, further) for axes in sweeps]
     count = sum(prod(map(len, of_sweep)) for of_sweep in choices)
     if not count:
-        raise ConfigError("this sweep has no jobs, and so there is nothing to compute")
+        raise ConfigError("this sweep has no experiments, and so there is nothing to compute")
     jobs = chain.from_iterable(product(*of_sweep) for of_sweep in choices)
     first = composer.one(next(jobs))
     rest = composer.each(jobs) if count <= most or first.values.get("yes") is True else []

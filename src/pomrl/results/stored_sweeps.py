@@ -100,7 +100,7 @@ def load_sweep(settings: Sequence[Setting], most: int | None = None) -> StoredSw
         if shown := min(most, complete):
             tables.append(store.load(setting.experiment, shown))
             sources.append(Source.of(stored, shown, setting.varied))
-    few = f"{len(lacking)} of {len(settings)} settings have fewer than {promised} runs"
+    few = f"{len(lacking)} of {len(settings)} experiments have fewer than {promised} runs"
     line = f"{few} ({lacking[0]})" if lacking else None
     keys = {key: isinstance(value, str) for key, value in settings[0].varied.items()}
     return StoredSweep(_concatenate(tables, [source.settings for source in sources], keys), sources, promised, line)

@@ -94,7 +94,7 @@ class Estimate:
 
     def __str__(self) -> str:
         time = f"about {_duration(self.seconds / self.workers)} on {number_of(self.workers, 'worker')}"
-        return f"{number_of(self.jobs, 'job')}, {number_of(self.runs, 'run')} to compute; {time}"
+        return f"{number_of(self.jobs, 'experiment')}, {number_of(self.runs, 'run')} to compute; {time}"
 
 
 def estimate(jobs: Sequence[Job], times: int = 1) -> Estimate:
