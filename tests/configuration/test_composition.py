@@ -118,12 +118,15 @@ def test_what_cannot_be_composed_is_a_line_that_names_the_key(override: str, lin
 
 
 def test_a_shipped_option_is_not_hidden_by_ones_own(tmp_path: Path) -> None:
-    (tmp_path / "estimator").mkdir()
-    (tmp_path / "estimator" / "mine.yaml").touch()
-    assert PUBLISHED.with_options(tmp_path).own == tmp_path
-    (tmp_path / "estimator" / "bayes.yaml").touch()
-    with pytest.raises(ConfigError, match=r"bayes\.yaml: estimator=bayes is shipped"):
-        PUBLISHED.with_options(tmp_path)
+    options = tmp_path / "conf"
+    (options / "estimator").mkdir(parents=True)
+    (options / "estimator" / "mine.yaml").touch()
+    assert PUBLISHED.with_options(options).own == options
+    assert PUBLISHED.with_study(tmp_path).named == (tmp_path,)
+    (options / "estimator" / "bayes.yaml").touch()
+    for change, folder in ((PUBLISHED.with_options, options), (PUBLISHED.with_study, tmp_path)):
+        with pytest.raises(ConfigError, match=r"bayes\.yaml: estimator=bayes is shipped"):
+            change(folder)
 
 
 def test_a_sweep_that_has_no_meaning_under_a_variant_is_named_with_it() -> None:

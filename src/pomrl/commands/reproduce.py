@@ -95,9 +95,8 @@ def renew_pages(study: Study, judged: Judgements) -> None:
     if judged.older:
         warn(f"{study.word}: {views.older_in_words(study, judged)}")
     if judged.main:
-        families = {
-            name: [one.name for one in family.variants if one.is_single] for name, family in study.families.items()
-        }
+        named = study.families.items()
+        families = {name: [of.name for of in family.variants if of.is_single] for name, family in named}
         pages.write(study, CLAIMS, claims_page(study, judged, families))
 
 

@@ -36,8 +36,7 @@ class Sources:
     def folders(self) -> tuple[Path, ...]:
         """The folders of options, absolute. Of two files with the same name, that of the earlier folder is read."""
         of_studies = (folder / "conf" for folder in self.studies if (folder / "conf").is_dir())
-        own = [self.own] if self.own else []
-        return tuple(folder.resolve() for folder in (self.folder, *own, *of_studies))
+        return tuple(folder.resolve() for folder in (self.folder, *filter(None, [self.own]), *of_studies))
 
     @property
     def studies(self) -> tuple[Path, ...]:
@@ -45,18 +44,21 @@ class Sources:
         return (*shipped_folders(), *self.named)
 
     def with_study(self, folder: Path) -> "Sources":
-        """Return the sources with the sweeps and options of a study; those that are shipped are there already."""
+        """Return the sources with the sweeps and options of a study; ConfigError if one hides a shipped option."""
+        self._refuse_hidden(folder.resolve() / "conf")
         return self if folder.resolve() in self.studies else replace(self, named=(*self.named, folder.resolve()))
 
     def with_options(self, folder: Path | None) -> "Sources":
         """Return the sources with a folder of further options; ConfigError if it is none, or hides a shipped one."""
         if folder and not folder.is_dir():
             raise ConfigError(f"{folder}: there is no such folder of options")
-        if folder and folder.resolve() not in self.folders:
-            for path in sorted(folder.glob("*/*.yaml")):
-                if any((other / path.relative_to(folder)).exists() for other in self.folders):
-                    raise ConfigError(f"{path}: {path.parent.name}={path.stem} is shipped; give yours another name")
+        self._refuse_hidden(folder)
         return replace(self, own=folder)
+
+    def _refuse_hidden(self, folder: Path | None) -> None:
+        for path in sorted(folder.glob("*/*.yaml")) if folder and folder.resolve() not in self.folders else ():
+            if any((other / path.parent.name / path.name).exists() for other in self.folders):
+                raise ConfigError(f"{path}: {path.parent.name}={path.stem} is shipped; give yours another name")
 
 
 @cache
