@@ -99,7 +99,7 @@ class TestWhatIsListedIsChanged:
 
     def test_the_newest_come_first_and_since_leaves_older_ones_out(self) -> None:
         for sigma, start in ((0.01, "2026-11-16T23:59:59+00:00"), (0.02, "2026-11-17T00:00:00+00:00")):
-            said = published(sigma, 2).said()
+            said = published(sigma, 2).read_manifest()
             at = replace(said, provenance=replace(said.provenance, start=start))
             manifests.write(store.root() / said.signature, at)
         listed = pd.read_csv(io.StringIO(call(runs, "--format", "csv")[1]))
@@ -112,10 +112,10 @@ class TestWhatIsListedIsChanged:
         one, other = (published(sigma, 2) for sigma in (0.01, 0.02))
         assert call(runs, "--tag", "all")[1] == "2 experiments changed\n"
         call(runs, "sigma=0.02", "--tag", "2")
-        assert (one.said().tags, other.said().tags) == (["all"], ["all", "2"])
+        assert (one.read_manifest().tags, other.read_manifest().tags) == (["all"], ["all", "2"])
         call(runs, "tag=2", "--untag")
         assert call(runs, "--untag")[0] == 2
-        assert (one.said().tags, other.said().tags) == (["all"], ["all"])
+        assert (one.read_manifest().tags, other.read_manifest().tags) == (["all"], ["all"])
 
 
 HOSTILE = "[/red] [bold]x\x1b[31m\u202e\r\n:warning: <script>|"

@@ -84,7 +84,8 @@ def test_small_pictures_are_written_apart_with_what_renews_them(empty_outputs: P
     picture = empty_outputs / "readme" / "upper_bound.png"
     assert (status, out.splitlines()) == (0, [str(picture)])
     record = DerivedFiles(picture.with_suffix(".json"))
-    assert (record.fault(), record.said()["command"]) == (None, "python -m docs_build pomrl --pictures upper_bound")
+    assert record.fault() is None
+    assert record.read_sidecar()["command"] == "python -m docs_build pomrl --pictures upper_bound"
     assert "no_such_figure: pomrl has no such figure" in call(documents, "pomrl", "--pictures", "no_such_figure")[2]
 
 
@@ -100,7 +101,7 @@ def test_pictures_of_documents_are_there_and_each_picture_is_that_of_a_figure() 
 def test_no_picture_of_a_document_is_stale(name: str) -> None:
     record = DerivedFiles(PICTURES / f"{name}.json")
     assert record.fault() is None
-    said, study = record.said(), find(README[name])
+    said, study = record.read_sidecar(), find(README[name])
     drawn = ROOT / "outputs/studies" / study.name / "figures" / f"{name}.csv"
     if drawn.exists() and pd.read_csv(drawn)["n"].max() == said["runs"]:
         assert hashlib.sha256(drawn.read_bytes()).hexdigest() == said["values"], f"{name} is stale; {said['command']}"

@@ -152,7 +152,7 @@ def test_variants_stand_beside_the_claims_and_in_a_matrix(
 
 def test_provenance_is_that_of_what_is_stored(page: str) -> None:
     section = page.partition('id="provenance"')[2]
-    for provenance in (stored.said().provenance for stored in store.all_experiments()):
+    for provenance in (stored.read_manifest().provenance for stored in store.all_experiments()):
         assert provenance.platform in section
         assert provenance.packages["numpy"] in section
         assert (provenance.commit or "outside of a repository") in section

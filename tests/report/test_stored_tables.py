@@ -19,5 +19,5 @@ def test_rows_are_the_texts_that_were_written_without_empty_cells(tmp_path: Path
 def test_a_table_says_how_it_is_made_and_has_six_digits(tmp_path: Path) -> None:
     write_table(pd.DataFrame({"x": [0.1 + 0.2, 1 / 3]}), tmp_path / "table.csv", "this test", {"more": 1})
     assert (tmp_path / "table.csv").read_bytes() == b"x\n0.3\n0.333333\n"
-    said = DerivedFiles(tmp_path / "table.json").said()
+    said = DerivedFiles(tmp_path / "table.json").read_sidecar()
     assert (said["command"], said["more"]) == ("this test", 1)

@@ -154,16 +154,16 @@ def test_a_run_is_not_continued_under_another_version(monkeypatch: pytest.Monkey
     monkeypatch.setattr("pomrl.store.experiments.decisive_versions", lambda: other)
     with pytest.raises(store.StoreError, match=f"computed with .*{package} .*force=true"):
         store.open_experiment(experiment())
-    assert store.open_experiment(experiment(), force=True).said().versions == other
+    assert store.open_experiment(experiment(), force=True).read_manifest().versions == other
 
 
 def test_edited_code_gives_another_signature(monkeypatch: pytest.MonkeyPatch) -> None:
     kept = stored(range(10))
-    assert not kept.said().is_outdated()
+    assert not kept.read_manifest().is_outdated()
     monkeypatch.setattr("pomrl.store.experiments.code_digest", lambda components: "another")
     monkeypatch.setattr("pomrl.store.manifests.code_digest", lambda components: "another")
     assert store.signature(experiment()) != kept.signature
-    assert kept.said().is_outdated()
+    assert kept.read_manifest().is_outdated()
 
 
 def test_missing_runs_are_an_error_and_not_a_shorter_table() -> None:

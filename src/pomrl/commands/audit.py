@@ -68,7 +68,7 @@ def from_settings(stored: StoredExperiment) -> Experiment:
         StoreError: The description of the experiment is missing or damaged.
         ConfigError: The settings are wrong, or a class is not of this package, so that it must not be imported.
     """
-    said = stored.said()
+    said = stored.read_manifest()
     groups = [value for group, value in said.settings.items() if group in GROUPS and isinstance(value, dict)]
     if not all(str(value.get("_target_")).startswith("pomrl.") for value in groups):
         raise ConfigError("it has components of somebody's own; pomrl audit STUDY takes them from a study")

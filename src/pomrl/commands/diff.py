@@ -19,7 +19,7 @@ from pomrl.commands.terminal import print_frame, printable
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.settings import varying_keys
 from pomrl.configuration.sources import Sources
-from pomrl.results.chosen_runs import PREVIOUS, meant
+from pomrl.results.chosen_runs import PREVIOUS, resolve
 from pomrl.results.comparison import Pair, Side, differences, effects, group_pairs, nearest, same_problem
 from pomrl.results.tables import markdown_text
 
@@ -48,7 +48,7 @@ def main(parser: Parser) -> None:
 
 def sides(text: str, sources: Sources) -> list[Side]:
     """Return the experiments that an argument names, with their losses where they are stored."""
-    found, _ = meant(shlex.split(text), sources=sources)
+    found, _ = resolve(shlex.split(text), sources=sources)
     if not found:
         raise ConfigError(f"{text or 'defaults'}: nothing of this is stored")
     return [Side.of(stored, text) for stored in found]

@@ -27,10 +27,10 @@ def progress(total: int) -> Iterator[Advance]:
     columns = BarColumn(bar_width=10), TimeRemainingColumn(), TextColumn("left, {task.description}", markup=False)
     with Progress(*columns, console=terminal, transient=True, redirect_stdout=sys.stdout.isatty()) as bar:
         task = bar.add_task("runs", total=total)
-        yield lambda done, failed: bar.update(task, completed=done, description=_said(done, total, failed))
+        yield lambda done, failed: bar.update(task, completed=done, description=_progress_line(done, total, failed))
 
 
-def _said(done: int, total: int, failed: int) -> str:
+def _progress_line(done: int, total: int, failed: int) -> str:
     of_all = f"{done:,} of {total:,} runs"
     return f"{of_all}, {number_of(failed, 'experiment')} failed" if failed else of_all
 
@@ -46,6 +46,6 @@ def _lines(total: int) -> Advance:
         if tenth != said or now - said_at >= QUIET:
             said, said_at = tenth, now
             if done:
-                warn(f"{_said(done, total, failed)}, {now - start:.1f} s")
+                warn(f"{_progress_line(done, total, failed)}, {now - start:.1f} s")
 
     return advance

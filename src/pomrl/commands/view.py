@@ -38,7 +38,7 @@ def main(parser: Parser) -> None:
     parser.add_argument("--once", action="store_true", help="write the page, print its path and stop")
     arguments = parser.parse_intermixed_args()
     wanted = filters(arguments.filter)
-    table = _stored(wanted)
+    table = _describe_stored(wanted)
     if table.empty:
         exit_with(f"{store.root()}: nothing is stored{' with these settings' * bool(wanted)}")
     path = write(table, is_live=not arguments.once)
@@ -50,14 +50,14 @@ def main(parser: Parser) -> None:
     try:
         while True:
             time.sleep(SECONDS)
-            before, table = table, _stored(wanted)
+            before, table = table, _describe_stored(wanted)
             if not table.equals(before):
                 write(table, is_live=True)
     except KeyboardInterrupt:
         write(table, is_live=False)
 
 
-def _stored(wanted: dict[str, Any]) -> "pd.DataFrame":
+def _describe_stored(wanted: dict[str, Any]) -> "pd.DataFrame":
     return describe(store.find(**wanted) if wanted else store.all_experiments())
 
 

@@ -225,7 +225,7 @@ class Composer(ConfigLoaderImpl):
         if found.config_overrides:
             config = OmegaConf.create(values)
             self._apply_overrides_to_config(found.config_overrides, config)
-            values = _unresolved(config)
+            values = _to_values(config)
         choices = {group: option for group, option in found.overrides.known_choices.items() if option}
         return _Loaded(values, choices, looks.of_own_options(choices, self._folders), axes)
 
@@ -234,7 +234,7 @@ class Composer(ConfigLoaderImpl):
         read = deepcopy(self._files.load_config(path))
         if read is None or not isinstance(read.config, DictConfig):
             raise ConfigCompositionException(f"{path}: it has no keys")
-        return _unresolved(cast(DictConfig, self._embed_result_config(read, package).config))
+        return _to_values(cast(DictConfig, self._embed_result_config(read, package).config))
 
 
 def _states_of_files(folders: Iterable[Path]) -> Iterator[tuple[Path, int, int]]:
@@ -287,5 +287,5 @@ def _interpolate(said: str) -> Any:
     return cast(Values, resolved)[""]
 
 
-def _unresolved(config: DictConfig) -> Values:
+def _to_values(config: DictConfig) -> Values:
     return cast(Values, OmegaConf.to_container(config))

@@ -15,7 +15,7 @@ _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 """libyaml's loader where it was built, because figures ask for looks often."""
 
 
-def said(group: str, option: str, folders: Iterable[Path]) -> Mapping[str, Any] | None:
+def find(group: str, option: str, folders: Iterable[Path]) -> Mapping[str, Any] | None:
     """Return what is said of the look of an option, in the first of the folders that has this option.
 
     Raises:
@@ -35,4 +35,4 @@ def said(group: str, option: str, folders: Iterable[Path]) -> Mapping[str, Any] 
 def of_own_options(choices: Mapping[str, Any], folders: Iterable[str]) -> dict[str, Mapping[str, Any]]:
     """Return the looks of the options that are not published, by group, as these folders say them."""
     own = [path for path in map(Path, folders) if path.resolve() not in PUBLISHED.folders]
-    return {group: look for group, option in choices.items() if (look := said(group, option, own))}
+    return {group: look for group, option in choices.items() if (look := find(group, option, own))}

@@ -33,7 +33,7 @@ class PlannerContract(ComponentContract):
             gammas = np.stack([np.roll(GAMMAS, shift) for shift in range(len(P))])
             policies = component.plan(P, R, gammas)
             for i, g in np.ndindex(gammas.shape):
-                loss = lost(component, P[[i]], R[[i]], policies[[i], g], float(gammas[i, g]))
+                loss = policy_loss(component, P[[i]], R[[i]], policies[[i], g], float(gammas[i, g]))
                 assert loss.max() * (1 - gammas[i, g]) <= self.tolerance * max(1.0, np.abs(R).max())
 
     def test_what_is_no_model_is_refused(self, component: Planner) -> None:
@@ -58,7 +58,7 @@ def small_models(S: int = 4, A: int = 2) -> list[tuple[np.ndarray, np.ndarray]]:
     return models
 
 
-def lost(planner: Planner, P: np.ndarray, R: np.ndarray, policy: np.ndarray, gamma: float) -> np.ndarray:
+def policy_loss(planner: Planner, P: np.ndarray, R: np.ndarray, policy: np.ndarray, gamma: float) -> np.ndarray:
     """Return what a policy of each model loses in each state, over as many steps as the planner looks ahead."""
     steps = planner.looks_ahead
     if steps is None:

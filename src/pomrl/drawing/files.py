@@ -47,7 +47,7 @@ class Sidecar:
             StoreError: The file is missing or damaged, or another version wrote it.
         """
         try:
-            return TypeAdapter(cls).validate_python(DerivedFiles(path).said())
+            return TypeAdapter(cls).validate_python(DerivedFiles(path).read_sidecar())
         except ValidationError as error:
             raise StoreError(f"{path}: it is damaged, or another version wrote it") from error
 

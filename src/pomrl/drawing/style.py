@@ -55,7 +55,7 @@ def look(option: str, group: str = "estimator", stored: Mapping[str, Any] | None
     or in the folder `conf` of a study of one's own that this process has read, the last one first, or that is in the
     current folder.
     """
-    said = stored or looks.said(group, option, (*PUBLISHED.folders, *(folder / "conf" for folder in own_studies())))
+    said = stored or looks.find(group, option, (*PUBLISHED.folders, *(folder / "conf" for folder in own_studies())))
     digest = hashlib.sha256(option.encode()).digest()
     default = Look(option.replace("_", " "), _NINE[digest[0] % len(_NINE)], MARKERS[digest[1] % len(MARKERS)])
     try:

@@ -237,5 +237,5 @@ def read(folder: Path, named: Sequence[str] = ()) -> Judgements:
             found.setdefault(variant, {})[id] = Judgement.model_validate({**rows[0], "comparisons": rows})
     except (KeyError, ValidationError) as error:
         raise StoreError(f"{path}: of another version ({error})") from error
-    said = DerivedFiles(path.with_suffix(".json")).said() if of_claims else {}
+    said = DerivedFiles(path.with_suffix(".json")).read_sidecar() if of_claims else {}
     return Judgements({name: of for name, of in found.items() if of}, said.get(JUDGED_ON, {}))

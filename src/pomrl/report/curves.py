@@ -53,7 +53,7 @@ class _Member:
 
     @cached_property
     def problem_and_estimator(self) -> str:
-        others = {key: value for key, value in self.stored.said().settings.items() if key != "gamma_schedule"}
+        others = {key: value for key, value in self.stored.read_manifest().settings.items() if key != "gamma_schedule"}
         return json.dumps(others, sort_keys=True)
 
     @property
@@ -64,7 +64,7 @@ class _Member:
     def look(self, group: str = "estimator") -> Look:
         """Return the look of the option of a group."""
         option = str(self.settings[group])
-        return look(option, group, self.stored.said().look(group, option))
+        return look(option, group, self.stored.read_manifest().look(group, option))
 
     @property
     def schedule(self) -> str:

@@ -72,7 +72,7 @@ def _sweep(name: str, sources: Sequence[Source]) -> SweepProvenance:
 
 def report_provenance(shown: Iterable[Shown], drawn: Sequence[Sidecar] = ()) -> ReportProvenance:
     """Return the provenance of the stored experiments that are shown, and of the figures that have these sidecars."""
-    made = [stored.said().provenance for stored in stored_experiments(shown).values()]
+    made = [stored.read_manifest().provenance for stored in stored_experiments(shown).values()]
     environments = [(("Python", of.python), ("platform", of.platform), *of.packages.items()) for of in made]
     return ReportProvenance(
         min((provenance.start for provenance in made), default=""),

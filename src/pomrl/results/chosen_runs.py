@@ -54,7 +54,7 @@ class Found(NamedTuple):
     @staticmethod
     def of(stored: StoredExperiment) -> "Found":
         """Return what is stored under a signature; StoreError if its description is missing or damaged."""
-        said = stored.said()
+        said = stored.read_manifest()
         return Found(stored, stored.complete(), None, said.label(), said.is_outdated())
 
     def settings(self) -> dict[str, Any]:
@@ -119,7 +119,7 @@ def runs_in_words(numbers: Collection[int]) -> str:
     return number_of(most, "run") if fewest == most else f"{fewest:,} to {number_of(most, 'run')}"
 
 
-def meant(
+def resolve(
     words: Sequence[str] = (),
     where: Mapping[str, Any] | None = None,
     value: str | None = "planning_loss",
@@ -155,9 +155,9 @@ def meant(
         metric = [] if value is None or value in VALUES or "metric" in asked else [f"metric={value}"]
         experiments = selection(sources, [*(word for word in words if not word.startswith("code=")), *metric])
     versions: dict[str, list[Found]] = {}
-    for stored in sorted(store.find(**where), key=lambda stored: stored.said().provenance.start):
+    for stored in sorted(store.find(**where), key=lambda stored: stored.read_manifest().provenance.start):
         if (version := Found.of(stored)).runs:
-            versions.setdefault(json.dumps(stored.said().settings, sort_keys=True), []).append(version)
+            versions.setdefault(json.dumps(stored.read_manifest().settings, sort_keys=True), []).append(version)
     found, left_out = list[Found](), 0
     for identity, experiment in _list_wanted(experiments) if experiments else [(key, None) for key in versions]:
         of_settings = versions.get(identity, [])
@@ -182,7 +182,7 @@ def choose(
         ConfigError: A setting is wrong.
         StoreError: There are none.
     """
-    all_found, notes = meant(words, where, value, sources)
+    all_found, notes = resolve(words, where, value, sources)
     found = [version for version in all_found if version.runs]
     if not found:
         asked = " ".join([*words, *(f"{key}={value}" for key, value in (where or {}).items())])

@@ -57,7 +57,7 @@ def load_simulation(simulation: Simulation) -> StoredSweep:
     Raises:
         StoreError: The simulation is not stored, or its table is damaged.
     """
-    table, digests = simulation.load(), simulation.files.said()["files"]
+    table, digests = simulation.load(), simulation.files.read_sidecar()["files"]
     source = Source(simulation.signature, simulation.sequences, settings={}, blocks=digests)
     return StoredSweep(table, [source], promised=None, lacking=None)
 

@@ -69,7 +69,7 @@ def export(
         graph.append({"@id": quote(name), "@type": "Dataset", "description": settings, "hasPart": has})
         files |= of_each
     graph += [{"@id": quote(name), "@type": "File"} for name in files]
-    computed = max(experiment.said().provenance.start for experiment in stored)[:10]
+    computed = max(experiment.read_manifest().provenance.start for experiment in stored)[:10]
     with zipfile.ZipFile(path, "w") as archive:
         for name, file in files.items():
             archive.write(file, name)

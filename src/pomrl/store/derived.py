@@ -27,7 +27,7 @@ class DerivedFiles:
         """Return whether there is a sidecar."""
         return self.sidecar.exists()
 
-    def said(self) -> dict[str, Any]:
+    def read_sidecar(self) -> dict[str, Any]:
         """Return what the sidecar says; its entry `files` has the digest of each other file by name.
 
         Raises:
@@ -40,7 +40,7 @@ class DerivedFiles:
 
     def content(self, name: str) -> bytes:
         """Return the content of one of the files; StoreError, with what renews it, if it is not what was written."""
-        path, said = self.sidecar.with_name(name), self.said()
+        path, said = self.sidecar.with_name(name), self.read_sidecar()
         if _digest(content := files.content(path)) != said["files"].get(name):
             remedy = f"{said.get('command') or 'the command that made it'} renews it"
             raise StoreError(f"{path}: its digest is not the one in {self.sidecar.name}; {remedy}")
@@ -49,7 +49,7 @@ class DerivedFiles:
     def fault(self) -> str | None:
         """Return what is wrong with the set, or None."""
         try:
-            for name in self.said()["files"] if self.is_made else ():
+            for name in self.read_sidecar()["files"] if self.is_made else ():
                 self.content(name)
         except StoreError as error:
             return str(error)

@@ -132,7 +132,7 @@ def label(
     looks: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> None:
     """Add a tag and a note to what is stored, and take another tag away; say how options look now."""
-    said = stored.said()
+    said = stored.read_manifest()
     tags = dict.fromkeys([*said.tags, *([] if tag is None else [str(tag)])])
     notes = dict.fromkeys([*said.notes, *([] if note is None else [str(note)])])
     if without is not None:
@@ -144,7 +144,7 @@ def label(
 
 def close_experiment(stored: StoredExperiment, experiment: Experiment) -> None:
     """Say when the computation of runs ended, and what the options were called that asked for them."""
-    said = stored.said()
+    said = stored.read_manifest()
     ended = replace(said, options=_options(experiment), provenance=replace(said.provenance, end=now()))
     manifests.write(stored.folder, ended)
 

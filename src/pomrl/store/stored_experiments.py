@@ -28,20 +28,20 @@ class StoredExperiment:
         """The name of its folder."""
         return self.folder.name
 
-    def said(self) -> Manifest:
+    def read_manifest(self) -> Manifest:
         """Return what is stored of it besides runs; StoreError if that is missing or damaged."""
         return manifests.read(self.folder)
 
     def manifest(self) -> Manifest | None:
         """Return what is stored of it besides runs, if that can be used."""
         try:
-            return self.said()
+            return self.read_manifest()
         except StoreError:
             return None
 
     def flat_settings(self) -> dict[str, Any]:
         """Return its settings by dotted keys, and the name of each group's option."""
-        return self.said().flat_settings()
+        return self.read_manifest().flat_settings()
 
     def files(self) -> list[StoredBlock]:
         """Return what the names of its files say, in the order of their runs."""
@@ -72,7 +72,7 @@ class StoredExperiment:
         """Return a line for each file that is not what was written."""
         faults = [fault for block in self.blocks() if (fault := self.fault_of(block))]
         try:
-            manifests.check(self.folder / manifests.DESCRIPTION, self.said())
+            manifests.check(self.folder / manifests.DESCRIPTION, self.read_manifest())
         except StoreError as error:
             faults.insert(0, str(error))
         return faults
@@ -95,7 +95,7 @@ class StoredExperiment:
 
         Each part has whole runs; StoreError if runs are missing or damaged.
         """
-        T = self.said().settings["T"]
+        T = self.read_manifest().settings["T"]
         for n, part in self._parts(names, runs):
             yield {name: column.reshape(n, T, -1) for name, column in part.items()}
 
@@ -107,7 +107,7 @@ class StoredExperiment:
     def losses(self, runs: int | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Return the planning losses, or the metric, over runs, tasks and discount factors, and the latter."""
         wanted, name = self._count_wanted(runs), self._loss
-        gammas, T = self._gammas(), self.said().settings["T"]
+        gammas, T = self._gammas(), self.read_manifest().settings["T"]
         return self.columns([name], wanted)[name].reshape(-1, T, len(gammas)), gammas
 
     def mean_losses(self, runs: int | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -130,7 +130,7 @@ class StoredExperiment:
 
     def names(self) -> list[str]:
         """Return the names of the columns of its table."""
-        return [*SCHEMA, *([MEASURED] if "metric" in self.said().settings else [])]
+        return [*SCHEMA, *([MEASURED] if "metric" in self.read_manifest().settings else [])]
 
     def _count_wanted(self, runs: int | None) -> int:
         complete = self.complete()
