@@ -14,7 +14,7 @@ from pomrl.configuration.sweeps import Setting
 from pomrl.judging.basis import Basis
 from pomrl.judging.budget import Case, Spending, decide
 from pomrl.judging.claim import Claim, claim
-from pomrl.judging.comparisons import smaller_minimum
+from pomrl.judging.comparisons import less_in_shares, smaller_minimum
 from pomrl.judging.verdict import Part, Verdict
 from pomrl.results.losses import Losses, SweepLosses
 from pomrl.running import cost
@@ -89,18 +89,20 @@ class TestReading:
     ) -> None:
         assert described(basis.experiments_of(BY_ID[id], parts)) == expected
 
-    def test_the_smallest_loss_of_several_settings_reads_all_of_them(self, settings: Settings) -> None:
-        """Whichever of them has it in losses that are made up."""
+    def test_the_smallest_of_losses_reads_all_of_them_and_a_share_its_whole(self, settings: Settings) -> None:
+        """Whichever of them is the smallest in losses that are made up, and whatever their differences are there."""
         names = ("oracle", "pomrl", "ada_pomrl", "aggregating", "without_meta")
 
         @claim("X.1", "task_similarity")
         def smallest(sweep: SweepLosses) -> list[Part]:
             """The smallest loss is below 1."""
             losses = [sweep.at(sigma=0.01, estimator=name).regret for name in names]
-            return [smaller_minimum(np.stack(losses, axis=1), np.ones((len(losses[0]), 1)), "smallest")]
+            below = smaller_minimum(np.stack(losses, axis=1), np.ones((len(losses[0]), 1)), "smallest")
+            return [below, less_in_shares(losses[0], losses[1], losses[2], "a share")]
 
         on = Basis("printed", {"task_similarity": settings["task_similarity"]}, [smallest], ANALYSES)
         assert described(on.experiments_of(smallest, [0])) == {(name, 0.01) for name in names}
+        assert described(on.experiments_of(smallest, [1])) == {(name, 0.01) for name in names[:3]}
         first, *others = settings["task_similarity"]
         assert replace(on, settings={"task_similarity": [replaced(first, 7), *others]}).promised_runs(smallest) == 7
 

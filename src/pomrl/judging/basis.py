@@ -92,19 +92,20 @@ class Basis:
         """Return the experiments that each part of a claim reads, found by trial on losses that are made up.
 
         The losses of one experiment after the other are changed: the estimates of the parts that read them change too.
-        The changed ones are below all others, so that a minimum over experiments changes with each of them.
+        No two experiments have the same losses, because what is multiplied with a difference of 0 changes nothing. The
+        changed ones are below all others, so that a minimum over experiments changes with each of them.
         A part about gamma* or a count, which may stay where they are, counts as reading all that the claim reads.
         A part that nothing changes, such as one that compares losses with themselves, counts as reading whole sweeps.
         """
-        asked: dict[int, Experiment] = {}
+        asked: dict[int, tuple[int, Experiment]] = {}
 
         def losses(experiment: Experiment, changed: Experiment | None = None) -> Losses:
-            asked[id(experiment)] = experiment
-            return invent(experiment, 2, seed=1, least=0.0) if experiment is changed else invent(experiment, 2, seed=0)
+            number, _ = asked.setdefault(id(experiment), (len(asked), experiment))
+            return invent(experiment, 2, 2 * number + (experiment is changed), least=float(experiment is not changed))
 
         before = claim.parts(self.sweeps(claim, losses))
         read: list[list[Experiment]] = [[] for _ in before]
-        for changed in list(asked.values()):
+        for _, changed in list(asked.values()):
             after = claim.parts(self.sweeps(claim, partial(losses, changed=changed)))
             for of_part, old, new in zip(read, before, after, strict=True):
                 if old.estimate.value != new.estimate.value or old.estimate.may_stay:
