@@ -1,4 +1,4 @@
-"""The main job computes every sweep of a study once, and then its claims, figures, pages and report."""
+"""`pomrl reproduce` computes every sweep of a study once, and then its claims, figures, pages and report."""
 
 from pathlib import Path
 

@@ -63,11 +63,11 @@ class TestClaims:
         assert by_itself(BY_ID[id].parts(in_world(as_in_the_paper, id, runs=5))) is Verdict.UNDECIDED
 
     def test_a_setting_that_is_not_there(self, paper):
-        with pytest.raises(LookupError, match="no setting"):
+        with pytest.raises(LookupError, match="no experiment"):
             paper["gamma_0"].at(gamma_0=0.7)
 
     def test_a_key_that_the_sweep_does_not_vary(self, paper):
-        with pytest.raises(LookupError, match=r"no setting .*sgima=.*; in it start_deviation is"):
+        with pytest.raises(LookupError, match=r"no experiment with .*sgima=.*; in it start_deviation is"):
             paper["initial_similarity"].at(start_deviation=0.1, sgima=0.01)
 
     def test_one_about_a_simulation_takes_its_table(self):

@@ -146,7 +146,7 @@ def test_a_page_whose_code_fails_is_one_line(here: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        ("estimator=name", "estmator=name", "LookupError: the sweep has no setting estmator"),
+        ("estimator=name", "estmator=name", "LookupError: the sweep has no experiment with estmator"),
         (".regret", ".task(9)", "LookupError: there is no task 9: tasks count from 1, and the experiment has 2"),
         ("    return [", "    return [] and [", "TypeError: a claim returns a list of parts"),
     ],

@@ -53,7 +53,7 @@ class Series:
         return sweep == self.sweep and all(_equal(varied[name], value) for name, value in chosen.items())
 
     def refuse_unknown(self, varied: Sequence[Mapping[str, Any]]) -> None:
-        """Raise a ConfigError if the series asks for a value that none of the settings of its sweep has."""
+        """Raise a ConfigError if the series asks for a value that no experiment of its sweep has."""
         for key, wanted in self.settings.items():
             values = [settings[key] for settings in varied if key in settings]
             if key not in SCHEMA and not any(_equal(value, wanted) for value in values):

@@ -27,7 +27,7 @@ FEW = 5
 """Fewer versions than this are drawn in this process: starting others would take longer."""
 
 MOST_RUNS = 4000
-"""The most runs of a setting that a figure shows: with more, intervals get narrower than a line, and memory grows."""
+"""The most runs of an experiment that a figure shows: more make intervals narrower than a line, and take memory."""
 
 FOLDER = "figures"
 """The folder of figures in the outputs of a study; those of variants have folders in it."""
@@ -119,7 +119,7 @@ def _draw(selection: Selection, name: str) -> Outcome:
 def load_sweeps(selection: Selection, name: str) -> dict[str, StoredSweep]:
     """Return what a version of a figure shows of its sweeps and simulations.
 
-    It is as many runs as all of its settings have, and no more than the sweeps promise if there are no intervals.
+    It is as many runs as all of its experiments have, and no more than the sweeps promise if there are no intervals.
     """
     figure = version_of(selection.study, name)
     shown = shown_settings(figure, selection)

@@ -32,7 +32,7 @@ class Basis:
     variant: str
     """The name of the variant."""
     settings: Mapping[str, Sequence[Setting]]
-    """The settings of the sweeps that can be composed; claims about other sweeps are not judged."""
+    """The experiments of the sweeps that can be composed; claims about other sweeps are not judged."""
     registry: Sequence[Claim]
     """The claims that share the error, whether or not they can be judged on this basis."""
     analyses: tuple[int, ...] = ()
@@ -44,7 +44,7 @@ class Basis:
 
     @property
     def claims(self) -> list[Claim]:
-        """The claims about sweeps that can be judged on this basis, because it has all settings that they read."""
+        """The claims about sweeps that can be judged on this basis, because it has all experiments that they read."""
         return [claim for claim in self.registry if claim.id in self._read]
 
     def unjudged_outcome(self, claim: Claim) -> Outcome:
@@ -84,7 +84,7 @@ class Basis:
         read: dict[str, list[list[Experiment]]] = {}
         for claim in self.registry:
             if claim.sweeps and set(claim.sweeps) <= self.settings.keys():
-                with suppress(LookupError):  # the claim is about a setting that this basis does not have
+                with suppress(LookupError):  # the claim is about an experiment that this basis does not have
                     read[claim.id] = self.experiments_by_part(claim)
         return read
 
@@ -126,7 +126,7 @@ def invent(experiment: Experiment, runs: int, seed: int, least: float = 1.0) -> 
 
 
 class _OnDemand(UserDict[tuple[Any, ...], Any]):
-    """The losses of the settings of a sweep, each made of its experiment when it is asked for."""
+    """The losses of the experiments of a sweep, each made when it is asked for."""
 
     def __init__(self, experiments: Mapping[tuple[Any, ...], Experiment], make: Callable[[Experiment], Losses]) -> None:
         super().__init__(experiments)
@@ -138,7 +138,7 @@ class _OnDemand(UserDict[tuple[Any, ...], Any]):
 
 @dataclass(frozen=True)
 class Reader:
-    """Reads losses from the store, and keeps the latest of them for claims that read the same settings."""
+    """Reads losses from the store, and keeps the latest of them for claims that read the same experiments."""
 
     kept: dict[tuple[str, int], Losses] = field(default_factory=dict)
     judged: dict[tuple[Any, ...], tuple[Part, ...]] = field(default_factory=dict)

@@ -73,7 +73,7 @@ class Claim:
         """Check the claim on the losses of its sweeps, or the table of its simulation, which are found by their names.
 
         Raises:
-            LookupError: A sweep or the simulation is not among them, or a sweep lacks a setting.
+            LookupError: A sweep or the simulation is not among them, or a sweep lacks an experiment.
             TypeError: The function does not return a list of at least one part.
         """
         names = (self.simulation.name,) if self.simulation else self.sweeps

@@ -1,7 +1,7 @@
 """The kinds of comparisons that claims consist of; each returns a part of a claim.
 
-`words` name what is compared. To them is added how: all comparisons are in pairs over runs, because settings of one
-seed share their draws whatever else they differ in.
+`words` name what is compared. To them is added how: all comparisons are in pairs over runs, because experiments
+with one seed share their draws whatever else they differ in.
 """
 
 from collections.abc import Sequence

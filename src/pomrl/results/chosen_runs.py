@@ -230,7 +230,7 @@ def _find_by_name(word: str) -> StoredExperiment:
 
 
 def _list_wanted(experiments: Sequence[Experiment]) -> list[tuple[str, Experiment]]:
-    """Return experiments without repetitions, each with the settings that tell what is stored of it."""
+    """Return each of the experiments once, with the settings that tell what is stored of it."""
     identities = [json.dumps(scientific_settings(experiment), sort_keys=True) for experiment in experiments]
     pairs = zip(identities, experiments, strict=True)
     return list({(identity, repr(_hindsight(of))): (identity, of) for identity, of in pairs}.values())

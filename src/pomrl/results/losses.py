@@ -153,7 +153,7 @@ def at_best_fixed(losses: Losses) -> LossPerRun:
 
 @dataclass(frozen=True)
 class SweepLosses:
-    """The losses of all settings of a sweep, over the same runs."""
+    """The losses of all experiments of a sweep, over the same runs."""
 
     names: tuple[str, ...]
     """The names of the settings that vary: the last parts of their dotted keys."""
@@ -163,7 +163,7 @@ class SweepLosses:
     """How the schedules that choose in hindsight do so, under the reading of the paper in question (R8)."""
 
     def where(self, **fixed: Any) -> "SweepLosses":
-        """Return the settings with these values of some names, as a sweep that varies the others."""
+        """Return the experiments with these values of some names, as a sweep that varies the others."""
         whole = {
             tuple(value for name, value in zip(self.names, key, strict=True) if name not in fixed): key
             for key in self.losses
@@ -174,15 +174,15 @@ class SweepLosses:
         return SweepLosses(names, losses, self.choice)
 
     def at(self, **settings: Any) -> Losses:
-        """Return the losses of the setting with these values; a name that is left out does not vary there.
+        """Return the losses of the experiment with these values; a name that is left out does not vary there.
 
         Raises:
-            LookupError: The sweep has no such setting, or does not vary a key.
+            LookupError: The sweep has no such experiment, or does not vary a key.
         """
         key = tuple(settings.get(name) for name in self.names)
         asked = ", ".join(f"{name}={value!r}" for name, value in settings.items())
         if key not in self.losses or not settings.keys() <= {*self.names}:
             values = zip(self.names, zip(*self.losses, strict=True), strict=True)
             known = "; ".join(f"{name} is {', '.join(map(repr, dict.fromkeys(of)))}" for name, of in values)
-            raise LookupError(f"the sweep has no setting {asked}; in it {known or 'nothing varies'}")
+            raise LookupError(f"the sweep has no experiment with {asked}; in it {known or 'nothing varies'}")
         return self.losses[key]

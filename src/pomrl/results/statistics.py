@@ -42,7 +42,7 @@ def band(frame: "pd.DataFrame", by: Sequence[str], value: str = "planning_loss",
         of runs. With a single run lower and upper are NaN.
 
     Raises:
-        ValueError: A group has several rows of one run, so that the band would be one over tasks or settings.
+        ValueError: A group has several rows of one run, so that the band would be one over tasks or experiments.
     """
     _refuse_repeated_runs(frame, by)
     groups = frame.groupby(list(by), observed=True)[value]

@@ -38,9 +38,9 @@ class StoredSweep:
     """What is stored of a sweep."""
 
     table: "pd.DataFrame"
-    """The tables of all settings, one below the other; columns of the settings that vary stand in front."""
+    """The tables of all experiments, one below the other; columns of the settings that vary stand in front."""
     sources: list[Source]
-    """Where the tables come from: one source for each setting that is stored."""
+    """Where the tables come from: one source for each experiment that is stored."""
     promised: int | None
     """The number of runs that the sweep asks for in its YAML file; None for a simulation, which has no runs."""
     lacking: str | None
@@ -63,25 +63,25 @@ def load_simulation(simulation: Simulation) -> StoredSweep:
 
 
 def shared_runs(settings: Iterable[Setting]) -> int:
-    """Return the number of runs that all of these settings have; those without any run do not count.
+    """Return the number of runs that all of these experiments have; those without any run do not count.
 
-    The runs of a setting are counted from run 0 to the first that is missing. If no setting has any, the number is 0.
+    The runs of an experiment are counted from run 0 to the first that is missing. If none has any, the number is 0.
     """
     complete = [store.lookup(setting.experiment).complete() for setting in settings]
     return min((runs for runs in complete if runs), default=0)
 
 
 def promised_runs(settings: Iterable[Setting]) -> int:
-    """Return the number of runs that a sweep of these settings asks for in its YAML file."""
+    """Return the number of runs that a sweep of these experiments asks for in its YAML file."""
     return max(setting.experiment.request.runs for setting in settings)
 
 
 def load_sweep(settings: Sequence[Setting], most: int | None = None) -> StoredSweep:
-    """Load what is stored of the settings of a sweep.
+    """Load what is stored of the experiments of a sweep.
 
     Args:
-        settings: The settings, which all vary the same keys.
-        most: The number of runs of each setting to load at most; by default the number that the sweep promises.
+        settings: The experiments, which all vary the same keys.
+        most: The number of runs of each experiment to load at most; by default the number that the sweep promises.
 
     Raises:
         StoreError: A file of what is stored is damaged.
@@ -109,7 +109,7 @@ def load_sweep(settings: Sequence[Setting], most: int | None = None) -> StoredSw
 def _concatenate(
     tables: "Sequence[pd.DataFrame]", varied: Sequence[Mapping[str, Any]], keys: Mapping[str, bool]
 ) -> "pd.DataFrame":
-    """Concatenate the tables of settings, with a column for each key that varies. There may be no settings.
+    """Concatenate the tables of experiments, with a column for each key that varies. There may be no tables.
 
     Columns are moved one after the other, because all of them together take much memory.
 

@@ -24,7 +24,7 @@ FEW = NUMBERS[:3]
 """Those with which a model is inaccurate."""
 
 GAMMA_EVAL, STATES, ACTIONS, ERROR = 0.99, 10, 2, 0.05
-"""The setting of the sweeps, and the probability with which a bound may fail."""
+"""The settings of the sweeps, and the probability with which a bound may fail."""
 
 GAMMAS = np.array([*(i / 20 for i in range(20)), GAMMA_EVAL])
 

@@ -60,7 +60,7 @@ def model_error_coverage(
         tasks: Numbers of tasks T; all are the first tasks of the same sequences.
 
     Returns:
-        A row for each setting, prior and version of the bound, with the columns S, A, m, sigma, T, prior, version;
+        A row for each case, prior and version of the bound, with the columns S, A, m, sigma, T, prior, version;
         coverage, the share of sequences in which every error is below its bound; looseness, the number that the bounds
         can be divided by to hold in a share 1 - delta of sequences; and sequences, their number.
     """
@@ -133,16 +133,16 @@ def regret_coverage(
     The MDPs have `S` states and `A` actions, and a sequence `T` tasks.
 
     Args:
-        sequences: Number of independent runs.
+        sequences: Number of independent sequences of tasks.
         seed: Seed of all draws.
         delta: Probability that a bound may fail, strictly between 0 and 1.
         ms: Numbers of transitions that are sampled for each (s, a) in each task.
         sigmas: Standard deviations of `UniformBall`, which the mixing rate takes; the bounds have the almost-sure
-            radius of each run.
+            radius of each sequence.
         gammas: Discount factors that are planned with; the last one is gamma_eval.
 
     Returns:
-        A row for each setting, prior, version of the bound, gamma and quantity, with the columns m, sigma, prior,
+        A row for each case, prior, version of the bound, gamma and quantity, with the columns m, sigma, prior,
         version, gamma; quantity, `planning_loss` (in all tasks at once) or `average_regret`; and coverage, looseness
         and sequences as in `model_error_coverage`.
     """

@@ -21,15 +21,15 @@ def related_tasks(
 
     Args:
         dirichlet: Distribution of the tasks, over S states.
-        sequences: Number of independent runs.
-        T: Number of tasks in a run.
+        sequences: Number of independent sequences of tasks.
+        T: Number of tasks in a sequence.
         gamma_eval: Discount factor at which policies are judged, the largest that the schedule chooses.
         seed: Seed of all draws.
 
     Returns:
-        A row for each task and run, sorted so, with the columns task (from 1), run; P_1 .. P_S, P_bar_1 .. P_bar_S,
-        prior_1 .. prior_S and P_hat_1 .. P_hat_S, the probabilities of the task's model, its batch, its prior and its
-        estimate; and gamma, the discount factor that is planned with.
+        A row for each task and sequence, sorted so, with the columns task (from 1), run; P_1 .. P_S, P_bar_1 ..
+        P_bar_S, prior_1 .. prior_S and P_hat_1 .. P_hat_S, the probabilities of the task's model, its batch, its prior
+        and its estimate; and gamma, the discount factor that is planned with.
     """
     rng = np.random.default_rng(seed)
     P = rng.dirichlet(dirichlet.pseudo_counts, (T, sequences))
