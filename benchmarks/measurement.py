@@ -24,10 +24,10 @@ LARGE_MODELS = {100: (4, 5), 300: (2, 3), 1000: (1, 3)}
 def ratios() -> pd.DataFrame:
     """Compare all contenders with us: the median, smallest and largest ratio over rounds."""
     models, gammas = draw(OURS.few, 10, 2), grid(21)
-    rows = [compare(name, each, models, gammas, each.few, ROUNDS) for name, each in SMALL.items()]
+    rows = [compare(name, contender, models, gammas, contender.few, ROUNDS) for name, contender in SMALL.items()]
     for S, (count, rounds) in LARGE_MODELS.items():
         models, gammas = draw(count, S, 2), grid(100)
-        rows += [compare(name, each, models, gammas, count, rounds) for name, each in LARGE.items()]
+        rows += [compare(name, contender, models, gammas, count, rounds) for name, contender in LARGE.items()]
     return pd.DataFrame(rows)
 
 
@@ -79,7 +79,7 @@ def check_equal(name: str, contender: Contender, models: Models, gammas: Float[n
 
     Losses are compared nowhere else: they follow from the policies.
     """
-    ours, theirs = (each.plan(models.P_hat, models.R, gammas) for each in (OURS, contender))
+    ours, theirs = (planner.plan(models.P_hat, models.R, gammas) for planner in (OURS, contender))
     for g, gamma in enumerate(gammas.tolist()):
         values = [policy_value(models.P_hat, models.R, policies[:, g], gamma) for policies in (ours, theirs)]
         difference = np.abs(values[0] - values[1]).max()

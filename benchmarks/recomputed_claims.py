@@ -257,7 +257,7 @@ def main() -> None:
     settings, wrong, claims = stored_settings(outputs), 0, {"T.1"}
     for column, (claim, words, methods, how) in product(COLUMNS, _comparisons()):
         stored = judged.loc[(column, claim, words)]
-        losses = [losses_of(folder_of(settings, column, *each))[: int(stored["part_runs"])] for each in methods]
+        losses = [losses_of(folder_of(settings, column, *method))[: int(stored["part_runs"])] for method in methods]
         ours, theirs = how(*losses), tuple(stored[["estimate", "lower", "upper"]])
         slack = 0.1 * (theirs[2] - theirs[1])
         agrees = (
@@ -267,8 +267,8 @@ def main() -> None:
         )
         wrong += not agrees
         claims.add(claim)
-        shown = (f"{each[0]:+.4f} [{each[1]:+.4f}, {each[2]:+.4f}]" for each in (ours, theirs))
-        print(f"{claim:5} {column:9}", *(f"{each:28}" for each in shown), "agrees" if agrees else "DISAGREES", words)
+        shown = (f"{interval[0]:+.4f} [{interval[1]:+.4f}, {interval[2]:+.4f}]" for interval in (ours, theirs))
+        print(f"{claim:5} {column:9}", *(f"{text:28}" for text in shown), "agrees" if agrees else "DISAGREES", words)
     exact = float(coins_fail(20, 0.0208, 1000))
     stored = float(judged.xs("T.1", level="claim")["estimate"].iloc[0])
     wrong += abs(exact - stored) > 5e-4

@@ -89,7 +89,7 @@ def _rows(cls: type, objects: Mapping[str, Any], keys: Iterable[str]) -> list[tu
 def _meanings(cls: type) -> dict[str, str]:
     """Return what the docstrings below the keys of a class and of its bases say, without capital and full stop."""
     members = package()[f"{cls.__module__}.{cls.__qualname__}".removeprefix("pomrl.")].all_members
-    texts = {key: " ".join(each.docstring.value.split()) for key, each in members.items() if each.docstring}
+    texts = {key: " ".join(member.docstring.value.split()) for key, member in members.items() if member.docstring}
     return {key: _in_a_cell(text.removesuffix(".")) for key, text in texts.items()}
 
 

@@ -57,12 +57,12 @@ def reference(face: str) -> str:
     """
     module = package()[face] if face else package()
     title = f"pomrl.{face}" if face else "import pomrl"
-    public = [each for each in module.members.values() if not each.name.startswith("_")]
-    places = {each.name: each.target_path if each.is_alias else each.path for each in public}
-    ours = [each for each in public if places[each.name].startswith("pomrl.") and (each.is_alias or not each.is_module)]
-    if missing := [each.name for each in ours if not each.has_docstring]:
+    public = [member for member in module.members.values() if not member.name.startswith("_")]
+    places = {item.name: item.target_path if item.is_alias else item.path for item in public}
+    ours = [item for item in public if places[item.name].startswith("pomrl.") and (item.is_alias or not item.is_module)]
+    if missing := [item.name for item in ours if not item.has_docstring]:
         raise PluginError(f"{title}: public names without a docstring: {', '.join(missing)}")
-    names = sorted((each.name for each in ours), key=str.lower)
+    names = sorted((item.name for item in ours), key=str.lower)
     blocks = (f"::: {places[name]}{HEADING.format(name)}" for name in names)
     return "\n\n".join([f"# {title}", module.docstring.value, *blocks])
 

@@ -24,8 +24,8 @@ def test_every_sweep_and_those_that_others_have_is_computed_with_its_own_number_
     for runs, expected in ((None, [10, 10, *[promised] * len(of_theirs)]), (3, [3] * (2 + len(of_theirs)))):
         experiments.clear()
         reproduce.compute_sweeps(find("mine"), runs)
-        assert [each.request.runs for each in experiments] == expected
-        assert [each.problem.seed for each in experiments][:2] == [1, 1]
+        assert [experiment.request.runs for experiment in experiments] == expected
+        assert [experiment.problem.seed for experiment in experiments][:2] == [1, 1]
 
 
 def test_a_study_with_sweeps_alone_has_a_page_of_their_curves(here: Path) -> None:

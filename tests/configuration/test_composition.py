@@ -39,8 +39,8 @@ def test_a_job_does_not_depend_on_those_before_it() -> None:
     composer = Composer.of_sources(PUBLISHED)
     jobs = [["batches=m20_T5"], [], ["experiment=beyond/families"], ["reading=computed"], ["estimator=pomrl"], ["T=2"]]
     expected = [by_hydra(job) for job in jobs]
-    assert [each.values for each in composer.each(jobs)] == expected
-    assert [each.values for each in composer.each(reversed(jobs))] == expected[::-1]
+    assert [composed.values for composed in composer.each(jobs)] == expected
+    assert [composed.values for composed in composer.each(reversed(jobs))] == expected[::-1]
 
 
 @pytest.mark.parametrize("values", ["range(0,1,0.3)", "range(3)", "1e-5,1e16,true,null", "str(1,2)", "'2',x y,[1]"])

@@ -37,8 +37,8 @@ CHANGES = [*CHOICES, *SWEEPS]
 Flat = Mapping[str, Any]
 """Values by the path of their key, such as estimator.prior; those of the axes are one value."""
 
-OF_GROUPS = [[*each] for _, each in groupby(CHOICES, lambda change: change.partition("=")[0])]
-TOGETHER = [*([each] for each in SWEEPS), *([*filter(None, row)] for row in zip_longest(*OF_GROUPS))]
+OF_GROUPS = [[*group] for _, group in groupby(CHOICES, lambda change: change.partition("=")[0])]
+TOGETHER = [*([override] for override in SWEEPS), *([*filter(None, row)] for row in zip_longest(*OF_GROUPS))]
 """Each sweep by itself, and the options, one of each group at a time: Hydra takes long to compose."""
 
 
@@ -56,7 +56,7 @@ def by_hydra(overrides: list[str]) -> Flat:
 def composed(*overrides: str) -> Flat:
     """Return these values and axes as they are composed fast."""
     composer = Composer.of_sources(PUBLISHED)
-    name = next((each.removeprefix("experiment=") for each in overrides if each in SWEEPS), "")
+    name = next((override.removeprefix("experiment=") for override in overrides if override in SWEEPS), "")
     return {**flat(dict(composer.one(overrides).values)), "axes": composer.axes(name) if name else {}}
 
 
@@ -64,7 +64,7 @@ def flat(values: Any, path: tuple[str, ...] = ()) -> dict[str, Any]:
     """Return nested values by the paths of their keys; an empty mapping is a value."""
     if not isinstance(values, dict) or not values:
         return {".".join(path): values}
-    return {key: value for name, each in values.items() for key, value in flat(each, (*path, str(name))).items()}
+    return {key: value for name, part in values.items() for key, value in flat(part, (*path, str(name))).items()}
 
 
 def changes(before: Flat, after: Flat) -> dict[str, Any]:

@@ -40,12 +40,12 @@ def flat(setting: Setting) -> dict[str, object]:
 
 
 OF_PAPER = [path.stem for path in (PAPER.folder / "sweeps").glob("*.yaml") if not path.stem.startswith("computed_")]
-VARIANTS = {each.name: each for each in PAPER.variants}
+VARIANTS = {variant.name: variant for variant in PAPER.variants}
 OF_PRINTED = ("std", "exclusive", "population", "algorithm", "as_printed")
 
 
 def signatures(sweep_name: str, variant: Variant | None = None, *further: str) -> list[str]:
-    return [signature(each.experiment) for each in sweep(PUBLISHED, sweep_name, variant, further=further)]
+    return [signature(setting.experiment) for setting in sweep(PUBLISHED, sweep_name, variant, further=further)]
 
 
 class TestOptions:
@@ -62,12 +62,12 @@ class TestOptions:
         for estimator in ("oracle", "without_meta", "pomrl", "ada_pomrl", "aggregating"):
             under = sweep(PUBLISHED, "task_similarity", VARIANTS["computed"], further=[f"estimator={estimator}"])
             by_option = signatures("computed_similarity", None, f"estimator={estimator}", "trials=5")
-            assert [signature(each.experiment) for each in under] == by_option
+            assert [signature(setting.experiment) for setting in under] == by_option
 
 
 class TestPublished:
     def test_every_choice_by_itself_changes_its_key_and_nothing_else(self) -> None:
-        assert [choice.name for choice in READINGS] == [each.name for each in READINGS_OF.variants if each.is_single]
+        assert [choice.name for choice in READINGS] == [of.name for of in READINGS_OF.variants if of.is_single]
         for choice in READINGS:
             key, _, value = choice.overrides[0].partition("=")
             changed = 0

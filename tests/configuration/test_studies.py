@@ -24,7 +24,7 @@ def ids(of_study: tuple[Study, str]) -> str:
 def test_every_published_sweep_is_used_and_has_one_number_of_runs(of_study: tuple[Study, str]) -> None:
     """A sweep is in a figure or in a claim."""
     study, name = of_study
-    assert any(name in each.sweeps for each in (*FIGURES[study.name], *claims_of(study)))
+    assert any(name in part.sweeps for part in (*FIGURES[study.name], *claims_of(study)))
     assert "runs" not in Composer.of_sources(PUBLISHED).axes(study.option(name))
 
 

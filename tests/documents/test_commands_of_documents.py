@@ -108,7 +108,7 @@ def test_a_command_works(line: str) -> None:
     command = words[1:] if words[0] == "pomrl" else words[2:]
     name, *arguments = ["run", *command[1:]] if command[0] == "src.run" else command[command[0] == "pomrl" :]
     assert name in main.COMMANDS or name.startswith("-")
-    for sweep in [each for word in arguments if word.startswith("experiment=") for each in word[11:].split(",")]:
+    for sweep in [sweep for word in arguments if word.startswith("experiment=") for sweep in word[11:].split(",")]:
         study, _, of_study = sweep.rpartition("/")
         assert of_study in find(study or "pomrl").sweeps
     if name == "new" or re.search(r"experiment=\S*families|table.*taxi", line):

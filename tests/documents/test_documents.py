@@ -87,9 +87,9 @@ WRITTEN = [
 
 def test_every_file_that_is_named_exists() -> None:
     named = {(text, name) for text in WRITTEN for name in re.findall(PATH, (ROOT / text).read_text())}
-    of_the_project = {each for each in named if not re.search("skeleton|CHANGELOG|NAME", "".join(each))}
+    of_the_project = {pair for pair in named if not re.search("skeleton|CHANGELOG|NAME", "".join(pair))}
     assert len(of_the_project) > 100
-    assert [each for each in sorted(of_the_project) if not (ROOT / each[1]).exists()] == []
+    assert [pair for pair in sorted(of_the_project) if not (ROOT / pair[1]).exists()] == []
 
 
 def test_every_ambiguity_and_error_that_is_cited_is_defined() -> None:
@@ -101,7 +101,7 @@ def test_every_ambiguity_and_error_that_is_cited_is_defined() -> None:
     cited = {
         (text, name) for text in WRITTEN for name in re.findall(r"\b[ER]\d{1,2}\b(?![\w-])", (ROOT / text).read_text())
     }
-    assert [each for each in sorted(cited) if each[1] not in defined] == []
+    assert [pair for pair in sorted(cited) if pair[1] not in defined] == []
 
 
 def test_the_document_on_studies_has_every_key_of_their_description() -> None:

@@ -99,7 +99,7 @@ def test_it_can_be_read_and_nothing_is_over_something_else(name: str, drawings: 
 
 @pytest.mark.parametrize("name", FIGURES)
 def test_losses_start_at_zero_and_a_method_has_one_look(name: str, drawings: Drawings) -> None:
-    looks = {each.label: each for each in LOOKS}
+    looks = {style.label: style for style in LOOKS}
     for ax in drawings[name].figure.axes:
         is_zoomed = "zoomed" in ax.get_title(loc="left")
         if ax.get_ylabel() in (LOSS, AVERAGE_LOSS, RUNNING_AVERAGE) and not is_zoomed and ax.get_yscale() == "linear":
@@ -113,9 +113,9 @@ def test_losses_start_at_zero_and_a_method_has_one_look(name: str, drawings: Dra
 
 
 def test_looks_differ() -> None:
-    assert len({each.color for each in LOOKS}) == len(LOOKS)
+    assert len({style.color for style in LOOKS}) == len(LOOKS)
     for group in (LOOKS[: len(ESTIMATORS)], LOOKS[len(ESTIMATORS) :]):
-        assert len({each.marker for each in group}) == len(group)
+        assert len({style.marker for style in group}) == len(group)
 
 
 @pytest.fixture(scope="module")

@@ -76,7 +76,7 @@ def test_both_versions_of_a_figure_are_drawn_unless_one_is_named(
     monkeypatch.setattr(figures_command, "draw_all", lambda selections: (asked.extend(selections) or 0, {}))
     monkeypatch.setattr(store, "all_experiments", lambda: [StoredExperiment(Path("any"))])
     assert call(figures_command, *arguments)[0] == 0
-    assert [name for each in asked for name in each.names] == expected
+    assert [name for selection in asked for name in selection.names] == expected
 
 
 def test_small_pictures_are_written_apart_with_what_renews_them(empty_outputs: Path) -> None:

@@ -63,7 +63,7 @@ def runs_of(folder: Path, name: str) -> list[int]:
 def test_a_figure_shows_the_runs_that_all_its_curves_share(outputs: Path) -> None:
     for name in ("pomrl_vs_adapomrl", "omrl_baselines"):
         names = versions(find("pomrl"), [name])
-        assert {path.stem for each in drawn(*names) for path in each.files} == set(names)
+        assert {path.stem for outcome in drawn(*names) for path in outcome.files} == set(names)
     assert runs_of(outputs, "pomrl_vs_adapomrl") == [PROMISED] * 2
     assert runs_of(outputs, "pomrl_vs_adapomrl_intervals") == [STORED["pomrl"]] * 2
     assert runs_of(outputs, "omrl_baselines") == [STORED["oracle"]] * 3
@@ -80,8 +80,8 @@ def test_a_version_with_intervals_shows_no_more_runs_than_are_to_be_seen(
 
 @pytest.mark.usefixtures("outputs")
 def test_sweeps_that_lack_runs_of_what_a_figure_shows_are_named() -> None:
-    assert [each.lacking for each in drawn("pomrl_vs_adapomrl")] == [{}]
-    ((line,),) = [each.lacking.values() for each in drawn("omrl_baselines")]
+    assert [outcome.lacking for outcome in drawn("pomrl_vs_adapomrl")] == [{}]
+    ((line,),) = [outcome.lacking.values() for outcome in drawn("omrl_baselines")]
     assert line == "1 of 3 experiments have fewer than 2 runs (sigma=0.01, estimator=oracle has 1)"
 
 
@@ -98,8 +98,8 @@ def test_several_variants_are_drawn_by_one_call(outputs: Path, capsys: pytest.Ca
         file = f"pomrl_vs_adapomrl.{suffix}"
         assert (outputs / file).read_bytes() == (outputs / "same" / file).read_bytes()
     sidecars = [Sidecar.read(folder / "pomrl_vs_adapomrl.json") for folder in (outputs, outputs / "same")]
-    assert [each.variant for each in sidecars] == ["repaired", "same"]
-    assert [each.command for each in sidecars] == [
+    assert [sidecar.variant for sidecar in sidecars] == ["repaired", "same"]
+    assert [sidecar.command for sidecar in sidecars] == [
         "pomrl figures pomrl pomrl_vs_adapomrl",
         "pomrl figures pomrl --variants same pomrl_vs_adapomrl",
     ]

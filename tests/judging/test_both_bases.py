@@ -33,15 +33,15 @@ class TestExperiments:
         assert (basis.analyses, basis.error) == ((500, 1000, 2000, 4000, 8000), PAPER.described.error / 3)
 
     def test_everything_is_computed_as_in_the_notebook(self, basis: Basis) -> None:
-        problems = [each.experiment.problem for of in basis.settings.values() for each in of]
-        assert {(each.trials, each.loss) for each in problems} == {(5, "mean")}
-        similarity = [each.experiment.problem for each in basis.settings["task_similarity"]]
-        assert {(each.sigma, type(each.data)) for each in similarity} == {(None, Trajectories)}
-        schedules = [each.experiment for name in SCHEDULES for each in basis.settings[name]]
-        assert {each.options["estimator"] for each in schedules} == {"ada_pomrl"}
+        problems = [setting.experiment.problem for of in basis.settings.values() for setting in of]
+        assert {(problem.trials, problem.loss) for problem in problems} == {(5, "mean")}
+        similarity = [setting.experiment.problem for setting in basis.settings["task_similarity"]]
+        assert {(problem.sigma, type(problem.data)) for problem in similarity} == {(None, Trajectories)}
+        schedules = [setting.experiment for name in SCHEDULES for setting in basis.settings[name]]
+        assert {experiment.options["estimator"] for experiment in schedules} == {"ada_pomrl"}
         found = {
-            (each.varied["sigma"], getattr(each.experiment.problem.task_distribution, "concentration_over_S", None))
-            for each in basis.settings["task_similarity"]
+            (point.varied["sigma"], getattr(point.experiment.problem.task_distribution, "concentration_over_S", None))
+            for point in basis.settings["task_similarity"]
         }
         assert found == {(0.01, 1.5), (0.025, 0.75), (0.047, 0.375)}
 
@@ -120,12 +120,12 @@ class TestPublished:
     def verdict(self, cell: str) -> Verdict | Topics:
         """Return what a cell says of a claim or, in parentheses, of each of its topics."""
         verdict, _, topics = cell.removesuffix(")").partition(" (")
-        each = [topic.rpartition(": ") for topic in topics.split(", ") if topic]
-        return {topic: Verdict(of) for topic, _, of in each} or Verdict(verdict)
+        parts = [topic.rpartition(": ") for topic in topics.split(", ") if topic]
+        return {topic: Verdict(of) for topic, _, of in parts} or Verdict(verdict)
 
     def test_every_interval_that_they_give_of_a_claim_is_in_the_table(self) -> None:
         sections = [text.partition("## Does the paper hold?")[2] for text in (self.readme, self.results)]
         answers = "".join(section.partition("\n## ")[0] for section in sections)
         intervals = re.findall(r"-?[\d.]+ (?:% )?\[[-\d., ]+\]", answers)
         assert intervals
-        assert [each for each in intervals if each not in self.claims] == []
+        assert [interval for interval in intervals if interval not in self.claims] == []

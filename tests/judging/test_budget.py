@@ -23,9 +23,9 @@ from pomrl.running import cost
 def in_a_world(basis: Basis, noise: float) -> MadeUp:
     """Read losses that are simulated, with the noise of run i the same however many runs are asked for."""
     means = {
-        id(each.experiment): as_in_the_paper(name, {k.rpartition(".")[2]: v for k, v in each.varied.items()})
+        id(setting.experiment): as_in_the_paper(name, {k.rpartition(".")[2]: v for k, v in setting.varied.items()})
         for name, settings in basis.settings.items()
-        for each in settings
+        for setting in settings
     }
 
     def losses(experiment: Experiment, runs: int) -> Losses:
@@ -46,22 +46,22 @@ def basis(settings: Settings) -> Basis:
 
 
 def described(experiments: Sequence[Experiment]) -> set[tuple[str, float | None]]:
-    return {(each.options["estimator"], each.problem.sigma) for each in experiments}
+    return {(experiment.options["estimator"], experiment.problem.sigma) for experiment in experiments}
 
 
 def with_runs(basis: Basis, runs: int) -> Basis:
     """Return the basis whose sweeps promise so many runs."""
-    return replace(basis, settings={name: [replaced(each, runs) for each in of] for name, of in basis.settings.items()})
+    return replace(basis, settings={name: [replaced(one, runs) for one in of] for name, of in basis.settings.items()})
 
 
 def with_problem(basis: Basis, **changes: int) -> Basis:
     """Return the basis whose experiments have another seed, or another number of trials."""
 
-    def changed(each: Setting) -> Setting:
-        problem = replace(each.experiment.problem, **changes)
-        return replace(each, experiment=replace(each.experiment, problem=problem))
+    def changed(setting: Setting) -> Setting:
+        problem = replace(setting.experiment.problem, **changes)
+        return replace(setting, experiment=replace(setting.experiment, problem=problem))
 
-    return replace(basis, settings={name: [changed(each) for each in of] for name, of in basis.settings.items()})
+    return replace(basis, settings={name: [changed(setting) for setting in of] for name, of in basis.settings.items()})
 
 
 def first_needs(basis: Basis, claim: Claim) -> list[Experiment]:
@@ -112,7 +112,7 @@ class TestDeciding:
         asked: list[set[int]] = []
 
         def compute(experiments: Sequence[Experiment]) -> None:
-            asked.append({each.request.runs for each in experiments})
+            asked.append({experiment.request.runs for experiment in experiments})
 
         cases = decide([basis], budget, in_a_world(basis, noise), compute)
         return {case.outcome.claim.id: case.outcome.verdict for case in cases}, asked
@@ -138,7 +138,7 @@ class TestDeciding:
         dear = with_problem(basis, trials=10_000)
         both = replace(basis, settings={name: [*of, *dear.settings[name]] for name, of in basis.settings.items()})
         cheap, of_dear = ([first_needs(on, claim) for claim in on.claims if claim.is_judged] for on in (basis, dear))
-        promised = {store.signature(each): 10 for needs in (*cheap, *of_dear) for each in needs}
+        promised = {store.signature(experiment): 10 for needs in (*cheap, *of_dear) for experiment in needs}
         spending = Spending(1e6, promised)
         of_one = min(map(spending.price, of_dear))
         assert all(map(spending.grant, cheap))
@@ -146,7 +146,7 @@ class TestDeciding:
         asked: list[tuple[int, int]] = []
 
         def compute(experiments: Sequence[Experiment]) -> None:
-            asked.extend((each.problem.trials, each.request.runs) for each in experiments)
+            asked.extend((experiment.problem.trials, experiment.request.runs) for experiment in experiments)
 
         cases = decide([dear, basis], budget, in_a_world(both, 0.5), compute)
         assert {trials for trials, _ in asked} == {1}
@@ -159,7 +159,7 @@ class TestDeciding:
         asked: list[set[tuple[int, int]]] = []
 
         def compute(experiments: Sequence[Experiment]) -> None:
-            asked.append({(each.request.runs, each.problem.seed) for each in experiments})
+            asked.append({(experiment.request.runs, experiment.problem.seed) for experiment in experiments})
 
         decide([basis, other], np.inf, in_a_world(both, 0.5), compute)
         seed = basis.settings["task_similarity"][0].experiment.problem.seed

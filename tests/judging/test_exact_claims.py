@@ -51,10 +51,10 @@ class TestExactClaims:
     def test_they_pass_through_the_table_of_judgements(self, tmp_path: Path) -> None:
         read(tmp_path, [fair])
         found = read(tmp_path, [fair, loaded])  # which take the place of what was judged before
-        assert {id: each.verdict for id, each in found.items()} == {"X.1": HOLDS, "X.2": NOT}
+        assert {id: judgement.verdict for id, judgement in found.items()} == {"X.1": HOLDS, "X.2": NOT}
         assert found["X.2"].decisive.found == "exactly 0.987"
         assert found["X.2"].why == "does not hold. heads: claimed < 0.05, found exactly 0.987."
-        assert not any(each.provisional or each.is_decided_by_too_few for each in found.values())
+        assert not any(judgement.provisional or judgement.is_decided_by_too_few for judgement in found.values())
 
     def test_a_number_of_runs_beside_known_ones_claims_nothing(self, tmp_path: Path) -> None:
         *known, simulated = read(tmp_path, [fair])["X.1"].comparisons

@@ -95,7 +95,7 @@ def test_before_its_first_analysis_a_claim_has_intervals_that_hold_together(basi
     parts = [Part("", mean(np.random.default_rng(0).normal(size=runs)), below=0.0) for runs in (40, 30)]
     found = judgement("default", basis.unjudged_outcome(BY_ID["H3"]), parts, 300)
     assert (found.runs_of_promised, found.provisional) == (30, True)
-    assert [each.lower for each in found.comparisons] == [part.estimate.interval(0.025)[0] for part in parts]
+    assert [part.lower for part in found.comparisons] == [part.estimate.interval(0.025)[0] for part in parts]
 
 
 def test_what_is_reported_has_no_verdict_and_is_in_the_table(basis: Basis, tmp_path: Path) -> None:

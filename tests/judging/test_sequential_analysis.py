@@ -88,7 +88,7 @@ class TestParts:
             runs = np.concatenate([present, number + present.std() * rng.standard_normal(last - now)])
             later.append(judge_part(Part("", mean(runs), above=above, below=below, interest=0.01), error).verdict)
         decided, against = (
-            np.mean([each is not Verdict.UNDECIDED for each in later]),
+            np.mean([verdict is not Verdict.UNDECIDED for verdict in later]),
             later.count(Verdict.DOES_NOT_HOLD),
         )
         assert judged.chance == pytest.approx(decided, abs=0.1)
@@ -102,7 +102,7 @@ class TestParts:
         spent: list[float] = []
         monkeypatch.setattr(sequential_analysis, "judge_part", lambda _, error, __: spent.append(error))
         on = Basis("default", {}, CLAIMS, ANALYSES, ERROR_RATE)
-        made = [on.unjudged_outcome(each) for each in CLAIMS if not each.is_exact]
+        made = [on.unjudged_outcome(of) for of in CLAIMS if not of.is_exact]
         for outcome in made:
             for _ in outcome.analyses:
                 outcome.after([Part("", mean(normal(0.0, 1.0)), below=0.0)] * 3)

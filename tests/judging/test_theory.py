@@ -90,6 +90,6 @@ class TestLearnedSimilarity:
             "estimator=pomrl": SimpleNamespace(similarity="known", prior="inclusive"),
             "estimator=ada_pomrl": SimpleNamespace(similarity="welford", prior=prior),
         }
-        composed = {key: SimpleNamespace(method=SimpleNamespace(estimator=each)) for key, each in made.items()}
+        composed = {key: SimpleNamespace(method=SimpleNamespace(estimator=learner)) for key, learner in made.items()}
         monkeypatch.setattr(planning_accuracy, "experiment", lambda sources, overrides: composed[overrides[0]])
         assert OF_NO_SWEEP["Q1.8"].parts({})[0].verdict() is verdict

@@ -70,8 +70,8 @@ def test_what_is_told_twice_in_an_episode_is_told_once():
     log = drawn(60, 0)
     twice = replace(log, **{name: np.repeat(getattr(log, name), 2) for name in ("cell", "reward", "episode")})
     as_one, as_two = (
-        estimate_gains(each, np.array([GAMMA]), None, np.random.default_rng(0)).deviation[0]
-        for each in (twice, replace(twice, episode=np.arange(len(twice.cell))))
+        estimate_gains(version, np.array([GAMMA]), None, np.random.default_rng(0)).deviation[0]
+        for version in (twice, replace(twice, episode=np.arange(len(twice.cell))))
     )
     assert as_one / as_two == pytest.approx(np.sqrt(2.0), rel=0.1)
 

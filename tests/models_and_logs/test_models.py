@@ -106,8 +106,8 @@ def test_a_large_sparse_model_is_planned_and_judged_as_the_dense_one():
     for norm in ("max", "mean"):
         losses = planning_loss(as_array.P[None], R[None], wanted.policies[None], 0.99, norm=norm)[0]
         assert losses[0] > 0.0 == losses[2]
-        for each in (model, as_array):
-            np.testing.assert_allclose(each.planning_loss(found.policies, 0.99, norm), losses, atol=1e-10)
+        for form in (model, as_array):
+            np.testing.assert_allclose(form.planning_loss(found.policies, 0.99, norm), losses, atol=1e-10)
 
 
 def test_nothing_of_twenty_thousand_states_is_ever_dense():

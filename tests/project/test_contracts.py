@@ -79,7 +79,7 @@ class TestMetaBatches(ComponentContract):
 
     def experiments(self, component: MetaBatch) -> Sequence[tuple[Problem, Method]]:
         data = Generative(), Trajectories(length=3)
-        return [(replace(problem(), data=each, meta_batch=component, trials=2), METHOD) for each in data]
+        return [(replace(problem(), data=way, meta_batch=component, trials=2), METHOD) for way in data]
 
 
 @pytest.mark.slow

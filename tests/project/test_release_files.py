@@ -27,13 +27,13 @@ ZENODO = json.loads((ROOT / ".zenodo.json").read_text())
         (CITATION["title"], CODEMETA["name"], ZENODO["title"]),
         (CODEMETA["description"], ZENODO["description"]),
         tuple(
-            [each["name"] for each in authors]
+            [author["name"] for author in authors]
             for authors in (CITATION["authors"], CODEMETA["author"], ZENODO["creators"])
         ),
     ],
 )
 def test_all_say_the_same(alike: Sequence[Any]) -> None:
-    assert all(each == alike[0] for each in alike)
+    assert all(value == alike[0] for value in alike)
 
 
 def test_the_changes_and_the_readme_name_the_release() -> None:

@@ -51,8 +51,8 @@ def test_no_number_of_the_shipped_article_is_written_out() -> None:
 @pytest.mark.usefixtures("folder")
 def test_every_name_of_the_shipped_article_is_among_the_results_and_its_bytes_are_the_same_twice() -> None:
     found = load_judgements(PAPER)
-    some = dict.fromkeys((each.id for each in claims_of(PAPER)), found.main[0])  # for those that need more than 2 runs
-    of_all = {**some, **{each.id: each for each in found.main}}
+    some = dict.fromkeys((of.id for of in claims_of(PAPER)), found.main[0])  # for those that need more than 2 runs
+    of_all = {**some, **{judgement.id: judgement for judgement in found.main}}
     alike = replace(found, by_variant=dict.fromkeys(PAPER.described.headline, of_all))
     named = article.values(PAPER, alike, TEXT)
     figures = set(re.findall(r'#figure-of\("([^"]+)"', TEXT))

@@ -26,11 +26,11 @@ class TestAnswer:
         assert [printed.counts[verdict] for verdict in (HOLDS, NOT, OPEN)] == [1, 4, 1]
         assert [repaired.counts[verdict] for verdict in (HOLDS, NOT, OPEN)] == [3, 2, 0]
         assert [computed.counts[verdict] for verdict in (HOLDS, NOT, OPEN)] == [4, 1, 0]
-        assert [each.alone for each in (printed, repaired, computed)] == [1, 0, 0]
-        assert [each.judged for each in (printed, repaired, computed)] == [6, 5, 5]
+        assert [column.alone for column in (printed, repaired, computed)] == [1, 0, 0]
+        assert [column.judged for column in (printed, repaired, computed)] == [6, 5, 5]
 
     def test_claims_are_grouped_by_where_they_hold_and_say_why_not(self, found: Judgements) -> None:
-        by_heading = {heading: [(of.id, why) for of, why in each] for heading, each in groups(PAPER, found).items()}
+        by_heading = {heading: [(of.id, why) for of, why in group] for heading, group in groups(PAPER, found).items()}
         lost = "does not hold. a less b: claimed < 0, found 1.000 [0.999, 1.001]."
         assert by_heading["What holds under every variant"] == [("Q1.1", "")]
         assert by_heading["What holds under repaired and computed alone"] == [("Q1.3", f"Under printed it {lost}")]
@@ -87,7 +87,7 @@ class TestInTheBrowser:
         lines = page.locator(".tally").first.inner_text().split("\n")
         heads = ["As printed", "6 claims, 1 of them under this variant only"]
         verdicts = ["1 ✓ holds", "4 ✗ do not hold", "0 ≈ show no difference of interest", "1 ? is undecided"]
-        assert [each for each in lines if each] == [*heads, *verdicts]
+        assert [line for line in lines if line] == [*heads, *verdicts]
         fills = page.evaluate("""[...document.querySelectorAll(".tally:first-child .bar span")].map((part) => {
             const style = getComputedStyle(part);
             return [style.backgroundImage === "none", style.backgroundColor === "rgba(0, 0, 0, 0)"].join();

@@ -106,12 +106,12 @@ def test_settings_name_the_runs_behind_a_figure(folder: Path, page: str) -> None
 def test_every_claim_that_is_judged_is_on_the_scorecard(judged: Judgements, page: str) -> None:
     assert 0 < len(judged.main) < len(claims_of(find("pomrl")))
     assert page.count('<article class="claim ') == len(judged.main)
-    for each in judged.main:
-        article = article_of(page, f"claim-{each.id}")
-        assert (each.verdict or "reported, not judged") in article
-        assert each.verdict is None or f"{each.decisive.estimate:.3f}" in article
-        assert all(f'href="#figure-{name}"' in article for name in each.figures)
-    exact = [part for each in judged.main if (part := each.decisive).found.startswith("exactly ")]
+    for judgement in judged.main:
+        article = article_of(page, f"claim-{judgement.id}")
+        assert (judgement.verdict or "reported, not judged") in article
+        assert judgement.verdict is None or f"{judgement.decisive.estimate:.3f}" in article
+        assert all(f'href="#figure-{name}"' in article for name in judgement.figures)
+    exact = [part for judgement in judged.main if (part := judgement.decisive).found.startswith("exactly ")]
     assert exact
     assert all(f'<span class="numbers">{part.found}</span>' in page for part in exact)
     assert "[nan" not in page
@@ -144,7 +144,7 @@ def test_variants_stand_beside_the_claims_and_in_a_matrix(
     assert found.count(beside) == 1
     matrix = found.partition('<table class="matrix">')[2].partition("</table>")[0]
     assert set(re.findall(r'<tr><th scope="row">(\w+)</th>', matrix)) == {"repaired", second, "further"}
-    with_verdict = [each for each in judged.of("repaired").values() if each.verdict]
+    with_verdict = [judgement for judgement in judged.of("repaired").values() if judgement.verdict]
     assert len(re.findall(r'title="(\S+) under repaired: ', matrix)) == len(with_verdict)
     for name in (second, "further"):
         assert re.findall(rf'title="(\S+ under {name}: [a-z ]+), ', matrix) == [f"Q1.1 under {name}: does not hold"]

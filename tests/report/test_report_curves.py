@@ -25,9 +25,9 @@ SEED = f"seed={find('pomrl').settings('task_similarity')[0].experiment.problem.s
 
 class TestCurves:
     def test_series_have_the_labels_of_their_options(self, embedded: dict) -> None:
-        labels = {each["method"] for each in embedded["series"] if each["sweep"] == "task_similarity"}
+        labels = {series["method"] for series in embedded["series"] if series["sweep"] == "task_similarity"}
         assert labels == {look(name).label for name in ("oracle", "without_meta", "pomrl", "ada_pomrl")}
-        variants = {each["method"] for each in embedded["series"] if each["sweep"] == "mixing_rates"}
+        variants = {series["method"] for series in embedded["series"] if series["sweep"] == "mixing_rates"}
         assert "mixing mse_optimal, similarity debiased" in variants
 
     def test_curves_are_means_and_intervals_over_runs(self, embedded: dict) -> None:
@@ -58,6 +58,6 @@ class TestCurves:
         signature = embedded["series"][0]["curve"].partition("-")[0]
         shutil.copytree(folder / "runs" / signature, empty_outputs / "runs" / signature)
         found = html_of("pomrl")
-        assert {each["curve"].partition("-")[0] for each in curves_of(found)["series"]} == {signature}
+        assert {series["curve"].partition("-")[0] for series in curves_of(found)["series"]} == {signature}
         assert embedded["lost"] == 0 < curves_of(found)["lost"]
         assert f"{curves_of(found)['lost']} experiments without a curve" in found

@@ -40,7 +40,7 @@ def test_it_has_the_curves_the_settings_the_table_and_where_they_come_from() -> 
     stored = store.find(tag="dev")
     assert text.count("data:image/webp") == 1
     assert len(curves_of(text)["series"]) == len(stored) == 4
-    assert all(f"<code>{each.signature}</code>" in text for each in stored)
+    assert all(f"<code>{experiment.signature}</code>" in text for experiment in stored)
     (oracle,) = store.find(tag="dev", sigma=0.01, estimator="oracle")  # in the first row
     loss = oracle.table().query("gamma == 0.99")["planning_loss"].mean()
     cells = re.findall(r"<td>([^<]*)</td>", text.partition('id="summaries"')[2].partition("</section>")[0])

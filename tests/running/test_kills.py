@@ -50,7 +50,7 @@ def undisturbed(faults: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[
 def finished(outputs: Path, faults: Path) -> dict[str, bytes]:
     """Run the command to its end; return the files of blocks, none of which was written again if it was whole."""
     experiments = [StoredExperiment(folder) for folder in outputs.glob("runs/*/")]
-    whole = [each.folder / block.name for each in experiments for block in each.blocks() if not each.fault_of(block)]
+    whole = [of.folder / block.name for of in experiments for block in of.blocks() if not of.fault_of(block)]
     before = [path.stat().st_mtime_ns for path in whole]
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("POMRL_OUTPUTS", str(outputs))
@@ -65,10 +65,10 @@ def finished(outputs: Path, faults: Path) -> dict[str, bytes]:
 def test_drivers_that_are_killed(seed: int, faults: Path, undisturbed: dict[str, bytes], tmp_path: Path) -> None:
     drivers, wanted = 2 - seed % 2, random.Random(seed).randint(1, 6)
     processes = [driver(tmp_path, *SWEEP, "execution.workers=2", paths=(faults,)) for _ in range(drivers)]
-    until(lambda: len(blocks(tmp_path)) >= wanted or any(each.poll() is not None for each in processes))
+    until(lambda: len(blocks(tmp_path)) >= wanted or any(process.poll() is not None for process in processes))
     assert sum(map(kill, processes)) >= 2
     with_blocks = [StoredExperiment(folder) for folder in {path.parent for path in tmp_path.glob("runs/*/*.parquet")}]
-    assert [said.tags for each in with_blocks if (said := each.manifest())] == [["killed"]] * len(with_blocks)
+    assert [said.tags for stored in with_blocks if (said := stored.manifest())] == [["killed"]] * len(with_blocks)
     assert finished(tmp_path, faults) == undisturbed
 
 

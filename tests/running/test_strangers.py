@@ -81,7 +81,7 @@ def test_an_exception_is_kept_with_its_traceback_and_loses_only_its_method(
     assert "stranger.py" in failure.traceback
     assert "stranger.py" in failure.where
     assert "pomrl/running" not in failure.where
-    assert [store.lookup(each).complete() for each in (guilty, *others)] == [200, 220, 220]
+    assert [store.lookup(experiment).complete() for experiment in (guilty, *others)] == [200, 220, 220]
     assert said[-1] == (660, 1)
 
 
@@ -90,7 +90,7 @@ def test_a_process_that_dies_ends_the_sweep_and_what_is_stored_stays(sources: So
     assert work(plan(others), lambda *_: None) == {}
     with pytest.raises(ExecutionError, match="memory"):
         work(plan([guilty, *others]), lambda *_: None)
-    assert [store.lookup(each).complete() for each in others] == [220, 220]
+    assert [store.lookup(other).complete() for other in others] == [220, 220]
 
 
 @pytest.mark.parametrize("group", [*PROBLEM_GROUPS, *METHOD_GROUPS])

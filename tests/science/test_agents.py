@@ -105,12 +105,12 @@ def test_cross_validation_chooses_the_gamma_with_the_smallest_loss_on_its_folds(
         visits = counts.sum(-1, keepdims=True)
         frequencies = np.where(visits > 0, counts / np.maximum(visits, 1), 0.25)
         policy = given.plan(given.believe(rest).P_hat, given.gammas)[0]
-        best = max(policy_value(frequencies[0], given.R[0], np.array(each), 0.9).sum() for each in every_policy())
+        best = max(policy_value(frequencies[0], given.R[0], np.array(actions), 0.9).sum() for actions in every_policy())
         star = next(
-            V for each in every_policy()
-            if (V := policy_value(frequencies[0], given.R[0], np.array(each), 0.9)).sum() >= best - 1e-9
+            V for actions in every_policy()
+            if (V := policy_value(frequencies[0], given.R[0], np.array(actions), 0.9)).sum() >= best - 1e-9
         )  # fmt: skip
-        losses += [np.abs(star - policy_value(frequencies[0], given.R[0], each, 0.9)).max() for each in policy]
+        losses += [np.abs(star - policy_value(frequencies[0], given.R[0], plan, 0.9)).max() for plan in policy]
     assert decided.gamma.item() == given.gammas[0, np.flatnonzero(losses <= losses.min() + 1e-9)[-1]]
 
 

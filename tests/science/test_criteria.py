@@ -47,7 +47,7 @@ def test_values_over_a_horizon_of_policies_that_do_not_depend_on_the_step_or_loo
     for policy in (np.zeros((5, 1, 3), int), BackwardInduction(steps=2).plan(P, R, np.array([0.9]))):
         by_steps = policy if policy.ndim == 4 else policy[:, :, None]
         every = by_steps[:, 0, np.minimum(np.arange(4), by_steps.shape[2] - 1)]
-        expected = [forwards(P_i, R_i, each[None], 0.9)[0] for P_i, R_i, each in zip(P, R, every, strict=True)]
+        expected = [forwards(P_i, R_i, steps[None], 0.9)[0] for P_i, R_i, steps in zip(P, R, every, strict=True)]
         V, _, index, _ = criterion.distinct_values(P, R, policy)
         assert_allclose(V[index[:, 0]], expected, atol=1e-12)
         assert (criterion.planning_loss(P, R, policy) >= 0).all()
@@ -112,7 +112,7 @@ def test_losses_and_metrics_are_means_over_the_first_state() -> None:
     by_state = [tables(replace(problem(), loss="mean", start=state), [method], range(2))[0] for state in (1, 2)]
     for name in ("planning_loss", "measured"):
         assert_allclose(of_start[name], 0.25 * by_state[0][name] + 0.75 * by_state[1][name], atol=1e-9)
-    first, same = (replace(problem(), loss="mean", start=each) for each in (0, [1.0, *np.zeros(5).tolist()]))
+    first, same = (replace(problem(), loss="mean", start=form) for form in (0, [1.0, *np.zeros(5).tolist()]))
     assert tables(same, [METHOD], range(2))[0].equals(tables(first, [METHOD], range(2))[0])
 
 

@@ -43,7 +43,7 @@ class TestMetrics(ComponentContract):
         together = component.measure(outcome)
         for i in range(3):
             values = {field.name: getattr(outcome, field.name) for field in fields(outcome)}
-            arrays = {name: each[[i]] for name, each in values.items() if isinstance(each, np.ndarray)}
+            arrays = {name: value[[i]] for name, value in values.items() if isinstance(value, np.ndarray)}
             assert_array_equal(component.measure(replace(outcome, **arrays))[0], together[i])
 
 
@@ -62,7 +62,7 @@ def outcomes() -> Outcome:
 
 
 def best(P: np.ndarray, R: np.ndarray) -> np.ndarray:
-    return np.max([policy_value(P, R, np.array(each), 0.9) for each in product(range(2), repeat=4)], axis=0)
+    return np.max([policy_value(P, R, np.array(actions), 0.9) for actions in product(range(2), repeat=4)], axis=0)
 
 
 def test_the_value_is_a_mean_over_starts() -> None:

@@ -143,6 +143,6 @@ def test_learned_similarity_is_the_deviation_of_the_batches_before_perhaps_less_
     variance = np.var(batches, axis=0, ddof=ddof) - noise * (options["similarity"] == "debiased")
     deviation = np.sqrt(np.maximum(variance, 0))
     largest = make(**options).similarity_estimate(memory_of(batches), 5, truth)
-    each = make(**options, scope="per_pair").similarity_estimate(memory_of(batches), 5, truth)
+    of_pairs = make(**options, scope="per_pair").similarity_estimate(memory_of(batches), 5, truth)
     np.testing.assert_allclose(largest[:, 0, 0], deviation.max((1, 2, 3)), rtol=1e-12)
-    np.testing.assert_allclose(each, deviation.max(-1), rtol=1e-12)
+    np.testing.assert_allclose(of_pairs, deviation.max(-1), rtol=1e-12)

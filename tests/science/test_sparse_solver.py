@@ -36,8 +36,8 @@ def grid(n: int, goal: bool) -> tuple[csr_array, np.ndarray]:
     S, cells = n * n, np.indices((n, n)).reshape(2, -1)
     steps = ((0, -1), (1, 0), (0, 1), (-1, 0))
     after = np.stack([np.ravel_multi_index(np.clip((cells.T + step).T, 0, n - 1), (n, n)) for step in steps])  # type: ignore[arg-type]
-    each = [[(after[a], 0.8), (after[a - 1], 0.1), (after[(a + 1) % 4], 0.1)] for a in range(4)]
-    following = np.stack([[where for where, _ in outcomes] for outcomes in each])
+    moves = [[(after[a], 0.8), (after[a - 1], 0.1), (after[(a + 1) % 4], 0.1)] for a in range(4)]
+    following = np.stack([[where for where, _ in outcomes] for outcomes in moves])
     chances = np.broadcast_to(np.array([0.8, 0.1, 0.1])[None, :, None], following.shape)
     pair = np.broadcast_to(np.arange(4 * S).reshape(4, 1, S), following.shape)
     rows = csr_array((chances.ravel(), (pair.ravel(), following.ravel())), shape=(4 * S, S))
@@ -93,8 +93,8 @@ def test_sparse_models_are_planned_and_evaluated_as_dense_ones(way: str, kind: s
     states, scale = np.arange(len(R)), np.abs(R).max()
     for g, gamma in enumerate(gammas):
         wanted, own = (
-            np.linalg.solve(np.eye(len(R)) - gamma * P[states, each], R[states, each])
-            for each in (exact[g], policies[g])
+            np.linalg.solve(np.eye(len(R)) - gamma * P[states, policy], R[states, policy])
+            for policy in (exact[g], policies[g])
         )
         np.testing.assert_allclose(own, wanted, rtol=0, atol=1e-9 * scale)
         np.testing.assert_allclose(values[g], own, rtol=0, atol=1e-9 * scale)

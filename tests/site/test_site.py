@@ -89,7 +89,7 @@ def test_every_command_is_on_its_page_with_all_of_its_options(texts: dict[Path, 
 def test_every_public_name_is_in_the_reference(texts: dict[Path, str], site: Path) -> None:
     faces = {"pomrl": pomrl, "components": components, "study": study, "bounds": bounds}
     for name, face in faces.items():
-        offered = {each for each in dir(face) if _is_ours(face, each)}
+        offered = {member for member in dir(face) if _is_ours(face, member)}
         found = re.findall(
             r'<h2 id="pomrl[^>]*>.*?</code>\s*([\w ]+)', texts[site / "reference" / f"{name}.html"], flags=re.DOTALL
         )
@@ -104,9 +104,9 @@ def _is_ours(face: object, name: str) -> bool:
 
 def test_every_figure_is_in_the_gallery(texts: dict[Path, str], site: Path) -> None:
     text = text_of(texts[site / "gallery.html"])
-    for each in shipped_studies():
-        for figure in figures_of(each):
-            assert f"pomrl figures {each.name} {figure.name}" in text
+    for shipped in shipped_studies():
+        for figure in figures_of(shipped):
+            assert f"pomrl figures {shipped.name} {figure.name}" in text
 
 
 def test_formulas_are_formulas(texts: dict[Path, str], site: Path) -> None:

@@ -123,9 +123,9 @@ def said(command: Command, *arguments: str) -> tuple[int, str]:
 def tables() -> dict[str, bytes]:
     """The values of all tables that can be read."""
     found: dict[str, bytes] = {}
-    for each in store.all_experiments():
+    for experiment in store.all_experiments():
         with suppress(StoreError):
-            found[each.signature] = each.table().to_csv().encode()
+            found[experiment.signature] = experiment.table().to_csv().encode()
     return found
 
 
@@ -151,7 +151,7 @@ def test_nothing_that_is_damaged_is_used_without_a_word(sound: tuple[Path, str],
     if seed % 4 == 0:
         drawn = {path.stem for path in (done.path, done.other) if path.parent.name == "figures"}
         made = [said(run, f"experiment={SWEEP}", "runs=2")[0], *(said(figures, study, name)[0] for name in drawn)]
-        made += [said(each, study)[0] for each in (claims, documents, report)]
+        made += [said(command, study)[0] for command in (claims, documents, report)]
         assert tables() == expected
         if done.kind != "directory":  # which is not removed
             assert (*made, said(runs, "--verify")[0]) == (0,) * (len(made) + 1)

@@ -54,7 +54,7 @@ def test_a_colleague_computes_only_what_is_new(tmp_path: Path) -> None:
         assert pomrl("export", "parcel.zip", "small")[1] == "parcel.zip\n"
     with zipfile.ZipFile(author / "parcel.zip") as archive:
         names = archive.namelist()
-        described = {unquote(each["@id"]) for each in json.loads(archive.read(METADATA))["@graph"]}
+        described = {unquote(entity["@id"]) for entity in json.loads(archive.read(METADATA))["@graph"]}
     assert {*names} <= described
     assert {"studies/small/claims.csv", "studies/small/figures/curves.png", "studies/small/report/index.html"} <= {
         *names

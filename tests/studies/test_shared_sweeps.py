@@ -63,7 +63,7 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 def signatures(study: str, sweep: str) -> list[str]:
-    return [store.signature(each.experiment) for each in find(study).settings(sweep)]
+    return [store.signature(setting.experiment) for setting in find(study).settings(sweep)]
 
 
 def test_experiments_of_shared_sweeps_are_stored_once(here: Path) -> None:

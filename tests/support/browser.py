@@ -58,5 +58,5 @@ def faults_of_axe(page: Page, *widths: int) -> list[Any]:
         page.set_viewport_size({"width": width, "height": 900})
         page.emulate_media(color_scheme=scheme)
         found = page.evaluate("axe.run({exclude: ['math']}, {preload: false})")["violations"]
-        faults += [(each["id"], each["nodes"][0]["html"], width, scheme) for each in found]
+        faults += [(violation["id"], violation["nodes"][0]["html"], width, scheme) for violation in found]
     return faults

@@ -35,7 +35,7 @@ def damage_one(folder: Path, rng: random.Random) -> Damage:
     files = files_of(folder)
     path = rng.choice(files)
     kind = rng.choice(KINDS)
-    other = rng.choice([each for each in files if each != path]) if kind == "swap" else path
+    other = rng.choice([file for file in files if file != path]) if kind == "swap" else path
     damage(kind, path, other, rng)
     return Damage(kind, path, other)
 
@@ -84,6 +84,6 @@ def kill(process: "subprocess.Popen[str]") -> int:
     """Kill a process, which is the leader of those that it started; return their number. TimeoutError if one stays."""
     children = psutil.Process(process.pid).children(recursive=True)
     process.kill()
-    until(lambda: not any(each.is_running() and each.status() != psutil.STATUS_ZOMBIE for each in children))
+    until(lambda: not any(child.is_running() and child.status() != psutil.STATUS_ZOMBIE for child in children))
     process.communicate(timeout=HANG)
     return len(children)

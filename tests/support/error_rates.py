@@ -19,7 +19,7 @@ Draw = Callable[[np.random.Generator, int], np.ndarray]
 """A function of a generator and a number of runs that returns two losses for each run."""
 
 
-JUDGED = sum(each.is_judged and not each.is_exact for each in CLAIMS)
+JUDGED = sum(of.is_judged and not of.is_exact for of in CLAIMS)
 """The number of claims that share the error of a variant."""
 
 ERROR = PAPER.described.error / len(PAPER.described.headline)

@@ -53,7 +53,7 @@ def topics_of(verdict: Verdict | Topics) -> Topics:
 def outcome(on: Basis, id: str, verdict: Verdict | Topics) -> Outcome:
     claim = next(claim for claim in CLAIMS if claim.id == id)
     parts = [
-        Part("a less b", mean(np.tile(SAMPLES[each], 500)), below=0.0, topic=topic)
-        for topic, each in topics_of(verdict).items()
+        Part("a less b", mean(np.tile(SAMPLES[of_topic], 500)), below=0.0, topic=topic)
+        for topic, of_topic in topics_of(verdict).items()
     ]
     return on.unjudged_outcome(claim).after(parts)

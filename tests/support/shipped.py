@@ -35,6 +35,6 @@ OF_SERIES = [name for name, figure in FIGURES.items() if figure.series]
 """Those of them that have a version with intervals."""
 
 OF_EACH_KIND = list(
-    {_drawn_by(each): each.name for each in sorted(FIGURES.values(), key=lambda one: -len(one.series))}.values()
+    {_drawn_by(figure): figure.name for figure in sorted(FIGURES.values(), key=lambda one: -len(one.series))}.values()
 )
 """The figure of each class of panels with the fewest series, and those that are drawn by functions of their own."""

@@ -69,7 +69,7 @@ def write(folder: Path, files: Mapping[str, str] = SMALL, **changed: str) -> Pat
 
 def forget(*names: str) -> None:
     """Let the next import of studies of these names read their modules again, wherever their folders are."""
-    for module in [each for each in sys.modules if each.partition(".")[0] in names]:
+    for module in [module for module in sys.modules if module.partition(".")[0] in names]:
         del sys.modules[module]
 
 
