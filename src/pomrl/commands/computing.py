@@ -18,7 +18,7 @@ MEASURES = {"variance": "variance", "std": "standard deviation"}
 """What sigma is of an entry over tasks, by the key `task_distribution.measure`."""
 
 MOST_ROWS = 100
-"""A sweep of at most so many experiments prints their mean losses; of more, people no longer read them."""
+"""The most experiments whose mean losses a sweep prints, because nobody reads a longer table."""
 
 
 def run(sweep: Sweep) -> bool:

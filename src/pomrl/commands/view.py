@@ -29,7 +29,7 @@ SECONDS = 2.0
 """The time between two looks at the store."""
 
 MOST = 300
-"""Losses are read of so many of the newest experiments; a page with those of all would be slow."""
+"""The number of the newest experiments whose losses the page has; with all of them it would be slow."""
 
 
 def main(parser: Parser) -> None:

@@ -17,7 +17,7 @@ from pomrl.results.losses import Losses, LossPerRun
 from pomrl.science.gamma_star import minimising
 
 MARGIN = 0.1
-"""The largest difference of two means that are on a par, or one no worse than the other, as a share of the second."""
+"""A mean is on a par with another if it differs by less than this share of it; no worse if it exceeds it by less."""
 
 NEAR = 0.1
 """How far apart two discount factors may be that are near each other."""
@@ -157,9 +157,9 @@ def in_more_than(number: float, groups: Sequence[Sequence[Part]], words: str) ->
 
 def rank_correlation(values: Float[np.ndarray, "*B X"]) -> Float[np.ndarray, "*B"]:
     """Return Spearman's correlation of values with their index; 0 where all values are equal."""
-    columns = np.ascontiguousarray(np.moveaxis(values, -1, 0))  # sums over a short last axis take several times as long
-    ranks = np.stack([(columns < one).sum(0) + ((columns == one).sum(0) + 1) / 2 for one in columns])
+    places = np.ascontiguousarray(np.moveaxis(values, -1, 0))  # sums over a short last axis take several times as long
+    ranks = np.stack([(places < one).sum(0) + ((places == one).sum(0) + 1) / 2 for one in places])
     ranks -= ranks.mean(0)
-    order = np.arange(len(columns)) - (len(columns) - 1) / 2
+    order = np.arange(len(places)) - (len(places) - 1) / 2
     norm = np.sqrt((ranks**2).sum(0) * (order @ order))
     return np.divide(np.tensordot(order, ranks, 1), norm, out=np.zeros_like(norm), where=norm > 0.0)

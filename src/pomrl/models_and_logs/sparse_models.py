@@ -57,7 +57,7 @@ def is_small(rows: sparse.csr_array) -> bool:
 
 
 def check_rewards(rows: sparse.csr_array, R: Any) -> Float[np.ndarray, "S A"]:
-    """Return the expected rewards of pairs of a model, after a check of both.
+    """Check a model and its rewards, and return the expected reward of each pair.
 
     Args:
         rows: The rows of the pairs.

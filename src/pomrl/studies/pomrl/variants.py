@@ -154,5 +154,5 @@ def ledger() -> Iterator[Variant]:
     """
     every = choices()
     ladder = [every[:length] for length in range(1, len(every) + 1)]
-    one, but_one = [[choice] for choice in every], [without(every, choice) for choice in every]
-    yield from {variant.name: variant for variant in map(combine, [[], *one, *ladder, *but_one])}.values()
+    alone, but_one = [[choice] for choice in every], [without(every, choice) for choice in every]
+    yield from {variant.name: variant for variant in map(combine, [[], *alone, *ladder, *but_one])}.values()
