@@ -54,7 +54,7 @@ def renew(study: Study) -> list[Path]:
 
 def renew_tracked(study: Study, judged: Judgements) -> list[Path]:
     """Write the pages of a study into its folder, unless results are provisional or old; return the paths."""
-    few = [claim for claim in judged.main if claim.provisional or (claim.verdict and claim.is_decided_by_too_few)]
+    few = [claim for claim in judged.main if claim.provisional]
     if not judged.main or few or judged.older:
         older = "verdicts are old" if judged.main else "no claims are judged"
         reason = f"{number_of(len(few), 'claim')} with too few runs" if few else older

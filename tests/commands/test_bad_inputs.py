@@ -37,7 +37,7 @@ MODULES = {
 WORDS = [
     "diff", "diff a", "diff sigma=[ sigma=0.01", "diff estimator=pomrl zzz", "figures ../x", "figures no.such",
     "figures pomrl nothing", "claims ..", "claims pomrl nothing",
-    "claims pomrl --budget much", "claims pomrl --variants ../readings",
+    "claims pomrl --runs much", "claims pomrl --variants ../readings",
 ]  # fmt: skip
 """Commands with arguments that name nothing that there is."""
 

@@ -12,7 +12,7 @@ from pomrl.drawing.drawing import COLUMNS
 from pomrl.judging.claim import claims_of
 from pomrl.judging.inference import mean
 from pomrl.judging.judgements import judgement, table_of
-from pomrl.judging.sequential_analysis import Outcome
+from pomrl.judging.outcomes import Outcome
 from pomrl.judging.verdict import Part
 from pomrl.science.loss_tables import MEASURED, SCHEMA
 from pomrl.store.simulations import Simulation
@@ -45,5 +45,5 @@ def test_of_figures() -> None:
 
 def test_of_judgements() -> None:
     claim = next(claim for claim in claims_of(find("pomrl")) if claim.is_judged)
-    outcome = Outcome(claim, (1000,)).after([Part("a less b", mean(np.arange(1000.0)), below=0.0)])
+    outcome = Outcome(claim, 1000).judged([Part("a less b", mean(np.arange(1000.0)), below=0.0)])
     assert sorted(described("claims")) == sorted(table_of([judgement("printed", outcome)]).columns)

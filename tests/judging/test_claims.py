@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pandas as pd
 import pytest
+from tests.support.verdicts import by_itself
 from tests.support.worlds import BY_ID, World, as_in_the_paper, backwards, rising, swapped, worse
 
 from pomrl.judging.claim import claim
 from pomrl.judging.inference import mean
-from pomrl.judging.judgements import by_itself
 from pomrl.judging.verdict import Part, Verdict
 from pomrl.results.intervals import ERROR_RATE
 from pomrl.store.simulations import Simulation

@@ -14,7 +14,7 @@ from pomrl.commands import claims as command
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.configuration.sweeps import experiment
 from pomrl.judging import judgements
-from pomrl.judging.basis import Basis, Reader
+from pomrl.judging.basis import Basis, Reader, judge_claim
 from pomrl.judging.verdict import Verdict
 from pomrl.report.answer import claims_page
 
@@ -43,15 +43,14 @@ class TestCommand:
         lacking = [id for id in BY_ID if id not in by_text]
         assert {"Q3.1", "Q4.4"} <= {*lacking}
         assert f"not computed: {', '.join(lacking)}" in words
-        assert f"{len(few)} claims with fewer runs than their sweeps promise" in words
+        assert f"{len(few)} claims with fewer runs than they need" in words
         assert "    pomrl reproduce pomrl\n" in out
-        assert "pomrl claims pomrl --decide" in words
+        assert "pomrl reproduce pomrl adds them" in words
         page = claims_page(PAPER, judged, {})
         assert "opposite under" not in words + page
         assert by_text["A.5"].verdict is Verdict.UNDECIDED
-        assert (by_text["A.5"].runs_of_promised, by_text["A.5"].promised_runs) == (12, 100)
+        assert (by_text["A.5"].runs, by_text["A.5"].needed) == (12, 1000)
         assert "Q1.1" in by_text  # it reads ada-POMRL with its default start, which is one of the three
-        assert f"## At the promised numbers of runs\n\nProvisional: {len(few)} claims have fewer runs" in page
 
     def test_a_claim_is_judged_on_the_runs_that_all_that_it_reads_has(
         self, empty_outputs: Path, settings: Settings
@@ -59,9 +58,8 @@ class TestCommand:
         for start, runs in ((0.01, 4), (0.1, 3), (0.5, 5)):
             store_runs(start, runs)
         basis = Basis("printed", settings, CLAIMS)
-        claim = BY_ID["A.5"]
-        assert (basis.promised_runs(claim), basis.stored_runs(claim)) == (100, 3)
-        assert {part.estimate.runs for part in Reader().parts(basis, claim, 3)} == {3}
+        outcome = judge_claim(basis, BY_ID["A.5"], Reader())
+        assert (outcome.needed, outcome.runs) == (1000, 3)
 
 
 def store_runs(start: float, runs: int) -> None:

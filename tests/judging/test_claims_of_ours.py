@@ -65,7 +65,6 @@ class TestFamilies:
         ],
     )
     def test_the_families_of_a_claim_decide_it(self, id: str, expected: Verdict, more: dict) -> None:
-        assert BEYOND[id].is_judged_once
         assert self.judged(id, **more) is expected
 
     def test_horizons_have_to_grow_in_more_than_half(self) -> None:

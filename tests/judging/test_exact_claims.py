@@ -42,8 +42,10 @@ def loaded() -> list[Part]:
 
 def read(folder: Path, claims: Sequence[Claim]) -> dict[str, Judgement]:
     """Judge claims about no sweeps, write the table and read it."""
-    on = Basis("printed", {}, claims, tuple(PAPER.described.analyses))
-    judgements.write(folder, claims_of_variants.judge_variant(PAPER, DEFAULT, on, Reader(), []), "pomrl claims pomrl")
+    on = Basis("printed", {}, claims, PAPER.described.runs)
+    outcomes = claims_of_variants.judge_variant(PAPER, on, Reader())
+    made = [judgements.judgement("printed", outcome) for outcome in outcomes]
+    judgements.write(folder, made, "pomrl claims pomrl")
     return dict(judgements.read(folder, ["printed"]).of("printed"))
 
 
@@ -54,7 +56,7 @@ class TestExactClaims:
         assert {id: judgement.verdict for id, judgement in found.items()} == {"X.1": HOLDS, "X.2": NOT}
         assert found["X.2"].decisive.found == "exactly 0.987"
         assert found["X.2"].why == "does not hold. heads: claimed < 0.05, found exactly 0.987."
-        assert not any(judgement.provisional or judgement.is_decided_by_too_few for judgement in found.values())
+        assert not any(judgement.provisional for judgement in found.values())
 
     def test_a_number_of_runs_beside_known_ones_claims_nothing(self, tmp_path: Path) -> None:
         *known, simulated = read(tmp_path, [fair])["X.1"].comparisons

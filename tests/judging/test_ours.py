@@ -10,18 +10,16 @@ from tests.support.worlds import BEYOND, CLAIMS, OURS, MadeUp
 
 from pomrl.configuration.parsing import Experiment
 from pomrl.judging import claims_of_variants, inference, judgements
-from pomrl.judging.basis import Basis
-from pomrl.judging.inference import mean
+from pomrl.judging.basis import Basis, judge_claim
 from pomrl.judging.judgements import Judgement, judgement
-from pomrl.judging.sequential_analysis import Outcome
-from pomrl.judging.verdict import Part, Verdict
+from pomrl.judging.outcomes import Outcome
+from pomrl.judging.verdict import Verdict
 from pomrl.report.answer import claims_page
 from pomrl.results.losses import Losses
 from pomrl.studies.beyond.claims.horizons_and_priors import SIGMAS, relative_gain
 
 GAMMAS = np.array([0.5, 0.9, 0.95, 0.99])
 BY_ID = {claim.id: claim for claim in OURS}
-ANALYSES = (1000, 2000, 4000, 8000, 16000, 32000, 64000)
 
 LONG_IS_BEST = [0.9, 0.7, 0.5, 0.4]
 SHORT_IS_BEST = [0.9, 0.4, 0.5, 0.7]
@@ -48,8 +46,7 @@ def basis() -> Basis:
 
 
 def judged(basis: Basis, id: str, **curves: list[float]) -> Outcome:
-    unjudged = basis.unjudged_outcome(BY_ID[id])
-    return unjudged.after(made_up(**curves).parts(basis, BY_ID[id], unjudged.analyses[0]))
+    return judge_claim(basis, BY_ID[id], made_up(**curves))
 
 
 @pytest.mark.parametrize(("bayes", "verdict"), [(LONG_IS_BEST, Verdict.HOLDS), (SHORT_IS_BEST, Verdict.DOES_NOT_HOLD)])
@@ -57,7 +54,7 @@ def test_a_short_horizon_that_helps_bayes_refutes_h1_and_h2(
     basis: Basis, bayes: list[float], verdict: Verdict, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     unjudged = basis.unjudged_outcome(BY_ID["H2"])
-    allowed = unjudged.error / len(unjudged.analyses) / 48
+    allowed = unjudged.error / 48
     assert allowed / 2 > 1.0 / (inference.MANY_RESAMPLES_OF_CLAIMS + 2)  # so many resamples resolve it
     monkeypatch.setattr(inference, "MANY_RESAMPLES_OF_CLAIMS", 999)
     others = {"ada_pomrl": LONG_IS_BEST, "bayes": bayes}
@@ -85,22 +82,12 @@ def test_claims_of_beyond_spend_an_error_of_their_own(basis: Basis) -> None:
     assert [claim.id for claim in basis.claims] == ["H1", "H2", "H3", "H4"]  # those that these sweeps are about
     assert not {claim.id for claim in OURS} & {claim.id for claim in CLAIMS}
     share = BEYOND.described.error / (len(OURS) - len({"H4", "H4.2"}))  # which are reported
-    at_looks, once = (basis.unjudged_outcome(BY_ID[id]) for id in ("H3", "H1"))
-    assert (at_looks.analyses, at_looks.error) == (ANALYSES, share)
-    assert basis.unjudged_outcome(replace(BY_ID["H3"], fewest_runs=ANALYSES[1])).analyses == ANALYSES[1:]
-    assert (once.analyses, once.error) == ((1200,), share)
-
-
-def test_before_its_first_analysis_a_claim_has_intervals_that_hold_together(basis: Basis) -> None:
-    parts = [Part("", mean(np.random.default_rng(0).normal(size=runs)), below=0.0) for runs in (40, 30)]
-    found = judgement("default", basis.unjudged_outcome(BY_ID["H3"]), parts, 300)
-    assert (found.runs_of_promised, found.provisional) == (30, True)
-    assert [part.lower for part in found.comparisons] == [part.estimate.interval(0.025)[0] for part in parts]
+    outcome = basis.unjudged_outcome(BY_ID["H3"])
+    assert (outcome.needed, outcome.error) == (BEYOND.described.runs, share)
 
 
 def test_what_is_reported_has_no_verdict_and_is_in_the_table(basis: Basis, tmp_path: Path) -> None:
-    parts = made_up().parts(basis, BY_ID["H4"], 300)
-    h4 = judgement("default", Outcome(BY_ID["H4"]), parts, 300)
+    h4 = judgement("default", replace(judged(replace(basis, runs=300), "H4"), needed=300))
     assert {h4.verdict} == {part.verdict for part in h4.comparisons} == {None}
     assert "No claim of the study has a verdict" in page(tmp_path, [h4])
 

@@ -6,14 +6,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
+from tests.support.verdicts import by_itself
 from tests.support.worlds import CLAIMS
 
 from pomrl.bounds import model_error_bound
 from pomrl.configuration.study import shipped_studies
 from pomrl.judging.claim import Claim, claims_of
 from pomrl.judging.inference import Exact
-from pomrl.judging.judgements import by_itself
-from pomrl.judging.sequential_analysis import judge_part
+from pomrl.judging.outcomes import judge_part
 from pomrl.judging.verdict import Verdict
 from pomrl.studies.pomrl.claims import planning_accuracy, theory
 

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 from scipy import stats
+from tests.support.verdicts import by_itself
 from tests.support.worlds import heavy_tailed
 
 from pomrl.judging.comparisons import less, no_better, no_worse, on_a_par
 from pomrl.judging.inference import mean
-from pomrl.judging.judgements import by_itself
 from pomrl.judging.verdict import Part, Verdict, claimed_range
 
 HOLDS, NOT, OPEN = Verdict.HOLDS, Verdict.DOES_NOT_HOLD, Verdict.UNDECIDED

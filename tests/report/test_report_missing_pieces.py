@@ -36,7 +36,7 @@ def test_claims_alone_and_figures_alone(folder: Path, empty_outputs: Path) -> No
     copied_figures(folder, empty_outputs)
     found = html_of("pomrl")
     assert found.count("<img") == len(DRAWN)
-    assert "pomrl claims pomrl --decide" in found
+    assert "pomrl reproduce pomrl" in found
     assert_closed(found)
 
 

@@ -12,17 +12,16 @@ from pomrl.commands import claims, figures, new, report, reproduce, studies
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("here")]
 
-ODD = "title: A\nanalyses: [10]\nvariants: {{default: {{}}, odd: {}}}\n"
+ODD = "title: A\nruns: 10\nvariants: {{default: {{}}, odd: {}}}\n"
 """A description with a variant."""
 
 FIRST = SWEEP.format(seed=1)
 
 BAD: dict[str, tuple[str, str, tuple[str, ...]]] = {
-    "malformed YAML": ("study.yaml", "title: [A\nanalyses: 3\n", ("line 2",)),
+    "malformed YAML": ("study.yaml", "title: [A\nruns: 3\n", ("line 2",)),
     "no mapping": ("study.yaml", "- title\n", ("keys and values",)),
     "unknown key": ("study.yaml", "title: A\nanalysis: [10]\n", ("analysis", "unknown key")),
-    "wrong type": ("study.yaml", "title: A\nbudget: much\n", ("budget", "'much'")),
-    "analyses descend": ("study.yaml", "title: A\nanalyses: [20, 10]\n", ("analyses", "ascend")),
+    "wrong type": ("study.yaml", "title: A\nruns: much\n", ("runs", "'much'")),
     "headline of no variant": ("study.yaml", "title: A\nheadline: [other]\n", ("headline", "other")),
     "variant of an unknown key": ("study.yaml", ODD.format("{sgima: 0.1}"), ("variants.odd", "mine/first", "sgima")),
     "variant of a wrong value": ("study.yaml", ODD.format("{sigma: -1.0}"), ("variants.odd", "sigma=-1.0")),
@@ -76,7 +75,7 @@ FAMILY = """\
 from pomrl.study import family, of_keys
 
 
-@family(sweeps=["first"], budget=0)
+@family(sweeps=["first"])
 def {name}():
     yield of_keys("wide", {{"sigma": {sigma}}})
 """

@@ -22,8 +22,7 @@ FILES = {
 title: A study of one's own
 cite: Somebody (2015)
 headline: [default]
-analyses: [50, 200]
-budget: 40
+runs: 50
 variants: {default: {}, worst_state: {loss: max}}
 """,
     "sweeps/first.yaml": SWEEP.format(seed=1)

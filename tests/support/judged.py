@@ -1,18 +1,18 @@
 """Tables of judgements in which claims of the paper have the verdicts that a test asks for."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 from tests.support.worlds import CLAIMS, PAPER
 
 from pomrl.configuration.variants import Variant
-from pomrl.judging import claims_of_variants, judgements
+from pomrl.judging import judgements
 from pomrl.judging.basis import Basis
-from pomrl.judging.budget import Case
 from pomrl.judging.inference import mean
 from pomrl.judging.judgements import Judgements
-from pomrl.judging.sequential_analysis import Outcome
+from pomrl.judging.outcomes import Outcome
 from pomrl.judging.verdict import Part, Verdict
 
 HOLDS, NOT, OPEN = Verdict.HOLDS, Verdict.DOES_NOT_HOLD, Verdict.UNDECIDED
@@ -38,10 +38,10 @@ def judged(folder: Path, by_variant: Mapping[str, Mapping[str, Verdict | Topics]
     made = []
     for name, verdicts in by_variant.items():
         variant = known.get(name, Variant(name, lambda job: job.overrides))
-        on = Basis(name, {}, CLAIMS, tuple(PAPER.described.analyses))
-        cases = [Case(on, outcome(on, id, verdict)) for id, verdict in verdicts.items()]
-        assert [case.outcome.verdicts for case in cases] == list(map(topics_of, verdicts.values()))
-        made += claims_of_variants.at_precision(variant, cases)
+        on = Basis(name, {}, CLAIMS, PAPER.described.runs)
+        outcomes = [outcome(on, id, verdict) for id, verdict in verdicts.items()]
+        assert [of.verdicts for of in outcomes] == list(map(topics_of, verdicts.values()))
+        made += [judgements.judgement(name, of, variant.notes.get(of.claim.id, "")) for of in outcomes]
     judgements.write(folder, made, "pomrl claims pomrl")
     return judgements.read(folder, list(PAPER.described.variants))
 
@@ -56,4 +56,4 @@ def outcome(on: Basis, id: str, verdict: Verdict | Topics) -> Outcome:
         Part("a less b", mean(np.tile(SAMPLES[of_topic], 500)), below=0.0, topic=topic)
         for topic, of_topic in topics_of(verdict).items()
     ]
-    return on.unjudged_outcome(claim).after(parts)
+    return replace(on.unjudged_outcome(claim), needed=1000).judged(parts)

@@ -43,7 +43,7 @@ def curves():
 '''
 
 SMALL: Mapping[str, str] = {
-    "study.yaml": "title: A small study\nanalyses: [10, 20]\nbudget: 0\n",
+    "study.yaml": "title: A small study\nruns: 10\n",
     "sweeps/first.yaml": SWEEP.format(seed=1),
     "claims.py": CLAIM,
     "figures.py": FIGURE,

@@ -14,7 +14,7 @@ from pomrl.configuration.study import find
 from pomrl.configuration.sweeps import Setting, experiment
 from pomrl.judging.basis import Reader
 from pomrl.judging.claim import Claim, claims_of
-from pomrl.judging.sequential_analysis import Outcome
+from pomrl.judging.outcomes import Outcome
 from pomrl.judging.verdict import Verdict
 from pomrl.results.losses import Losses, SweepLosses
 from pomrl.science.experiment import tables as experiment_tables
@@ -150,6 +150,9 @@ class MadeUp(Reader):
 
     make: Callable[[Experiment, int], Losses]
 
+    def complete(self, experiment: Experiment) -> int:
+        return 10**6
+
     def losses(self, experiment: Experiment, runs: int) -> Losses:
         return self.make(experiment, runs)
 
@@ -168,4 +171,4 @@ def holds(claim: Claim, *sweeps: SweepLosses) -> bool:
 def verdict(claim: Claim, *sweeps: SweepLosses) -> Verdict:
     """Return the verdict at precision on losses of the claim's sweeps, in its order."""
     parts = claim.parts(dict(zip(claim.sweeps, sweeps, strict=True)))
-    return Outcome(claim, (RUNS,)).after(parts).verdict
+    return Outcome(claim, RUNS).judged(parts).verdict

@@ -1,13 +1,14 @@
 """Arguments that several commands share: filters, variants, and a folder of the user's own options."""
 
 import argparse
+from itertools import chain
 from pathlib import Path
 from typing import NoReturn
 
 from pomrl.commands.terminal import exit_with
 from pomrl.configuration.sources import PUBLISHED, Sources
 from pomrl.configuration.study import Study
-from pomrl.configuration.variants import Family
+from pomrl.configuration.variants import Variant
 from pomrl.results.chosen_runs import VALUES, Chosen, Tasks, choose, filters
 from pomrl.results.tables import FORMATS
 
@@ -30,22 +31,17 @@ def add_variants(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--variants", metavar="NAME,...", help="under these variants or families instead, or all")
 
 
-def find_variants(study: Study, names: str | None = None, budget: float | None = None) -> list[Family]:
-    """Return the variants that a list of names stands for, in families that are judged together.
-
-    Variants of the description are a family without a name, which shares the budget of the study, unless another one is
-    given. By default they are meant, all of them.
+def find_variants(study: Study, names: str | None = None) -> list[Variant]:
+    """Return the variants that a list of names of variants and families stands for; by default those of `study.yaml`.
 
     Raises:
         ConfigError: There is no variant or family of a name.
     """
     by_name = {variant.name: variant for variant in study.variants}
-    words = [*by_name] if names is None else names.split(",")
-    if names == "all":
-        words = [*by_name, *study.families]
-    of_study = tuple(by_name[word] for word in words if word in by_name)
-    described = Family("", of_study, study.described.budget if budget is None else budget)
-    return [*([described] if of_study else []), *(study.family(word) for word in words if word not in by_name)]
+    words = [*by_name, *(study.families if names == "all" else [])] if names in (None, "all") else names.split(",")
+    of_words = ([by_name[word]] if word in by_name else study.family(word).variants for word in words)
+    wanted = chain.from_iterable(of_words)
+    return list({variant.name: variant for variant in wanted}.values())
 
 
 def add_config_dir(parser: argparse.ArgumentParser) -> None:

@@ -40,7 +40,7 @@ def show(study: Study, judged: Judgements, shown: Sequence[str]) -> None:
             terminal.print(printable(f"{judgement.id} {judgement.why}"))
     few = [judgement for judgement in listed if judgement.provisional]
     if few:
-        terminal.print(f"{number_of(len(few), 'claim')} with fewer runs than their sweeps promise")
+        terminal.print(f"{number_of(len(few), 'claim')} with fewer runs than they need")
     known = {judgement.id for judgement in listed}
     has_exact = shown[0] == study.described.headline[0]  # claims about no sweep are judged under that variant alone
     lacking = [claim.id for claim in claims_of(study) if claim.id not in known and (claim.sweeps or has_exact)]

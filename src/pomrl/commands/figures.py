@@ -29,8 +29,7 @@ def main(parser: Parser) -> None:
     study = find(arguments.study)
     chosen = [None]
     if arguments.variants:
-        families = find_variants(study, arguments.variants)
-        chosen = [variant for family in families if not family.name for variant in family.variants]
+        chosen = find_variants(study, arguments.variants)
     names = versions(study, arguments.name)
     if not names:
         exit_with(f"{study.word}: it has no figures, which are functions with @figure in figures.py or figures/")

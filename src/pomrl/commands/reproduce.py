@@ -1,21 +1,20 @@
-"""Compute, judge, draw and report a study: pomrl reproduce STUDY [--runs N | --budget SECONDS] [--variants NAME,...].
+"""Compute, judge, draw and report a study: pomrl reproduce STUDY [--runs N] [--variants NAME,...].
 
-It computes all sweeps of the study, and those of other studies that its claims and figures read; judges its claims, for
-which it adds the runs that undecided claims need; draws its figures, renews its pages, and writes the report, and the
-article of a study that has one. Each stage is also a command of its own: pomrl run, claims, figures, report and
-article. With --runs, each experiment has so many runs, nothing is decided, and there is no article. With --budget, the
-runs that undecided claims need may cost so many seconds. With --variants, the claims are judged under families of
+It computes all sweeps of the study, those of other studies that its claims and figures read, and the runs on which its
+claims are judged; judges its claims; draws its figures, renews its pages, and writes the report, and the article of a
+study that has one. Each stage is also a command of its own: pomrl run, claims, figures, report and article. With
+--runs, each experiment has so many runs, and there is no article. With --variants, claims are judged under families of
 variants too, or all.
 """
 
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from itertools import chain, product
 
+from pomrl import store
 from pomrl.commands import claims, computing, figures, report
-from pomrl.commands.arguments import Parser, add_study, find_variants
+from pomrl.commands.arguments import Parser, add_study
 from pomrl.commands.terminal import exit_with, warn
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.parsing import MOST_RUNS
@@ -26,6 +25,7 @@ from pomrl.drawing.figure import figures_of
 from pomrl.judging import claims_of_variants, views
 from pomrl.judging.claim import claims_of
 from pomrl.judging.judgements import Judgements
+from pomrl.judging.outcomes import with_runs
 from pomrl.report import pages
 from pomrl.report.answer import claims_page
 
@@ -36,16 +36,14 @@ CLAIMS = "claims"
 def main(parser: Parser) -> None:
     """Run all stages, and print on standard error how long each of them took; exit with status 1 where one failed."""
     add_study(parser)
-    effort = parser.add_mutually_exclusive_group()
-    effort.add_argument("--runs", type=int, metavar="N", help="runs of each experiment (default: as its sweeps say)")
-    effort.add_argument("--budget", type=float, metavar="SECONDS", help="of one core, estimated, to decide claims")
+    parser.add_argument("--runs", type=int, metavar="N", help="runs of each experiment (default: as its sweeps say)")
     parser.add_argument("--variants", metavar="NAME,...", help="judge claims under these families too, or under all")
     arguments = parser.parse_args()
     if arguments.runs is not None and not 1 <= arguments.runs <= MOST_RUNS:
         exit_with(f"--runs {arguments.runs}: it has to be at least 1, and at most {MOST_RUNS}", 2)
     study = find(arguments.study)
     seconds, failed = dict[str, float](), False
-    for name, work in stages(study, arguments.runs, arguments.variants, arguments.budget).items():
+    for name, work in stages(study, arguments.runs, arguments.variants).items():
         warn(f"== {name}")
         start = time.monotonic()
         failed |= bool(work())
@@ -55,26 +53,24 @@ def main(parser: Parser) -> None:
         raise SystemExit(1)
 
 
-def stages(
-    study: Study, runs: int | None, variants: str | None, budget: float | None = None
-) -> Mapping[str, Callable[[], object]]:
+def stages(study: Study, runs: int | None, variants: str | None) -> Mapping[str, Callable[[], object]]:
     """Return the stages by their names, in their order.
 
-    `runs` is the number of runs of each experiment, and `budget` what the runs that undecided claims need may cost, in
-    estimated seconds of one core; None is what the study says.
+    `runs` is the number of runs of each experiment; None is what the study says.
 
     A stage returns whether some of it was not possible; it has named each such thing in a line.
 
     Raises:
         ConfigError: The study has no sweeps, claims or figures, or cannot be composed under one of its variants.
     """
-    families = [family for family in find_variants(study, variants) if family.name]
+    named = [*study.families] if variants == "all" else (variants or "").split(",")
+    families = [family for name, family in study.families.items() if name in named]
     work: dict[str, Callable[[], object]] = {"sweeps": lambda: compute_sweeps(study, runs)}
     if every := claims_of(study):
         claims_of_variants.refuse_failing(study, [claim for claim in every if claim.sweeps])
-        work["claims"] = lambda: claims.check(study, find_variants(study, budget=budget), decides=runs is None)
+        work["claims"] = lambda: claims.check(study, study.variants, compute=runs is None)
     if families:
-        work["variants"] = lambda: _variants(study, families, decides=runs is None)
+        work["variants"] = lambda: _variants(study, families, compute=runs is None)
     drawn = figures_of_study.Selection(study, figures_of_study.versions(study))
     if drawn.names:
         work["figures"] = lambda: figures.draw_all([drawn])[0]
@@ -125,11 +121,11 @@ def _refuse_what_cannot_be_composed(drawn: figures_of_study.Selection) -> None:
             raise ConfigError(f"{drawn.study.word}: figure {figure.name}: {error}") from error
 
 
-def _variants(study: Study, families: Sequence[Family], *, decides: bool) -> None:
-    """Judge claims under families of variants, each within its own budget."""
+def _variants(study: Study, families: Sequence[Family], *, compute: bool) -> None:
+    """Judge claims under families of variants."""
     for family in families:
-        if family.budget is not None:
-            claims.check(study, [family], decides=decides)
+        if family.is_judged:
+            claims.check(study, family.variants, compute=compute)
             continue
         wanted = [(variant, name) for variant in family.variants for name in variant.sweeps or ()]
         settings = chain.from_iterable(study.settings(name, variant) for variant, name in wanted)
@@ -137,14 +133,19 @@ def _variants(study: Study, families: Sequence[Family], *, decides: bool) -> Non
 
 
 def compute_sweeps(study: Study, runs: int | None) -> None:
-    """Compute what the store lacks of all sweeps of a study, so many runs each or as many as they promise.
+    """Compute what the store lacks of all sweeps of a study, and of what its claims need.
 
-    The command ends with status 1 if an experiment fails.
+    With `runs`, each experiment of the sweeps has so many runs, and there is nothing else. The command ends with status
+    1 if an experiment fails.
     """
     experiments = [setting.experiment for name in sweeps_of(study) for setting in study.settings(name)]
     if runs:
-        experiments = [replace(one, request=replace(one.request, runs=runs)) for one in experiments]
-    computing.compute_all(experiments)
+        experiments = [with_runs(experiment, runs) for experiment in experiments]
+    else:
+        bases = [claims_of_variants.basis(study, claims_of(study), variant) for variant in study.variants]
+        experiments += chain.from_iterable(map(claims.needed_experiments, bases))
+    by_runs = sorted(experiments, key=lambda experiment: experiment.request.runs)
+    computing.compute_all(list({store.signature(experiment): experiment for experiment in by_runs}.values()))
 
 
 def sweeps_of(study: Study) -> list[str]:

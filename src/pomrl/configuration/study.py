@@ -16,7 +16,7 @@ import yaml
 from pydantic import Field
 from pydantic.dataclasses import dataclass as checked_dataclass
 
-from pomrl.checks import CHECKED, Ascending
+from pomrl.checks import CHECKED
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.importing import display_path, find_modules_in, import_by_name, in_words, place_of
 from pomrl.configuration.parsing import make
@@ -51,12 +51,8 @@ class Described:
     """The variants that share the error."""
     error: Annotated[float, Field(gt=0, lt=1)] = 0.05
     """Probability of any wrong verdict in the headline; others have as much each."""
-    analyses: Annotated[list[Annotated[int, Field(ge=10)]], Field(min_length=1), Ascending] = field(
-        default_factory=lambda: [1000, 2000, 4000, 8000]
-    )
-    """Numbers of runs at which claims are judged."""
-    budget: Annotated[float, Field(ge=0)] = 300.0
-    """Estimated seconds of one core for runs that undecided claims need."""
+    runs: Annotated[int, Field(ge=10)] = 1000
+    """Number of runs on which claims are judged that name no other."""
     variants: dict[str, dict[str, Any] | str] = field(default_factory=lambda: {DEFAULT: {}})
     """Its variants, each with its keys, or as MODULE.NAME."""
 
@@ -187,7 +183,7 @@ class Study:
         """
         there = vars(self.module("variants")).values() if (self.folder / "variants.py").is_file() else ()
         found = {family.name: family for family in there if isinstance(family, Family)}
-        judged = [variant.name for family in found.values() if family.budget is not None for variant in family.variants]
+        judged = [variant.name for family in found.values() if family.is_judged for variant in family.variants]
         if twice := [name for name in judged if judged.count(name) > 1 and name not in self.described.variants]:
             raise ConfigError(f"{self.word}/variants.py: two families have a variant {twice[0]}")
         return found

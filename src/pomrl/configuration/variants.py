@@ -38,8 +38,8 @@ class Variant:
 
     name: str
     change: Change
-    analyses: tuple[int, ...] | None = None
-    """The numbers of runs at which claims are judged under it; None for those of the study."""
+    runs: int = 0
+    """The number of runs on which claims are judged under it; 0 for that of the study."""
     notes: Mapping[str, str] = field(default_factory=dict[str, str])
     """What is to be said of a claim under this variant, by the claim's id."""
     is_single: bool = False
@@ -80,18 +80,16 @@ def of_keys(name: str, values: Mapping[str, Any]) -> Variant:
     return Variant(name, lambda job: [*job.overrides, *words])
 
 
-def variant(
-    *, analyses: Sequence[int] | None = None, notes: Mapping[str, str] | None = None
-) -> Callable[[Change], Variant]:
+def variant(*, runs: int = 0, notes: Mapping[str, str] | None = None) -> Callable[[Change], Variant]:
     """Make a variant of a function of a job, with the name of the function.
 
     Args:
-        analyses: The numbers of runs at which claims are judged under it, by default those of the study.
+        runs: The number of runs on which claims are judged under it, by default that of the study.
         notes: What is to be said of a claim under this variant, by the claim's id.
     """
 
     def make(change: Change) -> Variant:
-        return Variant(change.__name__, change, tuple(analyses) if analyses else None, notes or {})
+        return Variant(change.__name__, change, runs, notes or {})
 
     return make
 
@@ -102,19 +100,18 @@ class Family:
 
     name: str
     variants: tuple[Variant, ...]
-    budget: float | None
-    """Estimated seconds of one core for runs that undecided claims need; None for variants that are only computed."""
+    is_judged: bool = True
+    """Whether claims are judged under them; else they are only computed, because a page reads them."""
 
 
 def family(
-    *, sweeps: Sequence[str] | Mapping[str, Mapping[str, Any]], budget: float | None = None
+    *, sweeps: Sequence[str] | Mapping[str, Mapping[str, Any]], is_judged: bool = True
 ) -> Callable[[Callable[[], Iterable[Variant]]], Family]:
     """Make a family of a function that yields variants, which has the function's name.
 
     Args:
         sweeps: The sweeps that are computed under the variants: names of sweeps of the study, or axes by name.
-        budget: Estimated seconds of one core for runs that undecided claims need; None for variants that are only
-            computed, because a page reads them.
+        is_judged: Whether claims are judged under them; else they are only computed, because a page reads them.
     """
 
     def make(yielding: Callable[[], Iterable[Variant]]) -> Family:
@@ -123,6 +120,6 @@ def family(
         names = [variant.name for variant in variants]
         if twice := [name for name in names if names.count(name) > 1]:
             raise ConfigError(f"{yielding.__name__}: there are two variants {twice[0]}")
-        return Family(yielding.__name__, tuple(variants), budget)
+        return Family(yielding.__name__, tuple(variants), is_judged)
 
     return make

@@ -52,13 +52,8 @@ class Claim:
     """Whether readings of a paper were chosen after looking at the results that it is about."""
     revised: Revision | None = None
     """How its rule was revised, if it was."""
-    is_judged_once: bool = False
-    """Whether it is judged at one analysis, of the promised number of runs.
-
-    By default its share of the error is spent over the analyses of the study (`pomrl.judging.sequential_analysis`).
-    """
-    fewest_runs: int = 0
-    """The number of runs below which its intervals miss too often, so that earlier analyses are left out."""
+    runs: int | Mapping[str, int] = 0
+    """The number of runs on which it is judged, or that number by the variant; 0 for that of its study."""
     is_judged: bool = True
     """Whether there is a verdict; else estimates are reported."""
     is_main: bool = False

@@ -12,11 +12,10 @@ from pomrl.configuration.importing import in_words, place_of
 from pomrl.configuration.study import Study
 from pomrl.configuration.variants import Variant
 from pomrl.judging import judgements
-from pomrl.judging.basis import Basis, Reader
-from pomrl.judging.budget import Case
+from pomrl.judging.basis import Basis, Reader, judge, unknown_losses
 from pomrl.judging.claim import Claim, claims_of
-from pomrl.judging.judgements import Judgement, Judgements, judgement
-from pomrl.judging.sequential_analysis import Outcome
+from pomrl.judging.judgements import Judgements
+from pomrl.judging.outcomes import Outcome
 from pomrl.judging.verdict import Part
 from pomrl.store import StoreError
 from pomrl.store.simulations import Simulation
@@ -45,7 +44,7 @@ def basis(study: Study, claims: Sequence[Claim], variant: Variant) -> Basis:
         variant=variant.name,
         settings={name: study.settings(name, variant) for name in names},
         registry=claims,
-        analyses=tuple(study.described.analyses) if variant.analyses is None else variant.analyses,
+        runs=variant.runs or study.described.runs,
         error=study.described.error / shared,
         choice="per_run" if per_run else "population",
     )
@@ -65,7 +64,7 @@ def digest_basis(study: Study, claims: Sequence[Claim], variants: Container[str]
             name: [(store.signature(setting.experiment), setting.experiment.request.runs) for setting in settings]
             for name, settings in on.settings.items()
         }
-        said = json.dumps([experiments, simulations, sources, on.analyses, on.error])
+        said = json.dumps([experiments, simulations, sources, on.runs, on.error])
         digests[variant.name] = hashlib.sha256(said.encode()).hexdigest()
     return digests
 
@@ -86,12 +85,12 @@ def load_judgements(study: Study) -> Judgements:
 
 
 def refuse_failing(study: Study, claims: Sequence[Claim]) -> None:
-    """Raise a ConfigError, with the place, where the function of a claim fails on losses that are made up."""
+    """Raise a ConfigError, with the place, where the function of a claim fails before any loss is known."""
     default = next((variant for variant in study.variants if variant.name == study.unchanged), study.variants[0])
     on = basis(study, claims, default)
     for claim in claims:
         try:
-            on.experiments_by_part(claim) if claim.sweeps else without_sweeps(claim)
+            on.compare(claim, unknown_losses) if claim.sweeps else without_sweeps(claim)
         except (StoreError, ConfigError):
             raise
         except Exception as error:  # whatever a function of somebody's own raises
@@ -100,46 +99,14 @@ def refuse_failing(study: Study, claims: Sequence[Claim]) -> None:
             raise ConfigError(f"{study.word}: claim {claim.id} ({place}): {in_words(error)}") from error
 
 
-def judge_variant(study: Study, variant: Variant, on: Basis, reader: Reader, cases: Sequence[Case]) -> list[Judgement]:
-    """Return the judgements under a variant that the description names, and all that is known of them.
+def judge_variant(study: Study, on: Basis, reader: Reader) -> list[Outcome]:
+    """Judge the claims of a study under a variant.
 
     Claims about no sweep are judged under the first variant of the headline, because they do not depend on it.
-
-    Args:
-        study: The study.
-        variant: The variant.
-        on: The basis of the variant.
-        reader: Reads the losses.
-        cases: The claims about sweeps as judged at precision.
     """
-    of_no_sweep = [claim for claim in on.registry if not claim.sweeps and variant.name == study.described.headline[0]]
-    at_once = {claim.id: without_sweeps(claim) for claim in of_no_sweep}
-    at_promised = at_once | {
-        claim.id: reader.parts(on, claim, runs)
-        for claim in on.claims
-        if (runs := min(on.promised_runs(claim), on.stored_runs(claim)))
-    }
-    outcomes = {case.outcome.claim.id: case.outcome for case in cases}
-    # A claim about a simulation has one analysis: of all its sequences.
-    outcomes |= {claim.id: on.unjudged_outcome(claim).after(at_once[claim.id]) for claim in of_no_sweep}
-    outcomes |= {claim.id: Outcome(claim) for claim in on.registry if not claim.is_judged}
-    return [
-        judgement(
-            variant.name,
-            outcomes[claim.id],
-            at_promised[claim.id],
-            on.promised_runs(claim) if claim.sweeps else None,
-            note=variant.notes.get(claim.id, ""),
-        )
-        for claim in on.registry
-        if claim.id in outcomes and claim.id in at_promised
-    ]
-
-
-def at_precision(variant: Variant, cases: Sequence[Case]) -> list[Judgement]:
-    """Return the judgements under a variant of a family; only its verdicts at precision are wanted."""
-    outcomes = [case.outcome for case in cases]
-    return [judgement(variant.name, outcome, note=variant.notes.get(outcome.claim.id, "")) for outcome in outcomes]
+    alone = [claim for claim in on.registry if not claim.sweeps and on.variant == study.described.headline[0]]
+    outcomes = [replace(on.unjudged_outcome(claim), needed=0).judged(without_sweeps(claim)) for claim in alone]
+    return outcomes + judge(on, reader)
 
 
 def without_sweeps(claim: Claim) -> tuple[Part, ...]:

@@ -145,8 +145,9 @@ def in_more_than(number: float, groups: Sequence[Sequence[Part]], words: str) ->
         words: What a group is.
     """
     holds = [all(part.above < part.estimate.value < part.below for part in parts) for parts in groups]
+    is_known = all(np.isfinite(part.estimate.value) for parts in groups for part in parts)
     count = Count(
-        value=float(sum(holds)),
+        value=float(sum(holds)) if is_known else np.nan,
         runs=min(part.estimate.runs for parts in groups for part in parts),
         p_true=tuple(max(part.p_hold for part in parts) for parts in groups),
         p_false=tuple(min(1.0, len(parts) * min(part.p_refute for part in parts)) for parts in groups),
@@ -156,10 +157,11 @@ def in_more_than(number: float, groups: Sequence[Sequence[Part]], words: str) ->
 
 
 def rank_correlation(values: Float[np.ndarray, "*B X"]) -> Float[np.ndarray, "*B"]:
-    """Return Spearman's correlation of values with their index; 0 where all values are equal."""
+    """Return Spearman's correlation of values with their index; 0 where all values are equal, NaN where one is NaN."""
     places = np.ascontiguousarray(np.moveaxis(values, -1, 0))  # sums over a short last axis take several times as long
     ranks = np.stack([(places < one).sum(0) + ((places == one).sum(0) + 1) / 2 for one in places])
     ranks -= ranks.mean(0)
     order = np.arange(len(places)) - (len(places) - 1) / 2
     norm = np.sqrt((ranks**2).sum(0) * (order @ order))
-    return np.divide(np.tensordot(order, ranks, 1), norm, out=np.zeros_like(norm), where=norm > 0.0)
+    of_equal = np.where(np.isnan(places).any(0), np.nan, 0.0)
+    return np.divide(np.tensordot(order, ranks, 1), norm, out=of_equal, where=norm > 0.0)

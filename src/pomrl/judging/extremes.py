@@ -159,7 +159,6 @@ class BestDifference(Estimate):
     of_a: Float[np.ndarray, " G"]
     """For each discount factor, the p-value of the hypothesis that it is the best one for a."""
     of_b: Float[np.ndarray, " G"]
-    may_stay = True
 
     @cached_property
     def p(self) -> Float[np.ndarray, "G G"]:
@@ -180,7 +179,6 @@ class Largest(Estimate):
     """The largest of several numbers that are estimated from the same runs."""
 
     of: tuple[Estimate, ...]
-    may_stay = True
 
     def _p_values(self, threshold: float) -> tuple[float, float]:
         at_most, at_least = np.array([estimate.p_values(threshold) for estimate in self.of]).T
@@ -231,8 +229,8 @@ def p_best(curve: Means) -> Float[np.ndarray, " G"]:
 
 
 def may_be_best(curve: Means) -> Int[np.ndarray, " C"]:
-    """Return the columns whose mean is the smallest, or is not farther from it than `FAR` standard errors."""
+    """Return the columns that are not shown to be farther than `FAR` standard errors from the smallest mean."""
     means = curve.mean(0)
     best = int(means.argmin())
     error = (curve - curve[:, [best]]).std(0) / np.sqrt(len(curve))
-    return np.flatnonzero(means - means[best] <= FAR * error + MEAN_TIE_TOLERANCE * max(1.0, float(means.max())))
+    return np.flatnonzero(~(means - means[best] > FAR * error + MEAN_TIE_TOLERANCE * max(1.0, float(means.max()))))

@@ -17,15 +17,12 @@ eightfold, so that a number is shown to lie beyond a threshold only where both s
 draws mean curves from their limiting normal distribution, so many that such levels are resolved. With fewer
 runs, as in figures and tables of few runs, Student's intervals are uncorrected: in samples of 100 from 4000 stored runs
 they missed the truth in 3 to 6 % of cases for 5 %, in samples of 20 in 3 to 15 %.
-
-`tests/support/error_rates.py` measures how often the rule that uses these intervals errs.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
 
 import numpy as np
 from jaxtyping import Float
@@ -61,8 +58,6 @@ class Estimate(ABC):
     value: float
     runs: int
     """The number of runs that it is estimated from."""
-    may_stay: ClassVar[bool] = False
-    """Whether other losses may leave the value where it is, as they do a count."""
 
     @property
     def is_constant(self) -> bool:
@@ -192,7 +187,6 @@ class Correlation(Estimate):
 
     distribution: Float[np.ndarray, " B"]
     """The values in the resamples, which may tie; NaN with too few runs."""
-    may_stay = True
 
     def _p_values(self, threshold: float) -> tuple[float, float]:
         counts = np.array([(self.distribution <= threshold).sum(), (self.distribution >= threshold).sum()])
@@ -216,7 +210,6 @@ class Count(Estimate):
     """For each statement the p-value of the hypothesis that it is false: a small one shows that it is true."""
     p_false: tuple[float, ...]
     """For each statement the p-value of the hypothesis that it is true."""
-    may_stay = True
 
     def _p_values(self, threshold: float) -> tuple[float, float]:
         """Return the errors with which more statements than the threshold are shown true, and fewer false."""

@@ -12,9 +12,8 @@ from typing import Annotated, Any
 import pandas as pd
 from pydantic import BeforeValidator, ConfigDict, Field, PlainSerializer, ValidationError
 
-from pomrl.judging.sequential_analysis import Outcome, by_topic, decisive, together
-from pomrl.judging.verdict import Columns, Comparison, Part, Verdict, VerdictOrNone, Whole
-from pomrl.results.intervals import ERROR_RATE
+from pomrl.judging.outcomes import Outcome, by_topic, decisive
+from pomrl.judging.verdict import Columns, Comparison, Verdict, VerdictOrNone, Whole
 from pomrl.store import StoreError
 from pomrl.store.derived import DerivedFiles, read_rows, write_table
 
@@ -35,7 +34,7 @@ Names = Annotated[
 """Names, which have one column."""
 
 
-NAMES_OF_CLAIMS = {"id": "claim", "at_promised_runs": "verdict_at_promised_runs_by_itself"}
+NAMES_OF_CLAIMS = {"id": "claim"}
 """The columns of a judgement whose names are not those of its fields."""
 
 
@@ -59,11 +58,8 @@ class Judgement(Columns):
     """Why it is undecided; empty if it is not."""
     note: str = ""
     runs: Whole = 0
-    promised_runs: Whole = 0
-    """The number of runs that its sweeps promise; 0 where it is not known."""
-    runs_of_promised: Whole = 0
-    at_promised_runs: Verdict | None = None
-    """The verdict at the promised number of runs, without a correction for the number of claims."""
+    needed: Whole = 0
+    """The number of runs on which it is judged."""
     revised_on: str = ""
     revision: str = ""
     verdict_by_old_rule: Verdict | None = None
@@ -76,13 +72,8 @@ class Judgement(Columns):
 
     @property
     def provisional(self) -> bool:
-        """Return whether fewer runs are stored than promised."""
-        return self.runs_of_promised < self.promised_runs
-
-    @property
-    def is_decided_by_too_few(self) -> bool:
-        """Return whether the claim has had no analysis at precision, and is not exact."""
-        return self.runs == 0 and self.verdict is Verdict.UNDECIDED
+        """Return whether fewer runs are stored than it needs."""
+        return self.runs < self.needed
 
     @property
     def topics(self) -> dict[str, Verdict]:
@@ -103,59 +94,22 @@ class Judgement(Columns):
         return sentence + (f" Undecided: {', '.join(open_topics)}." if open_topics else "")
 
 
-def by_itself(parts: Sequence[Part]) -> Verdict:
-    """Return the verdict that simultaneous 95 % intervals of all parts of a claim show.
-
-    Each of k intervals has an error of 5 % / k (Bonferroni), so that the verdicts on all parts can be relied on
-    together. Refuting a claim needs the factor k, because each part is a way to refute it; confirming it does not,
-    because all parts have to hold. No allowance is made for the number of claims: that is what verdicts at precision
-    are for (`pomrl.judging.sequential_analysis`), which are the answer, while verdicts at the paper's numbers of runs
-    are a detail.
-    """
-    return together([part.verdict(ERROR_RATE / len(parts)) for part in parts])
-
-
-def judgement(
-    variant: str, outcome: Outcome, at_promised: Sequence[Part] = (), promised: int | None = None, **known: Any
-) -> Judgement:
-    """Return the judgement of a claim under a variant.
-
-    Args:
-        variant: The name of the variant.
-        outcome: The claim at precision.
-        at_promised: Its parts at the promised number of runs, or at as many of them as are stored; none without any.
-        promised: The number of runs that its sweeps ask for; None for all runs, or sequences, of what has no sweep.
-        known: Further fields, such as what is to be said of the claim under this variant.
-    """
-    claim = outcome.claim
-    known |= {"variant": variant} | {name: getattr(claim, name) for name in OF_CLAIM}
+def judgement(variant: str, outcome: Outcome, note: str = "") -> Judgement:
+    """Return the judgement of a claim under a variant, with what is to be said of it there."""
+    claim, parts = outcome.claim, outcome.parts or (Comparison(),)
+    known: dict[str, Any] = {name: getattr(claim, name) for name in OF_CLAIM}
     if old := claim.revised:
         known |= {"revised_on": old.on, "revision": old.reason, "verdict_by_old_rule": old.before}
-    if at_promised:
-        runs = min(part.estimate.runs for part in at_promised)
-        known |= {"promised_runs": runs if promised is None else promised, "runs_of_promised": runs, "runs": runs}
-    if claim.is_judged:
-        known |= {"runs": outcome.runs, "reason": outcome.reason}
-    if claim.is_judged and at_promised:
-        known |= {"at_promised_runs": by_itself(at_promised)}
-    verdict = outcome.verdict if claim.is_judged else None
-    return Judgement(verdict=verdict, comparisons=_comparisons(outcome, at_promised), **known)
-
-
-def _comparisons(outcome: Outcome, at_promised: Sequence[Part]) -> tuple[Comparison, ...]:
-    """Return the parts at precision, or where there was no analysis, at the promised number of runs."""
-    is_judged = outcome.claim.is_judged
-    error = ERROR_RATE / (max(1, len(at_promised)) if is_judged else 1)  # the intervals of a verdict hold together
-    parts = outcome.parts or [Comparison.of(part, error) for part in at_promised]
-    if not parts:
-        return (Comparison(),)
-    shown = decisive(parts) if is_judged else parts[0]
-    made = [part.but(decisive=part is shown, **({} if is_judged else {"verdict": None})) for part in parts]
-    if not at_promised:
-        return tuple(made)
-    return tuple(
-        part.but(estimate_at_promised_runs=of.value, lower_at_promised_runs=of.lower, upper_at_promised_runs=of.upper)
-        for part, of in zip(made, (at.estimate for at in at_promised), strict=True)
+    shown = decisive(parts) if claim.is_judged else parts[0]
+    return Judgement(
+        variant=variant,
+        verdict=outcome.verdict if claim.is_judged else None,
+        reason=outcome.reason if claim.is_judged else "",
+        note=note,
+        runs=outcome.runs,
+        needed=outcome.needed,
+        comparisons=tuple(part.but(decisive=part is shown) for part in parts),
+        **known,
     )
 
 

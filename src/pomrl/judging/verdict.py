@@ -149,15 +149,8 @@ class Comparison(Columns):
     """The verdict on the comparison; None where nothing is claimed."""
     decisive: bool = True
     """Whether the verdict on the claim rests on it; where there is no verdict, whether it is the first one."""
-    estimate_at_promised_runs: float = nan
-    lower_at_promised_runs: float = nan
-    upper_at_promised_runs: float = nan
     p_hold: float = Field(default=1.0, exclude=True)
     p_refute: float = Field(default=1.0, exclude=True)
-    chance: float = Field(default=1.0, exclude=True)
-    """The probability that the last analysis decides it."""
-    chance_against: float = Field(default=1.0, exclude=True)
-    """The probability that the last analysis decides it, and not in favour of the claim."""
 
     @staticmethod
     def of(part: Part, error: float) -> "Comparison":
@@ -194,9 +187,3 @@ class Comparison(Columns):
             return f"{Interval(self.estimate, nan, nan).text()} in all runs"
         exactly = "exactly " if self.runs == 0 and isfinite(self.estimate) else ""
         return exactly + Interval(self.estimate, self.lower, self.upper).text()
-
-    @property
-    def found_at_promised_runs(self) -> str:
-        """The estimate with its 95 % interval at the promised number of runs."""
-        ends = self.lower_at_promised_runs, self.upper_at_promised_runs
-        return Interval(self.estimate_at_promised_runs, *ends).text()

@@ -61,7 +61,7 @@ def columns(judgements: Judgements, shown: Sequence[str], turned: Mapping[str, S
 def legend(study: Study, shown: Collection[str]) -> str:
     """Return what is to be said of the table of claims with these columns."""
     sentences = [
-        "Each claim is judged at fixed numbers of runs, over which its error is spread, until it is decided.",
+        "Each claim is judged once, on a number of runs that is fixed in advance.",
         "Where an interval shows that a number differs from the threshold of the claim by less than matters, there is "
         "no difference of interest.",
         "Its estimate is that of the decisive comparison, with the interval that decided it.",

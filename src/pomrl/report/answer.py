@@ -123,7 +123,7 @@ def how_sure(study: Study, judgements: Judgements) -> str:
 def _collect(study: Study, judgements: Judgements) -> dict[str, Any]:
     named = [name for name in study.described.variants if judgements.of(name)]
     judged = [judgement for judgement in judgements.first_under(named) if judgement.verdict]
-    few = [judgement for judgement in judged if judgement.is_decided_by_too_few]
+    few = [judgement for judgement in judged if judgement.provisional]
     return {"study": study, "named": named, "judged": judged, "few": few, "counted": _count}
 
 

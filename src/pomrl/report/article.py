@@ -68,7 +68,7 @@ def values(study: Study, judgements: Judgements, text: str) -> Mapping[str, Any]
         "headline": shown,
         "described": {
             "error": f"{100 * study.described.error:g}\u202f%",
-            "analyses": ", ".join(f"{runs:,}" for runs in study.described.analyses),
+            "runs": f"{study.described.runs:,}",
         },
         "claims": {name: {id: _judge(judgement) for id, judgement in judgements.of(name).items()} for name in shown},
         "order": [judgement.id for judgement in judgements.first_under(shown)],

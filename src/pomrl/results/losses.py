@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from pomrl import store
 from pomrl.configuration.parsing import Experiment
@@ -17,6 +17,10 @@ from pomrl.science.loss_tables import MEASURED, loss_array
 
 LossPerRun = Float[np.ndarray, " n"]
 """A loss, or a difference of losses, in each of n independent runs."""
+
+
+class NotInSweepError(LookupError):
+    """A sweep has no such experiment, or an experiment has no such task."""
 
 
 def with_metric(table: "pd.DataFrame") -> "pd.DataFrame":
@@ -88,14 +92,14 @@ class Losses:
         return self.loss[..., -1]
 
     def task(self, t: int) -> LossPerRun:
-        """Return the loss in task t, counted from 1, at the largest gamma; LookupError if there is no such task."""
+        """Return the loss in task t, counted from 1, at the largest gamma; NotInSweepError if there is no such task."""
         return self.at_eval[:, self._place(t)]
 
     def tasks(self, numbers: Iterable[int]) -> LossPerRun:
         """Return the loss at the largest gamma, averaged over the tasks with these numbers, counted from 1.
 
         Raises:
-            LookupError: There is no task with one of the numbers.
+            NotInSweepError: There is no task with one of the numbers.
         """
         return self.at_eval[:, [self._place(t) for t in numbers]].mean(1)
 
@@ -107,16 +111,16 @@ class Losses:
     @cached_property
     def minimum(self) -> LossPerRun:
         """The loss at each task's gamma*, which minimises the mean over these runs, averaged over all tasks."""
-        return self._at(hindsight_index(self.loss, "each_task", "population")).mean(1)
+        return self._at(_hindsight_index(self.loss, "each_task", "population")).mean(1)
 
     def curve(self, t: int) -> Float[np.ndarray, "n G"]:
-        """Return the loss in task t, counted from 1, against the discount factor; LookupError as for `task`."""
+        """Return the loss in task t, counted from 1, against the discount factor; NotInSweepError as for `task`."""
         return self.loss[:, self._place(t)]
 
     def _place(self, t: int) -> int:
         T = self.at_eval.shape[1]
         if not 1 <= t <= T:
-            raise LookupError(f"there is no task {t}: tasks count from 1, and the experiment has {T}")
+            raise NotInSweepError(f"there is no task {t}: tasks count from 1, and the experiment has {T}")
         return t - 1
 
     @cached_property
@@ -136,14 +140,19 @@ class Losses:
         it looks better than it is. A single run chooses for itself in both cases.
         """
         if choice == "per_run" or len(self.loss) == 1:
-            index = hindsight_index(self.loss, scope, "per_run")
+            index = _hindsight_index(self.loss, scope, "per_run")
         else:
             of_halves = np.stack([self.loss[1::2].mean(0), self.loss[::2].mean(0)])
-            index = hindsight_index(of_halves, scope, "per_run")[np.arange(len(self.loss)) % 2]
+            index = _hindsight_index(of_halves, scope, "per_run")[np.arange(len(self.loss)) % 2]
         return Losses(self._at(index)[..., None], self.gammas[-1:])
 
     def _at(self, index: np.ndarray) -> Float[np.ndarray, "n T"]:
         return np.take_along_axis(self.loss, index[..., None], -1)[..., 0]
+
+
+def _hindsight_index(loss: Float[np.ndarray, "n T G"], scope: Scope, choice: HindsightChoice) -> Int[np.ndarray, "n T"]:
+    """Return what a schedule chooses in hindsight; anything where no loss is known, so that NaN is chosen."""
+    return np.zeros(loss.shape[:2], np.intp) if np.isnan(loss).all() else hindsight_index(loss, scope, choice)
 
 
 def at_best_fixed(losses: Losses) -> LossPerRun:
@@ -177,12 +186,12 @@ class SweepLosses:
         """Return the losses of the experiment with these values; a name that is left out does not vary there.
 
         Raises:
-            LookupError: The sweep has no such experiment, or does not vary a key.
+            NotInSweepError: The sweep has no such experiment, or does not vary a key.
         """
         key = tuple(settings.get(name) for name in self.names)
         asked = ", ".join(f"{name}={value!r}" for name, value in settings.items())
         if key not in self.losses or not settings.keys() <= {*self.names}:
             values = zip(self.names, zip(*self.losses, strict=True), strict=True)
             known = "; ".join(f"{name} is {', '.join(map(repr, dict.fromkeys(of)))}" for name, of in values)
-            raise LookupError(f"the sweep has no experiment with {asked}; in it {known or 'nothing varies'}")
+            raise NotInSweepError(f"the sweep has no experiment with {asked}; in it {known or 'nothing varies'}")
         return self.losses[key]

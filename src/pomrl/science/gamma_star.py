@@ -39,18 +39,21 @@ def best_index(mean: Float[np.ndarray, "*B G"]) -> Int[np.ndarray, "*B"]:
 
 
 def minimising(gammas: Float[np.ndarray, " G"], mean: Float[np.ndarray, "*B G"]) -> Float[np.ndarray, "*B"]:
-    """Return γ* of each curve of mean losses.
+    """Return γ* of each curve of mean losses, and NaN for a curve with NaN.
 
     Args:
         gammas: Discount factors, strictly ascending.
         mean: Mean losses at these discount factors.
 
     Raises:
-        ValueError: If a mean loss is NaN or the discount factors do not ascend.
+        ValueError: If the discount factors do not ascend.
     """
     if (np.diff(gammas) <= 0).any():
-        raise ValueError(f"gammas={gammas.tolist()}: they have to ascend strictly")
-    return np.asarray(gammas[best_index(mean)])
+        raise ValueError(f"gammas={gammas.tolist()}: they must ascend strictly")
+    unknown = np.asarray(np.isnan(mean).any(-1))
+    if not unknown.any():
+        return np.asarray(gammas[best_index(mean)])
+    return np.where(unknown, np.nan, gammas[best_index(np.where(unknown[..., None], 0.0, mean))])
 
 
 def hindsight_index(loss: Float[np.ndarray, "n T G"], scope: Scope, choice: HindsightChoice) -> Int[np.ndarray, "n T"]:

@@ -23,7 +23,7 @@ Method = dict[str, LossPerRun]
 """The losses of a method in each cell, whose names are those of the cells."""
 
 
-@claim("A1", "frequencies", is_judged_once=True, figures=("advice",))
+@claim("A1", "frequencies", figures=("advice",))
 def cross_validation_helps(frequencies: SweepLosses) -> list[Part]:
     """planning on frequencies, gamma by cross-validation is better than gamma_eval in more than half of the cells.
 
@@ -32,7 +32,7 @@ def cross_validation_helps(frequencies: SweepLosses) -> list[Part]:
     return _better(_cross_validated(frequencies), _at_eval(frequencies), _at_eval(frequencies), "cross-validated γ")
 
 
-@claim("A2", "penalties", "frequencies", is_judged_once=True, figures=("advice",))
+@claim("A2", "penalties", "frequencies", figures=("advice",))
 def penalties_help(penalties: SweepLosses, frequencies: SweepLosses) -> list[Part]:
     """least squares with an L2 penalty are better than planning on frequencies in more than half of the cells.
 
@@ -41,7 +41,7 @@ def penalties_help(penalties: SweepLosses, frequencies: SweepLosses) -> list[Par
     return _better(_cells(penalties), _at_eval(frequencies), _at_eval(frequencies), "LSTD with L2")
 
 
-@claim("A3", "weights", "frequencies", is_judged_once=True, figures=("advice",))
+@claim("A3", "weights", "frequencies", figures=("advice",))
 def weights_of_pairs_help(weights: SweepLosses, frequencies: SweepLosses) -> list[Part]:
     """a weight for each pair is better than planning on frequencies with gamma_eval in more than half of the cells.
 
@@ -50,7 +50,7 @@ def weights_of_pairs_help(weights: SweepLosses, frequencies: SweepLosses) -> lis
     return _better(_cells(weights), _at_eval(frequencies), _at_eval(frequencies), "weight of each pair")
 
 
-@claim("A4", "schedules", "frequencies", is_judged_once=True, figures=("advice",))
+@claim("A4", "schedules", "frequencies", figures=("advice",))
 def the_schedule_helps(schedules: SweepLosses, frequencies: SweepLosses) -> list[Part]:
     """ada-POMRL with the schedule of its upper bound is better than planning on frequencies in more than half.
 
@@ -60,7 +60,7 @@ def the_schedule_helps(schedules: SweepLosses, frequencies: SweepLosses) -> list
     return _better(learned, _at_eval(frequencies), _at_eval(frequencies), "ada-POMRL, upper-bound schedule")
 
 
-@claim("A5", "priors", "frequencies", is_judged_once=True, figures=("advice",))
+@claim("A5", "priors", "frequencies", figures=("advice",))
 def learned_priors_help(priors: SweepLosses, frequencies: SweepLosses) -> list[Part]:
     """tied rows at gamma_eval are better than gamma by cross-validation in more than half of the cells.
 
@@ -70,7 +70,7 @@ def learned_priors_help(priors: SweepLosses, frequencies: SweepLosses) -> list[P
     return _better(learned, _cross_validated(frequencies), _at_eval(frequencies), "tied rows")
 
 
-@claim("A6", "posteriors", "priors", is_judged_once=True, figures=("advice",))
+@claim("A6", "posteriors", "priors", figures=("advice",))
 def posterior_gammas_do_no_harm(posteriors: SweepLosses, priors: SweepLosses) -> list[Part]:
     """the gamma of the smallest posterior loss is no worse than gamma_eval, with each learned prior, in every cell.
 
@@ -84,7 +84,7 @@ def posterior_gammas_do_no_harm(posteriors: SweepLosses, priors: SweepLosses) ->
     return parts
 
 
-@claim("A7", "posteriors", "schedules", "priors", is_judged_once=True, figures=("advice",))
+@claim("A7", "posteriors", "schedules", "priors", figures=("advice",))
 def posterior_gammas_beat_schedules(posteriors: SweepLosses, schedules: SweepLosses, priors: SweepLosses) -> list[Part]:
     """with ada-POMRL, the gamma of the smallest posterior loss beats both schedules of the paper in more than half.
 

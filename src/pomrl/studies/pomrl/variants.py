@@ -44,7 +44,7 @@ NOTES = {
 }
 
 
-@variant(analyses=(500, 1000, 2000, 4000, 8000), notes=NOTES)
+@variant(runs=500, notes=NOTES)
 def computed(job: Job) -> list[str]:
     """The same claims by the same rules, with the experiments that the first author's published notebook computes.
 
@@ -117,7 +117,6 @@ def _together(name: str, *of: str) -> Variant:
         "states_30",
         "initial_similarity",
     ),
-    budget=900,
 )
 def readings() -> Iterator[Variant]:
     """Yield the defaults, which are the text as repaired; each choice; combinations; and sets that have names.
@@ -145,7 +144,8 @@ def readings() -> Iterator[Variant]:
             "estimator": "oracle,without_meta,aggregating,uniform_prior",
         },
         "schedules": {"runs": 60, "estimator": "ada_pomrl", "gamma_schedule": "dong,upper_bound"},
-    }
+    },
+    is_judged=False,
 )
 def ledger() -> Iterator[Variant]:
     """Yield the experiment as repaired, each difference alone in it, the ladder to that as computed, and all but one.

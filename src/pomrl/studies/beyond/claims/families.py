@@ -28,7 +28,7 @@ Cells = dict[str, Losses]
 """The losses of a method in each family at each spread, a cell, by the words for it."""
 
 
-@claim("M1", "families", is_judged_once=True, figures=("families",))
+@claim("M1", "families", figures=("families",))
 def meta_learning_helps_in_every_family(sweep: SweepLosses) -> list[Part]:
     """ada-POMRL is better than no meta-learning at gamma_eval in every family.
 
@@ -39,7 +39,7 @@ def meta_learning_helps_in_every_family(sweep: SweepLosses) -> list[Part]:
     return in_families(less_in_cells(ada, without, without, words), more_than=len(FAMILIES) - 0.5)
 
 
-@claim("M2", "families", "families_schedules", is_judged_once=True, figures=("families",))
+@claim("M2", "families", "families_schedules", figures=("families",))
 def the_schedule_helps_in_a_family(sweep: SweepLosses, schedules: SweepLosses) -> list[Part]:
     """the schedule of the upper bound is better than gamma_eval in at least one family.
 
@@ -50,7 +50,7 @@ def the_schedule_helps_in_a_family(sweep: SweepLosses, schedules: SweepLosses) -
     return in_families(less_in_cells(scheduled, at_eval, without, "upper-bound schedule less γ_eval"), more_than=0.5)
 
 
-@claim("M3", "families", is_judged_once=True, figures=("families",))
+@claim("M3", "families", figures=("families",))
 def horizons_grow_in_most_families(sweep: SweepLosses) -> list[Part]:
     """gamma* of ada-POMRL grows with the task in more than half of the families.
 
@@ -63,7 +63,7 @@ def horizons_grow_in_most_families(sweep: SweepLosses) -> list[Part]:
     return in_families(grow, more_than=len(FAMILIES) / 2)
 
 
-@claim("M4", "families", is_judged_once=True, figures=("families",))
+@claim("M4", "families", figures=("families",))
 def exact_posteriors_need_no_shorter_horizon(sweep: SweepLosses) -> list[Part]:
     """with the exact posterior, the best fixed gamma gains at most 2 % of the loss at gamma_eval, in every family.
 
@@ -74,7 +74,7 @@ def exact_posteriors_need_no_shorter_horizon(sweep: SweepLosses) -> list[Part]:
     return [gains_little(losses, f"exact posterior, {cell}") for cell, losses in exact.items()]
 
 
-@claim("M5", "families", "families_schedules", is_judged_once=True, figures=("families",))
+@claim("M5", "families", "families_schedules", figures=("families",))
 def the_schedule_harms_in_most_families(sweep: SweepLosses, schedules: SweepLosses) -> list[Part]:
     """the schedule of the upper bound is worse than gamma_eval in more than half of the families.
 
@@ -86,7 +86,7 @@ def the_schedule_harms_in_most_families(sweep: SweepLosses, schedules: SweepLoss
     return in_families(harmed, more_than=len(FAMILIES) / 2)
 
 
-@claim("M6", "families", "forest_mixing", is_judged_once=True, figures=("families",))
+@claim("M6", "families", "forest_mixing", figures=("families",))
 def the_mixing_rate_explains_forest(sweep: SweepLosses, mse_optimal: SweepLosses) -> list[Part]:
     """in forest, ada-POMRL is worse than no meta-learning because of its mixing rate.
 
@@ -102,7 +102,7 @@ def the_mixing_rate_explains_forest(sweep: SweepLosses, mse_optimal: SweepLosses
     ]
 
 
-@claim("M7", "families", is_judged_once=True, figures=("families",))
+@claim("M7", "families", figures=("families",))
 def empirical_bayes_is_worse_where_rows_move_together(sweep: SweepLosses) -> list[Part]:
     """empirical Bayes is worse than ada-POMRL in four families, and in forest also worse than no meta-learning.
 

@@ -51,7 +51,7 @@ def no_worse_at_gamma_eval(sweep: SweepLosses, learner: str, other: str, words: 
     ]
 
 
-@claim("H1", "horizon_or_prior", is_judged_once=True, figures=("horizon_or_prior",))
+@claim("H1", "horizon_or_prior", figures=("horizon_or_prior",))
 def bayes_gains_nothing_from_a_short_horizon(sweep: SweepLosses) -> list[Part]:
     """with the prior known, the best fixed gamma gains at most 2 % of the loss at gamma_eval, at every sigma.
 

@@ -46,7 +46,7 @@ def loss_falls(sweep: SweepLosses) -> list[Part]:
     return [less(ada.task(15), ada.task(1), "ada-POMRL, task 15 less task 1")]
 
 
-@of_figures_3_and_4("Q1.2", "task_similarity", title="ada-POMRL's loss varies less in the last task", fewest_runs=4000)
+@of_figures_3_and_4("Q1.2", "task_similarity", title="ada-POMRL's loss varies less in the last task", runs=4000)
 def spread_shrinks(sweep: SweepLosses) -> list[Part]:
     """the spread of ada-POMRL's loss over runs is smaller in task 15 than in task 1.
 

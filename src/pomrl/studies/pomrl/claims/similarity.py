@@ -188,7 +188,7 @@ def better_than_without(sweep: SweepLosses) -> list[Part]:
     "Q3.7",
     "task_similarity",
     title="at an intermediate similarity meta-learning gains, and more slowly",
-    fewest_runs=4000,
+    runs=4000,
 )
 def slower_at_an_intermediate_similarity(sweep: SweepLosses) -> list[Part]:
     """at sigma = 0.025 ada-POMRL gains over no meta-learning, and converges more slowly than at 0.01.

@@ -1,0 +1,124 @@
+"""Verdicts on claims: each is judged once, on a number of runs that is fixed in advance.
+
+Of the error of a study, 5 % by default, each claim has an equal share, and each part of a claim an equal share of that.
+By the union bound the probability that any verdict on any part of any claim is wrong is at most that error, as far as
+the intervals are right. A claim *holds* when all its parts hold, *does not hold* when one is refuted, shows *no
+difference of interest* when the interval of one contains its threshold and shows that the number differs from it by
+less than matters, and is *undecided* otherwise.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from math import isfinite
+
+from pomrl.configuration.parsing import Experiment
+from pomrl.judging.claim import Claim
+from pomrl.judging.verdict import NARROW, Comparison, Part, Verdict
+from pomrl.results.intervals import ERROR_RATE
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A claim as judged; it has no parts while fewer runs are stored than it needs."""
+
+    claim: Claim
+    needed: int = 0
+    """The number of runs on which it is judged."""
+    error: float = ERROR_RATE
+    """The probability that the verdict on it is wrong."""
+    experiments: tuple[Experiment, ...] = ()
+    """The experiments whose losses it read or lacks."""
+    parts: tuple[Comparison, ...] = ()
+
+    @property
+    def lacking(self) -> list[Experiment]:
+        """The experiments that it read, with the number of runs that it needs, if it has fewer."""
+        if not self.is_provisional:
+            return []
+        return [with_runs(experiment, self.needed) for experiment in self.experiments]
+
+    @property
+    def runs(self) -> int:
+        """The number of runs on which it was judged; 0 if it was not."""
+        return min((part.runs for part in self.parts), default=0)
+
+    @property
+    def verdicts(self) -> dict[str, Verdict]:
+        """The verdict on each topic; a claim without topics has one, whose name is empty."""
+        return by_topic((part.topic, part.verdict) for part in self.parts)
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict on the claim."""
+        return together([part.verdict for part in self.parts])
+
+    @property
+    def reason(self) -> str:
+        """Why the claim is undecided, in words; empty if it is decided."""
+        if self.verdict is not Verdict.UNDECIDED:
+            return ""
+        if self.is_provisional:
+            return f"fewer than {self.needed:,} runs are stored"
+        part = decisive(self.parts)
+        return f"{part.compared}: {part.found} after {self.runs:,} runs, an interval that is too wide to tell"
+
+    def judged(self, parts: Sequence[Part]) -> "Outcome":
+        """Return the outcome in which the parts have these estimates; with too few runs, they decide nothing."""
+        is_judged = self.claim.is_judged
+        error = self.error / max(1, sum(part.is_claimed for part in parts)) if is_judged else ERROR_RATE
+        found = [judge_part(part, error) for part in parts]
+        if is_judged and min(part.runs for part in found) < self.needed:
+            found = [part.but(verdict=part.verdict and Verdict.UNDECIDED) for part in found]
+        return replace(self, parts=tuple(found if is_judged else (part.but(verdict=None) for part in found)))
+
+    @property
+    def is_provisional(self) -> bool:
+        """Return whether fewer runs are stored than it needs."""
+        return self.runs < self.needed
+
+
+def with_runs(experiment: Experiment, runs: int) -> Experiment:
+    """Return an experiment of which so many runs are requested, however long they take."""
+    return replace(experiment, request=replace(experiment.request, runs=runs, yes=True))
+
+
+def judge_part(part: Part, error: float) -> Comparison:
+    """Judge a part by its interval with this error."""
+    found = Comparison.of(part, error)
+    is_alike = found.verdict is Verdict.UNDECIDED and _no_difference(part, found.lower, found.upper)
+    return found.but(verdict=Verdict.NO_DIFFERENCE) if is_alike else found
+
+
+def _no_difference(part: Part, lower: float, upper: float) -> bool:
+    """Return whether an interval contains a threshold and shows that the number hardly differs from it."""
+    for threshold in (end for end in (part.above, part.below) if isfinite(end) and lower <= end <= upper):
+        if part.margin is not None and upper - lower < NARROW * part.margin:
+            return True
+        if part.margin is None and threshold - part.interest < lower and upper < threshold + part.interest:
+            return True
+    return False
+
+
+def decisive(parts: Sequence[Comparison]) -> Comparison:
+    """Return the part on which a verdict rests: the one refuted most clearly, else the one supported least clearly."""
+    verdict = together([judged.verdict for judged in parts])
+    of_verdict = [judged for judged in parts if judged.verdict is verdict]
+    if verdict is Verdict.DOES_NOT_HOLD:
+        return min(of_verdict, key=lambda judged: judged.p_refute)
+    return max(of_verdict, key=lambda judged: judged.p_hold)
+
+
+def by_topic(verdicts: Iterable[tuple[str, Verdict | None]]) -> dict[str, Verdict]:
+    """Return the verdict on each topic, given the topic of each part and the verdict on it; None is no verdict."""
+    topics: dict[str, list[Verdict | None]] = {}
+    for topic, verdict in verdicts:
+        topics.setdefault(topic, []).append(verdict)
+    return {topic: together(of_topic) for topic, of_topic in topics.items()}
+
+
+def together(verdicts: Sequence[Verdict | None]) -> Verdict:
+    """Return the verdict on a claim, or a topic, whose parts have these verdicts; None is ignored."""
+    for against in (Verdict.DOES_NOT_HOLD, Verdict.NO_DIFFERENCE):
+        if against in verdicts:
+            return against
+    return Verdict.HOLDS if {*verdicts} - {None} == {Verdict.HOLDS} else Verdict.UNDECIDED

@@ -1,0 +1,12 @@
+"""The verdict on a claim by itself, without a correction for the number of claims."""
+
+from collections.abc import Sequence
+
+from pomrl.judging.outcomes import together
+from pomrl.judging.verdict import Part, Verdict
+from pomrl.results.intervals import ERROR_RATE
+
+
+def by_itself(parts: Sequence[Part]) -> Verdict:
+    """Return the verdict that simultaneous 95 % intervals of all parts show (Bonferroni)."""
+    return together([part.verdict(ERROR_RATE / len(parts)) for part in parts])
