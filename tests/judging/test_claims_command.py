@@ -46,7 +46,7 @@ class TestCommand:
         assert f"{len(few)} claims with fewer runs than they need" in words
         assert "    pomrl reproduce pomrl\n" in out
         assert "pomrl reproduce pomrl adds them" in words
-        page = claims_page(PAPER, judged, {})
+        page = claims_page(PAPER, judged)
         assert "opposite under" not in words + page
         assert by_text["A.5"].verdict is Verdict.UNDECIDED
         assert (by_text["A.5"].runs, by_text["A.5"].needed) == (12, 1000)

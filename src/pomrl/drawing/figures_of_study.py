@@ -61,8 +61,10 @@ class Selection:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The outcome of drawing a figure."""
+    """The outcome of drawing a version of a figure."""
 
+    name: str
+    """The name of the version."""
     files: list[Path] = field(default_factory=list)
     """The files of the figure, if it is drawn."""
     problem: str = ""
@@ -107,13 +109,13 @@ def _draw(selection: Selection, name: str) -> Outcome:
         sweeps = load_sweeps(selection, name)
         lacking |= {sweep: stored.lacking for sweep, stored in sweeps.items() if stored.lacking}
         drawing, sidecar = draw_version(selection, name, sweeps)
-        return Outcome(save(drawing, selection.folder, name, sidecar), lacking=lacking)
+        return Outcome(name, save(drawing, selection.folder, name, sidecar), lacking=lacking)
     except (ValueError, StoreError, OSError) as error:
         problem = str(error)
     except Exception as error:  # whatever code of somebody's own raises
         module = sys.modules[version_of(selection.study, name).module]
         problem = f"{place_of(error, str(module.__file__))}: {in_words(error)}"
-    return Outcome(problem=f"{name} is not drawn: {problem}", lacking=lacking)
+    return Outcome(name, problem=f"{name} is not drawn: {problem}", lacking=lacking)
 
 
 def load_sweeps(selection: Selection, name: str) -> dict[str, StoredSweep]:

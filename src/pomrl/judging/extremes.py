@@ -159,6 +159,7 @@ class BestDifference(Estimate):
     of_a: Float[np.ndarray, " G"]
     """For each discount factor, the p-value of the hypothesis that it is the best one for a."""
     of_b: Float[np.ndarray, " G"]
+    is_discrete = True
 
     @cached_property
     def p(self) -> Float[np.ndarray, "G G"]:

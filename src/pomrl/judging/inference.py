@@ -23,6 +23,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 from jaxtyping import Float
@@ -58,6 +59,8 @@ class Estimate(ABC):
     value: float
     runs: int
     """The number of runs that it is estimated from."""
+    is_discrete: ClassVar[bool] = False
+    """Whether its values are few, so that the width of intervals does not fall as one over the root of the runs."""
 
     @property
     def is_constant(self) -> bool:
@@ -187,6 +190,7 @@ class Correlation(Estimate):
 
     distribution: Float[np.ndarray, " B"]
     """The values in the resamples, which may tie; NaN with too few runs."""
+    is_discrete = True
 
     def _p_values(self, threshold: float) -> tuple[float, float]:
         counts = np.array([(self.distribution <= threshold).sum(), (self.distribution >= threshold).sum()])
@@ -210,6 +214,7 @@ class Count(Estimate):
     """For each statement the p-value of the hypothesis that it is false: a small one shows that it is true."""
     p_false: tuple[float, ...]
     """For each statement the p-value of the hypothesis that it is true."""
+    is_discrete = True
 
     def _p_values(self, threshold: float) -> tuple[float, float]:
         """Return the errors with which more statements than the threshold are shown true, and fewer false."""
