@@ -20,6 +20,7 @@
 #define PY_SSIZE_T_CLEAN
 #define Py_LIMITED_API 0x030B0000
 #include <Python.h>
+#include <float.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -62,9 +63,9 @@ INLINE double get_lane(const lanes *array, Py_ssize_t index, int lane) {
 
 INLINE lanes absolute(lanes x) { return (lanes)((mask)x & INT64_MAX); }
 
-/* Solve systems of S equations whose right-hand sides are the columns from S on; the solutions replace them. Two equations
- * are eliminated in one pass over the rest, which halves the traffic with memory and leaves the operations on each entry,
- * and their order, as they are. */
+/* Solve systems of S equations whose right-hand sides are the columns from S on; the solutions replace them. Two
+ * equations are eliminated in one pass over the rest, which halves the traffic with memory and leaves the operations on
+ * each entry, and their order, as they are. */
 INLINE void eliminate(lanes *restrict system, int S, int sides) {
     const int row = S + sides;
     for (int k = 0; k < S - 1; k += 2) {
@@ -166,7 +167,7 @@ INLINE void find_excesses(Workspace *work, const lanes *gamma, double rounding, 
             const lanes Q = action_value(row, V, R, *gamma, S, sides);
             const lanes size = sides == 2 ? action_value(row, U, absolute(R), *gamma, S, sides) : Q;
             const Py_ssize_t at = (Py_ssize_t)s * (S + sides);
-            const lanes excess = (Q - V[at]) - rounding * (absolute(size) + absolute(U[at]));
+            const lanes excess = (Q - V[at]) - (rounding * (absolute(size) + absolute(U[at])) + DBL_MIN);
             work->excess[(c - 1) * S + s] = excess;
             any |= excess > 0.0;
         }
@@ -229,8 +230,8 @@ INLINE int64_t walk(const double *P, const double *R, const double *gammas, int6
 }
 
 FOR_EACH_PROCESSOR
-static int64_t plan_all(const double *P, const double *R, const double *gammas, int64_t M, int S, int A, int64_t G, int sides,
-                        double rounding, int64_t patience, int16_t *policies, Workspace *work) {
+static int64_t plan_all(const double *P, const double *R, const double *gammas, int64_t M, int S, int A, int64_t G,
+                        int sides, double rounding, int64_t patience, int16_t *policies, Workspace *work) {
     const int ours = A == 2 && sides == 1;
     if (ours && S == 10) return walk(P, R, gammas, M, 10, 2, G, 1, rounding, patience, policies, work);
     if (ours && S == 20) return walk(P, R, gammas, M, 20, 2, G, 1, rounding, patience, policies, work);

@@ -27,6 +27,9 @@ from jaxtyping import Float
 ROUNDING = 5e-13
 """How much of its size the error of a value may be: 2,000 rounding errors, which the equations can add up to."""
 
+LEAST = float(np.finfo(float).tiny)
+"""The smallest number that has all digits; gains below it are rounding errors, whatever the sizes."""
+
 
 def have_both_signs(R: Float[np.ndarray, "..."]) -> bool:
     """Return whether some rewards are positive and others negative, so that U has to be computed beside V."""
@@ -38,14 +41,14 @@ def signed_and_absolute(R: Float[np.ndarray, "*n S A"]) -> Float[np.ndarray, "k 
     return np.stack([R, np.abs(R)]) if have_both_signs(R) else R[None]
 
 
-def excess(Q: Float[np.ndarray, "k *n"], V: Float[np.ndarray, "k *#n"]) -> Float[np.ndarray, "*n"]:
+def excess(Q: Float[np.ndarray, "k *n A"], V: Float[np.ndarray, "k *#n #A"]) -> Float[np.ndarray, "*n A"]:
     """Return the gain Q - V less what rounding explains; actions with more than 0 are better.
 
     Args:
         Q: Values of actions for the rewards of `signed_and_absolute`.
         V: Values of the present policy for the same rewards.
     """
-    return (Q[0] - V[0]) - ROUNDING * (np.abs(Q[-1]) + np.abs(V[-1]))
+    return (Q[0] - V[0]) - (ROUNDING * (np.abs(Q[-1]) + np.abs(V[-1])) + LEAST)
 
 
 def differences(
@@ -59,7 +62,7 @@ def differences(
         size: The values U of |R| under either; where values are tied, both are taken to have this size.
     """
     apart = np.abs(V - other)
-    apart[apart <= 2.0 * ROUNDING * size] = 0.0
+    apart[apart <= 2.0 * ROUNDING * size + LEAST] = 0.0
     return apart
 
 

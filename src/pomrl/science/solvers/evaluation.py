@@ -79,12 +79,12 @@ def chain_value(
     return V.reshape(*shape, S)
 
 
-def solve_dominant(system: Float[np.ndarray, "S S"], right: Float[np.ndarray, "S *k"]) -> Float[np.ndarray, "S *k"]:
+def solve_dominant(system: Float[np.ndarray, "S S"], right: Float[np.ndarray, "S ..."]) -> Float[np.ndarray, "S ..."]:
     """Solve equations whose rows are diagonally dominant by LAPACK, which does not exchange them.
 
-    LAPACK exchanges rows for the largest entry of a column. It is given the columns as rows, whose largest entry is that
-    of the diagonal. So equations of states that others do not reach are not added to theirs, where rounding errors of
-    large values would stay.
+    LAPACK exchanges rows for the largest entry of a column. It is given the columns as rows, whose largest entry is
+    that of the diagonal. So equations of states that others do not reach are not added to theirs, where rounding errors
+    of large values would stay.
     """
     from scipy.linalg import lu_factor, lu_solve  # here, because it takes long to load
 

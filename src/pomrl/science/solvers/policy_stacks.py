@@ -20,8 +20,8 @@ from pomrl.science.solvers.evaluation import action_values, chain_value
 class PolicyStack:
     """A stack of n MDPs, each with its current policy, which at first is an optimal one for gamma = 0.
 
-    P_pi and R_pi are kept between steps, because a step changes few of their rows. Rewards have a leading axis of one or
-    two sides, R and |R| (`action_ties.signed_and_absolute`).
+    P_pi and R_pi are kept between steps, because a step changes few of their rows. Rewards have a leading axis of one
+    or two sides, R and |R| (`action_ties.signed_and_absolute`).
     """
 
     def __init__(self, P: Float[np.ndarray, "n S A S"], R: Float[np.ndarray, "n S A"]) -> None:
@@ -38,10 +38,7 @@ class PolicyStack:
         therefore raises the value, and no policy occurs twice at one discount factor.
         """
         V = chain_value(self._P_pi, self._R_pi, gamma)
-        if self._by_state is None:
-            Q = np.stack([action_values(self._P, R, U[:, None], gamma[:, None])[:, 0] for R, U in zip(self._R, V, strict=True)])
-        else:
-            Q = np.stack([_action_values_in_order(self._by_state, R, U, gamma) for R, U in zip(self._R, V, strict=True)])
+        Q = np.stack([self._action_values(R, U, gamma) for R, U in zip(self._R, V, strict=True)])
         above = excess(Q, V[..., None])
         better = (above > 0.0).any(-1)
         i, state = np.nonzero(better)
@@ -51,7 +48,14 @@ class PolicyStack:
         action = others[np.arange(len(i)), first]
         self._policy[i, state], self._R_pi[:, i, state] = action, self._R[:, i, state, action]
         self._P_pi[i, state] = self._P[i, state, action]
-        return better.any(-1)
+        return np.asarray(better.any(-1))
+
+    def _action_values(
+        self, R: Float[np.ndarray, "n S A"], V: Float[np.ndarray, "n S"], gamma: Float[np.ndarray, " n"]
+    ) -> Float[np.ndarray, "n S A"]:
+        if self._by_state is None:
+            return action_values(self._P, R, V[:, None], gamma[:, None])[:, 0]
+        return _action_values_in_order(self._by_state, R, V, gamma)
 
     def policies(self, which: Bool[np.ndarray, " n"]) -> Int[np.ndarray, "k S"]:
         """Return the current policies of the MDPs for which `which` is true."""

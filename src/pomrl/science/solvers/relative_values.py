@@ -9,6 +9,8 @@ the chain forgets its state, which for random models is far quicker than γ.
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from pomrl.science.solvers.action_ties import ROUNDING
+
 LARGE = 96
 """Fewest states for which sweeps for a whole grid are the first choice where few states follow each pair.
 
@@ -30,10 +32,11 @@ def solve_grid(
 
     A discount factor is solved where all actions but one of each state can be eliminated (Puterman 1994, Sec. 6.7):
     V* - h lies between the smallest and the largest entry of the step from h to the next one, over 1 - γ, in every
-    state. The difference between two action values therefore has an error of at most γ span / (1 - γ), where the span is
-    max - min of the step, and an action that is worse by more than that and rounding is not optimal. With a tolerance it
-    is also solved when γ span is at most the tolerance times the largest |R| of the greedy policy, or as small as
-    rounding lets it become. The greedy policy then loses at most that, over 1 - γ, of the optimal value.
+    state. The difference between two action values therefore has an error of at most γ span / (1 - γ), where the span
+    is max - min of the step, and an action that is worse by more than that and rounding is not optimal. It is also
+    solved when γ span is so small that the greedy policy, which loses at most that over 1 - γ, is tied with an optimal
+    one by the smallest of its values (`action_ties`). With a tolerance, γ span may be as large as the tolerance times
+    the largest |R| of the greedy policy, or as small as rounding lets it become.
 
     Args:
         P: Transition probabilities.
@@ -41,7 +44,7 @@ def solve_grid(
         gammas: Discount factors, in [0, 1).
         max_sweeps: Number of sweeps after which to stop.
         tolerance: Largest loss of the policies, times (1 - γ), in units of the largest reward that they collect; None:
-            only policies whose actions are the only best ones are wanted.
+            that of ties.
 
     Returns:
         A policy for each discount factor, and the indices of the discount factors that were not solved within
@@ -58,7 +61,10 @@ def solve_grid(
         rounding = _ROUNDING * np.abs(value).max(0)
         margin = (error + 2.0 * rounding) / remaining
         solved = np.count_nonzero(value - margin <= Q, axis=(0, 1)) == S
-        if tolerance is not None:
+        if tolerance is None:
+            V = value + 0.5 * gammas[live] * (step.max(0) + step.min(0)) / remaining
+            solved |= error + 2.0 * rounding <= 2.0 * ROUNDING * np.abs(V).min(0)
+        else:
             collected = np.abs(np.take_along_axis(rewards, Q.argmax(0)[None], 0)).max((0, 1))
             solved |= error <= np.maximum(tolerance * collected, rounding / remaining)
         if solved.any():

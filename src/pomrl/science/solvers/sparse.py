@@ -35,8 +35,8 @@ ITERATED = 600
 STEPS, STARTS = 100, 5
 """Steps of BiCGSTAB, and how often it starts anew from the true residual, after which policies are factorised."""
 
-_ACCURACY = ROUNDING / 4.0
-"""Largest residual over 1 - γ, in units of the sizes of the values; errors then stay well below what ties two actions."""
+_ACCURACY = ROUNDING / 16.0
+"""Largest residual over 1 - γ, in units of what an equation adds up; errors then stay well below those of ties."""
 
 _ULPS = 8.0 * float(np.finfo(float).eps)
 """How large rounding lets a residual be, in the same units."""
@@ -130,8 +130,9 @@ class ChainSolver:
         P_pi, R_pi = self._rows[policy.astype(np.intp) * len(policy) + states], self._R[:, states, policy]
         chain = eye_array(len(policy), format="csr") - gamma * P_pi
         if self._iterates:
-            found = [_iterated(chain, R, V, gamma) for R, V in zip(R_pi, start, strict=True)]
-            if all(V is not None for V in found):
+            sides = (_iterated(chain, R, V, gamma) for R, V in zip(R_pi, start, strict=True))
+            found = [V for V in sides if V is not None]
+            if len(found) == len(R_pi):
                 return np.stack(found)
             self._iterates = False
         factors = splu(chain.tocsc(), "MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
@@ -150,5 +151,6 @@ def _iterated(
         if (np.abs(residual) <= goal).all():
             return V
         least = goal.min(initial=np.inf, where=goal > 0.0)  # residuals of states without rewards stay 0
-        V = V + bicgstab(chain, residual, rtol=0.0, atol=0.5 * least, maxiter=STEPS)[0]
+        unit = np.ldexp(1.0, np.frexp(np.abs(residual).max())[1])  # SciPy gives up where squares of residuals are small
+        V = V + unit * bicgstab(chain, residual / unit, rtol=0.0, atol=0.5 * least / unit, maxiter=STEPS)[0]
     return None
