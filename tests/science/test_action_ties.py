@@ -245,7 +245,7 @@ def test_prizes_that_nothing_reaches_change_nothing_in_large_models(S: int, priz
         found, best = optimal_value(P[None], R[None], gamma)[0, 1:], optimal_value(*smaller, gamma)[0]
         np.testing.assert_allclose(found, best, rtol=1e-11)
         alike = np.zeros((1, 3, S), int)
-        alike[0, 1, 3:6] = alike[0, 2, 5:8] = 1
+        alike[0, 1, 0] = alike[0, 1, 3:6] = alike[0, 2, 5:8] = 1
         V, _, which = distinct_policy_values(P[None], R[None], alike, gamma)
         best, _, _ = distinct_policy_values(*smaller, alike[..., 1:], gamma)
         assert which.tolist() == [[0, 1, 2]]

@@ -12,9 +12,13 @@ are the sizes of Q(s, a) and of V(s). An action is better than the present one i
 
 Why that is the size of the errors: the off-diagonal entries of I - γ P_π are not positive. Elimination without pivots
 therefore only adds terms of one sign to |R_π|, and it does the same operations on R_π. So the rounding errors of V(s)
-are proportional to U(s), even where V(s) is small because large rewards cancel. Rewards of states that s does not reach
-are multiplied by factors that are exactly 0. Hence a penalty for an action that nobody takes, or a prize that nothing
-reaches, ties no actions elsewhere. A factor of all rewards is a factor of both sides, and a power of 2 changes no bit.
+are proportional to U(s), even where V(s) is small because large rewards cancel. The diagonal loses digits, so that they
+can be as large as about S ε U(s) / (1 - γ), with the machine epsilon ε. But they are nearly the same in states that
+follow each other, and cancel in Q - V; one number therefore serves all sizes and discount factors.
+
+Rewards of states that s does not reach are multiplied by factors that are exactly 0. Hence a penalty for an action that
+nobody takes, or a prize that nothing reaches, ties no actions elsewhere. A factor of all rewards is a factor of both
+sides, and a power of 2 changes no bit.
 
 When no action is better, V* - V is in each state at most the largest right-hand side that can be reached, over 1 - γ.
 
