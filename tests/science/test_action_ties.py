@@ -184,18 +184,22 @@ def test_planning_of_tied_models_ends_with_the_best_values(kind: str, way: str, 
 
 
 @every_way
-def test_actions_whose_large_rewards_cancel_are_tied(way: str) -> None:
-    """State 0 goes to 1 or to 2, which gain and lose 1e9 in two orders, and 3 ends; all values are near 0."""
-    P, R = np.zeros((1, 6, 2, 6)), np.zeros((1, 6, 2))
-    for s, following in enumerate([(1, 2), (4, 4), (5, 5), (3, 3), (3, 3), (3, 3)]):
-        P[0, s, [0, 1], following] = 1.0
-    gamma, gain = 0.9, 1e9 / 3.0
-    R[0, [1, 2, 4, 5]] = np.array([gain, -gain, -gain / gamma, gain / gamma])[:, None] * [1.0, 1.0]
+@pytest.mark.parametrize("share", [3.0, 7.0, 11.0])
+def test_actions_whose_large_rewards_cancel_are_tied(way: str, share: float) -> None:
+    """State 0 goes to 1 or to 2, which gain and lose 1e9 in two orders but for one ulp, and 3 ends."""
+    gamma, gain = 0.83, 1e9 / share
+    later = np.nextafter(gain / gamma, np.inf)
     policies = np.zeros((1, 2, 6), int)
     policies[0, 1, 0] = 1
-    assert plan(way, P, R, (gamma,)).shape == (1, 1, 6)
-    with patched(*WAYS[way]):
-        np.testing.assert_array_equal(planning_loss(P, R, policies, gamma), 0.0)
+    for first in ((1, 2), (2, 1)):
+        P, R = np.zeros((1, 6, 2, 6)), np.zeros((1, 6, 2))
+        for s, following in enumerate([first, (4, 4), (5, 5), (3, 3), (3, 3), (3, 3)]):
+            P[0, s, [0, 1], following] = 1.0
+        R[0, [1, 2, 4, 5]] = np.array([gain, -gain, -later, later])[:, None]
+        if way != "value iteration":  # which takes the first of the best
+            assert plan(way, P, R, (gamma,))[0, 0, 0] == 0
+        with patched(*WAYS[way]):
+            np.testing.assert_array_equal(planning_loss(P, R, policies, gamma), 0.0)
 
 
 @seeds
@@ -233,20 +237,23 @@ def test_losses_of_sparse_models_know_no_unit_and_no_penalty(norm: str) -> None:
         np.testing.assert_allclose(found / unit, losses, rtol=0, atol=1e-9)
 
 
-@pytest.mark.parametrize("S", [70, 200])
+@pytest.mark.parametrize(("S", "sparse_rows"), [(70, False), (200, False), (200, True)])
 @pytest.mark.parametrize("prize", [1e12, -1e12])
-def test_prizes_that_nothing_reaches_change_nothing_in_large_models(S: int, prize: float) -> None:
-    """State 0 pays the prize and goes to the others, whose rows LAPACK would add to it if it exchanged them."""
-    P, R = (array[0] for array in models_with_twin_states(np.random.default_rng(S), 1, S, 2))
-    P[:, :, 0], P[:, :, 1] = 0.0, P[:, :, 0] + P[:, :, 1]
-    smaller = P[None, 1:, :, 1:], R[None, 1:].copy()
-    R[0] = prize
+def test_prizes_that_nothing_reaches_change_nothing_in_large_models(S: int, sparse_rows: bool, prize: float) -> None:
+    """The last state pays the prize and goes to state 0, whose own entry there is smaller, for it stays."""
+    rng = np.random.default_rng(S)
+    P, R = np.zeros((S, 2, S)), rng.random((S, 2))
+    for action in range(2):
+        following = np.roll(np.eye(S - 1), 1 + action, 1) if sparse_rows else rng.dirichlet(np.ones(S - 1), S - 1)
+        P[:-1, action, :-1] = 0.95 * np.eye(S - 1) + 0.05 * following
+    P[-1, :, 0], R[-1] = 1.0, prize
+    smaller = P[None, :-1, :, :-1], R[None, :-1]
+    alike = np.zeros((1, 3, S), int)
+    alike[0, 1, -1] = alike[0, 1, 3:6] = alike[0, 2, 5:8] = 1
     for gamma in (0.9, 0.999):
-        found, best = optimal_value(P[None], R[None], gamma)[0, 1:], optimal_value(*smaller, gamma)[0]
+        found, best = optimal_value(P[None], R[None], gamma)[0, :-1], optimal_value(*smaller, gamma)[0]
         np.testing.assert_allclose(found, best, rtol=1e-11)
-        alike = np.zeros((1, 3, S), int)
-        alike[0, 1, 0] = alike[0, 1, 3:6] = alike[0, 2, 5:8] = 1
         V, _, which = distinct_policy_values(P[None], R[None], alike, gamma)
-        best, _, _ = distinct_policy_values(*smaller, alike[..., 1:], gamma)
+        best, _, _ = distinct_policy_values(*smaller, alike[..., :-1], gamma)
         assert which.tolist() == [[0, 1, 2]]
-        np.testing.assert_allclose(V[:, 1:], best, rtol=1e-11)
+        np.testing.assert_allclose(V[:, :-1], best, rtol=1e-11)
