@@ -15,7 +15,8 @@ def plan(
     S: int,
     A: int,
     G: int,
-    tie_tolerance: float,
+    sides: int,
+    rounding: float,
     patience: int,
     /,
 ) -> int:

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from jaxtyping import Float, Int, Int16
 
-from pomrl.science.solvers import faces
+from pomrl.science.solvers import action_ties, faces
 
 try:
     from pomrl.science.solvers import _compiled
@@ -43,12 +43,12 @@ def plan(
     P: Float[np.ndarray, "M S A S"],
     R: Float[np.ndarray, "M S A"],
     gammas: Float[np.ndarray, "M G"],
-    tie_tolerance: float,
+    rounding: float,
     patience: int,
 ) -> Int16[np.ndarray, "M G S"]:
     """Return optimal policies of M models at G discount factors each, by policy iteration from one to the next.
 
-    Two actions are tied if their values differ by at most `tie_tolerance` max(1, max |R|) / (1 - gamma).
+    An action replaces another if it gains more than `rounding` of the sizes of both values (`action_ties`).
 
     Raises:
         ArithmeticError: If the policy of a model, which is named, changes more than `patience` times at a discount
@@ -57,7 +57,8 @@ def plan(
     (M, S, A), G = R.shape, gammas.shape[1]
     policies = np.empty((M, G, S), np.int16)
     P, R, gammas = faces.float64(P, "P"), faces.float64(R, "R"), faces.float64(gammas, "gammas")
-    stuck = _built().plan(P, R, gammas, policies, M, S, A, G, tie_tolerance, patience)
+    sides = 1 + action_ties.have_both_signs(R)
+    stuck = _built().plan(P, R, gammas, policies, M, S, A, G, sides, rounding, patience)
     if stuck >= 0:
         raise ArithmeticError(f"model {stuck}: policy iteration does not end")
     return policies
