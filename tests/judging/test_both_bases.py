@@ -53,7 +53,7 @@ class TestAnswer:
         assert f"Under repaired and computed alone 1 holds: {BY_ID['Q1.3'].title}." in said
         assert f"Under computed alone 1 holds: {BY_ID['Q1.4'].title}." in said
         assert f"Under at least one of the variants 1 is undecided: {BY_ID['Q1.6'].title}." in said
-        assert "the probability that even one of these is wrong is at most about 5 %." in said
+        assert "so that the probability of even one wrong verdict is at most about 5 %." in said
         assert not re.search(r"Q\d|[AI]\.\d", said)  # titles, and no codes of claims
 
     def test_it_says_of_how_many_claims_that_hold_nowhere_a_part_holds(self, tmp_path: Path) -> None:

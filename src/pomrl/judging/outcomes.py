@@ -86,8 +86,8 @@ class Outcome:
 
 
 def with_runs(experiment: Experiment, runs: int) -> Experiment:
-    """Return an experiment of which so many runs are requested, however long they take."""
-    return replace(experiment, request=replace(experiment.request, runs=runs, yes=True))
+    """Return an experiment of which so many runs are requested."""
+    return replace(experiment, request=replace(experiment.request, runs=runs))
 
 
 def judge_part(part: Part, error: float) -> Comparison:
