@@ -72,7 +72,7 @@ def bayes_gains_nothing_from_a_short_horizon(sweep: SweepLosses) -> list[Part]:
     return [gains_little(sweep.at(sigma=sigma, estimator="bayes"), f"σ = {sigma:g}") for sigma in SIGMAS]
 
 
-@claim("H2", "horizon_or_prior", figures=("horizon_or_prior",))
+@claim("H2", "horizon_or_prior", runs=16_000, figures=("horizon_or_prior",))
 def horizons_grow_only_without_a_prior(sweep: SweepLosses) -> list[Part]:
     """gamma* of ada-POMRL grows with the task, while with the prior known long horizons are best in every task.
 
@@ -105,7 +105,7 @@ def learned_prior_replaces_a_horizon(sweep: SweepLosses) -> list[Part]:
     ]
 
 
-@claim("H4", "wrong_priors", is_judged=False, figures=("wrong_priors",))
+@claim("H4", "wrong_priors", runs=300, is_judged=False, figures=("wrong_priors",))
 def wrong_priors_gain(sweep: SweepLosses) -> list[Part]:
     """how much a posterior mean under a wrong prior gains from a shorter horizon.
 
