@@ -69,7 +69,7 @@ def horizons_grow_in_most_families(sweep: SweepLosses) -> list[Part]:
     return in_families(grow, more_than=len(FAMILIES) / 2)
 
 
-@of_families("M4", "families", runs=2000)
+@of_families("M4", "families")
 def exact_posteriors_need_no_shorter_horizon(sweep: SweepLosses) -> list[Part]:
     """with the exact posterior, the best fixed gamma gains at most 2 % of the loss at gamma_eval, in every family.
 
