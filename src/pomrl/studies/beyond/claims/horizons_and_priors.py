@@ -133,10 +133,12 @@ def learned_prior_beats_the_average_of_means(text: SweepLosses, notebook: SweepL
     mean model.
     """
     parts = []
-    for sigma, concentration in zip(SIGMAS, CONCENTRATIONS, strict=True):
-        words = f"σ = {sigma:g}"
-        for reading in ("printed", "repaired"):
+    for reading in ("printed", "repaired"):
+        for sigma in SIGMAS:
+            words = f"{reading}, σ = {sigma:g}"
             parts += under(reading, _empirical_bayes_is_better(text, words, reading=reading, sigma=sigma))
+    for sigma, concentration in zip(SIGMAS, CONCENTRATIONS, strict=True):
+        words = f"computed, σ = {sigma:g}"
         parts += under("computed", _empirical_bayes_is_better(notebook, words, concentration_over_S=concentration))
     return parts
 

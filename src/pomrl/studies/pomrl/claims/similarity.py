@@ -141,7 +141,7 @@ def consistent_with_the_oracle(sweep: SweepLosses) -> list[Part]:
         for estimator, name in NAMES.items():
             of_loss.append(on_a_par(losses[estimator], oracle, f"{name} less oracle, {where}"))
             of_loss.append(no_worse(oracle, losses[estimator], f"oracle less {name}, {where}"))
-            words = f"{name}, share of the distance from without to the oracle that is closed, {where}"
+            words = f"{name}, share closed of the distance from without to the oracle, {where}"
             of_distance.append(closes_distance(losses[estimator], without, oracle, words))
         parts += [*under(f"σ = {sigma}", of_loss), *under(f"share closed, σ = {sigma}", of_distance)]
     return parts
