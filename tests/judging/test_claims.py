@@ -60,10 +60,10 @@ SHORT = 14
 """The index of the best of the discount factors with many samples, 0.7."""
 
 
-def little_to_gain(sweep: str, of: Settings) -> np.ndarray:
-    """The paper's world without much to gain: no meta-learning is 20 % worse than the oracle, the others 5 %."""
-    above = {"oracle": 0.0, "without_meta": 0.2, "pomrl": 0.05, "ada_pomrl": 0.05}
-    return np.full((15, len(GAMMAS)), 1.0 + above.get(of["estimator"], 0.0))
+def little_to_gain(behind: str) -> World:
+    """The paper's world where no meta-learning is 20 % worse than the oracle, one learner 5 %, and the others 1 %."""
+    above = {"oracle": 0.0, "without_meta": 0.2, behind: 0.05}
+    return lambda sweep, of: np.full((15, len(GAMMAS)), 1.0 + above.get(of["estimator"], 0.01))
 
 
 def with_loss(sweeps: Sequence[str], estimator: str, gamma: int, by: float) -> World:
@@ -77,7 +77,8 @@ def with_loss(sweeps: Sequence[str], estimator: str, gamma: int, by: float) -> W
 
 
 TOPICS: list[tuple[str, World, set[str]]] = [
-    ("Q3.4", little_to_gain, {"share closed, σ = 0.01", "share closed, σ = 0.025", "share closed, σ = 0.047"}),
+    ("Q3.4", little_to_gain("pomrl"), {f"share closed, σ = {s}" for s in SIGMAS}),
+    ("Q3.4", little_to_gain("ada_pomrl"), {f"share closed, σ = {s}" for s in SIGMAS}),
     ("Q3.4", worse("estimator", "pomrl", 1.2), {f"{what}σ = {s}" for what in ("", "share closed, ") for s in SIGMAS}),
     ("A.8", with_loss(["samples_and_tasks"], "without_meta", -1, 0.6), {"at γ = 0.99"}),
     ("A.8", with_loss(["samples_and_tasks"], "ada_pomrl", SHORT, -0.5), {"at the best γ"}),
