@@ -207,9 +207,9 @@ def minimum_difference(a: Means, b: Means) -> Minimum:
 
 
 def minimum_ratio(a: Means, b: Means) -> Minimum:
-    """Estimate the smallest mean of the columns of a over that of those of b, less 1; NaN where the latter is 0."""
+    """Estimate the smallest mean of the columns of a over that of those of b, less 1; NaN unless that is positive."""
     smallest = b.mean(0).min()
-    value = float(a.mean(0).min() / smallest - 1.0) if smallest else np.nan
+    value = float(a.mean(0).min() / smallest - 1.0) if smallest > 0.0 else np.nan
     return Minimum(value, len(a), Pairs.of(a, b), is_ratio=True)
 
 
