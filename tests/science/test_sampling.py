@@ -37,6 +37,10 @@ def in_numpy(call: Callable[[], np.ndarray]) -> np.ndarray:
         return call()
 
 
+def part_of_pooled(part: int, *arguments: Any) -> np.ndarray:
+    return draws.pooled_trajectories(*arguments)[part]
+
+
 # Keys
 
 
@@ -168,8 +172,10 @@ def test_batches_are_independent():
 def test_visits_of_trajectories_are_those_of_the_markov_chain():
     S, A, length, m = 4, 2, 5, 3
     P = some_rows(np.random.default_rng(1), S * A, S).reshape(S, A, S)
-    places = draws.trajectories(some_keys(MANY), np.tile(P, (MANY, 1, 1, 1)), 2, m, length)
-    counts = np.bincount(places.ravel(), minlength=MANY * 2 * P.size).reshape(MANY * 2, *P.shape)
+    models = np.tile(P, (MANY, 1, 1, 1))
+    by_batch = draws.trajectories(some_keys(MANY), models, 2, m, length)
+    pooled = draws.pooled_trajectories(some_keys(MANY), models, 2, m, length)
+    counts = by_batch.reshape(-1, *P.shape)
     assert (counts.sum((1, 2, 3)) == m * length).all()
     at, visits = np.full(S, 1 / S), np.zeros(S)
     for _ in range(length):
@@ -178,6 +184,11 @@ def test_visits_of_trajectories_are_those_of_the_markov_chain():
     expected = m * visits[:, None, None] / A * P
     error = counts.std(0) / np.sqrt(len(counts))
     assert (np.abs(counts.mean(0) - expected) <= 5 * error + 1e-12).all()
+
+    visits = by_batch.sum(-1, keepdims=True)
+    assert np.array_equal(pooled.counts, by_batch.sum(1))
+    assert np.array_equal(pooled.visited, (visits[..., 0] > 0).sum(1))
+    np.testing.assert_allclose(pooled.frequencies, (by_batch / np.maximum(visits, 1)).sum(1), rtol=1e-14)
 
 
 # What one draw leaves to the others
@@ -190,7 +201,8 @@ def test_a_longer_batch_begins_with_the_shorter_one():
     assert (six >= five).all()
     models = np.repeat(P[:, :5, None], 2, axis=2)
     short, long = (draws.trajectories(keys, models, 1, 4, length) for length in (3, 8))
-    assert np.array_equal(short, long[:, :3])
+    assert (short <= long).all()
+    assert (long.sum((1, 2, 3, 4)) == 32).all()
 
 
 def test_a_row_does_not_depend_on_the_other_rows_and_barely_moves_with_the_concentration():
@@ -218,6 +230,7 @@ def test_draws_have_the_same_bits_in_c_and_in_numpy(seed: int):
             partial(draws.dirichlet, keys, shape),
             partial(draws.transitions, keys, p, batches, m),
             partial(draws.trajectories, keys, p.reshape(N, S, A, S), batches, min(m, 7), length),
+            *(partial(part_of_pooled, i, keys, p.reshape(N, S, A, S), batches, min(m, 7), length) for i in range(3)),
         ):
             ours, theirs = call(), in_numpy(call)
             assert (ours.shape, ours.dtype) == (theirs.shape, theirs.dtype)
@@ -236,13 +249,14 @@ def test_states_that_rounding_leaves_out_are_not_reached():
     keys, row = some_keys(50), np.array([0.1, 0.1, 0.2, 0.0, 0.0])
     for call in (draws, reference):
         assert set(np.nonzero(call.transitions(keys, np.tile(row, (50, 1, 1)), 1, 200))[-1]) == {0, 1, 2}
-        places = call.trajectories(keys, np.tile(row, (50, 5, 2, 1)), 1, 3, 4)
-        assert set(np.unique(places % 5)) == {0, 1, 2}
+        counts = call.trajectories(keys, np.tile(row, (50, 5, 2, 1)), 1, 3, 4)
+        assert set(np.nonzero(counts)[-1]) == {0, 1, 2}
 
 
 def wrong_calls() -> list[tuple[str, tuple[Any, ...], str]]:
     keys, row, counts = some_keys(2), np.full((2, 3, 4), 0.25), np.zeros((2, 1, 3, 4), np.int64)
-    model, places = np.full((2, 3, 1, 3), 1 / 3), np.zeros((2, 5, 4), np.int64)
+    model, of_model = np.full((2, 3, 1, 3), 1 / 3), np.zeros((2, 3, 1, 3), np.int64)
+    sums = (of_model, model.copy(), of_model[..., 0].copy())
     read_only = counts.copy()
     read_only.flags.writeable = False
     largest = 2**31 - 1
@@ -262,10 +276,17 @@ def wrong_calls() -> list[tuple[str, tuple[Any, ...], str]]:
         ("transitions", (keys, row, counts, 2, 1, 3, 4, 0), "m = 0"),
         ("transitions", (keys, row, counts, 2, 1, 3, 4, 2**31), "m = 2147483648"),
         ("transitions", (keys, row, counts, 2, largest, largest, largest, 1), "P has 24 items"),
-        ("trajectories", (keys, model, places, 2, 1, 4, 6, 3, 1), "places has 40 items and not 48"),
-        ("trajectories", (keys, model, places, 2, 1, 4, 5, 3, 2), "P has 18 items and not 36"),
-        ("trajectories", (keys, model, places, 2, 1, 0, 5, 3, 1), "m = 0"),
-        ("trajectories", (keys, model, places, 2, largest, largest, largest, 3, 1), "places has 40 items"),
+        ("trajectories", (keys, model, of_model, 2, 2, 4, 6, 3, 1), "counts has 18 items and not 36"),
+        ("trajectories", (keys, model, of_model, 2, 1, 4, 5, 3, 2), "P has 18 items and not 36"),
+        ("trajectories", (keys, model, of_model, 2, 1, 0, 5, 3, 1), "m = 0"),
+        ("trajectories", (keys, model, of_model, 2, largest, 1, 1, largest, largest), "P has 18 items"),
+        ("pooled_trajectories", (keys, model, *sums[:2], of_model, 2, 1, 4, 6, 3, 1), "visited has 18 items and not 6"),
+        (
+            "pooled_trajectories",
+            (keys, model, of_model, *sums[::2], 2, 1, 4, 6, 3, 1),
+            "frequencies has items of",
+        ),
+        ("pooled_trajectories", (keys, model, *sums, 2, -1, 4, 6, 3, 1), "batches = -1"),
     ]
 
 
@@ -283,10 +304,17 @@ def test_what_is_no_model_moves_nothing_outside_of_the_counts():
     for m in (4, 1000):
         counts = draws.transitions(some_keys(1), rows[None], 1, m)
         assert (counts.sum(-1) == m).all()
-    places = draws.trajectories(some_keys(6), np.tile(rows[:, None, None], (1, 3, 2, 1)), 2, 3, 4)
-    assert places.min() >= 0
-    assert places.max() < 6 * 2 * 18
+    models = np.tile(rows[:, None, None], (1, 3, 2, 1))
+    assert (draws.trajectories(some_keys(6), models, 2, 3, 4).sum((2, 3, 4)) == 12).all()
+    assert (draws.pooled_trajectories(some_keys(6), models, 2, 3, 4).counts.sum((1, 2, 3)) == 24).all()
     assert draws.dirichlet(some_keys(2), rows).shape == (2, 6, 3)
+
+
+@built
+def test_more_transitions_than_memory_holds_are_refused():
+    model, counts = np.full((1, 1, 1, 1), 1.0), np.zeros((1, 1, 1, 1, 1), np.int64)
+    with pytest.raises(MemoryError):
+        draws._sampling.trajectories(some_keys(1), model, counts, 1, 1, 2**31 - 1, 2**31 - 1, 1, 1)  # type: ignore[union-attr]
 
 
 @built

@@ -20,7 +20,7 @@ def number(key: int, index: int) -> float:
 
 def task_key(rng: np.random.Generator) -> int:
     """Draw the key of the next task."""
-    return int(rng.integers(WORD - 1, dtype=np.uint64, endpoint=True))
+    return int(rng.bit_generator.random_raw())
 
 
 def transitions(key: int, P: np.ndarray, m: int, batch: int = 0) -> np.ndarray:

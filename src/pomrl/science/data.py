@@ -3,7 +3,6 @@
 What travels through the loop over tasks are counts of transitions, because pairs (s, a) may be visited unequally often.
 """
 
-import math
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -11,12 +10,13 @@ from functools import cached_property
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
-from jaxtyping import Bool, Float, Int, Num
+from jaxtyping import Bool, Float, Num
 from pydantic import Field
 
 from pomrl.checks import Component, make_read_only
 from pomrl.science.randomness import Generators, task_keys
 from pomrl.science.sampling import draws
+from pomrl.science.sampling.reference import Pooled
 
 MOST_TRANSITIONS = 10**6
 """The most transitions that a batch of trajectories may have."""
@@ -26,9 +26,6 @@ Counts = Num[np.ndarray, "*n S A S"]
 
 TaskModels = Float[np.ndarray, "T n S A S"]
 """The transition models of T tasks in each of n runs."""
-
-Sparse = tuple[Int[np.ndarray, " N"], Int[np.ndarray, " N"]]
-"""Positions in the ravelled numbers of transitions, which may occur several times, and what is added at each."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,11 +142,11 @@ class Data(Component):
             The number of transitions N(s, a, s') in each batch, [T, n, batches, S, A, S].
         """
 
-    def draw_sparse(self, rngs: Generators, P: TaskModels, m: int, batches: int) -> Sparse:
-        """Draw the same batches as `draw`, and return the positions of transitions and how many each stands for."""
-        counts = self.draw(rngs, P, m, batches).ravel()
-        cells = np.flatnonzero(counts)
-        return cells, counts[cells]
+    def draw_pooled(self, rngs: Generators, P: TaskModels, m: int, batches: int) -> Pooled:
+        """Draw the same batches as `draw`, and return sums over them, with axes [T, n] for tasks and runs."""
+        counts = self.draw(rngs, P, m, batches)
+        visits = counts.sum(-1, keepdims=True)
+        return Pooled(counts.sum(2), (counts / np.maximum(visits, 1)).sum(2), (visits[..., 0] > 0).sum(2))
 
     @abstractmethod
     def most_visits(self, m: int) -> int:
@@ -224,13 +221,14 @@ class Trajectories(Data):
             )
 
     def draw(self, rngs: Generators, P: TaskModels, m: int, batches: int) -> Counts:
-        shape = (*P.shape[:2], batches, *P.shape[2:])
-        return np.bincount(self.draw_sparse(rngs, P, m, batches)[0], minlength=math.prod(shape)).reshape(shape)
-
-    def draw_sparse(self, rngs: Generators, P: TaskModels, m: int, batches: int) -> Sparse:
         keys = task_keys(rngs, len(P)).ravel()
-        places = draws.trajectories(keys, P.reshape(-1, *P.shape[2:]), batches, m, self.length).ravel()
-        return places, np.ones(places.size, np.intp)
+        counts = draws.trajectories(keys, P.reshape(-1, *P.shape[2:]), batches, m, self.length)
+        return counts.reshape(*P.shape[:2], batches, *P.shape[2:])
+
+    def draw_pooled(self, rngs: Generators, P: TaskModels, m: int, batches: int) -> Pooled:
+        keys = task_keys(rngs, len(P)).ravel()
+        pooled = draws.pooled_trajectories(keys, P.reshape(-1, *P.shape[2:]), batches, m, self.length)
+        return Pooled(*(array.reshape(*P.shape[:2], *array.shape[1:]) for array in pooled))
 
     def most_visits(self, m: int) -> int:
         return m * self.length

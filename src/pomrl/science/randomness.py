@@ -111,5 +111,5 @@ class GeneratorsOfRuns(UserList[np.random.Generator]):
 
 
 def task_keys(rngs: Generators, tasks: int) -> UInt64[np.ndarray, "tasks n"]:
-    """Draw the keys of the next tasks of n runs, each from its own generator."""
-    return np.stack([rng.integers(WORD, size=tasks, dtype=np.uint64, endpoint=True) for rng in rngs], axis=1)
+    """Draw the keys of the next tasks of n runs: words of 64 bits, each from the bit generator of its run."""
+    return np.array([rng.bit_generator.random_raw(tasks) for rng in rngs]).T

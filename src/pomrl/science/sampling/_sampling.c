@@ -9,8 +9,8 @@
  * (-ffp-contract=off): the bits are the same as NumPy's, on every processor. Logarithm and exponential are written out
  * for that reason.
  *
- * Arrays are keys[N] of unsigned 64-bit integers, shapes and models of native doubles, and counts and places of 64-bit
- * integers. The GIL is released while numbers are drawn.
+ * Arrays are keys[N] of unsigned 64-bit integers, shapes and models of native doubles, and counts of 64-bit integers. The
+ * GIL is released while numbers are drawn.
  */
 #include "../_buffers.h"
 #include <math.h>
@@ -236,8 +236,8 @@ INLINE void normalise(const Entries *entries, double *P, Py_ssize_t S) {
 FOR_EACH_PROCESSOR
 static void draw_models(const uint64_t *keys, const Entries *entries, double *P, Py_ssize_t N, Py_ssize_t rows,
                         Py_ssize_t S) {
-    memset(P, 0, (size_t)(N * rows * S) * sizeof(double));
     for (Py_ssize_t i = 0; i < N; i++) {
+        memset(P + i * rows * S, 0, (size_t)(rows * S) * sizeof(double));
         draw_variates(keys[i], entries);
         normalise(entries, P + i * rows * S, S);
     }
@@ -305,47 +305,99 @@ INLINE void count_states(uint64_t key, int64_t m, const double *below, int64_t *
 FOR_EACH_PROCESSOR
 static void count_transitions(const uint64_t *keys, const double *P, int64_t *counts, double *below, Py_ssize_t N,
                               Py_ssize_t batches, Py_ssize_t rows, Py_ssize_t S, Py_ssize_t m) {
-    memset(counts, 0, (size_t)(N * batches * rows * S) * sizeof(int64_t));
     for (Py_ssize_t i = 0; i < N; i++)
         for (Py_ssize_t r = 0; r < rows; r++) {
             accumulate(P + (i * rows + r) * S, below, S);
-            for (Py_ssize_t b = 0; b < batches; b++)
-                count_states(fold(fold(keys[i], (uint64_t)b), (uint64_t)r), m, below,
-                             counts + ((i * batches + b) * rows + r) * S, S);
+            for (Py_ssize_t b = 0; b < batches; b++) {
+                int64_t *of_row = counts + ((i * batches + b) * rows + r) * S;
+                memset(of_row, 0, (size_t)S * sizeof(int64_t));
+                count_states(fold(fold(keys[i], (uint64_t)b), (uint64_t)r), m, below, of_row, S);
+            }
         }
 }
 
-/* A trajectory on its way: its key, its state, and the place of the first transition of its batch. */
+/* A trajectory on its way: its key and its state. */
 typedef struct {
     uint64_t key;
-    int64_t state, base;
+    int64_t state;
 } Trajectory;
 
-/* One transition of each of W trajectories. A uniform number chooses the action, and what is left of it, which is uniform
- * again, the next state. */
-INLINE void follow(Trajectory *trajectory, const double *below, int64_t *places, uint64_t step, Py_ssize_t W,
-                   Py_ssize_t S, Py_ssize_t A) {
-    for (Py_ssize_t w = 0; w < W; w++) {
-        const double scaled = uniform(trajectory[w].key, 1 + step) * (double)A;
-        const int64_t action = (int64_t)scaled, pair = trajectory[w].state * A + action;
-        trajectory[w].state = next_state(below + pair * S, scaled - (double)action, S);
-        places[w] = trajectory[w].base + pair * S + trajectory[w].state;
+/* What the trajectories of one batch go through, and where they have been. */
+typedef struct {
+    double *below;          /* [S, A, S], cumulative probabilities */
+    Trajectory *trajectory; /* [m] */
+    int64_t *pair, *cell;   /* [L, m], the pair and the place in P of each transition */
+    int64_t *visits;        /* [S, A] */
+} Walk;
+
+static void free_walk(Walk *walk) {
+    free(walk->below);
+    free(walk->trajectory);
+    free(walk->pair);
+    free(walk->cell);
+    free(walk->visits);
+}
+
+static int make_walk(Walk *walk, Py_ssize_t m, Py_ssize_t L, Py_ssize_t S, Py_ssize_t A) {
+    walk->below = calloc((size_t)times(times(S, A), S), sizeof(double));
+    walk->trajectory = calloc((size_t)m, sizeof(Trajectory));
+    walk->pair = calloc((size_t)times(m, L) + 1, sizeof(int64_t));
+    walk->cell = calloc((size_t)times(m, L) + 1, sizeof(int64_t));
+    walk->visits = calloc((size_t)times(S, A), sizeof(int64_t));
+    return walk->below && walk->trajectory && walk->pair && walk->cell && walk->visits;
+}
+
+/* m trajectories of L transitions from uniform starts. A uniform number chooses the action, and what is left of it, which
+ * is uniform again, the next state. */
+INLINE void follow(uint64_t key, const Walk *walk, Py_ssize_t m, Py_ssize_t L, Py_ssize_t S, Py_ssize_t A) {
+    for (Py_ssize_t w = 0; w < m; w++) {
+        const uint64_t of_trajectory = fold(key, (uint64_t)w);
+        walk->trajectory[w] = (Trajectory){of_trajectory, (int64_t)(uniform(of_trajectory, 0) * (double)S)};
+    }
+    for (Py_ssize_t step = 0; step < L; step++)
+        for (Py_ssize_t w = 0; w < m; w++) {
+            Trajectory *one = walk->trajectory + w;
+            const double scaled = uniform(one->key, (uint64_t)(1 + step)) * (double)A;
+            const int64_t action = (int64_t)scaled, pair = one->state * A + action;
+            one->state = next_state(walk->below + pair * S, scaled - (double)action, S);
+            walk->pair[step * m + w] = pair;
+            walk->cell[step * m + w] = pair * S + one->state;
+        }
+}
+
+FOR_EACH_PROCESSOR
+static void count_each(const uint64_t *keys, const double *P, int64_t *counts, const Walk *walk, Py_ssize_t N,
+                       Py_ssize_t batches, Py_ssize_t m, Py_ssize_t L, Py_ssize_t S, Py_ssize_t A) {
+    for (Py_ssize_t i = 0; i < N; i++) {
+        for (Py_ssize_t r = 0; r < S * A; r++) accumulate(P + (i * S * A + r) * S, walk->below + r * S, S);
+        for (Py_ssize_t b = 0; b < batches; b++) {
+            int64_t *of_batch = counts + (i * batches + b) * S * A * S;
+            memset(of_batch, 0, (size_t)(S * A * S) * sizeof(int64_t));
+            follow(fold(keys[i], (uint64_t)b), walk, m, L, S, A);
+            for (Py_ssize_t k = 0; k < L * m; k++) of_batch[walk->cell[k]]++;
+        }
     }
 }
 
 FOR_EACH_PROCESSOR
-static void follow_all(const uint64_t *keys, const double *P, int64_t *places, double *below, Trajectory *trajectory,
-                       Py_ssize_t N, Py_ssize_t batches, Py_ssize_t m, Py_ssize_t L, Py_ssize_t S, Py_ssize_t A) {
-    const Py_ssize_t W = batches * m;
+static void pool_all(const uint64_t *keys, const double *P, int64_t *counts, double *frequencies, int64_t *visited,
+                     const Walk *walk, Py_ssize_t N, Py_ssize_t batches, Py_ssize_t m, Py_ssize_t L, Py_ssize_t S,
+                     Py_ssize_t A) {
+    memset(counts, 0, (size_t)(N * S * A * S) * sizeof(int64_t));
+    memset(frequencies, 0, (size_t)(N * S * A * S) * sizeof(double));
+    memset(visited, 0, (size_t)(N * S * A) * sizeof(int64_t));
     for (Py_ssize_t i = 0; i < N; i++) {
-        for (Py_ssize_t r = 0; r < S * A; r++) accumulate(P + (i * S * A + r) * S, below + r * S, S);
-        for (Py_ssize_t w = 0; w < W; w++) {
-            const uint64_t key = fold(fold(keys[i], (uint64_t)(w / m)), (uint64_t)(w % m));
-            const int64_t start = (int64_t)(uniform(key, 0) * (double)S);
-            trajectory[w] = (Trajectory){key, start, (i * batches + w / m) * S * A * S};
+        for (Py_ssize_t r = 0; r < S * A; r++) accumulate(P + (i * S * A + r) * S, walk->below + r * S, S);
+        for (Py_ssize_t b = 0; b < batches; b++) {
+            follow(fold(keys[i], (uint64_t)b), walk, m, L, S, A);
+            memset(walk->visits, 0, (size_t)(S * A) * sizeof(int64_t));
+            for (Py_ssize_t k = 0; k < L * m; k++) walk->visits[walk->pair[k]]++;
+            for (Py_ssize_t k = 0; k < L * m; k++) {
+                counts[i * S * A * S + walk->cell[k]]++;
+                frequencies[i * S * A * S + walk->cell[k]] += 1.0 / (double)walk->visits[walk->pair[k]];
+            }
+            for (Py_ssize_t r = 0; r < S * A; r++) visited[i * S * A + r] += walk->visits[r] > 0;
         }
-        for (Py_ssize_t step = 0; step < L; step++)
-            follow(trajectory, below, places + (i * L + step) * W, (uint64_t)step, W, S, A);
     }
 }
 
@@ -407,7 +459,13 @@ static PyObject *transitions(PyObject *self, PyObject *arguments) {
     Py_RETURN_NONE;
 }
 
-/* trajectories(keys, P, places, N, batches, m, L, S, A): fills the places of the transitions of m trajectories of L
+/* Returns whether the sizes of trajectories are within limits, and raises ValueError if they are not. */
+static int are_sizes(Py_ssize_t N, Py_ssize_t batches, Py_ssize_t m, Py_ssize_t L, Py_ssize_t S, Py_ssize_t A) {
+    return is_within("N", N, 0, MOST) && is_within("batches", batches, 0, MOST) && is_within("m", m, 1, MOST) &&
+           is_within("L", L, 0, MOST) && is_within("S", S, 1, MOST) && is_within("A", A, 1, MOST);
+}
+
+/* trajectories(keys, P, counts, N, batches, m, L, S, A): fills counts with those of the transitions of m trajectories of L
  * transitions in each batch. */
 static PyObject *trajectories(PyObject *self, PyObject *arguments) {
     PyObject *objects[3];
@@ -416,28 +474,56 @@ static PyObject *trajectories(PyObject *self, PyObject *arguments) {
     (void)self;
     if (!PyArg_ParseTuple(arguments, "OOOnnnnnn", objects, objects + 1, objects + 2, &N, &batches, &m, &L, &S, &A))
         return NULL;
-    if (!is_within("N", N, 0, MOST) || !is_within("batches", batches, 0, MOST) || !is_within("m", m, 1, MOST) ||
-        !is_within("L", L, 0, MOST) || !is_within("S", S, 1, MOST) || !is_within("A", A, 1, MOST))
-        return NULL;
+    if (!are_sizes(N, batches, m, L, S, A)) return NULL;
     const Py_ssize_t model = times(times(S, A), S);
     const Wanted wanted[] = {
         {"keys", KEYS, sizeof(uint64_t), 0, N},
         {"P", DOUBLES, sizeof(double), 0, times(N, model)},
-        {"places", INTEGERS, sizeof(int64_t), 1, times(times(N, batches), times(m, L))},
+        {"counts", INTEGERS, sizeof(int64_t), 1, times(times(N, batches), model)},
     };
     if (!take(objects, wanted, views, 3)) return NULL;
-    const int is_empty = !length(views + 2);
-    double *below = is_empty ? NULL : malloc((size_t)model * sizeof(double));
-    Trajectory *trajectory = is_empty ? NULL : malloc((size_t)(batches * m) * sizeof(Trajectory));
-    const int made = is_empty || (below && trajectory);
-    if (made && !is_empty) {
+    Walk walk = {0};
+    const int made = make_walk(&walk, m, L, S, A);
+    if (made) {
         Py_BEGIN_ALLOW_THREADS
-        follow_all(views[0].buf, views[1].buf, views[2].buf, below, trajectory, N, batches, m, L, S, A);
+        count_each(views[0].buf, views[1].buf, views[2].buf, &walk, N, batches, m, L, S, A);
         Py_END_ALLOW_THREADS
     }
-    free(below);
-    free(trajectory);
+    free_walk(&walk);
     release(views, 3);
+    if (!made) return PyErr_NoMemory();
+    Py_RETURN_NONE;
+}
+
+/* pooled_trajectories(keys, P, counts, frequencies, visited, N, batches, m, L, S, A): fills the sums over batches of counts,
+ * of the frequencies of next states, and of pairs that were visited. */
+static PyObject *pooled_trajectories(PyObject *self, PyObject *arguments) {
+    PyObject *objects[5];
+    Py_buffer views[5];
+    Py_ssize_t N, batches, m, L, S, A;
+    (void)self;
+    if (!PyArg_ParseTuple(arguments, "OOOOOnnnnnn", objects, objects + 1, objects + 2, objects + 3, objects + 4, &N,
+                          &batches, &m, &L, &S, &A))
+        return NULL;
+    if (!are_sizes(N, batches, m, L, S, A)) return NULL;
+    const Py_ssize_t pairs = times(N, times(S, A)), cells = times(N, times(times(S, A), S));
+    const Wanted wanted[] = {
+        {"keys", KEYS, sizeof(uint64_t), 0, N},
+        {"P", DOUBLES, sizeof(double), 0, cells},
+        {"counts", INTEGERS, sizeof(int64_t), 1, cells},
+        {"frequencies", DOUBLES, sizeof(double), 1, cells},
+        {"visited", INTEGERS, sizeof(int64_t), 1, pairs},
+    };
+    if (!take(objects, wanted, views, 5)) return NULL;
+    Walk walk = {0};
+    const int made = make_walk(&walk, m, L, S, A);
+    if (made) {
+        Py_BEGIN_ALLOW_THREADS
+        pool_all(views[0].buf, views[1].buf, views[2].buf, views[3].buf, views[4].buf, &walk, N, batches, m, L, S, A);
+        Py_END_ALLOW_THREADS
+    }
+    free_walk(&walk);
+    release(views, 5);
     if (!made) return PyErr_NoMemory();
     Py_RETURN_NONE;
 }
@@ -445,7 +531,8 @@ static PyObject *trajectories(PyObject *self, PyObject *arguments) {
 static PyMethodDef METHODS[] = {
     {"dirichlet", dirichlet, METH_VARARGS, "Fill an array with models that have Dirichlet rows."},
     {"transitions", transitions, METH_VARARGS, "Fill an array with counts of transitions from each row."},
-    {"trajectories", trajectories, METH_VARARGS, "Fill an array with the places of the transitions of trajectories."},
+    {"trajectories", trajectories, METH_VARARGS, "Fill an array with counts of the transitions of trajectories."},
+    {"pooled_trajectories", pooled_trajectories, METH_VARARGS, "Fill arrays with sums over batches of trajectories."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -27,7 +27,7 @@ def transitions(
 def trajectories(
     keys: NDArray[np.uint64],
     P: NDArray[np.float64],
-    places: NDArray[np.int64],
+    counts: NDArray[np.int64],
     N: int,
     batches: int,
     m: int,
@@ -36,4 +36,20 @@ def trajectories(
     A: int,
     /,
 ) -> None:
-    """Fill `places` with those of the transitions of m trajectories of L transitions in each batch."""
+    """Fill `counts` with those of the transitions of m trajectories of L transitions in each batch."""
+
+def pooled_trajectories(
+    keys: NDArray[np.uint64],
+    P: NDArray[np.float64],
+    counts: NDArray[np.int64],
+    frequencies: NDArray[np.float64],
+    visited: NDArray[np.int64],
+    N: int,
+    batches: int,
+    m: int,
+    L: int,
+    S: int,
+    A: int,
+    /,
+) -> None:
+    """Fill sums over batches of counts, of frequencies of next states, and of pairs that were visited."""

@@ -9,6 +9,7 @@ from jaxtyping import Float, Int
 from pomrl.science.extensions import is_built_from
 from pomrl.science.randomness import Keys
 from pomrl.science.sampling import reference
+from pomrl.science.sampling.reference import Pooled
 from pomrl.science.solvers import faces
 
 try:
@@ -50,17 +51,24 @@ def transitions(
 
 def trajectories(
     keys: Keys, P: Float[np.ndarray, "N S A S"], batches: int, m: int, length: int
-) -> Int[np.ndarray, "N length trajectories"]:
-    """Draw m trajectories with uniform starts and actions in each batch, and return the places of their transitions.
-
-    A place is a position in the ravelled counts of all batches, [N, batches, S, A, S].
-    """
+) -> Int[np.ndarray, "N batches S A S"]:
+    """Draw the counts of the transitions of m trajectories with uniform starts and actions, in each batch."""
     if _sampling is None or not is_built():
         return reference.trajectories(keys, P, batches, m, length)
     N, S, A, _ = P.shape
-    places = np.empty((N, length, batches * m), np.int64)
-    _sampling.trajectories(_words(keys), faces.float64(P, "P"), places, N, batches, m, length, S, A)
-    return places
+    counts = np.empty((N, batches, S, A, S), np.int64)
+    _sampling.trajectories(_words(keys), faces.float64(P, "P"), counts, N, batches, m, length, S, A)
+    return counts
+
+
+def pooled_trajectories(keys: Keys, P: Float[np.ndarray, "N S A S"], batches: int, m: int, length: int) -> Pooled:
+    """Draw the batches of `trajectories`, and return sums over them."""
+    if _sampling is None or not is_built():
+        return reference.pooled_trajectories(keys, P, batches, m, length)
+    N, S, A, _ = P.shape
+    pooled = Pooled(np.empty(P.shape, np.int64), np.empty(P.shape), np.empty((N, S, A), np.int64))
+    _sampling.pooled_trajectories(_words(keys), faces.float64(P, "P"), *pooled, N, batches, m, length, S, A)
+    return pooled
 
 
 def _words(keys: Keys) -> Keys:

@@ -6,6 +6,7 @@ another one: of two settings that differ in sigma or m, the same entries and tra
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float, Int, Num
@@ -137,28 +138,61 @@ def _split(long: _Intervals, of_rows: Float[np.ndarray, "rows S"], counts: Int[n
     )
 
 
+class Pooled(NamedTuple):
+    """Sums over the batches of each task."""
+
+    counts: Int[np.ndarray, "*N S A S"]
+    """The number of transitions N(s, a, s')."""
+    frequencies: Float[np.ndarray, "*N S A S"]
+    """The frequencies of next states in each batch; a pair without transitions adds 0."""
+    visited: Int[np.ndarray, "*N S A"]
+    """The number of batches in which a pair was visited."""
+
+
 def trajectories(
     keys: Keys, P: Float[np.ndarray, "N S A S"], batches: int, m: int, length: int
-) -> Int[np.ndarray, "N length trajectories"]:
-    """Draw m trajectories with uniform starts and actions in each batch, and return the places of their transitions.
+) -> Int[np.ndarray, "N batches S A S"]:
+    """Draw the counts of the transitions of m trajectories with uniform starts and actions, in each batch."""
+    N, S, A, _ = P.shape
+    batch = np.arange(N * batches).reshape(N, batches, 1, 1) * (S * A * S)
+    places = batch + _cells(keys, P, batches, m, length)
+    return np.bincount(places.ravel(), minlength=batches * P.size).reshape(N, batches, S, A, S)
 
-    A place is a position in the ravelled counts of all batches, [N, batches, S, A, S]. One number chooses an action,
-    and what is left of it, which is uniform again, the next state.
+
+def pooled_trajectories(keys: Keys, P: Float[np.ndarray, "N S A S"], batches: int, m: int, length: int) -> Pooled:
+    """Draw the batches of `trajectories`, and return sums over them."""
+    N, S, A, _ = P.shape
+    cells = _cells(keys, P, batches, m, length)
+    pairs = cells // S + np.arange(N * batches).reshape(N, batches, 1, 1) * (S * A)
+    visits = np.bincount(pairs.ravel(), minlength=N * batches * S * A)
+    places = (cells + np.arange(N)[:, None, None, None] * (S * A * S)).ravel()
+    frequencies = np.bincount(places, 1.0 / visits[pairs.ravel()], P.size)
+    return Pooled(
+        np.bincount(places, minlength=P.size).reshape(P.shape),
+        frequencies.astype(float).reshape(P.shape),  # an empty one has integers
+        (visits > 0).reshape(N, batches, S, A).sum(1),
+    )
+
+
+def _cells(
+    keys: Keys, P: Float[np.ndarray, "N S A S"], batches: int, m: int, length: int
+) -> Int[np.ndarray, "N batches length m"]:
+    """Return the position of each transition in its model.
+
+    One number chooses an action, and what is left of it, which is uniform again, the next state.
     """
     N, S, A, _ = P.shape
     trajectory_keys = fold(fold(keys[:, None], np.arange(batches))[..., None], np.arange(m))
-    trajectory_keys = trajectory_keys.reshape(N, batches * m)
     of_rows = cumulative(P).reshape(-1, S)
-    model = np.arange(N)[:, None] * (S * A)
-    batch = np.arange(N * batches).repeat(m).reshape(N, batches * m) * (S * A)
+    model = np.arange(N)[:, None, None] * (S * A)
     state = (uniform(trajectory_keys, 0) * S).astype(np.int64)
-    places = np.empty((N, length, batches * m), np.int64)
+    cells = np.empty((N, batches, length, m), np.int64)
     for step in range(length):
         rest, action = np.modf(uniform(trajectory_keys, 1 + step) * A)
         pair = state * A + action.astype(np.int64)
         state = _states(of_rows, model + pair, rest)
-        places[:, step] = (batch + pair) * S + state
-    return places
+        cells[:, :, step] = pair * S + state
+    return cells
 
 
 def cumulative(P: Float[np.ndarray, "*n S"]) -> Float[np.ndarray, "*n S"]:
