@@ -34,7 +34,7 @@ environment() {
     digest "$lock" > .venv/made-from
 }
 
-digest() { cat "$1" pyproject.toml setup.py src/pomrl/science/solvers/*.c | cksum; }
+digest() { cat "$1" pyproject.toml setup.py src/pomrl/science/*.h src/pomrl/science/*/*.c | cksum; }
 
 make_environment() {
     local lock=$1 python compiled

@@ -1,5 +1,4 @@
-/* The compiled engine: policy iteration and policy evaluation for stacks of small MDPs, eight models at a time; and
- * trajectories through them.
+/* The compiled engine: policy iteration and policy evaluation for stacks of small MDPs, eight models at a time.
  *
  * An array of `lanes` holds the same number of eight models side by side, so that each statement of plain arithmetic
  * below is done for eight models by one instruction, or by a few. In `plan` each lane walks one model along its discount
@@ -17,34 +16,18 @@
  * once more, and every index that something is read by, so that no argument makes the engine read other memory. The GIL
  * is released while numbers are computed.
  */
-#define PY_SSIZE_T_CLEAN
-#define Py_LIMITED_API 0x030B0000
-#include <Python.h>
+#include "../_buffers.h"
 #include <float.h>
 #include <math.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { WIDTH = 8 };
 
 /* The most states, and the most actions: policies are 16-bit integers, and products of two sizes have to fit an int. */
 enum { MOST = INT16_MAX };
 
-/* The most tasks, runs, steps and trajectories, and the most states and actions of a model that they go through. */
-enum { MOST_FOLLOWED = INT32_MAX };
-
 typedef double lanes __attribute__((vector_size(8 * WIDTH)));
 typedef int64_t mask __attribute__((vector_size(8 * WIDTH)));
-
-/* The loader would choose among clones before the address sanitizer is ready. */
-#if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
-#define FOR_EACH_PROCESSOR __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define FOR_EACH_PROCESSOR
-#endif
-
-#define INLINE static inline __attribute__((always_inline))
 
 static lanes *new_lanes(Py_ssize_t count) {
     Py_ssize_t bytes = count * (Py_ssize_t)sizeof(lanes);
@@ -268,64 +251,6 @@ static void solve_all(const double *P, const double *R, const int64_t *models, c
     else solve_policies(P, R, models, policies, gammas, k, S, A, V, system);
 }
 
-/* What a buffer has to be: contiguous in C's order, with `count` native numbers of `size` bytes in one of the formats. */
-typedef struct {
-    const char *name;
-    const char *formats;
-    Py_ssize_t size;
-    int writable;
-    Py_ssize_t count;
-} Wanted;
-
-enum { AS_LONG_AS_IT_IS = -1 };
-
-/* a b, or if that is too large the largest number, which no buffer has as many items as. */
-static Py_ssize_t times(Py_ssize_t a, Py_ssize_t b) {
-    Py_ssize_t product;
-    return __builtin_mul_overflow(a, b, &product) ? PY_SSIZE_T_MAX : product;
-}
-
-static Py_ssize_t length(const Py_buffer *view) { return view->len / view->itemsize; }
-
-/* Returns whether a buffer is what it has to be, and raises ValueError if it is not. */
-static int is_right(const Py_buffer *view, const Wanted *wanted) {
-    const char *format = view->format ? view->format : "B";
-    if (strlen(format) != 1 || !strchr(wanted->formats, format[0]) || view->itemsize != wanted->size)
-        PyErr_Format(PyExc_ValueError, "%s has items of the format %s and not %s", wanted->name, format,
-                     wanted->formats);
-    else if ((uintptr_t)view->buf % (uintptr_t)wanted->size)
-        PyErr_Format(PyExc_ValueError, "%s is not aligned", wanted->name);
-    else if (wanted->count != AS_LONG_AS_IT_IS && length(view) != wanted->count)
-        PyErr_Format(PyExc_ValueError, "%s has %zd items and not %zd", wanted->name, length(view), wanted->count);
-    else
-        return 1;
-    return 0;
-}
-
-static void release(Py_buffer *views, int count) {
-    for (int i = 0; i < count; i++) PyBuffer_Release(views + i);
-}
-
-/* Take the buffers of objects, all of them or none; returns whether they are what they have to be. */
-static int take(PyObject *const *objects, const Wanted *wanted, Py_buffer *views, int count) {
-    for (int i = 0; i < count; i++) {
-        const int flags = PyBUF_FORMAT | PyBUF_C_CONTIGUOUS | (wanted[i].writable ? PyBUF_WRITABLE : 0);
-        const int taken = !PyObject_GetBuffer(objects[i], views + i, flags);
-        if (!taken || !is_right(views + i, wanted + i)) {
-            release(views, i + taken);
-            return 0;
-        }
-    }
-    return 1;
-}
-
-/* Returns whether a size is within limits, and raises ValueError if it is not. */
-static int is_within(const char *name, Py_ssize_t size, Py_ssize_t least, Py_ssize_t most) {
-    if (least <= size && size <= most) return 1;
-    PyErr_Format(PyExc_ValueError, "%s = %zd: it has to be at least %zd and at most %zd", name, size, least, most);
-    return 0;
-}
-
 /* plan(P, R, gammas, policies, M, S, A, G, sides, rounding, patience): fills policies; returns -1, or the index of a model
  * whose policy changes more than `patience` times at one discount factor. */
 static PyObject *plan(PyObject *self, PyObject *arguments) {
@@ -409,106 +334,18 @@ static PyObject *evaluate(PyObject *self, PyObject *arguments) {
     Py_RETURN_NONE;
 }
 
-/* The places of W trajectories of L transitions each through one model, of which m belong to each batch: `below` has its
- * cumulative probabilities, `uniform` its random numbers [1 + L, W] and `found` the places [L, W], with these distances
- * between rows; `base` is the number of the first batch. A uniform number chooses the action, and what is left of it, which
- * is uniform again, the next state. */
-INLINE void follow_in_model(const double *below, const double *uniform, Py_ssize_t step_of_uniform, int64_t *found,
-                            Py_ssize_t step_of_found, int64_t *state, int64_t *first_row, Py_ssize_t L, Py_ssize_t W,
-                            Py_ssize_t m, int64_t base, int S, int A) {
-    for (Py_ssize_t w = 0; w < W; w++) {
-        state[w] = (int64_t)(uniform[w] * S);
-        first_row[w] = (base + w / m) * S * A;
-    }
-    for (Py_ssize_t step = 0; step < L; step++) {
-        const double *numbers = uniform + (1 + step) * step_of_uniform;
-        int64_t *places = found + step * step_of_found;
-        for (Py_ssize_t w = 0; w < W; w++) {
-            const double scaled = numbers[w] * A;
-            const int64_t action = (int64_t)scaled, pair = state[w] * A + action;
-            const double rest = scaled - (double)action, *row = below + pair * S;
-            int64_t next = 0;
-            for (int i = 0; i < S; i++) next += row[i] <= rest;
-            places[w] = (first_row[w] + pair) * S + next;
-            state[w] = next;
-        }
-    }
-}
-
-FOR_EACH_PROCESSOR
-static void follow_all(const double *below, const double *uniform, int64_t *found, int64_t *state, Py_ssize_t T,
-                       Py_ssize_t n, Py_ssize_t L, Py_ssize_t W, Py_ssize_t m, int S, int A) {
-    for (Py_ssize_t t = 0; t < T; t++)
-        for (Py_ssize_t i = 0; i < n; i++) {
-            const double *model = below + (t * n + i) * ((Py_ssize_t)S * A * S);
-            const double *numbers = uniform + (t * (1 + L) * n + i) * W;
-            int64_t *places = found + (t * n + i) * W;
-            const int64_t base = (t * n + i) * (W / m);
-            follow_in_model(model, numbers, n * W, places, T * n * W, state, state + W, L, W, m, base, S, A);
-        }
-}
-
-/* Returns whether all numbers are in [0, 1), and raises ValueError if not. A product of one with a number of actions or
- * states is below that number, whatever rounding does. Rows have to end with 1, so that there is a next state. */
-static int are_followable(const double *uniform, Py_ssize_t count, const double *below, Py_ssize_t rows, Py_ssize_t S) {
-    int right = 1;
-    for (Py_ssize_t i = 0; i < count; i++) right &= 0.0 <= uniform[i] && uniform[i] < 1.0;
-    for (Py_ssize_t i = 0; i < rows; i++) right &= below[i * S + S - 1] >= 1.0;
-    if (!right) PyErr_SetString(PyExc_ValueError, "a uniform number is not in [0, 1), or a row does not end with 1");
-    return right;
-}
-
-/* trajectories(below, uniform, found, T, n, L, W, m, S, A): fills the places of transitions in n runs of T tasks. */
-static PyObject *trajectories(PyObject *self, PyObject *arguments) {
-    PyObject *objects[3];
-    Py_buffer views[3];
-    Py_ssize_t T, n, L, W, m, S, A;
-    (void)self;
-    if (!PyArg_ParseTuple(arguments, "OOOnnnnnnn", objects, objects + 1, objects + 2, &T, &n, &L, &W, &m, &S, &A))
-        return NULL;
-    if (!is_within("T", T, 0, MOST_FOLLOWED) || !is_within("n", n, 0, MOST_FOLLOWED) ||
-        !is_within("L", L, 0, MOST_FOLLOWED) || !is_within("W", W, 0, MOST_FOLLOWED) ||
-        !is_within("m", m, 1, MOST_FOLLOWED) || !is_within("S", S, 1, MOST_FOLLOWED) ||
-        !is_within("A", A, 1, MOST_FOLLOWED))
-        return NULL;
-    if (W % m) return PyErr_Format(PyExc_ValueError, "W = %zd is no multiple of m = %zd", W, m);
-    const Py_ssize_t models = times(T, n), rows = times(models, times(S, A));
-    const Wanted wanted[] = {
-        {"below", "d", sizeof(double), 0, times(rows, S)},
-        {"uniform", "d", sizeof(double), 0, times(times(models, 1 + L), W)},
-        {"found", "lq", sizeof(int64_t), 1, times(times(models, L), W)},
-    };
-    if (!take(objects, wanted, views, 3)) return NULL;
-    const int right = are_followable(views[1].buf, length(views + 1), views[0].buf, rows, S);
-    int64_t *state = right ? calloc(2 * W + 1, sizeof(int64_t)) : NULL;
-    if (state) {
-        Py_BEGIN_ALLOW_THREADS
-        follow_all(views[0].buf, views[1].buf, views[2].buf, state, T, n, L, W, m, (int)S, (int)A);
-        Py_END_ALLOW_THREADS
-        free(state);
-    }
-    release(views, 3);
-    if (!right) return NULL;
-    if (!state) return PyErr_NoMemory();
-    Py_RETURN_NONE;
-}
-
 static PyMethodDef METHODS[] = {
     {"plan", plan, METH_VARARGS, "Fill an array with optimal policies along the discount factors of each model."},
     {"evaluate", evaluate, METH_VARARGS, "Fill an array with the values of policies."},
-    {"trajectories", trajectories, METH_VARARGS, "Fill an array with the places of the transitions of trajectories."},
     {NULL, NULL, 0, NULL},
 };
-
-/* The digest of this file as it was built (setup.py), so that a built module is not used for another source. */
-static int add_digest(PyObject *module) { return PyModule_AddStringConstant(module, "SOURCE_DIGEST", SOURCE_DIGEST); }
 
 static PyModuleDef_Slot SLOTS[] = {{Py_mod_exec, add_digest}, {0, NULL}};
 
 static struct PyModuleDef MODULE = {
     .m_base = PyModuleDef_HEAD_INIT,
     .m_name = "_compiled",
-    .m_doc = "Policies, values and trajectories for stacks of small MDPs; `pomrl.science.solvers.compiled` is its face.",
+    .m_doc = "Policies and values for stacks of small MDPs; `pomrl.science.solvers.compiled` is its face.",
     .m_methods = METHODS,
     .m_slots = SLOTS,
 };

@@ -1,18 +1,17 @@
-"""The face of the compiled engine (`_compiled.c`): policy iteration and evaluation for models of few states, and
-trajectories.
+"""The face of the compiled engine (`_compiled.c`): policy iteration and evaluation for models of few states.
 
-The engine does the operations of `policy_stacks.PolicyStack`, `elimination.eliminate` and `data.trajectories` in the
-same order, and its results have the same bits. It is built when the package is installed and a C compiler is there;
+The engine does the operations of `policy_stacks.PolicyStack` and `elimination.eliminate` in the same order, and its
+results have the same bits. It is built when the package is installed and a C compiler is there;
 without one, NumPy does the same work, about a tenth as fast.
 """
 
-import hashlib
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 from jaxtyping import Float, Int, Int16
 
+from pomrl.science.extensions import is_built_from
 from pomrl.science.solvers import action_ties, faces
 
 try:
@@ -24,12 +23,7 @@ except ImportError:  # there was no compiler when the package was installed
 @cache
 def is_built() -> bool:
     """Return whether the compiled engine was built at installation, and from the source that is here now."""
-    source = Path(__file__).with_name("_compiled.c")
-    return (
-        _compiled is not None
-        and source.is_file()
-        and hashlib.sha256(source.read_bytes()).hexdigest() == _compiled.SOURCE_DIGEST
-    )
+    return is_built_from(_compiled, Path(__file__).with_name("_compiled.c"))
 
 
 def _built():  # its type is that of the module, which pyright takes from `_compiled.pyi`
@@ -86,24 +80,3 @@ def evaluate_policies(
     (k, S), A = policies.shape, R.shape[2]
     _built().evaluate(P, R, models, policies, gammas, V, k, S, A)
     return V
-
-
-def trajectories(
-    below: Float[np.ndarray, "T n S A S"], uniform: Float[np.ndarray, "T _steps n W"], m: int
-) -> Int[np.ndarray, "_L T n W"]:
-    """Return the places of the transitions of trajectories in the counts of all batches, [T, n, W / m, S, A, S].
-
-    Args:
-        below: Cumulative transition probabilities.
-        uniform: Numbers in [0, 1). The first one of a trajectory chooses its first state, and each other one the
-            action and the next state of one of L steps.
-        m: The number of trajectories in each batch.
-
-    Raises:
-        ValueError: A number is not in [0, 1), a row of `below` does not end with 1, or W is no multiple of m.
-    """
-    (T, steps, n, W), (S, A) = uniform.shape, below.shape[2:4]
-    found = np.empty((steps - 1, T, n, W), np.int64)
-    below, uniform = faces.float64(below, "below"), faces.float64(uniform, "uniform")
-    _built().trajectories(below, uniform, found, T, n, steps - 1, W, m, S, A)
-    return found
