@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # Reproduces the paper: environment, sweeps, claims, figures, and a report of it all.
-#   ./reproduce.sh [all]     at the numbers of runs that the sweeps say
+#   ./reproduce.sh [all]     the published answer, digit by digit
 #   ./reproduce.sh quick     with few runs
-#   ./reproduce.sh precise   with a larger budget for the claims that few runs do not decide
 #   ./reproduce.sh beyond    the study of what goes beyond the paper
 #   ./reproduce.sh test      the environment and the tests but those that are slow by nature, nothing else
 #   ./reproduce.sh test all  the environment, all tests, shapes and types
@@ -15,11 +14,10 @@ main() {
     case "${1:-all}" in
         all) environment requirements.lock; .venv/bin/pomrl reproduce pomrl ;;
         quick) environment requirements.lock; .venv/bin/pomrl reproduce pomrl --runs 20 ;;
-        precise) environment requirements.lock; .venv/bin/pomrl reproduce pomrl --budget 800 ;;
         beyond) environment requirements-test.lock; .venv/bin/pomrl reproduce beyond ;;  # with Gymnasium
         test) environment requirements-test.lock; tests "${2:-}" ;;
         environment) environment requirements-test.lock ;;
-        *) echo "usage: ./reproduce.sh [all | quick | precise | beyond | test [all] | environment]" >&2; exit 2 ;;
+        *) echo "usage: ./reproduce.sh [all | quick | beyond | test [all] | environment]" >&2; exit 2 ;;
     esac
 }
 
