@@ -24,4 +24,4 @@ def test_draws_of_means_have_their_covariance_whatever_the_signs_of_eigenvectors
     eigh = np.linalg.eigh
     monkeypatch.setattr(np.linalg, "eigh", lambda matrix: (eigh(matrix)[0], eigh(matrix)[1] * [1.0, -1.0, -1.0]))
     (flipped,) = normal_means(sample, 100_000, 100_000, 0)
-    np.testing.assert_allclose(flipped, drawn, atol=1e-6)
+    np.testing.assert_allclose(flipped, drawn, atol=1e-12)

@@ -73,7 +73,7 @@ def normal_means(
     runs, without their resamples.
 
     The square root of the covariance is the symmetric one, because the signs of eigenvectors are arbitrary, and differ
-    between processors. Deviations from the mean have single precision, which takes half of the time; the mean is exact.
+    between processors.
     """
     n, centre = len(sample), sample.mean(0)
     products = np.zeros((len(centre), len(centre)))
@@ -81,7 +81,7 @@ def normal_means(
         deviations = sample[start : start + RUNS_AT_A_TIME] - centre
         products += deviations.T @ deviations
     variances, directions = np.linalg.eigh(products / ((n - 1) * n))
-    root = ((directions * np.sqrt(np.clip(variances, 0.0, None))) @ directions.T).astype(np.float32)
+    root = (directions * np.sqrt(np.clip(variances, 0.0, None))) @ directions.T
     rng = np.random.default_rng(seed)
     for start in range(0, resamples, at_a_time):
-        yield centre + rng.standard_normal((min(at_a_time, resamples - start), len(centre)), np.float32) @ root
+        yield centre + rng.standard_normal((min(at_a_time, resamples - start), len(centre))) @ root
