@@ -20,7 +20,7 @@ MANY_RUNS = 1e7
 """The number of runs from which on it is not said that so many would decide a claim."""
 
 TINY = 1e-12
-"""The smallest half-width of an interval that runs are estimated for."""
+"""The smallest gap between an estimate and a threshold that runs are estimated for."""
 
 
 @dataclass(frozen=True)
@@ -102,14 +102,17 @@ def judge_part(part: Part, error: float) -> Comparison:
 
 def _deciding_runs(part: Part, lower: float, upper: float) -> float:
     """Return about how many runs would decide a part if its estimate stays, since widths fall as 1 / sqrt(runs)."""
+    value, runs = part.estimate.value, part.estimate.runs
     if part.estimate.is_discrete or not isfinite(upper - lower):
         return inf
-    gaps = [abs(part.estimate.value - end) for end in (part.above, part.below) if isfinite(end)]
+    nearest = min((end for end in (part.above, part.below) if isfinite(end)), key=lambda end: abs(end - value))
+    gap, width = abs(nearest - value), upper - value if nearest > value else value - lower
+    to_clear = (width / max(gap, TINY)) ** 2
     if part.margin is not None:
-        half_widths = [*gaps, NARROW * part.margin / 2]
+        to_be_narrow = ((upper - lower) / (NARROW * part.margin)) ** 2
     else:
-        half_widths = [*gaps, *(part.interest - gap for gap in gaps)]
-    return part.estimate.runs * ((upper - lower) / 2 / max(*half_widths, TINY)) ** 2
+        to_be_narrow = (width / max(part.interest - gap, TINY)) ** 2
+    return runs * min(to_clear, to_be_narrow)
 
 
 def _no_difference(part: Part, lower: float, upper: float) -> bool:
