@@ -9,6 +9,7 @@ no weight exceeds the number of components.
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import product
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -59,7 +60,7 @@ class Case:
     """By how much corrections for several tests divide a level. Samples are aimed by it; it changes no rate."""
 
 
-def rates(case: Case, runs: int, samples: int, seed: int = 0) -> list[dict[str, object]]:
+def rates(case: Case, runs: int, samples: int, seed: int = 0) -> list[dict[str, Any]]:
     """Return for each tail and level how often p-values are at most the level, divided by the level.
 
     Args:
@@ -69,7 +70,7 @@ def rates(case: Case, runs: int, samples: int, seed: int = 0) -> list[dict[str, 
         seed: That of the samples.
     """
     weights, p = weighted_p_values(case, runs, samples, seed)
-    rows = list[dict[str, object]]()
+    rows = list[dict[str, Any]]()
     for tail, level in product((0, 1), LEVELS):
         errors = weights * (p[:, tail] <= level) / level
         of = {"kind": case.kind, "population": case.population, "runs": runs, "tail": TAILS[tail], "level": level}

@@ -12,10 +12,10 @@ There are four kinds of numbers, each with its method, and a fifth, `Exact`, whi
 **Skewness.** One task's loss has a standard deviation of 1.7 at a mean of 1.1, and claims are judged at levels of about
 1 in 10,000, where the skewness of the losses matters even in a thousand runs. From `LARGE` runs on the t statistic is
 therefore transformed as by Hall (1992, "On the removal of skewness by transformation", JRSS B 54). Samples with a large
-t statistic have too small a skewness in that direction, so that its regression on t is taken off before. The slope is
-(kurtosis - 1.5 skewness^2) / n, where it is positive. A number is shown to lie beyond a threshold only where the plain t
-statistic shows it too, because heavy tails without skewness make the transformed one too large. With fewer runs, as in
-figures and tables of few runs, Student's intervals are uncorrected.
+t statistic have too small a skewness in that direction, so that its regression on t is taken off before. Its slope is
+(kurtosis - 1.5 skewness^2) / n, where that is positive. A number is shown to lie beyond a threshold only where the
+plain t statistic shows it too, because heavy tails without skewness make the transformed one too large. With fewer
+runs, as in figures and tables of few runs, Student's intervals are uncorrected.
 
 `python -m benchmarks.error_rates` simulates each kind of comparison with its truth on the threshold. Tails of t tests,
 and of what is made of them, had at most 1.3 times their nominal errors of 1e-2 to 1e-6 in 100 to 4000 runs of real
