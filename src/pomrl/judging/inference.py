@@ -20,7 +20,7 @@ runs, as in figures and tables of few runs, Student's intervals are uncorrected.
 `python -m benchmarks.error_rates` simulates each kind of comparison with its truth on the threshold. With 100 to 4000
 runs of real losses, tails of t tests, and of what is made of them, had up to 1.3 times their nominal errors of 1e-2 to
 1e-4, within the errors of the simulation. They had up to 1.5 times one of 1e-5 and 1.8 times one of 1e-6; without the
-regression 2.1, 3.0 and 4.3 times 1e-4, 1e-5 and 1e-6. The tail on the other side of skewed losses has less. The
+regression 2.0, 2.8 and 4.9 times 1e-4, 1e-5 and 1e-6. The tail on the other side of skewed losses has less. The
 bootstrap of correlations draws mean curves from their limiting normal distribution, which corrects for no skewness:
 where one tie of two skewed losses decides its sign, it had up to 17 times the nominal error of 1e-4.
 """
