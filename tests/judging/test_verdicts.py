@@ -1,14 +1,17 @@
 """Verdicts follow from estimates, on single claims and on all of them together."""
 
+import re
+
 import numpy as np
 import pytest
 from scipy import stats
 from tests.support.verdicts import by_itself
-from tests.support.worlds import heavy_tailed
+from tests.support.worlds import BY_ID, heavy_tailed
 
 from pomrl.judging.comparisons import less, no_better, no_worse, on_a_par
-from pomrl.judging.inference import mean
-from pomrl.judging.verdict import Part, Verdict, claimed_range
+from pomrl.judging.inference import Correlation, Student, mean
+from pomrl.judging.outcomes import Outcome, judge_part
+from pomrl.judging.verdict import Comparison, Part, Verdict, claimed_range
 
 HOLDS, NOT, OPEN = Verdict.HOLDS, Verdict.DOES_NOT_HOLD, Verdict.UNDECIDED
 
@@ -90,7 +93,9 @@ class TestDecidingRuns:
     def test_it_is_said_with_one_digit(self) -> None:
         outcome = Outcome(BY_ID["Q1.1"], 400, 0.001).judged([Part("a less b", student(-0.05, 400), below=0.0)])
         assert outcome.verdict is Verdict.UNDECIDED
-        assert re.search(r"an interval that is too wide to tell; about \d0?,000 runs would probably tell$", outcome.reason)
+        assert re.search(
+            r"an interval that is too wide to tell; about \d0?,000 runs would probably tell$", outcome.reason
+        )
 
     def test_a_rank_correlation_has_no_such_number(self) -> None:
         estimate = Correlation(0.5, 1000, np.linspace(-0.5, 1.0, 999))
@@ -102,4 +107,4 @@ def student(value: float, runs: int) -> Student:
 
 
 def judged_at(value: float, runs: int, part: dict[str, float]) -> Comparison:
-    return judge_part(Part("a less b", student(value, runs), **part), 0.001)
+    return judge_part(Part("a less b", student(value, runs), **part), 0.001)  # pyright: ignore[reportArgumentType]
