@@ -30,10 +30,10 @@ def main(parser: Parser) -> None:
     add_variants(parser)
     arguments = parser.parse_args()
     study = find(arguments.study)
-    claims = claims_of(study)
-    if any(claim.sweeps for claim in claims) and not store.all_experiments():
+    variants = find_variants(study, arguments.variants)
+    if any(claim.sweeps for claim in claims_of(study)) and not store.all_experiments():
         exit_with(_nothing_stored(study))
-    names = judge(study, find_variants(study, arguments.variants))
+    names = judge(study, variants)
     show(study, claims_of_variants.load_judgements(study), names)
 
 

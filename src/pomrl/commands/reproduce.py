@@ -63,8 +63,8 @@ def conclude(study: Study, *, is_published: bool) -> bool:
     """
     judged, published = claims_of_variants.load_judgements(study), read_published(study)
     differs = False
-    if judged.main:
-        print("\n" + answer.text(study, judged, in_short=True).replace("**", "").replace("\n\n", "\n"))
+    if judged.main and (counts := answer.text(study, judged, in_short=True)):
+        print(counts.replace("**", "").replace("\n\n", "\n"))
     if judged.main and published.main and is_published:
         agreement = compare(judged, published, [variant.name for variant in study.variants])
         print("\n".join([*agreement.turned, *agreement.different, str(agreement)]))

@@ -48,6 +48,7 @@ _SMALL_AND_PAIRED = (
 @of_figure_f2(
     "A.1",
     "task_similarity",
+    runs={"computed": 16_000},
     title="aggregating all tasks is as good as POMRL where tasks are similar",
     selected_on=True,
 )
@@ -62,7 +63,11 @@ def aggregating_on_a_par(sweep: SweepLosses) -> list[Part]:
 
 
 @of_figure_f2(
-    "A.2", "task_similarity", title="aggregating all tasks fails where they are loosely related", selected_on=True
+    "A.2",
+    "task_similarity",
+    runs=4000,
+    title="aggregating all tasks fails where they are loosely related",
+    selected_on=True,
 )
 def aggregating_is_not_reliable(sweep: SweepLosses) -> list[Part]:
     """at sigma = 0.047 aggregating is worse than POMRL and ada-POMRL, and does not improve over the last tasks.
@@ -82,6 +87,7 @@ def aggregating_is_not_reliable(sweep: SweepLosses) -> list[Part]:
 @of_figure_f3(
     "A.3",
     "samples_and_tasks",
+    runs={"printed": 4000, "repaired": 4000, "computed": 8000},
     title="few samples and few tasks call for a very small γ",
     revised=Revision(REVISED_ON, _SMALL_AND_PAIRED, Verdict.HOLDS),
 )
@@ -126,6 +132,7 @@ def _samples_and_tasks(sweep: SweepLosses, many_tasks: str, where: str = "") -> 
 @of_starts(
     "A.5",
     "initial_similarity",
+    runs=4000,
     title="a wrong first estimate of σ matters in the first tasks only",
     revised=Revision(
         REVISED_ON, "only a large start has to be worse: the text says that a small one hurts too", Verdict.UNDECIDED
@@ -145,7 +152,9 @@ def start_matters_at_first(sweep: SweepLosses) -> list[Part]:
     return [less(first[0.1], first[0.5], "start 0.1 less start 0.5, first tasks"), *equal]
 
 
-@of_starts("A.6", "initial_similarity", title="a too small first estimate of σ costs losses in the first tasks")
+@of_starts(
+    "A.6", "initial_similarity", runs=8000, title="a too small first estimate of σ costs losses in the first tasks"
+)
 def small_start_hurts(sweep: SweepLosses) -> list[Part]:
     """a first estimate of sigma of 0.01 is worse than one of 0.1 in the first tasks.
 

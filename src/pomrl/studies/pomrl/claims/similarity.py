@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 
-from pomrl.studies.pomrl.tasks_and_gains import FIRST, LAST, gain
+from pomrl.studies.pomrl.tasks_and_gains import FIRST, LAST, MANY, gain
 from pomrl.study import (
     Losses,
     Part,
@@ -48,6 +48,7 @@ NAMES = {"pomrl": "POMRL", "ada_pomrl": "ada-POMRL"}
 @of_figure_5(
     "Q3.1",
     "task_similarity",
+    runs={"printed": 16_000},
     title="meta-learning gains most where tasks are similar",
     is_main=True,
     selected_on=True,
@@ -66,6 +67,7 @@ def gain_shrinks(sweep: SweepLosses) -> list[Part]:
 @of_figure_5(
     "Q3.2",
     "task_similarity",
+    runs=4000,
     title="ada-POMRL does no worse in the end where tasks are loosely related",
     revised=Revision(
         REVISED_ON,
@@ -150,6 +152,7 @@ def consistent_with_the_oracle(sweep: SweepLosses) -> list[Part]:
 @of_figure_5(
     "Q3.5",
     "task_similarity",
+    runs={"printed": 16_000},
     title="ada-POMRL's regret falls with the number of tasks and with their similarity",
     revised=IN_PAIRS,
 )
@@ -194,8 +197,8 @@ def better_than_without(sweep: SweepLosses) -> list[Part]:
 @of_figure_5(
     "Q3.7",
     "task_similarity",
+    runs=MANY,
     title="at an intermediate similarity meta-learning gains, and more slowly",
-    runs=4000,
 )
 def slower_at_an_intermediate_similarity(sweep: SweepLosses) -> list[Part]:
     """at sigma = 0.025 ada-POMRL gains over no meta-learning, and converges more slowly than at 0.01.
@@ -224,7 +227,9 @@ def _speed(stages: np.ndarray) -> np.ndarray:
         return (stages[..., 0] - stages[..., 1]) / (stages[..., 0] - stages[..., 2])
 
 
-@of_figure_5("Q3.8", "task_similarity", title="where tasks are loosely related, every curve is higher and U-shaped")
+@of_figure_5(
+    "Q3.8", "task_similarity", runs=MANY, title="where tasks are loosely related, every curve is higher and U-shaped"
+)
 def higher_and_u_shaped(sweep: SweepLosses) -> list[Part]:
     """at sigma = 0.047 ada-POMRL's loss is higher, on average over gamma, and U-shaped in every task.
 
