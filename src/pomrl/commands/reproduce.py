@@ -90,7 +90,7 @@ def stages(study: Study, runs: int | None, variants: str | None) -> Mapping[str,
         ConfigError: The study has no sweeps, claims or figures, or cannot be composed under one of its variants.
     """
     named = [*study.families] if variants == "all" else (variants or "").split(",")
-    families = [family for name, family in study.families.items() if name in named]
+    families = [study.family(name) for name in named if name and name not in study.described.variants]
     work: dict[str, Callable[[], object]] = {"sweeps": lambda: compute_sweeps(study, runs)}
     if every := claims_of(study):
         claims_of_variants.refuse_failing(study, [claim for claim in every if claim.sweeps])
