@@ -107,11 +107,12 @@ def _deciding_runs(part: Part, lower: float, upper: float) -> float:
         return inf
     nearest = min((end for end in (part.above, part.below) if isfinite(end)), key=lambda end: abs(end - value))
     gap, width = abs(nearest - value), upper - value if nearest > value else value - lower
+    wider = max(upper - value, value - lower)
     to_clear = (width / max(gap, TINY)) ** 2
     if part.margin is not None:
         to_be_narrow = ((upper - lower) / (NARROW * part.margin)) ** 2
     else:
-        to_be_narrow = (width / max(part.interest - gap, TINY)) ** 2
+        to_be_narrow = (wider / max(part.interest - gap, TINY)) ** 2
     return runs * min(to_clear, to_be_narrow)
 
 

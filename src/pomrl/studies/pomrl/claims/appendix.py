@@ -48,7 +48,7 @@ _SMALL_AND_PAIRED = (
 @of_figure_f2(
     "A.1",
     "task_similarity",
-    runs={"computed": 16_000},
+    runs={"computed": 10_000},
     title="aggregating all tasks is as good as POMRL where tasks are similar",
     selected_on=True,
 )
@@ -87,7 +87,7 @@ def aggregating_is_not_reliable(sweep: SweepLosses) -> list[Part]:
 @of_figure_f3(
     "A.3",
     "samples_and_tasks",
-    runs={"printed": 4000, "repaired": 4000, "computed": 8000},
+    runs=4000,
     title="few samples and few tasks call for a very small γ",
     revised=Revision(REVISED_ON, _SMALL_AND_PAIRED, Verdict.HOLDS),
 )
@@ -153,7 +153,10 @@ def start_matters_at_first(sweep: SweepLosses) -> list[Part]:
 
 
 @of_starts(
-    "A.6", "initial_similarity", runs=8000, title="a too small first estimate of σ costs losses in the first tasks"
+    "A.6",
+    "initial_similarity",
+    runs={"repaired": 8000},
+    title="a too small first estimate of σ costs losses in the first tasks",
 )
 def small_start_hurts(sweep: SweepLosses) -> list[Part]:
     """a first estimate of sigma of 0.01 is worse than one of 0.1 in the first tasks.

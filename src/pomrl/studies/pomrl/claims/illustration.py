@@ -33,7 +33,7 @@ WEIGHTS = (0.0, 0.25, 0.5, 0.75)
 @of_figure_2(
     "I.1",
     "illustration",
-    runs=4000,
+    runs={"printed": 4000, "repaired": 4000, "computed": 2000},
     title="more samples raise the best γ",
     is_main=True,
     revised=Revision(
@@ -51,7 +51,7 @@ def more_samples(sweep: SweepLosses) -> list[Part]:
     return _each_step({m: sweep.at(mixing=0.0, m=m) for m in SAMPLES}, "m")
 
 
-@of_figure_2("I.2", "illustration", runs=4000, title="a better prior raises the best γ", is_main=True)
+@of_figure_2("I.2", "illustration", runs={"computed": 2000}, title="a better prior raises the best γ", is_main=True)
 def more_weight_on_the_truth(sweep: SweepLosses) -> list[Part]:
     """with 5 samples, more weight on the true model lowers the smallest loss and raises gamma*.
 
