@@ -112,10 +112,10 @@ class TestWhatIsListedIsChanged:
         one, other = (published(sigma, 2) for sigma in (0.01, 0.02))
         assert call(runs, "--tag", "all")[1] == "2 experiments changed\n"
         call(runs, "sigma=0.02", "--tag", "2")
-        assert (one.read_manifest().tags, other.read_manifest().tags) == (["all"], ["all", "2"])
+        assert (one.tags(), other.tags()) == (["all"], ["2", "all"])
         call(runs, "tag=2", "--untag")
         assert call(runs, "--untag")[0] == 2
-        assert (one.read_manifest().tags, other.read_manifest().tags) == (["all"], ["all"])
+        assert (one.tags(), other.tags()) == (["all"], ["all"])
 
 
 HOSTILE = "[/red] [bold]x\x1b[31m\u202e\r\n:warning: <script>|"

@@ -24,7 +24,7 @@ def test_labels_collect_on_what_is_stored_and_change_neither_signature_nor_bytes
     assert labelled == plain
     assert {path: path.read_bytes() for path in empty_outputs.rglob("*.parquet")} == before
     (row,) = pd.read_csv(io.StringIO(call(runs, "tag=first", "--format", "csv")[1])).to_dict("records")
-    assert (row["tags"], row["notes"]) == ("first, 2", "a remark, with a comma")
+    assert (row["tags"], row["notes"]) == ("2, first", "a remark, with a comma")
     assert call(runs, "--verify")[0] == 0
     assert call(runs, "tag=third")[0] == 1
 

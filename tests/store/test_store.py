@@ -64,12 +64,22 @@ def test_who_completes_what_another_process_has_completed_meanwhile_writes_the_s
 
 
 def test_only_what_is_missing_is_asked_for() -> None:
-    kept = stored(range(200), range(400, 410))
+    kept = stored(range(200))
     assert kept.complete() == 200
     add(kept, range(200, 210), table(range(200, 210)))
     assert store.missing(kept, 210) == ([], [])
     assert store.missing(kept, 190) == ([], [])
-    assert store.missing(kept, 420)[0] == [range(210, 400), range(410, 420)]
+    assert store.missing(kept, 420)[0] == [range(210, 400), range(400, 420)]
+
+
+def test_runs_behind_a_gap_are_not_shown_and_what_lies_before_them_is_asked_for() -> None:
+    kept = stored(range(200), range(400, 410))
+    with pytest.warns(store.StoreWarning, match="200 of 410 runs are stored without a gap"):
+        assert kept.complete() == 0
+    with pytest.raises(store.StoreError, match="200 of 410 runs"):
+        kept.table(100)
+    assert store.missing(kept, 100) == ([range(200, 400)], [])
+    assert store.missing(kept, 420)[0] == [range(200, 400), range(410, 420)]
 
 
 def test_who_reads_while_another_process_writes_meets_no_fault() -> None:
@@ -142,7 +152,7 @@ def test_a_damaged_description_is_said_and_costs_no_block(damage: Callable[[Path
     kept = stored(range(10))
     damage(kept.folder / "experiment.json")
     assert "experiment.json" in kept.faults()[0]
-    assert store.missing(kept, 10) == ([], [])
+    assert store.missing(kept, 10)[0] == []
     assert store.open_experiment(experiment()).faults() == []
     pd.testing.assert_frame_equal(kept.table(), table(range(10)))
 
@@ -184,7 +194,8 @@ def test_hindsight_is_chosen_from_the_grid_when_it_is_read() -> None:
 def test_a_description_that_lies_in_another_folder_is_not_used() -> None:
     kept, other = stored(range(10)), store.open_experiment(experiment(sigma=0.02))
     (kept.folder / "experiment.json").write_bytes((other.folder / "experiment.json").read_bytes())
-    assert store.find(sigma=0.02) == [other]
+    with pytest.warns(store.StoreWarning, match="its settings are not those"):
+        assert store.find(sigma=0.02) == [other]
     assert "its settings are not those of this experiment" in kept.faults()[0]
 
 

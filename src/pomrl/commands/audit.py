@@ -11,13 +11,11 @@ from secrets import SystemRandom
 
 from pomrl.commands.arguments import Parser, add_asked, choose_experiments
 from pomrl.commands.terminal import exit_with, printable
-from pomrl.configuration.composed import GROUPS, Composed, ConfigError
-from pomrl.configuration.parsing import Experiment, parse
-from pomrl.configuration.sources import PUBLISHED
+from pomrl.configuration.composed import ConfigError
+from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.study import find, is_study
-from pomrl.configuration.sweeps import compose_sweep
 from pomrl.configuration.wording import number_of
-from pomrl.running.auditing import is_recomputed
+from pomrl.running.auditing import from_settings, is_recomputed
 from pomrl.store import StoredBlock, StoredExperiment, StoreError
 
 SAME, DIFFERS, UNKNOWN = "has the same bytes", "differs from what the code gives", "cannot be recomputed"
@@ -59,18 +57,3 @@ def _compare(stored: StoredExperiment, block: StoredBlock, known: Experiment | N
     if outcome != SAME:
         print(printable(f"{stored.signature}/{block.name}: {outcome}{why}"), flush=True)
     return outcome
-
-
-def from_settings(stored: StoredExperiment) -> Experiment:
-    """Return the experiment that the stored settings describe.
-
-    Raises:
-        StoreError: The description of the experiment is missing or damaged.
-        ConfigError: The settings are wrong, or a class is not of this package, so that it must not be imported.
-    """
-    said = stored.read_manifest()
-    groups = [value for group, value in said.settings.items() if group in GROUPS and isinstance(value, dict)]
-    if not all(str(value.get("_target_")).startswith("pomrl.") for value in groups):
-        raise ConfigError("it has components of somebody's own; pomrl audit STUDY takes them from a study")
-    (defaults,) = compose_sweep(PUBLISHED, [], is_sweep=False).jobs  # which settings leave out where it decides nothing
-    return parse(Composed({**defaults.values, **said.settings}, said.options))

@@ -2,15 +2,17 @@
 
 import os
 import signal
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
-from pomrl.commands.terminal import exit_with, one_line
+from pomrl.commands.terminal import exit_with, one_line, warn
 from pomrl.configuration.composed import ConfigError, UnreadableOverrideError
 from pomrl.execution import ExecutionError
 from pomrl.outputs import outputs
-from pomrl.store import StoreError
+from pomrl.store import StoreError, StoreWarning
 
 GOES_ON = "finished blocks are stored, and the same command goes on from them"
 """The end of the message that is printed when a computation has ended early."""
@@ -21,8 +23,39 @@ def one_line_errors(*further: type[Exception], status: int = 1) -> Iterator[None
     """End the command with one line and this exit status at an error of ours or of a further type.
 
     An error of the system, a lack of memory and an interrupt end it with one line too. If HYDRA_FULL_ERROR is set,
-    there is a traceback instead.
+    there is a traceback instead. Each experiment that is left out is a line, after which the status is no success.
     """
+    with _lines_of_what_is_left_out(status), _one_line(further, status):
+        yield
+
+
+@contextmanager
+def _lines_of_what_is_left_out(status: int) -> Iterator[None]:
+    """Print each `StoreWarning` once, as a line; where there was one, no success is the end."""
+    lines: set[str] = set()
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", StoreWarning)
+        show = warnings.showwarning
+
+        def show_line(message: Warning | str, category: type[Warning], *further: Any) -> None:
+            if not issubclass(category, StoreWarning):
+                show(message, category, *further)
+            elif (line := str(message)) not in lines:
+                lines.add(line)
+                warn(line)
+
+        warnings.showwarning = show_line
+        try:
+            yield
+        except SystemExit as end:
+            raise SystemExit(end.code or (status if lines else 0)) from end
+    if lines:
+        raise SystemExit(status)
+
+
+@contextmanager
+def _one_line(further: tuple[type[Exception], ...], status: int) -> Iterator[None]:
+    """End the command with one line at an error."""
     if os.environ.get("HYDRA_FULL_ERROR", "0") not in ("", "0"):
         yield
         return

@@ -11,6 +11,7 @@ from pathlib import Path
 from pomrl.commands.arguments import Parser
 from pomrl.commands.terminal import agrees, printable, warn
 from pomrl.configuration.sources import DESCRIPTION
+from pomrl.running.auditing import refuse_wrong_settings
 from pomrl.store import crates
 
 
@@ -21,7 +22,8 @@ def main(parser: Parser) -> None:
     parser.add_argument("--most", type=float, metavar="GB", default=most, help="the most gigabytes of its files; 8.6")
     parser.add_argument("--yes", action="store_true", help="agree to the files of a study")
     arguments = parser.parse_args()
-    added, kept = crates.import_(arguments.crate, arguments.most * 1e9, partial(_agrees, yes=arguments.yes))
+    agrees = partial(_agrees, yes=arguments.yes)
+    added, kept = crates.import_(arguments.crate, arguments.most * 1e9, agrees, refuse_wrong_settings)
     for folder in added:
         print(printable(str(folder)))
     warn(f"{len(added)} added, {len(kept)} stored already; pomrl audit recomputes a sample of what is stored")

@@ -7,6 +7,7 @@ by the pomrl run that computed it. Each list leaves `index.csv` in the folder of
 is stored, for people who look with a file manager; no command reads it.
 """
 
+import shutil
 import sys
 import time
 from collections.abc import Sequence
@@ -25,6 +26,7 @@ from pomrl.configuration.settings import varying_keys
 from pomrl.configuration.wording import number_of
 from pomrl.outputs import outputs
 from pomrl.results.chosen_runs import order
+from pomrl.running.auditing import fault_of_settings
 from pomrl.store import StoredExperiment, files
 from pomrl.store.derived import DerivedFiles
 
@@ -48,7 +50,9 @@ def main(parser: Parser) -> None:
     arguments = parser.parse_intermixed_args()
     find_modules_in(Path.cwd())  # of components, whose present code is compared with that of what is stored
     wanted, is_whole = filters(arguments.filter), not (arguments.filter or arguments.since)
-    listed = since(arguments.since, store.find(**wanted) if wanted else store.all_experiments())
+    is_shown = not (arguments.verify or arguments.prune or arguments.remove)  # only a list leaves out what has faults
+    everything = store.usable_experiments if is_shown else store.all_experiments
+    listed = since(arguments.since, store.find(**wanted) if wanted else everything())
     if not listed and not is_whole:
         exit_with(f"{store.root()}: no stored experiment matches {' '.join(sys.argv[1:])}")
     if arguments.verify:
@@ -66,9 +70,9 @@ def main(parser: Parser) -> None:
             store.label(stored, arguments.tag, without=wanted["tag"] if arguments.untag else None)
         print(f"{number_of(len(listed), 'experiment')} changed")
     is_changed = arguments.prune or arguments.remove or arguments.tag or arguments.untag
-    index = describe(listed if is_whole and not is_changed else store.all_experiments())
+    index = describe(listed if is_whole and not is_changed else store.usable_experiments())
     with suppress(OSError):  # of a folder that cannot be written to
-        files.write(outputs() / "index.csv", index.to_csv(index=False).encode())
+        files.write(outputs() / "index.csv", index.map(_without_formula).to_csv(index=False).encode())
     if not is_changed:
         show(listed, index if is_whole else None, arguments.format)
 
@@ -83,7 +87,9 @@ def since(time: datetime | None, listed: list[StoredExperiment]) -> list[StoredE
 
 def verify(listed: list[StoredExperiment], *, whole: bool) -> int:
     """Print a line for each file that is not what was written; return the exit status."""
-    faults = [fault for experiment in listed for fault in experiment.faults()]
+    faults = [
+        fault for experiment in listed for fault in [*experiment.faults(), fault_of_settings(experiment)] if fault
+    ]
     folders = [outputs() / kind for kind in ("simulations", "studies", "plots", "reports")] if whole else []
     made = [DerivedFiles(path) for folder in folders for path in sorted(folder.rglob("*.json"))]
     faults += [fault for stored in made if (fault := stored.fault())]
@@ -95,7 +101,8 @@ def prune(unused: list[StoredExperiment], *, yes: bool) -> None:
     """List and remove what the present code does not use, and temporary files of processes that were killed."""
     for experiment in unused:
         print(f"{experiment.folder}: the code has changed since")
-    temporary = [path for path in outputs().rglob(".*.tmp") if path.stat().st_mtime < time.time() - ABANDONED]
+    found = (path for form in (".*.tmp", "runs/.removed-*") for path in outputs().rglob(form))
+    temporary = [path for path in found if path.stat().st_mtime < time.time() - ABANDONED]
     remove(unused, temporary, yes=yes)
 
 
@@ -105,26 +112,22 @@ def remove(unwanted: list[StoredExperiment], temporary: Sequence[Path] = (), *, 
     Files in the folder of an experiment that are not the store's stay.
     """
     paths = [*temporary, *(path for experiment in unwanted for path in experiment.paths() if path.exists())]
-    runs, size = sum(experiment.complete() for experiment in unwanted), sum(path.stat().st_size for path in paths)
-    tags = sorted({printable(tag) for experiment in unwanted if (said := experiment.manifest()) for tag in said.tags})
+    runs, size = sum(experiment.contiguous() for experiment in unwanted), sum(path.stat().st_size for path in paths)
+    tags = sorted({printable(tag) for experiment in unwanted for tag in experiment.tags()})
     tagged = f" (tags {', '.join(tags)})" if tags else ""
     what = f"{number_of(len(unwanted), 'experiment')}{tagged} with {number_of(runs, 'run')}, {size / 1e6:,.1f} MB"
     if not (yes or agrees(f"{what}: remove?")):
         print(f"{what} would be removed; --yes removes them")
         return
-    for path in paths:
-        path.unlink(missing_ok=True)
+    for path in temporary:
+        shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
     for experiment in unwanted:
-        with suppress(OSError):  # of a folder with files of somebody's own
-            experiment.folder.rmdir()
+        store.remove(experiment)
     print(f"{what} removed")
 
 
 def show(listed: list[StoredExperiment], frame: "pd.DataFrame | None", form: str) -> None:
     """Print the list, which may be described already; CSV has all settings, and other forms those that differ."""
-    for experiment in listed:
-        if not experiment.manifest():
-            warn(experiment.faults()[0])
     if not listed:
         warn(f"{store.root()}: nothing is stored")
         return
@@ -146,11 +149,11 @@ def describe(listed: Sequence[StoredExperiment], *, whole: bool = False) -> "pd.
     columns: dict[str, list[Any]] = {
         "signature": [experiment.signature for experiment in listed],
         **{key: [_cell(setting.get(key, "")) for setting in settings] for key in keys},
-        "runs": [experiment.complete() for experiment in listed],
+        "runs": [experiment.contiguous() for experiment in listed],
         "computed": [said.provenance.start[:16] if said else "" for _, said in known],
         "code": [said.label() if said else "" for _, said in known],
-        "tags": [_cell(list(said.tags)) if said else "" for _, said in known],
-        "notes": [_cell(list(said.notes)) if said else "" for _, said in known],
+        "tags": [_cell(experiment.tags()) for experiment in listed],
+        "notes": [_cell(experiment.notes()) for experiment in listed],
     }
     places = sorted(range(len(listed)), key=lambda place: [order(settings[place].get(key)) for key in varying])
     places.sort(key=lambda place: columns["computed"][place], reverse=True)
@@ -160,3 +163,8 @@ def describe(listed: Sequence[StoredExperiment], *, whole: bool = False) -> "pd.
 def _cell(value: Any) -> Any:
     text = ", ".join(map(str, value)) if isinstance(value, list) else value
     return printable(text) if isinstance(text, str) else text
+
+
+def _without_formula(cell: Any) -> Any:
+    """Return a cell; text that a spreadsheet would take for a formula has an apostrophe in front."""
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(("=", "+", "-", "@")) else cell

@@ -6,6 +6,7 @@ anew when something is stored, and an open page follows.
 """
 
 import time
+import warnings
 import webbrowser
 from functools import cache
 from pathlib import Path
@@ -22,7 +23,7 @@ from pomrl.drawing.style import hues
 from pomrl.outputs import outputs
 from pomrl.report.rendering import render
 from pomrl.results.statistics import half_width
-from pomrl.store import StoredExperiment, StoreError
+from pomrl.store import StoredExperiment, StoreError, StoreWarning
 from pomrl.store.derived import write_file
 
 SECONDS = 2.0
@@ -58,7 +59,7 @@ def main(parser: Parser) -> None:
 
 
 def _describe_stored(wanted: dict[str, Any]) -> "pd.DataFrame":
-    return describe(store.find(**wanted) if wanted else store.all_experiments())
+    return describe(store.find(**wanted) if wanted else store.usable_experiments())
 
 
 def write(table: "pd.DataFrame", *, is_live: bool) -> Path:
@@ -79,7 +80,8 @@ def loss_by_task(signature: str, runs: int) -> dict[str, list[float]] | None:
     """
     try:
         losses = StoredExperiment(store.root() / signature).mean_losses(runs)[0]
-    except StoreError:
+    except StoreError as error:
+        warnings.warn(str(error), StoreWarning, stacklevel=2)
         return None
     half = half_width(losses) if runs > 1 else np.array([])
     return {"mean": losses.mean(0).round(6).tolist(), "half": half.round(6).tolist()}

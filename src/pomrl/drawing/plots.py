@@ -145,7 +145,7 @@ def _looks(chosen: Chosen, key: str) -> Mapping[Any, Look]:
     """Return how each value of a setting is drawn: options as everywhere, numbers from light to dark."""
     described = [_plain(setting.get(key, ABSENT)) for setting in chosen.settings]
     if key in LOOKING:
-        said = [stored.read_manifest().look(key, value) for stored, value in zip(chosen.stored, described, strict=True)]
+        said = [stored.look(key, value) for stored, value in zip(chosen.stored, described, strict=True)]
         return {value: look(str(value), key, one) for value, one in zip(described, said, strict=True)}
     values = _sort(described)
     numbers = all(isinstance(value, int | float) for value in values)

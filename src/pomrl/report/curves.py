@@ -64,7 +64,7 @@ class _Member:
     def look(self, group: str = "estimator") -> Look:
         """Return the look of the option of a group."""
         option = str(self.settings[group])
-        return look(option, group, self.stored.read_manifest().look(group, option))
+        return look(option, group, self.stored.look(group, option))
 
     @property
     def schedule(self) -> str:

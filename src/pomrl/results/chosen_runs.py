@@ -4,6 +4,7 @@ There is one way to say it, for all commands and in Python: words as for `pomrl 
 """
 
 import json
+import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +27,7 @@ from pomrl.results.stored_sweeps import Source
 from pomrl.science.gamma_schedules import Hindsight
 from pomrl.science.gamma_star import in_hindsight
 from pomrl.science.loss_tables import MEASURED
-from pomrl.store import StoredExperiment, StoreError
+from pomrl.store import StoredExperiment, StoreError, StoreWarning
 
 VALUES = ("planning_loss", "alpha", "sigma_hat", "model_error", "gamma")
 """The columns of stored tables that are plotted and tabulated; so are metrics, by the names of their options."""
@@ -183,13 +184,13 @@ def choose(
         StoreError: There are none.
     """
     all_found, notes = resolve(words, where, value, sources)
-    found = [version for version in all_found if version.runs]
+    found = [version for version in all_found if version.runs and _is_sound(version.stored)]
     if not found:
         asked = " ".join([*words, *(f"{key}={value}" for key, value in (where or {}).items())])
         what = f"{store.root().absolute()}: no runs are stored{' of ' * bool(asked)}{asked}"
         remedy = f"{value} is a metric, or none of {', '.join(VALUES)}" if value not in (None, *VALUES) else ""
         raise StoreError("; ".join([what, *(notes or [remedy or "pomrl run computes them"])]))
-    if lacking := len(all_found) - len(found):
+    if lacking := sum(not version.runs for version in all_found):
         notes.append(f"{lacking} of {number_of(len(all_found), 'experiment')} that are meant have no runs")
     settings = [{**of.settings(), "code": of.code, "signature": of.stored.signature} for of in found]
     varying = [key for key in varying_keys(settings) if key not in ("code", "signature")]
@@ -202,6 +203,13 @@ def choose(
     found, settings = zip(*pairs, strict=True)
     stored, runs, experiments, *_ = zip(*found, strict=True)
     return Chosen(stored, settings, tuple(varying), tuple(min(n, most) for n in runs), experiments, tuple(notes))
+
+
+def _is_sound(stored: StoredExperiment) -> bool:
+    """Return whether no file of an experiment is damaged; a `StoreWarning` says which is."""
+    if faults := stored.faults():
+        warnings.warn(faults[0], StoreWarning, stacklevel=3)
+    return not faults
 
 
 def filters(words: Sequence[str]) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """The stored tables of a sweep, put together into one."""
 
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -95,8 +96,7 @@ def load_sweep(settings: Sequence[Setting], most: int | None = None) -> StoredSw
         settings: The experiments, which all vary the same keys.
         most: The number of runs of each experiment to load at most; by default the number that the sweep promises.
 
-    Raises:
-        StoreError: A file of what is stored is damaged.
+    A `StoreWarning` names each file that is damaged; its experiment is left out.
     """
     promised = promised_runs(settings)
     most = promised if most is None else most
@@ -109,9 +109,12 @@ def load_sweep(settings: Sequence[Setting], most: int | None = None) -> StoredSw
         if complete < promised:
             varied = ", ".join(f"{key}={value}" for key, value in setting.varied.items())
             lacking.append(f"{varied} has {complete}")
-        if shown := min(most, complete):
-            tables.append(store.load(setting.experiment, shown))
-            sources.append(Source.of(stored, shown, setting.varied))
+        try:
+            if shown := min(most, complete):
+                tables.append(store.load(setting.experiment, shown))
+                sources.append(Source.of(stored, shown, setting.varied))
+        except store.StoreError as error:
+            warnings.warn(str(error), store.StoreWarning, stacklevel=2)
     few = f"{len(lacking)} of {len(settings)} experiments have fewer than {promised} runs"
     line = f"{few} ({lacking[0]})" if lacking else None
     tables = _with_settings(tables, [source.settings for source in sources])

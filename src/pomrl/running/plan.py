@@ -30,7 +30,7 @@ class Job:
     missing: list[range]
     """The missing runs, divided as they are stored."""
     faults: list[str]
-    """A line for each stored block that is damaged, and therefore missing."""
+    """A line for each stored file that is damaged, and therefore missing."""
 
     @property
     def runs_missing(self) -> int:
@@ -69,14 +69,15 @@ def plan(experiments: Sequence[Experiment]) -> list[Job]:
 def _look_up(experiment: Experiment) -> Job:
     stored, runs = store.lookup(experiment), experiment.request.runs
     if experiment.request.force:
-        return Job(experiment, stored, store.divide_into_blocks(max(runs, stored.complete())), [])
+        known = max(runs, stored.contiguous(), stored.promised())
+        return Job(experiment, stored, store.divide_into_blocks(known), [])
     return Job(experiment, stored, *store.missing(stored, runs))
 
 
 def find_unfinished(jobs: Sequence[Job]) -> list[Job]:
-    """Return the jobs with runs to compute or a description to write: each experiment once, with the most runs."""
+    """Return the jobs with runs to compute, or files to repair: each experiment once, with the most runs."""
     by_runs = sorted(jobs, key=lambda job: job.experiment.request.runs)
-    lacking = {job.stored.signature: job for job in by_runs if job.missing or not job.stored.manifest()}
+    lacking = {job.stored.signature: job for job in by_runs if job.missing or job.faults}
     return list(lacking.values())
 
 

@@ -5,7 +5,10 @@ batches are drawn once. It is a whole block of runs, or less where blocks are de
 files are the same either way.
 """
 
+import os
 import platform
+import shlex
+import sys
 import traceback
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -28,6 +31,7 @@ from pomrl.running.plan import Job, find_unfinished
 from pomrl.science.drawn_tasks import STACK_BYTES
 from pomrl.science.experiment import tables
 from pomrl.science.problem import Method, Problem, components
+from pomrl.store import files
 from pomrl.store.block_files import encode
 from pomrl.store.code_digest import code_digest
 from pomrl.store.provenance import decisive_versions
@@ -58,6 +62,9 @@ class Part:
             return inf
         return sum(cost.seconds(self.problem, method, len(self.runs)) for method in self.methods.values())
 
+
+ROUNDS = 10
+"""How often runs are computed again that another process removes meanwhile."""
 
 PACKAGE = Path(__file__).parents[1]
 """The folder of this package."""
@@ -98,13 +105,30 @@ def work(jobs: Sequence[Job], advance: Callable[[int, int], None]) -> dict[str, 
     Raises:
         ExecutionError: If the work cannot go on.
     """
-    lacking = {job.stored.signature: job for job in find_unfinished(jobs)}
     requests: defaultdict[str, list[Request]] = defaultdict(list)
     for job in jobs:
         requests[job.stored.signature].append(job.experiment.request)
-        if job.stored.signature not in lacking:
-            store.label(job.stored, job.experiment.request.tag, job.experiment.request.note, looks=job.experiment.looks)
-    begun = [signature for signature, job in lacking.items() if job.stored.manifest()]
+    failures: dict[str, Failure] = {}
+    ahead = find_unfinished(jobs)
+    if ahead:
+        files.check_writable(store.root())
+    for _ in range(ROUNDS):
+        failures |= _compute_round(jobs, ahead, requests, advance)
+        succeeded = {job.stored.signature: job for job in jobs if job.stored.signature not in failures}.values()
+        if not (ahead := [again for job in succeeded if (again := _finish(job, requests[job.stored.signature]))]):
+            return failures
+    raise ExecutionError(f"{ahead[0].stored.folder}: its runs were removed again and again while they were computed")
+
+
+def _compute_round(
+    jobs: Sequence[Job],
+    unfinished: Sequence[Job],
+    requests: Mapping[str, Sequence[Request]],
+    advance: Callable[[int, int], None],
+) -> dict[str, Failure]:
+    """Compute and store what jobs lack, with the execution of the first of all jobs; return the failures."""
+    lacking = {job.stored.signature: job for job in unfinished}
+    begun = [signature for signature, job in lacking.items() if job.stored.names()]
     for signature in begun:  # what other versions have computed is refused before anything is computed
         _begin(lacking[signature], requests[signature])
     new = lacking.keys() - begun
@@ -123,20 +147,38 @@ def work(jobs: Sequence[Job], advance: Callable[[int, int], None]) -> dict[str, 
                 continue
             arrived[key][part.runs] = outcome
             if sum(map(len, arrived[key])) == len(part.block):
-                store.add_block(stored, part.block, arrived.pop(key))
-                store.log(stored, f"stored runs {part.block.start} to {part.block.stop - 1}")
+                is_stored = store.add_block(stored, part.block, arrived.pop(key))
+                what = "stored" if is_stored else "not stored, because those before them were removed:"
+                store.log(stored, f"{what} runs {part.block.start} to {part.block.stop - 1}")
         done += len(part.runs) * len(outcomes)
         advance(done, len(failures))
     for job in lacking.values():
-        store.close_experiment(job.stored, job.experiment)
+        store.log(job.stored, "ended")
     return failures
 
 
 def _begin(job: Job, requests: Sequence[Request]) -> None:
-    """Write what an experiment is, with the tags and the notes of all requests for it."""
+    """Write what an experiment is and what labels requests give it, and remove what is damaged."""
     stored = store.open_experiment(job.experiment, force=job.experiment.request.force)
+    store.log(stored, shlex.join(sys.argv))
+    _label(job, requests)
+    if job.faults:
+        store.repair(stored)
+
+
+def _label(job: Job, requests: Sequence[Request]) -> None:
     for request in requests:
-        store.label(stored, request.tag, request.note, looks=job.experiment.looks)
+        store.label(job.stored, request.tag, request.note, looks=job.experiment.looks)
+
+
+def _finish(job: Job, requests: Sequence[Request]) -> Job | None:
+    """Say that the runs of a job are complete; return a job of what it lacks where another process removed runs."""
+    stored, runs = job.stored, max(request.runs for request in requests)
+    _label(job, requests)
+    if stored.manifest() and not store.lacking(stored, runs) and os.access(stored.folder, os.W_OK):
+        store.complete(stored)
+    missing = store.lacking(stored, runs)
+    return replace(job, missing=missing, faults=[]) if missing or not stored.manifest() else None
 
 
 def refuse_failures(failures: Mapping[str, Failure]) -> None:

@@ -9,17 +9,21 @@ from pomrl.store.experiments import (
     add_block,
     all_experiments,
     by_signature,
-    close_experiment,
+    complete,
     divide_into_blocks,
     find,
     label,
+    lacking,
     load,
     log,
     lookup,
     missing,
     open_experiment,
+    remove,
+    repair,
     signature,
+    usable_experiments,
 )
-from pomrl.store.layout import BLOCK, StoreError, root
+from pomrl.store.layout import BLOCK, StoreError, StoreWarning, root
 from pomrl.store.provenance import Provenance
 from pomrl.store.stored_experiments import StoredExperiment

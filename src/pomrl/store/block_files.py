@@ -6,7 +6,7 @@
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 
 from pomrl.science.loss_tables import SCHEMA
 from pomrl.store import files
-from pomrl.store.layout import REPAIR, StoreError
+from pomrl.store.layout import REPAIR, StoreError, UnreadableError
 
 _NAME = re.compile(r"runs-(\d{6,18})-(\d{6,18})-([0-9a-f]{16})\.parquet")
 
@@ -62,29 +62,77 @@ def encode(table: "pd.DataFrame", signature: str, runs: range) -> bytes:
     return buffer.getvalue().to_pybytes()
 
 
-def columns(folder: Path, block: StoredBlock, names: Sequence[str]) -> dict[str, np.ndarray]:
+@dataclass(frozen=True)
+class Shape:
+    """What is known of the table of an experiment besides its runs."""
+
+    T: int
+    """The number of tasks."""
+    gammas: Container[int]
+    """The numbers of discount factors that a task may have."""
+    names: Sequence[str]
+    """The columns."""
+
+
+UNKNOWN = frozenset({"sigma_hat", "alpha", "model_error"})
+"""Columns that need not be finite: `sigma_hat` is NaN for an estimator that uses none."""
+
+
+def columns(folder: Path, block: StoredBlock, names: Sequence[str], shape: Shape | None) -> dict[str, np.ndarray]:
     """Return columns of the table of a block in the folder of its experiment.
 
     Raises:
         StoreError: The file is missing or damaged, or that of another experiment.
+        UnreadableError: The system could not read it.
     """
     path = folder / block.name
     try:
         content = files.content(path)
-        if StoredBlock.of(block.runs, content) != block:
-            raise StoreError(f"{path}: its digest is not the one in its name; {REPAIR}")
-        return decode(content, folder.name, block.runs, names)
+    except FileNotFoundError as error:
+        raise StoreError(f"{path}: it is missing; {REPAIR}") from error
+    except OSError as error:
+        raise UnreadableError(f"{path}: {error.strerror}") from error
+    if StoredBlock.of(block.runs, content) != block:
+        raise StoreError(f"{path}: its digest is not the one in its name; {REPAIR}")
+    try:
+        return decode(content, folder.name, block.runs, names, shape)
+    except MemoryError:
+        raise  # which is no damage, though one of pyarrow is an ArrowException too
     except (pa.ArrowException, KeyError, ValueError, OSError) as error:
         raise StoreError(f"{path}: it is no table of these runs of this experiment; {REPAIR}") from error
 
 
-def decode(content: bytes, signature: str, runs: range, names: Sequence[str]) -> dict[str, np.ndarray]:
-    """Return columns of the table of a block, or of a part of one; ValueError if it is that of other runs."""
+def decode(
+    content: bytes, signature: str, runs: range, names: Sequence[str], shape: Shape | None
+) -> dict[str, np.ndarray]:
+    """Return columns of the table of a block, or of a part of one.
+
+    Raises:
+        ValueError: The table is that of other runs, or has other columns, types or rows, or losses that are not finite.
+    """
     file = pq.ParquetFile(pa.BufferReader(content))
-    if (file.schema_arrow.metadata or {}) != _owner(signature, runs):
-        raise ValueError("it is that of other runs, or of another experiment")
-    read = cast(Any, file).read(columns=list(names), use_threads=False)
-    return {name: read[name].to_numpy() for name in names}
+    schema = file.schema_arrow
+    if (schema.metadata or {}) != _owner(signature, runs):
+        raise ValueError("the metadata name another experiment or other runs")
+    if shape:
+        _check_shape(schema, file.metadata.num_rows, len(runs), shape)
+    read = cast(Any, file).read(columns=[*dict.fromkeys(["run", *names])], use_threads=False)
+    found = {name: read[name].to_numpy() for name in ["run", *names]}
+    if len(found["run"]) % len(runs) or (np.array(runs) != found["run"].reshape(len(runs), -1).T).any():
+        raise ValueError("the column run has other runs")
+    if not all(np.isfinite(found[name]).all() for name in names if name not in UNKNOWN):
+        raise ValueError("numbers are missing or infinite")
+    return {name: found[name] for name in names}
+
+
+def _check_shape(schema: Any, rows: int, runs: int, shape: Shape) -> None:
+    """Raise a ValueError if the footer says other columns, types or numbers of rows; no column has been read."""
+    types = {name: pa.from_numpy_dtype(SCHEMA.get(name, "float64")) for name in shape.names}
+    if dict(zip(schema.names, schema.types, strict=True)) != types or len(schema.names) != len(types):
+        raise ValueError("the columns or their types are other ones")
+    G, rest = divmod(rows, runs * shape.T)
+    if rest or G not in shape.gammas:
+        raise ValueError(f"there are {rows} rows")
 
 
 def _owner(signature: str, runs: range) -> dict[bytes, bytes]:

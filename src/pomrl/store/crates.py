@@ -12,7 +12,6 @@ study are put into the current folder only where its owner agrees.
 import filecmp
 import json
 import re
-import shutil
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,13 +20,13 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from urllib.parse import quote
 
+from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.settings import varying_keys
 from pomrl.outputs import outputs
-from pomrl.store import block_files
+from pomrl.store.files import replacing, sync_all, sync_folder, write
 from pomrl.store.layout import StoreError, root
-from pomrl.store.manifests import DESCRIPTION
 from pomrl.store.provenance import commit
-from pomrl.store.stored_experiments import StoredExperiment
+from pomrl.store.stored_experiments import LOG, StoredExperiment, is_ours
 
 METADATA = "ro-crate-metadata.json"
 MOST_LETTERS = 120
@@ -63,14 +62,15 @@ def export(
     for experiment, (name, settings) in zip(stored, _name_folders(stored), strict=True):
         if faults := experiment.faults():
             raise StoreError(faults[0])
-        names = [DESCRIPTION, *(block.name for block in experiment.blocks())]
+        kept = {path.name for path in experiment.paths()} - {LOG} - {block.name for block in experiment.files()}
+        names = sorted(kept | {block.name for block in experiment.blocks()})
         of_each = {name + file: experiment.folder / file for file in names}
         has = [{"@id": quote(file)} for file in of_each]
         graph.append({"@id": quote(name), "@type": "Dataset", "description": settings, "hasPart": has})
         files |= of_each
     graph += [{"@id": quote(name), "@type": "File"} for name in files]
     computed = max(experiment.read_manifest().provenance.start for experiment in stored)[:10]
-    with zipfile.ZipFile(path, "w") as archive:
+    with replacing(path) as whole, zipfile.ZipFile(whole, "w") as archive:
         for name, file in files.items():
             archive.write(file, name)
         archive.writestr(METADATA, json.dumps(_describe(graph, title, computed), indent=1))
@@ -104,7 +104,10 @@ def _describe(graph: Sequence[dict[str, Any]], title: str, computed: str) -> dic
 
 
 def import_(
-    path: Path, most: float = MOST_BYTES, agrees: Callable[[Sequence[Path]], bool] = lambda _: False
+    path: Path,
+    most: float = MOST_BYTES,
+    agrees: Callable[[Sequence[Path]], bool] = lambda _: False,
+    check: Callable[[StoredExperiment], object] = lambda _: None,
 ) -> tuple[list[Path], list[Path]]:
     """Check a crate and add its experiments to the store; return the folders that were added, and those that were kept.
 
@@ -114,6 +117,7 @@ def import_(
         path: The archive.
         most: The most bytes that its files may have.
         agrees: Whether these files of a study, which are not there yet, are to be put into the current folder.
+        check: Raises a StoreError or ConfigError for an experiment whose settings are none.
 
     Raises:
         StoreError: It is no crate, it is too large, or a file of it is damaged or unexpected; or a file of a study
@@ -126,20 +130,22 @@ def import_(
                 _unpack(archive, Path(place), most)
             found = [StoredExperiment(folder) for folder in sorted(Path(place).glob("runs/*"))]
             for stored in found:
-                if faults := stored.faults() or ([] if stored.complete() else [f"{stored.folder}: it has no runs"]):
-                    raise StoreError(faults[0].replace(f"{place}/", ""))
+                if faults := stored.faults() or ([] if stored.contiguous() else [f"{stored.folder}: it has no runs"]):
+                    raise StoreError(faults[0].replace(f"{place}/", "").partition("; ")[0])
+                check(stored)
+            sync_all(Path(place))
             lacking = _find_lacking(Path(place) / "code")
         except FileNotFoundError as error:
             raise StoreError(f"{path}: there is no such file") from error
         except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, UnicodeError) as error:
             raise StoreError(f"{path}: it is damaged, or no zip archive") from error
-        except StoreError as error:
+        except (StoreError, ConfigError) as error:
             raise StoreError(f"{path}: {error}") from error
         new = [stored for stored in found if not (root() / stored.signature).exists()]
         added = [stored.folder.rename(root() / stored.signature) for stored in new]
+        sync_folder(root())
         for file in lacking if lacking and agrees(lacking) else ():
-            file.parent.mkdir(parents=True, exist_ok=True)
-            shutil.move(Path(place) / "code" / file, file)
+            write(file, (Path(place) / "code" / file).read_bytes())
     return added, [root() / stored.signature for stored in found if stored not in new]
 
 
@@ -165,7 +171,7 @@ def _unpack(archive: zipfile.ZipFile, place: Path, most: float) -> None:
         raise StoreError(f"its files have {total / 1e9:.1f} GB; --most {total / 1e9 + 0.1:.1f} allows so much")
     for filename, entry in entries.items():
         match filename.split("/"):
-            case ["runs", folder, name] if name == DESCRIPTION or block_files.parse_name(name):
+            case ["runs", folder, name] if is_ours(name) and name != LOG:
                 if not (signature := folder.rpartition(" ")[2]).isalnum():
                     raise StoreError(f"{filename} is no file of an experiment")
                 entry.filename = f"runs/{signature}/{name}"

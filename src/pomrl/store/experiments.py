@@ -1,9 +1,11 @@
 """The experiments of the store: looked up, found, and written.
 
     outputs/runs/<signature>/
-      experiment.json                          settings, which give the signature; code, versions, tags
+      experiment.json                          settings, which give the signature; code, versions; written once
       runs-000000-000199-<digest>.parquet      a block of runs, under the digest of its content
-      run.log
+      runs-000600.complete                     an empty file: 600 runs were complete
+      tag-<name>, note-<digest>                labels
+      run.log                                  times, and commands
 
 A file gets its name when it is whole, and its name says what its content is. So there is no list of blocks to keep
 right, no lock, and nothing to repair: what has another digest than its name is not there. Processes that compute the
@@ -12,9 +14,12 @@ same block write the same file.
 
 import json
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+import re
+import shutil
+import warnings
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, cast
+from uuid import uuid4
 
 import pandas as pd
 
@@ -24,13 +29,13 @@ from pomrl.configuration.settings import component_classes, scientific_settings
 from pomrl.configuration.wording import unknown_key
 from pomrl.science.gamma_schedules import Hindsight
 from pomrl.science.gamma_star import in_hindsight
-from pomrl.store import block_files, files, manifests
+from pomrl.store import block_files, files, labels, manifests
 from pomrl.store.block_files import StoredBlock
 from pomrl.store.code_digest import code_digest
-from pomrl.store.layout import BLOCK, SCHEMA_VERSION, StoreError, root
+from pomrl.store.layout import BLOCK, SCHEMA_VERSION, StoreError, StoreWarning, root
 from pomrl.store.manifests import DESCRIPTION, Manifest
 from pomrl.store.provenance import decisive_versions, now, provenance
-from pomrl.store.stored_experiments import StoredExperiment
+from pomrl.store.stored_experiments import LOG, StoredExperiment, is_ours, name_of_count
 
 
 def signature(experiment: Experiment) -> str:
@@ -58,11 +63,19 @@ def lookup(experiment: Experiment) -> StoredExperiment:
 
 def missing(stored: StoredExperiment, runs: int) -> tuple[list[range], list[str]]:
     """Return the runs that are to be computed, in parts of blocks, and a line for each fault of what is stored."""
-    needed = [block for block in stored.blocks() if block.runs.start < runs]
-    faulty = {block: fault for block in needed if (fault := stored.fault_of(block))}
-    stop = {block.runs.start // BLOCK: block.runs.stop for block in needed if block not in faulty}
-    parts = [range(max(part.start, stop.get(part.start // BLOCK, 0)), part.stop) for part in divide_into_blocks(runs)]
-    return [part for part in parts if part], [*faulty.values()]
+    faulty = stored.faulty_blocks()
+    return lacking(stored, runs, faulty), stored.damages(faulty)
+
+
+def lacking(stored: StoredExperiment, runs: int, faulty: Collection[StoredBlock] = ()) -> list[range]:
+    """Return the runs that no block but these has, by the names of files, in parts of blocks.
+
+    They are those of the first `runs` runs, and of what was stored beyond them and is lost, damaged or behind a gap.
+    """
+    stop = {block.runs.start // BLOCK: block.runs.stop for block in stored.blocks() if block not in faulty}
+    known = max(runs, stored.promised(), *stop.values())
+    parts = [range(max(part.start, stop.get(part.start // BLOCK, 0)), part.stop) for part in divide_into_blocks(known)]
+    return [part for part in parts if part]
 
 
 def divide_into_blocks(runs: int) -> list[range]:
@@ -72,24 +85,32 @@ def divide_into_blocks(runs: int) -> list[range]:
 
 def open_experiment(experiment: Experiment, *, force: bool = False) -> StoredExperiment:
     """Write what an experiment is, unless that is stored; StoreError if runs were computed with other packages."""
-    stored, settings = lookup(experiment), scientific_settings(experiment)
-    said, here = stored.manifest(), decisive_versions()
-    if said and said.versions != here and not force:
-        before = ", ".join(f"{package} {version}" for package, version in said.versions.items())
-        raise StoreError(f"{stored.folder}: its runs were computed with {before}; force=true computes them again")
-    if said is None or said.versions != here:
-        manifests.write(
-            stored.folder,
-            Manifest(
-                json.loads(json.dumps(settings)),
-                SCHEMA_VERSION,
-                code_digest(component_classes(settings)),
-                here,
-                _options(experiment),
-                provenance(),
-            ),
-        )
+    stored, here = lookup(experiment), decisive_versions()
+    before = stored.manifest()
+    if before and before.versions != here and not force:
+        versions = ", ".join(f"{package} {version}" for package, version in before.versions.items())
+        raise StoreError(f"{stored.folder}: its runs were computed with {versions}; force=true computes them again")
+    if before is None or before.versions != here:
+        settings = scientific_settings(experiment)
+        code, plain = code_digest(component_classes(settings)), json.loads(json.dumps(settings))
+        _describe(stored, Manifest(plain, SCHEMA_VERSION, code, here, _options(experiment), provenance()), before)
     return stored
+
+
+def _describe(stored: StoredExperiment, manifest: Manifest, before: Manifest | None) -> None:
+    """Write a description; labels in that of an older version become files."""
+    if before:
+        for text in before.tags:
+            labels.add(stored.folder, labels.TAG, text)
+        for text in before.notes:
+            labels.add(stored.folder, labels.NOTE, text)
+    manifests.write(stored.folder, manifest)
+
+
+def repair(stored: StoredExperiment) -> None:
+    """Remove the blocks and labels that are damaged."""
+    for name in [*(block.name for block in stored.faulty_blocks()), *stored.faulty_labels()]:
+        (stored.folder / name).unlink(missing_ok=True)
 
 
 def _options(experiment: Experiment) -> dict[str, str]:
@@ -100,26 +121,39 @@ def _options(experiment: Experiment) -> dict[str, str]:
     }
 
 
-def add_block(stored: StoredExperiment, runs: range, parts: Mapping[range, bytes]) -> None:
-    """Store runs of a block, encoded in one or more parts, together with the runs before them that are stored."""
+def add_block(stored: StoredExperiment, runs: range, parts: Mapping[range, bytes]) -> bool:
+    """Store runs of a block, encoded in one or more parts, together with the runs before them that are stored.
+
+    Nothing is stored, and False returned, where those before them were removed meanwhile. Of several blocks that begin
+    with the same run, the longest stays, whoever wrote it.
+    """
     held = range(runs.start // BLOCK * BLOCK, runs.stop)
-    before = [block for block in stored.files() if block.runs.start == held.start]
-    content = parts.get(held) or block_files.encode(_join(stored, before, parts), stored.signature, held)
+    try:
+        content = parts.get(held) or block_files.encode(_join(stored, held, parts), stored.signature, held)
+    except StoreError:
+        return False
     block = StoredBlock.of(held, content)
     files.write(stored.folder / block.name, content)
-    for old in before:
-        if old != block and (old.runs.stop <= held.stop or stored.fault_of(old)):
-            (stored.folder / old.name).unlink(missing_ok=True)
+    alike = [other for other in stored.files() if other.runs.start == held.start and other != block]
+    longer = [other for other in alike if other.runs.stop > held.stop and not stored.fault_of(other)]
+    for other in {block, *alike} - {*longer} if longer else alike:
+        (stored.folder / other.name).unlink(missing_ok=True)
+    return True
 
 
-def _join(stored: StoredExperiment, before: Sequence[StoredBlock], parts: Mapping[range, bytes]) -> "pd.DataFrame":
+def _join(stored: StoredExperiment, held: range, parts: Mapping[range, bytes]) -> "pd.DataFrame":
     """Return the table of parts of a block, below the stored runs of the block that come before them."""
-    names, first = stored.names(), min(part.start for part in parts)
-    of_parts = {part.start: block_files.decode(parts[part], stored.signature, part, names) for part in parts}
-    tables = [pd.DataFrame(of_parts[start]) for start in sorted(of_parts)]
-    if first % BLOCK:
+    names, shape, first = stored.column_names(), stored.shape(), min(part.start for part in parts)
+    tables = [
+        pd.DataFrame(block_files.decode(parts[part], stored.signature, part, names, shape))
+        for part in sorted(parts, key=lambda part: part.start)
+    ]
+    if first > held.start:
         # It may have more by now, of another process.
-        kept = pd.DataFrame(block_files.columns(stored.folder, before[-1], names))
+        before = [block for block in stored.files() if block.runs.start == held.start and block.runs.stop >= first]
+        if not before:
+            raise StoreError(f"{stored.folder}: the runs before {first} were removed")
+        kept = pd.DataFrame(block_files.columns(stored.folder, before[-1], names, shape))
         tables.insert(0, kept[kept["run"] < first])
     return pd.concat(tables, ignore_index=True)
 
@@ -132,26 +166,46 @@ def label(
     looks: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> None:
     """Add a tag and a note to what is stored, and take another tag away; say how options look now."""
-    said = stored.read_manifest()
-    tags = dict.fromkeys([*said.tags, *([] if tag is None else [str(tag)])])
-    notes = dict.fromkeys([*said.notes, *([] if note is None else [str(note)])])
+    for kind, text in ((labels.TAG, tag), (labels.NOTE, note), (labels.LOOKS, json.dumps(looks) if looks else None)):
+        if text is not None:
+            labels.add(stored.folder, kind, str(text))
     if without is not None:
-        tags.pop(str(without), None)
-    labelled = replace(said, tags=[*tags], notes=[*notes], looks=said.looks if looks is None else {**looks})
-    if labelled != said:
-        manifests.write(stored.folder, labelled)
+        if str(without) in (manifest := stored.read_manifest()).tags:
+            _describe(stored, manifest, manifest)
+        (stored.folder / labels.name(labels.TAG, str(without))).unlink(missing_ok=True)
+    if looks:
+        for name in stored.names():
+            if name.startswith(labels.LOOKS) and name != labels.name(labels.LOOKS, json.dumps(looks)):
+                (stored.folder / name).unlink(missing_ok=True)
 
 
-def close_experiment(stored: StoredExperiment, experiment: Experiment) -> None:
-    """Say when the computation of runs ended, and what the options were called that asked for them."""
-    said = stored.read_manifest()
-    ended = replace(said, options=_options(experiment), provenance=replace(said.provenance, end=now()))
-    manifests.write(stored.folder, ended)
+def complete(stored: StoredExperiment) -> None:
+    """Say, by the name of an empty file, that all runs up to the last are stored."""
+    if stored.promised() < (runs := stored.contiguous()):
+        files.write(stored.folder / name_of_count(runs), b"")
+
+
+def remove(stored: StoredExperiment) -> None:
+    """Remove the files that the store wrote into the folder of an experiment; those of somebody's own stay.
+
+    The folder is moved away first. So what another process is computing is removed as a whole, or stays as a whole.
+    """
+    away = root() / f".removed-{stored.signature}-{uuid4().hex[:8]}"
+    try:
+        stored.folder.rename(away)
+    except FileNotFoundError:
+        return
+    for path in [path for path in away.iterdir() if not (is_ours(path.name) or path.name.endswith(".tmp"))]:
+        files.make_folder(stored.folder)
+        path.rename(stored.folder / path.name)
+    shutil.rmtree(away)
+    files.sync_folder(root())
 
 
 def log(stored: StoredExperiment, text: str) -> None:
     """Append lines to the log of an experiment, each with the present time before it."""
-    with (stored.folder / "run.log").open("a") as file:
+    files.make_folder(stored.folder)
+    with (stored.folder / LOG).open("a") as file:
         file.writelines(f"{now()[:19]} {line}\n" for line in text.splitlines())
 
 
@@ -165,15 +219,25 @@ def all_experiments() -> list[StoredExperiment]:
     """Return all experiments in the store, usable or not."""
     folder = root()
     names = os.listdir(folder) if folder.is_dir() else []  # noqa: PTH208 (a third of the time)
-    return [StoredExperiment(folder / name) for name in sorted(names) if (folder / name / DESCRIPTION).exists()]
+    stored = [StoredExperiment(folder / name) for name in sorted(names) if _SIGNATURE.fullmatch(name)]
+    return [one for one in stored if (one.folder / DESCRIPTION).exists() or any(map(is_ours, one.names()))]
+
+
+_SIGNATURE = re.compile("[0-9a-f]{12}")
+
+
+def usable_experiments() -> list[StoredExperiment]:
+    """Return the experiments in the store whose runs can be shown; a `StoreWarning` names each other one."""
+    faults = {stored: stored.fault() for stored in all_experiments()}
+    for fault in filter(None, faults.values()):
+        warnings.warn(fault, StoreWarning, stacklevel=2)
+    return [stored for stored, fault in faults.items() if not fault]
 
 
 def find(tag: object = None, **wanted: Any) -> list[StoredExperiment]:
     """Return the stored experiments with these settings; a list stands for each of its elements."""
     settings = {
-        experiment: said.flat_settings()
-        for experiment in all_experiments()
-        if (said := experiment.manifest()) and (tag is None or str(tag) in said.tags)
+        stored: stored.flat_settings() for stored in usable_experiments() if tag is None or str(tag) in stored.tags()
     }
     known = {key for setting in settings.values() for key in setting}
     if unknown := [key for key in wanted if settings and key not in known]:

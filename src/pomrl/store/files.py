@@ -1,35 +1,100 @@
 """Files that are written whole or not at all."""
 
+import errno
 import hashlib
 import json
 import os
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import NamedTemporaryFile
+from typing import BinaryIO, cast
 
 from pomrl.store.layout import StoreError
 
 MOST_BYTES = 2**32
 """The size that no file of the store reaches; one that has it was damaged, and would not fit into memory."""
 
+ATTEMPTS = 5
+"""How often a file is written again whose folder was moved away meanwhile."""
+
 _CHECK = b',\n "check": "'
 
 
 def write(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all: under another name, flushed to disk, and then renamed."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    """Write a file whole or not at all.
+
+    Where another process moves the folder away meanwhile, as `pomrl runs --remove` does, there is a new folder.
+    """
+    for attempt in range(ATTEMPTS):
+        try:
+            with replacing(path) as file:
+                file.write(content)
+            return
+        except FileNotFoundError:
+            if attempt == ATTEMPTS - 1:
+                raise
+
+
+@contextmanager
+def replacing(path: Path) -> Generator[BinaryIO]:
+    """Open a file that gets its name when it is whole and on the disk.
+
+    The entry in its folder is flushed to the disk as well, so that a power cut loses nothing that was reported.
+    """
+    make_folder(path.parent)
     temporary = None
     try:
-        with NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp", delete=False) as file:
+        with NamedTemporaryFile(dir=path.parent, prefix=f".{path.name[:100]}.", suffix=".tmp", delete=False) as file:
             temporary = Path(file.name)
-            file.write(content)
+            yield cast(BinaryIO, file)
             file.flush()
             os.fsync(file.fileno())
         temporary.chmod(0o644)
         temporary.replace(path)
-    except OSError as error:
+        sync_folder(path.parent)
+    except BaseException as error:
         if temporary:
             temporary.unlink(missing_ok=True)
-        error.filename = str(path)
+        if isinstance(error, OSError):
+            error.filename = str(path)
+        raise
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder and those above it, each on the disk."""
+    if not folder.is_dir():
+        make_folder(folder.parent)
+        folder.mkdir(exist_ok=True)
+        sync_folder(folder.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Flush the entries of a folder to the disk, where its file system can do that."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):
+            raise
+    finally:
+        os.close(descriptor)
+
+
+def sync_all(folder: Path) -> None:
+    """Flush all that is in a folder to the disk."""
+    for path in (*folder.rglob("*"), folder):
+        sync_folder(path)  # which flushes a file just as well
+
+
+def check_writable(folder: Path) -> None:
+    """Raise an OSError that names the folder if no file can be written into it."""
+    try:
+        make_folder(folder)
+        with NamedTemporaryFile(dir=folder, prefix=".", suffix=".tmp"):
+            pass
+    except OSError as error:
+        error.filename = str(folder)
         raise
 
 

@@ -1,7 +1,8 @@
-"""This module says where the store is and which version its form has, and defines the error that it raises."""
+"""This module says where the store is, which version its form has, and what errors and warnings it gives."""
 
 from pathlib import Path
 
+from pomrl.outputs import StoreError as StoreError
 from pomrl.outputs import outputs
 
 SCHEMA_VERSION = 2
@@ -11,8 +12,12 @@ BLOCK = 200
 REPAIR = "the same pomrl run computes it again"
 
 
-class StoreError(Exception):
-    """The error for stored data that cannot be used as requested; its message is one line."""
+class UnreadableError(StoreError):
+    """The error for a file that the system could not read, which is not to say that it is damaged."""
+
+
+class StoreWarning(UserWarning):
+    """The warning that an experiment is left out, because it is damaged or lacks runs; its message is one line."""
 
 
 def root() -> Path:

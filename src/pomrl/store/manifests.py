@@ -1,6 +1,7 @@
 """The description of an experiment, `experiment.json`: its settings, which give its signature, and how it was computed.
 
-It has a checksum. Blocks do not depend on it: where it is lost, the command that made it writes it again.
+It has a checksum, and is written once. Blocks do not depend on it: where it is lost, the command that made it writes it
+again.
 """
 
 import hashlib
@@ -37,20 +38,17 @@ class Manifest:
     options: Mapping[str, str]
     """The name of the chosen option of each group."""
     provenance: Provenance
+    """The circumstances of the first computation; `run.log` has those of later ones."""
+    signature: str = ""
+    """The signature that its settings give, for people."""
     tags: Sequence[str] = ()
     notes: Sequence[str] = ()
     looks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
-    """How options that are not published look in figures, by group."""
-    signature: str = ""
-    """The signature, so that a description which lies in another folder is noticed at no cost."""
+    """Labels in descriptions of older versions; now they are files of their own (`labels`)."""
 
     def flat_settings(self) -> dict[str, Any]:
         """Return its settings by dotted keys, and the name of each group's option."""
         return flat_settings(self.settings, self.options)
-
-    def look(self, group: str, option: Any) -> Mapping[str, Any] | None:
-        """Return what is stored of the look of an option, if it is the one that this experiment has."""
-        return self.looks.get(group) if self.options.get(group) == option else None
 
     def label(self) -> str:
         """Return a label of the code that computed it: its commit or date, and the first digits of its digest."""
@@ -87,19 +85,17 @@ def _read(name: str, _file: int, _time: int) -> Manifest:
         manifest = _validator().validate_json(files.read_json(path))
     except (StoreError, ValidationError) as error:
         raise StoreError(f"{path}: it is damaged, or another version wrote it; {REPAIR}") from error
-    return manifest if manifest.signature == path.parent.name else check(path, manifest)
-
-
-def check(path: Path, manifest: Manifest) -> Manifest:
-    """Return a description; StoreError unless its settings give the signature, which a forged one may only name."""
     if signature_of(manifest.settings, schema=manifest.schema, code=manifest.code) != path.parent.name:
-        raise StoreError(f"{path}: its settings are not those of this experiment")
+        raise StoreError(f"{path}: its settings are not those of this experiment; {REPAIR}")
+    if not (isinstance(T := manifest.settings.get("T"), int) and T > 0 and "gamma_schedule" in manifest.settings):
+        raise StoreError(f"{path}: its settings are those of no experiment; remove the folder")
     return manifest
 
 
 def write(folder: Path, manifest: Manifest) -> None:
     """Write the description of an experiment."""
-    files.write(folder / DESCRIPTION, files.json_with_checksum(asdict(manifest) | {"signature": folder.name}))
+    content = {name: value for name, value in asdict(manifest).items() if name not in ("tags", "notes", "looks")}
+    files.write(folder / DESCRIPTION, files.json_with_checksum(content | {"signature": folder.name}))
 
 
 def signature_of(settings: Mapping[str, Any], *, schema: int, code: str) -> str:

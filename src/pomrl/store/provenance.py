@@ -23,7 +23,7 @@ DECISIVE = ("numpy", "scipy", "pandas", "pyarrow")
 
 @dataclass(frozen=True)
 class Provenance:
-    """The circumstances of the last computation of an experiment."""
+    """The circumstances of the first computation of an experiment."""
 
     command: tuple[str, ...]
     start: str
@@ -38,6 +38,7 @@ class Provenance:
     dirty: bool | None
     """Whether files of the repository had been changed since that commit."""
     end: str | None = None
+    """Time at which the last computation ended, in descriptions of older versions; now `run.log` has it."""
 
 
 def provenance() -> Provenance:

@@ -1,7 +1,10 @@
 """A stored experiment: what its folder holds, and its tables. Nothing is written here."""
 
+import json
 import os
-from collections.abc import Iterable, Iterator, Sequence
+import re
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,10 +14,20 @@ import pandas as pd
 from jaxtyping import Float
 
 from pomrl.science.loss_tables import MEASURED, SCHEMA
-from pomrl.store import block_files, manifests
-from pomrl.store.block_files import StoredBlock
-from pomrl.store.layout import StoreError
+from pomrl.store import block_files, labels, manifests
+from pomrl.store.block_files import Shape, StoredBlock
+from pomrl.store.layout import StoreError, StoreWarning, UnreadableError
 from pomrl.store.manifests import Manifest
+
+LOG, COMPLETE = "run.log", ".complete"
+
+ATTEMPTS = 3
+"""How often the names of files are read that do not fit together."""
+
+MOST_GAMMAS = 10_000
+"""The most discount factors of a task where a schedule of somebody's own does not say how many there are."""
+
+_COUNT = re.compile(rf"runs-(\d{{6,18}})\{COMPLETE}")
 
 
 @dataclass(frozen=True)
@@ -43,52 +56,130 @@ class StoredExperiment:
         """Return its settings by dotted keys, and the name of each group's option."""
         return self.read_manifest().flat_settings()
 
-    def files(self) -> list[StoredBlock]:
-        """Return what the names of its files say, in the order of their runs."""
+    def names(self) -> list[str]:
+        """Return the names of the files in its folder."""
         try:
-            names = os.listdir(self.folder)  # noqa: PTH208 (a third of the time)
+            return os.listdir(self.folder)  # noqa: PTH208 (a third of the time)
         except (FileNotFoundError, NotADirectoryError):
             return []
-        found = [block for name in names if (block := block_files.parse_name(name))]
-        return sorted(found, key=lambda block: (block.runs.start, block.runs.stop, block.sha256))
+
+    def files(self) -> list[StoredBlock]:
+        """Return what the names of its files say, in the order of their runs."""
+        return _blocks(self.names())
 
     def paths(self) -> list[Path]:
         """Return the paths of all files that the store wrote into its folder."""
-        names = [*(block.name for block in self.files()), manifests.DESCRIPTION, "run.log"]
-        return [self.folder / name for name in names]
+        return [self.folder / name for name in self.names() if is_ours(name)]
 
     def blocks(self) -> list[StoredBlock]:
         """Return its blocks in the order of their runs; of several that begin with the same run, the longest."""
-        return list({block.runs.start: block for block in self.files()}.values())
+        return _longest(self.files())
+
+    def contiguous(self) -> int:
+        """Return how many runs are stored without a gap, from run 0 on."""
+        return _contiguous(self.blocks())
+
+    def promised(self) -> int:
+        """Return how many runs were once complete, as the names of empty files say."""
+        return _promised(self.names())
 
     def complete(self) -> int:
-        """Return how many runs are stored without a gap, from run 0 on."""
-        stop = 0
-        for block in self.blocks():
-            stop = block.runs.stop if block.runs.start == stop else stop
-        return stop
+        """Return how many runs can be shown; none, with a `StoreWarning`, where some were lost."""
+        if fault := self.fault():
+            warnings.warn(fault, StoreWarning, stacklevel=2)
+            return 0
+        return self.contiguous()
+
+    def fault(self) -> str | None:
+        """Return why none of its runs can be shown, as its names and its description say; None if they can."""
+        return self._gap() or self._fault_of_description()
 
     def faults(self) -> list[str]:
-        """Return a line for each file that is not what was written."""
-        faults = [fault for block in self.blocks() if (fault := self.fault_of(block))]
+        """Return a line for each file that is not what was written, and for runs that are lost."""
+        return [*self.damages(self.faulty_blocks()), *([gap] if (gap := self._gap()) else [])]
+
+    def damages(self, faulty: Mapping[StoredBlock, str]) -> list[str]:
+        """Return a line for each file that is not what was written; these blocks are not."""
+        of_labels = [str(labels.fault(self.folder / name)) for name in self.faulty_labels()]
+        return [*([fault] if (fault := self._fault_of_description()) else []), *faulty.values(), *of_labels]
+
+    def _gap(self) -> str | None:
+        stored = known = 0
+        for _ in range(ATTEMPTS):  # because another process may have put one file in the place of another meanwhile
+            names = self.names()
+            blocks = _longest(_blocks(names))
+            stored, known = _contiguous(blocks), max([_promised(names), *(block.runs.stop for block in blocks)])
+            if stored == known:
+                return None
+        return f"{self.folder}: {stored} of {known} runs are stored without a gap; the same pomrl run computes them"
+
+    def _fault_of_description(self) -> str | None:
         try:
-            manifests.check(self.folder / manifests.DESCRIPTION, self.read_manifest())
+            if any(map(is_ours, self.names())):
+                self.read_manifest()
         except StoreError as error:
-            faults.insert(0, str(error))
-        return faults
+            return str(error)
+        return None
+
+    def faulty_blocks(self) -> dict[StoredBlock, str]:
+        """Return why blocks cannot be used, those that cannot."""
+        return {block: fault for block in self.blocks() if (fault := self.fault_of(block))}
+
+    def faulty_labels(self) -> list[str]:
+        """Return the names of notes and looks that are not what was written."""
+        of_labels = (name for name in self.names() if name.startswith((labels.NOTE, labels.LOOKS)))
+        return [name for name in of_labels if labels.fault(self.folder / name)]
 
     def fault_of(self, block: StoredBlock) -> str | None:
-        """Return why a block cannot be used; None if it can, or if a longer one has taken its place meanwhile."""
+        """Return why a block cannot be used; None if it can, or if a longer one has taken its place meanwhile.
+
+        Raises:
+            UnreadableError: The system could not read it.
+        """
+        shape = self.shape()
         try:
-            block_files.columns(self.folder, block, ["run"])
+            block_files.columns(self.folder, block, shape.names if shape else ["run"], shape)
+        except UnreadableError:
+            raise
         except StoreError as error:
             return str(error) if block in self.files() else None
         return None
 
+    def shape(self) -> Shape | None:
+        """Return what its description says about its table, if that can be used."""
+        if (manifest := self.manifest()) is None:
+            return None
+        settings, schedule = manifest.settings, manifest.settings["gamma_schedule"]
+        grid = len(schedule.get("gammas") or [0])
+        is_ours = str(schedule.get("_target_")).startswith("pomrl.science.")
+        gammas = {grid} if "agent" not in settings else {1, grid}  # an agent may choose one of them
+        columns = [*SCHEMA, *([MEASURED] if "metric" in settings else [])]
+        return Shape(settings["T"], gammas if is_ours else range(1, MOST_GAMMAS), columns)
+
+    def tags(self) -> list[str]:
+        """Return its tags, sorted."""
+        manifest = self.manifest()
+        return sorted({*self._labels(labels.TAG), *(manifest.tags if manifest else [])})
+
+    def notes(self) -> list[str]:
+        """Return its notes, sorted."""
+        manifest = self.manifest()
+        return sorted({*self._labels(labels.NOTE), *(manifest.notes if manifest else [])})
+
+    def look(self, group: str, option: Any) -> Mapping[str, Any] | None:
+        """Return how an option looks in figures, if it is the one that this experiment has and is not published."""
+        manifest = self.read_manifest()
+        stored = self._labels(labels.LOOKS)
+        looks = json.loads(stored[-1]) if stored else manifest.looks
+        return looks.get(group) if manifest.options.get(group) == option else None
+
+    def _labels(self, kind: str) -> list[str]:
+        return labels.texts(self.folder, self.names(), kind)
+
     def table(self, runs: int | None = None) -> "pd.DataFrame":
         """Return the table of the first `runs` runs, or of all; StoreError if runs are missing or damaged."""
         wanted = self._count_wanted(runs)
-        return pd.DataFrame(self.columns(self.names(), wanted), copy=False)
+        return pd.DataFrame(self.columns(self.column_names(), wanted), copy=False)
 
     def parts(self, names: Sequence[str], runs: int) -> Iterator[dict[str, Float[np.ndarray, "n T G"]]]:
         """Yield columns of the table of the first `runs` runs, as arrays over runs, tasks and discount factors.
@@ -126,14 +217,16 @@ class StoredExperiment:
 
     @property
     def _loss(self) -> str:
-        return MEASURED if MEASURED in self.names() else "planning_loss"
+        return MEASURED if MEASURED in self.column_names() else "planning_loss"
 
-    def names(self) -> list[str]:
+    def column_names(self) -> list[str]:
         """Return the names of the columns of its table."""
         return [*SCHEMA, *([MEASURED] if "metric" in self.read_manifest().settings else [])]
 
     def _count_wanted(self, runs: int | None) -> int:
-        complete = self.complete()
+        if fault := self.fault():
+            raise StoreError(fault)
+        complete = self.contiguous()
         wanted = complete if runs is None else runs
         if complete < wanted or wanted <= 0:
             raise StoreError(f"{self.folder}: {complete} of {max(wanted, 1)} runs are stored")
@@ -141,14 +234,14 @@ class StoredExperiment:
 
     def _parts(self, names: Sequence[str], wanted: int) -> Iterator[tuple[int, dict[str, np.ndarray]]]:
         """Yield columns of the table of the first `wanted` runs, block by block, each with its number of runs."""
-        start = 0
+        start, shape = 0, self.shape()
         while start < wanted:
             # Looked up each time, because another process may have put a longer block in the place of a part of one.
             block = next((block for block in self.blocks() if start in block.runs), None)
             if block is None:
                 raise StoreError(f"{self.folder}: runs were removed while they were read")
             try:
-                columns = block_files.columns(self.folder, block, names)
+                columns = block_files.columns(self.folder, block, names, shape)
             except StoreError:
                 if block in self.files():
                     raise
@@ -157,6 +250,37 @@ class StoredExperiment:
             first, stop = start - block.runs.start, min(block.runs.stop, wanted) - block.runs.start
             yield stop - first, {name: column[first * rows : stop * rows] for name, column in columns.items()}
             start = block.runs.stop
+
+
+def is_ours(name: str) -> bool:
+    """Return whether the store gives such a name to a file of an experiment."""
+    is_ours = name in (manifests.DESCRIPTION, LOG) or name.startswith((labels.TAG, labels.NOTE, labels.LOOKS))
+    return is_ours or _COUNT.fullmatch(name) is not None or block_files.parse_name(name) is not None
+
+
+def name_of_count(runs: int) -> str:
+    """Return the name of the empty file that says that so many runs were complete."""
+    return f"runs-{runs:06d}{COMPLETE}"
+
+
+def _promised(names: Iterable[str]) -> int:
+    return max((int(found[1]) for name in names if (found := _COUNT.fullmatch(name))), default=0)
+
+
+def _blocks(names: Iterable[str]) -> list[StoredBlock]:
+    found = [block for name in names if (block := block_files.parse_name(name))]
+    return sorted(found, key=lambda block: (block.runs.start, block.runs.stop, block.sha256))
+
+
+def _longest(blocks: Iterable[StoredBlock]) -> list[StoredBlock]:
+    return list({block.runs.start: block for block in blocks}.values())
+
+
+def _contiguous(blocks: Iterable[StoredBlock]) -> int:
+    stop = 0
+    for block in blocks:
+        stop = block.runs.stop if block.runs.start == stop else stop
+    return stop
 
 
 def _join(runs: int, parts: Iterable[tuple[int, dict[str, np.ndarray]]]) -> dict[str, np.ndarray]:
