@@ -64,7 +64,7 @@ def _describe_stored(wanted: dict[str, Any]) -> "pd.DataFrame":
 
 def write(table: "pd.DataFrame", *, is_live: bool) -> Path:
     """Write the page of experiments, each a row of a table that `runs.describe` returns; return its path."""
-    newest = list(zip(table["signature"], table["runs"], strict=True))[:MOST]
+    newest = [pair for pair in zip(table["signature"], table["runs"], strict=True) if pair[1]][:MOST]
     losses = {name: found for name, runs in newest if (found := loss_by_task(name, runs))}
     data = {"table": table.astype(object).fillna("").to_dict("split", index=False), "losses": losses, "colors": hues(9)}
     path = outputs() / "view" / "index.html"

@@ -62,7 +62,7 @@ def fault_of_settings(stored: StoredExperiment) -> str | None:
         if stored.manifest():
             refuse_wrong_settings(stored)
     except ConfigError as error:
-        return f"{stored.folder}: its settings are wrong ({error}); {stored.signature} is to be removed by hand"
+        return f"{stored.folder}: its settings are wrong ({error}); remove the folder"
     return None
 
 

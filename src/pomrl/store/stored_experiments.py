@@ -123,7 +123,7 @@ class StoredExperiment:
 
     def faulty_blocks(self) -> dict[StoredBlock, str]:
         """Return why blocks cannot be used, those that cannot."""
-        return {block: fault for block in self.blocks() if (fault := self.fault_of(block))}
+        return {block: fault for block in self.files() if (fault := self.fault_of(block))}
 
     def faulty_labels(self) -> list[str]:
         """Return the names of notes and looks that are not what was written."""
