@@ -147,7 +147,9 @@ def poison(folder: Path, rng: Rng) -> None:
         return
     description.pop("check", None)
     description["settings"] |= rng.choice([{"T": "abc"}, {"sigma": 0.5}, {"gamma_schedule": 3}, {"S": []}])
-    if description["settings"]["sigma"] != 0.5 and rng.random() < 0.5:  # in a folder with the signature of these settings, as a forger would put it
+    if (
+        description["settings"]["sigma"] != 0.5 and rng.random() < 0.5
+    ):  # in a folder with the signature of these settings, as a forger would put it
         identity = {key: description[key] for key in ("settings", "schema", "code")}
         signature = hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:12]
         path = path.parent.with_name(signature) / path.name
@@ -169,7 +171,9 @@ COMMANDS: dict[str, Callable[[], tuple[int, str, str]]] = {
 
 def rows_of(text: str, other: str) -> set[tuple[str, ...]]:
     """The rows of a table, in the columns that another one has as well, but for the times of computations."""
-    names = sorted({*text.partition("\n")[0].split(",")} & {*other.partition("\n")[0].split(",")} - {"computed", "code"})
+    names = sorted(
+        {*text.partition("\n")[0].split(",")} & {*other.partition("\n")[0].split(",")} - {"computed", "code"}
+    )
     return {tuple(row[name] for name in names) for row in csv.DictReader(io.StringIO(text))}
 
 

@@ -1,0 +1,91 @@
+"""The commands of workflows, of the image and of the release work: nothing else executes them before a release does."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from tests.support.installed import installed
+from tests.support.settings import ROOT
+
+__all__ = ["installed"]  # a fixture
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+TESTED = "The wheel works in an empty folder"
+"""The step that tries the wheel without the engine."""
+
+
+def steps() -> list[tuple[str, dict[str, Any]]]:
+    """Each step of a workflow that runs something, with the name of the file."""
+    jobs = [(path.name, job) for path in WORKFLOWS for job in yaml.safe_load(path.read_text())["jobs"].values()]
+    return [(name, step) for name, job in jobs for step in job["steps"] if "run" in step]
+
+
+def lines() -> list[str]:
+    """The lines of all steps, of the image and of its container, but for the step that is executed as a whole."""
+    of_steps = [line for _, step in steps() if step.get("name") != TESTED for line in step["run"].splitlines()]
+    image = re.sub(r"\\\n", " ", (ROOT / "Dockerfile").read_text())
+    of_image = re.findall(r"^RUN (.+)$", image, re.MULTILINE) + [
+        " ".join(json.loads(words)) for words in re.findall(r"^CMD (\[.+\])$", image, re.MULTILINE)
+    ]
+    container = json.loads((ROOT / ".devcontainer" / "devcontainer.json").read_text())
+    parts = [part for line in [*of_steps, *of_image, container["postCreateCommand"]] for part in line.split(" && ")]
+    return list(dict.fromkeys(part.strip() for part in parts))
+
+
+def arguments_are_right(line: str) -> bool:
+    """Whether what a command of ours names exists; those of others, which install and build, are taken as they are."""
+    if found := re.search(r"(?:^|\s)\./reproduce\.sh\s*(\w*)", line):
+        script = (ROOT / "reproduce.sh").read_text()
+        return bool(re.search(rf"^\s+{found[1] or 'all'}\) ", script, re.MULTILINE))
+    if line == ".ci/run":
+        return os.access(ROOT / line, os.X_OK)
+    if found := re.search(r"-m pytest(.*)$", line):
+        return all((ROOT / word).exists() for word in found[1].split() if "/" in word)
+    if found := re.search(r"'\.\[([\w,]+)\]'", line):
+        return {*found[1].split(",")} <= {*PROJECT["project"]["optional-dependencies"]}
+    if "mkdocs" in line:  # which tests/site builds
+        return (ROOT / "mkdocs.yml").exists()
+    tools = r"sudo |npm |rm |apt-get |docker build |python -m (venv |pip install \w+==|cibuildwheel |build$|twine check )"
+    return re.match(tools, line) is not None
+
+
+@pytest.mark.parametrize("line", lines())
+def test_what_a_line_names_exists(line: str) -> None:
+    assert arguments_are_right(line)
+
+
+def execute(commands: list[str], folder: Path, **variables: str) -> None:
+    environment = os.environ | {"POMRL_OUTPUTS": "outputs", **variables}
+    script = "set -eo pipefail\n" + "\n".join(commands)
+    done = subprocess.run(["bash", "-c", script], cwd=folder, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert [*(folder / "outputs" / "plots").glob("*.pdf")]
+
+
+@pytest.mark.slow
+def test_the_wheel_without_the_engine_passes_the_test_of_its_release(installed: Path, tmp_path: Path) -> None:
+    """The fixture builds the wheel with the back-end of `python -m build`."""
+    (step,) = (step for _, step in steps() if step.get("name") == TESTED)
+    install, change, *commands = step["run"].splitlines()
+    assert install.startswith("python -m pip install dist/pomrl-")
+    assert change == 'cd "$(mktemp -d)"'
+    program = tmp_path / "bin" / "pomrl"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{installed}/bin/pomrl" "$@"\n')
+    program.chmod(0o755)
+    execute(commands, tmp_path, PATH=f"{program.parent}:{os.environ['PATH']}", PYTHONPATH=str(installed))
+
+
+@pytest.mark.slow
+def test_the_wheel_with_the_engine_passes_the_test_of_its_release(tmp_path: Path) -> None:
+    """The environment of the tests has the engine, as a wheel of cibuildwheel has."""
+    commands = PROJECT["tool"]["cibuildwheel"]["test-command"]
+    execute(commands, tmp_path, PATH=f"{Path(sys.executable).parent}:{os.environ['PATH']}")
