@@ -53,7 +53,9 @@ def arguments_are_right(line: str) -> bool:
         return {*found[1].split(",")} <= {*PROJECT["project"]["optional-dependencies"]}
     if "mkdocs" in line:  # which tests/site builds
         return (ROOT / "mkdocs.yml").exists()
-    tools = r"sudo |npm |rm |apt-get |docker build |python -m (venv |pip install \w+==|cibuildwheel |build$|twine check )"
+    tools = (
+        r"sudo |npm |rm |apt-get |docker build |python -m (venv |pip install \w+==|cibuildwheel |build$|twine check )"
+    )
     return re.match(tools, line) is not None
 
 

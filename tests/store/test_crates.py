@@ -10,7 +10,7 @@ import pytest
 from tests.support.sample_experiment import experiment, stored, table
 
 from pomrl import store
-from pomrl.running.auditing import is_recomputed
+from pomrl.running.work import is_recomputed
 from pomrl.store import StoredBlock, block_files, crates
 from pomrl.store.files import json_with_checksum
 

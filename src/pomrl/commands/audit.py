@@ -15,7 +15,8 @@ from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.study import find, is_study
 from pomrl.configuration.wording import number_of
-from pomrl.running.auditing import from_settings, is_recomputed
+from pomrl.running.stored_settings import from_settings
+from pomrl.running.work import is_recomputed
 from pomrl.store import StoredBlock, StoredExperiment, StoreError
 
 SAME, DIFFERS, UNKNOWN = "has the same bytes", "differs from what the code gives", "cannot be recomputed"

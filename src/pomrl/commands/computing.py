@@ -71,7 +71,7 @@ def compute(experiments: Sequence[Experiment]) -> bool:
     jobs = plan(experiments)
     request, wanted = experiments[0].request, estimate(jobs)
     for fault in dict.fromkeys(fault for job in jobs for fault in job.faults):
-        warn(f"{fault.rpartition('; ')[0]}; it is computed again")
+        warn(f"{fault.partition('; ')[0]}; it is computed again")
     if request.dry_run:
         warn(str(wanted))
         return True

@@ -11,7 +11,7 @@ from pathlib import Path
 from pomrl.commands.arguments import Parser
 from pomrl.commands.terminal import agrees, printable, warn
 from pomrl.configuration.sources import DESCRIPTION
-from pomrl.running.auditing import refuse_wrong_settings
+from pomrl.running.stored_settings import refuse_wrong_settings
 from pomrl.store import crates
 
 

@@ -2,6 +2,7 @@
 
 import gc
 import os
+import signal
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -47,9 +48,12 @@ environment variable POMRL_OUTPUTS names. pomrl --version prints the version."""
 
 def main() -> None:
     """Run the command that the first argument names; one line where standard output is full or nobody reads it."""
+    _open_standard_error()
     try:
         with suppress(BrokenPipeError):  # which the line below says
             _run()
+    except KeyboardInterrupt:  # while modules are imported; later `one_line_errors` says more
+        exit_with("interrupted", 128 + signal.SIGINT)
     finally:
         gc.freeze()  # Python ends in half the time where it does not go through what is still there
         try:
@@ -57,6 +61,14 @@ def main() -> None:
         except OSError as error:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # so that Python does not try again
             exit_with(f"standard output: {error.strerror}")
+
+
+def _open_standard_error() -> None:
+    """Let messages go nowhere where standard error is closed, so that no file of ours gets its number."""
+    if sys.stderr is None:  # pyright: ignore[reportUnnecessaryComparison]  (Python says so, its types do not)
+        while (descriptor := os.open(os.devnull, os.O_WRONLY)) < 2:
+            pass
+        sys.stderr = os.fdopen(descriptor, "w")
 
 
 def _run() -> None:

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Sequence
+from contextlib import nullcontext, suppress
 from typing import TYPE_CHECKING, NoReturn
 
 from pomrl.results.tables import as_text, format_table, printable
@@ -29,8 +30,9 @@ def one_line(error: BaseException) -> str:
 
 
 def warn(line: str) -> None:
-    """Print a line on standard error."""
-    print(printable(line), file=sys.stderr, flush=True)
+    """Print a line on standard error; where nobody reads it, work goes on."""
+    with suppress(BrokenPipeError):
+        print(printable(line), file=sys.stderr, flush=True)
 
 
 def exit_with(line: str, status: int = 1) -> NoReturn:
@@ -57,7 +59,8 @@ def print_frame(
     """
     stream = sys.stderr if stderr else sys.stdout
     if form != "text" or not stream.isatty():
-        print(format_table(frame, form), end="", file=stream)
+        with suppress(BrokenPipeError) if stderr else nullcontext():
+            print(format_table(frame, form), end="", file=stream, flush=True)
         return
     from rich import box
     from rich.table import Table

@@ -13,7 +13,7 @@ import traceback
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from importlib.metadata import version
 from itertools import pairwise
 from math import ceil, inf
@@ -23,15 +23,16 @@ import numpy as np
 import pandas as pd
 
 from pomrl import store
-from pomrl.configuration.parsing import Request
+from pomrl.configuration.parsing import Experiment, Request
 from pomrl.configuration.settings import component_classes, scientific_settings
 from pomrl.execution import ExecutionError
+from pomrl.execution.parallel import one_thread
 from pomrl.running import cost
 from pomrl.running.plan import Job, find_unfinished
 from pomrl.science.drawn_tasks import STACK_BYTES
 from pomrl.science.experiment import tables
 from pomrl.science.problem import Method, Problem, components
-from pomrl.store import files
+from pomrl.store import StoredBlock, StoredExperiment, StoreError, files
 from pomrl.store.block_files import encode
 from pomrl.store.code_digest import code_digest
 from pomrl.store.provenance import decisive_versions
@@ -159,11 +160,34 @@ def _compute_round(
 
 def _begin(job: Job, requests: Sequence[Request]) -> None:
     """Write what an experiment is and what labels requests give it, and remove what is damaged."""
-    stored = store.open_experiment(job.experiment, force=job.experiment.request.force)
+    force = job.experiment.request.force
+    stored = store.open_experiment(job.experiment, force=force, gives_same_bytes=partial(_gives_same_bytes, job))
     store.log(stored, shlex.join(sys.argv))
     _label(job, requests)
     if job.faults:
         store.repair(stored)
+
+
+def _gives_same_bytes(job: Job, stored: StoredExperiment) -> bool:
+    """Return whether the shortest block of what is stored has the same bytes when it is computed again."""
+    sound = [block for block in stored.blocks() if not stored.fault_of(block)]
+    return not sound or is_recomputed(stored, min(sound, key=lambda block: len(block.runs)), job.experiment)
+
+
+def is_recomputed(stored: StoredExperiment, block: StoredBlock, experiment: Experiment) -> bool:
+    """Return whether the present code gives the file of a block again, to the byte.
+
+    Raises:
+        StoreError: The settings have another signature under the present code, or the computation failed.
+    """
+    if store.signature(experiment) != stored.signature:
+        raise StoreError("its settings have another signature under the present code")
+    part = Part(experiment.problem, {stored.signature: experiment.method}, block.runs, block.runs)
+    with one_thread():
+        outcome = compute_part(part, experiment.execution.runs_at_a_time)[stored.signature]
+    if isinstance(outcome, Failure):
+        raise StoreError(outcome.reason)
+    return StoredBlock.of(block.runs, outcome) == block
 
 
 def _label(job: Job, requests: Sequence[Request]) -> None:

@@ -17,7 +17,7 @@ import os
 import re
 import shutil
 import warnings
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, cast
 from uuid import uuid4
 
@@ -83,10 +83,27 @@ def divide_into_blocks(runs: int) -> list[range]:
     return [range(start, min(start + BLOCK, runs)) for start in range(0, runs, BLOCK)]
 
 
-def open_experiment(experiment: Experiment, *, force: bool = False) -> StoredExperiment:
-    """Write what an experiment is, unless that is stored; StoreError if runs were computed with other packages."""
+def open_experiment(
+    experiment: Experiment,
+    *,
+    force: bool = False,
+    gives_same_bytes: Callable[[StoredExperiment], bool] = lambda _: False,
+) -> StoredExperiment:
+    """Write what an experiment is, unless that is stored.
+
+    Args:
+        experiment: The experiment.
+        force: Whether what is stored is computed again.
+        gives_same_bytes: Whether a block of what is stored has the same bytes when it is computed again. It is asked
+            where packages are of other patch releases.
+
+    Raises:
+        StoreError: Its runs were computed with other packages.
+    """
     stored, here = lookup(experiment), decisive_versions()
     before = stored.manifest()
+    if before and not force and _releases(before.versions) == _releases(here) and before.versions != here:
+        here = before.versions if gives_same_bytes(stored) else here
     if before and before.versions != here and not force:
         versions = ", ".join(f"{package} {version}" for package, version in before.versions.items())
         raise StoreError(f"{stored.folder}: its runs were computed with {versions}; force=true computes them again")
@@ -95,6 +112,11 @@ def open_experiment(experiment: Experiment, *, force: bool = False) -> StoredExp
         code, plain = code_digest(component_classes(settings)), json.loads(json.dumps(settings))
         _describe(stored, Manifest(plain, SCHEMA_VERSION, code, here, _options(experiment), provenance()), before)
     return stored
+
+
+def _releases(versions: Mapping[str, str]) -> dict[str, str]:
+    """Return versions without their last numbers."""
+    return {package: version.rpartition(".")[0] for package, version in versions.items()}
 
 
 def _describe(stored: StoredExperiment, manifest: Manifest, before: Manifest | None) -> None:

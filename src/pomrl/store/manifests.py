@@ -18,10 +18,12 @@ from pydantic import TypeAdapter, ValidationError
 from pomrl.configuration.settings import component_classes, flat_settings
 from pomrl.store import files
 from pomrl.store.code_digest import code_digest
-from pomrl.store.layout import REPAIR, SCHEMA_VERSION, StoreError
+from pomrl.store.layout import SCHEMA_VERSION, StoreError
 from pomrl.store.provenance import Provenance
 
 DESCRIPTION = "experiment.json"
+
+_REPAIR = "the same pomrl run writes it again; if there is none, remove the folder"
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,7 @@ def read(folder: Path) -> Manifest:
     try:
         status = os.stat(path)  # noqa: PTH116 (in half of the time, which counts for thousands of experiments)
     except OSError as error:
-        raise StoreError(f"{path}: it is missing; {REPAIR}") from error
+        raise StoreError(f"{path}: it is missing; {_REPAIR}") from error
     return _read(path, status.st_ino, status.st_mtime_ns)
 
 
@@ -84,9 +86,9 @@ def _read(name: str, _file: int, _time: int) -> Manifest:
     try:
         manifest = _validator().validate_json(files.read_json(path))
     except (StoreError, ValidationError) as error:
-        raise StoreError(f"{path}: it is damaged, or another version wrote it; {REPAIR}") from error
+        raise StoreError(f"{path}: it is damaged, or another version wrote it; {_REPAIR}") from error
     if signature_of(manifest.settings, schema=manifest.schema, code=manifest.code) != path.parent.name:
-        raise StoreError(f"{path}: its settings are not those of this experiment; {REPAIR}")
+        raise StoreError(f"{path}: its settings are not those of this experiment; {_REPAIR}")
     if not (isinstance(T := manifest.settings.get("T"), int) and T > 0 and "gamma_schedule" in manifest.settings):
         raise StoreError(f"{path}: its settings are those of no experiment; remove the folder")
     return manifest

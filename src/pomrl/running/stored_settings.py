@@ -1,4 +1,4 @@
-"""Recomputing stored blocks: digests show damage, and this shows numbers that are wrong."""
+"""Stored settings become an experiment again: to recompute its blocks, and to find settings that are wrong."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -8,25 +8,7 @@ from pomrl.configuration.composed import GROUPS, Composed, ConfigError
 from pomrl.configuration.parsing import Experiment, parse
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.configuration.sweeps import compose_sweep
-from pomrl.execution.parallel import one_thread
-from pomrl.running.work import Failure, Part, compute_part
-from pomrl.store import StoredBlock, StoredExperiment, StoreError, signature
-
-
-def is_recomputed(stored: StoredExperiment, block: StoredBlock, experiment: Experiment) -> bool:
-    """Return whether the present code gives the file of a block again, to the byte.
-
-    Raises:
-        StoreError: The settings have another signature under the present code, or the computation failed.
-    """
-    if signature(experiment) != stored.signature:
-        raise StoreError("its settings have another signature under the present code")
-    part = Part(experiment.problem, {stored.signature: experiment.method}, block.runs, block.runs)
-    with one_thread():
-        outcome = compute_part(part, experiment.execution.runs_at_a_time)[stored.signature]
-    if isinstance(outcome, Failure):
-        raise StoreError(outcome.reason)
-    return StoredBlock.of(block.runs, outcome) == block
+from pomrl.store import StoredExperiment
 
 
 def from_settings(stored: StoredExperiment) -> Experiment:

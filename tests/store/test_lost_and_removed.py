@@ -1,0 +1,207 @@
+"""What is lost, removed meanwhile, or of another release of a package: it is named, and the printed advice mends it."""
+
+import errno
+import os
+import zipfile
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from tests.support.computed import call
+from tests.support.sample_experiment import add, stored, table
+
+from pomrl import store
+from pomrl.commands import export, run, runs, view
+from pomrl.commands import table as table_command
+from pomrl.running.plan import plan
+from pomrl.running.work import work
+from pomrl.store import StoredExperiment, crates, files
+from pomrl.store.provenance import decisive_versions
+
+pytestmark = pytest.mark.usefixtures("empty_outputs")
+
+RUN = ("S=4", "T=2", "task_distribution.zeros=1", "execution.workers=1")
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.suffix in (".parquet", ".complete")}
+
+
+@pytest.mark.parametrize(
+    "lost", ["runs-000000-*", "runs-000200-*", "runs-000400-*", "experiment.json", "runs-000[024]*.parquet"]
+)
+@pytest.mark.parametrize("asked", ["runs=450", "runs=20"])
+def test_what_is_lost_is_named_by_every_reader_and_mended_by_the_command(lost: str, asked: str) -> None:
+    kept = StoredExperiment(Path(call(run, *RUN, "runs=450", "+tag=mine")[1].strip()))
+    other = call(run, *RUN, "runs=3", "sigma=0.02")[1].strip()
+    before = content(kept.folder)
+    for path in kept.folder.glob(lost):
+        path.unlink()
+    status, named, _ = call(runs, "--verify")
+    assert (status, named.count("\n")) == (1, 1)
+    assert named.startswith(str(kept.folder))
+    for command, words in ((runs, ()), (table_command, ()), (view, ("--once",)), (export, ("crate.zip",))):
+        if command is export:
+            words = (str(kept.folder.parents[1] / "crate.zip"),)
+        status, out, err = call(command, *words)
+        assert (status, err.count(named.strip())) == (1, 1)
+        assert kept.signature not in out
+        assert command is not runs or Path(other).name in out
+    assert call(run, *RUN, asked)[0] == 0
+    assert content(kept.folder) == before
+    assert call(runs, "--verify")[0] == call(table_command)[0] == 0
+    assert kept.tags() == ["mine"]
+
+
+def test_all_tags_of_several_writers_are_kept() -> None:
+    kept, tags = stored(range(2)), [f"a/b %{number}" for number in range(90)]
+    with ThreadPoolExecutor(5) as others:
+        list(others.map(lambda tag: store.label(kept, tag), tags))
+    assert kept.tags() == sorted(tags)
+    store.label(kept, without=tags[0])
+    assert tags[0] not in kept.tags()
+
+
+def test_labels_in_the_description_of_an_older_version_are_read_and_taken_away() -> None:
+    kept = stored(range(2))
+    description = kept.folder / "experiment.json"
+    older = files.read_json(description).replace(b'"settings"', b'"tags": ["a", "b"],\n "notes": ["c"],\n "settings"')
+    text = older.removesuffix(b"}")
+    description.write_bytes(text + b',\n "check": "' + files._end(text))
+    assert (kept.tags(), kept.notes()) == (["a", "b"], ["c"])
+    assert store.find(tag="a") == [kept]
+    store.label(kept, without="a")
+    assert (kept.tags(), kept.notes(), kept.faults()) == (["b"], ["c"], [])
+
+
+@pytest.mark.parametrize("when", range(3))
+def test_runs_that_are_removed_while_further_ones_are_computed_are_computed_again(when: int) -> None:
+    assert call(run, *RUN, "runs=450")[0] == 0
+    (kept,) = store.all_experiments()
+    before = content(kept.folder)
+    store.remove(kept)
+    assert call(run, *RUN, "runs=60")[0] == 0
+    jobs = plan([_asked(450)])
+    parts: list[int] = []
+
+    def advance(_done: int, _failed: int) -> None:
+        parts.append(1)
+        if len(parts) == when + 1:
+            store.remove(kept)
+
+    assert work(jobs, advance) == {}
+    assert content(kept.folder) == before
+    assert kept.faults() == []
+
+
+def _asked(number: int) -> "store.experiments.Experiment":
+    from pomrl.configuration import sweeps
+    from pomrl.configuration.sources import PUBLISHED
+
+    return sweeps.experiment(PUBLISHED, [*RUN, f"runs={number}"])
+
+
+def test_the_longest_block_stays_whoever_wrote_it() -> None:
+    kept = stored(range(10))
+    (short,) = kept.folder.glob("*.parquet")
+    of_ten = short.read_bytes()
+    add(kept, range(20), table(range(20)))
+    short.write_bytes(of_ten)  # of another process, which had looked before
+    add(kept, range(20), table(range(20)))
+    assert len([*kept.folder.glob("*.parquet")]) == 1
+    short.write_bytes(of_ten)
+    add(kept, range(10), table(range(10)))
+    assert [block.runs for block in kept.files()] == [range(20)]
+
+
+def test_a_folder_that_is_moved_away_while_a_file_is_written_is_made_again(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    folder, original, calls = tmp_path / "a", Path.replace, list[Path]()
+
+    def replace(self: Path, target: Path) -> Path:
+        calls.append(target)
+        if len(calls) == 1:
+            folder.rename(tmp_path / "away")
+        return original(self, target)
+
+    monkeypatch.setattr(Path, "replace", replace)
+    files.write(folder / "name", b"content")
+    assert (folder / "name").read_bytes() == b"content"
+
+
+def test_the_folder_of_a_new_file_and_of_a_new_folder_are_flushed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    flushed: list[str] = []
+    original = os.fsync
+    monkeypatch.setattr(
+        os, "fsync", lambda file: flushed.append(os.readlink(f"/proc/self/fd/{file}")) or original(file)
+    )
+    files.write(tmp_path / "new" / "name", b"content")
+    assert flushed[0] == str(tmp_path)
+    assert Path(flushed[1]).parent == tmp_path / "new"
+    assert flushed[2] == str(tmp_path / "new")
+
+
+def test_an_export_to_a_full_disk_leaves_the_crate_of_yesterday(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept, crate = stored(range(10)), tmp_path / "crate.zip"
+    crates.export(crate, [kept])
+    before = crate.read_bytes()
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(zipfile.ZipFile, "writestr", full)
+    with pytest.raises(OSError, match=r"No space left on device: .*crate\.zip"):
+        crates.export(crate, [kept])
+    assert crate.read_bytes() == before
+    assert not [*tmp_path.glob(".*.tmp")]
+
+
+def test_a_store_that_cannot_be_written_is_noticed_before_anything_is_computed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(folder: Path) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(folder))
+
+    monkeypatch.setattr(files, "check_writable", refused)
+    monkeypatch.setattr("pomrl.running.work._compute_parts", lambda *_: pytest.fail("runs were computed"))
+    status, _, err = call(run, *RUN, "runs=2")
+    assert (status, "Read-only file system" in err) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("changed", "goes_on"),
+    [(lambda version: version + "9", True), (lambda _: "0.0.0", False)],
+    ids=["a patch release", "another release"],
+)
+def test_a_patch_release_that_gives_the_same_bytes_goes_on(
+    changed: Callable[[str], str], goes_on: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert call(run, *RUN, "runs=3")[0] == 0
+    here = decisive_versions()
+    monkeypatch.setattr("pomrl.store.experiments.decisive_versions", lambda: here | {"numpy": changed(here["numpy"])})
+    assert (call(run, *RUN, "runs=5")[0] == 0) is goes_on
+    (kept,) = store.all_experiments()
+    assert kept.read_manifest().versions == here
+    monkeypatch.setattr("pomrl.running.work.is_recomputed", lambda *_: False)
+    assert call(run, *RUN, "runs=7")[0] == 1
+
+
+def test_outputs_without_a_name_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("POMRL_OUTPUTS", "")
+    status, _, err = call(runs)
+    assert (status, err.count("\n")) == (1, 1)
+    assert "POMRL_OUTPUTS must name a folder" in err
+
+
+@pytest.mark.parametrize("tag", ["=1+1", "+1", "-1", "@x"])
+def test_no_cell_of_the_index_is_a_formula(tag: str, empty_outputs: Path) -> None:
+    kept = stored(range(2))
+    store.label(kept, tag)
+    assert call(runs)[0] == 0
+    (cell,) = pd.read_csv(empty_outputs / "index.csv", dtype=str)["tags"]
+    assert cell == f"'{tag}"
