@@ -15,6 +15,9 @@ from tests.support.sample_experiment import add, stored, table
 from pomrl import store
 from pomrl.commands import export, run, runs, view
 from pomrl.commands import table as table_command
+from pomrl.configuration import sweeps
+from pomrl.configuration.parsing import Experiment
+from pomrl.configuration.sources import PUBLISHED
 from pomrl.running.plan import plan
 from pomrl.running.work import work
 from pomrl.store import StoredExperiment, crates, files
@@ -96,10 +99,7 @@ def test_runs_that_are_removed_while_further_ones_are_computed_are_computed_agai
     assert kept.faults() == []
 
 
-def _asked(number: int) -> "store.experiments.Experiment":
-    from pomrl.configuration import sweeps
-    from pomrl.configuration.sources import PUBLISHED
-
+def _asked(number: int) -> Experiment:
     return sweeps.experiment(PUBLISHED, [*RUN, f"runs={number}"])
 
 
@@ -132,23 +132,25 @@ def test_a_folder_that_is_moved_away_while_a_file_is_written_is_made_again(
     assert (folder / "name").read_bytes() == b"content"
 
 
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="names of open files are known on Linux only")
 def test_the_folder_of_a_new_file_and_of_a_new_folder_are_flushed(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     flushed: list[str] = []
     original = os.fsync
-    monkeypatch.setattr(
-        os, "fsync", lambda file: flushed.append(os.readlink(f"/proc/self/fd/{file}")) or original(file)
-    )
+
+    def flush(file: int) -> None:
+        flushed.append(str(Path(f"/proc/self/fd/{file}").readlink()))
+        original(file)
+
+    monkeypatch.setattr(os, "fsync", flush)
     files.write(tmp_path / "new" / "name", b"content")
     assert flushed[0] == str(tmp_path)
     assert Path(flushed[1]).parent == tmp_path / "new"
     assert flushed[2] == str(tmp_path / "new")
 
 
-def test_an_export_to_a_full_disk_leaves_the_crate_of_yesterday(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_export_to_a_full_disk_leaves_the_last_crate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kept, crate = stored(range(10)), tmp_path / "crate.zip"
     crates.export(crate, [kept])
     before = crate.read_bytes()
