@@ -91,8 +91,8 @@ def verify(listed: list[StoredExperiment], *, whole: bool) -> int:
         fault for experiment in listed for fault in [*experiment.faults(), fault_of_settings(experiment)] if fault
     ]
     folders = [outputs() / kind for kind in ("simulations", "studies", "plots", "reports")] if whole else []
-    made = [DerivedFiles(path) for folder in folders for path in sorted(folder.rglob("*.json"))]
-    faults += [fault for stored in made if (fault := stored.fault())]
+    made = {path.with_suffix(".json") for folder in folders for path in folder.rglob("[!.]*") if path.is_file()}
+    faults += [fault for path in sorted(made) if (fault := DerivedFiles(path).fault())]
     print("\n".join(map(printable, faults)) or "all files are as they were written")
     return int(bool(faults))
 

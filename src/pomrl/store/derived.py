@@ -49,7 +49,7 @@ class DerivedFiles:
     def fault(self) -> str | None:
         """Return what is wrong with the set, or None."""
         try:
-            for name in self.read_sidecar()["files"] if self.is_made else ():
+            for name in self.read_sidecar()["files"]:
                 self.content(name)
         except StoreError as error:
             return str(error)

@@ -105,10 +105,12 @@ def content(path: Path) -> bytes:
 
 def read_json(path: Path) -> bytes:
     """Return the JSON in a file of `json_with_checksum`; StoreError if it is not what was written."""
+    if not path.exists():
+        raise StoreError(f"{path}: it is missing")
     try:
         said, _, check = content(path).rpartition(_CHECK)
     except OSError as error:
-        raise StoreError(f"{path}: it is missing or cannot be read") from error
+        raise StoreError(f"{path}: it cannot be read") from error
     if check != _end(said):
         raise StoreError(f"{path}: it is damaged, or another version wrote it")
     return said + b"}"
