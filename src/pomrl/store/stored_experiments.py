@@ -121,16 +121,16 @@ class StoredExperiment:
             return str(error)
         return None
 
-    def faulty_blocks(self) -> dict[StoredBlock, str]:
-        """Return why blocks cannot be used, those that cannot."""
-        return {block: fault for block in self.files() if (fault := self.fault_of(block))}
+    def faulty_blocks(self, names: Sequence[str] = ()) -> dict[StoredBlock, str]:
+        """Return why blocks cannot be used, those that cannot; of these columns, or of all."""
+        return {block: fault for block in self.files() if (fault := self.fault_of(block, names))}
 
     def faulty_labels(self) -> list[str]:
         """Return the names of notes and looks that are not what was written."""
         of_labels = (name for name in self.names() if name.startswith((labels.NOTE, labels.LOOKS)))
         return [name for name in of_labels if labels.fault(self.folder / name)]
 
-    def fault_of(self, block: StoredBlock) -> str | None:
+    def fault_of(self, block: StoredBlock, names: Sequence[str] = ()) -> str | None:
         """Return why a block cannot be used; None if it can, or if a longer one has taken its place meanwhile.
 
         Raises:
@@ -138,7 +138,7 @@ class StoredExperiment:
         """
         shape = self.shape()
         try:
-            block_files.columns(self.folder, block, shape.names if shape else ["run"], shape)
+            block_files.columns(self.folder, block, names or (shape.names if shape else ["run"]), shape)
         except UnreadableError:
             raise
         except StoreError as error:
