@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+from pomrl.configuration.sources import SWEEPS
 from pomrl.configuration.study import Study, find
 from pomrl.judging.claim import claims_of
 from pomrl.judging.claims_of_variants import load_judgements
@@ -29,8 +30,8 @@ def picture() -> bytes:
 def own(tmp_path: Path) -> Study:
     """A study with an article of its own, and the outputs and tables of the paper's."""
     shutil.copy(PAPER.path, tmp_path)
-    for part in ("pages", "sweeps"):
-        shutil.copytree(PAPER.folder / part, tmp_path / part)
+    shutil.copytree(PAPER.folder / "pages", tmp_path / "pages")
+    shutil.copytree(PAPER.folder / SWEEPS / PAPER.name, tmp_path / SWEEPS / tmp_path.name)
     (tmp_path / "article").mkdir()
     return replace(PAPER, folder=tmp_path)
 

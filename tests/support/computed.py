@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import logging
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -15,7 +16,7 @@ from tests.support.study_folders import forget, write
 
 from pomrl.commands import claims, figures, main, report, run
 from pomrl.configuration.parsing import Experiment
-from pomrl.configuration.sources import STUDIES
+from pomrl.configuration.sources import STUDIES, SWEEPS
 from pomrl.running.plan import plan
 from pomrl.running.work import refuse_failures, work
 
@@ -79,7 +80,17 @@ def call(command: Command, *arguments: str) -> tuple[int, str, str]:
             main.call(name, arguments) if name in main.COMMANDS else command.main()
         except SystemExit as end:
             status = int(end.code or 0)
+        finally:
+            _close_logs()
     return status, out.getvalue(), err.getvalue()
+
+
+def _close_logs() -> None:
+    """Close the logs that Hydra has opened for a job, so that no later test writes into them."""
+    root = logging.getLogger()
+    for handler in [handler for handler in root.handlers if isinstance(handler, logging.FileHandler)]:
+        handler.close()
+        root.removeHandler(handler)
 
 
 def called(command: Command, *arguments: str) -> tuple[int, list[str], str]:
@@ -125,8 +136,9 @@ def outputs_of_every_kind(folder: Path) -> Iterator[str]:
     """
     of_paper = STUDIES / "pomrl"
     drawn = [path for path in (of_paper / "figures").glob("*.py") if path.stem.endswith(DRAWN)]
-    copied = [of_paper / "sweeps" / f"{SWEEP}.yaml", *drawn]
-    files = _FILES | {str(path.relative_to(of_paper)): path.read_text() for path in copied}
+    sweep = of_paper / SWEEPS / "pomrl" / f"{SWEEP}.yaml"
+    files = _FILES | {str(path.relative_to(of_paper)): path.read_text() for path in drawn}
+    files[f"sweeps/{SWEEP}.yaml"] = sweep.read_text()
     study = str(write(folder.with_name(f"{folder.name}_studies") / SMALL, files))
     with two_runs_of([SWEEP], folder), pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "path", [*sys.path])

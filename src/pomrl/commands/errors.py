@@ -16,6 +16,10 @@ GOES_ON = "finished blocks are stored, and the same command goes on from them"
 """The end of the message that is printed when a computation has ended early."""
 
 
+class ReportedError(ExecutionError):
+    """Experiments failed, as lines on standard error have said before."""
+
+
 @contextmanager
 def one_line_errors(*further: type[Exception], status: int = 1) -> Iterator[None]:
     """End the command with one line and this exit status at an error of ours or of a further type.
@@ -28,6 +32,8 @@ def one_line_errors(*further: type[Exception], status: int = 1) -> Iterator[None
         return
     try:
         yield
+    except ReportedError:
+        raise SystemExit(status) from None
     except KeyboardInterrupt:
         exit_with(f"interrupted; {GOES_ON}", 128 + signal.SIGINT)
     except MemoryError:

@@ -8,19 +8,25 @@ interpolations that jobs share once.
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from argparse import Namespace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import replace
 from functools import cache, lru_cache
 from glob import escape, glob
 from itertools import islice, product
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, NoReturn, cast
 
 from hydra._internal.config_loader_impl import ConfigLoaderImpl
 from hydra._internal.config_repository import CachingConfigRepository
 from hydra._internal.config_search_path_impl import ConfigSearchPathImpl
+from hydra._internal.core_plugins.file_config_source import FileConfigSource
+from hydra._internal.core_plugins.structured_config_source import StructuredConfigSource
 from hydra._internal.defaults_list import create_defaults_list
+from hydra._internal.sources_registry import SourcesRegistry
+from hydra._internal.utils import get_args_parser
+from hydra.core.config_store import ConfigStore
 from hydra.core.config_search_path import ConfigSearchPath
 from hydra.core.default_element import GroupDefault, InputDefault
 from hydra.core.override_parser.overrides_parser import OverridesParser
@@ -35,8 +41,7 @@ from pomrl.configuration import looks
 from pomrl.configuration.composed import Composed, ConfigError
 from pomrl.configuration.composing_errors import composing
 from pomrl.configuration.merging import Values, merge, with_value
-from pomrl.configuration.sources import Sources, beside_the_package
-from pomrl.configuration.study_sweeps import append_studies
+from pomrl.configuration.sources import PAPER, Sources, beside_the_package, sweep_names
 
 MOST_VALUES = 100_000
 """The most values that one axis of a sweep may have."""
@@ -78,6 +83,13 @@ def register_resolvers() -> None:
         OmegaConf.register_new_resolver(name, function, replace=True)
 
 
+def register_short_names() -> None:
+    """Make the paper's sweeps known to Hydra as `experiment=NAME` too, besides `experiment=STUDY/NAME`."""
+    for name in sweep_names(PAPER):
+        node = {"defaults": [f"{PAPER.name}/{name}"]}
+        ConfigStore.instance().store(name, node, group="experiment", package="_global_", provider="pomrl")
+
+
 class _Loaded(NamedTuple):
     """A configuration that was composed, and the option that was chosen in each group."""
 
@@ -112,6 +124,7 @@ class Composer(ConfigLoaderImpl):
 
     def __init__(self, search_path: ConfigSearchPath, config_name: str = "config") -> None:
         register_resolvers()
+        register_short_names()
         super().__init__(search_path)
         self._config_name = config_name
         self._files = _Files(self.repository)
@@ -123,8 +136,13 @@ class Composer(ConfigLoaderImpl):
     @staticmethod
     def of_sources(sources: Sources) -> "Composer":
         """Return the composer for these folders of options and of studies; the same one while no file is changed."""
-        folders = (*sources.folders, *sources.studies)
-        return _of_files(sources, (folders, *_states_of_files(folders)))
+        return _of_paths(tuple(f"file://{folder}" for folder in sources.folders))
+
+    @staticmethod
+    def of_hydra(hydra: DictConfig) -> "Composer":
+        """Return the composer for the files that Hydra composed its own part of a configuration from."""
+        sources = [source for source in hydra.runtime.config_sources if source.provider not in ("hydra", "schema")]
+        return _of_paths(tuple(f"{source.schema}://{source.path}" for source in sources), hydra.job.config_name)
 
     def one(self, overrides: Sequence[str]) -> Composed:
         """Return the configuration that these overrides of the defaults give.
@@ -200,6 +218,8 @@ class Composer(ConfigLoaderImpl):
         key = override.get_key_element()
         if not override.is_sweep_override():
             return [f"{key}={override.get_value_element_as_str()}"]
+        if not override.is_discrete_sweep():
+            raise ConfigError(f"{override.input_line}: an interval has no list of values; hydra/sweeper=optuna searches it")
         values = list(islice(override.sweep_iterator(), MOST_VALUES + 1))
         if len(values) > MOST_VALUES:
             raise ConfigError(f"{override.input_line}: more than {MOST_VALUES:,} values; sweep fewer at a time")
@@ -247,18 +267,26 @@ def _states_of_files(folders: Iterable[Path]) -> Iterator[tuple[Path, int, int]]
                 yield path, status.st_mtime_ns, status.st_size
 
 
+def _of_paths(paths: tuple[str, ...], config_name: str = "config") -> Composer:
+    """Return the composer of a search path; a changed file in one of its folders makes another one."""
+    folders = [Path(path.removeprefix("file://")) for path in paths if path.startswith("file://")]
+    return _of_files(paths, config_name, tuple(_states_of_files(folders)))
+
+
 @lru_cache(maxsize=8)
-def _of_files(sources: Sources, _states: object) -> Composer:
-    """Return the composer of folders and files in these states: a changed file makes another one.
+def _of_files(paths: tuple[str, ...], config_name: str, _states: object) -> Composer:
+    """Return the composer of a search path with files in these states.
 
     Of a file that is in several folders of options, that of the first one counts, which has the primary configuration.
     """
     setup_globals()
+    for source in (FileConfigSource, StructuredConfigSource):
+        SourcesRegistry.instance().register(source)
     search_path = ConfigSearchPathImpl()
-    for folder in sources.folders:
-        search_path.append("main", f"file://{folder}")
-    append_studies(search_path, sources.studies)
-    return Composer(search_path)
+    for path in paths:
+        search_path.append("main", path)
+    search_path.append("schema", "structured://")
+    return Composer(search_path, config_name)
 
 
 def _resolve(value: Any, values: Values) -> Any:
@@ -289,3 +317,29 @@ def _interpolate(said: str) -> Any:
 
 def _to_values(config: DictConfig) -> Values:
     return cast(Values, OmegaConf.to_container(config))
+
+
+def of_config(config: DictConfig, hydra: DictConfig | None = None) -> Composed:
+    """Return what Hydra composed as plain data.
+
+    Args:
+        config: The configuration, without Hydra's own part.
+        hydra: That part, which says what options were chosen, and from which folders.
+    """
+    with composing():
+        values = cast(Values, OmegaConf.to_container(config, resolve=True, throw_on_missing=True))
+    if hydra is None:
+        return Composed(values, {})
+    options = {group: option for group, option in hydra.runtime.choices.items() if option}
+    folders = [source.path for source in hydra.runtime.config_sources if source.schema == "file"]
+    return Composed(values, options, looks.of_own_options(options, folders))
+
+
+def parse_flags(arguments: Sequence[str] | None, refuse: Callable[[str], NoReturn]) -> Namespace:
+    """Return Hydra's flags and the overrides of a command line; `refuse` is called with what is wrong with them."""
+    parser = get_args_parser()
+    parser.error = refuse
+    flags = parser.parse_args(arguments)
+    if sum(map(bool, (flags.multirun, flags.cfg, flags.info, flags.shell_completion))) > 1:
+        refuse("only one of --multirun, --cfg, --info and --shell-completion can be asked for")
+    return flags
