@@ -42,6 +42,21 @@ class ProductSweeper(Sweeper):
 
     def sweep(self, arguments: list[str]) -> Sequence[JobReturn]:
         """Launch the jobs of these words; of too many, only an estimate is printed."""
+        from pomrl.commands.errors import JobError
+
+        try:
+            jobs = self._jobs(arguments)
+            self._write_configuration()
+            returned = self.launcher.launch(jobs, initial_job_idx=0) if jobs else []
+            with redirect_stderr(StringIO()):  # Hydra's line about it
+                for job in returned:
+                    _ = job.return_value  # which raises what a job has raised
+        except Exception as error:
+            raise JobError from error
+        return returned
+
+    def _jobs(self, words: list[str]) -> list[list[str]]:
+        """Return the overrides of each job; none after an estimate of more than a person may want."""
         from pomrl.commands.computing import estimate_large
         from pomrl.configuration.composed import MOST_JOBS
         from pomrl.configuration.composition import Composer
@@ -49,7 +64,7 @@ class ProductSweeper(Sweeper):
         from pomrl.configuration.sweeps import expand
 
         composer = Composer.of_hydra(self.config.hydra)
-        choices = expand(composer, arguments, self.params)
+        choices = expand(composer, words, self.params)
         count = sum(prod(map(len, of_sweep)) for of_sweep in choices)
         jobs = (list(job) for job in chain.from_iterable(product(*of_sweep) for of_sweep in choices))
         if count > MOST_JOBS:
@@ -59,12 +74,7 @@ class ProductSweeper(Sweeper):
                 estimate_large(experiment, count)
                 return []
             jobs = chain([first], jobs)
-        self._write_configuration()
-        returned = self.launcher.launch(list(jobs), initial_job_idx=0)
-        with redirect_stderr(StringIO()):  # Hydra's line about it
-            for job in returned:
-                _ = job.return_value  # which raises what a job has raised
-        return returned
+        return list(jobs)
 
     def _write_configuration(self) -> None:
         """Write multirun.yaml, where Hydra's basic sweeper writes it."""

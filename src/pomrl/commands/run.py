@@ -18,10 +18,8 @@ from pathlib import Path
 import hydra
 from hydra.core.hydra_config import HydraConfig
 from hydra.core.utils import env_override
-from hydra.errors import HydraException
 from hydra.types import RunMode
 from omegaconf import DictConfig
-from omegaconf.errors import OmegaConfBaseException
 
 from pomrl.commands.terminal import exit_with
 from pomrl.configuration.composed import GROUPS, ConfigError
@@ -35,14 +33,11 @@ FULL_ERROR = "HYDRA_FULL_ERROR"
 """The environment variable that asks Hydra, and this command, for tracebacks."""
 
 
-class JobError(BaseException):
-    """The only job has failed, with its cause; Hydra, which says more of an Exception, lets it pass."""
-
-
 @hydra.main(version_base="1.3", config_path=str(PUBLISHED.folder), config_name="config")
 def compute(config: DictConfig) -> float | None:
     """Compute an experiment, and return its mean loss at gamma_eval, which sweepers minimise."""
     from pomrl.commands.computing import run_one  # here, because asking for help needs none of it
+    from pomrl.commands.errors import JobError
     from pomrl.commands.hydra_files import stay_in, write_jobs
     from pomrl.configuration.parsing import parse
 
@@ -60,7 +55,7 @@ def compute(config: DictConfig) -> float | None:
 
 def main() -> None:
     """Run the command with the arguments of the process; errors are lines, and end it with a status."""
-    from pomrl.commands.errors import one_line_errors  # here, because processes of launchers need it not
+    from pomrl.commands.errors import JobError, one_line_errors  # here, because processes of launchers need neither
 
     warnings.filterwarnings("ignore", category=UserWarning, module="joblib")  # of work that an interrupt cancelled
     with one_line_errors():
@@ -96,12 +91,16 @@ def _errors_in_our_words(flags: Namespace, sources: Sources) -> Iterator[None]:
     if os.environ.get(FULL_ERROR, "0") not in ("", "0"):
         yield
         return
+    from pomrl.commands.errors import OURS
+
     try:
         with env_override({FULL_ERROR: "1"}):
             yield
-    except (HydraException, OmegaConfBaseException) as error:
+    except OURS:
+        raise
+    except Exception:  # of Hydra, because those of jobs are in a JobError
         with composing():
             if not (flags.config_name or flags.config_path):  # our composer says more where it refuses the words too
                 words = [word for word in flags.overrides if not re.match(r"[+~]*hydra\b", word)]
                 check_first(sources, words, is_sweep=flags.multirun)
-            raise error
+            raise
