@@ -11,8 +11,9 @@ from omegaconf import OmegaConf
 from tests.support.settings import CONF
 
 from pomrl.configuration.composed import ConfigError
-from pomrl.configuration.composition import Composer, register_resolvers
+from pomrl.configuration.composition import Composer
 from pomrl.configuration.parsing import parse
+from pomrl.configuration.resolvers import register_resolvers
 from pomrl.configuration.sources import PUBLISHED, SWEEPS, Sources
 from pomrl.configuration.sweeps import sweep
 from pomrl.configuration.variants import of_keys

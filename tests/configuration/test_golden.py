@@ -24,7 +24,8 @@ from pytest_regressions.data_regression import DataRegressionFixture
 from tests.support.settings import CONF, OPTIONS
 
 from pomrl.commands.published_sweeps import digest_published
-from pomrl.configuration.composition import Composer, register_resolvers
+from pomrl.configuration.composition import Composer
+from pomrl.configuration.resolvers import register_resolvers
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.configuration.sweeps import names, sweep
 from pomrl.science.experiment import tables

@@ -40,7 +40,11 @@ def _read(path: Path) -> tuple[dict[str, list], int]:
     return values, sweep.get("runs", 100)
 
 
-_SWEEPS = {path.stem: _read(path) for study in shipped_studies() for path in (study.folder / SWEEPS / study.name).glob("*.yaml")}
+_SWEEPS = {
+    path.stem: _read(path)
+    for study in shipped_studies()
+    for path in (study.folder / SWEEPS / study.name).glob("*.yaml")
+}
 assert len(_SWEEPS) == sum(len(study.sweeps) for study in shipped_studies())  # tests find a sweep by its name alone
 
 AXES = {name: axes for name, (axes, _) in _SWEEPS.items()}

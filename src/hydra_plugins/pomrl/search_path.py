@@ -19,7 +19,8 @@ class StudySearchPath(SearchPathPlugin):
         from pomrl.configuration.sources import PUBLISHED
 
         if str(main[0]).removeprefix("file://") == str(PUBLISHED.folder):
-            from pomrl.configuration.composition import register_resolvers, register_short_names
+            from pomrl.configuration.composition import register_short_names
+            from pomrl.configuration.resolvers import register_resolvers
 
             register_resolvers()
             register_short_names()

@@ -82,5 +82,3 @@ class ProductSweeper(Sweeper):
             folder = Path(self.config.hydra.sweep.dir)
             folder.mkdir(parents=True, exist_ok=True)
             OmegaConf.save(self.config, folder / "multirun.yaml")
-
-

@@ -33,7 +33,9 @@ WIDEST = 78
 @one_line_errors(ValueError, status=2)
 def main(parser: Parser) -> None:
     """Run the command and exit with status 0, 1 or 2 as diff(1) does."""
-    parser.add_argument("side", nargs="+", metavar="A", help='settings: "estimator=pomrl", a signature, a folder, OLD..NEW')
+    parser.add_argument(
+        "side", nargs="+", metavar="A", help='settings: "estimator=pomrl", a signature, a folder, OLD..NEW'
+    )
     add_config_dir(parser)
     add_format(parser)
     arguments = parser.parse_args()

@@ -80,10 +80,12 @@ def compare_revisions(old: str, new: str, form: str) -> bool:
     before, after = compose_revisions(old, new)
     changes = [change for key in {**before, **after} for change in _changes(key, before.get(key), after.get(key))]
     if form == "csv":
-        print_frame(pd.concat([_sweeps(changes, what=True)]), form)
+        print_frame(_sweeps(changes, what=True), form)
     else:
         _print_changes(changes, form)
         _print_code(before, after)
+        if not changes:
+            print("no published sweep has other settings")
     return bool(changes)
 
 

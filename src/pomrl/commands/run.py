@@ -80,7 +80,9 @@ def _sweeps_in(word: str) -> list[str]:
 
 def _words_for_hydra(words: Sequence[str], sources: Sources) -> list[str]:
     """Return words with sweeps of one's own studies as Hydra names them, and with the folders that have these."""
-    named = ["experiment=" + ",".join(map(sweep_option, sweeps)) if (sweeps := _sweeps_in(word)) else word for word in words]
+    named = [
+        "experiment=" + ",".join(map(sweep_option, sweeps)) if (sweeps := _sweeps_in(word)) else word for word in words
+    ]
     paths = [f"file://{folder / 'conf'}" for folder in sources.named]
     return named + (overrides({"hydra.searchpath": paths}) if paths else [])
 

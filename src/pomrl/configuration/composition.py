@@ -26,8 +26,8 @@ from hydra._internal.core_plugins.structured_config_source import StructuredConf
 from hydra._internal.defaults_list import create_defaults_list
 from hydra._internal.sources_registry import SourcesRegistry
 from hydra._internal.utils import get_args_parser
-from hydra.core.config_store import ConfigStore
 from hydra.core.config_search_path import ConfigSearchPath
+from hydra.core.config_store import ConfigStore
 from hydra.core.default_element import GroupDefault, InputDefault
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override, Transformer, ValueType
@@ -41,46 +41,11 @@ from pomrl.configuration import looks
 from pomrl.configuration.composed import Composed, ConfigError
 from pomrl.configuration.composing_errors import composing
 from pomrl.configuration.merging import Values, merge, with_value
-from pomrl.configuration.sources import PAPER, Sources, beside_the_package, sweep_names
+from pomrl.configuration.resolvers import OF_NUMBERS, register_resolvers
+from pomrl.configuration.sources import PAPER, Sources, sweep_names
 
 MOST_VALUES = 100_000
 """The most values that one axis of a sweep may have."""
-
-
-def _half(n: Any) -> Any:
-    """Return half of an integer, rounded down, and anything else as it is."""
-    return n // 2 if isinstance(n, int) else n
-
-
-def _all_but(part: int, n: Any) -> Any:
-    """Return an integer less a part of it, and anything else as it is."""
-    return n - part if isinstance(n, int) else n
-
-
-def _steps_to(horizon: Any) -> Any:
-    """Return the horizon, and 1 where there is none, which a problem without a horizon refuses."""
-    return 1 if horizon is None else horizon
-
-
-def _grid_to(gamma_eval: Any, horizon: Any = None) -> Any:
-    """Return the default grid: 0, 0.05, ..., 0.95 as far as they are below gamma_eval, and gamma_eval.
-
-    Where nothing ends after a horizon, 0.99 stands for a gamma_eval of 1, at which most estimates have no plan.
-    """
-    if not isinstance(gamma_eval, int | float):
-        return gamma_eval
-    gamma_eval = 0.99 if gamma_eval == 1 and horizon is None else gamma_eval
-    return OmegaConf.create([*(i / 20 for i in range(20) if i / 20 < gamma_eval), float(gamma_eval)])
-
-
-OF_NUMBERS = {"half": _half, "all_but": _all_but, "grid_to": _grid_to, "steps_to": _steps_to}
-"""The functions of numbers that YAML files call, such as `${half:${S}}`."""
-
-
-def register_resolvers() -> None:
-    """Make known to OmegaConf the functions that YAML files call."""
-    for name, function in {**OF_NUMBERS, "shipped": beside_the_package}.items():
-        OmegaConf.register_new_resolver(name, function, replace=True)
 
 
 def register_short_names() -> None:
@@ -219,7 +184,9 @@ class Composer(ConfigLoaderImpl):
         if not override.is_sweep_override():
             return [f"{key}={override.get_value_element_as_str()}"]
         if not override.is_discrete_sweep():
-            raise ConfigError(f"{override.input_line}: an interval has no list of values; hydra/sweeper=optuna searches it")
+            raise ConfigError(
+                f"{override.input_line}: an interval has no list of values; hydra/sweeper=optuna searches it"
+            )
         values = list(islice(override.sweep_iterator(), MOST_VALUES + 1))
         if len(values) > MOST_VALUES:
             raise ConfigError(f"{override.input_line}: more than {MOST_VALUES:,} values; sweep fewer at a time")
@@ -323,11 +290,14 @@ def of_config(config: DictConfig, hydra: DictConfig | None = None) -> Composed:
     """Return what Hydra composed as plain data.
 
     Args:
-        config: The configuration, without Hydra's own part.
-        hydra: That part, which says what options were chosen, and from which folders.
+        config: The configuration, which may have Hydra's own part.
+        hydra: That part, which says what options were chosen, and from which folders; without it nothing does.
     """
+    register_resolvers()
+    own = OmegaConf.masked_copy(config, [str(key) for key in config if key != "hydra"])
     with composing():
-        values = cast(Values, OmegaConf.to_container(config, resolve=True, throw_on_missing=True))
+        values = cast(Values, OmegaConf.to_container(own, resolve=True, throw_on_missing=True))
+    hydra = hydra or config.get("hydra")
     if hydra is None:
         return Composed(values, {})
     options = {group: option for group, option in hydra.runtime.choices.items() if option}
