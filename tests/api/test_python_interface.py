@@ -92,13 +92,13 @@ def test_a_sweep_is_listed_before_it_is_computed() -> None:
 
 @pytest.mark.parametrize("with_hydra", [False, True])
 def test_what_hydra_composed_is_what_settings_give(with_hydra: bool) -> None:
-    words = ["estimator=pomrl", "estimator.prior=exclusive", *(f"{key}={value}" for key, value in SMALL.items())]
+    words = ["estimator=pomrl", *(f"{key}={value}" for key, value in SMALL.items())]
     with initialize_config_dir(str(CONF), version_base="1.3"):
         config = compose("config", words, return_hydra_config=with_hydra)
-    table, same = pomrl.run(config), pomrl.run(estimator="pomrl", estimator__prior="exclusive", **SMALL)
+    table, same = pomrl.run(config), pomrl.run(estimator="pomrl", **SMALL)
     assert table.attrs == same.attrs
     assert pomrl.find(estimator="pomrl").index.tolist() == [same.attrs["signature"]]
-    with pytest.raises(ConfigError, match="^sigma: a composed configuration must have all settings"):
+    with pytest.raises(ConfigError, match=r"^sigma: a composed configuration must have all settings"):
         pomrl.run(config, sigma=0.01)
 
 
@@ -106,7 +106,9 @@ def test_objects_are_shown_by_what_they_are() -> None:
     model = pomrl.from_gymnasium("FrozenLake-v1")
     assert repr(model) == "Model(states=16, actions=4, dense)"
     assert repr(model.plan([0.5, 0.9])) == "Plan(states=16, actions=4, gammas=[0.5, 0.9])"
-    log = pomrl.from_log(pd.DataFrame({"state": [0, 1], "action": [0, 0], "reward": [0.0, 1.0], "next_state": [1, 0]}))
+    log = pomrl.from_log(
+        pd.DataFrame({"task": [0, 0], "state": [0, 1], "action": [0, 0], "reward": [0.0, 1.0], "next_state": [1, 0]})
+    )
     assert repr(log) == "Log(transitions=2, tasks=1, states=2, actions=1)"
     with pytest.raises(ValueError, match=r"^Frozen-v1: Environment `Frozen` doesn't exist"):
         pomrl.from_gymnasium("Frozen-v1")

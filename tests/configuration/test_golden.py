@@ -2,9 +2,9 @@
 
 `golden/configurations/default.yml` is the composition without overrides. Each other file has what an option or a sweep
 changes in it: the keys that have another value, and those that are gone. Both together are the whole composition, so
-that each of its values is compared, but a default that changes is one change of one file. `golden/sweeps.csv` has a line
-for each published sweep and variant, with a digest of the settings of its experiments: the lines that change name the
-sweeps that a changed default affects. To renew the files after a change that is meant:
+that each of its values is compared, but a default that changes is one change of one file. `golden/sweeps.csv` has a
+line for each published sweep and variant, with a digest of the settings of its experiments: the lines that change name
+the sweeps that a changed default affects. To renew the files after a change that is meant:
 python -m pytest tests/configuration/test_golden.py --force-regen, and review what git diff shows.
 """
 

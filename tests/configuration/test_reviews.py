@@ -24,7 +24,9 @@ PRIOR = ("estimator/pomrl.yaml", "prior: inclusive", "prior: exclusive")
 
 EDITS = [
     pytest.param(PRIOR, 30),
-    pytest.param(("estimator/ada_pomrl.yaml", "prior: inclusive", "prior: exclusive"), None, marks=pytest.mark.slow),
+    pytest.param(
+        ("estimator/ada_pomrl.yaml", "start_deviation: 0.5", "start_deviation: 0.4"), None, marks=pytest.mark.slow
+    ),
     pytest.param(("gamma_schedule/dong.yaml", "start: T1", "start: T0"), None, marks=pytest.mark.slow),
     pytest.param(("data/trajectories.yaml", "length: 10", "length: 20"), None, marks=pytest.mark.slow),
 ]
@@ -81,23 +83,20 @@ def test_diff_of_revisions_names_the_sweeps_and_compares_what_is_stored(
 ) -> None:
     monkeypatch.chdir(copy)
     monkeypatch.setenv("POMRL_OUTPUTS", str(copy / "outputs"))
-    for words in (
-        ["init", "--quiet"],
-        ["add", "."],
-        ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "a"],
-    ):
-        subprocess.run(["git", *words], check=True, capture_output=True)
+    for words in ("init --quiet", "add .", "-c user.name=a -c user.email=a@b commit --quiet -m a"):
+        subprocess.run(["git", *words.split()], check=True, capture_output=True)
     of_sweep = {"experiment": "pomrl/equal_tasks", "runs": 4}
     pomrl.sweep(**of_sweep)
-    pomrl.sweep(**of_sweep, estimator="pomrl", estimator__prior="exclusive")
+    pomrl.sweep(**of_sweep, estimator__prior="exclusive")
     edit(copy, PRIOR)
     status, out, said = call(diff, "HEAD..", "--format", "markdown")
     assert status == 1, said
     assert out.startswith("### estimator.prior: inclusive -> exclusive\n\n| sweep | variants | experiments | ")
     assert out.count(" | 0 |\n") == 29
     assert "| pomrl/equal_tasks | repaired | 2 | 2 | 2 |" in out
-    losses = pd.DataFrame([line.split(" | ") for line in out.splitlines() if "estimator=pomrl" in line])
+    losses = pd.DataFrame([line.split(" | ") for line in out.splitlines() if "estimator.start_deviation=" in line])
     assert len(losses) == 2
+    (copy / "conf" / PRIOR[0]).write_text("_target_: 5")
     assert call(diff, "HEAD..HEAD")[:2] == (0, "no published sweep has other settings\n")
     assert call(diff, "HEAD..nothing")[0] == 2
 

@@ -9,7 +9,7 @@ from pomrl.configuration.sources import Sources
 
 
 def find_options(values: Mapping[str, Any], sources: Sources) -> dict[str, str]:
-    """Return for each group the option with the same class that differs in the fewest keys; none where there is none.
+    """Return for each group the option with the same class that differs in the fewest keys; none where several do.
 
     Args:
         values: A composed configuration as plain data.
@@ -34,7 +34,8 @@ def _nearest(group: str, values: Any, sources: Sources) -> str | None:
             if option["_target_"] == values["_target_"]:
                 keys = {*option, *values}
                 distances[path.stem] = sum(option.get(key) != values.get(key) for key in keys)
-    return min(distances, key=distances.__getitem__, default=None)
+    nearest = [name for name, distance in distances.items() if distance == min(distances.values())]
+    return nearest[0] if len(nearest) == 1 else None
 
 
 def _may_have(path: Path, target: str) -> bool:

@@ -183,8 +183,8 @@ def from_gymnasium(environment: Any, states: Names | None = None, actions: Names
     the episode goes on, ends lead to a state of their own instead, whose name is "end".
 
     Args:
-        environment: An environment with `unwrapped.P`, its id, such as "FrozenLake-v1", or P itself: `P[s][a]` lists tuples of probability, next state,
-            reward and whether the episode ends.
+        environment: An environment with `unwrapped.P`, its id, such as "FrozenLake-v1", or P itself: `P[s][a]` lists
+            tuples of probability, next state, reward and whether the episode ends.
         states: Names of the states; by default 0, 1, ...
         actions: Names of the actions; by default 0, 1, ...
 
