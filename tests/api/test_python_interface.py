@@ -106,9 +106,8 @@ def test_objects_are_shown_by_what_they_are() -> None:
     model = pomrl.from_gymnasium("FrozenLake-v1")
     assert repr(model) == "Model(states=16, actions=4, dense)"
     assert repr(model.plan([0.5, 0.9])) == "Plan(states=16, actions=4, gammas=[0.5, 0.9])"
-    log = pomrl.from_log(
-        pd.DataFrame({"task": [0, 0], "state": [0, 1], "action": [0, 0], "reward": [0.0, 1.0], "next_state": [1, 0]})
-    )
+    rows = {"task": [0, 0], "state": [0, 1], "action": [0, 0], "reward": [0.0, 1.0], "next_state": [1, 0]}
+    log = pomrl.from_log(pd.DataFrame(rows))
     assert repr(log) == "Log(transitions=2, tasks=1, states=2, actions=1)"
     with pytest.raises(ValueError, match=r"^Frozen-v1: Environment `Frozen` doesn't exist"):
         pomrl.from_gymnasium("Frozen-v1")

@@ -1,10 +1,11 @@
 """What jobs of Hydra leave beside Hydra's own files, and where they find what lies in the folder of the command."""
 
 import csv
-import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
+from hydra.core.utils import env_override
 from omegaconf import DictConfig
 
 from pomrl import store
@@ -16,11 +17,15 @@ JOBS = "jobs.csv"
 """The table of jobs: number, signature, and overrides."""
 
 
-def stay_in(folder: Path) -> None:
-    """Keep using outputs and modules of the folder of the command, wherever `hydra.job.chdir` leads."""
-    if folder.resolve() != Path.cwd().resolve():
-        os.environ["POMRL_OUTPUTS"] = str(folder / outputs())
-        find_modules_in(folder)
+@contextmanager
+def staying_in(folder: Path) -> Iterator[None]:
+    """Use outputs and modules of the folder of the command, wherever `hydra.job.chdir` leads."""
+    if folder.resolve() == Path.cwd().resolve():
+        yield
+        return
+    find_modules_in(folder)
+    with env_override({"POMRL_OUTPUTS": str(folder / outputs())}):
+        yield
 
 
 def write_jobs(

@@ -2,7 +2,7 @@
 
 pomrl run                                   the defaults
 pomrl run -m sigma=0.01,0.025,0.047         a sweep
-pomrl run experiment=task_similarity        a sweep of the paper's study (its conf/experiment/pomrl/task_similarity.yaml)
+pomrl run experiment=task_similarity        a sweep of the paper's study
 """
 
 import os
@@ -21,6 +21,7 @@ from hydra.core.utils import env_override
 from hydra.types import RunMode
 from omegaconf import DictConfig
 
+from pomrl.commands.completion import print_script
 from pomrl.commands.terminal import exit_with
 from pomrl.configuration.composed import GROUPS, ConfigError
 from pomrl.configuration.composing_errors import composing
@@ -38,15 +39,15 @@ def compute(config: DictConfig) -> float | None:
     """Compute an experiment, and return its mean loss at gamma_eval, which sweepers minimise."""
     from pomrl.commands.computing import run_one  # here, because asking for help needs none of it
     from pomrl.commands.errors import JobError
-    from pomrl.commands.hydra_files import stay_in, write_jobs
+    from pomrl.commands.hydra_files import staying_in, write_jobs
     from pomrl.configuration.parsing import parse
 
     of_hydra = HydraConfig.get()
     try:
-        stay_in(Path(of_hydra.runtime.cwd))
-        experiment = parse(of_config(config, of_hydra))
-        write_jobs(of_hydra, Path(of_hydra.runtime.output_dir), [list(of_hydra.overrides.task)], [experiment])
-        return run_one(experiment)
+        with staying_in(Path(of_hydra.runtime.cwd)):
+            experiment = parse(of_config(config, of_hydra))
+            write_jobs(of_hydra, Path(of_hydra.runtime.output_dir), [list(of_hydra.overrides.task)], [experiment])
+            return run_one(experiment)
     except Exception as error:
         if of_hydra.mode == RunMode.RUN and not of_hydra.callbacks:
             raise JobError from error
@@ -62,6 +63,9 @@ def main() -> None:
         flags = parse_flags(sys.argv[1:], lambda message: exit_with(f"{message}; --hydra-help lists the options", 2))
         if nothing := [word for word in flags.overrides if word in [f"{group}={{}}" for group in GROUPS]]:
             raise ConfigError(f"{nothing[0]}: the value of a group is the name of an option")
+        if flags.shell_completion and flags.overrides != ["query=bash"]:
+            print_script(flags.overrides)
+            return
         sources = PUBLISHED.with_options(flags.config_dir and Path(flags.config_dir))
         for folder in named_folders(chain.from_iterable(map(_sweeps_in, flags.overrides))):
             sources = sources.with_study(folder)

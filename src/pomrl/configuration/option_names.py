@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from pomrl.configuration.composed import GROUPS, ConfigError
 from pomrl.configuration.sources import Sources
@@ -19,11 +19,12 @@ def find_options(values: Mapping[str, Any], sources: Sources) -> dict[str, str]:
     return {group: name for group, name in found.items() if name}
 
 
-def _nearest(group: str, values: Any, sources: Sources) -> str | None:
+def _nearest(group: str, value: Any, sources: Sources) -> str | None:
     from pomrl.configuration.composition import Composer  # here, because what is stored is found without Hydra
 
-    if not isinstance(values, dict):
+    if not isinstance(value, dict):
         return None
+    values = cast(dict[str, Any], value)
     composer, distances = Composer.of_sources(sources), dict[str, int]()
     for path in [path for folder in sources.folders for path in sorted((folder / group).glob("*.yaml"))]:
         if _may_have(path, str(values.get("_target_"))):
