@@ -30,7 +30,6 @@ from pomrl.store import StoreError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-    from omegaconf import DictConfig
 
 
 register_resolvers()
@@ -54,7 +53,7 @@ class SweepJob:
 
 
 def run(
-    config: "DictConfig | None" = None,
+    config: Mapping[str, Any] | None = None,
     *,
     gamma: float | None = None,
     config_dir: str | Path | None = None,
@@ -120,7 +119,7 @@ def _from_settings(settings: Mapping[str, Any], sources: Sources) -> Experiment:
     return _with_components(setting.experiment, components)
 
 
-def _from_config(config: "DictConfig", sources: Sources) -> Experiment:
+def _from_config(config: Mapping[str, Any], sources: Sources) -> Experiment:
     from pomrl.configuration.composition import of_config  # here, because commands that read need no Hydra
     from pomrl.configuration.option_names import find_options
 
@@ -218,8 +217,9 @@ def load(
         values = {key: ", ".join(dict.fromkeys(map(str, chosen.values_of(key)))) for key in chosen.varying}
         differing = ", ".join(f"{key} ({of_key})" for key, of_key in values.items())
         raise StoreError(f"{len(chosen.stored)} stored experiments are meant; they differ in {differing}")
-    table, manifest = chosen.table(0, runs), chosen.stored[0]
-    table.attrs = {"signature": manifest.signature, "settings": manifest.flat_settings()}
+    table = chosen.table(0, runs)
+    for stored in chosen.stored:
+        table.attrs = {"signature": stored.signature, "settings": stored.flat_settings()}
     return table
 
 

@@ -1,9 +1,9 @@
 """The default launcher, which computes all jobs of a sweep together."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import yaml
 from hydra.core.config_store import ConfigStore
@@ -11,11 +11,6 @@ from hydra.core.utils import JobReturn, JobStatus, configure_log, run_job
 from hydra.plugins.launcher import Launcher
 from hydra.types import HydraContext, TaskFunction
 from omegaconf import DictConfig, OmegaConf, open_dict
-
-if TYPE_CHECKING:  # Hydra imports this module in each of its applications
-    from pomrl.configuration.composed import Composed
-    from pomrl.configuration.parsing import Experiment
-    from pomrl.running.work import Failure
 
 DEFAULT_SUBDIR = "${hydra.job.num}"
 """The name of a job's folder in a sweep's folder, unless `hydra.sweep.subdir` says another."""
@@ -36,8 +31,8 @@ ConfigStore.instance().store(group="hydra/launcher", name="pomrl", node=Launcher
 class _Job(NamedTuple):  # no dataclass, because Hydra executes this module before it is one
     number: int
     overrides: Sequence[str]
-    composed: "Composed"
-    experiment: "Experiment"
+    composed: Any  # pomrl.configuration.composed.Composed
+    experiment: Any  # pomrl.configuration.parsing.Experiment
 
 
 class JointLauncher(Launcher):
@@ -51,7 +46,8 @@ class JointLauncher(Launcher):
         self.job_folders = job_folders
 
     def setup(self, *, hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig) -> None:
-        self.context, self.config = hydra_context, config
+        self.context = hydra_context
+        self.config: Any = config
 
     def launch(self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int) -> Sequence[JobReturn]:
         """Compute the jobs; what each returns is its mean loss, where a sweeper searches."""
@@ -59,6 +55,7 @@ class JointLauncher(Launcher):
         from pomrl.commands.hydra_files import write_jobs
         from pomrl.configuration.composition import Composer
         from pomrl.configuration.parsing import parse
+        from pomrl.store import signature
 
         composed = Composer.of_hydra(self.config.hydra).each(job_overrides)
         experiments = [parse(job) for job in composed]
@@ -68,7 +65,7 @@ class JointLauncher(Launcher):
         if len(jobs) <= self.job_folders and not self._needs_hydra:
             self._write_configurations(jobs)
         failures = run(experiments)
-        return [self._finish(job, failures) for job in jobs]
+        return [self._finish(job, failures.get(signature(job.experiment))) for job in jobs]
 
     def _open_folder(self) -> Path:
         """Return the folder of the sweep, which has its log."""
@@ -89,18 +86,16 @@ class JointLauncher(Launcher):
         """Write what Hydra writes of each job, but for its own part, which multirun.yaml has."""
         hydra = self.config.hydra
         for job in jobs if hydra.output_subdir is not None else ():
-            folder = Path(hydra.sweep.dir, str(job.number), hydra.output_subdir)
+            folder = Path(hydra.sweep.dir, str(job.number), str(hydra.output_subdir))
             folder.mkdir(parents=True, exist_ok=True)
             (folder / "config.yaml").write_bytes(_to_yaml(dict(job.composed.values)))
             (folder / "overrides.yaml").write_bytes(_to_yaml(list(job.overrides)))
 
-    def _finish(self, job: _Job, failures: "Mapping[str, Failure]") -> JobReturn:
+    def _finish(self, job: _Job, failure: Any) -> JobReturn:
         """Return what a job returns, whose runs are in the store, or with what it failed."""
-        from pomrl import store
         from pomrl.commands.computing import objective
         from pomrl.commands.errors import ReportedError
 
-        failure = failures.get(store.signature(job.experiment))
         if self._needs_hydra and not failure:
             return self._run_by_hydra(job)
         done = JobReturn(overrides=job.overrides, status=JobStatus.FAILED if failure else JobStatus.COMPLETED)

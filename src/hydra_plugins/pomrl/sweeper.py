@@ -7,6 +7,7 @@ from io import StringIO
 from itertools import chain, product
 from math import prod
 from pathlib import Path
+from typing import Any
 
 from hydra.core.config_store import ConfigStore
 from hydra.core.plugins import Plugins
@@ -35,8 +36,8 @@ class ProductSweeper(Sweeper):
         self.params = params
 
     def setup(self, *, hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig) -> None:
-        self.config = config
-        self.launcher = Plugins.instance().instantiate_launcher(
+        self.config: Any = config
+        self.launcher: Any = Plugins.instance().instantiate_launcher(
             hydra_context=hydra_context, task_function=task_function, config=config
         )
 

@@ -4,9 +4,9 @@ import csv
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from hydra.core.utils import env_override
-from omegaconf import DictConfig
 
 from pomrl import store
 from pomrl.configuration.importing import find_modules_in
@@ -29,7 +29,7 @@ def staying_in(folder: Path) -> Iterator[None]:
 
 
 def write_jobs(
-    hydra: DictConfig, folder: Path, jobs: Sequence[Sequence[str]], experiments: Sequence[Experiment], first: int = 0
+    hydra: Any, folder: Path, jobs: Sequence[Sequence[str]], experiments: Sequence[Experiment], first: int = 0
 ) -> None:
     """Add a line for each job to the table of jobs, unless `hydra.output_subdir=null` turns files of Hydra off.
 

@@ -286,7 +286,7 @@ def _to_values(config: DictConfig) -> Values:
     return cast(Values, OmegaConf.to_container(config))
 
 
-def of_config(config: DictConfig, hydra: DictConfig | None = None) -> Composed:
+def of_config(config: Mapping[str, Any], hydra: Any = None) -> Composed:
     """Return what Hydra composed as plain data.
 
     Args:
@@ -294,6 +294,7 @@ def of_config(config: DictConfig, hydra: DictConfig | None = None) -> Composed:
         hydra: That part, which says what options were chosen, and from which folders; without it nothing does.
     """
     register_resolvers()
+    config = config if isinstance(config, DictConfig) else OmegaConf.create(dict(config))
     own = OmegaConf.masked_copy(config, [str(key) for key in config if key != "hydra"])
     with composing():
         values = cast(Values, OmegaConf.to_container(own, resolve=True, throw_on_missing=True))
@@ -308,7 +309,7 @@ def of_config(config: DictConfig, hydra: DictConfig | None = None) -> Composed:
 def parse_flags(arguments: Sequence[str] | None, refuse: Callable[[str], NoReturn]) -> Namespace:
     """Return Hydra's flags and the overrides of a command line; `refuse` is called with what is wrong with them."""
     parser = get_args_parser()
-    parser.error = refuse
+    setattr(parser, "error", refuse)  # noqa: B010 (a type checker wants no method to be replaced)
     flags = parser.parse_args(arguments)
     if sum(map(bool, (flags.multirun, flags.cfg, flags.info, flags.shell_completion))) > 1:
         refuse("only one of --multirun, --cfg, --info and --shell-completion can be asked for")
