@@ -75,7 +75,7 @@ def stages(study: Study, runs: int | None, variants: str | None) -> Mapping[str,
     if drawn.names:
         work["figures"] = lambda: figures.draw_all([drawn])[0]
     elif not sweeps_of(study) and "claims" not in work:
-        raise ConfigError(f"{study.word}: it has no sweeps/*.yaml, no claims and no figures yet")
+        raise ConfigError(f"{study.word}: it has no sweeps, no claims and no figures yet")
     _refuse_what_cannot_be_composed(drawn)
     work["pages"] = lambda: renew_pages(study, claims_of_variants.load_judgements(study))
     work["report"] = lambda: print(report.write(study))

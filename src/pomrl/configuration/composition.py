@@ -8,7 +8,6 @@ interpolations that jobs share once.
 
 import json
 import re
-from argparse import Namespace
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import replace
@@ -306,7 +305,7 @@ def of_config(config: Mapping[str, Any], hydra: Any = None) -> Composed:
     return Composed(values, options, looks.of_own_options(options, folders))
 
 
-def parse_flags(arguments: Sequence[str] | None, refuse: Callable[[str], NoReturn]) -> Namespace:
+def parse_flags(arguments: Sequence[str] | None, refuse: Callable[[str], NoReturn]) -> Any:
     """Return Hydra's flags and the overrides of a command line; `refuse` is called with what is wrong with them."""
     parser = get_args_parser()
     setattr(parser, "error", refuse)  # noqa: B010 (a type checker wants no method to be replaced)
