@@ -175,7 +175,7 @@ def _print_changes(changes: Sequence[Change], form: str) -> None:
             print()
 
 
-def _sweeps(changes: Sequence[Change], *, what: bool = False) -> pd.DataFrame:
+def _sweeps(changes: Sequence[Change], *, what: bool = False) -> "pd.DataFrame":
     """Return a row for each sweep: how many of its experiments change, and how many are stored on either side."""
     rows: defaultdict[tuple[str, ...], list[Change]] = defaultdict(list)
     for change in changes:
@@ -193,7 +193,7 @@ def _sweeps(changes: Sequence[Change], *, what: bool = False) -> pd.DataFrame:
     )
 
 
-def _losses(changes: Sequence[Change]) -> pd.DataFrame:
+def _losses(changes: Sequence[Change]) -> "pd.DataFrame":
     """Return the loss of the second side less that of the first, where both are stored; each pair once."""
     rows: dict[tuple[str, str], dict[str, Any]] = {}
     for change in changes:
