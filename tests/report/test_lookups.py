@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from docs_build import documents
 from tests.support.judged import FOUND, HOLDS, NOT, judged
+from tests.support.settings import ROOT
 from tests.support.worlds import PAPER
 
 from pomrl.configuration.composed import ConfigError
@@ -135,6 +136,22 @@ class TestPublished:
         assert page == claims_page(study, judgements.read_published(study))
         every = {claim.id for claim in claims_of(study)}
         assert every == {id for of_variant in judgements.read_published(study).by_variant.values() for id in of_variant}
+
+    def test_a_claim_whose_estimate_is_broken_on_purpose_changes_readme(self, tmp_path: Path) -> None:
+        source = (ROOT / "README.md.in").read_text()
+        published = judgements.read_published(PAPER)
+        repaired = published.of("repaired")
+        part = "ada-POMRL less POMRL"
+        comparisons = tuple(
+            one.but(estimate=2 * one.estimate) if part in one.compared else one for one in repaired["Q1.5"].comparisons
+        )
+        broken = repaired["Q1.5"].model_copy(update={"comparisons": comparisons})
+        other = Judgements({**published.by_variant, "repaired": {**repaired, "Q1.5": broken}})
+        assert fill(source, pages.results_of(PAPER, other), "README.md") != (ROOT / "README.md").read_text()
+        turned = repaired["Q1.1"].model_copy(update={"verdict": NOT})
+        other = Judgements({**published.by_variant, "repaired": {**repaired, "Q1.1": turned}})
+        with pytest.raises(ConfigError, match="needs holds, got does not hold, in: The loss falls"):
+            fill(source, pages.results_of(PAPER, other), "README.md")
 
     def test_every_verdict_that_a_check_can_demand_is_one(self) -> None:
         assert {*lookups.CHECKS.values()} == {*Verdict}
