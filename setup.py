@@ -1,7 +1,7 @@
-"""What pyproject.toml cannot say about the package: its compiled engine, and the files that it takes from elsewhere.
+"""What pyproject.toml cannot say about the package: its extension modules, and the files that it takes from elsewhere.
 
-The engine is left out where there is no compiler or where POMRL_NO_ENGINE=1 says that it is not wanted. The
-configuration stands beside `src/`, where people look for it; a wheel has a copy of it in the package.
+The extension modules are left out where there is no compiler or where POMRL_NO_ENGINE=1 says that they are not wanted.
+The configuration stands beside `src/`, where people look for it; a wheel has a copy of it in the package.
 """
 
 import hashlib
@@ -12,17 +12,26 @@ from pathlib import Path
 from setuptools import Extension, setup
 from setuptools.command.build_py import build_py
 
-SOURCE = Path("src/pomrl/science/solvers/_compiled.c")
+HEADER = Path("src/pomrl/science/_buffers.h")
 
-ENGINE = Extension(
-    "pomrl.science.solvers._compiled",
-    [SOURCE.as_posix()],
-    # Without contraction of multiplication and addition the bits are those of NumPy.
-    extra_compile_args=["-O3", "-ffp-contract=off", "-Wno-psabi"],
-    define_macros=[("SOURCE_DIGEST", f'"{hashlib.sha256(SOURCE.read_bytes()).hexdigest()}"')],
-    py_limited_api=True,
-    optional=True,
-)
+
+def extension(name: str) -> Extension:
+    """Return an extension module with one source, which knows the digest of that and of the header."""
+    source = Path("src", *name.split(".")).with_suffix(".c")
+    digest = hashlib.sha256(HEADER.read_bytes() + source.read_bytes()).hexdigest()
+    return Extension(
+        name,
+        [source.as_posix()],
+        depends=[HEADER.as_posix()],
+        # Without contraction of multiplication and addition the bits are those of NumPy.
+        extra_compile_args=["-O3", "-ffp-contract=off", "-Wno-psabi"],
+        define_macros=[("SOURCE_DIGEST", f'"{digest}"')],
+        py_limited_api=True,
+        optional=True,
+    )
+
+
+EXTENSIONS = ("pomrl.science.solvers._compiled", "pomrl.science.sampling._sampling")
 
 BESIDE = ("conf", "docs", "site")
 """What `pomrl.configuration.sources.beside_the_package` finds in the package once that is installed; the site only
@@ -41,6 +50,6 @@ class BuildWithCopies(build_py):
 
 setup(
     cmdclass={"build_py": BuildWithCopies},
-    ext_modules=[] if os.environ.get("POMRL_NO_ENGINE") == "1" else [ENGINE],
+    ext_modules=[] if os.environ.get("POMRL_NO_ENGINE") == "1" else list(map(extension, EXTENSIONS)),
     options={"bdist_wheel": {"py_limited_api": "cp311"}},  # one wheel for all versions of Python from this one on
 )

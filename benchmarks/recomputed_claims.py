@@ -37,7 +37,7 @@ COMMON = {
     "S": 10,
     "m": 5,
     "T": 15,
-    "seed": 20261122,
+    "seed": 20261127,
     "gamma_schedule._target_": "pomrl.science.gamma_schedules.Grid",
     "task_distribution._target_": DIRICHLET,
     "task_distribution.mean_model": "per_run",
@@ -47,7 +47,7 @@ TEXT = {"trials": 1, "estimator.scope": "max"}
 COLUMNS = {
     "printed": COMMON | TEXT | {"task_distribution.measure": "std"},
     "repaired": COMMON | TEXT | {"task_distribution.measure": "variance"},
-    "computed": COMMON | {"trials": 100},
+    "computed": COMMON | {"trials": 5},
 }
 """Settings by which the experiments of each column are found."""
 

@@ -1,9 +1,9 @@
-"""Make the generated documents of this checkout: python -m docs_build [STUDY ...].
+"""Publish the results of studies in this checkout: python -m docs_build [STUDY ...].
 
-The pages of studies are renewed from what is stored. They are written to the outputs, and, where the results are not
-provisional, also to the folder of the study and to README.md, which has the answer. With --pictures, the small pictures
-of README.md and of the page of results are drawn instead, into outputs/readme. The reference of all keys is made by
-python -m docs_build.configuration.
+What is stored becomes the published answer: the table of judgements and the pages in the folder of each study, and
+README.md and other documents, which look numbers up in that table (`pomrl.report.lookups`). Results that are
+provisional or old are not published. With --pictures, the small pictures of README.md and of the page of results are
+drawn instead, into outputs/readme. The reference of all keys is made by python -m docs_build.configuration.
 """
 
 from pathlib import Path
@@ -16,19 +16,13 @@ from pomrl.commands.terminal import warn
 from pomrl.configuration.study import Study, find, shipped_studies
 from pomrl.configuration.wording import number_of
 from pomrl.drawing.figures_of_study import versions
-from pomrl.judging import claims_of_variants
+from pomrl.judging import claims_of_variants, judgements
 from pomrl.judging.judgements import Judgements
-from pomrl.report import answer, pages
+from pomrl.report import lookups, pages
 from pomrl.store import files
 from pomrl.store.derived import DerivedFiles
 
 ROOT = Path(__file__).parents[1]
-
-ANSWER = "the answer, made by docs_build"
-"""The part of a document with the answer of a study."""
-
-DOCUMENTS = (ROOT / "README.md", ROOT / "docs/speed.md")
-"""The documents with such parts."""
 
 
 @one_line_errors()
@@ -49,32 +43,43 @@ def renew(study: Study) -> list[Path]:
     """Renew the pages of a study in the outputs and in its folder, and return the paths of the latter."""
     judged = claims_of_variants.load_judgements(study)
     reproduce.renew_pages(study, judged)
-    return renew_tracked(study, judged)
+    return publish(study, judged)
 
 
-def renew_tracked(study: Study, judged: Judgements) -> list[Path]:
-    """Write the pages of a study into its folder, unless results are provisional or old; return the paths."""
-    few = [claim for claim in judged.main if claim.provisional]
-    if not judged.main or few or judged.older:
+def publish(study: Study, judged: Judgements) -> list[Path]:
+    """Write the table of judgements and the pages of a study into its folder, and the documents; return the paths.
+
+    Results that are provisional or old are not published.
+    """
+    if not reproduce.is_final(judged):
+        few = sum(claim.provisional for claim in judged.main)
         older = "verdicts are old" if judged.main else "no claims are judged"
-        reason = f"{number_of(len(few), 'claim')} with too few runs" if few else older
+        reason = f"{number_of(few, 'claim')} with too few runs" if few else older
         remedy = f"pomrl reproduce {study.word} computes them"
         warn(f"{study.word}: its own pages stay as they are, because {reason}; {remedy}")
         return []
-    written = []
-    for name, text in pages.read_documents(study).items():
-        target = study.folder / "pages" / f"{name}.md"
-        files.write(target, text.encode())
-        written.append(target)
-    for path in sorted((study.folder / "pages").glob("*.csv")):
+    described = [judgement for variant in study.variants for judgement in judged.of(variant.name).values()]
+    tables = [study.folder / judgements.FILE, *sorted((study.folder / "pages").glob("*.csv"))]
+    contents = {tables[0]: judgements.content(described)}
+    for path in tables[1:]:
         values = DerivedFiles((study.outputs / path.name).with_suffix(".json"))
-        if values.is_made:
-            files.write(path, values.content(path.name))
-            written.append(path)
-    for document in DOCUMENTS:
-        text = document.read_text(encoding="utf-8")
-        if f"<!-- {ANSWER} of {study.name} -->" in text:
-            parts = {f"{ANSWER} of {study.name}": answer.text(study, judged)}
-            files.write(document, pages.fill(text, parts).encode())
-            written.append(document)
-    return written
+        contents |= {path: values.content(path.name)} if values.is_made else {}
+    made = pages.read_documents(study).items()
+    contents |= {study.folder / "pages" / f"{name}.md": text.encode() for name, text in made}
+    for path, content in contents.items():
+        files.write(path, content)
+    for source in sources():
+        files.write(source.with_suffix(""), document(source).encode())
+    return [*contents, *(source.with_suffix("") for source in sources())]
+
+
+def sources() -> list[Path]:
+    """Return the documents outside of studies that have places to look up."""
+    return [path for pattern in ("*.md.in", "docs/*.md.in") for path in sorted(ROOT.glob(pattern))]
+
+
+def document(source: Path) -> str:
+    """Return what a document becomes with the published judgements."""
+    paper = find("pomrl")
+    results = pages.results_of(paper, judgements.read_published(paper))
+    return lookups.fill(source.read_text("utf-8"), results, source.name)

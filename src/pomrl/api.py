@@ -22,7 +22,7 @@ from pomrl.configuration.sources import PUBLISHED, Sources
 from pomrl.configuration.sweeps import sweep as settings_of
 from pomrl.results.chosen_runs import Chosen, Tasks, choose, filters
 from pomrl.results.statistics import Kind
-from pomrl.results.stored_sweeps import load_sweep
+from pomrl.results.stored_sweeps import concatenate, load_sweep
 from pomrl.results.summary_tables import summarise
 from pomrl.running.plan import estimate, plan, refuse_what_takes_long
 from pomrl.running.work import refuse_failures, work
@@ -171,7 +171,7 @@ def sweep(
     wanted = settings_of(_sources(config_dir), experiment, further=overrides.axes(settings))
     experiments = [setting.experiment for setting in wanted]
     _compute_experiments(experiments, report)
-    table = load_sweep(wanted).table
+    table = concatenate(load_sweep(wanted).tables)
     table.attrs = {"signatures": [*map(store.signature, experiments)], "settings": [*map(_flat, experiments)]}
     return table
 

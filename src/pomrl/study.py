@@ -70,6 +70,7 @@ if TYPE_CHECKING:
     from pomrl.judging.comparisons import best_grows as best_grows
     from pomrl.judging.comparisons import best_is_between as best_is_between
     from pomrl.judging.comparisons import best_is_in as best_is_in
+    from pomrl.judging.comparisons import closes_distance as closes_distance
     from pomrl.judging.comparisons import does_not_improve as does_not_improve
     from pomrl.judging.comparisons import in_more_than as in_more_than
     from pomrl.judging.comparisons import less as less
@@ -77,6 +78,7 @@ if TYPE_CHECKING:
     from pomrl.judging.comparisons import near as near
     from pomrl.judging.comparisons import no_better as no_better
     from pomrl.judging.comparisons import no_larger_minimum as no_larger_minimum
+    from pomrl.judging.comparisons import no_smaller_minimum as no_smaller_minimum
     from pomrl.judging.comparisons import no_worse as no_worse
     from pomrl.judging.comparisons import on_a_par as on_a_par
     from pomrl.judging.comparisons import slope as slope

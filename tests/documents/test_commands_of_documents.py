@@ -89,7 +89,7 @@ def big_ones_read_their_arguments(monkeypatch: pytest.MonkeyPatch) -> None:
         return None
 
     monkeypatch.setattr(claims, "check", nothing)
-    monkeypatch.setattr(figures, "draw_all", lambda *_: (0, {}))
+    monkeypatch.setattr(figures, "draw_all", lambda *_, **__: ([], {}))
     monkeypatch.setattr(report, "write", nothing)
     monkeypatch.setattr(article.article, "write", nothing)
     monkeypatch.setattr(reproduce, "stages", lambda *_, **__: {})

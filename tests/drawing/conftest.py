@@ -3,7 +3,7 @@ from collections.abc import Mapping
 import pandas as pd
 import pytest
 from tests.support.shipped import FIGURES
-from tests.support.synthetic import AXES, Lazy, make_sweep
+from tests.support.synthetic import AXES, Lazy, make_sweep, of_table
 
 from pomrl.drawing.drawing import Drawing
 from pomrl.results.stored_sweeps import StoredSweep, StoredSweeps
@@ -14,7 +14,7 @@ def sweeps(simulations: dict[str, pd.DataFrame]) -> StoredSweeps:
     """All sweeps, with random losses, and all simulations. Tests must not change their tables."""
 
     def make(name: str) -> StoredSweep:
-        return make_sweep(name) if name in AXES else StoredSweep(simulations[name], [], None, None)
+        return make_sweep(name) if name in AXES else of_table(simulations[name], [])
 
     return Lazy([*AXES, *simulations], make)
 

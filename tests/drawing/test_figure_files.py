@@ -10,10 +10,13 @@ import matplotlib as mpl
 import pandas as pd
 import pytest
 from matplotlib import pyplot as plt
+from matplotlib.backends import _backend_pdf_ps
 from tests.support.shipped import FIGURES
 from tests.support.synthetic import AXES, make_sweep, with_sweep
 
-from pomrl.drawing.files import Sidecar, save
+from pomrl.drawing import fonts, panels
+from pomrl.drawing.drawing import Drawing
+from pomrl.drawing.files import Sidecar, picture, save
 from pomrl.results.stored_sweeps import StoredSweeps
 from pomrl.store import StoreError
 from pomrl.store.derived import DerivedFiles
@@ -34,8 +37,8 @@ import pandas as pd
 from pomrl.configuration.study import find
 from pomrl.drawing.figure import figures_of
 from pomrl.drawing.files import Sidecar, save
-from pomrl.results.stored_sweeps import StoredSweep
-sweeps = {"task_similarity": StoredSweep(pd.read_parquet(sys.argv[1]), [], 100, None)}
+from tests.support.synthetic import AXES, of_table
+sweeps = {"task_similarity": of_table(pd.read_parquet(sys.argv[1]), [*AXES["task_similarity"]], 100)}
 (figure,) = (figure for figure in figures_of(find("pomrl")) if figure.name == "pomrl_vs_adapomrl")
 save(figure.draw(sweeps), pathlib.Path(sys.argv[2]), "once", Sidecar("once"))
 """
@@ -76,3 +79,20 @@ def test_sidecars_that_are_damaged_or_old_are_refused(tmp_path: Path, content: s
         DerivedFiles(tmp_path / "figure.json").write({}, json.loads(content))
     with pytest.raises(StoreError, match=r"figure\.json: it is damaged, or another version wrote it"):
         Sidecar.read(tmp_path / "figure.json")
+
+
+def test_pdf_files_have_truetype_fonts_whose_subsets_do_not_depend_on_files_written_before() -> None:
+    subset = _backend_pdf_ps.get_glyphs_subset
+    first, other, again = (picture(_text(words), "pdf") for words in ("γ of 1", "Losses, Δ", "γ of 1"))
+    assert _backend_pdf_ps.get_glyphs_subset is subset
+    assert first == again != other
+    fonts._subset.cache_clear()
+    assert picture(_text("γ of 1"), "pdf") == first
+    assert b"/CIDFontType2" in first
+    assert b"/Type3" not in first
+
+
+def _text(words: str) -> Drawing:
+    figure = panels.blank(1.0, 1.0)
+    figure.text(0.5, 0.5, words)
+    return Drawing(figure, pd.DataFrame())

@@ -46,10 +46,10 @@ class TestCommand:
         assert f"{len(few)} claims with fewer runs than they need" in words
         assert "    pomrl reproduce pomrl\n" in out
         assert "pomrl reproduce pomrl adds them" in words
-        page = claims_page(PAPER, judged, {})
+        page = claims_page(PAPER, judged)
         assert "opposite under" not in words + page
         assert by_text["A.5"].verdict is Verdict.UNDECIDED
-        assert (by_text["A.5"].runs, by_text["A.5"].needed) == (12, 1000)
+        assert (by_text["A.5"].runs, by_text["A.5"].needed) == (12, 4000)
         assert "Q1.1" in by_text  # it reads ada-POMRL with its default start, which is one of the three
 
     def test_a_claim_is_judged_on_the_runs_that_all_that_it_reads_has(
@@ -59,7 +59,7 @@ class TestCommand:
             store_runs(start, runs)
         basis = Basis("printed", settings, CLAIMS)
         outcome = judge_claim(basis, BY_ID["A.5"], Reader())
-        assert (outcome.needed, outcome.runs) == (1000, 3)
+        assert (outcome.needed, outcome.runs) == (4000, 3)
 
 
 def store_runs(start: float, runs: int) -> None:

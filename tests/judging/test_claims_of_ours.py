@@ -9,14 +9,17 @@ from tests.support.worlds import OURS, as_claimed, made_of, verdict
 
 from pomrl.configuration.study import find
 from pomrl.judging.claim import claims_of
+from pomrl.judging.outcomes import Outcome
 from pomrl.judging.verdict import Verdict
 from pomrl.results.losses import SweepLosses
 from pomrl.studies.beyond.claims.families import FAMILIES, SPREADS
+from pomrl.studies.beyond.claims.horizons_and_priors import CONCENTRATIONS, SIGMAS
 from pomrl.studies.horizons.claims import PROBLEMS, SIZES
 
 HOLDS, NOT = Verdict.HOLDS, Verdict.DOES_NOT_HOLD
 GAMMAS = np.array([0.5, 0.9, 0.95, 0.99])
 BEYOND = {claim.id: claim for claim in OURS}
+H5 = BEYOND["H5"]
 HORIZONS = {claim.id: claim for claim in claims_of(find("horizons"))}
 ALL, FIRST_FIVE = dict.fromkeys(FAMILIES, 0.1), dict.fromkeys(FAMILIES[:5], 0.1)
 ROWS_MOVE = dict.fromkeys(("inventory", "queue", "forest", "frozen_lake_8x8"), 0.1)
@@ -70,6 +73,37 @@ class TestFamilies:
     def test_horizons_have_to_grow_in_more_than_half(self) -> None:
         assert self.judged("M3", grows=FAMILIES[:5]) is HOLDS
         assert self.judged("M3", grows=FAMILIES[:4]) is not HOLDS
+
+
+class TestReadings:
+    """H5, which is about two sweeps: that of the text has two readings, and that of the notebook is the third."""
+
+    def judged(self, best: tuple[str | float, ...] = ()) -> dict[str, Verdict]:
+        """Return the verdict under each reading, where a learner of the paper is best at one sigma of one reading."""
+
+        def mean(*key: str | float) -> float:
+            return 0.8 if key == best else 1.0 - 0.1 * (key[-1] == "empirical_bayes")
+
+        axes = ({key.rpartition(".")[2]: values for key, values in AXES[name].items()} for name in H5.sweeps)
+        parts = H5.parts({name: made_of(of, mean, GAMMAS[-1:]) for name, of in zip(H5.sweeps, axes, strict=True)})
+        assert len(parts) == 27
+        return Outcome(H5, 200).judged(parts).verdicts
+
+    def test_it_holds_where_empirical_bayes_is_best(self) -> None:
+        assert self.judged() == dict.fromkeys(("printed", "repaired", "computed"), HOLDS)
+
+    @pytest.mark.parametrize("estimator", ["pomrl", "ada_pomrl", "aggregating"])
+    @pytest.mark.parametrize(
+        ("reading", "setting"),
+        [
+            *(("printed", ("printed", sigma)) for sigma in SIGMAS),
+            *(("repaired", ("repaired", sigma)) for sigma in SIGMAS),
+            *(("computed", (concentration,)) for concentration in CONCENTRATIONS),
+        ],
+    )
+    def test_one_better_learner_refutes_one_reading(self, reading: str, setting: tuple, estimator: str) -> None:
+        expected = dict.fromkeys(("printed", "repaired", "computed"), HOLDS) | {reading: NOT}
+        assert self.judged((*setting, estimator)) == expected
 
 
 class TestHorizons:

@@ -66,5 +66,5 @@ class TestExactClaims:
 
     def test_they_have_neither_an_interval_nor_runs_in_the_table_of_all_comparisons(self, tmp_path: Path) -> None:
         read(tmp_path, [fair, loaded])
-        page = claims_page(PAPER, judgements.read(tmp_path, ["printed"]), {})
+        page = claims_page(PAPER, judgements.read(tmp_path, ["printed"]))
         assert "| X.2 | printed | heads | exactly 0.987 | < 0.05 |  | does not hold |\n" in page

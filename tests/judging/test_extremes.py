@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 from tests.support.worlds import heavy_tailed
 
+from pomrl.judging.comparisons import closes_distance
 from pomrl.judging.extremes import (
     largest,
     may_be_best,
@@ -66,6 +67,51 @@ def test_error_where_means_tie_is_at_most_the_one_asked_for(rng, estimate):
     intervals = np.array([estimate(rng).interval(0.2) for _ in range(600)])
     missed = (intervals[:, 0] > 0.0) | (intervals[:, 1] < 0.0)
     assert missed.sum() <= stats.binom(600, 0.2).ppf(0.999)
+
+
+def far_apart(rng: np.random.Generator, runs: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return losses of a learner, of the worst and of the best one, with means 1.2, 2 and 1: 80 % is closed.
+
+    In many runs the worst one is better than the best.
+    """
+    common = heavy_tailed(rng, runs)
+    noise = rng.normal(size=(3, runs))
+    return common + 0.2 + 0.3 * noise[0], common + 1.0 + 2.0 * noise[1], common + noise[2]
+
+
+def test_the_share_of_a_distance_has_fiellers_interval(rng):
+    """Its ends are the roots r of a quadratic: the mean of (worst - a) - r (worst - best) is t standard errors."""
+    a, worst, best = far_apart(rng, 100)
+    assert ((worst - best) < 0.0).sum() > 20
+    estimate = closes_distance(a, worst, best, "").estimate
+    top, bottom = worst - a, worst - best
+    t2 = stats.t(99).ppf(0.995) ** 2
+    (tt, tb), (_, bb) = np.cov(top, bottom) / 100 * t2
+    x, y = top.mean(), bottom.mean()
+    roots = np.roots([y**2 - bb, 2.0 * (tb - x * y), x**2 - tt])
+    assert estimate.value == pytest.approx(x / y)
+    assert estimate.interval(0.01) == pytest.approx(sorted(roots), abs=1e-6)
+
+
+@pytest.mark.parametrize("runs", [50, 300])
+def test_the_share_of_a_distance_is_covered_on_both_sides(rng, runs):
+    intervals = np.array([closes_distance(*far_apart(rng, runs), "").estimate.interval(0.1) for _ in range(600)])
+    one_sided = stats.binom(600, 0.05)
+    for missed in (intervals[:, 0] > 0.8, intervals[:, 1] < 0.8):
+        assert one_sided.ppf(0.001) <= missed.sum() <= one_sided.ppf(0.999)
+
+
+def test_the_share_of_a_distance_does_not_depend_on_the_unit_of_losses(rng):
+    a, worst, best = far_apart(rng, 300)
+    one, other = (closes_distance(k * a + 3, k * worst + 3, k * best + 3, "") for k in (1.0, 1024.0))
+    assert one.estimate.interval(0.01) == pytest.approx(other.estimate.interval(0.01), rel=1e-6)
+    assert (one.p_hold, one.p_refute) == pytest.approx((other.p_hold, other.p_refute))
+
+
+def test_a_ratio_to_a_mean_that_is_not_positive_is_unknown(rng):
+    a, worst, best = far_apart(rng, 300)
+    estimate = closes_distance(a, best, worst, "").estimate
+    assert np.isnan([estimate.value, *estimate.interval(0.05)]).all()
 
 
 @pytest.mark.parametrize("make", [minimum_difference, minimum_ratio])

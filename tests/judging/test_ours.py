@@ -104,4 +104,4 @@ def test_what_is_reported_has_no_verdict_and_is_in_the_table(basis: Basis, tmp_p
 def page(folder: Path, made: Sequence[Judgement]) -> str:
     """Return the page of claims that is made of the table of judgements."""
     judgements.write(folder, made, "pomrl claims beyond")
-    return claims_page(BEYOND, judgements.read(folder), {})
+    return claims_page(BEYOND, judgements.read(folder))

@@ -1,14 +1,17 @@
 """Verdicts follow from estimates, on single claims and on all of them together."""
 
+import re
+
 import numpy as np
 import pytest
 from scipy import stats
 from tests.support.verdicts import by_itself
-from tests.support.worlds import heavy_tailed
+from tests.support.worlds import BY_ID, heavy_tailed
 
 from pomrl.judging.comparisons import less, no_better, no_worse, on_a_par
-from pomrl.judging.inference import mean
-from pomrl.judging.verdict import Part, Verdict, claimed_range
+from pomrl.judging.inference import Correlation, Student, mean
+from pomrl.judging.outcomes import Outcome, judge_part
+from pomrl.judging.verdict import Comparison, Part, Verdict, claimed_range
 
 HOLDS, NOT, OPEN = Verdict.HOLDS, Verdict.DOES_NOT_HOLD, Verdict.UNDECIDED
 
@@ -71,3 +74,37 @@ class TestVerdicts:
     def test_what_is_claimed_in_words(self):
         words = [claimed_range(-np.inf, 0.0), claimed_range(0.95, np.inf), claimed_range(-0.1, 0.1)]
         assert words == ["< 0", "> 0.95", "within ±0.1"]
+
+
+class TestDecidingRuns:
+    """An undecided claim says how many runs would probably decide it."""
+
+    @pytest.mark.parametrize("part", [{"below": 0.0}, {"above": -0.1, "below": 0.1, "margin": 0.1}])
+    def test_so_many_runs_decide_where_the_estimate_stays(self, part: dict[str, float]) -> None:
+        for value in np.linspace(-0.3, 0.3, 25):
+            few = judged_at(value, 400, part)
+            if few.verdict is not Verdict.UNDECIDED:
+                continue
+            runs = few.deciding_runs
+            assert 400 < runs < np.inf
+            assert judged_at(value, round(1.2 * runs), part).verdict is not Verdict.UNDECIDED
+            assert judged_at(value, round(0.8 * runs), part).verdict is Verdict.UNDECIDED
+
+    def test_it_is_said_with_one_digit(self) -> None:
+        outcome = Outcome(BY_ID["Q1.1"], 400, 0.001).judged([Part("a less b", student(-0.05, 400), below=0.0)])
+        assert outcome.verdict is Verdict.UNDECIDED
+        assert re.search(
+            r"an interval that is too wide to tell; about \d0?,000 runs would probably tell$", outcome.reason
+        )
+
+    def test_a_rank_correlation_has_no_such_number(self) -> None:
+        estimate = Correlation(0.5, 1000, np.linspace(-0.5, 1.0, 999))
+        assert judge_part(Part("rank correlation", estimate, above=0.0), 0.001).deciding_runs == np.inf
+
+
+def student(value: float, runs: int) -> Student:
+    return Student(value, runs, 1.0 / np.sqrt(runs))
+
+
+def judged_at(value: float, runs: int, part: dict[str, float]) -> Comparison:
+    return judge_part(Part("a less b", student(value, runs), **part), 0.001)  # pyright: ignore[reportArgumentType]

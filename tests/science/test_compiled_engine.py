@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from tests.support.engine_fuzzer import assert_engines_agree
 
-from pomrl.science.data import Trajectories
 from pomrl.science.solvers import compiled
 from pomrl.science.solvers.elimination import SMALL
 from pomrl.science.solvers.evaluation import chain_value
@@ -43,39 +42,6 @@ def test_values_of_chains_have_the_same_bits_at_every_size(S: int) -> None:
     P, R, gammas = rng.dirichlet(np.ones(S), (19, S)), rng.standard_normal((19, S)), rng.random(19)
     ours, theirs = with_engines(lambda: chain_value(P, R, gammas))
     np.testing.assert_array_equal(ours.view(np.int64), theirs.view(np.int64))
-
-
-@built
-@pytest.mark.parametrize(
-    ("T", "n", "S", "A", "length", "batches", "m"),
-    [(3, 4, 10, 2, 6, 5, 4), (2, 1, 1, 1, 3, 2, 1), (1, 3, 17, 5, 1, 1, 9)],
-)
-def test_trajectories_are_the_same(T: int, n: int, S: int, A: int, length: int, batches: int, m: int) -> None:
-    P = np.random.default_rng(S).dirichlet(np.full(S, 0.2), (T, n, S, A))
-
-    def draw() -> np.ndarray:
-        rngs = [np.random.default_rng(run) for run in range(n)]
-        return Trajectories(length=length).draw(rngs, P, m, batches)
-
-    ours, theirs = with_engines(draw)
-    np.testing.assert_array_equal(ours, theirs)
-    assert (ours.sum((-3, -2, -1)) == m * length).all()
-
-
-@built
-@pytest.mark.parametrize(
-    ("below", "uniform", "m", "said"),
-    [
-        (1.0, 1.0, 1, "not in"),
-        (1.0, -1e-300, 1, "not in"),
-        (1.0, np.nan, 1, "not in"),
-        (0.9, 0.95, 1, "does not end with 1"),
-        (1.0, 0.5, 2, "no multiple of m"),
-    ],
-)
-def test_trajectories_through_what_is_no_model_are_refused(below: float, uniform: float, m: int, said: str) -> None:
-    with pytest.raises(ValueError, match=said):
-        compiled.trajectories(np.full((1, 1, 2, 1, 2), below), np.full((1, 3, 1, 3), uniform), m)
 
 
 @built

@@ -48,7 +48,7 @@ def test_values_over_a_horizon_of_policies_that_do_not_depend_on_the_step_or_loo
         by_steps = policy if policy.ndim == 4 else policy[:, :, None]
         every = by_steps[:, 0, np.minimum(np.arange(4), by_steps.shape[2] - 1)]
         expected = [forwards(P_i, R_i, steps[None], 0.9)[0] for P_i, R_i, steps in zip(P, R, every, strict=True)]
-        V, _, index, _ = criterion.distinct_values(P, R, policy)
+        V, _, index = criterion.distinct_values(P, R, policy)
         assert_allclose(V[index[:, 0]], expected, atol=1e-12)
         assert (criterion.planning_loss(P, R, policy) >= 0).all()
     assert_array_equal(criterion.planning_loss(P, R, BackwardInduction(steps=4).plan(P, R, np.array([0.9]))), 0.0)

@@ -1,11 +1,13 @@
 """Batches of transitions, and the ways in which they are sampled."""
 
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import pytest
+from tests.support.plain_draws import task_key, trajectories, transitions
 
-from pomrl.science.data import MOST_ONE_BY_ONE, Batch, Generative, Trajectories, Unequal
+from pomrl.science.data import Batch, Generative, Trajectories, Unequal
+from pomrl.science.sampling.reference import MOST_ONE_BY_ONE
 
 
 def model(seed: int, S: int = 4, A: int = 2) -> np.ndarray:
@@ -15,33 +17,26 @@ def model(seed: int, S: int = 4, A: int = 2) -> np.ndarray:
     return weight / weight.sum(-1, keepdims=True)
 
 
-def counted_one_by_one(P: np.ndarray, u: np.ndarray, m: int, length: int) -> np.ndarray:
-    """The transitions of m trajectories that follow uniform numbers u[1 + length, m], each simulated by itself."""
-    S, A, _ = P.shape
-    counts = np.zeros(P.shape, int)
-    for i in range(m):
-        s = int(u[0, i] * S)
-        for step in range(length):
-            a = int(u[1 + step, i] * A)
-            left = u[1 + step, i] * A - a
-            following = 0
-            while left >= P[s, a, : following + 1].sum() and P[s, a, following + 1 :].any():
-                following += 1
-            counts[s, a, following] += 1
-            s = following
-    return counts
-
-
 def test_trajectories_are_those_of_a_simulation_one_by_one():
     P, m, length, batches = np.stack([[model(0), model(1)], [model(2), model(3)]]), 3, 6, 2
     drawn = Trajectories(length=length).draw([np.random.default_rng(run) for run in range(2)], P, m, batches)
     for run in range(2):
-        u = np.random.default_rng(run).random((2, 1 + length, batches * m))
+        rng = np.random.default_rng(run)
         for t in range(2):
+            key = task_key(rng)
             for batch in range(batches):
-                of_batch = u[t, :, batch * m : (batch + 1) * m]
-                expected = counted_one_by_one(P[t, run], of_batch, m, length)
-                assert np.array_equal(drawn[t, run, batch], expected)
+                assert np.array_equal(drawn[t, run, batch], trajectories(key, P[t, run], m, length, batch))
+
+
+def test_batches_of_a_generative_model_are_those_of_numbers_one_by_one():
+    P = np.stack([[model(0), model(1)], [model(2), model(3)]])
+    drawn = Generative().draw([np.random.default_rng(run) for run in range(2)], P, 5, 3)
+    for run in range(2):
+        rng = np.random.default_rng(run)
+        for t in range(2):
+            key = task_key(rng)
+            for batch in range(3):
+                assert np.array_equal(drawn[t, run, batch], transitions(key, P[t, run], 5, batch))
 
 
 @pytest.mark.parametrize("m", [5, MOST_ONE_BY_ONE, MOST_ONE_BY_ONE + 1])
@@ -63,18 +58,6 @@ def test_unequal_numbers_of_transitions_have_the_mean_m(numbers: Literal["extrem
     visits = Unequal(numbers=numbers).draw([np.random.default_rng(0)], P, 5, 1).sum(-1)
     assert visits.mean() == pytest.approx(5, abs=4 * visits.std() / visits.size**0.5)
     assert visits.max() <= Unequal(numbers=numbers).most_visits(5)
-
-
-def test_states_that_rounding_leaves_out_are_not_reached():
-    """Ten probabilities of 0.1 add up to less than 1, and so do nine and a zero to less than their sum."""
-    P = np.array([0.1] * 3 + [0.7, 0.0, 0.0])
-
-    class Largest(np.random.Generator):
-        def random(self, size: Any = None, *_: Any, **__: Any) -> Any:  # type: ignore[override]
-            return np.full(size, np.nextafter(1.0, 0.0))
-
-    drawn = Trajectories(length=4).draw([Largest(np.random.PCG64(0))], np.tile(P, (1, 1, 6, 2, 1)), 2, 1)
-    assert set(np.nonzero(drawn)[-1]) == {3}
 
 
 def test_the_frequencies_of_what_was_not_visited_are_uniform() -> None:

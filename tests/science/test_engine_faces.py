@@ -103,12 +103,13 @@ def test_engines_agree_whatever_the_arguments_under_sanitizers(tmp_path: Path) -
 
 
 def sanitize(folder: Path) -> None:
-    """Build a copy of the package's engine with sanitizers in a folder, with fewer optimisations than setup.py asks."""
+    """Build a copy of the extension modules with sanitizers in a folder, with fewer optimisations than usual."""
     shutil.copytree(ROOT / "src" / "pomrl", folder / "pomrl", ignore=shutil.ignore_patterns("*.so", "__pycache__"))
-    source = folder / "pomrl" / "science" / "solvers" / "_compiled.c"
-    digest = hashlib.sha256(source.read_bytes()).hexdigest()
+    science = folder / "pomrl" / "science"
     flags = "-O1 -ffp-contract=off -Wno-psabi -shared -fPIC -fno-omit-frame-pointer"
     sanitizers = "-fsanitize=address,undefined -fno-sanitize-recover=all"
-    of_python = [f"-I{sysconfig.get_paths()['include']}", f'-DSOURCE_DIGEST="{digest}"']
-    command = ["gcc", *flags.split(), *sanitizers.split(), *of_python, source, "-o", source.with_suffix(".abi3.so")]
-    subprocess.run(command, check=True, capture_output=True)
+    for source in (science / "solvers" / "_compiled.c", science / "sampling" / "_sampling.c"):
+        digest = hashlib.sha256((science / "_buffers.h").read_bytes() + source.read_bytes()).hexdigest()
+        of_python = [f"-I{sysconfig.get_paths()['include']}", f'-DSOURCE_DIGEST="{digest}"']
+        command = ["gcc", *flags.split(), *sanitizers.split(), *of_python, source, "-o", source.with_suffix(".abi3.so")]
+        subprocess.run(command, check=True, capture_output=True)

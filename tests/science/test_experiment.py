@@ -4,6 +4,7 @@ from math import sqrt
 import numpy as np
 import pandas as pd
 import pytest
+from tests.support.plain_draws import task_key, transitions
 from tests.support.sample_models import all_policies, brute_force_value, value_of
 
 from pomrl.science import drawn_tasks
@@ -87,15 +88,6 @@ def test_methods_meet_the_same_tasks_and_batches():
     assert np.all(without.loc[~first, "model_error"] != pomrl.loc[~first, "model_error"])
 
 
-def transitions(rng: np.random.Generator, P: np.ndarray, m: int) -> np.ndarray:
-    """The number of m transitions from each pair to each state, which follow uniform numbers one by one."""
-    counts = np.zeros(P.shape)
-    for u in rng.random((m, *P.shape[:2])):
-        for s, a in np.ndindex(u.shape):
-            counts[s, a, np.searchsorted(P[s, a].cumsum()[:-1], u[s, a], side="right")] += 1
-    return counts
-
-
 @pytest.mark.parametrize("planner", [PolicyIteration(), ValueIteration()])
 @pytest.mark.parametrize("adaptive", [False, True])
 def test_table_of_one_run_by_a_slow_and_independent_computation(planner, adaptive: bool):
@@ -117,7 +109,7 @@ def test_table_of_one_run_by_a_slow_and_independent_computation(planner, adaptiv
         P_t = tasks.draw_tasks(task_stream, mean, 1)[0]
         deviation = 0.4 if t <= 2 else sqrt(np.var(batches, axis=0, ddof=1).max())
         deviation = deviation if adaptive else sqrt(sigma)
-        batches.append(transitions(batch_stream, P_t, m) / m)
+        batches.append(transitions(task_key(batch_stream), P_t, m) / m)
         alpha = 0.0 if t == 1 else 1 / (deviation**2 * (1 + 1 / t) * m + 1)
         P_hat = alpha * np.mean(batches, axis=0) + (1 - alpha) * batches[-1]
         V_star = brute_force_value(P_t, R, gamma_eval)

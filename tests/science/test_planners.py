@@ -17,7 +17,7 @@ from pomrl.science import planners
 from pomrl.science.mdp import planning_loss
 from pomrl.science.planners import Planner, PolicyIteration, ValueIteration
 from pomrl.science.solvers import action_ties, compiled
-from pomrl.science.solvers.evaluation import check_models, magnitude, reward_scale
+from pomrl.science.solvers.evaluation import check_models
 
 every_planner = pytest.mark.parametrize("planner", [PolicyIteration(), ValueIteration()], ids=["policy", "value"])
 GAMMAS = np.array([0.0, 0.5, 0.99, 0.9999])
@@ -83,22 +83,15 @@ def test_policy_iteration_that_does_not_end_is_an_error(S: int, without_engine: 
     monkeypatch.setattr(planners, "_PATIENCE", 5)
     if without_engine:
         monkeypatch.setattr(compiled, "is_built", lambda: False)
-    monkeypatch.setattr(action_ties, "ACTION_TIE_TOLERANCE", -1.0)
+    monkeypatch.setattr(action_ties, "ROUNDING", -1.0)
     P, R = random_models(np.random.default_rng(11), 2, S, 2)
     with pytest.raises(ArithmeticError, match="model 0"):
         PolicyIteration().plan(P, R, np.array([0.5]))
 
 
-# The size of rewards, and models with few transitions
+# The unit of rewards
 
 LONG = np.array([0.0, 0.3, 0.6, 0.9, 0.99])
-
-
-def test_the_scale_is_that_of_the_largest_reward_of_either_sign() -> None:
-    R = np.array([[[1.0, -5.0], [2.0, 0.5]], [[0.0, 0.0], [-0.01, 0.001]], [[0.0, 0.0], [0.0, 0.0]]])
-    np.testing.assert_array_equal(reward_scale(R), [5.0, 1.0, 1.0])
-    np.testing.assert_array_equal(magnitude(R), [5.0, 2.0**-6, 1.0])
-    assert reward_scale(np.empty((0, 3, 2))).shape == (0,)
 
 
 @every_planner

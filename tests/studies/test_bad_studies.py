@@ -145,8 +145,8 @@ def test_a_page_whose_code_fails_is_one_line(here: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        ("estimator=name", "estmator=name", "LookupError: the sweep has no experiment with estmator"),
-        (".regret", ".task(9)", "LookupError: there is no task 9: tasks count from 1, and the experiment has 2"),
+        ("estimator=name", "estmator=name", "NotInSweepError: the sweep has no experiment with estmator"),
+        (".regret", ".task(9)", "NotInSweepError: there is no task 9: tasks count from 1, and the experiment has 2"),
         ("    return [", "    return [] and [", "TypeError: a claim returns a list of parts"),
     ],
 )
@@ -165,8 +165,12 @@ def test_a_figure_that_fails_is_named_and_the_others_are_drawn(here: Path) -> No
     assert status == 1, said
     (line,) = [line for line in said.splitlines() if "broken" in line]
     assert re.fullmatch(r"broken is not drawn: drawn/figures.py:\d+: ZeroDivisionError: division by zero", line)
-    assert "outputs/studies/drawn/figures/curves.png" in printed.splitlines()
-    assert printed.splitlines()[-1] == "outputs/studies/drawn/report/index.html"
+    assert (here / "outputs/studies/drawn/figures/curves.png").is_file()
+    assert printed.splitlines()[-3:] == [
+        "report   outputs/studies/drawn/report/index.html",
+        "claims   outputs/studies/drawn/claims.csv",
+        "figures  outputs/studies/drawn/figures",
+    ]
 
 
 def test_studies_are_listed_beside_one_that_is_bad(here: Path) -> None:

@@ -57,7 +57,7 @@ def test_bounds_on_loss_and_regret_hold():
 def test_corrected_bound_holds_for_all_mixing_rates_at_once():
     """The error is convex in the weight of the past and the bound linear, so that the weights 0 and 1 tell of all."""
     distribution = UniformBall(zeros=1, measure="std")
-    problem = Problem(S=4, A=1, m=20, T=6, sigma=0.02, gamma_eval=0.0, seed=1, task_distribution=distribution)
+    problem = Problem(S=4, A=1, m=20, T=6, sigma=0.015, gamma_eval=0.0, seed=1, task_distribution=distribution)
     radius = np.array([[distribution.almost_sure_radius(problem.mean(run))] for run in range(500)])
     methods = [
         Method(

@@ -381,5 +381,5 @@ def test_e19_figure_5_does_not_show_m_transitions_from_each_pair():
     for name, of in (("text", by_text), ("notebook", by_notebook)):
         (table,) = tables(of.problem, [of.method], range(100))
         losses[name] = table.groupby("run")["planning_loss"].mean()
-    assert losses["text"].mean() < drawn / 2
+    assert losses["text"].mean() < drawn - 4 * losses["text"].std() / 10
     assert abs(losses["notebook"].mean() - drawn) < 4 * losses["notebook"].std() / 10

@@ -3,7 +3,7 @@
     python -m tests.support.engine_fuzzer 500
 
 It draws the dtypes, byte orders, layouts, sizes and values of models, discount factors and policies, also wrong ones,
-and calls the faces of planning, of evaluation and of trajectories with each engine. Under the sanitizers
+and calls the faces of planning, of evaluation and of draws with each engine. Under the sanitizers
 (`tests/science/test_engine_faces.py`), memory that is read or written out of bounds ends the process.
 """
 
@@ -15,9 +15,10 @@ from unittest.mock import patch
 
 import numpy as np
 
-from pomrl.science.data import Trajectories
+from pomrl.science.data import Data, Generative, Trajectories
 from pomrl.science.mdp import optimal_value, planning_loss
 from pomrl.science.planners import PolicyIteration
+from pomrl.science.sampling import draws
 from pomrl.science.solvers import compiled
 from pomrl.science.solvers.evaluation import policy_value
 
@@ -91,9 +92,12 @@ def spoilt(rng: np.random.Generator, array: np.ndarray) -> np.ndarray:
     return array
 
 
-def drawn_trajectories(P: np.ndarray, length: int, m: int, batches: int) -> np.ndarray:
-    rngs = [np.random.default_rng(run) for run in range(len(P))]
-    return Trajectories(length=length).draw(rngs, P[None], m, batches)
+def drawn_batches(P: np.ndarray, data: Data, m: int, batches: int) -> np.ndarray:
+    return data.draw([np.random.default_rng(run) for run in range(len(P))], P[None], m, batches)
+
+
+def drawn_models(P: np.ndarray, concentration: float) -> np.ndarray:
+    return draws.dirichlet(np.arange(5, dtype=np.uint64), concentration * P.reshape(-1, P.shape[-1]))
 
 
 def case(rng: np.random.Generator) -> list[tuple[Callable[..., Any], tuple[Any, ...]]]:
@@ -111,9 +115,14 @@ def case(rng: np.random.Generator) -> list[tuple[Callable[..., Any], tuple[Any, 
     gammas, policies = cast(rng, spoilt(rng, gammas), NUMBERS, wrong), cast(rng, policy, INTEGERS, wrong)
     of_one = cast(rng, policy[:, 0] if G else np.zeros((M, S), int), INTEGERS, wrong)
     gamma = float(rng.choice([0.0, 0.5, 0.99, 0.9999]))
-    drawn = [(drawn_trajectories, (transitions, *rng.integers(1, 6, 3).tolist()))] if transitions.size else []
+    m, batches, length = rng.integers(1, 6, 3).tolist()
+    drawn = [
+        (drawn_batches, (transitions, Trajectories(length=length), m, batches)),
+        (drawn_batches, (transitions, Generative(), int(rng.choice([m, 70, 10**6])), batches)),
+        (drawn_models, (transitions, 10.0 ** float(rng.uniform(-6, 6)))),
+    ]
     return [
-        *drawn,
+        *(drawn if transitions.size else []),
         (PolicyIteration().plan, (P, R, gammas)),
         (optimal_value, (P, R, gamma)),
         (planning_loss, (P, R, policies, gamma)),
@@ -123,8 +132,8 @@ def case(rng: np.random.Generator) -> list[tuple[Callable[..., Any], tuple[Any, 
 
 def outcome(call: Callable[..., Any], arguments: tuple[Any, ...], engine: str) -> tuple[str, Any]:
     """What a call returns, to the last bit, or the kind of its error and its message."""
-    is_compiled = patch.object(compiled, "is_built", lambda: engine == "compiled")
-    with is_compiled, np.errstate(all="ignore"):
+    choices = (patch.object(module, "is_built", lambda: engine == "compiled") for module in (compiled, draws))
+    with next(choices), next(choices), np.errstate(all="ignore"):
         try:
             found = call(*arguments)
         except (ValueError, ArithmeticError) as error:

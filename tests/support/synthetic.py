@@ -2,7 +2,6 @@
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TypeVar
@@ -13,7 +12,7 @@ import yaml
 
 from pomrl.configuration.sources import SWEEPS
 from pomrl.configuration.study import shipped_studies
-from pomrl.results.stored_sweeps import StoredSweep
+from pomrl.results.stored_sweeps import Source, StoredSweep
 
 Value = TypeVar("Value")
 
@@ -95,7 +94,14 @@ class Lazy(Mapping[str, Value]):
 
 def make_sweep(name: str, runs: int = RUNS, tasks: int = TASKS) -> StoredSweep:
     """Return a sweep with this number of runs and, unless a setting says otherwise, of tasks."""
-    return StoredSweep(make_table(AXES[name], runs, 1 if name == "illustration" else tasks), [], PROMISED[name], None)
+    return of_table(make_table(AXES[name], runs, 1 if name == "illustration" else tasks), [*AXES[name]], PROMISED[name])
+
+
+def of_table(table: pd.DataFrame, keys: list[str], promised: int | None = None) -> StoredSweep:
+    """Return the sweep over the settings in these columns of a table, in the order of its rows."""
+    tables = [part for _, part in table.groupby(keys, sort=False)] if keys else [table]
+    settings = [dict(zip(keys, part[keys].head(1).to_dict("split")["data"][0], strict=True)) for part in tables]
+    return StoredSweep(tables, [Source("", 0, of, {}) for of in settings], promised, keys=keys)
 
 
 def make_sweeps(runs: int = RUNS, tasks: int = TASKS) -> Lazy[StoredSweep]:
@@ -110,4 +116,4 @@ def with_sweep(sweeps: Mapping[str, StoredSweep], name: str, sweep: StoredSweep)
 
 def with_table(sweeps: Mapping[str, StoredSweep], name: str, table: pd.DataFrame) -> Lazy[StoredSweep]:
     """Return the sweeps with another table for one of them."""
-    return with_sweep(sweeps, name, replace(sweeps[name], table=table))
+    return with_sweep(sweeps, name, of_table(table, [*sweeps[name].keys], sweeps[name].promised))

@@ -30,14 +30,15 @@ def main(parser: Parser) -> None:
     add_variants(parser)
     arguments = parser.parse_args()
     study = find(arguments.study)
-    claims = claims_of(study)
-    if any(claim.sweeps for claim in claims) and not store.all_experiments():
+    variants = find_variants(study, arguments.variants)
+    if any(claim.sweeps for claim in claims_of(study)) and not store.all_experiments():
         exit_with(_nothing_stored(study))
-    check(study, find_variants(study, arguments.variants))
+    names = judge(study, variants)
+    show(study, claims_of_variants.load_judgements(study), names)
 
 
-def check(study: Study, variants: Sequence[Variant], *, compute: bool = False) -> None:
-    """Judge the claims of a study under variants, write the table of judgements, and print the verdicts.
+def judge(study: Study, variants: Sequence[Variant], *, compute: bool = False) -> list[str]:
+    """Judge the claims of a study under variants, and write the table of judgements; return their names.
 
     Args:
         study: The study.
@@ -66,7 +67,7 @@ def check(study: Study, variants: Sequence[Variant], *, compute: bool = False) -
     names = list(dict.fromkeys(judgement.variant for judgement in made))
     judged_on = claims_of_variants.digest_basis(study, claims, names)
     judgements.write(study.outputs, made, f"pomrl claims {study.word}", judged_on)
-    show(study, claims_of_variants.load_judgements(study), names)
+    return names
 
 
 def needed_experiments(basis: Basis) -> list[Experiment]:

@@ -26,9 +26,9 @@ def show(study: Study, judged: Judgements, shown: Sequence[str]) -> None:
         print_frame(pd.DataFrame(of_each).T.reindex(columns=list(Verdict)).rename_axis("variant").reset_index())
         return
     listed = judged.first_under(shown)
-    columns = views.columns(judged, shown, {})
+    columns = views.columns(judged, shown)
     print_frame(pd.DataFrame(columns).map(lambda cell: cell.replace("**", "")))
-    terminal.print(f"{views.legend(study, columns)} All comparisons are in {table_of_judgements.FILE}.")
+    terminal.print(f"{views.legend(study)} All comparisons are in {table_of_judgements.FILE}.")
     if shown[0] in study.described.headline:
         from pomrl.report import answer  # here, because templates take long to load
 

@@ -24,9 +24,10 @@ from pomrl.drawing import figures_of_study
 from pomrl.drawing.figure import figures_of
 from pomrl.judging import claims_of_variants, views
 from pomrl.judging.claim import claims_of
-from pomrl.judging.judgements import Judgements
+from pomrl.judging.judgements import FILE, Judgements, read_published
 from pomrl.judging.outcomes import with_runs
-from pomrl.report import pages
+from pomrl.judging.published import compare
+from pomrl.report import answer, pages
 from pomrl.report.answer import claims_page
 
 CLAIMS = "claims"
@@ -49,8 +50,33 @@ def main(parser: Parser) -> None:
         failed |= bool(work())
         seconds[name] = time.monotonic() - start
     print("\n".join(f"{name:24} {of:6.1f} s" for name, of in seconds.items()), file=sys.stderr, flush=True)
+    failed |= conclude(study, is_published=not arguments.runs)
     if failed:
         raise SystemExit(1)
+
+
+def conclude(study: Study, *, is_published: bool) -> bool:
+    """Print the answer, how it compares with the published one, and where results are.
+
+    It returns whether a verdict is another one than published. With other numbers of runs than the published ones there
+    is nothing to compare.
+    """
+    judged, published = claims_of_variants.load_judgements(study), read_published(study)
+    differs = False
+    if judged.main and (counts := answer.text(study, judged, in_short=True)):
+        print(counts.replace("**", "").replace("\n\n", "\n"))
+    if judged.main and published.main and is_published:
+        agreement = compare(judged, published, [variant.name for variant in study.variants])
+        print("\n".join([*agreement.turned, *agreement.different, str(agreement)]))
+        differs = bool(agreement.turned)
+    places = {
+        "report": study.outputs / "report" / "index.html",
+        "article": study.outputs / "article.pdf",
+        "claims": study.outputs / FILE,
+        "figures": study.outputs / "figures",
+    }
+    print("\n".join(f"{name:8} {path}" for name, path in places.items() if path.exists()))
+    return differs
 
 
 def stages(study: Study, runs: int | None, variants: str | None) -> Mapping[str, Callable[[], object]]:
@@ -64,11 +90,11 @@ def stages(study: Study, runs: int | None, variants: str | None) -> Mapping[str,
         ConfigError: The study has no sweeps, claims or figures, or cannot be composed under one of its variants.
     """
     named = [*study.families] if variants == "all" else (variants or "").split(",")
-    families = [family for name, family in study.families.items() if name in named]
+    families = [study.family(name) for name in named if name and name not in study.described.variants]
     work: dict[str, Callable[[], object]] = {"sweeps": lambda: compute_sweeps(study, runs)}
     if every := claims_of(study):
         claims_of_variants.refuse_failing(study, [claim for claim in every if claim.sweeps])
-        work["claims"] = lambda: claims.check(study, study.variants, compute=runs is None)
+        work["claims"] = lambda: _judge(study, compute=runs is None)
     if families:
         work["variants"] = lambda: _variants(study, families, compute=runs is None)
     drawn = figures_of_study.Selection(study, figures_of_study.versions(study))
@@ -78,22 +104,42 @@ def stages(study: Study, runs: int | None, variants: str | None) -> Mapping[str,
         raise ConfigError(f"{study.word}: it has no sweeps, no claims and no figures yet")
     _refuse_what_cannot_be_composed(drawn)
     work["pages"] = lambda: renew_pages(study, claims_of_variants.load_judgements(study))
-    work["report"] = lambda: print(report.write(study))
+    work["report"] = lambda: _report(study)
     if study.article.is_file() and runs is None:
         work["article"] = lambda: _typeset(study)
     return work
 
 
+def _judge(study: Study, *, compute: bool) -> None:
+    claims.judge(study, study.variants, compute=compute)
+
+
+def _report(study: Study) -> None:
+    report.write(study)
+
+
 def renew_pages(study: Study, judged: Judgements) -> None:
-    """Write the pages of a study to its outputs, and a line for each whose results are not stored, or are old."""
-    for line in pages.renew(study):
-        warn(line)
+    """Write the pages of a study to its outputs, and a line where results are old.
+
+    A page whose results are not stored stays as the folder of the study has it. So do pages that look numbers up, where
+    these are provisional.
+    """
+    lacking = pages.renew(study)
+    if not study.families:  # under which such results are computed
+        for line in lacking:
+            warn(line)
+    if is_final(judged):
+        for name, text in pages.look_up(study, judged).items():
+            pages.write(study, name, text)
     if judged.older:
         warn(f"{study.word}: {views.older_in_words(study, judged)}")
     if judged.main:
-        named = study.families.items()
-        families = {name: [of.name for of in family.variants if of.is_single] for name, family in named}
-        pages.write(study, CLAIMS, claims_page(study, judged, families))
+        pages.write(study, CLAIMS, claims_page(study, judged))
+
+
+def is_final(judged: Judgements) -> bool:
+    """Return whether there are judgements, all of them on the runs that they need, and by the present code."""
+    return bool(judged.main) and not judged.older and not any(judgement.provisional for judgement in judged.main)
 
 
 def _typeset(study: Study) -> None:
@@ -103,7 +149,7 @@ def _typeset(study: Study) -> None:
     except ModuleNotFoundError:
         warn("the article is left out, because typst is not installed; pip install 'pomrl[article]' installs it")
     else:
-        print(article.write(study))
+        article.write(study)
 
 
 def _refuse_what_cannot_be_composed(drawn: figures_of_study.Selection) -> None:
@@ -125,7 +171,7 @@ def _variants(study: Study, families: Sequence[Family], *, compute: bool) -> Non
     """Judge claims under families of variants."""
     for family in families:
         if family.is_judged:
-            claims.check(study, family.variants, compute=compute)
+            claims.judge(study, family.variants, compute=compute)
             continue
         wanted = [(variant, name) for variant in family.variants for name in variant.sweeps or ()]
         settings = chain.from_iterable(study.settings(name, variant) for variant, name in wanted)

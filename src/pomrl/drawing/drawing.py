@@ -1,6 +1,6 @@
 """The series that a figure shows, the table of its points, and the drawing made of both."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -63,12 +63,22 @@ class Series:
 
     def rows(self, sweeps: StoredSweeps) -> pd.DataFrame:
         """Return the stored rows that the series shows, with the metric in the place of the loss if they have one."""
-        return self.view(with_metric(self._choose(sweeps[self.sweep].table)))
+        sweep = sweeps[self.sweep]
+        shown = [
+            self._choose(table, set(self.settings) - set(source.settings))
+            for table, source in zip(sweep.tables, sweep.sources, strict=True)
+            if self.shows(self.sweep, source.settings)
+        ]
+        rows = shown[0] if len(shown) == 1 else pd.concat(shown or [sweep.nothing], ignore_index=True)
+        return self.view(with_metric(rows))
 
-    def _choose(self, table: pd.DataFrame) -> pd.DataFrame:
+    def _choose(self, table: pd.DataFrame, names: Collection[str]) -> pd.DataFrame:
+        """Return the rows of a table with the values in `settings` of the columns of these names."""
+        if not names:
+            return table
         chosen = np.ones(len(table), bool)
-        for name, value in self.settings.items():
-            column = table[name]
+        for name in names:
+            column, value = table[name], self.settings[name]
             chosen &= (column == value if isinstance(value, str) else np.isclose(column, value)).astype(bool)
         return table.loc[chosen]
 
@@ -90,7 +100,7 @@ class Series:
 
         Rows are those at the values in `settings`; `what` names what the values are, for the column band.
         """
-        rows = self._choose(table)
+        rows = self._choose(table, self.settings)
         points = pd.DataFrame({"x": rows[x].astype(float), "mean": rows[y], "lower": np.nan, "upper": np.nan})
         return points.assign(panel=self.panel, series=self.look.label, band=what, n=0, marker=False).loc[:, COLUMNS]
 

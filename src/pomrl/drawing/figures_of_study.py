@@ -7,7 +7,7 @@ with 95 % intervals of the mean over all runs that its curves share.
 import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 
@@ -31,6 +31,10 @@ MOST_RUNS = 4000
 
 FOLDER = "figures"
 """The folder of figures in the outputs of a study; those of variants have folders in it."""
+
+
+Loaded = dict[tuple[str, int], StoredSweep]
+"""Sweeps that were read, by their names and the most runs of each experiment."""
 
 
 @dataclass(frozen=True)
@@ -61,8 +65,10 @@ class Selection:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The outcome of drawing a figure."""
+    """The outcome of drawing a version of a figure."""
 
+    name: str
+    """The name of the version."""
     files: list[Path] = field(default_factory=list)
     """The files of the figure, if it is drawn."""
     problem: str = ""
@@ -91,43 +97,60 @@ def version_of(study: Study, name: str) -> Figure:
 
 
 def draw(selections: Sequence[Selection]) -> Iterator[Outcome]:
-    """Draw figures in parallel, and yield the outcome of each.
+    """Draw figures in parallel, and yield the outcome of each version.
 
     No file belongs to two of the selections. The simulations that figures show have to be stored.
     """
-    of = [selection for selection in selections for _ in selection.names]
-    names = [name for selection in selections for name in selection.names]
-    return one_by_one(_draw, of, names, workers=1 if len(names) < FEW else None)
+    of_figures = [replace(selection, names=names) for selection in selections for names in _by_figure(selection)]
+    workers = 1 if sum(len(of.names) for of in of_figures) < FEW else None
+    return chain.from_iterable(one_by_one(_draw_versions, of_figures, workers=workers))
 
 
-def _draw(selection: Selection, name: str) -> Outcome:
+def _by_figure(selection: Selection) -> list[list[str]]:
+    """Return the names of the versions of each figure of a selection."""
+    of_figures: dict[str, list[str]] = {}
+    for name in selection.names:
+        of_figures.setdefault(version_of(selection.study, name).name, []).append(name)
+    return list(of_figures.values())
+
+
+def _draw_versions(selection: Selection) -> list[Outcome]:
+    """Draw versions of one figure, which share what they read."""
+    loaded: Loaded = {}
+    return [_draw(selection, name, loaded) for name in selection.names]
+
+
+def _draw(selection: Selection, name: str, loaded: Loaded) -> Outcome:
     """Draw a version of a figure."""
     lacking: dict[str, str] = {}
     try:
-        sweeps = load_sweeps(selection, name)
+        sweeps = load_sweeps(selection, name, loaded)
         lacking |= {sweep: stored.lacking for sweep, stored in sweeps.items() if stored.lacking}
         drawing, sidecar = draw_version(selection, name, sweeps)
-        return Outcome(save(drawing, selection.folder, name, sidecar), lacking=lacking)
+        return Outcome(name, save(drawing, selection.folder, name, sidecar), lacking=lacking)
     except (ValueError, StoreError, OSError) as error:
         problem = str(error)
     except Exception as error:  # whatever code of somebody's own raises
         module = sys.modules[version_of(selection.study, name).module]
         problem = f"{place_of(error, str(module.__file__))}: {in_words(error)}"
-    return Outcome(problem=f"{name} is not drawn: {problem}", lacking=lacking)
+    return Outcome(name, problem=f"{name} is not drawn: {problem}", lacking=lacking)
 
 
-def load_sweeps(selection: Selection, name: str) -> dict[str, StoredSweep]:
+def load_sweeps(selection: Selection, name: str, loaded: Loaded | None = None) -> dict[str, StoredSweep]:
     """Return what a version of a figure shows of its sweeps and simulations.
 
     It is as many runs as all of its experiments have, and no more than the sweeps promise if there are no intervals.
+    What was loaded before is not read again.
     """
-    figure = version_of(selection.study, name)
+    figure, loaded = version_of(selection.study, name), {} if loaded is None else loaded
     shown = shown_settings(figure, selection)
     shared = shared_runs(chain.from_iterable(shown.values()))
-    found = {
-        sweep: load_sweep(settings, most=min(shared, promised_runs(settings) if name == figure.name else MOST_RUNS))
-        for sweep, settings in shown.items()
-    }
+    found: dict[str, StoredSweep] = {}
+    for sweep, settings in shown.items():
+        most = min(shared, promised_runs(settings) if name == figure.name else MOST_RUNS)
+        if (sweep, most) not in loaded:
+            loaded[sweep, most] = load_sweep(settings, most)
+        found[sweep] = loaded[sweep, most]
     return found | {simulation.name: load_simulation(simulation) for simulation in figure.simulations}
 
 

@@ -10,6 +10,7 @@ from matplotlib.backend_bases import get_registered_canvas_class
 from pydantic import TypeAdapter, ValidationError
 
 from pomrl.drawing.drawing import Drawing
+from pomrl.drawing.fonts import reused_subsets
 from pomrl.drawing.style import context
 from pomrl.results.stored_sweeps import Source
 from pomrl.store import StoreError
@@ -78,7 +79,7 @@ def picture(drawing: Drawing, kind: str, dpi: float = 300) -> bytes:
     """
     buffer, figure = BytesIO(), drawing.figure
     before = figure.canvas, figure.dpi
-    with context():
+    with context(), reused_subsets():
         canvas: Any = get_registered_canvas_class(kind)(figure)
         figure.dpi = dpi
         getattr(canvas, f"print_{kind}")(buffer, metadata=_UNSAID[kind])

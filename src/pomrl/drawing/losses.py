@@ -13,8 +13,9 @@ from pomrl.drawing import panels
 from pomrl.drawing.drawing import Drawing, Series, collect
 from pomrl.drawing.style import TEXT_WIDTH, Look, context, look, sequence
 from pomrl.drawing.views import View, at_largest_gamma, in_task
-from pomrl.results.statistics import Kind, band, best_gamma
+from pomrl.results.statistics import Kind, band
 from pomrl.results.stored_sweeps import StoredSweeps
+from pomrl.science.gamma_star import minimising
 
 METHODS = ("oracle", "without_meta", "pomrl", "ada_pomrl")
 """The estimators that most figures compare."""
@@ -92,9 +93,10 @@ class Panel:
         """
         shown = kind or self.band
         for series in self.series:
-            rows = series.rows(sweeps)
-            marked = best_gamma(rows.assign(curve=0), ["curve"])["gamma"].tolist() if self.x == "gamma" else ()
-            yield series.points(band(rows, [self.x], kind=shown), self.x, shown, marked)
+            bands = band(series.rows(sweeps), [self.x], kind=shown)
+            curve = bands[["gamma", "mean"]].to_numpy(float).T if self.x == "gamma" and len(bands) else None
+            marked = () if curve is None else [minimising(*curve).item()]
+            yield series.points(bands, self.x, shown, marked)
 
     def draw(self, ax: Axes, data: pd.DataFrame) -> None:
         """Draw the panel from the table of the figure."""

@@ -59,6 +59,17 @@ def no_better(a: LossPerRun, b: LossPerRun, words: str) -> Part:
     return Part(f"{words}, relative, {PAIRED}", ratio(a, b), above=-MARGIN, margin=MARGIN)
 
 
+def closes_distance(a: LossPerRun, worst: LossPerRun, best: LossPerRun, words: str) -> Part:
+    """Compare whether the mean of a is nearer to that of `best` than a `MARGIN` of the distance from `worst` to it.
+
+    The number is the share of the distance that is closed, (worst - a) / (worst - best) in means, by the t tests of
+    worst - a - r (worst - best). They suppose that the mean distance is positive, which `less` shows beside it: runs in
+    which it is not are no obstacle. NaN where the mean distance is not positive in the runs.
+    """
+    distance = worst - best
+    return Part(f"{words}, {PAIRED}", ratio(distance + worst - a, distance), above=1.0 - MARGIN, margin=MARGIN)
+
+
 def does_not_improve(loss: Float[np.ndarray, "n T"], words: str) -> Part:
     """Compare whether a loss changes from the first task to the last by less than a `MARGIN` of its mean."""
     level = loss.mean(1)
@@ -102,6 +113,11 @@ def smaller_minimum(a: Float[np.ndarray, "n G"], b: Float[np.ndarray, "n G"], wo
 def no_larger_minimum(a: Float[np.ndarray, "n G"], b: Float[np.ndarray, "n G"], words: str) -> Part:
     """Compare whether the smallest mean loss of a exceeds that of b by less than a `MARGIN`."""
     return Part(f"{words}, relative, {PAIRED}", minimum_ratio(a, b), below=MARGIN, margin=MARGIN)
+
+
+def no_smaller_minimum(a: Float[np.ndarray, "n G"], b: Float[np.ndarray, "n G"], words: str) -> Part:
+    """Compare whether the smallest mean loss of a is below that of b by less than a `MARGIN`."""
+    return Part(f"{words}, relative, {PAIRED}", minimum_ratio(a, b), above=-MARGIN, margin=MARGIN)
 
 
 def best_grows(losses: Losses, curves: Float[np.ndarray, "n *rows X G"], words: str) -> Part:

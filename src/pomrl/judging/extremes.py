@@ -19,12 +19,13 @@ interval wider by about an eighth for I = 10.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import comb
 
 import numpy as np
 from jaxtyping import Float, Int
 from scipy.special import stdtr, stdtrit
 
-from pomrl.judging.inference import LARGE, Estimate, cautious, furthest
+from pomrl.judging.inference import Estimate, Skewness, conservative_quantile, conservative_t
 from pomrl.results.statistics import NO_SPREAD
 from pomrl.science.gamma_star import MEAN_TIE_TOLERANCE, minimising
 
@@ -46,34 +47,39 @@ class Pairs:
     """The means of the columns of b."""
     second: tuple[Float[np.ndarray, "I 1"], Float[np.ndarray, "I J"], Float[np.ndarray, " J"]]
     """The means of the products aa, ab and bb of deviations."""
-    third: tuple[Float[np.ndarray, "I 1"], Float[np.ndarray, "I J"], Float[np.ndarray, "I J"], Float[np.ndarray, " J"]]
+    third: tuple[Float[np.ndarray, "..."], ...]
     """The means of the products aaa, aab, abb and bbb of deviations."""
+    fourth: tuple[Float[np.ndarray, "..."], ...]
+    """The means of the products aaaa, aaab, aabb, abbb and bbbb of deviations."""
 
     @staticmethod
     def of(a: Means, b: Means) -> "Pairs":
         """Return the moments of two samples of the same runs."""
         n = len(a)
         x, y = a - a.mean(0), b - b.mean(0)
-        second = (x**2).mean(0)[:, None], x.T @ y / n, (y**2).mean(0)
-        third = (x**3).mean(0)[:, None], (x**2).T @ y / n, x.T @ y**2 / n, (y**3).mean(0)
-        return Pairs(n, a.mean(0), b.mean(0), second, third)
+        second, third, fourth = (
+            (
+                (x**order).mean(0)[:, None],
+                *((x ** (order - k)).T @ y**k / n for k in range(1, order)),
+                (y**order).mean(0),
+            )
+            for order in (2, 3, 4)
+        )
+        return Pairs(n, a.mean(0), b.mean(0), second, third, fourth)
 
     def difference(self, factor: float) -> Float[np.ndarray, "I J"]:
         """Return the mean of a - factor * b for each pair of columns."""
         return self.a[:, None] - factor * self.b
 
-    def deviation_and_skew(self, factor: float) -> tuple[Float[np.ndarray, "I J"], Float[np.ndarray, "I J"]]:
+    def deviation_and_skewness(self, factor: float) -> tuple[Float[np.ndarray, "I J"], Skewness]:
         """Return the standard error of each mean of a - factor * b, and its skewness; 0 where all runs are alike."""
-        aa, ab, bb = self.second
-        aaa, aab, abb, bbb = self.third
-        variance = np.clip(aa - 2.0 * factor * ab + factor**2 * bb, 0.0, None)
-        deviation = np.sqrt(variance / (self.runs - 1))
-        rounding = np.sqrt(NO_SPREAD * np.maximum(1.0, aa + factor**2 * bb) / self.runs)  # of differences of moments
-        deviation = np.where(deviation <= rounding, 0.0, deviation)
-        cubes = aaa - 3.0 * factor * aab + 3.0 * factor**2 * abb - factor**3 * bbb
-        spread = np.where(deviation > 0.0, variance, 1.0)
-        skew = np.where(deviation > 0.0, cubes / spread**1.5 / np.sqrt(self.runs), 0.0)
-        return deviation, skew if self.runs >= LARGE else np.zeros_like(skew)
+        variance, third, fourth = (_central_moment(of, factor) for of in (self.second, self.third, self.fourth))
+        deviation = np.sqrt(np.clip(variance, 0.0, None) / (self.runs - 1))
+        scale = self.second[0] + factor**2 * self.second[-1]
+        rounding = np.sqrt(NO_SPREAD * np.maximum(1.0, scale) / self.runs)  # of differences of moments
+        is_alike = deviation <= rounding
+        variance, third, fourth = np.where(is_alike, [[[1.0]], [[0.0]], [[3.0]]], [variance, third, fourth])
+        return np.where(is_alike, 0.0, deviation), Skewness.of_moments(variance, third, fourth, self.runs)
 
     def t(self, threshold: float, factor: float = 1.0) -> tuple[Float[np.ndarray, "I J"], Float[np.ndarray, "I J"]]:
         """Return the t statistics of a - factor * b against a threshold, with and without a correction for skewness.
@@ -81,11 +87,11 @@ class Pairs:
         The first array has the smaller of the two, and the second one the larger. They are NaN where a - factor * b is
         exactly the threshold in all runs.
         """
-        deviation, skew = self.deviation_and_skew(factor)
+        deviation, skewness = self.deviation_and_skewness(factor)
         gap = self.difference(factor) - threshold
         gap = np.where((deviation == 0.0) & (np.abs(gap) <= NO_SPREAD), 0.0, gap)  # what is left is rounding
         with np.errstate(divide="ignore", invalid="ignore"):
-            return cautious(gap / deviation, skew)
+            return conservative_t(gap / deviation, skewness)
 
     def is_less(self, threshold: float, factor: float = 1.0) -> float:
         """Return the p-value of the hypothesis that min(a) - factor * min(b) is at least a threshold."""
@@ -94,6 +100,12 @@ class Pairs:
     def is_more(self, threshold: float, factor: float = 1.0) -> float:
         """Return the p-value of the hypothesis that min(a) - factor * min(b) is at most a threshold."""
         return _some_of_all(stdtr(self.runs - 1, -self.t(threshold, factor)[0]).T)
+
+
+def _central_moment(products: Sequence[Float[np.ndarray, "..."]], factor: float) -> Float[np.ndarray, "I J"]:
+    """Return that of a - factor * b, from the means of the products of deviations of a and b."""
+    order = len(products) - 1
+    return np.asarray(sum(comb(order, k) * (-factor) ** k * product for k, product in enumerate(products)))
 
 
 def _some_of_all(p: Float[np.ndarray, "I J"]) -> float:
@@ -118,7 +130,7 @@ class Minimum(Estimate):
     @cached_property
     def errors(self) -> Float[np.ndarray, "I J"]:
         """The standard error of each pair of columns; of a ratio, those of a less so many times b."""
-        return self.pairs.deviation_and_skew(1.0 + self.value if self.is_ratio else 1.0)[0]
+        return self.pairs.deviation_and_skewness(1.0 + self.value if self.is_ratio else 1.0)[0]
 
     def _p_values(self, threshold: float) -> tuple[float, float]:
         level, factor = (0.0, 1.0 + threshold) if self.is_ratio else (threshold, 1.0)
@@ -131,10 +143,10 @@ class Minimum(Estimate):
             step = 2.0 * float(self.errors.max() / self.pairs.b.min())
             return self._end(0, -step, error), self._end(1, step, error)
         value = self.pairs.difference(1.0)
-        deviation, skew = self.pairs.deviation_and_skew(1.0)
+        deviation, skewness = self.pairs.deviation_and_skewness(1.0)
         of_a, of_b = (float(stdtrit(self.runs - 1, 1.0 - error / 2 / count)) for count in value.shape)
-        upper = (value + deviation * furthest(of_a, -skew)).max(1).min()
-        lower = (value - deviation * furthest(of_b, skew)).min(0).max()
+        upper = (value + deviation * conservative_quantile(of_a, -skewness)).max(1).min()
+        lower = (value - deviation * conservative_quantile(of_b, skewness)).min(0).max()
         return min(float(lower), self.value), max(float(upper), self.value)
 
     def _end(self, side: int, step: float, error: float) -> float:
@@ -159,6 +171,7 @@ class BestDifference(Estimate):
     of_a: Float[np.ndarray, " G"]
     """For each discount factor, the p-value of the hypothesis that it is the best one for a."""
     of_b: Float[np.ndarray, " G"]
+    is_discrete = True
 
     @cached_property
     def p(self) -> Float[np.ndarray, "G G"]:
@@ -206,9 +219,9 @@ def minimum_difference(a: Means, b: Means) -> Minimum:
 
 
 def minimum_ratio(a: Means, b: Means) -> Minimum:
-    """Estimate the smallest mean of the columns of a over that of those of b, less 1; NaN where the latter is 0."""
+    """Estimate the smallest mean of the columns of a over that of those of b, less 1; NaN unless that is positive."""
     smallest = b.mean(0).min()
-    value = float(a.mean(0).min() / smallest - 1.0) if smallest else np.nan
+    value = float(a.mean(0).min() / smallest - 1.0) if smallest > 0.0 else np.nan
     return Minimum(value, len(a), Pairs.of(a, b), is_ratio=True)
 
 

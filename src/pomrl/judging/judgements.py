@@ -12,13 +12,17 @@ from typing import Annotated, Any
 import pandas as pd
 from pydantic import BeforeValidator, ConfigDict, Field, PlainSerializer, ValidationError
 
+from pomrl.configuration.study import Study
 from pomrl.judging.outcomes import Outcome, by_topic, decisive
 from pomrl.judging.verdict import Columns, Comparison, Verdict, VerdictOrNone, Whole
 from pomrl.store import StoreError
-from pomrl.store.derived import DerivedFiles, read_rows, write_table
+from pomrl.store.derived import DerivedFiles, encode_table, parse_rows, read_rows, write_table
 
 FILE = "claims.csv"
 """The name of the table in the outputs of a study."""
+
+DIGITS = 12
+"""The significant digits of numbers in the table, more than another type of processor leaves equal."""
 
 JUDGED_ON = "judged_on"
 """The entry of the table's sidecar with the digest of what the claims were judged on, by variant."""
@@ -162,7 +166,12 @@ def write(folder: Path, made: Sequence[Judgement], command: str, judged_on: Mapp
     renewed = {judgement.variant for judgement in made}
     rest = [judgement for name in kept.variants if name not in renewed for judgement in kept.of(name).values()]
     said = {JUDGED_ON: {**kept.judged_on, **(judged_on or {})}}
-    write_table(table_of([*rest, *made]), folder / FILE, command, said)
+    write_table(table_of([*rest, *made]), folder / FILE, command, said, digits=DIGITS)
+
+
+def content(judgements: Sequence[Judgement]) -> bytes:
+    """Return the table of judgements as it is written."""
+    return encode_table(table_of(judgements), DIGITS)
 
 
 def table_of(judgements: Sequence[Judgement]) -> "pd.DataFrame":
@@ -182,14 +191,32 @@ def read(folder: Path, named: Sequence[str] = ()) -> Judgements:
         StoreError: The table is damaged, or another version wrote it.
     """
     path = folder / FILE
-    of_claims: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    rows = read_rows(path)
+    sidecar = DerivedFiles(path.with_suffix(".json")).read_sidecar() if rows else {}
+    return Judgements(_parse(rows, path, named), sidecar.get(JUDGED_ON, {}))
+
+
+def read_published(study: Study) -> Judgements:
+    """Return the judgements that the folder of a study has, from which its documents are made; none without a table.
+
+    Raises:
+        StoreError: Another version wrote the table.
+    """
+    path = study.folder / FILE
+    rows = parse_rows(path.read_bytes()) if path.is_file() else []
+    return Judgements(_parse(rows, path, list(study.described.variants)))
+
+
+def _parse(rows: Sequence[dict[str, str]], path: Path, named: Sequence[str]) -> Mapping[str, Mapping[str, Judgement]]:
+    """Return the judgements in the rows of a table, by variant and claim; the variants that are named come first."""
+    of_claims: dict[tuple[str, str], list[dict[str, str]]] = {}
+    by_variant: dict[str, dict[str, Judgement]] = {name: {} for name in named}
     try:
-        for row in read_rows(path):
+        for row in rows:
             of_claims.setdefault((row["variant"], row["claim"]), []).append(row)
-        found: dict[str, dict[str, Judgement]] = {name: {} for name in named}
-        for (variant, id), rows in of_claims.items():
-            found.setdefault(variant, {})[id] = Judgement.model_validate({**rows[0], "comparisons": rows})
+        for (variant, id), of_claim in of_claims.items():
+            judged = Judgement.model_validate({**of_claim[0], "comparisons": of_claim})
+            by_variant.setdefault(variant, {})[id] = judged
     except (KeyError, ValidationError) as error:
         raise StoreError(f"{path}: of another version ({error})") from error
-    said = DerivedFiles(path.with_suffix(".json")).read_sidecar() if of_claims else {}
-    return Judgements({name: of for name, of in found.items() if of}, said.get(JUDGED_ON, {}))
+    return {name: under for name, under in by_variant.items() if under}

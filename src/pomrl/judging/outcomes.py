@@ -9,12 +9,18 @@ less than matters, and is *undecided* otherwise.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from math import isfinite
+from math import ceil, inf, isfinite, log10
 
 from pomrl.configuration.parsing import Experiment
 from pomrl.judging.claim import Claim
 from pomrl.judging.verdict import NARROW, Comparison, Part, Verdict
 from pomrl.results.intervals import ERROR_RATE
+
+MANY_RUNS = 1e7
+"""The number of runs from which on it is not said that so many would decide a claim."""
+
+TINY = 1e-12
+"""The smallest gap between an estimate and a threshold that runs are estimated for."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +66,9 @@ class Outcome:
         if self.is_provisional:
             return f"fewer than {self.needed:,} runs are stored"
         part = decisive(self.parts)
-        return f"{part.compared}: {part.found} after {self.runs:,} runs, an interval that is too wide to tell"
+        too_wide = f"{part.compared}: {part.found} after {self.runs:,} runs, an interval that is too wide to tell"
+        runs = max(part.deciding_runs for part in self.parts if part.verdict is Verdict.UNDECIDED)
+        return f"{too_wide}; about {_round_up(runs):,} runs would probably tell" if runs < MANY_RUNS else too_wide
 
     def judged(self, parts: Sequence[Part]) -> "Outcome":
         """Return the outcome in which the parts have these estimates; with too few runs, they decide nothing."""
@@ -78,15 +86,34 @@ class Outcome:
 
 
 def with_runs(experiment: Experiment, runs: int) -> Experiment:
-    """Return an experiment of which so many runs are requested, however long they take."""
-    return replace(experiment, request=replace(experiment.request, runs=runs, yes=True))
+    """Return an experiment of which so many runs are requested."""
+    return replace(experiment, request=replace(experiment.request, runs=runs))
 
 
 def judge_part(part: Part, error: float) -> Comparison:
     """Judge a part by its interval with this error."""
-    found = Comparison.of(part, error)
-    is_alike = found.verdict is Verdict.UNDECIDED and _no_difference(part, found.lower, found.upper)
-    return found.but(verdict=Verdict.NO_DIFFERENCE) if is_alike else found
+    judged = Comparison.of(part, error)
+    if judged.verdict is not Verdict.UNDECIDED:
+        return judged
+    if _no_difference(part, judged.lower, judged.upper):
+        return judged.but(verdict=Verdict.NO_DIFFERENCE)
+    return judged.but(deciding_runs=_deciding_runs(part, judged.lower, judged.upper))
+
+
+def _deciding_runs(part: Part, lower: float, upper: float) -> float:
+    """Return about how many runs would decide a part if its estimate stays, since widths fall as 1 / sqrt(runs)."""
+    value, runs = part.estimate.value, part.estimate.runs
+    if part.estimate.is_discrete or not isfinite(upper - lower):
+        return inf
+    nearest = min((end for end in (part.above, part.below) if isfinite(end)), key=lambda end: abs(end - value))
+    gap, width = abs(nearest - value), upper - value if nearest > value else value - lower
+    wider = max(upper - value, value - lower)
+    to_clear = (width / max(gap, TINY)) ** 2
+    if part.margin is not None:
+        to_be_narrow = ((upper - lower) / (NARROW * part.margin)) ** 2
+    else:
+        to_be_narrow = (wider / max(part.interest - gap, TINY)) ** 2
+    return runs * min(to_clear, to_be_narrow)
 
 
 def _no_difference(part: Part, lower: float, upper: float) -> bool:
@@ -106,6 +133,12 @@ def decisive(parts: Sequence[Comparison]) -> Comparison:
     if verdict is Verdict.DOES_NOT_HOLD:
         return min(of_verdict, key=lambda judged: judged.p_refute)
     return max(of_verdict, key=lambda judged: judged.p_hold)
+
+
+def _round_up(number: float) -> int:
+    """Return the next number that has one significant digit."""
+    unit = 10 ** int(log10(number))
+    return ceil(number / unit) * unit
 
 
 def by_topic(verdicts: Iterable[tuple[str, Verdict | None]]) -> dict[str, Verdict]:

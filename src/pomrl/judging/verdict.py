@@ -151,6 +151,8 @@ class Comparison(Columns):
     """Whether the verdict on the claim rests on it; where there is no verdict, whether it is the first one."""
     p_hold: float = Field(default=1.0, exclude=True)
     p_refute: float = Field(default=1.0, exclude=True)
+    deciding_runs: float = Field(default=inf, exclude=True)
+    """The number of runs that would probably decide it, if the estimate stays; infinite where that is not known."""
 
     @staticmethod
     def of(part: Part, error: float) -> "Comparison":

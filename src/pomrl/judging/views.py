@@ -1,6 +1,6 @@
 """The judgements of a study in words and in Markdown; terminal and page use the same words."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 
 from pomrl.configuration.study import Study
 from pomrl.judging.judgements import Judgement, Judgements
@@ -34,40 +34,33 @@ def verdict_with_topics(judgement: Judgement) -> str:
 DECISIVE = "decisive comparison, estimate [interval], claimed"
 """The column of the table of claims with the comparison on which a verdict rests."""
 
-OPPOSITE = "opposite under"
-"""The column of the table of claims with the single choices that turn a verdict, if there are any."""
 
-
-def columns(judgements: Judgements, shown: Sequence[str], turned: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+def columns(judgements: Judgements, shown: Sequence[str]) -> dict[str, list[str]]:
     """Return the cells of the table of claims by column, as Markdown.
 
     Args:
         judgements: The judgements of a study.
         shown: The variants that have a column. The verdicts on topics are those of the first one.
-        turned: The variants under which the verdict on a claim is the opposite, by the claim's id.
     """
     listed = judgements.first_under(shown)
     main, *others = shown
     under = {name: [judgements.of(name).get(judgement.id) for judgement in listed] for name in others}
-    every = {
+    return {
         "claim": [f"**{of.id}**{' (s)' * of.selected_on} {of.statement} ({of.where})" for of in listed],
         main: [verdict_with_topics(judgement) if judgement.variant == main else "" for judgement in listed],
         **{name: [in_words(judgement.verdict) if judgement else "" for judgement in of] for name, of in under.items()},
         DECISIVE: [decisive_in_words(judgement.decisive) for judgement in listed],
     }
-    return every | ({OPPOSITE: [", ".join(turned.get(judgement.id, ())) for judgement in listed]} if turned else {})
 
 
-def legend(study: Study, shown: Collection[str]) -> str:
-    """Return what is to be said of the table of claims with these columns."""
+def legend(study: Study) -> str:
+    """Return what is to be said of the table of claims."""
     sentences = [
         "Each claim is judged once, on a number of runs that is fixed in advance.",
         "Where an interval shows that a number differs from the threshold of the claim by less than matters, there is "
         "no difference of interest.",
         "Its estimate is that of the decisive comparison, with the interval that decided it.",
     ]
-    if OPPOSITE in shown:
-        sentences.append("Then follow the single choices of the families of variants that turn the verdict.")
     return " ".join([*sentences, *([SELECTED] if study.described.cite else [])])
 
 

@@ -100,7 +100,8 @@ def planning_losses(
     by_action = large.by_action(rows, R.shape[1])
     different, which = np.unique(faces.policies(policies, *R.shape), axis=0, return_inverse=True)
     (best,) = large.plan(by_action, R, np.array([gamma_eval]))[1]
-    lost = np.abs(best - large.policy_values(by_action, R, different, gamma_eval))
-    loss = lost.max(1) if norm == "max" else lost.mean(1)
-    tolerance = action_ties.action_tie_tolerance(evaluation.magnitude(R[None]), gamma_eval)
-    return np.where(loss <= tolerance, 0.0, loss)[which]
+    V = large.policy_values(by_action, R, different, gamma_eval)
+    both = action_ties.have_both_signs(R)
+    size = large.policy_values(by_action, np.abs(R), different, gamma_eval) if both else np.abs(V)
+    lost = action_ties.differences(best, V, size)
+    return (lost.max(1) if norm == "max" else lost.mean(1))[which]

@@ -17,6 +17,9 @@ from jaxtyping import Float, Int
 LEAST = 1e-9
 """The least variance, in units of the variance of all rewards, so that no matrix is singular."""
 
+SMALLEST = 1e-12
+"""The same, in units of the squared mean of rewards, of whose variance rounding leaves no more."""
+
 Sums = Float[np.ndarray, "K S A S"]
 """A sum over the transitions of each task."""
 
@@ -116,7 +119,7 @@ def learn_rewards(counts: Int[np.ndarray, "K S A S"], total: Sums, squares: Sums
     mean = np.divide(total, n, out=np.zeros_like(total), where=n > 0)
     average = float(total.sum() / n.sum())
     scale = max(float(squares.sum() / n.sum()) - average**2, 0.0)
-    least = LEAST * scale + 1e-12 * (1.0 + average**2)
+    least = LEAST * scale + SMALLEST * average**2 or SMALLEST  # of rewards that are all 0
     freedom = float((n - 1.0).clip(0).sum())
     noise = max(float((squares - n * mean**2).clip(0).sum()) / max(freedom, 1.0), least)
     tasks = between(mean, n / noise, 0)

@@ -47,8 +47,11 @@ class Column:
     """The number of claims that have a verdict under the variant."""
 
 
-def text(study: Study, judgements: Judgements) -> str:
-    """Return, as Markdown, how many claims hold under each variant that the description names."""
+def text(study: Study, judgements: Judgements, *, in_short: bool = False) -> str:
+    """Return, as Markdown, how many claims hold under each variant that the description names.
+
+    In short, there are the numbers alone, without which claims these are and how sure that is.
+    """
     shown = tuple(headline(study, judgements))
     by_variants = group_by_variants(judgements, shown)
     once = [claim for found in by_variants.values() for claim in found if is_judged_once(claim, judgements, shown)]
@@ -69,7 +72,8 @@ def text(study: Study, judgements: Judgements) -> str:
         nowhere=nowhere,
         undecided=undecided,
         in_part=sum(Verdict.HOLDS in judgement.topics.values() for judgement in nowhere),
-        sure=how_sure(study, judgements),
+        sure="" if in_short else how_sure(study, judgements),
+        in_short=in_short,
     )
     return sub(r"\n{3,}", "\n\n", page.strip())
 
@@ -79,18 +83,10 @@ def is_judged_once(claim: Judgement, judgements: Judgements, variants: Sequence[
     return len(variants) > 1 and sum(claim.id in judgements.of(name) for name in variants) == 1
 
 
-def claims_page(study: Study, judgements: Judgements, families: Mapping[str, Sequence[str]]) -> str:
-    """Return the page of all claims, as Markdown: the answer, their table, the reasons, and all comparisons.
-
-    Args:
-        study: The study.
-        judgements: Its judgements.
-        families: The single variants of each family, under which the opposite of a verdict is looked for.
-    """
+def claims_page(study: Study, judgements: Judgements) -> str:
+    """Return the page of all claims, as Markdown: the answer, their table, the reasons, and all comparisons."""
     named = [name for name in study.described.variants if judgements.of(name)]
-    single = dict.fromkeys(name for of_family in families.values() for name in of_family)
-    turned = opposite(judgements, study.unchanged if study.unchanged in named else named[0], list(single))
-    cells = views.columns(judgements, named, turned)
+    cells = views.columns(judgements, named)
     page = render(
         "claims.md.j2",
         escapes=False,
@@ -100,7 +96,7 @@ def claims_page(study: Study, judgements: Judgements, families: Mapping[str, Seq
         listed=judgements.first_under(named),
         answer=text(study, judgements),
         older=views.older_in_words(study, judgements),
-        legend=views.legend(study, cells),
+        legend=views.legend(study),
         table=markdown([*cells], [*zip(*cells.values(), strict=True)]),
     )
     return f"{page.rstrip()}\n"
@@ -117,7 +113,7 @@ def how_sure(study: Study, judgements: Judgements) -> str:
     ]
     verdicts = [judgement.verdict for name in shown for judgement in judgements.of(name).values()]
     alike = verdicts.count(Verdict.NO_DIFFERENCE)
-    return " ".join(render("how_sure.j2", escapes=False, **known, others=others, alike=alike).splitlines())
+    return " ".join(render("how_sure.j2", escapes=False, **known, shown=shown, others=others, alike=alike).splitlines())
 
 
 def _collect(study: Study, judgements: Judgements) -> dict[str, Any]:
@@ -153,6 +149,18 @@ def group_by_variants(judgements: Judgements, variants: Sequence[str]) -> dict[t
         if found:
             groups.setdefault(key, []).append(next(iter(found.values())))
     return groups
+
+
+def count_groups(study: Study, judgements: Judgements) -> dict[str, int]:
+    """Return the number of claims, and of those that hold under all variants of the headline, none, or some of them.
+
+    The keys are `claims`, `all`, `none`, `undecided`, and the names of variants, such as `printed+computed`.
+    """
+    shown = headline(study, judgements)
+    found = group_by_variants(judgements, shown)
+    names = {tuple(shown): "all", (): "none", None: "undecided"}
+    by_name = {names.get(key, "+".join(key or ())): len(claims) for key, claims in found.items()}
+    return {"all": 0, "none": 0, "undecided": 0, **by_name, "claims": sum(by_name.values())}
 
 
 def columns(study: Study, judgements: Judgements) -> list[Column]:

@@ -24,7 +24,7 @@ from pomrl.drawing.figures_of_study import FOLDER
 from pomrl.judging.claims_of_variants import load_judgements
 from pomrl.judging.judgements import Judgement, Judgements
 from pomrl.judging.verdict import Comparison
-from pomrl.report.answer import group_by_variants, headline
+from pomrl.report.answer import count_groups, headline
 from pomrl.results.intervals import Interval
 from pomrl.store import StoreError
 from pomrl.store.derived import DerivedFiles, write_file
@@ -58,9 +58,6 @@ def write(study: Study) -> Path:
 def values(study: Study, judgements: Judgements, text: str) -> Mapping[str, Any]:
     """Return all that an article may name, as data for JSON; settings are those of the sweeps that its text names."""
     shown = headline(study, judgements)
-    groups = group_by_variants(judgements, shown)
-    names = {tuple(shown): "all", (): "none", None: "undecided"}
-    counts = {names.get(key, "+".join(key or ())): len(found) for key, found in groups.items()}
     tables = sorted((study.folder / "pages").glob("*.csv"))
     swept = dict.fromkeys(re.findall(r"#setting\(\s*\"([^\"]+)\"", text))
     return {
@@ -72,7 +69,7 @@ def values(study: Study, judgements: Judgements, text: str) -> Mapping[str, Any]
         },
         "claims": {name: {id: _judge(judgement) for id, judgement in judgements.of(name).items()} for name in shown},
         "order": [judgement.id for judgement in judgements.first_under(shown)],
-        "counts": {"all": 0, "none": 0, "undecided": 0} | counts | {"claims": sum(map(len, groups.values()))},
+        "counts": count_groups(study, judgements),
         "settings": {name: _settings(study, name) for name in swept if name in study.sweeps},
         "tables": {path.stem: json.loads(pd.read_csv(path).to_json(orient="records")) for path in tables},
     }

@@ -4,12 +4,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
+from operator import attrgetter
 
 from markupsafe import Markup
 
 from pomrl.configuration.study import Study
 from pomrl.drawing.figure import INTERVALS, figures_of
 from pomrl.drawing.figures_of_study import FOLDER
+from pomrl.execution.parallel import in_threads
 from pomrl.judging import claims_of_variants, views
 from pomrl.judging.judgements import Judgement, Judgements
 from pomrl.judging.over_variants import counts, rank
@@ -118,6 +120,7 @@ def html(study: Study, command: str, warn: Callable[[str], object] = str) -> str
     sources: dict[str, list[provenance.Shown]] = {"": []}
     for figure in figures:
         sources.setdefault(figure.variant, []).extend(chain.from_iterable(version.shown for version in figure.versions))
+    in_threads(attrgetter("picture"), [version for figure in figures for version in figure.versions])  # and kept
     return render(
         "study.html.j2",
         of=of,

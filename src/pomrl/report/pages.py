@@ -1,7 +1,8 @@
 """The pages of a study: documents in Markdown. Plain Python may make parts of them from what is stored.
 
 `pages/NAME.md` is a document. If there is a module `pages/NAME.py`, its function `parts(page)` returns new parts for
-the places `<!-- PART -->` to `<!-- end of PART -->` of the document; it may write tables and figures with `Page`.
+the places `<!-- PART -->` to `<!-- end of PART -->` of the document; it may write tables and figures with `Page`. If
+there is `pages/NAME.md.in`, the document is made of it, with what its places look up (`pomrl.report.lookups`).
 """
 
 import re
@@ -14,12 +15,13 @@ import pandas as pd
 
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.importing import in_words, place_of
-from pomrl.configuration.study import Study
+from pomrl.configuration.study import Study, find
 from pomrl.drawing.drawing import Drawing
 from pomrl.drawing.figures_of_study import FOLDER
 from pomrl.drawing.files import Sidecar, save
 from pomrl.judging import judgements
 from pomrl.judging.judgements import Judgements
+from pomrl.report import lookups
 from pomrl.store import StoreError
 from pomrl.store.derived import DerivedFiles, write_file, write_table
 
@@ -116,6 +118,34 @@ def renew(study: Study) -> list[str]:
             raise ConfigError(f"{study.word}: {where}: {in_words(error)}") from error
         write(study, name, content)
     return lacking
+
+
+def look_up(study: Study, judged: Judgements) -> dict[str, str]:
+    """Return the documents that are made of `pages/NAME.md.in`, by their names.
+
+    Raises:
+        ConfigError: A place has no meaning, or a sentence needs another verdict.
+    """
+    paths = sorted((study.folder / "pages").glob(f"*.md{lookups.SUFFIX}"))
+    results = results_of(study, judged)
+    return {
+        path.name.removesuffix(f".md{lookups.SUFFIX}"): lookups.fill(
+            path.read_text(encoding="utf-8"), results, f"{study.word}: pages/{path.name}"
+        )
+        for path in paths
+    }
+
+
+def results_of(study: Study, judged: Judgements) -> lookups.Results:
+    """Return what the documents of a study look up: its judgements, and the published ones of other studies."""
+
+    def read(name: str) -> tuple[Study, Judgements]:
+        if name == study.name:
+            return study, judged
+        other = find(name)
+        return other, judgements.read_published(other)
+
+    return lookups.Results(study, read)
 
 
 def write(study: Study, name: str, content: str) -> None:

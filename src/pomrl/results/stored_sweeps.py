@@ -37,14 +37,26 @@ class Source:
 class StoredSweep:
     """What is stored of a sweep."""
 
-    table: "pd.DataFrame"
-    """The tables of all experiments, one below the other; columns of the settings that vary stand in front."""
-    sources: list[Source]
-    """Where the tables come from: one source for each experiment that is stored."""
-    promised: int | None
+    tables: "Sequence[pd.DataFrame]"
+    """The table of each experiment that is stored; columns of the settings that vary stand in front."""
+    sources: Sequence[Source]
+    """Where each of the tables comes from."""
+    promised: int | None = None
     """The number of runs that the sweep asks for in its YAML file; None for a simulation, which has no runs."""
-    lacking: str | None
+    lacking: str | None = None
     """A line that says which runs are missing; None where none is."""
+    keys: Sequence[str] = ()
+    """The settings that vary."""
+
+    @property
+    def table(self) -> "pd.DataFrame":
+        """The tables of all experiments, one below the other."""
+        return concatenate([table.copy(deep=False) for table in self.tables or [self.nothing]])
+
+    @property
+    def nothing(self) -> "pd.DataFrame":
+        """A table with the columns of this one, and without rows."""
+        return self.tables[0].iloc[:0] if self.tables else pd.DataFrame(columns=[*self.keys, *SCHEMA])
 
 
 StoredSweeps = Mapping[str, StoredSweep]
@@ -59,7 +71,7 @@ def load_simulation(simulation: Simulation) -> StoredSweep:
     """
     table, digests = simulation.load(), simulation.files.read_sidecar()["files"]
     source = Source(simulation.signature, simulation.sequences, settings={}, blocks=digests)
-    return StoredSweep(table, [source], promised=None, lacking=None)
+    return StoredSweep([table], [source])
 
 
 def shared_runs(settings: Iterable[Setting]) -> int:
@@ -102,29 +114,31 @@ def load_sweep(settings: Sequence[Setting], most: int | None = None) -> StoredSw
             sources.append(Source.of(stored, shown, setting.varied))
     few = f"{len(lacking)} of {len(settings)} experiments have fewer than {promised} runs"
     line = f"{few} ({lacking[0]})" if lacking else None
-    keys = {key: isinstance(value, str) for key, value in settings[0].varied.items()}
-    return StoredSweep(_concatenate(tables, [source.settings for source in sources], keys), sources, promised, line)
+    tables = _with_settings(tables, [source.settings for source in sources])
+    return StoredSweep(tables, sources, promised, line, keys=[*settings[0].varied])
 
 
-def _concatenate(
-    tables: "Sequence[pd.DataFrame]", varied: Sequence[Mapping[str, Any]], keys: Mapping[str, bool]
-) -> "pd.DataFrame":
-    """Concatenate the tables of experiments, with a column for each key that varies. There may be no tables.
+def _with_settings(tables: "Sequence[pd.DataFrame]", settings: Sequence[Mapping[str, Any]]) -> "list[pd.DataFrame]":
+    """Return the tables of experiments with a column for each of their settings in front; words are categories."""
+    columns = {key: _column([of_table[key] for of_table in settings]) for key in (settings[0] if settings else ())}
+    of_tables = [
+        {key: values.iloc[[place]].repeat(len(table)).array for key, values in columns.items()}
+        for place, table in enumerate(tables)
+    ]
+    return [
+        pd.DataFrame({**varied, **dict(table.items())}, copy=False)
+        for varied, table in zip(of_tables, tables, strict=True)
+    ]
 
-    Columns are moved one after the other, because all of them together take much memory.
 
-    Args:
-        tables: The tables, which are empty afterwards.
-        varied: The values of the keys in each of them.
-        keys: Whether the values of each key are words, which become categories.
-    """
-    if not tables:
-        nothing = pd.DataFrame(columns=[*keys, *SCHEMA])
-        return nothing.astype(dict.fromkeys([key for key, is_word in keys.items() if is_word], "category"))
-    rows, columns = [len(table) for table in tables], {}
-    for key, is_word in keys.items():
-        values = pd.concat([pd.Series([settings[key]]) for settings in varied], ignore_index=True)
-        columns[key] = (values.astype("category") if is_word else values).repeat(rows).array
+def _column(values: Sequence[Any]) -> "pd.Series":
+    column = pd.concat([pd.Series([value]) for value in values], ignore_index=True)
+    return column.astype("category") if isinstance(values[0], str) else column
+
+
+def concatenate(tables: "Sequence[pd.DataFrame]") -> "pd.DataFrame":
+    """Return tables one below the other. They lose their columns, because two copies of all take much memory."""
+    columns: dict[str, Any] = {}
     for name in dict.fromkeys(str(name) for table in tables for name in table):
         parts = [table.pop(name) if name in table else pd.Series(np.nan, table.index) for table in tables]
         columns[name] = pd.concat(parts, ignore_index=True)

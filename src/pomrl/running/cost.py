@@ -1,8 +1,7 @@
 """What computing costs: an estimate of the seconds that one process needs for runs of a problem.
 
-Everything that depends on time uses this estimate: the table of a dry run, into how many parts blocks are divided, and
-the budget within which claims are decided. It depends on what is computed alone, not on the machine, so that nothing
-that is decided by it differs between machines.
+Everything that depends on time uses this estimate: the table of a dry run, and into how many parts blocks are divided.
+It depends on what is computed alone, not on the machine.
 
 The constants were fitted to the times of one core, with the compiled engine, for 6 to 300 states, 1 to 100 discount
 factors and 1 to 100 trials. The estimates are within a factor of about three there, and without the compiled engine.

@@ -3,23 +3,20 @@
 What travels through the loop over tasks are counts of transitions, because pairs (s, a) may be visited unequally often.
 """
 
-import math
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
-from jaxtyping import Bool, Float, Int, Num
+from jaxtyping import Bool, Float, Num
 from pydantic import Field
 
 from pomrl.checks import Component, make_read_only
-from pomrl.science.randomness import Generators
-from pomrl.science.solvers import compiled
-
-MOST_ONE_BY_ONE = 50
-"""The most transitions from each pair that are drawn one by one; more are drawn as multinomial numbers."""
+from pomrl.science.randomness import Generators, task_keys
+from pomrl.science.sampling import draws
+from pomrl.science.sampling.reference import Pooled
 
 MOST_TRANSITIONS = 10**6
 """The most transitions that a batch of trajectories may have."""
@@ -29,9 +26,6 @@ Counts = Num[np.ndarray, "*n S A S"]
 
 TaskModels = Float[np.ndarray, "T n S A S"]
 """The transition models of T tasks in each of n runs."""
-
-Sparse = tuple[Int[np.ndarray, " N"], Int[np.ndarray, " N"]]
-"""Positions in the ravelled numbers of transitions, which may occur several times, and what is added at each."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,11 +142,11 @@ class Data(Component):
             The number of transitions N(s, a, s') in each batch, [T, n, batches, S, A, S].
         """
 
-    def draw_sparse(self, rngs: Generators, P: TaskModels, m: int, batches: int) -> Sparse:
-        """Draw the same batches as `draw`, and return the positions of transitions and how many each stands for."""
-        counts = self.draw(rngs, P, m, batches).ravel()
-        cells = np.flatnonzero(counts)
-        return cells, counts[cells]
+    def draw_pooled(self, rngs: Generators, P: TaskModels, m: int, batches: int) -> Pooled:
+        """Draw the same batches as `draw`, and return sums over them, with axes [T, n] for tasks and runs."""
+        counts = self.draw(rngs, P, m, batches)
+        visits = counts.sum(-1, keepdims=True)
+        return Pooled(counts.sum(2), (counts / np.maximum(visits, 1)).sum(2), (visits[..., 0] > 0).sum(2))
 
     @abstractmethod
     def most_visits(self, m: int) -> int:
@@ -165,16 +159,9 @@ class Generative(Data):
     is_equal: ClassVar[bool] = True
 
     def draw(self, rngs: Generators, P: TaskModels, m: int, batches: int) -> Counts:
-        T, n, S, A, _ = P.shape
-        if m > MOST_ONE_BY_ONE:
-            repeated = np.broadcast_to(P[:, :, None], (T, n, batches, S, A, S))
-            return np.stack([rng.multinomial(m, repeated[:, i]) for i, rng in enumerate(rngs)], axis=1)
-        uniform = np.stack([rng.random((T, batches, m, S * A)) for rng in rngs])
-        below = np.moveaxis(cumulative(P).reshape(T, n, 1, S * A, S), -1, 0).copy()
-        state = next_states(below, uniform.transpose(3, 1, 0, 2, 4))  # m transitions of each pair
-        pair = np.arange(state[0].size).reshape(state[0].shape)
-        counts = np.bincount((pair * S + state).ravel(), minlength=pair.size * S)
-        return counts.reshape(T, n, batches, S, A, S)
+        T, n, *model, S = P.shape
+        counts = draws.transitions(task_keys(rngs, T).ravel(), P.reshape(T * n, -1, S), batches, m)
+        return counts.reshape(T, n, batches, *model, S)
 
     def most_visits(self, m: int) -> int:
         return m
@@ -234,53 +221,19 @@ class Trajectories(Data):
             )
 
     def draw(self, rngs: Generators, P: TaskModels, m: int, batches: int) -> Counts:
-        shape = (*P.shape[:2], batches, *P.shape[2:])
-        return np.bincount(self.draw_sparse(rngs, P, m, batches)[0], minlength=math.prod(shape)).reshape(shape)
+        keys = task_keys(rngs, len(P)).ravel()
+        counts = draws.trajectories(keys, P.reshape(-1, *P.shape[2:]), batches, m, self.length)
+        return counts.reshape(*P.shape[:2], batches, *P.shape[2:])
 
-    def draw_sparse(self, rngs: Generators, P: TaskModels, m: int, batches: int) -> Sparse:
-        uniform = np.stack([rng.random((len(P), 1 + self.length, batches * m)) for rng in rngs], axis=2)
-        draw = compiled.trajectories if compiled.is_built() else trajectories
-        found = draw(cumulative(P), uniform, m).ravel()
-        return found, np.ones(found.size, np.intp)
+    def draw_pooled(self, rngs: Generators, P: TaskModels, m: int, batches: int) -> Pooled:
+        keys = task_keys(rngs, len(P)).ravel()
+        pooled = draws.pooled_trajectories(keys, P.reshape(-1, *P.shape[2:]), batches, m, self.length)
+        return Pooled(*(array.reshape(*P.shape[:2], *array.shape[1:]) for array in pooled))
 
     def most_visits(self, m: int) -> int:
         return m * self.length
 
 
-def trajectories(
-    below: Float[np.ndarray, "T n S A S"], uniform: Float[np.ndarray, "T _steps n W"], m: int
-) -> Int[np.ndarray, "_L T n W"]:
-    """Return the places of the transitions of trajectories, with the bits of `compiled.trajectories`."""
-    T, n, S, A, _ = below.shape
-    model = np.arange(T * n).reshape(T, n, 1)
-    batch = model * (uniform.shape[-1] // m) + np.arange(uniform.shape[-1]) // m
-    by_state = below.reshape(-1, S).T.copy()
-    state = (uniform[:, 0] * S).astype(np.intp)
-    found = np.empty((uniform.shape[1] - 1, *state.shape), np.intp)
-    for step in range(len(found)):
-        rest, action = np.modf(uniform[:, 1 + step] * A)  # what is left of the uniform number is uniform again
-        pair = state * A + action.astype(np.intp)
-        row = model * (S * A) + pair
-        state = next_states((of_state.take(row) for of_state in by_state), rest)
-        found[step] = (batch * (S * A) + pair) * S + state
-    return found
-
-
 def join(of_tasks: Sequence[np.ndarray]) -> np.ndarray:
     """Return the arrays of several tasks as one, along their first axis; that of a single task is not copied."""
     return of_tasks[0] if len(of_tasks) == 1 else np.concatenate(of_tasks)
-
-
-def cumulative(P: Float[np.ndarray, "*n S"]) -> Float[np.ndarray, "*n S"]:
-    """Return the cumulative probabilities of rows, with 1 from the last supported state on, whatever rounding did."""
-    below = P.cumsum(-1)
-    below[below == below[..., -1:]] = 1.0
-    return below
-
-
-def next_states(below: Iterable[Float[np.ndarray, "*#N"]], u: Float[np.ndarray, "*N"]) -> Num[np.ndarray, "*N"]:
-    """Return next states by the inverse of their cumulative probabilities, which `below` has state by state."""
-    state = np.zeros(u.shape, np.intp)
-    for of_state in below:
-        state += of_state <= u
-    return state

@@ -12,11 +12,12 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from jaxtyping import Float, Int
 
-from pomrl.science.data import Batch, Batches, Counts, TaskModels, Trajectories, cumulative, next_states
+from pomrl.science.data import Batch, Batches, Counts, TaskModels, Trajectories
 from pomrl.science.estimators.memory import Models, PerPair
 from pomrl.science.mdp import Rewards, expected_rewards
 from pomrl.science.planners import PolicyIteration
 from pomrl.science.randomness import Generators
+from pomrl.science.sampling.reference import cumulative, next_states
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,9 +9,8 @@ import numpy as np
 from jaxtyping import Float, Int, Shaped
 
 from pomrl.science.planners import PolicyIteration
-from pomrl.science.solvers import faces, finite_horizon, undiscounted
-from pomrl.science.solvers.action_ties import ACTION_TIE_TOLERANCE, action_tie_tolerance
-from pomrl.science.solvers.evaluation import check_gammas, check_models, magnitude
+from pomrl.science.solvers import action_ties, faces, finite_horizon, undiscounted
+from pomrl.science.solvers.evaluation import check_gammas, check_models
 from pomrl.science.solvers.evaluation import policy_value as policy_value
 from pomrl.science.solvers.policy_values import distinct_policy_values
 
@@ -109,7 +108,7 @@ class Criterion:
             return finite_horizon.plan(P, R, np.tile(gamma, (len(P), 1)), self.horizon)[1][:, 0]
         policy = PolicyIteration().plan(P, R, gamma)
         if self.gamma_eval == 1.0:
-            return undiscounted.policy_values(P, R, policy)[0]
+            return undiscounted.policy_values(P, R, policy)
         return policy_value(P, R, policy[:, 0], self.gamma_eval)
 
     def distinct_values(
@@ -117,25 +116,20 @@ class Criterion:
         P: Float[np.ndarray, "M S A S"],
         R: Float[np.ndarray, "M S A"],
         policies: Shaped[np.ndarray, "..."] | Sequence[Any],
-    ) -> tuple[Float[np.ndarray, "k S"], Int[np.ndarray, " k"], Int[np.ndarray, "M G"], Float[np.ndarray, " k"]]:
-        """Return values as `solvers.policy_values.distinct_policy_values` does, and their tolerances.
-
-        Differences of values below the tolerance are rounding errors.
-        """
+    ) -> tuple[Float[np.ndarray, "k S"], Int[np.ndarray, " k"], Int[np.ndarray, "M G"]]:
+        """Return values as `solvers.policy_values.distinct_policy_values` does."""
         if self.horizon is None and self.gamma_eval < 1.0:
-            V, model, index = distinct_policy_values(P, R, policies, self.gamma_eval)
-            return V, model, index, action_tie_tolerance(magnitude(R), self.gamma_eval)[model]
+            return distinct_policy_values(P, R, policies, self.gamma_eval)
         S, A = R.shape[1:]
         given = faces.policies(policies, S, A)
         if given.ndim not in (3, 3 + (self.horizon is not None)) or len(given) != len(R):
             raise ValueError(f"policy must be [M, G, S] with M = {len(R)}, but its shape is {given.shape}")
-        (M, G), per_step = given.shape[:2], ACTION_TIE_TOLERANCE * magnitude(R)
+        M, G = given.shape[:2]
         model, index = np.repeat(np.arange(M), G), np.arange(M * G).reshape(M, G)
         if self.horizon is None:
-            V, steps = undiscounted.policy_values(P, R, given)
-            return V, model, index, per_step[model] * steps
+            return undiscounted.policy_values(P, R, given), model, index
         V = finite_horizon.policy_values(P, R, given, self.gamma_eval, self.horizon).reshape(M * G, S)
-        return V, model, index, per_step[model] * finite_horizon.duration(self.gamma_eval, self.horizon)
+        return V, model, index
 
     def planning_loss(
         self,
@@ -146,11 +140,12 @@ class Criterion:
     ) -> Float[np.ndarray, "M G"]:
         """Return what policies lose (`planning_loss`); V_star is the result of `optimal_value` if it is known."""
         V_star = self.optimal_value(P, R) if V_star is None else V_star
-        V, model, index, tolerance = self.distinct_values(P, R, policy)
-        differences = np.abs(V_star[model] - V)
+        V, model, index = self.distinct_values(P, R, policy)
+        size = self.distinct_values(P, np.abs(R), policy)[0] if action_ties.have_both_signs(R) else np.abs(V)
+        lost = action_ties.differences(V_star[model], V, size)
         # the long axis last is faster
-        loss = differences.T.copy().max(0) if self.norm == "max" else self.mean(differences)
-        return np.where(loss <= tolerance, 0.0, loss)[index]
+        loss = lost.T.copy().max(0) if self.norm == "max" else self.mean(lost)
+        return loss[index]
 
     def mean(self, of_states: Float[np.ndarray, "*n S"]) -> Float[np.ndarray, "*n"]:
         """Return the mean over the first state."""
@@ -184,8 +179,8 @@ def planning_loss(
         max_s |V*(s) - V^π(s)|,
 
     with both values exact and at gamma_eval; `norm` can make it the mean over states of the same difference. It is a
-    sum of discounted rewards, between 0 and (max R - min R) / (1 - gamma_eval). A loss below the tolerance of ties
-    between actions is a rounding error and becomes 0, so that the loss of an optimal policy is exactly 0.
+    sum of discounted rewards, between 0 and (max R - min R) / (1 - gamma_eval). Differences that are as small as
+    rounding errors of the two values (`solvers.action_ties`) are 0, so that the loss of an optimal policy is exactly 0.
 
     Args:
         P: True transition probabilities.

@@ -1,6 +1,5 @@
 """The batches that a meta-learner learns from, which need not be those that the tasks' own estimates are made from."""
 
-import math
 from abc import abstractmethod
 from dataclasses import replace
 from typing import Annotated, ClassVar, Literal
@@ -80,20 +79,13 @@ class Separate(MetaBatch):
         return replace(data, length=self.length) if self.length and isinstance(data, Trajectories) else data
 
     def of_tasks(self, own: Batch, data: Data, rngs: Generators, P: TaskModels) -> Batch:
-        S, pairs = P.shape[-1], math.prod(P.shape[2:4])
-        cells, number = self._data(data).draw_sparse(rngs, P, own.m, self.batches)
-        row = cells // S  # a row is a pair in one of the batches of a task in a run
-        entry = cells - (row // pairs - row // (self.batches * pairs)) * (pairs * S)  # in the counts of all its batches
-        counts = np.bincount(entry, number, P.size).astype(np.int64).reshape(P.shape)
+        counts, frequencies, visited = self._data(data).draw_pooled(rngs, P, own.m, self.batches)
         pooled = Batch.of_counts(counts, own.m, equal=data.is_equal)
         if self.unvisited == "uniform":
             pooled = replace(pooled, counted=np.ones_like(pooled.counted))
         if self.combine == "pooled" or data.is_equal:
             return pooled
-        visits = np.bincount(row, number, self.batches * P[..., 0].size)
-        total = np.bincount(entry, number / visits[row], P.size).reshape(P.shape)
-        batches = (visits.reshape(*P.shape[:2], self.batches, *P.shape[2:4]) > 0).sum(2)[..., None]
-        return replace(pooled, P_bar=self._mean_of_frequencies(total, batches))
+        return replace(pooled, P_bar=self._mean_of_frequencies(frequencies, visited[..., None]))
 
     def _mean_of_frequencies(self, total: TaskModels, batches: Int[np.ndarray, "T n S A 1"]) -> TaskModels:
         """Return the mean of frequencies with this sum over batches, uniform where nothing is to be averaged.

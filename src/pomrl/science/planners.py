@@ -8,8 +8,8 @@ and a policy π is optimal if π(s) maximises Q*(s, ·) in every state s. A plan
 at G discount factors.
 
 Actions can be tied, exactly or up to rounding. Policies are therefore compared by their values and never by their
-actions, and an action is kept unless another is better by more than `solvers.action_ties.action_tie_tolerance`. All
-planners of this module are exact up to that tolerance, or raise an error.
+actions, and an action is kept unless another is better by more than the rounding error of the two values compared
+(`solvers.action_ties`). All planners of this module are exact up to that error, or raise an exception.
 """
 
 from abc import abstractmethod
@@ -23,7 +23,7 @@ from pydantic import Field
 from pomrl.checks import Component
 from pomrl.science.solvers import action_ties, compiled, faces, finite_horizon, relative_values, sparse, undiscounted
 from pomrl.science.solvers.elimination import SMALL, STACK
-from pomrl.science.solvers.evaluation import check_gammas, check_models, of_ordinary_size
+from pomrl.science.solvers.evaluation import check_gammas, check_models
 from pomrl.science.solvers.policy_stacks import PolicyStack
 
 _PATIENCE = 100
@@ -76,7 +76,6 @@ class Planner(Component):
             raise ValueError(f"gammas must be [G] or [M, G] with M = {len(P)}, but their shape is {gammas.shape}")
         gammas = np.broadcast_to(gammas, (len(P), gammas.shape[-1]))
         check_gammas(gammas, undiscounted=True)
-        R = of_ordinary_size(R)
         if self.looks_ahead is None and (ends := gammas == 1.0).any():
             policies = self._check(P, R, np.where(ends, 0.0, gammas)).copy()
             which = ends.any(-1)
@@ -134,7 +133,7 @@ class PolicyIteration(Planner):
     ) -> Int[np.ndarray, "M G S"]:
         M, S, A = R.shape
         if S <= SMALL and compiled.is_built():
-            return compiled.plan(P, R, gammas, action_ties.ACTION_TIE_TOLERANCE, _PATIENCE * S * A)
+            return compiled.plan(P, R, gammas, action_ties.ROUNDING, _PATIENCE * S * A)
         if S <= SMALL:
             parts = [slice(start, start + STACK) for start in range(0, max(M, 1), STACK)]
             return np.concatenate([_walk(PolicyStack(P[i], R[i]), gammas[i], A) for i in parts])
@@ -151,7 +150,7 @@ def _plan_large_model(
     if sparse.pays(P):
         return sparse.plan(sparse.rows_of(P), R, gammas)[0]
     sweeps = 20 + len(R) // (2 * R.shape[1])  # cost about as much as policy iteration by LAPACK
-    policy, unsolved = relative_values.solve_grid(P, R, gammas, relative_values.TOLERANCE, sweeps)
+    policy, unsolved = relative_values.solve_grid(P, R, gammas, sweeps)
     if len(unsolved):
         policy[unsolved] = _walk(PolicyStack(P[None], R[None]), gammas[None, unsolved], R.shape[1])[0]
     return policy
@@ -182,13 +181,15 @@ def _walk(stack: PolicyStack, gammas: Float[np.ndarray, "M G"], A: int) -> Int[n
 class ValueIteration(Planner):
     """Relative value iteration, model by model, for all discount factors of a grid at once (`solvers.relative_values`).
 
+    States that reach different states are planned apart, so that no state is judged by values that it never meets.
+
     Raises:
         ArithmeticError: The iteration does not converge within `max_sweeps`. The message names the model and the
             discount factor.
     """
 
     tolerance: Annotated[float, Field(gt=0)] = 1e-12
-    """Largest loss of the policy, times (1 - gamma)."""
+    """Largest loss of the policy, times (1 - gamma), in units of the largest reward that it collects."""
     max_sweeps: Annotated[int, Field(ge=1)] = 1_000_000
     """Sweeps after which planning fails with an error."""
 
@@ -197,7 +198,9 @@ class ValueIteration(Planner):
     ) -> Int[np.ndarray, "M G S"]:
         optimal = np.empty((*gammas.shape, R.shape[1]), np.int16)
         for i in range(len(P)):
-            optimal[i], unsolved = relative_values.solve_grid(P[i], R[i], gammas[i], self.tolerance, self.max_sweeps)
+            optimal[i], unsolved = relative_values.solve_by_closures(
+                P[i], R[i], gammas[i], self.max_sweeps, self.tolerance
+            )
             if len(unsolved):
                 raise ArithmeticError(
                     f"model {i} at gamma = {gammas[i, unsolved[0]]}: value iteration did not converge to "

@@ -1,19 +1,33 @@
 """Named random streams.
 
-Every random number comes from a generator whose key says what it is for: the seed of the experiment, the index of the
-independent run, and the stream. Nothing depends on the order of execution, so that run 17 is the same whether it is
-computed alone, among 600 runs, or in another process. Methods that are compared on one problem see the same draws.
+Every random number comes from a 64-bit key that says what it is for: the seed of the experiment, the index of the
+independent run, the stream, and what is drawn in it. Keys form a tree: `fold` returns a child of a key for each index,
+and the numbers of a key are children too. Each stream of a run has a NumPy generator, which is drawn from in the order
+of the tasks. What is drawn most often takes only a key for each task from it (`task_keys`), from which
+`pomrl.science.sampling` draws all of the task.
+
+Nothing depends on the order of execution, so that run 17 is the same whether it is computed alone, among 600 runs, or
+in another process. Methods that are compared on one problem see the same draws.
 """
 
 from collections import UserList
 from collections.abc import Sequence
 from enum import IntEnum
-from functools import cached_property
+from functools import cache, cached_property
+from typing import Any, cast, overload
 
 import numpy as np
+from jaxtyping import Num, UInt64
+from numpy.random.bit_generator import ISeedSequence
 
 Generators = Sequence[np.random.Generator]
 """The generator of each of n runs, from which nothing is drawn but what it is for."""
+
+Keys = UInt64[np.ndarray, "*N"]
+"""Keys of what is drawn."""
+
+WORD = 2**64 - 1
+"""The largest key."""
 
 
 class Stream(IntEnum):
@@ -28,6 +42,47 @@ class Stream(IntEnum):
     AGENTS = 7
 
 
+@overload
+def fold(key: int, index: int) -> int: ...
+@overload
+def fold(key: Keys, index: int | Num[np.ndarray, "..."]) -> Keys: ...
+def fold(key: Any, index: Any) -> Any:
+    """Return the child of a key with this index, at least 0; of several keys or indices, in the shape that they have.
+
+    It is the number that SplitMix64 (Steele, Lea and Flood 2014) has at this position, if it starts with the key.
+    """
+    if isinstance(index, np.ndarray):
+        index = index.astype(np.uint64)
+    z = (key + ((index + 1) * 0x9E3779B97F4A7C15 & WORD)) & WORD
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 & WORD
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EB & WORD
+    return z ^ (z >> 31)
+
+
+@cache
+def _root(seed: int) -> int:
+    """Return the key of a seed of any size."""
+    return int(np.random.SeedSequence(seed).generate_state(1, np.uint64)[0])
+
+
+class _Words(ISeedSequence):
+    """The first words of a bit generator, as they are; to derive them from a `SeedSequence` takes ten times as long."""
+
+    def __init__(self, words: UInt64[np.ndarray, "4"]) -> None:
+        self.words = words
+
+    def generate_state(self, n_words: int, dtype: Any = np.uint64) -> UInt64[np.ndarray, "4"]:
+        return self.words
+
+
+def _generator(words: UInt64[np.ndarray, "4"]) -> np.random.Generator:
+    return np.random.Generator(np.random.PCG64(cast(np.random.SeedSequence, _Words(words))))
+
+
+WORDS = range(2**32, 2**32 + 4)
+"""The indices of the children of a key that a generator starts with, beyond those of other children."""
+
+
 def generator(seed: int, run: int, stream: Stream, *index: int) -> np.random.Generator:
     """Return the generator of one stream of one run, which has to be drawn from in the order of the tasks.
 
@@ -37,15 +92,24 @@ def generator(seed: int, run: int, stream: Stream, *index: int) -> np.random.Gen
         stream: What the numbers are for.
         index: Which of the generators for this there are, where there are several.
     """
-    return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(run, int(stream), *index))))
+    key = _root(seed)
+    for child in (run, int(stream), *index):
+        key = fold(key, child)
+    return _generator(np.array([fold(key, word) for word in WORDS], np.uint64))
 
 
 class GeneratorsOfRuns(UserList[np.random.Generator]):
     """The generators of one stream of several runs, made when the first of them is asked for: many never are."""
 
     def __init__(self, seed: int, runs: Sequence[int], stream: Stream) -> None:
-        self._keys = [(seed, run, stream) for run in runs]
+        self._seed, self._runs, self._stream = seed, runs, stream
 
     @cached_property
     def data(self) -> list[np.random.Generator]:  # pyright: ignore[reportIncompatibleVariableOverride]
-        return [generator(*key) for key in self._keys]
+        keys = fold(fold(np.full((1, 1), _root(self._seed), np.uint64), np.array(self._runs)[:, None]), self._stream)
+        return [_generator(words) for words in fold(keys, np.array(WORDS))]
+
+
+def task_keys(rngs: Generators, tasks: int) -> UInt64[np.ndarray, "tasks n"]:
+    """Draw the keys of the next tasks of n runs: words of 64 bits, each from the bit generator of its run."""
+    return np.array([rng.bit_generator.random_raw(tasks) for rng in rngs]).T

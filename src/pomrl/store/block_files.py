@@ -50,11 +50,15 @@ def parse_name(name: str) -> StoredBlock | None:
 
 
 def encode(table: "pd.DataFrame", signature: str, runs: range) -> bytes:
-    """Return the content of the file of a block."""
+    """Return the content of the file of a block.
+
+    Columns have no dictionaries and no statistics: tables are read whole, and are smaller and written faster without.
+    """
     arrays = {str(name): column.to_numpy(SCHEMA.get(str(name))) for name, column in table.items()}
     encoded = pa.table({name: pa.array(array, from_pandas=True) for name, array in arrays.items()})
     buffer = pa.BufferOutputStream()
-    pq.write_table(encoded.replace_schema_metadata(_owner(signature, runs)), buffer, compression="zstd")
+    owned = encoded.replace_schema_metadata(_owner(signature, runs))
+    pq.write_table(owned, buffer, compression="zstd", use_dictionary=False, write_statistics=False)
     return buffer.getvalue().to_pybytes()
 
 

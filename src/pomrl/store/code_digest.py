@@ -4,9 +4,8 @@ A digest covers the modules that a computation starts from and the modules that 
 the top of a file or inside a function. Imports of modules of this package count, except `pomrl/__init__.py`. A name
 that is imported from a face, `pomrl.components` or `pomrl.study`, counts as imported from the module that the face has
 it from. For a module that is not of this package, the modules in the same folder or the same package count
-as well. The C source of
-an extension module counts, whether or not the module was built. A digest cannot see imports whose module names are
-computed while a program runs.
+as well. The C source of an extension module counts with the headers of ours that it includes, whether or not the module
+was built. A digest cannot see imports whose module names are computed while a program runs.
 """
 
 import ast
@@ -161,7 +160,13 @@ def _code(module: str) -> Code:
     source = _source(module)
     if source is None:
         raise ModuleNotFoundError(f"the source of {module} cannot be found")
-    return _understood(source.read_bytes(), is_c=source.suffix == ".c")
+    is_c = source.suffix == ".c"
+    return _understood(_with_headers(source) if is_c else source.read_bytes(), is_c=is_c)
+
+
+def _with_headers(source: Path) -> bytes:
+    """Return C source with the text of the headers of ours that it includes."""
+    return _INCLUDE.sub(lambda found: (source.parent / found[1].decode()).read_bytes(), source.read_bytes())
 
 
 @cache
@@ -174,6 +179,8 @@ def _understood(source: bytes, *, is_c: bool) -> Code:
     imports = (node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom))
     return Code(normalise(tree), tuple(imports))
 
+
+_INCLUDE = re.compile(rb'^#include "([^"]+)"$', re.MULTILINE)
 
 _C_COMMENT_OR_STRING = re.compile(r'/\*.*?\*/|//[^\n]*|(?P<string>"(?:\\.|[^"\\])*")', re.DOTALL)
 

@@ -73,10 +73,16 @@ def write_file(path: Path, content: bytes, command: str, said: Mapping[str, Any]
     DerivedFiles(path.with_suffix(".json")).write({path.name: content}, said)
 
 
-def write_table(frame: "pd.DataFrame", path: Path, command: str, said: Mapping[str, Any] | None = None) -> None:
-    """Write a table as NAME.csv, numbers with six digits, with a sidecar as `write_file` does."""
-    content = frame.to_csv(index=False, float_format="%.6g", lineterminator="\n").encode()
-    write_file(path, content, command, said)
+def write_table(
+    frame: "pd.DataFrame", path: Path, command: str, said: Mapping[str, Any] | None = None, digits: int = 6
+) -> None:
+    """Write a table as NAME.csv, numbers with so many digits, with a sidecar as `write_file` does."""
+    write_file(path, encode_table(frame, digits), command, said)
+
+
+def encode_table(frame: "pd.DataFrame", digits: int) -> bytes:
+    """Return a table as CSV, numbers with so many significant digits."""
+    return frame.to_csv(index=False, float_format=f"%.{digits}g", lineterminator="\n").encode()
 
 
 def read_rows(path: Path) -> list[dict[str, str]]:
@@ -88,5 +94,12 @@ def read_rows(path: Path) -> list[dict[str, str]]:
     files = DerivedFiles(path.with_suffix(".json"))
     if not files.is_made:
         return []
-    content = StringIO(files.content(path.name).decode(), newline="")
-    return [{name: cell for name, cell in row.items() if cell} for row in csv.DictReader(content)]
+    return parse_rows(files.content(path.name))
+
+
+def parse_rows(content: bytes) -> list[dict[str, str]]:
+    """Return the rows of a table as text, without empty cells."""
+    return [
+        {name: cell for name, cell in row.items() if cell}
+        for row in csv.DictReader(StringIO(content.decode(), newline=""))
+    ]

@@ -43,7 +43,7 @@ class Outcome:
     @cached_property
     def V(self) -> Float[np.ndarray, "M G S"]:
         """The values of the policies at gamma_eval."""
-        V, _, index, _ = self.criterion.distinct_values(self.P, self.R, self.policy)
+        V, _, index = self.criterion.distinct_values(self.P, self.R, self.policy)
         return V[index]
 
 

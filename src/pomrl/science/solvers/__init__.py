@@ -2,8 +2,8 @@
 
 An MDP has S states, A actions, transition probabilities `P[s, a, s']`, rewards `R[s, a]` and a discount factor gamma.
 
-- `evaluation`: the exact value of a policy, the size of rewards, and the checks of arguments.
-- `action_ties`: by how much an action has to be better than another to replace it.
+- `evaluation`: the exact value of a policy, and the checks of arguments.
+- `action_ties`: by how much an action has to be better than another to replace it, which is what rounding may change.
 - `elimination`: Gaussian elimination on many small linear systems at once.
 - `compiled`: policy iteration and evaluation of small models in C, with the bits of the two above and below.
 - `sparse`: planning and evaluation of one model whose rows have few positive entries, as a sparse matrix.

@@ -1,5 +1,4 @@
-/* The compiled engine: policy iteration and policy evaluation for stacks of small MDPs, eight models at a time; and
- * trajectories through them.
+/* The compiled engine: policy iteration and policy evaluation for stacks of small MDPs, eight models at a time.
  *
  * An array of `lanes` holds the same number of eight models side by side, so that each statement of plain arithmetic
  * below is done for eight models by one instruction, or by a few. In `plan` each lane walks one model along its discount
@@ -7,7 +6,7 @@
  * action is better. A lane that has finished its model takes the next one, so that no lane waits for another.
  *
  * Evaluation is Gaussian elimination without pivots on (I - gamma P_pi) V = R_pi, which is strictly diagonally dominant.
- * All operations are those of `policy_stacks.EliminationStack` and `elimination.eliminate`, in the same order, and
+ * All operations are those of `policy_stacks.PolicyStack` and `elimination.eliminate`, in the same order, and
  * multiplications and additions are never contracted (-ffp-contract=off): the bits are the same as NumPy's, with every
  * width of vectors. `target_clones` has the compiler write the same code for several processors; the loader takes the one
  * that fits. The sizes of the paper have copies of their own, in which the compiler knows S and A.
@@ -17,33 +16,18 @@
  * once more, and every index that something is read by, so that no argument makes the engine read other memory. The GIL
  * is released while numbers are computed.
  */
-#define PY_SSIZE_T_CLEAN
-#define Py_LIMITED_API 0x030B0000
-#include <Python.h>
+#include "../_buffers.h"
+#include <float.h>
 #include <math.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { WIDTH = 8 };
 
 /* The most states, and the most actions: policies are 16-bit integers, and products of two sizes have to fit an int. */
 enum { MOST = INT16_MAX };
 
-/* The most tasks, runs, steps and trajectories, and the most states and actions of a model that they go through. */
-enum { MOST_FOLLOWED = INT32_MAX };
-
 typedef double lanes __attribute__((vector_size(8 * WIDTH)));
 typedef int64_t mask __attribute__((vector_size(8 * WIDTH)));
-
-/* The loader would choose among clones before the address sanitizer is ready. */
-#if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
-#define FOR_EACH_PROCESSOR __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define FOR_EACH_PROCESSOR
-#endif
-
-#define INLINE static inline __attribute__((always_inline))
 
 static lanes *new_lanes(Py_ssize_t count) {
     Py_ssize_t bytes = count * (Py_ssize_t)sizeof(lanes);
@@ -60,36 +44,39 @@ INLINE double get_lane(const lanes *array, Py_ssize_t index, int lane) {
     return ((const double *)(array + index))[lane];
 }
 
-/* Solve systems of S equations whose right-hand sides are column S; the solutions replace that column. Two equations are
- * eliminated in one pass over the rest, which halves the traffic with memory and leaves the operations on each entry, and
- * their order, as they are. */
-INLINE void eliminate(lanes *restrict system, int S) {
-    const int row = S + 1;
+INLINE lanes absolute(lanes x) { return (lanes)((mask)x & INT64_MAX); }
+
+/* Solve systems of S equations whose right-hand sides are the columns from S on; the solutions replace them. Two
+ * equations are eliminated in one pass over the rest, which halves the traffic with memory and leaves the operations on
+ * each entry, and their order, as they are. */
+INLINE void eliminate(lanes *restrict system, int S, int sides) {
+    const int row = S + sides;
     for (int k = 0; k < S - 1; k += 2) {
         const lanes *first = system + k * row;
         lanes *second = system + (k + 1) * row;
         const lanes between = second[k] / first[k];
-        for (int j = k + 1; j <= S; j++) second[j] -= between * first[j];
+        for (int j = k + 1; j < row; j++) second[j] -= between * first[j];
         for (int i = k + 2; i < S; i++) {
             lanes *rest = system + i * row;
             const lanes factor = rest[k] / first[k];
             const lanes next = (rest[k + 1] - factor * first[k + 1]) / second[k + 1];
-            for (int j = k + 2; j <= S; j++) rest[j] = (rest[j] - factor * first[j]) - next * second[j];
+            for (int j = k + 2; j < row; j++) rest[j] = (rest[j] - factor * first[j]) - next * second[j];
         }
     }
-    for (int k = S - 1; k >= 0; k--) {
-        lanes value = system[k * row + S] / system[k * row + k];
-        system[k * row + S] = value;
-        for (int i = 0; i < k; i++) system[i * row + S] -= system[i * row + k] * value;
-    }
+    for (int side = S; side < row; side++)
+        for (int k = S - 1; k >= 0; k--) {
+            lanes value = system[k * row + side] / system[k * row + k];
+            system[k * row + side] = value;
+            for (int i = 0; i < k; i++) system[i * row + side] -= system[i * row + k] * value;
+        }
 }
 
 /* What the lanes hold of their models: the actions of each state in cyclic order, beginning with the present one. */
 typedef struct {
     lanes *P;      /* [A][S][S] */
     lanes *R;      /* [A][S] */
-    lanes *system; /* [S][S + 1], whose last column holds the values after elimination */
-    lanes *gain;   /* [A - 1][S], what each other action would gain */
+    lanes *system; /* [S][S + sides], whose last columns hold the values of R, and of |R|, after elimination */
+    lanes *excess; /* [A - 1][S], what each other action would gain beyond what rounding explains */
     int16_t *policy; /* [WIDTH][S] */
 } Workspace;
 
@@ -97,17 +84,17 @@ static void free_workspace(Workspace *work) {
     free(work->P);
     free(work->R);
     free(work->system);
-    free(work->gain);
+    free(work->excess);
     free(work->policy);
 }
 
-static int make_workspace(Workspace *work, Py_ssize_t S, Py_ssize_t A) {
+static int make_workspace(Workspace *work, Py_ssize_t S, Py_ssize_t A, int sides) {
     work->P = new_lanes(A * S * S);
     work->R = new_lanes(A * S);
-    work->system = new_lanes(S * (S + 1));
-    work->gain = new_lanes(A * S);
+    work->system = new_lanes(S * (S + sides));
+    work->excess = new_lanes(A * S);
     work->policy = calloc(S * WIDTH, sizeof(int16_t));
-    return work->P && work->R && work->system && work->gain && work->policy;
+    return work->P && work->R && work->system && work->excess && work->policy;
 }
 
 /* Make `action` the present action of state s in a lane. P and R are those of the lane's model. */
@@ -121,87 +108,96 @@ INLINE void choose(Workspace *work, const double *P, const double *R, int S, int
     }
 }
 
-/* Put a model into a lane, with the policy that is best at gamma = 0; returns max(1, |R|). */
-INLINE double load_model(Workspace *work, const double *P, const double *R, int S, int A, int lane) {
-    double scale = 1.0;
+/* Put a model into a lane, with the policy that is best at gamma = 0. */
+INLINE void load_model(Workspace *work, const double *P, const double *R, int S, int A, int lane) {
     for (int s = 0; s < S; s++) {
         int best = 0;
-        for (int a = 0; a < A; a++) {
+        for (int a = 1; a < A; a++)
             if (R[s * A + a] > R[s * A + best]) best = a;
-            if (fabs(R[s * A + a]) > scale) scale = fabs(R[s * A + a]);
-        }
         choose(work, P, R, S, A, s, best, lane);
     }
-    return scale;
 }
 
-/* The values of the present policies. */
-INLINE void evaluate_policies(Workspace *work, const lanes *gamma, int S) {
+/* The values of the present policies, for R and, with two sides, for |R|. */
+INLINE void evaluate_policies(Workspace *work, const lanes *gamma, int S, int sides) {
     const lanes minus_gamma = -*gamma;
     for (int i = 0; i < S; i++) {
-        for (int j = 0; j < S; j++) work->system[i * (S + 1) + j] = work->P[i * S + j] * minus_gamma;
-        work->system[i * (S + 1) + i] += 1.0;
-        work->system[i * (S + 1) + S] = work->R[i];
+        lanes *row = work->system + i * (S + sides);
+        for (int j = 0; j < S; j++) row[j] = work->P[i * S + j] * minus_gamma;
+        row[i] += 1.0;
+        row[S] = work->R[i];
+        if (sides == 2) row[S + 1] = absolute(work->R[i]);
     }
-    eliminate(work->system, S);
+    eliminate(work->system, S, sides);
 }
 
-/* What each other action would gain in each state, R + gamma P V - V; `better` says in which lanes one gains enough. */
-INLINE void find_gains(Workspace *work, const lanes *gamma, const lanes *tolerance, int S, int A, mask *better) {
+/* R + gamma P V for one row of P, where V is a column of the system. */
+INLINE lanes action_value(const lanes *P, const lanes *V, lanes R, lanes gamma, int S, int sides) {
+    lanes value = P[0] * V[0];
+    for (int j = 1; j < S; j++) value += P[j] * V[j * (S + sides)];
+    value *= gamma;
+    return value + R;
+}
+
+/* What each other action would gain in each state beyond what rounding explains, as `action_ties.excess` says; `better`
+ * says in which lanes there is such an action. */
+INLINE void find_excesses(Workspace *work, const lanes *gamma, double rounding, int S, int A, int sides, mask *better) {
+    const lanes *V = work->system + S, *U = V + sides - 1;
     mask any = {0};
     for (int c = 1; c < A; c++)
         for (int s = 0; s < S; s++) {
-            const lanes *row = work->P + ((Py_ssize_t)c * S + s) * S;
-            lanes gain = row[0] * work->system[S];
-            for (int j = 1; j < S; j++) gain += row[j] * work->system[j * (S + 1) + S];
-            gain *= *gamma;
-            gain += work->R[c * S + s];
-            gain -= work->system[s * (S + 1) + S];
-            work->gain[(c - 1) * S + s] = gain;
-            any |= gain > *tolerance;
+            const lanes *row = work->P + ((Py_ssize_t)c * S + s) * S, R = work->R[c * S + s];
+            const lanes Q = action_value(row, V, R, *gamma, S, sides);
+            const lanes size = sides == 2 ? action_value(row, U, absolute(R), *gamma, S, sides) : Q;
+            const Py_ssize_t at = (Py_ssize_t)s * (S + sides);
+            const lanes excess = (Q - V[at]) - (rounding * (absolute(size) + absolute(U[at])) + DBL_MIN);
+            work->excess[(c - 1) * S + s] = excess;
+            any |= excess > 0.0;
         }
     *better = any;
 }
 
-/* In each state of a lane where some action gains more than the tolerance, take the one that gains most. */
-INLINE void improve(Workspace *work, const double *P, const double *R, double tolerance, int S, int A, int lane) {
+/* In each state of a lane where some action is better, take the one with the largest excess. */
+INLINE void improve(Workspace *work, const double *P, const double *R, int S, int A, int lane) {
     for (int s = 0; s < S; s++) {
-        int best = 1, worthwhile = 0;
+        int best = 0;
+        double largest = 0.0;
         for (int c = 1; c < A; c++) {
-            double gain = get_lane(work->gain, (Py_ssize_t)(c - 1) * S + s, lane);
-            worthwhile |= gain > tolerance;
-            if (gain > get_lane(work->gain, (Py_ssize_t)(best - 1) * S + s, lane)) best = c;
+            const double excess = get_lane(work->excess, (Py_ssize_t)(c - 1) * S + s, lane);
+            if (excess > largest) {
+                best = c;
+                largest = excess;
+            }
         }
-        if (worthwhile) choose(work, P, R, S, A, s, (work->policy[lane * S + s] + best) % A, lane);
+        if (best) choose(work, P, R, S, A, s, (work->policy[lane * S + s] + best) % A, lane);
     }
 }
 
 /* Walk all M models; returns -1, or the index of a model on which policy iteration does not end. */
-INLINE int64_t walk(const double *P, const double *R, const double *gammas, int64_t M, int S, int A, int64_t G,
-                    double tie_tolerance, int64_t patience, int16_t *policies, Workspace *work) {
+INLINE int64_t walk(const double *P, const double *R, const double *gammas, int64_t M, int S, int A, int64_t G, int sides,
+                    double rounding, int64_t patience, int16_t *policies, Workspace *work) {
     int64_t model[WIDTH], position[WIDTH] = {0}, sweeps[WIDTH] = {0}, next = 0, live = 0;
-    lanes gamma = {0}, scale = {0};
+    lanes gamma = {0};
     for (int lane = 0; lane < WIDTH; lane++) model[lane] = -1;
     for (;;) {
         for (int lane = 0; lane < WIDTH && next < M; lane++)
             if (model[lane] < 0) {
                 const int64_t i = model[lane] = next++;
-                set_lane(&scale, 0, lane, load_model(work, P + i * S * A * S, R + i * S * A, S, A, lane));
+                load_model(work, P + i * S * A * S, R + i * S * A, S, A, lane);
                 set_lane(&gamma, 0, lane, gammas[i * G]);
                 position[lane] = sweeps[lane] = 0;
                 live++;
             }
         if (!live) return -1;
-        evaluate_policies(work, &gamma, S);
-        const lanes tolerance = tie_tolerance * scale / (1.0 - gamma);
+        evaluate_policies(work, &gamma, S, sides);
         mask better;
-        find_gains(work, &gamma, &tolerance, S, A, &better);
+        find_excesses(work, &gamma, rounding, S, A, sides, &better);
         for (int lane = 0; lane < WIDTH; lane++) {
             const int64_t i = model[lane];
             if (i < 0) continue;
             if (better[lane]) {
                 if (++sweeps[lane] > patience) return i;
-                improve(work, P + i * S * A * S, R + i * S * A, tolerance[lane], S, A, lane);
+                improve(work, P + i * S * A * S, R + i * S * A, S, A, lane);
                 continue;
             }
             memcpy(policies + (i * G + position[lane]) * S, work->policy + lane * S, S * sizeof(int16_t));
@@ -218,11 +214,12 @@ INLINE int64_t walk(const double *P, const double *R, const double *gammas, int6
 
 FOR_EACH_PROCESSOR
 static int64_t plan_all(const double *P, const double *R, const double *gammas, int64_t M, int S, int A, int64_t G,
-                        double tie_tolerance, int64_t patience, int16_t *policies, Workspace *work) {
-    if (S == 10 && A == 2) return walk(P, R, gammas, M, 10, 2, G, tie_tolerance, patience, policies, work);
-    if (S == 20 && A == 2) return walk(P, R, gammas, M, 20, 2, G, tie_tolerance, patience, policies, work);
-    if (S == 30 && A == 2) return walk(P, R, gammas, M, 30, 2, G, tie_tolerance, patience, policies, work);
-    return walk(P, R, gammas, M, S, A, G, tie_tolerance, patience, policies, work);
+                        int sides, double rounding, int64_t patience, int16_t *policies, Workspace *work) {
+    const int ours = A == 2 && sides == 1;
+    if (ours && S == 10) return walk(P, R, gammas, M, 10, 2, G, 1, rounding, patience, policies, work);
+    if (ours && S == 20) return walk(P, R, gammas, M, 20, 2, G, 1, rounding, patience, policies, work);
+    if (ours && S == 30) return walk(P, R, gammas, M, 30, 2, G, 1, rounding, patience, policies, work);
+    return walk(P, R, gammas, M, S, A, G, sides, rounding, patience, policies, work);
 }
 
 /* The values of k policies, each of the model that `models` names, eight at a time. Lanes that are left over at the end
@@ -241,7 +238,7 @@ INLINE void solve_policies(const double *P, const double *R, const int64_t *mode
                 set_lane(system, i * (S + 1) + S, lane, R[pair]);
             }
         }
-        eliminate(system, S);
+        eliminate(system, S, 1);
         for (int lane = 0; lane < filled; lane++)
             for (int s = 0; s < S; s++) V[(start + lane) * S + s] = get_lane(system, s * (S + 1) + S, lane);
     }
@@ -254,77 +251,19 @@ static void solve_all(const double *P, const double *R, const int64_t *models, c
     else solve_policies(P, R, models, policies, gammas, k, S, A, V, system);
 }
 
-/* What a buffer has to be: contiguous in C's order, with `count` native numbers of `size` bytes in one of the formats. */
-typedef struct {
-    const char *name;
-    const char *formats;
-    Py_ssize_t size;
-    int writable;
-    Py_ssize_t count;
-} Wanted;
-
-enum { AS_LONG_AS_IT_IS = -1 };
-
-/* a b, or if that is too large the largest number, which no buffer has as many items as. */
-static Py_ssize_t times(Py_ssize_t a, Py_ssize_t b) {
-    Py_ssize_t product;
-    return __builtin_mul_overflow(a, b, &product) ? PY_SSIZE_T_MAX : product;
-}
-
-static Py_ssize_t length(const Py_buffer *view) { return view->len / view->itemsize; }
-
-/* Returns whether a buffer is what it has to be, and raises ValueError if it is not. */
-static int is_right(const Py_buffer *view, const Wanted *wanted) {
-    const char *format = view->format ? view->format : "B";
-    if (strlen(format) != 1 || !strchr(wanted->formats, format[0]) || view->itemsize != wanted->size)
-        PyErr_Format(PyExc_ValueError, "%s has items of the format %s and not %s", wanted->name, format,
-                     wanted->formats);
-    else if ((uintptr_t)view->buf % (uintptr_t)wanted->size)
-        PyErr_Format(PyExc_ValueError, "%s is not aligned", wanted->name);
-    else if (wanted->count != AS_LONG_AS_IT_IS && length(view) != wanted->count)
-        PyErr_Format(PyExc_ValueError, "%s has %zd items and not %zd", wanted->name, length(view), wanted->count);
-    else
-        return 1;
-    return 0;
-}
-
-static void release(Py_buffer *views, int count) {
-    for (int i = 0; i < count; i++) PyBuffer_Release(views + i);
-}
-
-/* Take the buffers of objects, all of them or none; returns whether they are what they have to be. */
-static int take(PyObject *const *objects, const Wanted *wanted, Py_buffer *views, int count) {
-    for (int i = 0; i < count; i++) {
-        const int flags = PyBUF_FORMAT | PyBUF_C_CONTIGUOUS | (wanted[i].writable ? PyBUF_WRITABLE : 0);
-        const int taken = !PyObject_GetBuffer(objects[i], views + i, flags);
-        if (!taken || !is_right(views + i, wanted + i)) {
-            release(views, i + taken);
-            return 0;
-        }
-    }
-    return 1;
-}
-
-/* Returns whether a size is within limits, and raises ValueError if it is not. */
-static int is_within(const char *name, Py_ssize_t size, Py_ssize_t least, Py_ssize_t most) {
-    if (least <= size && size <= most) return 1;
-    PyErr_Format(PyExc_ValueError, "%s = %zd: it has to be at least %zd and at most %zd", name, size, least, most);
-    return 0;
-}
-
-/* plan(P, R, gammas, policies, M, S, A, G, tie_tolerance, patience): fills policies; returns -1, or the index of a model
+/* plan(P, R, gammas, policies, M, S, A, G, sides, rounding, patience): fills policies; returns -1, or the index of a model
  * whose policy changes more than `patience` times at one discount factor. */
 static PyObject *plan(PyObject *self, PyObject *arguments) {
     PyObject *objects[4];
     Py_buffer views[4];
-    Py_ssize_t M, S, A, G, patience;
-    double tie_tolerance;
+    Py_ssize_t M, S, A, G, sides, patience;
+    double rounding;
     (void)self;
-    if (!PyArg_ParseTuple(arguments, "OOOOnnnndn", objects, objects + 1, objects + 2, objects + 3, &M, &S, &A, &G,
-                          &tie_tolerance, &patience))
+    if (!PyArg_ParseTuple(arguments, "OOOOnnnnndn", objects, objects + 1, objects + 2, objects + 3, &M, &S, &A, &G,
+                          &sides, &rounding, &patience))
         return NULL;
     if (!is_within("M", M, 0, PY_SSIZE_T_MAX) || !is_within("S", S, 1, MOST) || !is_within("A", A, 1, MOST) ||
-        !is_within("G", G, 1, PY_SSIZE_T_MAX))
+        !is_within("G", G, 1, PY_SSIZE_T_MAX) || !is_within("sides", sides, 1, 2))
         return NULL;
     const Wanted wanted[] = {
         {"P", "d", sizeof(double), 0, times(M, S * A * S)},
@@ -335,11 +274,11 @@ static PyObject *plan(PyObject *self, PyObject *arguments) {
     if (!take(objects, wanted, views, 4)) return NULL;
     Workspace work = {0};
     int64_t stuck = -1;
-    const int made = !M || make_workspace(&work, S, A);
+    const int made = !M || make_workspace(&work, S, A, (int)sides);
     if (M && made) {
         Py_BEGIN_ALLOW_THREADS
-        stuck = plan_all(views[0].buf, views[1].buf, views[2].buf, M, (int)S, (int)A, G, tie_tolerance, patience,
-                         views[3].buf, &work);
+        stuck = plan_all(views[0].buf, views[1].buf, views[2].buf, M, (int)S, (int)A, G, (int)sides, rounding,
+                         patience, views[3].buf, &work);
         Py_END_ALLOW_THREADS
     }
     free_workspace(&work);
@@ -395,106 +334,18 @@ static PyObject *evaluate(PyObject *self, PyObject *arguments) {
     Py_RETURN_NONE;
 }
 
-/* The places of W trajectories of L transitions each through one model, of which m belong to each batch: `below` has its
- * cumulative probabilities, `uniform` its random numbers [1 + L, W] and `found` the places [L, W], with these distances
- * between rows; `base` is the number of the first batch. A uniform number chooses the action, and what is left of it, which
- * is uniform again, the next state. */
-INLINE void follow_in_model(const double *below, const double *uniform, Py_ssize_t step_of_uniform, int64_t *found,
-                            Py_ssize_t step_of_found, int64_t *state, int64_t *first_row, Py_ssize_t L, Py_ssize_t W,
-                            Py_ssize_t m, int64_t base, int S, int A) {
-    for (Py_ssize_t w = 0; w < W; w++) {
-        state[w] = (int64_t)(uniform[w] * S);
-        first_row[w] = (base + w / m) * S * A;
-    }
-    for (Py_ssize_t step = 0; step < L; step++) {
-        const double *numbers = uniform + (1 + step) * step_of_uniform;
-        int64_t *places = found + step * step_of_found;
-        for (Py_ssize_t w = 0; w < W; w++) {
-            const double scaled = numbers[w] * A;
-            const int64_t action = (int64_t)scaled, pair = state[w] * A + action;
-            const double rest = scaled - (double)action, *row = below + pair * S;
-            int64_t next = 0;
-            for (int i = 0; i < S; i++) next += row[i] <= rest;
-            places[w] = (first_row[w] + pair) * S + next;
-            state[w] = next;
-        }
-    }
-}
-
-FOR_EACH_PROCESSOR
-static void follow_all(const double *below, const double *uniform, int64_t *found, int64_t *state, Py_ssize_t T,
-                       Py_ssize_t n, Py_ssize_t L, Py_ssize_t W, Py_ssize_t m, int S, int A) {
-    for (Py_ssize_t t = 0; t < T; t++)
-        for (Py_ssize_t i = 0; i < n; i++) {
-            const double *model = below + (t * n + i) * ((Py_ssize_t)S * A * S);
-            const double *numbers = uniform + (t * (1 + L) * n + i) * W;
-            int64_t *places = found + (t * n + i) * W;
-            const int64_t base = (t * n + i) * (W / m);
-            follow_in_model(model, numbers, n * W, places, T * n * W, state, state + W, L, W, m, base, S, A);
-        }
-}
-
-/* Returns whether all numbers are in [0, 1), and raises ValueError if not. A product of one with a number of actions or
- * states is below that number, whatever rounding does. Rows have to end with 1, so that there is a next state. */
-static int are_followable(const double *uniform, Py_ssize_t count, const double *below, Py_ssize_t rows, Py_ssize_t S) {
-    int right = 1;
-    for (Py_ssize_t i = 0; i < count; i++) right &= 0.0 <= uniform[i] && uniform[i] < 1.0;
-    for (Py_ssize_t i = 0; i < rows; i++) right &= below[i * S + S - 1] >= 1.0;
-    if (!right) PyErr_SetString(PyExc_ValueError, "a uniform number is not in [0, 1), or a row does not end with 1");
-    return right;
-}
-
-/* trajectories(below, uniform, found, T, n, L, W, m, S, A): fills the places of transitions in n runs of T tasks. */
-static PyObject *trajectories(PyObject *self, PyObject *arguments) {
-    PyObject *objects[3];
-    Py_buffer views[3];
-    Py_ssize_t T, n, L, W, m, S, A;
-    (void)self;
-    if (!PyArg_ParseTuple(arguments, "OOOnnnnnnn", objects, objects + 1, objects + 2, &T, &n, &L, &W, &m, &S, &A))
-        return NULL;
-    if (!is_within("T", T, 0, MOST_FOLLOWED) || !is_within("n", n, 0, MOST_FOLLOWED) ||
-        !is_within("L", L, 0, MOST_FOLLOWED) || !is_within("W", W, 0, MOST_FOLLOWED) ||
-        !is_within("m", m, 1, MOST_FOLLOWED) || !is_within("S", S, 1, MOST_FOLLOWED) ||
-        !is_within("A", A, 1, MOST_FOLLOWED))
-        return NULL;
-    if (W % m) return PyErr_Format(PyExc_ValueError, "W = %zd is no multiple of m = %zd", W, m);
-    const Py_ssize_t models = times(T, n), rows = times(models, times(S, A));
-    const Wanted wanted[] = {
-        {"below", "d", sizeof(double), 0, times(rows, S)},
-        {"uniform", "d", sizeof(double), 0, times(times(models, 1 + L), W)},
-        {"found", "lq", sizeof(int64_t), 1, times(times(models, L), W)},
-    };
-    if (!take(objects, wanted, views, 3)) return NULL;
-    const int right = are_followable(views[1].buf, length(views + 1), views[0].buf, rows, S);
-    int64_t *state = right ? calloc(2 * W + 1, sizeof(int64_t)) : NULL;
-    if (state) {
-        Py_BEGIN_ALLOW_THREADS
-        follow_all(views[0].buf, views[1].buf, views[2].buf, state, T, n, L, W, m, (int)S, (int)A);
-        Py_END_ALLOW_THREADS
-        free(state);
-    }
-    release(views, 3);
-    if (!right) return NULL;
-    if (!state) return PyErr_NoMemory();
-    Py_RETURN_NONE;
-}
-
 static PyMethodDef METHODS[] = {
     {"plan", plan, METH_VARARGS, "Fill an array with optimal policies along the discount factors of each model."},
     {"evaluate", evaluate, METH_VARARGS, "Fill an array with the values of policies."},
-    {"trajectories", trajectories, METH_VARARGS, "Fill an array with the places of the transitions of trajectories."},
     {NULL, NULL, 0, NULL},
 };
-
-/* The digest of this file as it was built (setup.py), so that a built module is not used for another source. */
-static int add_digest(PyObject *module) { return PyModule_AddStringConstant(module, "SOURCE_DIGEST", SOURCE_DIGEST); }
 
 static PyModuleDef_Slot SLOTS[] = {{Py_mod_exec, add_digest}, {0, NULL}};
 
 static struct PyModuleDef MODULE = {
     .m_base = PyModuleDef_HEAD_INIT,
     .m_name = "_compiled",
-    .m_doc = "Policies, values and trajectories for stacks of small MDPs; `pomrl.science.solvers.compiled` is its face.",
+    .m_doc = "Policies and values for stacks of small MDPs; `pomrl.science.solvers.compiled` is its face.",
     .m_methods = METHODS,
     .m_slots = SLOTS,
 };

@@ -15,7 +15,8 @@ def plan(
     S: int,
     A: int,
     G: int,
-    tie_tolerance: float,
+    sides: int,
+    rounding: float,
     patience: int,
     /,
 ) -> int:
@@ -34,18 +35,3 @@ def evaluate(
     /,
 ) -> None:
     """Fill `V` with the values of k policies, each of the model that `models` names."""
-
-def trajectories(
-    below: NDArray[np.float64],
-    uniform: NDArray[np.float64],
-    found: NDArray[np.int64],
-    T: int,
-    n: int,
-    L: int,
-    W: int,
-    m: int,
-    S: int,
-    A: int,
-    /,
-) -> None:
-    """Fill `found` with the places of the transitions of W trajectories of L steps in n runs of T tasks."""

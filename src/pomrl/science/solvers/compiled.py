@@ -1,19 +1,18 @@
-"""The face of the compiled engine (`_compiled.c`): policy iteration and evaluation for models of few states, and
-trajectories.
+"""The face of the compiled engine (`_compiled.c`): policy iteration and evaluation for models of few states.
 
-The engine does the operations of `policy_stacks.PolicyStack`, `elimination.eliminate` and `data.trajectories` in the
-same order, and its results have the same bits. It is built when the package is installed and a C compiler is there;
+The engine does the operations of `policy_stacks.PolicyStack` and `elimination.eliminate` in the same order, and its
+results have the same bits. It is built when the package is installed and a C compiler is there;
 without one, NumPy does the same work, about a tenth as fast.
 """
 
-import hashlib
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 from jaxtyping import Float, Int, Int16
 
-from pomrl.science.solvers import faces
+from pomrl.science.extensions import is_built_from
+from pomrl.science.solvers import action_ties, faces
 
 try:
     from pomrl.science.solvers import _compiled
@@ -24,12 +23,7 @@ except ImportError:  # there was no compiler when the package was installed
 @cache
 def is_built() -> bool:
     """Return whether the compiled engine was built at installation, and from the source that is here now."""
-    source = Path(__file__).with_name("_compiled.c")
-    return (
-        _compiled is not None
-        and source.is_file()
-        and hashlib.sha256(source.read_bytes()).hexdigest() == _compiled.SOURCE_DIGEST
-    )
+    return is_built_from(_compiled, Path(__file__).with_name("_compiled.c"))
 
 
 def _built():  # its type is that of the module, which pyright takes from `_compiled.pyi`
@@ -43,12 +37,12 @@ def plan(
     P: Float[np.ndarray, "M S A S"],
     R: Float[np.ndarray, "M S A"],
     gammas: Float[np.ndarray, "M G"],
-    tie_tolerance: float,
+    rounding: float,
     patience: int,
 ) -> Int16[np.ndarray, "M G S"]:
     """Return optimal policies of M models at G discount factors each, by policy iteration from one to the next.
 
-    Two actions are tied if their values differ by at most `tie_tolerance` max(1, max |R|) / (1 - gamma).
+    An action replaces another if it gains more than `rounding` of the sizes of both values (`action_ties`).
 
     Raises:
         ArithmeticError: If the policy of a model, which is named, changes more than `patience` times at a discount
@@ -57,7 +51,8 @@ def plan(
     (M, S, A), G = R.shape, gammas.shape[1]
     policies = np.empty((M, G, S), np.int16)
     P, R, gammas = faces.float64(P, "P"), faces.float64(R, "R"), faces.float64(gammas, "gammas")
-    stuck = _built().plan(P, R, gammas, policies, M, S, A, G, tie_tolerance, patience)
+    sides = 1 + action_ties.have_both_signs(R)
+    stuck = _built().plan(P, R, gammas, policies, M, S, A, G, sides, rounding, patience)
     if stuck >= 0:
         raise ArithmeticError(f"model {stuck}: policy iteration does not end")
     return policies
@@ -85,24 +80,3 @@ def evaluate_policies(
     (k, S), A = policies.shape, R.shape[2]
     _built().evaluate(P, R, models, policies, gammas, V, k, S, A)
     return V
-
-
-def trajectories(
-    below: Float[np.ndarray, "T n S A S"], uniform: Float[np.ndarray, "T _steps n W"], m: int
-) -> Int[np.ndarray, "_L T n W"]:
-    """Return the places of the transitions of trajectories in the counts of all batches, [T, n, W / m, S, A, S].
-
-    Args:
-        below: Cumulative transition probabilities.
-        uniform: Numbers in [0, 1). The first one of a trajectory chooses its first state, and each other one the
-            action and the next state of one of L steps.
-        m: The number of trajectories in each batch.
-
-    Raises:
-        ValueError: A number is not in [0, 1), a row of `below` does not end with 1, or W is no multiple of m.
-    """
-    (T, steps, n, W), (S, A) = uniform.shape, below.shape[2:4]
-    found = np.empty((steps - 1, T, n, W), np.int64)
-    below, uniform = faces.float64(below, "below"), faces.float64(uniform, "uniform")
-    _built().trajectories(below, uniform, found, T, n, steps - 1, W, m, S, A)
-    return found

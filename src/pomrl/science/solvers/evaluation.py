@@ -1,4 +1,4 @@
-"""Exact evaluation of policies on stacks of finite MDPs, the size of rewards, and checks of models and of gammas.
+"""Exact evaluation of policies on stacks of finite MDPs, and checks of models and of gammas.
 
 The value of a policy π is the expected sum of discounted rewards from each state. It solves S linear equations,
 
@@ -62,13 +62,14 @@ def chain_value(
     are solved by elimination, longer ones by LAPACK.
     """
     S = P_pi.shape[-1]
-    if S > SMALL:
-        discount = np.asarray(gamma, float)[..., None, None]
-        return np.linalg.solve(np.eye(S) - discount * P_pi, R_pi[..., None])[..., 0]
     shape = np.broadcast_shapes(P_pi.shape[:-2], R_pi.shape[:-1], np.shape(gamma))
     P_stack = np.broadcast_to(P_pi, (*shape, S, S)).reshape(-1, S, S)
     R_stack = np.broadcast_to(R_pi, (*shape, S)).reshape(-1, S)
     discount = np.broadcast_to(np.asarray(gamma, float), shape).reshape(-1)
+    if S > SMALL:
+        chains = zip(P_stack, R_stack, discount, strict=True)
+        values = [solve_dominant(np.eye(S) - g * P, R) for P, R, g in chains]
+        return np.array(values, float).reshape(*shape, S)
     if compiled.is_built():
         return compiled.evaluate(P_stack, R_stack, discount).reshape(*shape, S)
     V = np.empty(R_stack.shape)
@@ -76,6 +77,19 @@ def chain_value(
         part = slice(start, start + STACK)
         V[part] = _value_by_elimination(P_stack[part], R_stack[part], discount[part])
     return V.reshape(*shape, S)
+
+
+def solve_dominant(system: Float[np.ndarray, "S S"], right: Float[np.ndarray, "S ..."]) -> Float[np.ndarray, "S ..."]:
+    """Solve equations whose rows are diagonally dominant by LAPACK, which does not exchange them.
+
+    LAPACK exchanges rows for the largest entry of a column. It is given the columns as rows, whose largest entry is
+    that of the diagonal. So equations of states that others do not reach are not added to theirs, where rounding errors
+    of large values would stay.
+    """
+    from scipy.linalg import lu_factor, lu_solve  # here, because it takes long to load
+
+    factors = lu_factor(system.T, overwrite_a=True, check_finite=False)
+    return lu_solve(factors, right, trans=1, check_finite=False)
 
 
 def _value_by_elimination(
@@ -99,34 +113,6 @@ def action_values(
     M, S, A, _ = P.shape
     following = np.matmul(P.reshape(M, S * A, S), V.swapaxes(1, 2)).swapaxes(1, 2).reshape(*V.shape, A)
     return R[:, None] + gammas[..., None, None] * following
-
-
-def reward_scale(R: Float[np.ndarray, "*n S A"]) -> Float[np.ndarray, "*n"]:
-    """Return max(1, max |R|) of each MDP, the scale of rewards that tolerances are relative to."""
-    return np.maximum(1.0, _largest(R))
-
-
-def magnitude(R: Float[np.ndarray, "*n S A"]) -> Float[np.ndarray, "*n"]:
-    """Return the `reward_scale` of each MDP, or where max |R| is below 1/8 the smallest power of 2 above it.
-
-    Rewards so small would be tied by tolerances that are absolute for them. Rewards that are all 0 have magnitude 1.
-    """
-    largest = _largest(R)
-    small = (largest > 0.0) & (largest < 0.125)
-    return np.where(small, np.ldexp(1.0, np.frexp(largest)[1]), np.maximum(1.0, largest))
-
-
-def _largest(R: Float[np.ndarray, "*n S A"]) -> Float[np.ndarray, "*n"]:
-    """Return max |R| of each MDP, or 0 without states; the longest axis is made the last one, which is faster."""
-    *stack, S, A = R.shape
-    pairs = np.moveaxis(R.reshape(*stack, S * A), -1, 0)
-    return np.abs(pairs, order="C").max(0, initial=0.0)
-
-
-def of_ordinary_size(R: Float[np.ndarray, "*n S A"]) -> Float[np.ndarray, "*n S A"]:
-    """Return rewards in which small ones are divided by their `magnitude`, which is exact and changes no policy."""
-    size = magnitude(R)
-    return R / np.minimum(size, 1.0)[..., None, None] if (size < 1.0).any() else R
 
 
 def check_models(P: Float[np.ndarray, "*n S A S"], R: Float[np.ndarray, "*n S A"]) -> None:

@@ -38,8 +38,3 @@ def policy_values(
         action = by_steps[:, :, min(k, last), :, None].astype(np.intp)
         V = np.take_along_axis(action_values(P, R, V, gammas), action, axis=-1)[..., 0]
     return V
-
-
-def duration(gamma: float, horizon: int) -> float:
-    """Return the discounted number of steps up to a horizon, which no value of rewards in [0, 1] exceeds."""
-    return float((gamma ** np.arange(horizon)).sum())

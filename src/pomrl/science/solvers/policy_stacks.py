@@ -12,47 +12,50 @@ Larger ones are evaluated by LAPACK, in one call for all MDPs.
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from pomrl.science.solvers.action_ties import action_tie_tolerance
+from pomrl.science.solvers.action_ties import best_of_better, excess, signed_and_absolute
 from pomrl.science.solvers.elimination import SMALL
-from pomrl.science.solvers.evaluation import action_values, chain_value, reward_scale
+from pomrl.science.solvers.evaluation import action_values, chain_value
 
 
 class PolicyStack:
     """A stack of n MDPs, each with its current policy, which at first is an optimal one for gamma = 0.
 
-    P_pi and R_pi are kept between steps, because a step changes few of their rows.
+    P_pi and R_pi are kept between steps, because a step changes few of their rows. Rewards have a leading axis of one
+    or two sides, R and |R| (`action_ties.signed_and_absolute`).
     """
 
     def __init__(self, P: Float[np.ndarray, "n S A S"], R: Float[np.ndarray, "n S A"]) -> None:
-        self._P, self._R, self._policy, self._scale = P, R, R.argmax(-1), reward_scale(R)
+        self._P, self._R, self._policy = P, signed_and_absolute(R), R.argmax(-1)
         self._P_pi = np.take_along_axis(P, self._policy[..., None, None], -2)[..., 0, :]
-        self._R_pi = np.take_along_axis(R, self._policy[..., None], -1)[..., 0]
+        self._R_pi = np.take_along_axis(self._R, self._policy[None, ..., None], -1)[..., 0]
         small = P.shape[1] <= SMALL
         self._by_state = np.ascontiguousarray(P.transpose(3, 2, 1, 0)) if small else None
 
     def improve(self, gamma: Float[np.ndarray, " n"]) -> Bool[np.ndarray, " n"]:
         """Take one step of policy iteration for each MDP, and return which policies have changed.
 
-        An action is kept unless another is better by more than `action_tie_tolerance`. Every change
+        An action is kept unless another is better by more than rounding explains (`action_ties`). Every change
         therefore raises the value, and no policy occurs twice at one discount factor.
         """
         V = chain_value(self._P_pi, self._R_pi, gamma)
-        tie = action_tie_tolerance(self._scale, gamma)[:, None]
-        if self._by_state is None:
-            Q = action_values(self._P, self._R, V[:, None], gamma[:, None])[:, 0]
-            better = Q.max(-1) - V > tie
-            i, state = np.nonzero(better)
-            action = Q[i, state].argmax(-1)
-        else:
-            gain = _gain(self._by_state, self._R, V, gamma)
-            better = gain.max(-1) > tie
-            i, state = np.nonzero(better)
-            others = (self._policy[i, state, None] + np.arange(1, gain.shape[-1])) % gain.shape[-1]
-            first = np.take_along_axis(gain[i, state], others, -1).argmax(-1) if len(i) else i
-            action = others[np.arange(len(i)), first]  # of several best ones the next one after the current one
-        self._policy[i, state], self._R_pi[i, state] = action, self._R[i, state, action]
+        Q = np.stack([self._action_values(R, U, gamma) for R, U in zip(self._R, V, strict=True)])
+        above = excess(Q, V[..., None])
+        better = (above > 0.0).any(-1)
+        i, state = np.nonzero(better)
+        # of several best ones the next one after the current one
+        others = (self._policy[i, state, None] + np.arange(1, above.shape[-1])) % above.shape[-1]
+        first = best_of_better(np.take_along_axis(above[i, state], others, -1)) if len(i) else i
+        action = others[np.arange(len(i)), first]
+        self._policy[i, state], self._R_pi[:, i, state] = action, self._R[:, i, state, action]
         self._P_pi[i, state] = self._P[i, state, action]
-        return better.any(-1)
+        return np.asarray(better.any(-1))
+
+    def _action_values(
+        self, R: Float[np.ndarray, "n S A"], V: Float[np.ndarray, "n S"], gamma: Float[np.ndarray, " n"]
+    ) -> Float[np.ndarray, "n S A"]:
+        if self._by_state is None:
+            return action_values(self._P, R, V[:, None], gamma[:, None])[:, 0]
+        return _action_values_in_order(self._by_state, R, V, gamma)
 
     def policies(self, which: Bool[np.ndarray, " n"]) -> Int[np.ndarray, "k S"]:
         """Return the current policies of the MDPs for which `which` is true."""
@@ -60,26 +63,24 @@ class PolicyStack:
 
     def keep(self, which: Bool[np.ndarray, " n"]) -> None:
         """Drop all MDPs for which `which` is false."""
-        self._P, self._R = self._P[which], self._R[which]
-        self._policy, self._scale = self._policy[which], self._scale[which]
-        self._P_pi, self._R_pi = self._P_pi[which], self._R_pi[which]
+        self._P, self._R, self._policy = self._P[which], self._R[:, which], self._policy[which]
+        self._P_pi, self._R_pi = self._P_pi[which], self._R_pi[:, which]
         if self._by_state is not None:
             self._by_state = np.ascontiguousarray(self._by_state[..., which])
 
 
-def _gain(
+def _action_values_in_order(
     by_state: Float[np.ndarray, "S A S n"],
     R: Float[np.ndarray, "n S A"],
     V: Float[np.ndarray, "n S"],
     gamma: Float[np.ndarray, " n"],
 ) -> Float[np.ndarray, "n S A"]:
-    """Return R + gamma P V - V, the advantage of each action, from probabilities by next state."""
+    """Return R + γ P V from probabilities by next state, as sums in the order of the states."""
     of_state = np.ascontiguousarray(V.T)
-    gain = by_state[0] * of_state[0]
-    product = np.empty_like(gain)
+    Q = by_state[0] * of_state[0]
+    product = np.empty_like(Q)
     for P, value in zip(by_state[1:], of_state[1:], strict=True):
-        gain += np.multiply(P, value, out=product)
-    gain *= gamma
-    gain += R.T
-    gain -= of_state
-    return gain.transpose(2, 1, 0)
+        Q += np.multiply(P, value, out=product)
+    Q *= gamma
+    Q += R.T
+    return Q.transpose(2, 1, 0)

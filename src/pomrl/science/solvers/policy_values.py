@@ -8,7 +8,7 @@ from jaxtyping import Bool, Float, Int, Shaped
 
 from pomrl.science.solvers import compiled, faces, relative_values, sparse
 from pomrl.science.solvers.elimination import SMALL
-from pomrl.science.solvers.evaluation import chain_value, policy_value
+from pomrl.science.solvers.evaluation import chain_value, policy_value, solve_dominant
 
 _ALIKE = 0.25
 """Largest share of the states in which policies may differ for one factorisation to serve all of them."""
@@ -96,7 +96,7 @@ def _values_near_a_policy(
     P_base, R_pi = P[every, base], R[every, policies]
     P_change = P[states, actions] - P_base[states]
     right = np.column_stack([R[every, base], np.eye(len(base))[:, states]])
-    solution = np.linalg.solve(np.eye(len(base)) - gamma * P_base, right)
+    solution = solve_dominant(np.eye(len(base)) - gamma * P_base, right)
     V_base, response = solution[:, 0], solution[:, 1:]
 
     V = V_base + (R_pi[:, states] - R[states, base[states]]) @ response.T

@@ -7,10 +7,9 @@ the chain forgets its state, which for random models is far quicker than γ.
 """
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
-from pomrl.science.solvers.action_ties import ACTION_TIE_TOLERANCE
-from pomrl.science.solvers.evaluation import reward_scale
+from pomrl.science.solvers.action_ties import ROUNDING
 
 LARGE = 96
 """Fewest states for which sweeps for a whole grid are the first choice where few states follow each pair.
@@ -18,41 +17,40 @@ LARGE = 96
 Dense models forget their state within few sweeps, at every size. Grids do not, and LAPACK solves many models at once.
 """
 
-TOLERANCE = ACTION_TIE_TOLERANCE / 8
-"""Tolerance with which the error of the values stays well below what makes one action better than another."""
-
 _ROUNDING = 8.0 * float(np.finfo(float).eps)
-"""How large rounding lets the span of a step be, times (1 - γ), in units of the largest |h|."""
+"""How large rounding lets the span of a step be, times (1 - γ), in units of the largest |R + γ P h|."""
 
 
 def solve_grid(
     P: Float[np.ndarray, "S A S"],
     R: Float[np.ndarray, "S A"],
     gammas: Float[np.ndarray, " G"],
-    tolerance: float,
     max_sweeps: int,
+    tolerance: float | None = None,
 ) -> tuple[Int[np.ndarray, "G S"], Int[np.ndarray, " unsolved"]]:
     """Plan on one MDP for all discount factors of a grid.
 
-    A discount factor is solved when γ times the span (max - min) of the step from h to the next one is at most
-    tolerance max(1, max |R|), or as small as rounding lets it become. The greedy policy then loses at most that, over
-    1 - γ, of the optimal value. It is solved earlier where all actions but one of each state can be eliminated
-    (Puterman 1994, Sec. 6.7): V* - h lies between the smallest and the largest entry of the step, over 1 - γ, in every
-    state, so that the difference between two action values has an error of at most γ span / (1 - γ), and an action that
-    is worse by more than that and a margin for ties is not optimal.
+    A discount factor is solved where all actions but one of each state can be eliminated (Puterman 1994, Sec. 6.7):
+    V* - h lies between the smallest and the largest entry of the step from h to the next one, over 1 - γ, in every
+    state. The difference between two action values therefore has an error of at most γ span / (1 - γ), where the span
+    is max - min of the step, and an action that is worse by more than that and rounding is not optimal. It is also
+    solved when γ span is so small that the greedy policy, which loses at most that over 1 - γ, is tied with an optimal
+    one by the smallest of its values (`action_ties`). With a tolerance, γ span may be as large as the tolerance times
+    the largest |R| of the greedy policy, or as small as rounding lets it become.
 
     Args:
         P: Transition probabilities.
         R: Rewards.
         gammas: Discount factors, in [0, 1).
-        tolerance: Largest loss of the policies, times (1 - γ), for rewards in [-1, 1].
         max_sweeps: Number of sweeps after which to stop.
+        tolerance: Largest loss of the policies, times (1 - γ), in units of the largest reward that they collect; None:
+            that of ties.
 
     Returns:
         A policy for each discount factor, and the indices of the discount factors that were not solved within
         `max_sweeps`, whose policies are meaningless.
     """
-    (S, A), scale = R.shape, reward_scale(R[None]).item()
+    S, A = R.shape
     by_action, rewards = P.transpose(1, 0, 2).reshape(A * S, S), R.T[..., None]
     policies, live, h = np.empty((len(gammas), S), np.int16), np.arange(len(gammas)), np.zeros((S, len(gammas)))
     for _ in range(max_sweeps):
@@ -60,13 +58,48 @@ def solve_grid(
         value = Q.max(0)
         step, h = value - h, value - value[0]
         error, remaining = gammas[live] * (step.max(0) - step.min(0)), 1.0 - gammas[live]
-        rounding = _ROUNDING * np.abs(h).max(0)
-        margin = (error + 2.0 * (ACTION_TIE_TOLERANCE * scale + rounding)) / remaining
-        alone = np.count_nonzero(value - margin <= Q, axis=(0, 1)) == S
-        solved = alone | (error <= np.maximum(tolerance * scale, rounding / remaining))
+        rounding = _ROUNDING * np.abs(value).max(0)
+        margin = (error + 2.0 * rounding) / remaining
+        solved = np.count_nonzero(value - margin <= Q, axis=(0, 1)) == S
+        if tolerance is None:
+            V = value + 0.5 * gammas[live] * (step.max(0) + step.min(0)) / remaining
+            solved |= error + 2.0 * rounding <= 2.0 * ROUNDING * np.abs(V).min(0)
+        else:
+            collected = np.abs(np.take_along_axis(rewards, Q.argmax(0)[None], 0)).max((0, 1))
+            solved |= error <= np.maximum(tolerance * collected, rounding / remaining)
         if solved.any():
             policies[live[solved]] = Q[..., solved].argmax(0).T
             live, h = live[~solved], h[:, ~solved]
         if not live.size:
             break
     return policies, live
+
+
+def solve_by_closures(
+    P: Float[np.ndarray, "S A S"],
+    R: Float[np.ndarray, "S A"],
+    gammas: Float[np.ndarray, " G"],
+    max_sweeps: int,
+    tolerance: float,
+) -> tuple[Int[np.ndarray, "G S"], Int[np.ndarray, " unsolved"]]:
+    """Plan as `solve_grid` does, each state among the states that it can reach, which are an MDP of their own.
+
+    Steps, rounding errors and rewards are compared over all states of an MDP. Those that a state never meets could
+    otherwise decide for it.
+    """
+    policies, unsolved = np.empty((len(gammas), len(R)), np.int16), np.empty(0, np.intp)
+    closures, closure = np.unique(_reached(P), axis=0, return_inverse=True)
+    for i, within in enumerate(closures):
+        states = np.flatnonzero(within)
+        found, late = solve_grid(P[states][..., states], R[states], gammas, max_sweeps, tolerance)
+        own = closure[states] == i
+        policies[:, states[own]], unsolved = found[:, own], np.union1d(unsolved, late)
+    return policies, unsolved
+
+
+def _reached(P: Float[np.ndarray, "S A S"]) -> Bool[np.ndarray, "S S"]:
+    """Return which states can follow each state sooner or later; it follows itself."""
+    reached = (P > 0.0).any(1) | np.eye(len(P), dtype=bool)
+    while (further := (reached.astype(np.float32) @ reached.astype(np.float32)) > 0.0).sum() > reached.sum():
+        reached = further
+    return reached

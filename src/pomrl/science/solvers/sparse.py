@@ -7,7 +7,8 @@ A policy's value solves (I - γ P_π) V = R_π. SuperLU solves it exactly, but i
 states with 8 random successors each have 2 million entries, those of a grid of as many states 40 thousand. BiCGSTAB
 needs products with P_π alone, and few of them where the chain mixes quickly, which is where factors fill in. It is
 tried for `STEPS` steps; once these do not suffice, later policies of the model are factorised. Its values are accepted
-by their residual r, which bounds the error by max |r| / (1 - γ).
+if the residual of each state is small beside the values that its equation adds up. Factorisation takes its pivots from
+the diagonal, so that equations of states that others do not reach are not added to theirs.
 """
 
 # SciPy's sparse linear algebra comes without types.
@@ -17,8 +18,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.sparse import csr_array, eye_array
 
-from pomrl.science.solvers.action_ties import ACTION_TIE_TOLERANCE, action_tie_tolerance
-from pomrl.science.solvers.evaluation import reward_scale
+from pomrl.science.solvers.action_ties import ROUNDING, best_of_better, excess, signed_and_absolute
 
 LARGE = 128
 """Fewest states for which sparse matrices can be faster than dense ones."""
@@ -35,11 +35,11 @@ ITERATED = 600
 STEPS, STARTS = 100, 5
 """Steps of BiCGSTAB, and how often it starts anew from the true residual, after which policies are factorised."""
 
-TOLERANCE = ACTION_TIE_TOLERANCE / 8
-"""Largest residual of values, for rewards in [-1, 1]; their error then stays well below what ties two actions."""
+_ACCURACY = ROUNDING / 16.0
+"""Largest residual over 1 - γ, in units of what an equation adds up; errors then stay well below those of ties."""
 
-_ROUNDING = 8.0
-"""How large rounding lets a residual be, in units of the machine epsilon times the largest |V|."""
+_ULPS = 8.0 * float(np.finfo(float).eps)
+"""How large rounding lets a residual be, in the same units."""
 
 
 def pays(P: Float[np.ndarray, "S A S"]) -> bool:
@@ -68,7 +68,7 @@ def plan(
     """Return an optimal policy at each discount factor, and its values there, by policy iteration.
 
     Each discount factor starts from the policy and the values of the one before. An action is kept unless another is
-    better by more than `action_tie_tolerance`.
+    better by more than rounding explains (`action_ties`).
 
     Args:
         rows: The rows of the model (`rows_of`).
@@ -78,21 +78,22 @@ def plan(
     Raises:
         ArithmeticError: A policy keeps changing, which only rounding errors beyond the tolerance can cause.
     """
-    solver, scale, rewards = ChainSolver(rows, R), reward_scale(R[None]), np.ascontiguousarray(R.T)
+    sides = signed_and_absolute(R)
+    solver, rewards = ChainSolver(rows, sides), np.ascontiguousarray(sides.swapaxes(1, 2))
     policies, values = np.empty((len(gammas), len(R)), np.int16), np.empty((len(gammas), len(R)))
-    policy, V = R.argmax(1), np.zeros(len(R))
+    policy, V = R.argmax(1), np.zeros((len(sides), len(R)))
     for g, gamma in enumerate(gammas.tolist()):
-        tie = action_tie_tolerance(scale, gamma).item()
         for _ in range(MOST_ROUNDS):
             V = solver.value(policy, gamma, V)
-            Q = rewards + gamma * (rows @ V).reshape(rewards.shape)
-            better = np.flatnonzero(Q.max(0) - V > tie)
+            Q = rewards + gamma * (rows @ V.T).T.reshape(rewards.shape)
+            above = excess(Q, V[:, None])
+            better = np.flatnonzero(above.max(0) > 0.0)
             if not better.size:
                 break
-            policy[better] = Q[:, better].argmax(0)
+            policy[better] = best_of_better(above[:, better].T)
         else:
             raise ArithmeticError(f"gamma = {gamma}: policy iteration does not end after {MOST_ROUNDS} evaluations")
-        policies[g], values[g] = policy, V
+        policies[g], values[g] = policy, V[0]
     return policies, values
 
 
@@ -100,40 +101,56 @@ def policy_values(
     rows: csr_array, R: Float[np.ndarray, "S A"], policies: Int[np.ndarray, "k S"], gamma: float
 ) -> Float[np.ndarray, "k S"]:
     """Return the exact values of policies."""
-    solver, V, values = ChainSolver(rows, R), np.zeros(len(R)), np.empty(policies.shape)
+    solver, V, values = ChainSolver(rows, R[None]), np.zeros((1, len(R))), np.empty(policies.shape)
     for i, policy in enumerate(policies):
-        V = values[i] = solver.value(policy, gamma, V)
+        V = solver.value(policy, gamma, V)
+        values[i] = V[0]
     return values
 
 
 class ChainSolver:
-    """Solves for the values of policies of one model, by BiCGSTAB until it was once too slow."""
+    """Solves for the values of policies of one model with k rewards, by BiCGSTAB until it was once too slow."""
 
-    def __init__(self, rows: csr_array, R: Float[np.ndarray, "S A"]) -> None:
-        self._rows, self._R = rows, R
-        self._tolerance = TOLERANCE * reward_scale(R[None]).item()
-        self._iterates = len(R) >= ITERATED
+    def __init__(self, rows: csr_array, R: Float[np.ndarray, "k S A"]) -> None:
+        self._rows, self._R, self._iterates = rows, R, R.shape[1] >= ITERATED
 
     def value(
-        self, policy: Int[np.ndarray, " S"], gamma: float, start: Float[np.ndarray, " S"]
-    ) -> Float[np.ndarray, " S"]:
-        """Return the value of a policy, to rounding or with a residual of at most `TOLERANCE` max(1, max |R|).
+        self, policy: Int[np.ndarray, " S"], gamma: float, start: Float[np.ndarray, "k S"]
+    ) -> Float[np.ndarray, "k S"]:
+        """Return the values of a policy for each of the rewards, to rounding or nearly so.
 
         Args:
             policy: The action in each state.
             gamma: Discount factor, in [0, 1).
             start: Values that iteration starts from; the nearer, the quicker.
         """
-        from scipy.sparse.linalg import bicgstab, splu  # here, because it takes long to load
+        from scipy.sparse.linalg import splu  # here, because it takes long to load
 
-        states, V = np.arange(len(policy)), start
-        P_pi, R_pi = self._rows[policy.astype(np.intp) * len(policy) + states], self._R[states, policy]
+        states = np.arange(len(policy))
+        P_pi, R_pi = self._rows[policy.astype(np.intp) * len(policy) + states], self._R[:, states, policy]
         chain = eye_array(len(policy), format="csr") - gamma * P_pi
-        for _ in range(STARTS * self._iterates):
-            residual = R_pi - chain @ V
-            goal = max(self._tolerance, _ROUNDING * float(np.finfo(float).eps * np.abs(V).max()))
-            if np.abs(residual).max() <= goal:
-                return V
-            V = V + bicgstab(chain, residual, rtol=0.0, atol=0.5 * goal, maxiter=STEPS)[0]
-        self._iterates = False
-        return splu(chain.tocsc()).solve(R_pi)
+        if self._iterates:
+            sides = (_iterated(chain, R, V, gamma) for R, V in zip(R_pi, start, strict=True))
+            found = [V for V in sides if V is not None]
+            if len(found) == len(R_pi):
+                return np.stack(found)
+            self._iterates = False
+        factors = splu(chain.tocsc(), "MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+        return factors.solve(R_pi.T).T
+
+
+def _iterated(
+    chain: csr_array, R_pi: Float[np.ndarray, " S"], V: Float[np.ndarray, " S"], gamma: float
+) -> Float[np.ndarray, " S"] | None:
+    """Return the solution of chain V = R_pi by BiCGSTAB from V on, or None where that takes too long."""
+    from scipy.sparse.linalg import bicgstab  # here, because it takes long to load
+
+    for _ in range(STARTS):
+        residual = R_pi - chain @ V
+        goal = max(_ACCURACY * (1.0 - gamma), _ULPS) * (np.abs(R_pi) + abs(chain) @ np.abs(V))
+        if (np.abs(residual) <= goal).all():
+            return V
+        least = goal.min(initial=np.inf, where=goal > 0.0)  # residuals of states without rewards stay 0
+        unit = np.ldexp(1.0, np.frexp(np.abs(residual).max())[1])  # SciPy gives up where squares of residuals are small
+        V = V + unit * bicgstab(chain, residual / unit, rtol=0.0, atol=0.5 * least / unit, maxiter=STEPS)[0]
+    return None

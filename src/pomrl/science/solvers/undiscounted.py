@@ -8,8 +8,8 @@ states (Bertsekas and Tsitsiklis 1991, An analysis of stochastic shortest path p
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from pomrl.science.solvers.action_ties import ACTION_TIE_TOLERANCE
-from pomrl.science.solvers.evaluation import action_values, chain_value, magnitude
+from pomrl.science.solvers.action_ties import best_of_better, excess, signed_and_absolute
+from pomrl.science.solvers.evaluation import action_values, chain_value
 
 MOST_STEPS = 60_000.0
 """With at most so many expected steps, rounding errors of values stay below 1e-6, for rewards in [0, 1]."""
@@ -28,20 +28,21 @@ def plan(P: Float[np.ndarray, "M S A S"], R: Float[np.ndarray, "M S A"]) -> Int[
         NeverEndsError: A state ends under no policy, or gains for ever.
     """
     policy, ends = _proper_policy(P, terminal(P, R)), terminal(P, R)
+    every, undiscounted, why = np.arange(len(P)), np.ones((len(P), 1)), "gains for ever under some policy"
     while True:
-        V, steps = _values(P, R, policy, np.arange(len(P)), ends, "gains for ever under some policy")
-        Q = action_values(P, R, V[:, None], np.ones((len(P), 1)))[:, 0]
-        tolerance = ACTION_TIE_TOLERANCE * magnitude(R) * steps
-        better = (Q.max(-1) - V > tolerance[:, None]) & ~ends
+        sides = [(side, _values(P, side, policy, every, ends, why)) for side in signed_and_absolute(R)]
+        Q = np.stack([action_values(P, side, V[:, None], undiscounted)[:, 0] for side, V in sides])
+        above = excess(Q, np.stack([V for _, V in sides])[..., None])
+        better = (above > 0.0).any(-1) & ~ends
         if not better.any():
             return policy
-        policy = np.where(better, Q.argmax(-1), policy)
+        policy = np.where(better, best_of_better(above), policy)
 
 
 def policy_values(
     P: Float[np.ndarray, "M S A S"], R: Float[np.ndarray, "M S A"], policies: Int[np.ndarray, "M G S"]
-) -> tuple[Float[np.ndarray, "k S"], Float[np.ndarray, " k"]]:
-    """Return the values of k = M G policies, G of each model, and their largest expected numbers of steps to the end.
+) -> Float[np.ndarray, "k S"]:
+    """Return the values of k = M G policies, G of each model.
 
     Raises:
         NeverEndsError: A state never ends under its policy.
@@ -76,8 +77,8 @@ def _values(
     model: Int[np.ndarray, " k"],
     ends: Bool[np.ndarray, "M S"],
     why: str,
-) -> tuple[Float[np.ndarray, "k S"], Float[np.ndarray, " k"]]:
-    """Return the values of k policies, each of the model with this index, and their largest expected number of steps.
+) -> Float[np.ndarray, "k S"]:
+    """Return the values of k policies, each of the model with this index.
 
     Terminal states have rows of zeros, so that the equations have one solution where the policy is proper.
     """
@@ -89,7 +90,7 @@ def _values(
     _refuse(~reached, model, why)
     steps = chain_value(P_pi, going.astype(float), 1.0)
     _refuse(~(steps <= MOST_STEPS), model, f"takes more than {MOST_STEPS:.0f} steps to its end")
-    return chain_value(P_pi, R[rows], 1.0), np.maximum(steps.max(-1), 1.0)
+    return chain_value(P_pi, R[rows], 1.0)
 
 
 def _refuse(bad: Bool[np.ndarray, "k S"], model: Int[np.ndarray, " k"], why: str) -> None:

@@ -14,7 +14,8 @@ from jaxtyping import Float
 from pydantic import Field
 
 from pomrl.science.mdp import random_chain_mdp
-from pomrl.science.randomness import Generators, Stream, generator
+from pomrl.science.randomness import Generators, Stream, generator, task_keys
+from pomrl.science.sampling import draws
 from pomrl.science.tasks.distribution import MeanModel, TaskDistribution, Tasks
 
 SMALLEST_DEVIATION = 4096.0 * float(np.finfo(float).eps)
@@ -24,12 +25,8 @@ Probabilities near 1 are rounded to multiples of the machine epsilon. Below this
 spread of the drawn models; far below it, all tasks are equal, or the concentration of a Dirichlet overflows.
 """
 
-SMALLEST_CONCENTRATION = 0.1
-"""Smallest concentration at which gamma variates are drawn as they are: below it, all those of a row may be 0.
-
-The sum of a row's variates has the concentration as its shape. That it underflows has the probability 1e-31 at this
-concentration, and one in a thousand at a tenth of it.
-"""
+SMALLEST_CONCENTRATION = float(np.finfo(float).eps)
+"""Smallest concentration of a Dirichlet that sigma leaves while it is below its limit; rounding may make it 0."""
 
 
 class RandomChains(TaskDistribution):
@@ -222,21 +219,9 @@ class Dirichlet(RandomChains):
         return P_o * (1.0 - P_o) / (self.concentration(mean) + 1.0)
 
     def _draw(self, rng: np.random.Generator, mean: MeanModel, tasks: int) -> Float[np.ndarray, "tasks S A S"]:
-        """Draw normalised gamma variates, by their logarithms where those of a whole row could underflow to 0."""
-        concentration = self.concentration(mean)
-        shape = concentration * mean.P_o
-        if concentration >= SMALLEST_CONCENTRATION:
-            weight = rng.standard_gamma(shape, (tasks, *shape.shape))
-        else:
-            log_gamma = np.stack([_log_gamma(rng, shape) for _ in range(tasks)])
-            weight = np.exp(log_gamma - log_gamma.max(-1, keepdims=True))
-        return weight / weight.sum(-1, keepdims=True)
-
-
-def _log_gamma(rng: np.random.Generator, shape: Float[np.ndarray, "*n"]) -> Float[np.ndarray, "*n"]:
-    """Draw the logarithms of gamma variates, G(a) = G(a + 1) U^(1/a); they are minus infinity where a is 0."""
-    with np.errstate(divide="ignore"):
-        return np.log(rng.standard_gamma(shape + 1.0)) + np.log(1.0 - rng.random(shape.shape)) / shape
+        concentration = max(self.concentration(mean), SMALLEST_CONCENTRATION)
+        shape = (concentration * mean.P_o).reshape(-1, mean.P_o.shape[-1])
+        return draws.dirichlet(task_keys([rng], tasks)[:, 0], shape).reshape(tasks, *mean.P_o.shape)
 
 
 class Gaussian(RandomChains):

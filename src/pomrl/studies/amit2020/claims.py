@@ -122,7 +122,13 @@ def with_equal_data_l2_is_discounting(sweep: SweepLosses) -> list[Part]:
     ]
 
 
-@claim("D7", "penalties_of_lstd", "penalties_of_sarsa", figures=("penalties",))
+@claim(
+    "D7",
+    "penalties_of_lstd",
+    "penalties_of_sarsa",
+    runs={"default": 1600, "known_rewards": 1600},
+    figures=("penalties",),
+)
 def l2_helps_with_few_data(lstd: SweepLosses, td: SweepLosses) -> list[Part]:
     """Some L2 penalty at gamma_eval loses less than none, if trajectories are few.
 

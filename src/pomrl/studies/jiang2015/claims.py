@@ -28,6 +28,9 @@ GAMMA_EVAL, STATES, ACTIONS, ERROR = 0.99, 10, 2, 0.05
 
 GAMMAS = np.array([*(i / 20 for i in range(20)), GAMMA_EVAL])
 
+WITH_ALL_SUCCESSORS = {"all_successors": 16_000}
+"""The number of runs where short horizons cost little, under the variant in which all states are successors."""
+
 REWARDS = np.random.default_rng(2015).random((20, STATES, ACTIONS))
 """Twenty draws of rewards, for claims that are exact for each of them."""
 
@@ -45,7 +48,7 @@ def shorter_horizons_win(sweep: SweepLosses) -> list[Part]:
     return [best_is_between(sweep.at(m=n), f"{n} trajectories", below=GAMMA_EVAL) for n in FEW]
 
 
-@claim("J2", "guidance", figures=("guidance_gamma",))
+@claim("J2", "guidance", runs=WITH_ALL_SUCCESSORS, figures=("guidance_gamma",))
 def too_short_horizons_lose(sweep: SweepLosses) -> list[Part]:
     """Also with few trajectories gamma = 0 loses more than the best guidance gamma.
 
@@ -64,7 +67,7 @@ def the_best_gamma_grows(sweep: SweepLosses) -> list[Part]:
     return [best_grows(sweep.at(m=NUMBERS[0]), curves, "rank correlation of γ* with the number of trajectories")]
 
 
-@claim("J4", "guidance", figures=("guidance_gamma",))
+@claim("J4", "guidance", runs=WITH_ALL_SUCCESSORS, figures=("guidance_gamma",))
 def many_data_need_long_horizons(sweep: SweepLosses) -> list[Part]:
     """With many trajectories the best guidance gamma is close to gamma_eval.
 

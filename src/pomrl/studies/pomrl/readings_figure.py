@@ -2,10 +2,10 @@
 
 A tile for each pair has the colour of the verdict.
 
-Verdicts are those at precision. A claim that is undecided and has no number was not computed within the budget. The
-number in a tile is the estimate of the comparison that decides the claim, so that numbers in one row may be estimates
-of different comparisons. Columns are ordered by the number of claims that the reading reproduces, and their labels name
-the choices of the reading.
+Each claim is judged once under each reading, on a number of runs that is fixed in advance. The number in a tile is the
+estimate of the comparison that decides the claim, so that numbers in one row may be estimates of different comparisons.
+Columns are ordered by the number of claims that the reading reproduces, and their labels name the choices of the
+reading.
 """
 
 from collections.abc import Sequence

@@ -111,7 +111,7 @@ def the_formula_has_the_least_error() -> list[Part]:
     return [Part("largest distance from the best weight", Exact(float(max(distances))), below=0.001)]
 
 
-@claim("D7", "discounting", "own_weights", figures=("discounting_or_prior",))
+@claim("D7", "discounting", "own_weights", runs={"all_successors": 16_000}, figures=("discounting_or_prior",))
 def own_weights_beat_every_gamma(discounting: SweepLosses, own: SweepLosses) -> list[Part]:
     """With uneven data a weight of each pair by the formula loses less than the best discount factor.
 

@@ -49,7 +49,7 @@ def own_numbers_pay(sweep: SweepLosses) -> list[Part]:
     return parts
 
 
-@claim("U1", "unknown_rewards", figures=("unknown_rewards",))
+@claim("U1", "unknown_rewards", runs=4000, figures=("unknown_rewards",))
 def rewards_need_not_be_known(sweep: SweepLosses) -> list[Part]:
     """with rewards from the task's own samples, Q1.1, Q1.4 and Q2.3 hold as they do with known rewards.
 

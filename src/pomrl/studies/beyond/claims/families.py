@@ -8,6 +8,7 @@ learners on 10 runs.
 """
 
 from collections.abc import Sequence
+from functools import partial
 
 from pomrl.studies.beyond.claims.horizons_and_priors import gains_little, relative_gain
 from pomrl.study import PAIRED, Losses, LossPerRun, Part, SweepLosses, best_grows, claim, in_more_than, less_in_shares
@@ -24,11 +25,16 @@ SPREADS = (0.05, 0.15)
 LEARNERS = ("ada_pomrl", "without_meta")
 """The learner of the paper, and the one that does not learn from earlier tasks."""
 
+RUNS = 300
+"""The number of runs on which claims about these families are judged that name no other: a run takes long."""
+
+of_families = partial(claim, figures=("families",), runs=RUNS)
+
 Cells = dict[str, Losses]
 """The losses of a method in each family at each spread, a cell, by the words for it."""
 
 
-@claim("M1", "families", figures=("families",))
+@of_families("M1", "families", runs=1000)
 def meta_learning_helps_in_every_family(sweep: SweepLosses) -> list[Part]:
     """ada-POMRL is better than no meta-learning at gamma_eval in every family.
 
@@ -39,7 +45,7 @@ def meta_learning_helps_in_every_family(sweep: SweepLosses) -> list[Part]:
     return in_families(less_in_cells(ada, without, without, words), more_than=len(FAMILIES) - 0.5)
 
 
-@claim("M2", "families", "families_schedules", figures=("families",))
+@of_families("M2", "families", "families_schedules")
 def the_schedule_helps_in_a_family(sweep: SweepLosses, schedules: SweepLosses) -> list[Part]:
     """the schedule of the upper bound is better than gamma_eval in at least one family.
 
@@ -50,7 +56,7 @@ def the_schedule_helps_in_a_family(sweep: SweepLosses, schedules: SweepLosses) -
     return in_families(less_in_cells(scheduled, at_eval, without, "upper-bound schedule less γ_eval"), more_than=0.5)
 
 
-@claim("M3", "families", figures=("families",))
+@of_families("M3", "families", runs=1000)
 def horizons_grow_in_most_families(sweep: SweepLosses) -> list[Part]:
     """gamma* of ada-POMRL grows with the task in more than half of the families.
 
@@ -63,7 +69,7 @@ def horizons_grow_in_most_families(sweep: SweepLosses) -> list[Part]:
     return in_families(grow, more_than=len(FAMILIES) / 2)
 
 
-@claim("M4", "families", figures=("families",))
+@of_families("M4", "families")
 def exact_posteriors_need_no_shorter_horizon(sweep: SweepLosses) -> list[Part]:
     """with the exact posterior, the best fixed gamma gains at most 2 % of the loss at gamma_eval, in every family.
 
@@ -74,7 +80,7 @@ def exact_posteriors_need_no_shorter_horizon(sweep: SweepLosses) -> list[Part]:
     return [gains_little(losses, f"exact posterior, {cell}") for cell, losses in exact.items()]
 
 
-@claim("M5", "families", "families_schedules", figures=("families",))
+@of_families("M5", "families", "families_schedules")
 def the_schedule_harms_in_most_families(sweep: SweepLosses, schedules: SweepLosses) -> list[Part]:
     """the schedule of the upper bound is worse than gamma_eval in more than half of the families.
 
@@ -86,7 +92,7 @@ def the_schedule_harms_in_most_families(sweep: SweepLosses, schedules: SweepLoss
     return in_families(harmed, more_than=len(FAMILIES) / 2)
 
 
-@claim("M6", "families", "forest_mixing", figures=("families",))
+@of_families("M6", "families", "forest_mixing", runs=4000)
 def the_mixing_rate_explains_forest(sweep: SweepLosses, mse_optimal: SweepLosses) -> list[Part]:
     """in forest, ada-POMRL is worse than no meta-learning because of its mixing rate.
 
@@ -102,7 +108,7 @@ def the_mixing_rate_explains_forest(sweep: SweepLosses, mse_optimal: SweepLosses
     ]
 
 
-@claim("M7", "families", figures=("families",))
+@of_families("M7", "families")
 def empirical_bayes_is_worse_where_rows_move_together(sweep: SweepLosses) -> list[Part]:
     """empirical Bayes is worse than ada-POMRL in four families, and in forest also worse than no meta-learning.
 
@@ -120,7 +126,7 @@ def empirical_bayes_is_worse_where_rows_move_together(sweep: SweepLosses) -> lis
     return parts
 
 
-@claim("H4.2", "families", is_judged=False, figures=("families",))
+@of_families("H4.2", "families", is_judged=False)
 def independent_rows_gain(sweep: SweepLosses) -> list[Part]:
     """how much a posterior mean gains from a shorter horizon that wrongly takes the rows of a model as independent.
 

@@ -5,7 +5,7 @@ They were fixed when the estimator was, before there were any data of the seed o
 
 from collections.abc import Sequence
 
-from pomrl.studies.beyond.claims.families import FAMILIES, cells_of, in_families, less
+from pomrl.studies.beyond.claims.families import FAMILIES, RUNS, cells_of, in_families, less
 from pomrl.studies.beyond.claims.horizons_and_priors import MARGIN, gains_little, no_worse_at_gamma_eval
 from pomrl.study import Part, SweepLosses, claim, no_worse
 
@@ -13,7 +13,7 @@ NAMES = {"ada_pomrl": "ada-POMRL", "without_meta": "no meta-learning"}
 """The learners than which it is to be no worse."""
 
 
-@claim("T1", "tied_rows", figures=("tied_rows",))
+@claim("T1", "tied_rows", runs=RUNS, figures=("tied_rows",))
 def it_never_does_harm(sweep: SweepLosses) -> list[Part]:
     """tied rows are no worse than ada-POMRL, and no worse than no meta-learning, in every family.
 
@@ -23,7 +23,7 @@ def it_never_does_harm(sweep: SweepLosses) -> list[Part]:
     return _no_harm(sweep, FAMILIES)
 
 
-@claim("T2", "tied_rows", figures=("tied_rows",))
+@claim("T2", "tied_rows", runs=RUNS, figures=("tied_rows",))
 def it_closes_half_of_the_distance(sweep: SweepLosses) -> list[Part]:
     """tied rows close at least half of the distance from empirical Bayes to the exact posterior in five families.
 
@@ -48,7 +48,7 @@ def it_is_empirical_bayes_in_random_chains(sweep: SweepLosses) -> list[Part]:
     return no_worse_at_gamma_eval(sweep, "tied_rows", "empirical_bayes", "tied rows less empirical Bayes at γ_eval")
 
 
-@claim("T4", "tied_rows", figures=("tied_rows",))
+@claim("T4", "tied_rows", runs=RUNS, figures=("tied_rows",))
 def it_needs_no_shorter_horizon(sweep: SweepLosses) -> list[Part]:
     """with tied rows, the best fixed gamma gains at most 2 % of the loss at gamma_eval, in every family.
 
@@ -58,7 +58,7 @@ def it_needs_no_shorter_horizon(sweep: SweepLosses) -> list[Part]:
     return [gains_little(losses, f"tied rows, {cell}") for cell, losses in tied.items()]
 
 
-@claim("T5", "tied_rows", "families_repaired", figures=("tied_rows",))
+@claim("T5", "tied_rows", "families_repaired", runs=RUNS, figures=("tied_rows",))
 def the_repaired_rate_helps(sweep: SweepLosses, repaired: SweepLosses) -> list[Part]:
     """ada-POMRL with a debiased similarity and the rate that minimises the squared error is no worse in any family.
 
@@ -72,7 +72,7 @@ def the_repaired_rate_helps(sweep: SweepLosses, repaired: SweepLosses) -> list[P
     ]
 
 
-@claim("T6", "tied_rows_in_practice", figures=("tied_rows",))
+@claim("T6", "tied_rows_in_practice", runs=RUNS, figures=("tied_rows",))
 def it_does_no_harm_in_fresh_families(sweep: SweepLosses) -> list[Part]:
     """T1 holds in three families that were written after the estimator was fixed.
 

@@ -7,6 +7,7 @@ from functools import partial
 
 import pandas as pd
 
+from pomrl.studies.pomrl.tasks_and_gains import MANY
 from pomrl.studies.pomrl.theory.simulations import LEARNED_MIXING_RATES
 from pomrl.study import (
     ROUNDING,
@@ -30,7 +31,9 @@ def _ada(sweep: SweepLosses) -> Losses:
     return sweep.at(sigma=0.01, estimator="ada_pomrl")
 
 
-@of_figure_4("Q2.1", "task_similarity", title="the best γ is below 0.5 in the first task")
+@of_figure_4(
+    "Q2.1", "task_similarity", runs={**MANY, "printed": 32_000}, title="the best γ is below 0.5 in the first task"
+)
 def short_horizon_at_first(sweep: SweepLosses) -> list[Part]:
     """gamma* is below 0.5 in the first task.
 
@@ -42,7 +45,7 @@ def short_horizon_at_first(sweep: SweepLosses) -> list[Part]:
     return [best_is_in(ada, ada.curve(1), inside, "task 1: smallest loss below 0.5 less that from 0.5 on")]
 
 
-@of_figure_4("Q2.2", "task_similarity", title="the best γ is above 0.7 in the last task")
+@of_figure_4("Q2.2", "task_similarity", runs=4000, title="the best γ is above 0.7 in the last task")
 def long_horizon_at_last(sweep: SweepLosses) -> list[Part]:
     """gamma* is above 0.7 in the last task.
 
@@ -94,6 +97,7 @@ def weight_of_the_prior_grows(simulated: pd.DataFrame) -> list[Part]:
 @claim(
     "Q2.6",
     "task_similarity",
+    runs=4000,
     title="meta-learning makes the best γ larger",
     figures=("planning_omrl", "omrl_baselines"),
 )

@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from pomrl.studies.pomrl.tasks_and_gains import FIRST, LAST
+from pomrl.studies.pomrl.tasks_and_gains import FIRST, LAST, MANY
 from pomrl.study import (
     PAIRED,
     PUBLISHED,
@@ -64,7 +64,7 @@ def _log_ratio(variances: np.ndarray) -> np.ndarray:
         return 0.5 * np.log(variances[..., 0] / variances[..., 1])
 
 
-@of_figures_3_and_4("Q1.3", "task_similarity", title="without meta-learning nothing improves")
+@of_figures_3_and_4("Q1.3", "task_similarity", runs=MANY, title="without meta-learning nothing improves")
 def no_improvement_without(sweep: SweepLosses) -> list[Part]:
     """without meta-learning the loss does not improve over tasks.
 
@@ -75,7 +75,7 @@ def no_improvement_without(sweep: SweepLosses) -> list[Part]:
 
 
 @of_figures_3_and_4(
-    "Q1.4", "task_similarity", title="the oracle is best, then POMRL and ada-POMRL, then no meta-learning"
+    "Q1.4", "task_similarity", runs=4000, title="the oracle is best, then POMRL and ada-POMRL, then no meta-learning"
 )
 def order_of_methods(sweep: SweepLosses) -> list[Part]:
     """in the last tasks the oracle is best, POMRL and ada-POMRL are next, all better than without meta-learning.
@@ -95,7 +95,9 @@ def order_of_methods(sweep: SweepLosses) -> list[Part]:
     ]
 
 
-@of_figures_3_and_4("Q1.5", "task_similarity", title="ada-POMRL catches up with POMRL", selected_on=True)
+@of_figures_3_and_4(
+    "Q1.5", "task_similarity", runs={"repaired": 24_000}, title="ada-POMRL catches up with POMRL", selected_on=True
+)
 def gap_closes(sweep: SweepLosses) -> list[Part]:
     """ada-POMRL is behind POMRL in the first tasks, and on a par with it in the last.
 

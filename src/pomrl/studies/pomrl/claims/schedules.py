@@ -8,7 +8,7 @@ little more than the best choice for infinitely many: with 1,000 runs by 0.2 to 
 
 from functools import partial
 
-from pomrl.studies.pomrl.tasks_and_gains import LAST
+from pomrl.studies.pomrl.tasks_and_gains import LAST, MANY, SOME
 from pomrl.study import ROUNDING, Losses, Part, SweepLosses, best_is_in, claim, less, no_worse, on_a_par
 
 of_figure_6 = partial(claim, figures=("gamma_schedules",))
@@ -30,7 +30,9 @@ def _schedules(sweep: SweepLosses) -> dict[str, Losses]:
     }
 
 
-@of_figure_6("Q4.1", "gamma_schedules", title="every schedule of γ beats the constant gamma_eval", is_main=True)
+@of_figure_6(
+    "Q4.1", "gamma_schedules", runs=4000, title="every schedule of γ beats the constant gamma_eval", is_main=True
+)
 def every_schedule_beats_gamma_eval(sweep: SweepLosses) -> list[Part]:
     """every schedule beats gamma_eval, on average over tasks.
 
@@ -44,6 +46,7 @@ def every_schedule_beats_gamma_eval(sweep: SweepLosses) -> list[Part]:
 @of_figure_6(
     "Q4.2",
     "gamma_schedules",
+    runs={"printed": 8000, "repaired": 4000},
     title="the schedule of Dong et al. beats the best fixed γ in the last tasks",
     selected_on=True,
 )
@@ -94,7 +97,12 @@ def every_offset_beats_gamma_eval(offsets: SweepLosses, schedules: SweepLosses) 
     return [less(offsets.at(gamma_0=offset).regret, at_eval, f"γ_0 = {offset} less γ_eval") for offset in GAMMA_0]
 
 
-@of_figure_6("Q4.5", "task_similarity", title="the best γ of the first task is between 0.25 and 0.50")
+@of_figure_6(
+    "Q4.5",
+    "task_similarity",
+    runs={**MANY, "printed": 32_000},
+    title="the best γ of the first task is between 0.25 and 0.50",
+)
 def offset_is_the_first_minimum(sweep: SweepLosses) -> list[Part]:
     """the first task's gamma* is in the range of gamma_0, from 0.25 to 0.50.
 
@@ -106,7 +114,12 @@ def offset_is_the_first_minimum(sweep: SweepLosses) -> list[Part]:
     return [best_is_in(ada, ada.curve(1), inside, "task 1: smallest loss from 0.25 to 0.50 less that elsewhere")]
 
 
-@of_figure_6("Q4.6", "gamma_schedules", title="the schedule of Dong et al. is on a par with the dynamic best γ")
+@of_figure_6(
+    "Q4.6",
+    "gamma_schedules",
+    runs=SOME,
+    title="the schedule of Dong et al. is on a par with the dynamic best γ",
+)
 def dong_against_dynamic_best(sweep: SweepLosses) -> list[Part]:
     """the Dong schedule is on a par with dynamic_best.
 

@@ -4,10 +4,8 @@ from functools import partial
 
 import numpy as np
 
-from pomrl.studies.pomrl.tasks_and_gains import FIRST, LAST, gain
+from pomrl.studies.pomrl.tasks_and_gains import FIRST, LAST, MANY, gain
 from pomrl.study import (
-    MARGIN,
-    PAIRED,
     Losses,
     Part,
     Revision,
@@ -16,14 +14,15 @@ from pomrl.study import (
     below_zero,
     best_is_in,
     claim,
+    closes_distance,
     largest,
     less,
     mean,
     minimum_difference,
-    minimum_ratio,
     near,
     no_better,
     no_larger_minimum,
+    no_smaller_minimum,
     no_worse,
     on_a_par,
     slope,
@@ -49,6 +48,7 @@ NAMES = {"pomrl": "POMRL", "ada_pomrl": "ada-POMRL"}
 @of_figure_5(
     "Q3.1",
     "task_similarity",
+    runs={"printed": 16_000},
     title="meta-learning gains most where tasks are similar",
     is_main=True,
     selected_on=True,
@@ -67,6 +67,7 @@ def gain_shrinks(sweep: SweepLosses) -> list[Part]:
 @of_figure_5(
     "Q3.2",
     "task_similarity",
+    runs=4000,
     title="ada-POMRL does no worse in the end where tasks are loosely related",
     revised=Revision(
         REVISED_ON,
@@ -117,8 +118,10 @@ def u_shaped(sweep: SweepLosses) -> list[Part]:
     "task_similarity",
     title="POMRL and ada-POMRL are on a par with the oracle at every similarity",
     revised=Revision(
-        REVISED_ON,
-        "each sigma is judged by itself, and 'not beaten' has a margin of 10 %, as 'on a par' has",
+        "2026-11-26",
+        "The share of the distance from no meta-learning to the oracle is judged too, because the oracle loses next to "
+        "nothing where tasks are similar, so that no share of its loss can be met. (Since 2026-11-21 each sigma is "
+        "judged by itself, and 'not beaten' has a margin of 10 %, as 'on a par' has)",
         Verdict.DOES_NOT_HOLD,
     ),
 )
@@ -126,23 +129,30 @@ def consistent_with_the_oracle(sweep: SweepLosses) -> list[Part]:
     """at every sigma POMRL and ada-POMRL are on a par with the oracle in the last tasks, and do not beat it.
 
     Sec. 5.3, Figures 5a-c: "both POMRL and ada-POMRL remain consistent in their performance as compared to the Oracle
-    Prior Knowledge baseline"; Sec. 5.1: the oracle "should play the role of an 'empirical lower bound'".
+    Prior Knowledge baseline"; Sec. 5.1: the oracle "should play the role of an 'empirical lower bound'". On a par is
+    judged relative to the oracle's loss, and relative to what meta-learning can gain: a learner that is consistent with
+    the oracle has the gain of the oracle over no meta-learning, the baseline that Figures 5a-c show beside it, to 10 %.
     """
     parts = []
     for sigma in SIGMAS:
-        oracle = sweep.at(sigma=sigma, estimator="oracle").tasks(LAST)
-        of_sigma = []
+        names = ("oracle", "without_meta", *NAMES)
+        losses = {name: sweep.at(sigma=sigma, estimator=name).tasks(LAST) for name in names}
+        where = f"σ = {sigma}, last tasks"
+        oracle, without = losses["oracle"], losses["without_meta"]
+        of_loss, of_distance = [], [less(oracle, without, f"oracle less without, {where}")]
         for estimator, name in NAMES.items():
-            losses = sweep.at(sigma=sigma, estimator=estimator).tasks(LAST)
-            of_sigma.append(on_a_par(losses, oracle, f"{name} less oracle, σ = {sigma}, last tasks"))
-            of_sigma.append(no_worse(oracle, losses, f"oracle less {name}, σ = {sigma}, last tasks"))
-        parts += under(f"σ = {sigma}", of_sigma)
+            of_loss.append(on_a_par(losses[estimator], oracle, f"{name} less oracle, {where}"))
+            of_loss.append(no_worse(oracle, losses[estimator], f"oracle less {name}, {where}"))
+            words = f"{name}, share closed of the distance from without to the oracle, {where}"
+            of_distance.append(closes_distance(losses[estimator], without, oracle, words))
+        parts += [*under(f"σ = {sigma}", of_loss), *under(f"share closed, σ = {sigma}", of_distance)]
     return parts
 
 
 @of_figure_5(
     "Q3.5",
     "task_similarity",
+    runs={"printed": 16_000},
     title="ada-POMRL's regret falls with the number of tasks and with their similarity",
     revised=IN_PAIRS,
 )
@@ -187,8 +197,8 @@ def better_than_without(sweep: SweepLosses) -> list[Part]:
 @of_figure_5(
     "Q3.7",
     "task_similarity",
+    runs=MANY,
     title="at an intermediate similarity meta-learning gains, and more slowly",
-    runs=4000,
 )
 def slower_at_an_intermediate_similarity(sweep: SweepLosses) -> list[Part]:
     """at sigma = 0.025 ada-POMRL gains over no meta-learning, and converges more slowly than at 0.01.
@@ -217,7 +227,9 @@ def _speed(stages: np.ndarray) -> np.ndarray:
         return (stages[..., 0] - stages[..., 1]) / (stages[..., 0] - stages[..., 2])
 
 
-@of_figure_5("Q3.8", "task_similarity", title="where tasks are loosely related, every curve is higher and U-shaped")
+@of_figure_5(
+    "Q3.8", "task_similarity", runs=MANY, title="where tasks are loosely related, every curve is higher and U-shaped"
+)
 def higher_and_u_shaped(sweep: SweepLosses) -> list[Part]:
     """at sigma = 0.047 ada-POMRL's loss is higher, on average over gamma, and U-shaped in every task.
 
@@ -256,10 +268,9 @@ def minimal_gains(sweep: SweepLosses) -> list[Part]:
     and at the best constant gamma of each learner.
     """
     ada, without = (sweep.at(sigma=0.047, estimator=name) for name in ("ada_pomrl", "without_meta"))
-    at_best = minimum_ratio(ada.average_curve, without.average_curve)
-    words = f"ada-POMRL less without, each at its best γ, relative, {PAIRED}"
+    at_best = no_smaller_minimum(ada.average_curve, without.average_curve, "ada-POMRL less without, each at its best γ")
     return [
         *under("at γ = 0.99", [no_better(ada.regret, without.regret, "ada-POMRL less without")]),
-        *under("at the best γ", [Part(words, at_best, above=-MARGIN, margin=MARGIN)]),
+        *under("at the best γ", [at_best]),
         *under("over tasks", [no_better(ada.task(15), ada.task(1), "ada-POMRL, task 15 less task 1")]),
     ]

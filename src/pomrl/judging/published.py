@@ -1,0 +1,97 @@
+"""What differs between judgements that were computed and those that are published."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from math import isclose, isnan
+
+from pomrl.judging.judgements import DIGITS, Judgement, Judgements
+from pomrl.judging.verdict import Comparison
+from pomrl.judging.views import in_words
+
+TOLERANCE = 1e-9
+"""How far numbers may differ, relative and absolute, where another type of processor computed them."""
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How computed judgements compare with published ones, under the variants that both have."""
+
+    verdicts: int
+    """The number of verdicts that are compared."""
+    numbers: int
+    """The number of estimates and ends of intervals that are compared."""
+    inexact: int
+    """How many of these are equal within `TOLERANCE` alone."""
+    turned: Sequence[str]
+    """A line for each verdict that differs, or that one side alone has."""
+    different: Sequence[str]
+    """A line for each comparison whose numbers or words differ."""
+
+    @property
+    def is_exact(self) -> bool:
+        """Return whether all is equal to the last digit."""
+        return not (self.turned or self.different or self.inexact)
+
+    def __str__(self) -> str:
+        what = f"{self.verdicts} verdicts and {self.numbers:,} numbers"
+        if self.is_exact:
+            return f"All {what} are the published ones."
+        if not (self.turned or self.different):
+            return f"All {what} are the published ones, {self.inexact} of them within {TOLERANCE:g}."
+        return (
+            f"Of {what}, {len(self.turned)} verdicts and the numbers of {len(self.different)} comparisons are not the "
+            "published ones."
+        )
+
+
+def compare(computed: Judgements, published: Judgements, variants: Sequence[str]) -> Agreement:
+    """Compare all judgements under these variants."""
+    claims = [
+        (f"{id} under {variant}", computed.of(variant).get(id), published.of(variant).get(id))
+        for variant in variants
+        for id in dict.fromkeys([*published.of(variant), *computed.of(variant)])
+    ]
+    comparisons = [
+        (name, *of_both)
+        for name, ours, theirs in claims
+        if ours and theirs
+        for of_both in zip_longest(ours.comparisons, theirs.comparisons, fillvalue=Comparison())
+    ]
+    numbers = [pair for _, ours, theirs in comparisons for pair in _numbers(ours, theirs)]
+    return Agreement(
+        verdicts=len(claims),
+        numbers=len(numbers),
+        inexact=sum(a != b for a, b in numbers),
+        turned=[
+            f"{name}: {_verdict(ours)}, published: {_verdict(theirs)}"
+            for name, ours, theirs in claims
+            if not (ours and theirs and ours.verdict is theirs.verdict)
+        ],
+        different=[
+            f"{name}, {theirs.compared or ours.compared}: {ours.found}, published: {theirs.found}"
+            for name, ours, theirs in comparisons
+            if not is_close(ours, theirs)
+        ],
+    )
+
+
+def _verdict(judgement: Judgement | None) -> str:
+    return in_words(judgement.verdict) if judgement else "not judged"
+
+
+def _numbers(ours: Comparison, theirs: Comparison) -> list[tuple[float, float]]:
+    """Return the estimates and the ends of the intervals of both, without those that neither has."""
+    pairs = zip(_written(ours), _written(theirs), strict=True)
+    return [(a, b) for a, b in pairs if not (isnan(a) and isnan(b))]
+
+
+def _written(comparison: Comparison) -> list[float]:
+    """Return the numbers of a comparison with the digits that they have in the table."""
+    return [float(f"{number:.{DIGITS}g}") for number in (comparison.estimate, comparison.lower, comparison.upper)]
+
+
+def is_close(ours: Comparison, theirs: Comparison) -> bool:
+    """Return whether two comparisons say the same, with numbers that are equal within `TOLERANCE`."""
+    words = (ours.compared, ours.verdict, ours.runs) == (theirs.compared, theirs.verdict, theirs.runs)
+    return words and all(isclose(*pair, rel_tol=TOLERANCE, abs_tol=TOLERANCE) for pair in _numbers(ours, theirs))

@@ -1,0 +1,204 @@
+"""Verdicts and numbers in documents, looked up by name in tables of judgements.
+
+A document is made of NAME.md.in, whose places are calls of the functions below, such as `{estimate(Q1.5, repaired)}`. A
+claim of another study has its name in front, as in `{holds(beyond/G1, default)}`. What follows a sentence without being
+shown is a check: `ada-POMRL ends on a par with POMRL{holds(Q1.5, repaired)}`.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from math import isfinite
+
+from pomrl.configuration.composed import ConfigError
+from pomrl.configuration.study import Study
+from pomrl.judging.judgements import Judgement, Judgements
+from pomrl.judging.verdict import Comparison, Verdict
+from pomrl.judging.views import in_words
+from pomrl.report.answer import count_groups, text
+
+SUFFIX = ".in"
+"""What the name of a document with places has behind that of the document that is made of it."""
+
+PLACE = re.compile(r"\{(\w+)\(([^(){}]*)\)\}")
+"""A call in a document: its function, and its arguments, which commas separate."""
+
+ARGUMENT = re.compile(r'\s*(?:(\w+)="([^"]*)"|([^,"]+))')
+"""An argument with a name, whose value is quoted and may have commas, or one without."""
+
+SENTENCE_END = re.compile(r"(?<=[.:?!])\s+|\n\s*\n|\s\|\s")
+"""Where a sentence, a paragraph or a cell of a table ends."""
+
+CHECKS = {
+    "holds": Verdict.HOLDS,
+    "fails": Verdict.DOES_NOT_HOLD,
+    "alike": Verdict.NO_DIFFERENCE,
+    "undecided": Verdict.UNDECIDED,
+}
+"""The verdict that each check demands of a claim under all variants that it names."""
+
+
+@dataclass(frozen=True)
+class Results:
+    """What documents look up: the judgements of a study, and those of others by name."""
+
+    study: Study
+    read: Callable[[str], tuple[Study, Judgements]]
+    """Returns a study and its judgements, by the name of the study."""
+
+    def judgement(self, id: str, variant: str) -> Judgement:
+        """Return the judgement of a claim under a variant; LookupError if there is none."""
+        study, _, claim = id.rpartition("/")
+        judgements = self.read(study or self.study.name)[1]
+        if claim not in (under := judgements.of(variant)):
+            raise LookupError(f"there is no claim {claim} under the variant {variant}" if under else _no(variant))
+        return under[claim]
+
+    def comparison(self, id: str, variant: str, part: str = "") -> Comparison:
+        """Return the comparison whose words contain `part`, or begin with it after `^`; by default the decisive one.
+
+        Raises:
+            LookupError: There is no such claim, or not exactly one such comparison.
+        """
+        judgement = self.judgement(id, variant)
+        if not part:
+            return judgement.decisive
+        pattern = ("^" if part.startswith("^") else "") + re.escape(part.removeprefix("^"))
+        named = [comparison for comparison in judgement.comparisons if re.search(pattern, comparison.compared)]
+        if len(named) != 1:
+            raise LookupError(f"{id} under {variant} has {len(named)} comparisons with the words {part!r}")
+        return named[0]
+
+
+def _no(variant: str) -> str:
+    return f"nothing is judged under the variant {variant}"
+
+
+def fill(document: str, results: Results, name: str) -> str:
+    """Return a document in which each place has what its call returns.
+
+    Args:
+        document: The document with places.
+        results: What is looked up.
+        name: The name of the document, for errors.
+
+    Raises:
+        ConfigError: A call has no meaning, or a verdict is not the one that a sentence needs; it names the sentence.
+    """
+
+    def look_up(place: re.Match[str]) -> str:
+        try:
+            return _call(place[1], place[2], results)
+        except (LookupError, TypeError, ValueError) as error:
+            raise ConfigError(f"{name}: {error.args[0]}, in: {sentence_around(document, place.start())}") from error
+
+    return PLACE.sub(look_up, document)
+
+
+def sentence_around(text: str, position: int) -> str:
+    """Return the sentence at a position of a text, in one line and without places."""
+    ends = [0, *(match.end() for match in SENTENCE_END.finditer(text)), len(text)]
+    start = max(end for end in ends if end <= position)
+    stop = min(end for end in ends if end > position)
+    return " ".join(PLACE.sub("", text[start:stop]).strip(" |\n").split())
+
+
+def _call(function: str, given: str, results: Results) -> str:
+    named = {name: value for name, value, _ in ARGUMENT.findall(given) if name}
+    positional = [word.strip() for _, _, word in ARGUMENT.findall(given) if word.strip()]
+    if function in CHECKS:
+        return check(results, CHECKS[function], *positional)
+    if function not in FUNCTIONS:
+        raise LookupError(f"there is no function {function}; there is {', '.join([*CHECKS, *FUNCTIONS])}")
+    return FUNCTIONS[function](results, *positional, **named)
+
+
+def check(results: Results, demanded: Verdict, id: str, *variants: str) -> str:
+    """Return nothing; raise a ValueError where the verdict on a claim is another one under one of these variants."""
+    for variant in variants:
+        if (judged := results.judgement(id, variant).verdict) is not demanded:
+            raise ValueError(f"{id} under {variant}: the sentence needs {demanded!s}, got {in_words(judged)}")
+    return ""
+
+
+def verdict(results: Results, id: str, variant: str) -> str:
+    """Return the verdict on a claim, in words."""
+    return in_words(results.judgement(id, variant).verdict)
+
+
+def estimate(results: Results, id: str, variant: str, part: str = "") -> str:
+    """Return an estimate with its interval, as in `0.074 [0.050, 0.098]`."""
+    return results.comparison(id, variant, part).found
+
+
+def value(results: Results, id: str, variant: str, part: str = "", digits: str = "3") -> str:
+    """Return an estimate, as in `0.074`."""
+    return f"{results.comparison(id, variant, part).estimate:.{int(digits)}f}"
+
+
+def size(results: Results, id: str, variant: str, part: str = "", digits: str = "3") -> str:
+    """Return the absolute value of an estimate, as in `0.023`."""
+    return f"{abs(results.comparison(id, variant, part).estimate):.{int(digits)}f}"
+
+
+def share(results: Results, id: str, variant: str, part: str = "") -> str:
+    """Return a share with its interval in per cent, as in `7 % [5, 10]`."""
+    comparison = results.comparison(id, variant, part)
+    lower, upper = comparison.lower, comparison.upper
+    ends = f" [{100 * lower:.0f}, {100 * upper:.0f}]" if isfinite(lower) and isfinite(upper) else ""
+    return f"{100 * comparison.estimate:.0f} %{ends}"
+
+
+def percent(results: Results, id: str, variant: str, part: str = "") -> str:
+    """Return the absolute value of a share in per cent, as in `7 %`."""
+    return f"{100 * abs(results.comparison(id, variant, part).estimate):.0f} %"
+
+
+def multiple(results: Results, id: str, variant: str, part: str = "") -> str:
+    """Return how many times as large a loss is, as in `1.4` for a share of 0.4."""
+    return f"{1.0 + results.comparison(id, variant, part).estimate:.3g}"
+
+
+def gamma_star(results: Results, id: str, variant: str, part: str = "") -> str:
+    """Return γ* from the words of a comparison, as in `0.6` for `(γ* = 0.6)`."""
+    compared = results.comparison(id, variant, part).compared
+    if not (gamma := re.search(r"γ\* = ([\d.]+)", compared)):
+        raise LookupError(f"{compared!r} has no γ*")
+    return gamma[1]
+
+
+def runs(results: Results, id: str, variant: str, part: str = "") -> str:
+    """Return the number of runs, as in `16,000`."""
+    return f"{results.comparison(id, variant, part).runs:,}"
+
+
+def claimed(results: Results, id: str, variant: str, part: str = "") -> str:
+    """Return the range that is claimed, as in `within ±0.1`."""
+    return results.comparison(id, variant, part).claimed
+
+
+def count(results: Results, group: str, study: str = "") -> str:
+    """Return how many claims a group has: claims, all, none, undecided, or printed+computed."""
+    return str(count_groups(*results.read(study or results.study.name)).get(group, 0))
+
+
+def answer(results: Results, study: str) -> str:
+    """Return how many claims of a study hold under each variant, and which, as a page of it begins."""
+    return text(*results.read(study))
+
+
+FUNCTIONS: Mapping[str, Callable[..., str]] = {
+    "verdict": verdict,
+    "estimate": estimate,
+    "value": value,
+    "size": size,
+    "share": share,
+    "percent": percent,
+    "multiple": multiple,
+    "gamma_star": gamma_star,
+    "runs": runs,
+    "claimed": claimed,
+    "count": count,
+    "answer": answer,
+}
+"""The functions of places by name; the docstring of each has an example."""

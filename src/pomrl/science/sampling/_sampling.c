@@ -1,0 +1,549 @@
+/* Draws of models, transitions and trajectories, each a function of a 64-bit key.
+ *
+ * Keys form a tree: child `index` of a key is `fold(key, index)`, the mixing function of SplitMix64 at that position of its
+ * sequence. The same function makes the numbers of a key. A task, its batches, their rows and the entries of rows have a
+ * key each, so that a draw that needs more numbers than another moves none of the draws beside it.
+ *
+ * All operations are those of `reference.py`, in the same order. They are addition, subtraction, multiplication, division
+ * and square root, which IEEE 754 rounds in one way only, and multiplications and additions are never contracted
+ * (-ffp-contract=off): the bits are the same as NumPy's, on every processor. Logarithm and exponential are written out
+ * for that reason.
+ *
+ * Arrays are keys[N] of unsigned 64-bit integers, shapes and models of native doubles, and counts of 64-bit integers. The
+ * GIL is released while numbers are drawn.
+ */
+#include "../_buffers.h"
+#include <math.h>
+#include <stdlib.h>
+
+/* The most of anything that is counted in an argument. */
+enum { MOST = INT32_MAX };
+
+/* The most transitions that are drawn one by one. */
+enum { MOST_ONE_BY_ONE = 50 };
+
+#define LARGEST_BELOW_ONE 0x1.fffffffffffffp-1
+#define THIRD (1.0 / 3.0)
+
+INLINE uint64_t fold(uint64_t key, uint64_t index) {
+    uint64_t z = key + (index + 1) * UINT64_C(0x9E3779B97F4A7C15);
+    z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
+    return z ^ (z >> 31);
+}
+
+/* A number in the open interval (0, 1), at the centre of one of 2^52 equal parts of it. */
+INLINE double uniform(uint64_t key, uint64_t index) {
+    return ((double)(int64_t)(fold(key, index) >> 12) + 0.5) * 0x1p-52;
+}
+
+/* The value at x of the polynomial with these coefficients, the constant one first. */
+INLINE double polynomial(const double *coefficient, int count, double x) {
+    double value = coefficient[count - 1];
+    for (int i = count - 2; i >= 0; i--) value = value * x + coefficient[i];
+    return value;
+}
+
+static const double LN2_HIGH = 6.93147180369123816490e-01, LN2_LOW = 1.90821492927058770002e-10;
+
+static const double LOG[] = {6.666666666666735130e-01, 3.999999999940941908e-01, 2.857142874366239149e-01,
+                             2.222219843214978396e-01, 1.818357216161805012e-01, 1.531383769920937332e-01,
+                             1.479819860511658591e-01};
+
+/* The natural logarithm of a normal positive number, as fdlibm computes it. */
+INLINE double logarithm(double x) {
+    uint64_t bits;
+    double mantissa;
+    memcpy(&bits, &x, sizeof bits);
+    bits += UINT64_C(0x3FF0000000000000) - UINT64_C(0x3FE6A09E00000000);
+    const double exponent = (double)((int64_t)(bits >> 52) - 1023);
+    bits = (bits & UINT64_C(0x000FFFFFFFFFFFFF)) + UINT64_C(0x3FE6A09E00000000);
+    memcpy(&mantissa, &bits, sizeof bits);
+    const double f = mantissa - 1.0, s = f / (2.0 + f), z = s * s, half = 0.5 * f * f;
+    const double rest = z * polynomial(LOG, 7, z);
+    return exponent * LN2_HIGH - ((half - (s * (half + rest) + exponent * LN2_LOW)) - f);
+}
+
+static const double EXP[] = {1.66666666666666019037e-01, -2.77777777770155933842e-03, 6.61375632143793436117e-05,
+                             -1.65339022054652515390e-06, 4.13813679705723846039e-08};
+
+/* e^x for x <= 0, as fdlibm computes it; 0 where it would be below about 1e-307. */
+INLINE double exponential(double x) {
+    if (!(x > -707.0)) return 0.0;
+    const int64_t power = (int64_t)(x * 1.44269504088896338700e+00 - 0.5);
+    const double high = x - (double)power * LN2_HIGH, low = (double)power * LN2_LOW, r = high - low, square = r * r;
+    const double c = r - square * polynomial(EXP, 5, square);
+    const double value = 1.0 - ((low - (r * c) / (2.0 - c)) - high);
+    const uint64_t bits = (uint64_t)(power + 1023) << 52;
+    double scale;
+    memcpy(&scale, &bits, sizeof bits);
+    return value * scale;
+}
+
+/* The coefficients of PPND16 (Wichura 1988, AS 241): numerator and denominator of the centre, the tail, the far tail. */
+static const double CENTRE[2][8] = {
+    {3.3871328727963666080e0, 1.3314166789178437745e+2, 1.9715909503065514427e+3, 1.3731693765509461125e+4,
+     4.5921953931549871457e+4, 6.7265770927008700853e+4, 3.3430575583588128105e+4, 2.5090809287301226727e+3},
+    {1.0, 4.2313330701600911252e+1, 6.8718700749205790830e+2, 5.3941960214247511077e+3, 2.1213794301586595867e+4,
+     3.9307895800092710610e+4, 2.8729085735721942674e+4, 5.2264952788528545610e+3}};
+static const double TAIL[2][8] = {
+    {1.42343711074968357734e0, 4.63033784615654529590e0, 5.76949722146069140550e0, 3.64784832476320460504e0,
+     1.27045825245236838258e0, 2.41780725177450611770e-1, 2.27238449892691845833e-2, 7.74545014278341407640e-4},
+    {1.0, 2.05319162663775882187e0, 1.67638483018380384940e0, 6.89767334985100004550e-1, 1.48103976427480074590e-1,
+     1.51986665636164571966e-2, 5.47593808499534494600e-4, 1.05075007164441684324e-9}};
+static const double FAR_TAIL[2][8] = {
+    {6.65790464350110377720e0, 5.46378491116411436990e0, 1.78482653991729133580e0, 2.96560571828504891230e-1,
+     2.65321895265761230930e-2, 1.24266094738807843860e-3, 2.71155556874348757815e-5, 2.01033439929228813265e-7},
+    {1.0, 5.99832206555887937690e-1, 1.36929880922735805310e-1, 1.48753612908506148525e-2, 7.86869131145613259100e-4,
+     1.84631831751005468180e-5, 1.42151175831644588870e-7, 2.04426310338993978564e-15}};
+
+INLINE double ratio(const double coefficients[2][8], double x) {
+    return polynomial(coefficients[0], 8, x) / polynomial(coefficients[1], 8, x);
+}
+
+/* The quantile of the standard normal distribution at u between .075 and .925. */
+INLINE double central_normal(double u) {
+    const double q = u - 0.5;
+    return q * ratio(CENTRE, 0.180625 - q * q);
+}
+
+/* The quantile of the standard normal distribution at u in (0, 1). */
+INLINE double normal(double u) {
+    const double q = u - 0.5;
+    if (fabs(q) <= 0.425) return central_normal(u);
+    const double r = sqrt(-logarithm(q < 0.0 ? u : 1.0 - u));
+    const double value = r <= 5.0 ? ratio(TAIL, r - 1.6) : ratio(FAR_TAIL, r - 5.0);
+    return q < 0.0 ? -value : value;
+}
+
+/* What the gamma variates of a shape of at least 1 are made with (Marsaglia and Tsang 2000). */
+typedef struct {
+    double d, c;
+} Shape;
+
+INLINE Shape shape_of(double shape) {
+    const double d = shape - THIRD;
+    return (Shape){d, THIRD / sqrt(d)};
+}
+
+/* Returns whether a proposal (x, v) is taken, for a uniform number u. */
+INLINE int is_taken(double x, double v, double u, double d) {
+    const double square = x * x;
+    return u < 1.0 - 0.0331 * (square * square) || logarithm(u) < 0.5 * square + d * (1.0 - v + logarithm(v));
+}
+
+/* A gamma variate, from the numbers of a key from `index` on. */
+INLINE double gamma_variate(uint64_t key, uint64_t index, Shape shape) {
+    for (;; index += 2) {
+        const double x = normal(uniform(key, index)), root = 1.0 + shape.c * x, v = root * root * root;
+        if (root > 0.0 && is_taken(x, v, uniform(key, index + 1), shape.d)) return shape.d * v;
+    }
+}
+
+/* The entries of rows of shapes that are above 0, and room for what is drawn for each of them. Those of a row with a
+ * shape below 1 are drawn by their logarithms, G(a) = G(a + 1) U^(1/a), of which none is lost to underflow. */
+typedef struct {
+    Py_ssize_t count;
+    int64_t *row, *column;
+    double *boosted; /* the shape if it is below 1, and otherwise 0 */
+    double *d, *c;
+    uint64_t *key;
+    double *x, *variate, *margin;
+    int8_t *is_small; /* of each row: whether one of its shapes is below 1 */
+} Entries;
+
+static void free_entries(Entries *entries) {
+    free(entries->row);
+    free(entries->boosted);
+    free(entries->key);
+    free(entries->is_small);
+}
+
+static int make_entries(Entries *entries, const double *shape, Py_ssize_t rows, Py_ssize_t S) {
+    const size_t most = (size_t)(rows * S) + 1;
+    entries->row = malloc(2 * most * sizeof(int64_t));
+    entries->boosted = malloc(6 * most * sizeof(double));
+    entries->key = malloc(most * sizeof(uint64_t));
+    entries->is_small = calloc((size_t)rows + 1, 1);
+    if (!entries->row || !entries->boosted || !entries->key || !entries->is_small) return 0;
+    entries->column = entries->row + most;
+    entries->d = entries->boosted + most;
+    entries->c = entries->d + most;
+    entries->x = entries->c + most;
+    entries->variate = entries->x + most;
+    entries->margin = entries->variate + most;
+    for (Py_ssize_t place = 0; place < rows * S; place++) {
+        const double a = shape[place];
+        if (!(a > 0.0)) continue;
+        const Py_ssize_t e = entries->count++;
+        const Shape of_entry = shape_of(a < 1.0 ? a + 1.0 : a);
+        entries->row[e] = place / S;
+        entries->column[e] = place % S;
+        entries->boosted[e] = a < 1.0 ? a : 0.0;
+        entries->is_small[place / S] |= a < 1.0;
+        entries->d[e] = of_entry.d;
+        entries->c[e] = of_entry.c;
+    }
+    return 1;
+}
+
+/* Draw a gamma variate for each entry: proposals of all entries, several by one instruction, then what most of them do not
+ * need. The logarithm is drawn in rows that ask for it. */
+INLINE void draw_variates(uint64_t key, const Entries *entries) {
+    const Py_ssize_t count = entries->count;
+    const int64_t *restrict row = entries->row, *restrict column = entries->column;
+    const double *restrict d = entries->d, *restrict c = entries->c;
+    uint64_t *restrict keys = entries->key;
+    double *restrict x = entries->x, *restrict variate = entries->variate, *restrict margin = entries->margin;
+    for (Py_ssize_t e = 0; e < count; e++) keys[e] = fold(fold(key, (uint64_t)row[e]), (uint64_t)column[e]);
+    for (Py_ssize_t e = 0; e < count; e++) x[e] = uniform(keys[e], 1);
+    for (Py_ssize_t e = 0; e < count; e++) margin[e] = central_normal(x[e]);
+    for (Py_ssize_t e = 0; e < count; e++) x[e] = fabs(x[e] - 0.5) <= 0.425 ? margin[e] : normal(x[e]);
+    for (Py_ssize_t e = 0; e < count; e++) {
+        const double root = 1.0 + c[e] * x[e], square = x[e] * x[e], u = uniform(keys[e], 2);
+        const double least = 1.0 - 0.0331 * (square * square) - u;
+        variate[e] = d[e] * (root * root * root);
+        margin[e] = root > 0.0 ? least : -1.0;
+    }
+    for (Py_ssize_t e = 0; e < count; e++) {
+        if (margin[e] > 0.0) continue;
+        const double root = 1.0 + c[e] * x[e];
+        if (!(root > 0.0 && is_taken(x[e], root * root * root, uniform(keys[e], 2), d[e])))
+            variate[e] = gamma_variate(keys[e], 3, (Shape){d[e], c[e]});
+    }
+    for (Py_ssize_t e = 0; e < count; e++)
+        if (entries->is_small[row[e]]) {
+            variate[e] = logarithm(variate[e]);
+            if (entries->boosted[e] > 0.0) variate[e] += logarithm(uniform(keys[e], 0)) / entries->boosted[e];
+        }
+}
+
+/* Normalise gamma variates, or their logarithms, in the rows of a model. */
+INLINE void normalise(const Entries *entries, double *P, Py_ssize_t S) {
+    for (Py_ssize_t e = 0, next; e < entries->count; e = next) {
+        const int64_t r = entries->row[e];
+        double largest = -INFINITY, total = 0.0;
+        for (next = e; next < entries->count && entries->row[next] == r; next++)
+            if (entries->variate[next] > largest) largest = entries->variate[next];
+        for (Py_ssize_t i = e; i < next; i++) {
+            if (entries->is_small[r]) entries->variate[i] = exponential(entries->variate[i] - largest);
+            total += entries->variate[i];
+        }
+        for (Py_ssize_t i = e; i < next; i++) P[r * S + entries->column[i]] = entries->variate[i] / total;
+    }
+}
+
+FOR_EACH_PROCESSOR
+static void draw_models(const uint64_t *keys, const Entries *entries, double *P, Py_ssize_t N, Py_ssize_t rows,
+                        Py_ssize_t S) {
+    for (Py_ssize_t i = 0; i < N; i++) {
+        memset(P + i * rows * S, 0, (size_t)(rows * S) * sizeof(double));
+        draw_variates(keys[i], entries);
+        normalise(entries, P + i * rows * S, S);
+    }
+}
+
+/* Cumulative probabilities of a row, with 1 from the last supported state on, whatever rounding did. */
+INLINE void accumulate(const double *row, double *below, Py_ssize_t S) {
+    double total = 0.0;
+    for (Py_ssize_t j = 0; j < S; j++) below[j] = total += row[j];
+    for (Py_ssize_t j = S - 1; j >= 0 && below[j] == total; j--) below[j] = 1.0;
+}
+
+/* The state that the inverse of cumulative probabilities has at u < 1: below S, whatever the numbers are. */
+INLINE Py_ssize_t next_state(const double *below, double u, Py_ssize_t S) {
+    int64_t state = 0;
+    for (Py_ssize_t j = 0; j < S; j++) state += below[j] <= u;
+    return (Py_ssize_t)state;
+}
+
+/* An interval in which n independent uniform numbers lie. */
+typedef struct {
+    uint64_t key;
+    int64_t n;
+    double low, high;
+} Interval;
+
+/* The state of a number that rounding may have made 1. */
+INLINE Py_ssize_t state_of(const double *below, double u, Py_ssize_t S) {
+    return next_state(below, u < LARGEST_BELOW_ONE ? u : LARGEST_BELOW_ONE, S);
+}
+
+/* Draw the number with the middle rank of those in an interval, which is beta distributed; count its state, and return the
+ * intervals on its sides. */
+INLINE void split(Interval whole, Interval *sides, const double *below, int64_t *counts, Py_ssize_t S) {
+    const int64_t rank = (whole.n + 1) / 2;
+    const double before = gamma_variate(fold(whole.key, 0), 1, shape_of((double)rank));
+    const double after = gamma_variate(fold(whole.key, 1), 1, shape_of((double)(whole.n + 1 - rank)));
+    const double middle = whole.low + (whole.high - whole.low) * (before / (before + after));
+    counts[state_of(below, middle, S)]++;
+    sides[0] = (Interval){fold(whole.key, 2), rank - 1, whole.low, middle};
+    sides[1] = (Interval){fold(whole.key, 3), whole.n - rank, middle, whole.high};
+}
+
+/* Count the states of m independent uniform numbers. Few are drawn one by one. Many are split at the middle one of them,
+ * until they are few or lie within one state. Two intervals wait at each of at most 26 depths. */
+INLINE void count_states(uint64_t key, int64_t m, const double *below, int64_t *counts, Py_ssize_t S) {
+    Interval waiting[64] = {{key, m, 0.0, 1.0}};
+    for (int left = 1; left;) {
+        const Interval one = waiting[--left];
+        if (one.n <= MOST_ONE_BY_ONE) {
+            for (int64_t i = 0; i < one.n; i++)
+                counts[state_of(below, one.low + (one.high - one.low) * uniform(one.key, (uint64_t)i), S)]++;
+            continue;
+        }
+        const Py_ssize_t first = state_of(below, one.low, S);
+        if (below[first] >= one.high) {
+            counts[first] += one.n;
+        } else {
+            split(one, waiting + left, below, counts, S);
+            left += 2;
+        }
+    }
+}
+
+FOR_EACH_PROCESSOR
+static void count_transitions(const uint64_t *keys, const double *P, int64_t *counts, double *below, Py_ssize_t N,
+                              Py_ssize_t batches, Py_ssize_t rows, Py_ssize_t S, Py_ssize_t m) {
+    for (Py_ssize_t i = 0; i < N; i++)
+        for (Py_ssize_t r = 0; r < rows; r++) {
+            accumulate(P + (i * rows + r) * S, below, S);
+            for (Py_ssize_t b = 0; b < batches; b++) {
+                int64_t *of_row = counts + ((i * batches + b) * rows + r) * S;
+                memset(of_row, 0, (size_t)S * sizeof(int64_t));
+                count_states(fold(fold(keys[i], (uint64_t)b), (uint64_t)r), m, below, of_row, S);
+            }
+        }
+}
+
+/* A trajectory on its way: its key and its state. */
+typedef struct {
+    uint64_t key;
+    int64_t state;
+} Trajectory;
+
+/* What the trajectories of one batch go through, and where they have been. */
+typedef struct {
+    double *below;          /* [S, A, S], cumulative probabilities */
+    Trajectory *trajectory; /* [m] */
+    int64_t *pair, *cell;   /* [L, m], the pair and the place in P of each transition */
+    int64_t *visits;        /* [S, A] */
+} Walk;
+
+static void free_walk(Walk *walk) {
+    free(walk->below);
+    free(walk->trajectory);
+    free(walk->pair);
+    free(walk->cell);
+    free(walk->visits);
+}
+
+static int make_walk(Walk *walk, Py_ssize_t m, Py_ssize_t L, Py_ssize_t S, Py_ssize_t A) {
+    walk->below = calloc((size_t)times(times(S, A), S), sizeof(double));
+    walk->trajectory = calloc((size_t)m, sizeof(Trajectory));
+    walk->pair = calloc((size_t)times(m, L) + 1, sizeof(int64_t));
+    walk->cell = calloc((size_t)times(m, L) + 1, sizeof(int64_t));
+    walk->visits = calloc((size_t)times(S, A), sizeof(int64_t));
+    return walk->below && walk->trajectory && walk->pair && walk->cell && walk->visits;
+}
+
+/* m trajectories of L transitions from uniform starts. A uniform number chooses the action, and what is left of it, which
+ * is uniform again, the next state. */
+INLINE void follow(uint64_t key, const Walk *walk, Py_ssize_t m, Py_ssize_t L, Py_ssize_t S, Py_ssize_t A) {
+    for (Py_ssize_t w = 0; w < m; w++) {
+        const uint64_t of_trajectory = fold(key, (uint64_t)w);
+        walk->trajectory[w] = (Trajectory){of_trajectory, (int64_t)(uniform(of_trajectory, 0) * (double)S)};
+    }
+    for (Py_ssize_t step = 0; step < L; step++)
+        for (Py_ssize_t w = 0; w < m; w++) {
+            Trajectory *one = walk->trajectory + w;
+            const double scaled = uniform(one->key, (uint64_t)(1 + step)) * (double)A;
+            const int64_t action = (int64_t)scaled, pair = one->state * A + action;
+            one->state = next_state(walk->below + pair * S, scaled - (double)action, S);
+            walk->pair[step * m + w] = pair;
+            walk->cell[step * m + w] = pair * S + one->state;
+        }
+}
+
+FOR_EACH_PROCESSOR
+static void count_each(const uint64_t *keys, const double *P, int64_t *counts, const Walk *walk, Py_ssize_t N,
+                       Py_ssize_t batches, Py_ssize_t m, Py_ssize_t L, Py_ssize_t S, Py_ssize_t A) {
+    for (Py_ssize_t i = 0; i < N; i++) {
+        for (Py_ssize_t r = 0; r < S * A; r++) accumulate(P + (i * S * A + r) * S, walk->below + r * S, S);
+        for (Py_ssize_t b = 0; b < batches; b++) {
+            int64_t *of_batch = counts + (i * batches + b) * S * A * S;
+            memset(of_batch, 0, (size_t)(S * A * S) * sizeof(int64_t));
+            follow(fold(keys[i], (uint64_t)b), walk, m, L, S, A);
+            for (Py_ssize_t k = 0; k < L * m; k++) of_batch[walk->cell[k]]++;
+        }
+    }
+}
+
+FOR_EACH_PROCESSOR
+static void pool_all(const uint64_t *keys, const double *P, int64_t *counts, double *frequencies, int64_t *visited,
+                     const Walk *walk, Py_ssize_t N, Py_ssize_t batches, Py_ssize_t m, Py_ssize_t L, Py_ssize_t S,
+                     Py_ssize_t A) {
+    memset(counts, 0, (size_t)(N * S * A * S) * sizeof(int64_t));
+    memset(frequencies, 0, (size_t)(N * S * A * S) * sizeof(double));
+    memset(visited, 0, (size_t)(N * S * A) * sizeof(int64_t));
+    for (Py_ssize_t i = 0; i < N; i++) {
+        for (Py_ssize_t r = 0; r < S * A; r++) accumulate(P + (i * S * A + r) * S, walk->below + r * S, S);
+        for (Py_ssize_t b = 0; b < batches; b++) {
+            follow(fold(keys[i], (uint64_t)b), walk, m, L, S, A);
+            memset(walk->visits, 0, (size_t)(S * A) * sizeof(int64_t));
+            for (Py_ssize_t k = 0; k < L * m; k++) walk->visits[walk->pair[k]]++;
+            for (Py_ssize_t k = 0; k < L * m; k++) {
+                counts[i * S * A * S + walk->cell[k]]++;
+                frequencies[i * S * A * S + walk->cell[k]] += 1.0 / (double)walk->visits[walk->pair[k]];
+            }
+            for (Py_ssize_t r = 0; r < S * A; r++) visited[i * S * A + r] += walk->visits[r] > 0;
+        }
+    }
+}
+
+static const char DOUBLES[] = "d", INTEGERS[] = "lq", KEYS[] = "LQ";
+
+/* dirichlet(keys, shape, P, N, rows, S): fills P with N models, each with a Dirichlet row for each row of shapes. */
+static PyObject *dirichlet(PyObject *self, PyObject *arguments) {
+    PyObject *objects[3];
+    Py_buffer views[3];
+    Py_ssize_t N, rows, S;
+    (void)self;
+    if (!PyArg_ParseTuple(arguments, "OOOnnn", objects, objects + 1, objects + 2, &N, &rows, &S)) return NULL;
+    if (!is_within("N", N, 0, MOST) || !is_within("rows", rows, 0, MOST) || !is_within("S", S, 1, MOST)) return NULL;
+    const Wanted wanted[] = {
+        {"keys", KEYS, sizeof(uint64_t), 0, N},
+        {"shape", DOUBLES, sizeof(double), 0, times(rows, S)},
+        {"P", DOUBLES, sizeof(double), 1, times(N, times(rows, S))},
+    };
+    if (!take(objects, wanted, views, 3)) return NULL;
+    Entries entries = {0};
+    const int made = make_entries(&entries, views[1].buf, rows, S);
+    if (made) {
+        Py_BEGIN_ALLOW_THREADS
+        draw_models(views[0].buf, &entries, views[2].buf, N, rows, S);
+        Py_END_ALLOW_THREADS
+    }
+    free_entries(&entries);
+    release(views, 3);
+    if (!made) return PyErr_NoMemory();
+    Py_RETURN_NONE;
+}
+
+/* transitions(keys, P, counts, N, batches, rows, S, m): fills counts with those of m transitions from each row. */
+static PyObject *transitions(PyObject *self, PyObject *arguments) {
+    PyObject *objects[3];
+    Py_buffer views[3];
+    Py_ssize_t N, batches, rows, S, m;
+    (void)self;
+    if (!PyArg_ParseTuple(arguments, "OOOnnnnn", objects, objects + 1, objects + 2, &N, &batches, &rows, &S, &m))
+        return NULL;
+    if (!is_within("N", N, 0, MOST) || !is_within("batches", batches, 0, MOST) || !is_within("rows", rows, 0, MOST) ||
+        !is_within("S", S, 1, MOST) || !is_within("m", m, 1, MOST))
+        return NULL;
+    const Wanted wanted[] = {
+        {"keys", KEYS, sizeof(uint64_t), 0, N},
+        {"P", DOUBLES, sizeof(double), 0, times(N, times(rows, S))},
+        {"counts", INTEGERS, sizeof(int64_t), 1, times(times(N, batches), times(rows, S))},
+    };
+    if (!take(objects, wanted, views, 3)) return NULL;
+    double *below = malloc((size_t)S * sizeof(double));
+    if (below) {
+        Py_BEGIN_ALLOW_THREADS
+        count_transitions(views[0].buf, views[1].buf, views[2].buf, below, N, batches, rows, S, m);
+        Py_END_ALLOW_THREADS
+        free(below);
+    }
+    release(views, 3);
+    if (!below) return PyErr_NoMemory();
+    Py_RETURN_NONE;
+}
+
+/* Returns whether the sizes of trajectories are within limits, and raises ValueError if they are not. */
+static int are_sizes(Py_ssize_t N, Py_ssize_t batches, Py_ssize_t m, Py_ssize_t L, Py_ssize_t S, Py_ssize_t A) {
+    return is_within("N", N, 0, MOST) && is_within("batches", batches, 0, MOST) && is_within("m", m, 1, MOST) &&
+           is_within("L", L, 0, MOST) && is_within("S", S, 1, MOST) && is_within("A", A, 1, MOST);
+}
+
+/* trajectories(keys, P, counts, N, batches, m, L, S, A): fills counts with those of the transitions of m trajectories of L
+ * transitions in each batch. */
+static PyObject *trajectories(PyObject *self, PyObject *arguments) {
+    PyObject *objects[3];
+    Py_buffer views[3];
+    Py_ssize_t N, batches, m, L, S, A;
+    (void)self;
+    if (!PyArg_ParseTuple(arguments, "OOOnnnnnn", objects, objects + 1, objects + 2, &N, &batches, &m, &L, &S, &A))
+        return NULL;
+    if (!are_sizes(N, batches, m, L, S, A)) return NULL;
+    const Py_ssize_t model = times(times(S, A), S);
+    const Wanted wanted[] = {
+        {"keys", KEYS, sizeof(uint64_t), 0, N},
+        {"P", DOUBLES, sizeof(double), 0, times(N, model)},
+        {"counts", INTEGERS, sizeof(int64_t), 1, times(times(N, batches), model)},
+    };
+    if (!take(objects, wanted, views, 3)) return NULL;
+    Walk walk = {0};
+    const int made = make_walk(&walk, m, L, S, A);
+    if (made) {
+        Py_BEGIN_ALLOW_THREADS
+        count_each(views[0].buf, views[1].buf, views[2].buf, &walk, N, batches, m, L, S, A);
+        Py_END_ALLOW_THREADS
+    }
+    free_walk(&walk);
+    release(views, 3);
+    if (!made) return PyErr_NoMemory();
+    Py_RETURN_NONE;
+}
+
+/* pooled_trajectories(keys, P, counts, frequencies, visited, N, batches, m, L, S, A): fills the sums over batches of counts,
+ * of the frequencies of next states, and of pairs that were visited. */
+static PyObject *pooled_trajectories(PyObject *self, PyObject *arguments) {
+    PyObject *objects[5];
+    Py_buffer views[5];
+    Py_ssize_t N, batches, m, L, S, A;
+    (void)self;
+    if (!PyArg_ParseTuple(arguments, "OOOOOnnnnnn", objects, objects + 1, objects + 2, objects + 3, objects + 4, &N,
+                          &batches, &m, &L, &S, &A))
+        return NULL;
+    if (!are_sizes(N, batches, m, L, S, A)) return NULL;
+    const Py_ssize_t pairs = times(N, times(S, A)), cells = times(N, times(times(S, A), S));
+    const Wanted wanted[] = {
+        {"keys", KEYS, sizeof(uint64_t), 0, N},
+        {"P", DOUBLES, sizeof(double), 0, cells},
+        {"counts", INTEGERS, sizeof(int64_t), 1, cells},
+        {"frequencies", DOUBLES, sizeof(double), 1, cells},
+        {"visited", INTEGERS, sizeof(int64_t), 1, pairs},
+    };
+    if (!take(objects, wanted, views, 5)) return NULL;
+    Walk walk = {0};
+    const int made = make_walk(&walk, m, L, S, A);
+    if (made) {
+        Py_BEGIN_ALLOW_THREADS
+        pool_all(views[0].buf, views[1].buf, views[2].buf, views[3].buf, views[4].buf, &walk, N, batches, m, L, S, A);
+        Py_END_ALLOW_THREADS
+    }
+    free_walk(&walk);
+    release(views, 5);
+    if (!made) return PyErr_NoMemory();
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef METHODS[] = {
+    {"dirichlet", dirichlet, METH_VARARGS, "Fill an array with models that have Dirichlet rows."},
+    {"transitions", transitions, METH_VARARGS, "Fill an array with counts of transitions from each row."},
+    {"trajectories", trajectories, METH_VARARGS, "Fill an array with counts of the transitions of trajectories."},
+    {"pooled_trajectories", pooled_trajectories, METH_VARARGS, "Fill arrays with sums over batches of trajectories."},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyModuleDef_Slot SLOTS[] = {{Py_mod_exec, add_digest}, {0, NULL}};
+
+static struct PyModuleDef MODULE = {
+    .m_base = PyModuleDef_HEAD_INIT,
+    .m_name = "_sampling",
+    .m_doc = "Draws of models, transitions and trajectories by keys; `pomrl.science.sampling.draws` is their face.",
+    .m_methods = METHODS,
+    .m_slots = SLOTS,
+};
+
+PyMODINIT_FUNC PyInit__sampling(void) { return PyModuleDef_Init(&MODULE); }

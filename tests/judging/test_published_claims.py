@@ -1,0 +1,34 @@
+"""The published answer is what the code gives: ten cheap claims are computed, judged and compared with the table."""
+
+from itertools import islice
+from pathlib import Path
+
+from tests.support.worlds import CLAIMS, PAPER
+
+from pomrl.commands import computing
+from pomrl.judging import claims_of_variants, judgements
+from pomrl.judging.basis import Basis, Reader, judge_claim
+from pomrl.judging.claim import Claim
+from pomrl.judging.judgements import judgement
+from pomrl.judging.published import is_close
+from pomrl.running import cost
+
+NUMBER = 10
+
+
+def seconds(basis: Basis, claim: Claim) -> float:
+    """Return about how long the runs take that a claim needs."""
+    needed = basis.experiments_of(claim)
+    return sum(cost.seconds(one.problem, one.method, one.request.runs) for one in needed)
+
+
+def test_ten_cheap_claims_are_judged_as_published_from_nothing(empty_outputs: Path) -> None:
+    repaired = next(variant for variant in PAPER.variants if variant.name == PAPER.unchanged)
+    basis = claims_of_variants.basis(PAPER, CLAIMS, repaired)
+    cheap = list(islice(sorted(basis.claims, key=lambda claim: seconds(basis, claim)), NUMBER))
+    computing.compute_all([experiment for claim in cheap for experiment in basis.experiments_of(claim)])
+    published = judgements.read_published(PAPER).of(repaired.name)
+    for claim in cheap:
+        judged = judgement(repaired.name, judge_claim(basis, claim, Reader()))
+        for ours, theirs in zip(judged.comparisons, published[claim.id].comparisons, strict=True):
+            assert is_close(ours, theirs), (claim.id, ours.found, theirs.found)

@@ -1,0 +1,158 @@
+"""Documents look up verdicts and numbers, and a sentence whose verdict turns stops the build."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from docs_build import documents
+from tests.support.judged import FOUND, HOLDS, NOT, judged
+from tests.support.settings import ROOT
+from tests.support.worlds import PAPER
+
+from pomrl.configuration.composed import ConfigError
+from pomrl.configuration.study import Study, find, shipped_studies
+from pomrl.judging import judgements
+from pomrl.judging.claim import claims_of
+from pomrl.judging.judgements import Judgements
+from pomrl.judging.published import compare
+from pomrl.judging.verdict import Verdict
+from pomrl.report import lookups, pages
+from pomrl.report.answer import claims_page
+from pomrl.report.lookups import Results, fill
+
+PUBLISHED = [study for study in shipped_studies() if (study.folder / judgements.FILE).is_file()]
+"""The studies with a published table of judgements."""
+
+
+def results(folder: Path, found: Mapping[str, Mapping[str, Verdict]] = FOUND) -> Results:
+    table = judged(folder, found)
+    return Results(PAPER, lambda name: (find(name), table))
+
+
+def filled(folder: Path, text: str) -> str:
+    return fill(text, results(folder), "page.md")
+
+
+class TestPlaces:
+    @pytest.mark.parametrize(
+        ("place", "words"),
+        [
+            ("{verdict(Q1.1, printed)}", "holds"),
+            ("{estimate(Q1.1, printed)}", "-1.000 [-1.001, -0.999]"),
+            ('{value(Q1.1, printed, digits="1")}', "-1.0"),
+            ("{size(Q1.1, printed)}", "1.000"),
+            ("{share(Q1.1, printed)}", "-100 % [-100, -100]"),
+            ("{percent(Q1.1, printed)}", "100 %"),
+            ("{multiple(Q1.2, printed)}", "2"),
+            ("{runs(Q1.1, printed)}", "1,000"),
+            ("{claimed(Q1.1, printed)}", "< 0"),
+            ("{count(claims)}, {count(all)}, {count(undecided)}", "6, 1, 1"),
+            ('{estimate(Q1.1, printed, part="a less b")}', "-1.000 [-1.001, -0.999]"),
+            ('{estimate(pomrl/Q1.1, printed, part="^a")}', "-1.000 [-1.001, -0.999]"),
+            ("$\\frac{1}{n}$ {x} { holds(Q1.1, printed)}", "$\\frac{1}{n}$ {x} { holds(Q1.1, printed)}"),
+        ],
+    )
+    def test_what_they_become(self, place: str, words: str, tmp_path: Path) -> None:
+        assert filled(tmp_path, place) == words
+
+    @pytest.mark.parametrize(
+        ("place", "problem"),
+        [
+            ("{holds(Q9.9, printed)}", "there is no claim Q9.9 under the variant printed"),
+            ("{holds(Q1.1, imagined)}", "nothing is judged under the variant imagined"),
+            ("{nonsense(Q1.1)}", "there is no function nonsense"),
+            ('{estimate(Q1.1, printed, part="c")}', "has 0 comparisons with the words 'c'"),
+            ("{gamma_star(Q1.1, printed)}", "has no γ*"),
+            ("{estimate(Q1.1)}", "missing 1 required positional argument"),
+        ],
+    )
+    def test_what_has_no_meaning_is_named_with_its_sentence(self, place: str, problem: str, tmp_path: Path) -> None:
+        with pytest.raises(ConfigError) as error:
+            filled(tmp_path, f"It is so. In one place{place} it is not. But here.")
+        assert problem in str(error.value)
+        assert str(error.value).startswith("page.md: ")
+        assert str(error.value).endswith("in: In one place it is not.")
+
+    def test_a_sentence_whose_verdict_turned_stops_the_build(self, tmp_path: Path) -> None:
+        holds = "{holds(Q1.1, printed, repaired, computed)}"
+        text = f"It falls{holds}. | And\nmore{{fails(Q1.2, printed)}}{{undecided(Q1.6, printed)}}."
+        assert filled(tmp_path, text) == "It falls. | And\nmore."
+        turned = {**FOUND, "computed": {**FOUND["computed"], "Q1.1": NOT}}
+        with pytest.raises(ConfigError) as error:
+            fill(text, results(tmp_path, turned), "page.md")
+        said = "page.md: Q1.1 under computed: the sentence needs holds, got does not hold, in: It falls."
+        assert str(error.value) == said
+
+
+class TestAgreement:
+    def test_equal_judgements_are_the_published_ones(self, tmp_path: Path) -> None:
+        table = judged(tmp_path, FOUND)
+        agreement = compare(table, table, [*FOUND])
+        assert agreement.is_exact
+        assert str(agreement) == f"All 16 verdicts and {agreement.numbers} numbers are the published ones."
+        assert agreement.numbers == 48
+
+    def test_the_last_digits_of_another_processor_are_told_from_other_numbers(self, tmp_path: Path) -> None:
+        table = judged(tmp_path, FOUND)
+        agreement = compare(changed(table, 1.0 + 1e-10), table, [*FOUND])
+        assert str(agreement).endswith("are the published ones, 1 of them within 1e-09.")
+        agreement = compare(changed(table, 1.0 + 1e-6), table, [*FOUND])
+        assert (len(agreement.different), len(agreement.turned)) == (1, 0)
+        assert agreement.different[0].startswith("Q1.1 under printed, a less b: -1.000 [")
+
+    def test_other_verdicts_and_claims_that_one_side_lacks_are_listed(self, tmp_path: Path) -> None:
+        table = judged(tmp_path / "a", FOUND)
+        other = judged(tmp_path / "b", {**FOUND, "printed": {"Q1.1": NOT, "Q1.2": NOT}})
+        turned = compare(other, table, ["printed"]).turned
+        assert turned[0] == "Q1.1 under printed: does not hold, published: holds"
+        assert "Q1.3 under printed: not judged, published: does not hold" in turned
+        assert len(compare(table, other, ["printed"]).turned) == len(turned) == 5
+
+
+def changed(table: Judgements, factor: float) -> Judgements:
+    """Return judgements with another estimate of one claim."""
+    first = table.of("printed")["Q1.1"]
+    part = first.comparisons[0].but(estimate=first.comparisons[0].estimate * factor)
+    printed = {**table.of("printed"), "Q1.1": first.model_copy(update={"comparisons": (part,)})}
+    return Judgements({**table.by_variant, "printed": printed})
+
+
+class TestPublished:
+    """The documents of this checkout are those that the published table of judgements makes."""
+
+    @pytest.mark.parametrize("source", documents.sources(), ids=lambda path: path.name)
+    def test_documents(self, source: Path) -> None:
+        assert source.with_suffix("").read_text() == documents.document(source), f"edit {source.name}: docs_build"
+
+    @pytest.mark.parametrize("study", shipped_studies(), ids=lambda study: study.name)
+    def test_pages_of_studies(self, study: Study) -> None:
+        made = pages.look_up(study, judgements.read_published(study))
+        for name, text in made.items():
+            assert (study.folder / "pages" / f"{name}.md").read_text() == text, f"python -m docs_build {study.name}"
+
+    @pytest.mark.parametrize("study", PUBLISHED, ids=lambda study: study.name)
+    def test_the_page_of_claims(self, study: Study) -> None:
+        page = (study.folder / "pages" / "claims.md").read_text()
+        assert page == claims_page(study, judgements.read_published(study))
+        every = {claim.id for claim in claims_of(study)}
+        assert every == {id for of_variant in judgements.read_published(study).by_variant.values() for id in of_variant}
+
+    def test_a_claim_whose_estimate_is_broken_on_purpose_changes_readme(self, tmp_path: Path) -> None:
+        source = (ROOT / "README.md.in").read_text()
+        published = judgements.read_published(PAPER)
+        repaired = published.of("repaired")
+        part = "ada-POMRL less POMRL"
+        comparisons = tuple(
+            one.but(estimate=2 * one.estimate) if part in one.compared else one for one in repaired["Q1.5"].comparisons
+        )
+        broken = repaired["Q1.5"].model_copy(update={"comparisons": comparisons})
+        other = Judgements({**published.by_variant, "repaired": {**repaired, "Q1.5": broken}})
+        assert fill(source, pages.results_of(PAPER, other), "README.md") != (ROOT / "README.md").read_text()
+        turned = repaired["Q1.1"].model_copy(update={"verdict": NOT})
+        other = Judgements({**published.by_variant, "repaired": {**repaired, "Q1.1": turned}})
+        with pytest.raises(ConfigError, match="needs holds, got does not hold, in: The loss falls"):
+            fill(source, pages.results_of(PAPER, other), "README.md")
+
+    def test_every_verdict_that_a_check_can_demand_is_one(self) -> None:
+        assert {*lookups.CHECKS.values()} == {*Verdict}
+        assert lookups.CHECKS["holds"] is HOLDS

@@ -1,0 +1,259 @@
+"""Ties between actions: against exact policy iteration in fractions, in every way of planning."""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from fractions import Fraction
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+from tests.support.sample_models import models_with_equal_actions, models_with_twin_states, sampled_models
+
+from pomrl.models_and_logs import sparse_models
+from pomrl.science import planners
+from pomrl.science.mdp import LARGEST_GAMMA_EVAL, Criterion, optimal_value, planning_loss
+from pomrl.science.planners import BackwardInduction, PolicyIteration, ValueIteration
+from pomrl.science.solvers import action_ties, compiled, evaluation, policy_stacks, relative_values, sparse
+from pomrl.science.solvers.policy_values import distinct_policy_values
+
+GAMMAS = (0.5, 0.9, 0.99)
+
+
+@contextmanager
+def patched(*changes: tuple[object, str, object]) -> Iterator[None]:
+    with ExitStack() as stack:
+        for module, name, value in changes:
+            stack.enter_context(patch.object(module, name, value))
+        yield
+
+
+WITHOUT_ELIMINATION = [(module, "SMALL", 0) for module in (planners, policy_stacks, evaluation)]
+WAYS: dict[str, list[tuple[object, str, object]]] = {
+    "as it chooses itself": [],
+    "NumPy": [(compiled, "is_built", lambda: False)],
+    "two sides": [(action_ties, "have_both_signs", lambda R: True)],
+    "LAPACK": [*WITHOUT_ELIMINATION, (sparse, "few_follow", lambda P: True)],
+    "relative values, then LAPACK": [*WITHOUT_ELIMINATION, (relative_values, "LARGE", 0)],
+    "factorised": [*WITHOUT_ELIMINATION, (relative_values, "LARGE", 0), (sparse, "pays", lambda P: True)],
+    "BiCGSTAB": [
+        *WITHOUT_ELIMINATION, (relative_values, "LARGE", 0), (sparse, "pays", lambda P: True), (sparse, "ITERATED", 0)
+    ],
+    "value iteration": [],
+}  # fmt: skip
+every_way = pytest.mark.parametrize("way", WAYS)
+
+
+def plan(way: str, P: np.ndarray, R: np.ndarray, gammas: tuple[float, ...]) -> np.ndarray:
+    """Return the policies [M, G, S] that a way of planning finds."""
+    planner = ValueIteration() if way == "value iteration" else PolicyIteration()
+    with patched(*WAYS[way]):
+        return planner.plan(P, R, gammas)
+
+
+def fractions(numbers: np.ndarray) -> np.ndarray:
+    return np.vectorize(Fraction, otypes=[object])(numbers)
+
+
+def exact_value(P: np.ndarray, R: np.ndarray, policy: np.ndarray, gamma: float) -> np.ndarray:
+    """The value of a policy in fractions, by the elimination of Gauss and Jordan."""
+    states = np.arange(len(R))
+    left = fractions(np.eye(len(R))) - Fraction(gamma) * fractions(P[states, policy])
+    right = fractions(R[states, policy])
+    for k in states:
+        factor = left[:, k] / left[k, k]
+        factor[k] = Fraction(0)
+        left, right = left - factor[:, None] * left[k], right - factor * right[k]
+    return right / left[states, states]
+
+
+def exact_best_value(P: np.ndarray, R: np.ndarray, gamma: float) -> np.ndarray:
+    """V* in fractions, by policy iteration."""
+    policy, states = R.argmax(1), np.arange(len(R))
+    while True:
+        V = exact_value(P, R, policy, gamma)
+        Q = fractions(R) + Fraction(gamma) * fractions(P).dot(V)
+        better = Q.max(1) > Q[states, policy]
+        if not better.any():
+            return V
+        policy = np.where(better, Q.argmax(1), policy)
+
+
+def lost(P: np.ndarray, R: np.ndarray, policy: np.ndarray, gamma: float, best: np.ndarray) -> float:
+    """What a policy loses in the worst state, exactly."""
+    return float(max(best - exact_value(P, R, policy, gamma)))
+
+
+def drawn(seed: int, S: int, A: int) -> tuple[np.ndarray, np.ndarray]:
+    """A model whose probabilities are multiples of 1/8, with rewards of one sign or of both."""
+    rng = np.random.default_rng(seed)
+    P = rng.multinomial(8, rng.dirichlet(np.full(S, 0.4), (S, A))) / 8.0
+    return P, rng.random((S, A)) - float(rng.choice([0.0, 0.0, 0.5, 1.0]))
+
+
+seeds = pytest.mark.parametrize("seed", range(12))
+
+
+@every_way
+@seeds
+@pytest.mark.parametrize("gamma", GAMMAS)
+def test_a_penalty_that_no_plan_pays_changes_no_value(way: str, gamma: float, seed: int) -> None:
+    """One action of some states costs up to 10^12."""
+    S, rng = 2 + seed % 4, np.random.default_rng(seed)
+    P, R = drawn(seed, S, 3)
+    fined = R.copy()
+    fined[rng.random(S) < 0.7, 2] = -200.0 - 10.0 ** rng.choice([3.0, 6.0, 9.0, 12.0])
+    kept = np.where((fined[:, 2] == R[:, 2])[:, None, None], P, np.concatenate([P[:, :2], P[:, :1]], 1))
+    R_kept = np.where((fined[:, 2] == R[:, 2])[:, None], R, np.concatenate([R[:, :2], R[:, :1]], 1))
+    best = exact_best_value(kept, R_kept, gamma)
+    (policy,) = plan(way, P[None], fined[None], (gamma,))[0]
+    assert lost(P, fined, policy, gamma, best) <= 1e-9
+    with patched(*WAYS[way]):
+        np.testing.assert_allclose(optimal_value(P[None], fined[None], gamma)[0], best.astype(float), rtol=0, atol=1e-9)
+        others = np.random.default_rng(seed).integers(0, 2, (1, 4, S))
+        losses = [planning_loss(P[None], rewards[None], others, gamma) for rewards in (fined, R_kept)]
+        if (kept == P).all():
+            np.testing.assert_allclose(*losses, rtol=0, atol=1e-9)
+
+
+@every_way
+@seeds
+@pytest.mark.parametrize("power", [-300, -40, -1, 7, 300])
+def test_a_power_of_2_changes_no_bit(way: str, power: int, seed: int) -> None:
+    P, R = (array[None] for array in drawn(seed, 2 + seed % 4, 3))
+    unit = 2.0**power
+    policies = plan(way, P, R, GAMMAS)
+    np.testing.assert_array_equal(plan(way, P, R * unit, GAMMAS), policies)
+    with patched(*WAYS[way]):
+        np.testing.assert_array_equal(optimal_value(P, R * unit, 0.99), optimal_value(P, R, 0.99) * unit)
+        losses = planning_loss(P, R, policies, 0.99)
+        np.testing.assert_array_equal(planning_loss(P, R * unit, policies, 0.99), losses * unit)
+
+
+@every_way
+@seeds
+@pytest.mark.parametrize("gamma", GAMMAS)
+@pytest.mark.parametrize("prize", [1e6, 1e12, -1e12])
+def test_a_prize_that_nothing_reaches_changes_nothing(way: str, gamma: float, prize: float, seed: int) -> None:
+    """A state that is added pays the prize for ever, or once and goes on to one of the others."""
+    S, rng = 2 + seed % 4, np.random.default_rng(seed)
+    (P, R), place = drawn(seed, S, 2), rng.integers(S + 1)
+    others = np.delete(np.arange(S + 1), place)
+    large_P, large_R = np.zeros((S + 1, 2, S + 1)), np.full((S + 1, 2), prize)
+    large_P[np.ix_(others, np.arange(2), others)], large_R[others] = P, R
+    large_P[place, 0, rng.integers(S + 1)] = large_P[place, 1, place] = 1.0
+    policy, more = plan(way, P[None], R[None], (gamma,))[0, 0], plan(way, large_P[None], large_R[None], (gamma,))[0, 0]
+    best = exact_best_value(P, R, gamma)
+    assert lost(P, R, more[others], gamma, best) <= 1e-12 / (1.0 - gamma) ** 2
+    assert lost(P, R, policy, gamma, best) <= 1e-12 / (1.0 - gamma) ** 2
+    with patched(*WAYS[way]):
+        found = optimal_value(large_P[None], large_R[None], gamma)[0, others]
+        np.testing.assert_allclose(found, best.astype(float), rtol=0, atol=1e-9)
+        if way in ("as it chooses itself", "NumPy", "two sides"):
+            np.testing.assert_array_equal(more[others], policy)
+            np.testing.assert_array_equal(found, optimal_value(P[None], R[None], gamma)[0])
+
+
+@every_way
+@seeds
+@pytest.mark.parametrize("unit", [1e-300, 1e-10, 1e-3, 1e10])
+def test_the_unit_of_rewards_changes_no_decision(way: str, unit: float, seed: int) -> None:
+    P, R = drawn(seed, 2 + seed % 4, 3)
+    for gamma, policy in zip(GAMMAS, plan(way, P[None], R[None] * unit, GAMMAS)[0], strict=True):
+        assert lost(P, R, policy, gamma, exact_best_value(P, R, gamma)) <= 1e-9
+
+
+TIED: dict[str, Callable[[np.random.Generator], tuple[np.ndarray, np.ndarray]]] = {
+    "equal actions": lambda rng: models_with_equal_actions(rng, 4, 6, 3),
+    "twin states": lambda rng: models_with_twin_states(rng, 4, 6, 3),
+    "twin states of one transition": lambda rng: sampled_models(rng, 4, 6, 3, 1),
+}
+
+
+@pytest.mark.parametrize("kind", TIED)
+@every_way
+@pytest.mark.parametrize("shift", [0.0, 0.5])
+def test_planning_of_tied_models_ends_with_the_best_values(kind: str, way: str, shift: float) -> None:
+    """The error, times 1 - gamma, is below 1e-12 of the largest value."""
+    P, R = TIED[kind](np.random.default_rng(3))
+    R = R.round(2) - shift
+    factors = (*GAMMAS, *((0.999, LARGEST_GAMMA_EVAL) if way != "value iteration" else ()))
+    for P_i, R_i, policies in zip(P, R, plan(way, P, R, factors), strict=True):
+        for gamma, policy in zip(factors, policies, strict=True):
+            best = exact_best_value(P_i, R_i, gamma)
+            assert (1.0 - gamma) * lost(P_i, R_i, policy, gamma, best) <= 1e-12 * float(np.abs(best).max())
+
+
+@every_way
+@pytest.mark.parametrize("share", [3.0, 7.0, 11.0])
+def test_actions_whose_large_rewards_cancel_are_tied(way: str, share: float) -> None:
+    """State 0 goes to 1 or to 2, which gain and lose 1e9 in two orders but for one ulp, and 3 ends."""
+    gamma, gain = 0.83, 1e9 / share
+    later = np.nextafter(gain / gamma, np.inf)
+    policies = np.zeros((1, 2, 6), int)
+    policies[0, 1, 0] = 1
+    for first in ((1, 2), (2, 1)):
+        P, R = np.zeros((1, 6, 2, 6)), np.zeros((1, 6, 2))
+        for s, following in enumerate([first, (4, 4), (5, 5), (3, 3), (3, 3), (3, 3)]):
+            P[0, s, [0, 1], following] = 1.0
+        R[0, [1, 2, 4, 5]] = np.array([gain, -gain, -later, later])[:, None]
+        if way != "value iteration":  # which takes the first of the best
+            assert plan(way, P, R, (gamma,))[0, 0, 0] == 0
+        with patched(*WAYS[way]):
+            np.testing.assert_array_equal(planning_loss(P, R, policies, gamma), 0.0)
+
+
+@seeds
+@pytest.mark.parametrize(("M", "power"), [(1e3, 3), (1e9, -200), (1e12, 100)])
+def test_plans_without_a_discount_or_over_a_horizon_know_no_unit_and_no_penalty(
+    M: float, power: int, seed: int
+) -> None:
+    """State 3 is the end, which each action reaches from each state with probability 1/8 or more."""
+    P, R = drawn(seed, 4, 3)
+    P = 0.875 * P + 0.125 * np.eye(4)[3]
+    P[3], R[3], R[:3, 2] = np.eye(4)[3], 0.0, -M
+    ways = ((Criterion(1.0), PolicyIteration()), (Criterion(1.0, horizon=5), BackwardInduction(steps=5)))
+    for criterion, planner in ways:
+        fined, free = ((P[None], R[None]), (P[None, :, :2], R[None, :, :2]))
+        policies = planner.plan(*fined, [1.0])
+        best = criterion.optimal_value(*free)
+        np.testing.assert_allclose(criterion.optimal_value(*fined), best, rtol=0, atol=1e-9)
+        np.testing.assert_array_equal(planner.plan(fined[0], fined[1] * 2.0**power, [1.0]), policies)
+        zeros = np.zeros((1, 1, 4), int)
+        losses = criterion.planning_loss(*free, zeros)
+        np.testing.assert_allclose(criterion.planning_loss(*fined, zeros), losses, rtol=0, atol=1e-9)
+        scaled = criterion.planning_loss(fined[0], fined[1] * 2.0**power, zeros)
+        np.testing.assert_array_equal(scaled, criterion.planning_loss(*fined, zeros) * 2.0**power)
+
+
+@pytest.mark.parametrize("norm", ["max", "mean"])
+def test_losses_of_sparse_models_know_no_unit_and_no_penalty(norm: str) -> None:
+    P, R = drawn(1, 5, 3)
+    rows = sparse_models.sparse.csr_array(P.reshape(-1, 5))
+    policies = np.random.default_rng(0).integers(0, 2, (6, 5))
+    losses = sparse_models.planning_losses(rows, np.c_[R[:, :2], R[:, :1] - 100.0], policies, 0.99, norm)  # type: ignore[arg-type]
+    for fine, unit in ((1e12, 1.0), (1e12, 2.0**-60), (100.0, 1e-10)):
+        fined = np.c_[R[:, :2], R[:, :1] - fine] * unit
+        found = sparse_models.planning_losses(rows, fined, policies, 0.99, norm)  # type: ignore[arg-type]
+        np.testing.assert_allclose(found / unit, losses, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize(("S", "sparse_rows"), [(70, False), (200, False), (200, True)])
+@pytest.mark.parametrize("prize", [1e12, -1e12])
+def test_prizes_that_nothing_reaches_change_nothing_in_large_models(S: int, sparse_rows: bool, prize: float) -> None:
+    """The last state pays the prize and goes to state 0, whose own entry there is smaller, for it stays."""
+    rng = np.random.default_rng(S)
+    P, R = np.zeros((S, 2, S)), rng.random((S, 2))
+    for action in range(2):
+        following = np.roll(np.eye(S - 1), 1 + action, 1) if sparse_rows else rng.dirichlet(np.ones(S - 1), S - 1)
+        P[:-1, action, :-1] = 0.95 * np.eye(S - 1) + 0.05 * following
+    P[-1, :, 0], R[-1] = 1.0, prize
+    smaller = P[None, :-1, :, :-1], R[None, :-1]
+    alike = np.zeros((1, 3, S), int)
+    alike[0, 1, -1] = alike[0, 1, 3:6] = alike[0, 2, 5:8] = 1
+    for gamma in (0.9, 0.999):
+        found, best = optimal_value(P[None], R[None], gamma)[0, :-1], optimal_value(*smaller, gamma)[0]
+        np.testing.assert_allclose(found, best, rtol=1e-11)
+        V, _, which = distinct_policy_values(P[None], R[None], alike, gamma)
+        best, _, _ = distinct_policy_values(*smaller, alike[..., :-1], gamma)
+        assert which.tolist() == [[0, 1, 2]]
+        np.testing.assert_allclose(V[:, :-1], best, rtol=1e-11)

@@ -1,0 +1,327 @@
+"""Draws by keys: their distributions, and the same bits in C and in NumPy."""
+
+from collections.abc import Callable
+from functools import partial
+from math import comb
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+from scipy import special, stats
+
+from pomrl.science.randomness import GeneratorsOfRuns, Stream, fold, generator, task_keys
+from pomrl.science.sampling import draws, elementary, reference
+from pomrl.science.tasks.random_chains import Dirichlet
+
+built = pytest.mark.skipif(not draws.is_built(), reason="the engine was not built, as POMRL_NO_ENGINE=1 allows")
+
+MANY = 20_000
+LEAST_P = 1e-5
+"""A test of a distribution fails below this p value; the draws are always the same."""
+
+
+def some_keys(n: int, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).integers(2**64 - 1, size=n, dtype=np.uint64, endpoint=True)
+
+
+def some_rows(rng: np.random.Generator, rows: int, S: int) -> np.ndarray:
+    """Distributions in which about half of the states are impossible."""
+    weight = rng.random((rows, S)) * (rng.random((rows, S)) < 0.5)
+    weight[np.arange(rows), rng.integers(S, size=rows)] += 0.1
+    return weight / weight.sum(-1, keepdims=True)
+
+
+def in_numpy(call: Callable[[], np.ndarray]) -> np.ndarray:
+    with patch.object(draws, "is_built", lambda: False):
+        return call()
+
+
+def part_of_pooled(part: int, *arguments: Any) -> np.ndarray:
+    return draws.pooled_trajectories(*arguments)[part]
+
+
+# Keys
+
+
+def test_keys_are_those_of_splitmix64():
+    published = [6457827717110365317, 3203168211198807973, 9817491932198370423, 4593380528125082431]
+    assert [fold(1234567, i) for i in range(4)] == published
+    assert fold(np.array([1234567], np.uint64), np.arange(4)).tolist() == published
+
+
+@pytest.mark.parametrize("stream", [Stream.TASKS, Stream.BATCHES])
+def test_generators_made_together_are_those_made_one_by_one(stream: Stream):
+    together = GeneratorsOfRuns(7, [3, 0, 12], stream)
+    assert [rng.random() for rng in together] == [generator(7, run, stream).random() for run in (3, 0, 12)]
+
+
+def test_generators_differ_in_seed_run_stream_and_index():
+    seeds = [0, 1, 2**32, 2**64 - 1, 2**64, 2**64 + 1, 2**200]
+    keys = [(seed, run, stream) for seed in seeds for run in range(300) for stream in Stream]
+    first = [generator(*key).random() for key in keys] + [generator(0, 0, Stream.AGENTS, i).random() for i in range(9)]
+    assert len(set(first)) == len(first)
+    assert stats.kstest(first, "uniform").pvalue > LEAST_P
+
+
+def test_keys_of_tasks_do_not_depend_on_how_many_are_drawn_together():
+    together, apart = (GeneratorsOfRuns(1, range(4), Stream.TASKS) for _ in range(2))
+    expected = np.concatenate([task_keys(apart, tasks) for tasks in (1, 2, 4)])
+    assert np.array_equal(task_keys(together, 7), expected)
+    assert np.array_equal(task_keys(GeneratorsOfRuns(1, [2], Stream.TASKS), 7)[:, 0], expected[:, 2])
+
+
+# Elementary functions
+
+
+def test_elementary_functions_are_those_of_scipy_to_a_few_units_in_the_last_place():
+    rng = np.random.default_rng(0)
+    x = np.exp(rng.uniform(-700, 700, MANY))
+    np.testing.assert_allclose(elementary.log(x), np.log(x), rtol=4e-16)
+    np.testing.assert_allclose(elementary.exp(-x), np.where(x < 707, np.exp(-x), 0.0), rtol=4e-16)
+    u = np.concatenate([rng.random(MANY), 2.0 ** -rng.uniform(1, 53, MANY), 1 - 2.0 ** -rng.integers(1, 53, 100)])
+    np.testing.assert_allclose(elementary.normal_quantile(u), special.ndtri(u), rtol=2e-15, atol=1e-16)
+
+
+def test_uniform_numbers_are_inside_the_unit_interval():
+    with patch.object(reference, "fold", lambda keys, index: keys):
+        ends = reference.uniform(np.array([0, 2**64 - 1], np.uint64), 0)
+    assert ends.tolist() == [2.0**-53, 1 - 2.0**-53]
+
+
+# Distributions
+
+
+@pytest.mark.parametrize("shape", [1.0, 1.3, 25.0, 1e6])
+def test_gamma_variates(shape: float):
+    drawn = reference.gamma_variates(some_keys(MANY), np.full(MANY, shape))
+    assert stats.kstest(drawn, stats.gamma(shape).cdf).pvalue > LEAST_P
+
+
+@pytest.mark.parametrize("concentration", [0.02, 0.5, 2.0, 24.0, 1e5])
+def test_rows_are_dirichlet(concentration: float):
+    p = np.array([[0.5, 0.0, 0.3, 0.2], [0.01, 0.09, 0.9, 0.0]])
+    P = draws.dirichlet(some_keys(MANY), concentration * p)
+    np.testing.assert_allclose(P.sum(-1), 1.0, rtol=1e-15)
+    assert not P[:, p == 0].any()
+    for row, state in zip(*np.nonzero(p), strict=True):
+        a = concentration * p[row, state]
+        marginal = stats.beta(a, concentration - a)
+        values = P[:, row, state]
+        is_inside = (values > 1e-12) & (values < 1 - 1e-12)  # elsewhere many values are rounded to the same
+        inside = marginal.cdf(1 - 1e-12) - marginal.cdf(1e-12)
+        assert stats.binomtest(int(is_inside.sum()), MANY, inside).pvalue > LEAST_P
+        scaled = (marginal.cdf(values[is_inside]) - marginal.cdf(1e-12)) / inside
+        assert stats.kstest(scaled, "uniform").pvalue > LEAST_P
+    covariance = -(concentration**2) * p[0, 0] * p[0, 2] / (concentration**2 * (concentration + 1))
+    products = (P[:, 0, 0] - 0.5) * (P[:, 0, 2] - 0.3)
+    assert products.mean() == pytest.approx(covariance, abs=5 * products.std() / MANY**0.5)
+
+
+@pytest.mark.parametrize("below_limit", [1e-6, 1e-12, 0.0])
+def test_rows_of_tiny_concentrations_have_a_single_state_with_the_chances_of_the_mean(below_limit: float):
+    """Near its limit sigma leaves a concentration of so much, or one that rounding makes 0."""
+    distribution = Dirichlet(zeros=1, measure="std")
+    limit = distribution.draw_mean(0, 0, 4, 2, 0.1).largest_deviation
+    mean = distribution.draw_mean(0, 0, 4, 2, np.nextafter(limit, 0.0) * (1 - below_limit))
+    P = distribution.draw_tasks(np.random.default_rng(0), mean, MANY)
+    assert np.mean(P.max(-1) < 0.999) < 1e-4
+    for s, a in np.ndindex(4, 2):
+        expected = mean.P_o[s, a] * MANY
+        observed = np.bincount(P[:, s, a].argmax(-1), minlength=4)
+        assert stats.chisquare(observed[expected > 0], expected[expected > 0]).pvalue > LEAST_P
+
+
+def test_rows_entries_and_tasks_are_independent():
+    P = draws.dirichlet(some_keys(MANY), np.full((3, 3), 2.0))
+    flat = np.concatenate([P[:-1, :, 0], P[1:, :, 0]], axis=1)
+    r = np.corrcoef(flat.T)[np.triu_indices(6, 1)]
+    assert np.abs(r).max() < 5 / MANY**0.5
+
+
+@pytest.mark.parametrize("m", [1, 2, 5])
+def test_counts_are_multinomial_in_all_outcomes(m: int):
+    p = np.array([0.2, 0.0, 0.5, 0.3])
+    counts = draws.transitions(some_keys(MANY), np.tile(p, (MANY, 1, 1)), 1, m)[:, 0, 0]
+    outcomes = [(i, 0, j, m - i - j) for i in range(m + 1) for j in range(m + 1 - i)]
+    expected = [MANY * comb(m, i) * comb(m - i, j) * 0.2**i * 0.5**j * 0.3**k for i, _, j, k in outcomes]
+    observed = [(counts == outcome).all(-1).sum() for outcome in outcomes]
+    assert stats.chisquare(observed, expected).pvalue > LEAST_P
+
+
+@pytest.mark.parametrize("m", [50, 51, 52, 137, 1000, 10**6, 10**9])
+def test_counts_of_many_transitions_are_binomial(m: int):
+    p = np.array([0.001, 0.0, 0.399, 0.5, 0.1])
+    counts = draws.transitions(some_keys(MANY // 4), np.tile(p, (MANY // 4, 1, 1)), 2, m).reshape(-1, 5)
+    assert (counts.sum(-1) == m).all()
+    assert not counts[:, 1].any()
+    for part in ([0], [2], [3], [0, 2], [2, 4]):
+        marginal = stats.binom(m, p[part].sum())
+        edges = np.unique(marginal.ppf(np.linspace(0, 1, 21)[1:-1]))
+        expected = np.diff(np.concatenate([[0.0], marginal.cdf(edges), [1.0]])) * len(counts)
+        observed = np.bincount(np.searchsorted(edges, counts[:, part].sum(-1)), minlength=len(expected))
+        assert stats.chisquare(observed[expected > 0], expected[expected > 0]).pvalue > LEAST_P
+
+
+def test_batches_are_independent():
+    counts = draws.transitions(some_keys(MANY), np.full((MANY, 2, 2), 0.5), 3, 60)[..., 0].reshape(MANY, -1)
+    r = np.corrcoef(counts.T)[np.triu_indices(6, 1)]
+    assert np.abs(r).max() < 5 / MANY**0.5
+
+
+def test_visits_of_trajectories_are_those_of_the_markov_chain():
+    S, A, length, m = 4, 2, 5, 3
+    P = some_rows(np.random.default_rng(1), S * A, S).reshape(S, A, S)
+    models = np.tile(P, (MANY, 1, 1, 1))
+    by_batch = draws.trajectories(some_keys(MANY), models, 2, m, length)
+    pooled = draws.pooled_trajectories(some_keys(MANY), models, 2, m, length)
+    counts = by_batch.reshape(-1, *P.shape)
+    assert (counts.sum((1, 2, 3)) == m * length).all()
+    at, visits = np.full(S, 1 / S), np.zeros(S)
+    for _ in range(length):
+        visits += at
+        at = at @ P.mean(1)
+    expected = m * visits[:, None, None] / A * P
+    error = counts.std(0) / np.sqrt(len(counts))
+    assert (np.abs(counts.mean(0) - expected) <= 5 * error + 1e-12).all()
+
+    visits = by_batch.sum(-1, keepdims=True)
+    assert np.array_equal(pooled.counts, by_batch.sum(1))
+    assert np.array_equal(pooled.visited, (visits[..., 0] > 0).sum(1))
+    np.testing.assert_allclose(pooled.frequencies, (by_batch / np.maximum(visits, 1)).sum(1), rtol=1e-14)
+
+
+# What one draw leaves to the others
+
+
+def test_a_longer_batch_begins_with_the_shorter_one():
+    keys, P = some_keys(30), some_rows(np.random.default_rng(2), 30 * 6, 5).reshape(30, 6, 5)
+    five, six = (draws.transitions(keys, P, 2, m) for m in (5, 6))
+    assert ((six - five).sum(-1) == 1).all()
+    assert (six >= five).all()
+    models = np.repeat(P[:, :5, None], 2, axis=2)
+    short, long = (draws.trajectories(keys, models, 1, 4, length) for length in (3, 8))
+    assert (short <= long).all()
+    assert (long.sum((1, 2, 3, 4)) == 32).all()
+
+
+def test_a_row_does_not_depend_on_the_other_rows_and_barely_moves_with_the_concentration():
+    keys, p = some_keys(2000), some_rows(np.random.default_rng(3), 4, 6)
+    both, other = (draws.dirichlet(keys, np.array(c)[:, None] * p) for c in ([20.0] * 4, [20.0, 0.3, 30.0, 20.0]))
+    assert np.array_equal(both[:, [0, 3]], other[:, [0, 3]])
+    varying = (p[2] > 0) & (p[2] < 1)
+    for state in np.flatnonzero(varying):
+        assert np.corrcoef(both[:, 2, state], other[:, 2, state])[0, 1] > 0.95
+
+
+# The same in C and in NumPy
+
+
+@built
+@pytest.mark.parametrize("seed", range(6))
+def test_draws_have_the_same_bits_in_c_and_in_numpy(seed: int):
+    rng = np.random.default_rng(seed)
+    for _ in range(20):
+        N, S, A, batches = int(rng.integers(0, 5)), *(int(rng.integers(1, most)) for most in (20, 4, 4))
+        m, length = int(rng.choice([1, 3, 50, 51, 300, 10**9])), int(rng.integers(1, 6))
+        keys, p = some_keys(N, seed), some_rows(rng, N * S * A, S).reshape(N, S * A, S)
+        shape = 10.0 ** rng.uniform(-9, 9) * some_rows(rng, S * A, S)
+        for call in (
+            partial(draws.dirichlet, keys, shape),
+            partial(draws.transitions, keys, p, batches, m),
+            partial(draws.trajectories, keys, p.reshape(N, S, A, S), batches, min(m, 7), length),
+            *(partial(part_of_pooled, i, keys, p.reshape(N, S, A, S), batches, min(m, 7), length) for i in range(3)),
+        ):
+            ours, theirs = call(), in_numpy(call)
+            assert (ours.shape, ours.dtype) == (theirs.shape, theirs.dtype)
+            assert ours.tobytes() == theirs.tobytes()
+
+
+@built
+def test_arrays_of_another_layout_are_drawn_from_as_they_are():
+    keys, P = some_keys(8), some_rows(np.random.default_rng(0), 8 * 6, 3).reshape(8, 6, 3)
+    expected = draws.transitions(keys[::2].copy(), P[::2, ::3].copy(), 1, 9)
+    assert np.array_equal(draws.transitions(keys[::2], P[::2, ::3], 1, 9), expected)
+
+
+def test_states_that_rounding_leaves_out_are_not_reached():
+    """What probabilities lack of 1 belongs to the last state that is possible."""
+    keys, row = some_keys(50), np.array([0.1, 0.1, 0.2, 0.0, 0.0])
+    for call in (draws, reference):
+        assert set(np.nonzero(call.transitions(keys, np.tile(row, (50, 1, 1)), 1, 200))[-1]) == {0, 1, 2}
+        counts = call.trajectories(keys, np.tile(row, (50, 5, 2, 1)), 1, 3, 4)
+        assert set(np.nonzero(counts)[-1]) == {0, 1, 2}
+
+
+def wrong_calls() -> list[tuple[str, tuple[Any, ...], str]]:
+    keys, row, counts = some_keys(2), np.full((2, 3, 4), 0.25), np.zeros((2, 1, 3, 4), np.int64)
+    model, of_model = np.full((2, 3, 1, 3), 1 / 3), np.zeros((2, 3, 1, 3), np.int64)
+    sums = (of_model, model.copy(), of_model[..., 0].copy())
+    read_only = counts.copy()
+    read_only.flags.writeable = False
+    largest = 2**31 - 1
+    return [
+        ("dirichlet", (keys.astype(np.int64), row[0], row.copy(), 2, 3, 4), "keys has items of the format"),
+        ("dirichlet", (keys, row[0], row.copy(), 3, 3, 4), "keys has 2 items and not 3"),
+        ("dirichlet", (keys, row[0, :2], row.copy(), 2, 3, 4), "shape has 8 items and not 12"),
+        ("dirichlet", (keys, row[0], row[:1].copy(), 2, 3, 4), "P has 12 items and not 24"),
+        ("dirichlet", (keys, row[0].astype(np.float32), row.copy(), 2, 3, 4), "shape has items of the format f"),
+        ("dirichlet", (keys, row[0], row.copy(), -1, 3, 4), "N = -1"),
+        ("dirichlet", (keys, row[0], row.copy(), 2, largest, largest), "shape has 12 items"),
+        ("dirichlet", (keys, row[0], row.copy(), 2, 3, 0), "S = 0"),
+        ("dirichlet", (keys, row[0].T, row.copy(), 2, 3, 4), "ontiguous"),
+        ("transitions", (keys, row, counts, 2, 2, 3, 4, 5), "counts has 24 items and not 48"),
+        ("transitions", (keys, row, counts.astype(float), 2, 1, 3, 4, 5), "counts has items of the format d"),
+        ("transitions", (keys, row, read_only, 2, 1, 3, 4, 5), "rite|read-only"),
+        ("transitions", (keys, row, counts, 2, 1, 3, 4, 0), "m = 0"),
+        ("transitions", (keys, row, counts, 2, 1, 3, 4, 2**31), "m = 2147483648"),
+        ("transitions", (keys, row, counts, 2, largest, largest, largest, 1), "P has 24 items"),
+        ("trajectories", (keys, model, of_model, 2, 2, 4, 6, 3, 1), "counts has 18 items and not 36"),
+        ("trajectories", (keys, model, of_model, 2, 1, 4, 5, 3, 2), "P has 18 items and not 36"),
+        ("trajectories", (keys, model, of_model, 2, 1, 0, 5, 3, 1), "m = 0"),
+        ("trajectories", (keys, model, of_model, 2, largest, 1, 1, largest, largest), "P has 18 items"),
+        ("pooled_trajectories", (keys, model, *sums[:2], of_model, 2, 1, 4, 6, 3, 1), "visited has 18 items and not 6"),
+        (
+            "pooled_trajectories",
+            (keys, model, of_model, *sums[::2], 2, 1, 4, 6, 3, 1),
+            "frequencies has items of",
+        ),
+        ("pooled_trajectories", (keys, model, *sums, 2, -1, 4, 6, 3, 1), "batches = -1"),
+    ]
+
+
+@built
+@pytest.mark.parametrize(("name", "arguments", "said"), wrong_calls())
+def test_buffers_that_do_not_fit_are_refused(name: str, arguments: tuple[Any, ...], said: str):
+    with pytest.raises((ValueError, BufferError), match=said):
+        getattr(draws._sampling, name)(*arguments)
+
+
+@built
+def test_what_is_no_model_moves_nothing_outside_of_the_counts():
+    """Whatever the numbers of a row are, each transition goes to one of its states."""
+    rows = np.array([[np.nan] * 3, [np.inf, 1, 2], [-1.0, 2.0, 0.0], [0.0] * 3, [1e308] * 3, [-np.inf, np.inf, 0]])
+    for m in (4, 1000):
+        counts = draws.transitions(some_keys(1), rows[None], 1, m)
+        assert (counts.sum(-1) == m).all()
+    models = np.tile(rows[:, None, None], (1, 3, 2, 1))
+    assert (draws.trajectories(some_keys(6), models, 2, 3, 4).sum((2, 3, 4)) == 12).all()
+    assert (draws.pooled_trajectories(some_keys(6), models, 2, 3, 4).counts.sum((1, 2, 3)) == 24).all()
+    assert draws.dirichlet(some_keys(2), rows).shape == (2, 6, 3)
+
+
+@built
+def test_more_transitions_than_memory_holds_are_refused():
+    model, counts = np.full((1, 1, 1, 1), 1.0), np.zeros((1, 1, 1, 1, 1), np.int64)
+    with pytest.raises(MemoryError):
+        draws._sampling.trajectories(some_keys(1), model, counts, 1, 1, 2**31 - 1, 2**31 - 1, 1, 1)  # type: ignore[union-attr]
+
+
+@built
+def test_c_code_that_was_built_from_another_source_is_not_used(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(draws._sampling, "SOURCE_DIGEST", "of another source")
+    draws.is_built.cache_clear()
+    assert not draws.is_built()
+    monkeypatch.undo()
+    draws.is_built.cache_clear()
+    assert draws.is_built()
