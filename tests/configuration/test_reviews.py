@@ -28,7 +28,7 @@ OTHERS = (
     ("data/trajectories.yaml", "length: 10", "length: 20"),
 )
 
-EDITS = [pytest.param(PRIOR, 30), *(pytest.param(change, None, marks=pytest.mark.slow) for change in OTHERS)]
+EDITS = [pytest.param(PRIOR, 31), *(pytest.param(change, None, marks=pytest.mark.slow) for change in OTHERS)]
 
 REGENERATE = """
 import json, sys
@@ -91,7 +91,7 @@ def test_diff_of_revisions_names_the_sweeps_and_compares_what_is_stored(
     status, out, said = call(diff, "HEAD..", "--format", "markdown")
     assert status == 1, said
     assert out.startswith("### estimator.prior: inclusive -> exclusive\n\n| sweep | variants | experiments | ")
-    assert out.count(" | 0 |\n") == 29
+    assert out.count(" | 0 |\n") == 30
     assert "| pomrl/equal_tasks | repaired | 2 | 2 | 2 |" in out
     losses = pd.DataFrame([line.split(" | ") for line in out.splitlines() if "estimator.start_deviation=" in line])
     assert len(losses) == 2
