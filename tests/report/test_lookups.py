@@ -42,6 +42,7 @@ class TestPlaces:
             ('{value(Q1.1, printed, digits="1")}', "-1.0"),
             ("{size(Q1.1, printed)}", "1.000"),
             ("{share(Q1.1, printed)}", "-100 % [-100, -100]"),
+            ("{reduction(Q1.1, printed)}", "100 % [100, 100]"),
             ("{percent(Q1.1, printed)}", "100 %"),
             ("{multiple(Q1.2, printed)}", "2"),
             ("{runs(Q1.1, printed)}", "1,000"),
@@ -54,6 +55,13 @@ class TestPlaces:
     )
     def test_what_they_become(self, place: str, words: str, tmp_path: Path) -> None:
         assert filled(tmp_path, place) == words
+
+    def test_a_reduction_turns_the_interval_of_a_share_around_and_nothing_is_minus_zero(self, tmp_path: Path) -> None:
+        judgement = judged(tmp_path, FOUND).of("printed")["Q1.1"]
+        part = judgement.decisive.but(estimate=-0.24, lower=-0.31, upper=-0.001)
+        table = Judgements({"printed": {"Q1.1": judgement.model_copy(update={"comparisons": (part,)})}})
+        text = "{share(Q1.1, printed)}, {reduction(Q1.1, printed)}"
+        assert fill(text, Results(PAPER, lambda name: (find(name), table)), "p") == "-24 % [-31, 0], 24 % [0, 31]"
 
     @pytest.mark.parametrize(
         ("place", "problem"),

@@ -144,9 +144,18 @@ def size(results: Results, id: str, variant: str, part: str = "", digits: str = 
 def share(results: Results, id: str, variant: str, part: str = "") -> str:
     """Return a share with its interval in per cent, as in `7 % [5, 10]`."""
     comparison = results.comparison(id, variant, part)
-    lower, upper = comparison.lower, comparison.upper
-    ends = f" [{100 * lower:.0f}, {100 * upper:.0f}]" if isfinite(lower) and isfinite(upper) else ""
-    return f"{100 * comparison.estimate:.0f} %{ends}"
+    return _in_percent(comparison.estimate, comparison.lower, comparison.upper)
+
+
+def reduction(results: Results, id: str, variant: str, part: str = "") -> str:
+    """Return by how many per cent a loss is smaller, with its interval, as in `7 % [5, 10]` for -0.07 [-0.10, -0.05]."""
+    comparison = results.comparison(id, variant, part)
+    return _in_percent(-comparison.estimate, -comparison.upper, -comparison.lower)
+
+
+def _in_percent(estimate: float, lower: float, upper: float) -> str:
+    ends = f" [{round(100 * lower)}, {round(100 * upper)}]" if isfinite(lower) and isfinite(upper) else ""
+    return f"{round(100 * estimate)} %{ends}"
 
 
 def percent(results: Results, id: str, variant: str, part: str = "") -> str:
@@ -193,6 +202,7 @@ FUNCTIONS: Mapping[str, Callable[..., str]] = {
     "value": value,
     "size": size,
     "share": share,
+    "reduction": reduction,
     "percent": percent,
     "multiple": multiple,
     "gamma_star": gamma_star,
