@@ -148,7 +148,7 @@ def share(results: Results, id: str, variant: str, part: str = "") -> str:
 
 
 def reduction(results: Results, id: str, variant: str, part: str = "") -> str:
-    """Return by how many per cent a loss is smaller, with its interval, as in `7 % [5, 10]` for -0.07 [-0.10, -0.05]."""
+    """Return by how many per cent a loss is smaller, with its interval, as in `7 % [5, 10]` for a share of -0.07."""
     comparison = results.comparison(id, variant, part)
     return _in_percent(-comparison.estimate, -comparison.upper, -comparison.lower)
 
