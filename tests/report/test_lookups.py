@@ -41,6 +41,7 @@ class TestPlaces:
             ("{estimate(Q1.1, printed)}", "-1.000 [-1.001, -0.999]"),
             ('{value(Q1.1, printed, digits="1")}', "-1.0"),
             ("{size(Q1.1, printed)}", "1.000"),
+            ('{interval(Q1.1, printed, digits="1")}', "[-1.0, -1.0]"),
             ("{share(Q1.1, printed)}", "-100 % [-100, -100]"),
             ("{reduction(Q1.1, printed)}", "100 % [100, 100]"),
             ("{percent(Q1.1, printed)}", "100 %"),

@@ -141,6 +141,12 @@ def size(results: Results, id: str, variant: str, part: str = "", digits: str = 
     return f"{abs(results.comparison(id, variant, part).estimate):.{int(digits)}f}"
 
 
+def interval(results: Results, id: str, variant: str, part: str = "", digits: str = "3") -> str:
+    """Return an interval alone, as in `[0.050, 0.098]`."""
+    comparison = results.comparison(id, variant, part)
+    return "[{:.{digits}f}, {:.{digits}f}]".format(comparison.lower, comparison.upper, digits=int(digits))
+
+
 def share(results: Results, id: str, variant: str, part: str = "") -> str:
     """Return a share with its interval in per cent, as in `7 % [5, 10]`."""
     comparison = results.comparison(id, variant, part)
@@ -201,6 +207,7 @@ FUNCTIONS: Mapping[str, Callable[..., str]] = {
     "estimate": estimate,
     "value": value,
     "size": size,
+    "interval": interval,
     "share": share,
     "reduction": reduction,
     "percent": percent,
