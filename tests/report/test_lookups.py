@@ -52,6 +52,7 @@ class TestPlaces:
             ('{estimate(Q1.1, printed, part="a less b")}', "-1.000 [-1.001, -0.999]"),
             ('{estimate(pomrl/Q1.1, printed, part="^a")}', "-1.000 [-1.001, -0.999]"),
             ("$\\frac{1}{n}$ {x} { holds(Q1.1, printed)}", "$\\frac{1}{n}$ {x} { holds(Q1.1, printed)}"),
+            ("$\\frac{1}{2m(t-1)}$", "$\\frac{1}{2m(t-1)}$"),
         ],
     )
     def test_what_they_become(self, place: str, words: str, tmp_path: Path) -> None:

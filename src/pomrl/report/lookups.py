@@ -20,8 +20,11 @@ from pomrl.report.answer import count_groups, text
 SUFFIX = ".in"
 """What the name of a document with places has behind that of the document that is made of it."""
 
-PLACE = re.compile(r"\{(\w+)\(([^(){}]*)\)\}")
-"""A call in a document: its function, and its arguments, which commas separate."""
+PLACE = re.compile(r"\{([a-z_]{4,})\(([^(){}]*)\)\}")
+"""A call in a document: its function, and its arguments, which commas separate.
+
+A name has at least four letters, so that a product in a formula, such as `{2m(t-1)}`, is no call.
+"""
 
 ARGUMENT = re.compile(r'\s*(?:(\w+)="([^"]*)"|([^,"]+))')
 """An argument with a name, whose value is quoted and may have commas, or one without."""
