@@ -88,7 +88,8 @@ def big_ones_read_their_arguments(monkeypatch: pytest.MonkeyPatch) -> None:
     def nothing(*_: object, **__: object) -> None:
         return None
 
-    monkeypatch.setattr(claims, "check", nothing)
+    monkeypatch.setattr(claims, "judge", nothing)
+    monkeypatch.setattr(claims, "show", nothing)
     monkeypatch.setattr(figures, "draw_all", lambda *_, **__: ([], {}))
     monkeypatch.setattr(report, "write", nothing)
     monkeypatch.setattr(article.article, "write", nothing)

@@ -171,7 +171,8 @@ def _variants(study: Study, families: Sequence[Family], *, compute: bool) -> Non
     """Judge claims under families of variants."""
     for family in families:
         if family.is_judged:
-            claims.judge(study, family.variants, compute=compute)
+            further = [variant for variant in family.variants if variant.name not in study.described.variants]
+            claims.judge(study, further, compute=compute)
             continue
         wanted = [(variant, name) for variant in family.variants for name in variant.sweeps or ()]
         settings = chain.from_iterable(study.settings(name, variant) for variant, name in wanted)
