@@ -160,7 +160,7 @@ class TestPublished:
         assert fill(source, pages.results_of(PAPER, other), "README.md") != (ROOT / "README.md").read_text()
         turned = repaired["Q1.1"].model_copy(update={"verdict": NOT})
         other = Judgements({**published.by_variant, "repaired": {**repaired, "Q1.1": turned}})
-        with pytest.raises(ConfigError, match="needs holds, got does not hold, in: .*The loss falls"):
+        with pytest.raises(ConfigError, match=r"needs holds, got does not hold, in: .*The loss falls"):
             fill(source, pages.results_of(PAPER, other), "README.md")
 
     def test_every_verdict_that_a_check_can_demand_is_one(self) -> None:
