@@ -62,6 +62,9 @@ class HorizonReport:
     warnings: list[str]
     """What else is to be known, a line each."""
 
+    def __repr__(self) -> str:
+        return f"HorizonReport({self.words[0]})"
+
     @property
     def improvement(self) -> Improvement:
         """What the recommended changes gain over the decisions of the log."""

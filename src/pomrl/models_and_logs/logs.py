@@ -36,6 +36,9 @@ class Posterior:
     states: tuple[Hashable, ...]
     actions: tuple[Hashable, ...]
 
+    def __repr__(self) -> str:
+        return f"Posterior(states={len(self.states)}, actions={len(self.actions)})"
+
     @property
     def mean(self) -> Float[np.ndarray, "S A S"]:
         """The expected transition probabilities."""
@@ -74,6 +77,10 @@ class Log:
     actions: tuple[Hashable, ...]
     known: Float[np.ndarray, "#K S A S"] | None = None
     """Rewards that are known, in the place of those of the log (`with_rewards`)."""
+
+    def __repr__(self) -> str:
+        tasks, states, actions, _ = self.shape
+        return f"Log(transitions={len(self.cell)}, tasks={tasks}, states={states}, actions={actions})"
 
     @property
     def shape(self) -> tuple[int, int, int, int]:

@@ -7,7 +7,6 @@ from typing import Any, cast
 from pomrl.configuration.composed import GROUPS, Composed, ConfigError
 from pomrl.configuration.parsing import Experiment, parse
 from pomrl.configuration.sources import PUBLISHED
-from pomrl.configuration.sweeps import compose_sweep
 from pomrl.store import StoredExperiment
 
 
@@ -50,5 +49,6 @@ def fault_of_settings(stored: StoredExperiment) -> str | None:
 
 @cache
 def _defaults() -> Mapping[str, Any]:
-    (defaults,) = compose_sweep(PUBLISHED, [], is_sweep=False).jobs
-    return defaults.values
+    from pomrl.configuration.composition import Composer  # here, because few blocks of others are recomputed
+
+    return Composer.of_sources(PUBLISHED).one([]).values
