@@ -16,7 +16,7 @@ from pomrl.checks import check_memory
 from pomrl.models_and_logs.departures import KEEP, Estimate, estimate_models
 from pomrl.models_and_logs.gains import SUPPORTS, Gains, estimate_gains
 from pomrl.models_and_logs.logs import Log
-from pomrl.models_and_logs.models import ascending
+from pomrl.models_and_logs.model_input import read_gammas
 from pomrl.models_and_logs.recommendations import Improvement, Recommendation
 from pomrl.models_and_logs.runners_up import RunnersUp, runners_up
 from pomrl.models_and_logs.structure import Structure
@@ -130,7 +130,7 @@ def horizon_report(
 def _grid(gamma_eval: float, gammas: Any) -> Float[np.ndarray, " G"]:
     """Return the discount factors to compare, ascending; gamma_eval is the last one."""
     check_gamma_eval(gamma_eval)
-    grid = ascending([gamma for gamma in GAMMAS if gamma <= gamma_eval] if gammas is None else gammas)
+    _, grid, _ = read_gammas([gamma for gamma in GAMMAS if gamma <= gamma_eval] if gammas is None else gammas)
     if grid[-1] > gamma_eval:
         raise ValueError(f"gamma = {grid[-1]:g} is above gamma_eval = {gamma_eval:g}; it has to be at most that")
     return np.unique([*grid, gamma_eval])

@@ -15,11 +15,11 @@ import pandas as pd
 from jaxtyping import Bool, Float, Int
 from scipy.special import betaincinv
 
-from pomrl.models_and_logs.models import Model
+from pomrl.models_and_logs.findings import Finding
+from pomrl.models_and_logs.models import END, Model
 from pomrl.models_and_logs.task_rewards import KnownRewards, LearnedRewards, learn_rewards
 from pomrl.science.data import Batch
 from pomrl.science.estimators.empirical_bayes import DirichletMemory, EmpiricalBayes
-from pomrl.science.mdp import check_gamma_eval
 from pomrl.science.solvers.evaluation import check_finite
 from pomrl.science.solvers.faces import float64
 
@@ -74,6 +74,10 @@ class Log:
     actions: tuple[Hashable, ...]
     known: Float[np.ndarray, "#K S A S"] | None = None
     """Rewards that are known, in the place of those of the log (`with_rewards`)."""
+    ends: frozenset[Hashable] = frozenset()
+    """The states that are declared to be ends: nothing is paid after them."""
+    findings: tuple[Finding, ...] = ()
+    """What the audit of the table says, what weakens advice first."""
 
     @property
     def shape(self) -> tuple[int, int, int, int]:
@@ -103,6 +107,22 @@ class Log:
     def seen(self) -> Bool[np.ndarray, "S A"]:
         """Return whether any task has a transition from each pair."""
         return self.visits.sum(0) > 0
+
+    @property
+    def left(self) -> Bool[np.ndarray, " S"]:
+        """Whether transitions leave each state."""
+        return self.seen.any(1)
+
+    @property
+    def undeclared(self) -> Bool[np.ndarray, " S"]:
+        """Whether each state is never left, although nobody says that episodes end there."""
+        declared = [state is END or state in self.ends for state in self.states]
+        return ~self.left & ~np.array(declared, bool)
+
+    @property
+    def worst(self) -> float:
+        """The least that a transition pays, at most 0: what undeclared ends are taken to pay in each step."""
+        return min(float(self.paid.min(initial=0.0)), 0.0)
 
     @cached_property
     def rewards(self) -> LearnedRewards | KnownRewards:
@@ -172,9 +192,9 @@ class Log:
     @property
     def remarks(self) -> list[str]:
         """A line for each thing that the log does not say, and that is assumed in its place."""
-        ends = [self.states[state] for state in np.flatnonzero(~self.seen.any(1))]
-        lines = [f"state {name!r} is never left: it counts as an end that pays nothing" for name in ends]
-        if missing := int((~self.seen[self.seen.any(1)]).sum()):
+        ends = [self.states[state] for state in np.flatnonzero(~self.left & ~self.undeclared)]
+        lines = [f"state {name!r} is an end, after which nothing is paid" for name in ends]
+        if missing := int((~self.seen[self.left]).sum()):
             lines.append(f"{missing} pairs of a state and an action are in no task: they are never planned")
         if (judged := len(some_of(len(self.tasks)))) < len(self.tasks):
             lines.append(f"the prior is that of {judged} of the {len(self.tasks)} tasks, evenly spread")
@@ -196,30 +216,29 @@ class Log:
             raise ValueError(f"counts have to be {list(self.counts.shape[1:])} numbers of transitions")
         return Posterior(self.prior.alpha + found, self.states, self.actions)
 
-    def model(self, posterior: Posterior, gamma: float = 0.99) -> Model:
-        """Return the expected model, for `Model.plan` at discount factors up to this one.
-
-        A pair without a transition in the log pays so little that no plan contains it.
-
-        Raises:
-            ValueError: The discount factor is not in [0, 1).
-        """
-        check_gamma_eval(gamma)
+    def model(self, posterior: Posterior) -> Model:
+        """Return the expected model, for `Model.plan`; pairs without a transition in the log are not allowed."""
         mean = posterior.mean[None]
-        P, R = self.playable(mean, (mean * self.rewards.theta).sum(-1), gamma)
-        return Model(P[0], R[0], self.states, self.actions)
+        P, R = self.playable(mean, (mean * self.rewards.theta).sum(-1))
+        allowed = self.seen | ~self.left[:, None]
+        return Model(P[0], R[0], self.states, self.actions, allowed)
 
     def playable(
-        self, P: Float[np.ndarray, "n S A S"], R: Float[np.ndarray, "n S A"], gamma: float
+        self, P: Float[np.ndarray, "n S A S"], R: Float[np.ndarray, "n S A"], of_ends: float | None = None
     ) -> tuple[Float[np.ndarray, "n S A S"], Float[np.ndarray, "n S A"]]:
-        """Return models and rewards in which ends are never left, and unseen pairs pay too little to be planned."""
+        """Return models and rewards in which ends are never left, and unseen pairs pay nothing.
+
+        Args:
+            P: Transition probabilities.
+            R: Expected rewards.
+            of_ends: What undeclared ends pay in each step; by default the worst that the log shows.
+        """
         P, R = P / P.sum(-1, keepdims=True), np.array(R)
-        ends = np.flatnonzero(~self.seen.any(1))
+        ends = np.flatnonzero(~self.left)
         P[:, ends] = 0.0
         P[:, ends, :, ends] = 1.0
-        low, high = min(float(R[:, self.seen].min()), 0.0), max(float(R[:, self.seen].max()), 0.0)
-        R[:, ~self.seen] = low - (high - low + 1.0) / (1.0 - gamma)
-        R[:, ends] = 0.0
+        R[:, ~self.seen] = 0.0
+        R[:, self.undeclared] = self.worst if of_ends is None else of_ends
         return P, R
 
 
