@@ -120,9 +120,9 @@ class Log:
         return ~self.left & ~np.array(declared, bool)
 
     @property
-    def worst(self) -> float:
-        """The least that a transition pays, at most 0: what undeclared ends are taken to pay in each step."""
-        return min(float(self.paid.min(initial=0.0)), 0.0)
+    def worst_ends(self) -> Float[np.ndarray, " S"]:
+        """The least that undeclared ends may pay in each step: the least of the log, at most 0; 0 for other states."""
+        return np.where(self.undeclared, min(float(self.paid.min(initial=0.0)), 0.0), 0.0)
 
     @cached_property
     def rewards(self) -> LearnedRewards | KnownRewards:
@@ -190,6 +190,12 @@ class Log:
         return alpha / alpha.sum(-1, keepdims=True)
 
     @property
+    def audit(self) -> list[str]:
+        """What the audit of the table found, a line each; one line if it found nothing."""
+        lines = [finding.line for finding in self.findings]
+        return lines or [f"The audit of {len(self.cell):,} transitions found nothing that is wrong."]
+
+    @property
     def remarks(self) -> list[str]:
         """A line for each thing that the log does not say, and that is assumed in its place."""
         ends = [self.states[state] for state in np.flatnonzero(~self.left & ~self.undeclared)]
@@ -224,21 +230,24 @@ class Log:
         return Model(P[0], R[0], self.states, self.actions, allowed)
 
     def playable(
-        self, P: Float[np.ndarray, "n S A S"], R: Float[np.ndarray, "n S A"], of_ends: float | None = None
+        self,
+        P: Float[np.ndarray, "n S A S"],
+        R: Float[np.ndarray, "n S A"],
+        of_ends: Float[np.ndarray, " S"] | None = None,
     ) -> tuple[Float[np.ndarray, "n S A S"], Float[np.ndarray, "n S A"]]:
         """Return models and rewards in which ends are never left, and unseen pairs pay nothing.
 
         Args:
             P: Transition probabilities.
             R: Expected rewards.
-            of_ends: What undeclared ends pay in each step; by default the worst that the log shows.
+            of_ends: What each state pays in each step if it is an end; by default `worst_ends`.
         """
         P, R = P / P.sum(-1, keepdims=True), np.array(R)
         ends = np.flatnonzero(~self.left)
         P[:, ends] = 0.0
         P[:, ends, :, ends] = 1.0
         R[:, ~self.seen] = 0.0
-        R[:, self.undeclared] = self.worst if of_ends is None else of_ends
+        R[:, ends] = (self.worst_ends if of_ends is None else of_ends)[ends, None]
         return P, R
 
 
