@@ -6,6 +6,7 @@ Each function looks for one kind of fault and returns findings. `KINDS` lists th
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -46,6 +47,17 @@ MOST_LEVELS = 8
 BINS = 4
 """The number of those bins."""
 
+ALIGNMENTS = {
+    0: "the state of its own row",
+    2: "the state two rows on",
+    3: "the state three rows on",
+    -1: "the state one row before",
+}
+"""Other rows whose state a next state may be by mistake."""
+
+FEWEST_ROWS = 200
+"""Of fewer rows nobody can say that next states have nothing to do with states."""
+
 CLEAR = 4.0
 """How many standard errors another alignment of rows fits better, before it stops."""
 
@@ -63,6 +75,9 @@ MOST_COPIES = 4
 
 FEWEST_DIFFERENT = 20
 """Fewer different rows may all be there several times by chance."""
+
+FEWEST_SAME = 0.01
+"""From this share on rows that are the same as others are said, if most rows are different."""
 
 LARGE_OFFSET = 1e6
 """Rewards whose common part is so many times their spread lose the digits in which they differ."""
@@ -82,6 +97,7 @@ class Rows:
     group: Int[np.ndarray, " n"]
     """The episode, or the task where no episodes are named."""
     has_episodes: bool
+    has_time: bool
     states: tuple
     columns: Mapping[str, str]
     """The names of columns, by role."""
@@ -92,30 +108,26 @@ class Rows:
 def check_chain(rows: Rows) -> Iterator[Finding]:
     """Find rows whose next state is the state of another row than the next one, or their own."""
     first = _fits(rows, 1)
-    for lag, what in (
-        (0, "the state of its own row"),
-        (2, "the state two rows on"),
-        (3, "the state three rows on"),
-        (-1, "the state one row before"),
-    ):
+    for lag, what in ALIGNMENTS.items():
         other = _fits(rows, lag)
         both = (first >= 0) & (other >= 0)
-        better, worse = int(((other > first) & both).sum()), int(((other < first) & both).sum())
+        better, worse = ((sign & both) for sign in (other > first, other < first))
         whole = lag != 0 or (other == 1).mean() > 0.999
-        if whole and better > 2 * worse and better - worse > CLEAR * np.sqrt(better + worse):
-            row = int(((other > first) & both).argmax())
-            yield Finding(
-                "chain",
-                "stops",
-                f"{rows.columns['next_state']!r} is {what} in {(other == 1)[both].mean():.0%} of rows, and that of the "
-                f"next row in {(first == 1)[both].mean():.0%} ({rows.place(row)}): write the state that follows, or "
-                "leave the column out and name --episode and --time",
+        if whole and _is_clear(better.sum(), worse.sum(), CLEAR):
+            yield _about_chain(rows, what, both, better, (first, other))
+            return
+        tasks = int(rows.task.max(initial=0)) + 1
+        of_tasks = _is_clear(*(np.bincount(rows.task, each, tasks) for each in (better, worse)), CLEAR + 1.0)
+        if lag != 0 and of_tasks.any():
+            inside = of_tasks[rows.task]
+            yield _about_chain(
+                rows, f"{what} in {of_tasks.sum()} tasks,", both & inside, better & inside, (first, other)
             )
             return
     yield from _check_own(rows, first)
     breaks = (first == 0) & (rows.group == np.roll(rows.group, -1))
-    share, is_chain = breaks.sum() / max(int((first >= 0).sum()), 1), (first == 1).sum() > 0.5 * (first >= 0).sum()
-    if share > (0.05 if rows.has_episodes else 0.1) and (is_chain or rows.has_episodes):
+    share = breaks.sum() / max(int((first >= 0).sum()), 1)
+    if share > (0.05 if rows.has_episodes else 0.1) and (rows.has_time or _is_ordered(rows, first)):
         hint = (
             "sort the rows of episodes, or name --time" if rows.has_episodes else "name --episode if one begins there"
         )
@@ -124,6 +136,51 @@ def check_chain(rows: Rows) -> Iterator[Finding]:
             "weakens",
             f"{rows.columns['next_state']!r} is not the state of the next row in {share:.0%} of rows "
             f"({rows.place(int(breaks.argmax()))}): {hint}",
+        )
+    elif not _is_ordered(rows, first):
+        yield from _check_dependence(rows)
+
+
+def _is_clear(better: Any, worse: Any, errors: float) -> Any:
+    """Return whether so many rows fit better, and so many worse, that this is no chance (McNemar's test)."""
+    return (better > 2 * worse) & (better - worse > errors * np.sqrt(better + worse))
+
+
+def _is_ordered(rows: Rows, first: Int[np.ndarray, " n"]) -> bool:
+    """Return whether next rows fit better than rows that are further away."""
+    other = _fits(rows, 3)
+    both = (first >= 0) & (other >= 0)
+    return bool(_is_clear(int(((first > other) & both).sum()), int(((first < other) & both).sum()), CLEAR))
+
+
+def _about_chain(rows: Rows, what: str, both: Any, better: Any, fits: tuple[Any, Any]) -> Finding:
+    first, other = ((each == 1)[both].mean() for each in fits)
+    return Finding(
+        "chain",
+        "stops",
+        f"{rows.columns['next_state']!r} is {what} in {other:.0%} of rows, and that of the next row in {first:.0%} "
+        f"({rows.place(int(better.argmax()))}): write the state that follows, or leave the column out and name "
+        "--episode and --time",
+    )
+
+
+def _check_dependence(rows: Rows) -> Iterator[Finding]:
+    """Find next states that have nothing to do with states and actions."""
+    n = min(len(rows.state), AUDITED_ROWS)
+    state, following, action, task = (each[:n] for each in (rows.state, rows.following, rows.action, rows.task))
+    of_state = task * (int(state.max(initial=0)) + 1) + state
+    found = associate(state, following, task), associate(action, following, of_state)
+    if (
+        n >= FEWEST_ROWS
+        and len(np.unique(state)) > 1 < len(np.unique(following))
+        and min(each.p for each in found) > 0.01
+    ):
+        yield Finding(
+            "breaks",
+            "weakens",
+            f"{rows.columns['next_state']!r} has nothing to do with states and actions in {n:,} rows ({rows.place(0)} "
+            f"leads from {rows.states[int(state[0])]!r} to {rows.states[int(following[0])]!r}): name another column, or "
+            "leave it out and name --episode and --time",
         )
 
 
@@ -347,10 +404,10 @@ def _table_repeats(row: Int[np.ndarray, " n"]) -> Bool[np.ndarray, " n"]:
     times = int(np.gcd.reduce(counts)) if len(counts) else 1
     if times < 2 or len(counts) < FEWEST_DIFFERENT:
         return np.zeros(len(row), bool)
-    return _number_of_copy(row) >= counts[row] // times
+    return number_of_copy(row) >= counts[row] // times
 
 
-def _number_of_copy(row: Int[np.ndarray, " n"]) -> Int[np.ndarray, " n"]:
+def number_of_copy(row: Int[np.ndarray, " n"]) -> Int[np.ndarray, " n"]:
     """Return how many of the same rows are above each row."""
     order = np.argsort(row, kind="stable")
     starts = np.flatnonzero(np.append(True, row[order][1:] != row[order][:-1]))
@@ -368,7 +425,7 @@ def _runs_repeat(row: Int[np.ndarray, " n"]) -> Bool[np.ndarray, " n"]:
     for offset in range(WINDOW):
         key = key * np.uint64(6364136223846793005) + row[offset : offset + n].astype(np.uint64) + np.uint64(1)
     code = pd.factorize(key)[0]
-    further = np.flatnonzero((_number_of_copy(code) > 0) & (np.bincount(code)[code] <= MOST_COPIES))
+    further = np.flatnonzero((number_of_copy(code) > 0) & (np.bincount(code)[code] <= MOST_COPIES))
     different = [len(np.unique(row[start : start + WINDOW])) for start in further[::WINDOW]]
     further = further[np.repeat(np.array(different, int), WINDOW)[: len(further)] >= LEAST_DIFFERENT]
     marks = np.zeros(len(row) + 1, int)

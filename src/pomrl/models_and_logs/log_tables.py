@@ -365,8 +365,10 @@ def _without_repeats(table: _Table, accept: Sequence[str]) -> _Table:
     for code in codes:
         key = key * np.uint64(11400714819323198485) + (code + 1).astype(np.uint64)
         key ^= key >> np.uint64(29)
-    repeated = audit.find_repeats(pd.factorize(key)[0])
+    row = pd.factorize(key)[0]
+    repeated = audit.find_repeats(row)
     if not repeated.any():
+        _say_scattered(table, audit.number_of_copy(row) > 0)
         return table
     line = (
         f"{int(repeated.sum())} of {len(frame)} rows repeat others in runs, in all columns, and are counted once "
@@ -374,6 +376,16 @@ def _without_repeats(table: _Table, accept: Sequence[str]) -> _Table:
     )
     table.findings.append(Finding("repeats", "weakens", line))
     return table.rows(np.flatnonzero(~repeated))
+
+
+def _say_scattered(table: _Table, further: Bool[np.ndarray, " n"]) -> None:
+    """Say that rows repeat others here and there, where most rows are different from all others."""
+    if audit.FEWEST_SAME < further.mean() < 0.5:
+        line = (
+            f"{int(further.sum())} of {len(further)} rows are the same as others in all columns "
+            f"({table.place(int(further.argmax()))}), and are counted: leave them out if they are copies"
+        )
+        table.findings.append(Finding("repeats", "weakens", line))
 
 
 @dataclass(frozen=True, eq=False)
@@ -420,6 +432,7 @@ def _transitions(table: _Table, roles: Roles) -> _Transitions:
         ended[kept],
         group[kept],
         episode is not None,
+        times is not None,
         tuple(states),
         columns,
         table.place,
