@@ -34,7 +34,7 @@ def associate(x: Int[np.ndarray, " n"], y: Int[np.ndarray, " n"], stratum: Int[n
     r, c = np.bincount(x_stratum, minlength=S), np.bincount(y_stratum, minlength=S)
     used = (n > 3) & (r > 1) & (c > 1)
     chi_square = n * np.bincount(x_stratum[i], of_cells, S) - n
-    mean, variance = _moments(
+    mean, variance = moments(
         n, r, c, *(np.bincount(s, 1.0 / size, S) for s, size in ((x_stratum, x_size), (y_stratum, y_size)))
     )
     total, expected, spread = (float(values[used].sum()) for values in (chi_square, mean, variance))
@@ -54,7 +54,7 @@ def _margins(
     return cell, size, pairs // width
 
 
-def _moments(
+def moments(
     n: np.ndarray, r: np.ndarray, c: np.ndarray, of_x: np.ndarray, of_y: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the mean and variance of X² over tables with these margins.

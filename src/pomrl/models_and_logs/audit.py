@@ -101,6 +101,8 @@ class Rows:
     states: tuple
     columns: Mapping[str, str]
     """The names of columns, by role."""
+    is_state: Bool[np.ndarray, " S"]
+    """Whether each state is that of a row, rows without a next state included."""
     place: Callable[[int], str]
     """What a message calls a row."""
 
@@ -214,7 +216,7 @@ def check_coding(rows: Rows, declared: Bool[np.ndarray, " S"]) -> Iterator[Findi
     """Find next states none of which is a state."""
     follow = rows.following[~rows.ended]
     follow = follow[~declared[follow]]
-    if len(follow) and not np.isin(follow, rows.state).any():
+    if len(follow) and not rows.is_state[follow].any():
         yield Finding(
             "coding",
             "stops",

@@ -418,6 +418,7 @@ def _transitions(table: _Table, roles: Roles) -> _Transitions:
     kept = np.flatnonzero(following >= 0)
     if ended.any():
         states, following = [*states, END], np.where(ended, len(states), following)
+    is_state = np.isin(np.arange(len(states)), state)  # the end is none
     if not len(kept):
         raise ValueError(f"{table.where}: there are no transitions: no row has a next state")
     table = table.rows(kept)
@@ -435,6 +436,7 @@ def _transitions(table: _Table, roles: Roles) -> _Transitions:
         times is not None,
         tuple(states),
         columns,
+        is_state,
         table.place,
     )
     numbers = np.arange(len(kept)) if episode is None else np.unique(rows.group, return_inverse=True)[1]
