@@ -76,8 +76,8 @@ MOST_COPIES = 4
 FEWEST_DIFFERENT = 20
 """Fewer different rows may all be there several times by chance."""
 
-FEWEST_SAME = 0.01
-"""From this share on rows that are the same as others are said, if most rows are different."""
+FEWEST_TRIPLES = 8.0
+"""If chance made fewer rows the same three times, nobody can say that rows are copies."""
 
 LARGE_OFFSET = 1e6
 """Rewards whose common part is so many times their spread lose the digits in which they differ."""
@@ -407,6 +407,17 @@ def _table_repeats(row: Int[np.ndarray, " n"]) -> Bool[np.ndarray, " n"]:
     if times < 2 or len(counts) < FEWEST_DIFFERENT:
         return np.zeros(len(row), bool)
     return number_of_copy(row) >= counts[row] // times
+
+
+def are_copies(row: Int[np.ndarray, " n"]) -> bool:
+    """Return whether rows are there twice that chance would make the same three times too.
+
+    If rows are the same by chance, those that are there once, twice and three times have Poisson's proportions, n_3 =
+    2 n_2² / (3 n_1), and more triples if rows differ in their chance.
+    """
+    once, twice, thrice = np.bincount(np.bincount(row), minlength=4)[1:4]
+    by_chance = 2.0 * float(twice) ** 2 / (3.0 * max(float(once), 1.0))
+    return by_chance >= FEWEST_TRIPLES and thrice < 0.3 * by_chance
 
 
 def number_of_copy(row: Int[np.ndarray, " n"]) -> Int[np.ndarray, " n"]:

@@ -368,7 +368,7 @@ def _without_repeats(table: _Table, accept: Sequence[str]) -> _Table:
     row = pd.factorize(key)[0]
     repeated = audit.find_repeats(row)
     if not repeated.any():
-        _say_scattered(table, audit.number_of_copy(row) > 0)
+        _say_scattered(table, row)
         return table
     line = (
         f"{int(repeated.sum())} of {len(frame)} rows repeat others in runs, in all columns, and are counted once "
@@ -378,9 +378,10 @@ def _without_repeats(table: _Table, accept: Sequence[str]) -> _Table:
     return table.rows(np.flatnonzero(~repeated))
 
 
-def _say_scattered(table: _Table, further: Bool[np.ndarray, " n"]) -> None:
-    """Say that rows repeat others here and there, where most rows are different from all others."""
-    if audit.FEWEST_SAME < further.mean() < 0.5:
+def _say_scattered(table: _Table, row: Int[np.ndarray, " n"]) -> None:
+    """Say that rows repeat others here and there, where that is no chance."""
+    if audit.are_copies(row):
+        further = audit.number_of_copy(row) > 0
         line = (
             f"{int(further.sum())} of {len(further)} rows are the same as others in all columns "
             f"({table.place(int(further.argmax()))}), and are counted: leave them out if they are copies"
