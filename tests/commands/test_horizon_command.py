@@ -1,4 +1,4 @@
-"""The command `pomrl horizon`: the audit stands first, files are written before anything is printed, roles are named."""
+"""The command `pomrl horizon`: the audit stands first, and files are written before anything is printed."""
 
 import subprocess
 import sys

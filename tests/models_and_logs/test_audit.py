@@ -3,6 +3,7 @@
 import itertools
 import re
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -117,7 +118,7 @@ def test_what_is_meant_is_accepted():
     with pytest.raises(ValueError, match="--accept chain says that it is meant"):
         pomrl.from_log(frame)
     assert pomrl.from_log(frame, accept=["chain"]).findings == ()
-    with pytest.raises(ValueError, match="accept must name findings, chain, coding, .*, got 'chains'"):
+    with pytest.raises(ValueError, match=r"accept must name findings, chain, coding, .*, got 'chains'"):
         pomrl.from_log(frame, accept=["chains"])
 
 
@@ -221,7 +222,7 @@ def test_numbers_in_a_state_are_put_into_bins():
         lambda f: [[i] for i in range(len(f))],  # cannot be compared
     ],
 )
-def test_columns_that_say_nothing_new_are_no_finding(column: Callable[[pd.DataFrame], object]):
+def test_columns_that_say_nothing_new_are_no_finding(column: Callable[[pd.DataFrame], Any]):
     frame = visits(1)
     assert read(frame.assign(further=column(frame))).findings == ()
 
@@ -255,10 +256,10 @@ def test_the_moments_of_chi_square_are_those_over_all_permutations():
 
 def test_costs_are_asked_for():
     frame = visits(0).assign(cost=-visits(0)["reward"])
-    with pytest.raises(ValueError, match="look like costs, which would be maximised .*: write --cost cost"):
+    with pytest.raises(ValueError, match=r"look like costs, which would be maximised .*: write --cost cost"):
         pomrl.from_log(frame.drop(columns="reward"), reward="cost")
     np.testing.assert_array_equal(pomrl.from_log(frame.drop(columns="reward"), cost="cost").reward, frame["reward"])
-    with pytest.raises(ValueError, match="are all negative, .*: write --reward cost"):
+    with pytest.raises(ValueError, match=r"are all negative, .*: write --reward cost"):
         pomrl.from_log(frame.drop(columns="reward").assign(cost=frame["reward"]), cost="cost")
     with pytest.raises(ValueError, match="rewards or costs, got both"):
         pomrl.from_log(frame, cost="cost", reward="reward")

@@ -162,8 +162,8 @@ BAD = {
     ),
     "a column for two roles": (lambda path: pomrl.from_log(chain_log(), next_state="state"), "given twice"),
     "a huge log": (
-        lambda path: pomrl.from_log(pd.DataFrame({"task": 0} | ONE_ROW | {"next_state": range(100_000)})),
-        "1 tasks, 100000 states: the transition probabilities take",
+        lambda path: HUGE.new_task(),
+        r"1 tasks, 100000 states, for which model\(\) plans without a prior: the transition probabilities take",
     ),
     "known rewards of another shape": (
         lambda path: pomrl.from_log(chain_log()).with_rewards(np.zeros((4, 3))),

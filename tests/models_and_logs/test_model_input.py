@@ -85,7 +85,9 @@ AXES: dict[str, tuple[Callable[[], Any], list[float]]] = {
         OF_TRANSITIONS,
     ),
     "sparse rows of actions, one below the other": (
-        lambda: pomrl.plan(*(sparse.csr_array(each.reshape(4, 2)) for each in (ACTIONS_FIRST, R3)), [0.99], axes="ass"),
+        lambda: pomrl.plan(
+            sparse.csr_array(ACTIONS_FIRST.reshape(4, 2)), sparse.csr_array(R3.reshape(4, 2)), [0.99], axes="ass"
+        ),
         OF_TRANSITIONS,
     ),
 }
@@ -148,10 +150,11 @@ def test_axes_of_other_sizes_are_read_by_their_shape():
     P, R = rng.dirichlet(np.ones(4), (4, 2)), rng.normal(size=(4, 2, 4))
     wanted = exact(P / P.sum(-1, keepdims=True), (P * R).sum(-1), 0.9)
     first = P.swapaxes(0, 1)
-    for P_given, R_given, axes in (
+    forms: list[tuple[Any, Any, Any]] = [
         (P, R, None), (first, R.swapaxes(0, 1), "ass"), (list(first), R, None), (list(first), R.swapaxes(0, 1), None),
         (first, (P * R).sum(-1), "ass"), (first, (P * R).sum(-1).T, "ass"),
-    ):  # fmt: skip
+    ]  # fmt: skip
+    for P_given, R_given, axes in forms:
         np.testing.assert_allclose(pomrl.plan(P_given, R_given, [0.9], axes=axes).values[0], wanted, rtol=1e-9)
 
 
@@ -296,8 +299,10 @@ def test_an_end_in_its_own_state_goes_on_where_it_does_not_end():
     np.testing.assert_allclose(model.plan([0.9]).values[0], [1.0 / 0.55, 0.0])
 
 
+NO_AXES: Any = "sa"
+
 BAD: dict[str, tuple[Callable[[], Any], str]] = {
-    "no order of axes": (lambda: pomrl.plan(ACTIONS_FIRST, SMALL_R, [0.5], axes="sa"), "axes must be 'sas'"),
+    "no order of axes": (lambda: pomrl.plan(ACTIONS_FIRST, SMALL_R, [0.5], axes=NO_AXES), "axes must be 'sas'"),
     "rows beyond the tolerance": (
         lambda: pomrl.plan(np.full((38, 1, 38), 0.026316), np.ones(38), [0.9], tolerance=1e-6),
         r"the sum of the row P\[0, 0\] = 1.000008.* is not 1 \(within 1.0e-06; tolerance= allows more\)",

@@ -119,7 +119,7 @@ def check_chain(rows: Rows) -> Iterator[Finding]:
             yield _about_chain(rows, what, both, better, (first, other))
             return
         tasks = int(rows.task.max(initial=0)) + 1
-        of_tasks = _is_clear(*(np.bincount(rows.task, each, tasks) for each in (better, worse)), CLEAR + 1.0)
+        of_tasks = _is_clear(np.bincount(rows.task, better, tasks), np.bincount(rows.task, worse, tasks), CLEAR + 1.0)
         if lag != 0 and of_tasks.any():
             inside = of_tasks[rows.task]
             yield _about_chain(
@@ -181,8 +181,8 @@ def _check_dependence(rows: Rows) -> Iterator[Finding]:
             "breaks",
             "weakens",
             f"{rows.columns['next_state']!r} has nothing to do with states and actions in {n:,} rows ({rows.place(0)} "
-            f"leads from {rows.states[int(state[0])]!r} to {rows.states[int(following[0])]!r}): name another column, or "
-            "leave it out and name --episode and --time",
+            f"leads from {rows.states[int(state[0])]!r} to {rows.states[int(following[0])]!r}): name another "
+            "column, or leave it out and name --episode and --time",
         )
 
 
@@ -221,8 +221,8 @@ def check_coding(rows: Rows, declared: Bool[np.ndarray, " S"]) -> Iterator[Findi
             "coding",
             "stops",
             f"no next state is a state: {rows.columns['next_state']!r} has {rows.states[int(follow[0])]!r}, and "
-            f"{rows.columns['state']!r} has {rows.states[int(rows.state[0])]!r} ({rows.place(0)}); write both alike, or "
-            "name the ends of episodes with --ends",
+            f"{rows.columns['state']!r} has {rows.states[int(rows.state[0])]!r} ({rows.place(0)}); write both "
+            "alike, or name the ends of episodes with --ends",
         )
 
 
@@ -235,11 +235,12 @@ def check_ends(rows: Rows, declared: Bool[np.ndarray, " S"]) -> Iterator[Finding
     names = ", ".join(repr(rows.states[state]) for state in open_ends[:3]) + ", ..." * (len(open_ends) > 3)
     there = np.isin(rows.following, open_ends)
     worst = min(float(rows.reward.min(initial=0.0)), 0.0)
+    example = f"{int(there.sum())} transitions, {rows.place(int(there.argmax()))}"
     yield Finding(
         "ends",
         "weakens" if worst < 0.0 else "note",
-        f"{len(open_ends)} states are never left: {names} ({int(there.sum())} transitions, {rows.place(int(there.argmax()))}"
-        f"); advice holds whether nothing is paid there or {worst:.3g} in each step; --ends declares where nothing is",
+        f"{len(open_ends)} states are never left: {names} ({example}); advice holds whether nothing is paid there or "
+        f"{worst:.3g} in each step; --ends declares where nothing is",
     )
 
 

@@ -164,7 +164,8 @@ class Gains:
         """Return for each way to plan the gain whose limit is lower."""
         fields = [(self.mean, other.mean), (self.deviation, other.deviation), (self.unseen, other.unseen)]
         own = self.lower <= other.lower
-        return Gains(*(np.where(own, *pair) for pair in fields), max(self.quantile, other.quantile))
+        mean, deviation, unseen = (np.where(own, mine, others) for mine, others in fields)
+        return Gains(mean, deviation, unseen, max(self.quantile, other.quantile))
 
 
 def estimate_gains(

@@ -1,9 +1,10 @@
 """Logs from tables: which column is what, names as they are written, next states, and the audit of all that."""
 
 import warnings
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -11,7 +12,6 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Bool, Float, Int
 
-from pomrl.checks import check_memory
 from pomrl.models_and_logs import audit
 from pomrl.models_and_logs.findings import Finding, LogWarning
 from pomrl.models_and_logs.log_files import Source, as_text, join, lacking, read_source
@@ -250,7 +250,7 @@ class _Table:
                 code, found = pd.factorize(each)
             except TypeError as error:
                 raise ValueError(f"{self.where}: the values of {column!r} cannot be names ({error})") from error
-            clean = [self._clean(value) for value in np.asarray(found, object)]
+            clean = [self.clean(value) for value in np.asarray(found, object)]
             self._say_blanks(column, each, code, list(found), clean)
             places = np.array([index.setdefault(value, len(index)) for value in clean] + [-1])
             codes.append(np.where(self.is_missing(column), -1, places[code]))
@@ -263,7 +263,7 @@ class _Table:
         position[order] = np.arange(len(order))
         return [values[place] for place in order], [np.where(code < 0, -1, position[code]) for code in codes]
 
-    def _clean(self, value: Hashable) -> Hashable:
+    def clean(self, value: Hashable) -> Hashable:
         text = as_text(value) if self._is_of_file() else value
         return text.strip() if isinstance(text, str) else text
 
@@ -274,7 +274,8 @@ class _Table:
         if padded.any():
             at = padded[code]
             row = int(at.argmax())
-            line = f"{int(at.sum())} names of {column!r} have blanks around them, and are read without ({self.place(row)} has {series.iloc[row]!r})"
+            example = f"{self.place(row)} has {series.iloc[row]!r}"
+            line = f"{int(at.sum())} names of {column!r} have blanks around them, and are read without ({example})"
             self.findings.append(Finding("names", "note", line))
 
     def _bins(self, columns: Sequence[str], count: int) -> tuple[list[Hashable], list[Int[np.ndarray, " n"]]]:
@@ -285,7 +286,7 @@ class _Table:
         values = [np.asarray(each) for each in numbers]
         edges = audit.edges_of(values[0][~np.isnan(values[0])], count)
         ends = [-np.inf, *edges, np.inf]
-        names = [f"{low:g} to {high:g}" for low, high in zip(ends[:-1], ends[1:], strict=True)]
+        names = [f"{low:g} to {high:g}" for low, high in pairwise(ends)]
         return list(names), [
             np.where(np.isnan(each), -1, np.searchsorted(edges, each, side="right")) for each in values
         ]
@@ -535,7 +536,7 @@ def _check_constant(
 def _audited(found: _Transitions, ends: Sequence[Hashable], accept: Sequence[str]) -> Log:
     """Return the log of transitions, unless something is found that makes advice void."""
     table, rows = found.table, found.rows
-    ends = [table._clean(name) for name in ends]
+    ends = [table.clean(name) for name in ends]
     declared = np.array([name is END or name in ends for name in rows.states], bool)
     _check_declared(table, rows, ends)
     roles = found.roles
@@ -556,12 +557,9 @@ def _audited(found: _Transitions, ends: Sequence[Hashable], accept: Sequence[str
     findings += table.findings
     findings.sort(key=lambda finding: finding.effect != "weakens")
     shape = len(found.tasks), len(rows.states), len(found.actions), len(rows.states)
-    check_memory(3 * 8 * int(np.prod(shape)), f"{table.where}: {shape[0]} tasks, {shape[1]} states")
     cell = np.ravel_multi_index((rows.task, rows.state, rows.action, rows.following), shape)
     log = Log(cell, rows.reward, found.episode, found.tasks, rows.states, found.actions)
-    return Log(
-        log.cell, log.reward, log.episode, log.tasks, log.states, log.actions, None, frozenset(ends), tuple(findings)
-    )
+    return replace(log, ends=frozenset(ends), findings=tuple(findings))
 
 
 def _stop(where: str, finding: Finding) -> NoReturn:

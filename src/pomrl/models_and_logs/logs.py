@@ -13,10 +13,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from jaxtyping import Bool, Float, Int
+from scipy import sparse
 from scipy.special import betaincinv
 
+from pomrl.checks import check_memory
 from pomrl.models_and_logs.findings import Finding
-from pomrl.models_and_logs.models import END, Model
+from pomrl.models_and_logs.models import END, Model, from_arrays
 from pomrl.models_and_logs.task_rewards import KnownRewards, LearnedRewards, learn_rewards
 from pomrl.science.data import Batch
 from pomrl.science.estimators.empirical_bayes import DirichletMemory, EmpiricalBayes
@@ -91,7 +93,13 @@ class Log:
 
     @cached_property
     def counts(self) -> Int[np.ndarray, "K S A S"]:
-        """The number of transitions of each kind."""
+        """The number of transitions of each kind.
+
+        Raises:
+            ValueError: They would take too much memory; `model` needs none of them.
+        """
+        what = f"{len(self.tasks)} tasks, {len(self.states)} states, for which model() plans without a prior"
+        check_memory(3 * 8 * int(np.prod(self.shape)), what)
         return self.sums(None)
 
     def sums(self, values: Float[np.ndarray, " n"] | None) -> Any:
@@ -106,18 +114,25 @@ class Log:
     @cached_property
     def seen(self) -> Bool[np.ndarray, "S A"]:
         """Return whether any task has a transition from each pair."""
-        return self.visits.sum(0) > 0
+        return self._visits_in_all > 0
+
+    @property
+    def _visits_in_all(self) -> Int[np.ndarray, "S A"]:
+        """How often all tasks together have tried each action."""
+        _, S, A, _ = self.shape
+        _, state, action, _ = self.places
+        return np.bincount(state * A + action, minlength=S * A).reshape(S, A)
 
     @property
     def left(self) -> Bool[np.ndarray, " S"]:
         """Whether transitions leave each state."""
-        return self.seen.any(1)
+        return np.asarray(self.seen.any(1))
 
     @property
     def undeclared(self) -> Bool[np.ndarray, " S"]:
         """Whether each state is never left, although nobody says that episodes end there."""
         declared = [state is END or state in self.ends for state in self.states]
-        return ~self.left & ~np.array(declared, bool)
+        return np.asarray(~self.left & ~np.array(declared, bool))
 
     @property
     def worst_ends(self) -> Float[np.ndarray, " S"]:
@@ -222,12 +237,34 @@ class Log:
             raise ValueError(f"counts have to be {list(self.counts.shape[1:])} numbers of transitions")
         return Posterior(self.prior.alpha + found, self.states, self.actions)
 
-    def model(self, posterior: Posterior) -> Model:
-        """Return the expected model, for `Model.plan`; pairs without a transition in the log are not allowed."""
+    def model(self, posterior: Posterior | None = None) -> Model:
+        """Return the expected model, for `Model.plan`; pairs without a transition in the log are not allowed.
+
+        Args:
+            posterior: What is believed of a task (`new_task`); None: the frequencies and mean rewards of all tasks
+                together, as a sparse matrix, which serves any number of states.
+        """
+        if posterior is None:
+            return self._frequencies()
         mean = posterior.mean[None]
         P, R = self.playable(mean, (mean * self.rewards.theta).sum(-1))
         allowed = self.seen | ~self.left[:, None]
         return Model(P[0], R[0], self.states, self.actions, allowed)
+
+    def _frequencies(self) -> Model:
+        """Return the model of the frequencies of all tasks together."""
+        _, S, A, _ = self.shape
+        _, state, action, following = self.places
+        visits = np.maximum(self._visits_in_all, 1)
+        ends = np.flatnonzero(~self.left)
+        last = (ends[:, None] * A + np.arange(A)).ravel()
+        pair = np.concatenate([state * A + action, last])
+        share = 1.0 / np.concatenate([visits.ravel()[pair[: len(state)]], np.ones(len(last))])
+        rows = sparse.csr_array((share, (pair, np.concatenate([following, np.repeat(ends, A)]))), shape=(S * A, S))
+        R = np.bincount(pair[: len(state)], self.paid, S * A).reshape(S, A) / visits
+        R[ends] = self.worst_ends[ends, None]
+        allowed = self.seen | ~self.left[:, None]
+        return from_arrays(rows, R, self.states, self.actions, allowed=allowed)
 
     def playable(
         self,

@@ -15,7 +15,7 @@ from scipy import sparse
 
 from pomrl.models_and_logs import sparse_models
 from pomrl.science.mdp import for_each_model
-from pomrl.science.model_axes import Axes, check_axes, is_list_of_matrices, states_first, warn
+from pomrl.science.model_axes import Axes, check_axes, is_list_of_matrices, is_of_objects, states_first, warn
 from pomrl.science.solvers import evaluation, faces
 
 CONVENTIONS = {
@@ -86,18 +86,14 @@ def read_arrays(
             f"P is a list of {len(P)} matrices with S = A, and was read as one matrix for each action, P[a][s][s']; "
             "an array, or axes='sas', is read as P[s, a, s']"
         )
-    array, masked = _unmasked(np.stack([np.asarray(each) for each in P]) if by_action and _is_objects(P) else P, "P")
+    array, masked = _unmasked(np.stack([np.asarray(each) for each in P]) if by_action and is_of_objects(P) else P, "P")
     if array.ndim not in (3, 4):
         raise ValueError(f"P must be [S, A, S], [M, S, A, S] or sparse matrices, got {list(array.shape)}")
     dense = states_first(array, axes, by_action=by_action)
     masked = masked.swapaxes(-3, -2) if dense is not array else masked
-    row = masked.all(-1)
+    row = np.asarray(masked.all(-1))
     faces.refuse(masked & ~row[..., None], masked, "the mask of P", "is that of a part of a row; mask all of it")
     return _of_dense(np.ascontiguousarray(dense), row, R, axes, allowed, tolerance, by_action=by_action)
-
-
-def _is_objects(P: Any) -> bool:
-    return getattr(P, "dtype", None) == object
 
 
 def _unmasked(values: Any, name: str) -> tuple[Float[np.ndarray, "..."], Bool[np.ndarray, "..."]]:
@@ -153,7 +149,7 @@ def _rewards(
         R = R.reshape(A, S, S).swapaxes(0, 1) if axes == "ass" and R.shape == (S * A, S) else R
         R = R.reshape(S, A, S) if R.shape == (S * A, S) else R
         axes = "sas"
-    elif listed and _is_objects(R):
+    elif listed and is_of_objects(R):
         R = np.stack([np.asarray(matrix) for matrix in R])
     array, masked = _unmasked(R, "R")
     listed = listed and array.shape == (A, S, S) and P.ndim == 3
@@ -241,7 +237,7 @@ def _of_sparse(
     if sparse_models.is_sparse(R):
         of_transitions = sparse_models.pairs_of(R, axes)
         if of_transitions.shape != rows.shape:
-            raise ValueError(f"R must be sparse matrices of the shape of P, {list(rows.shape)}, got others")
+            raise ValueError(f"R must be sparse matrices of the shape of P, {[S * A, S]}, got others")
         bad = ~np.isfinite(of_transitions.data)
         if bad.any():
             raise ValueError(f"R: {of_transitions.data[bad][0]!r} is not finite")

@@ -273,7 +273,7 @@ def from_arrays(
     """
     arrays = read_arrays(P, R, axes, allowed, tolerance)
     if arrays.R.ndim != 2:
-        raise ValueError(f"P must be one model, [S, A, S] or sparse matrices, got {list(arrays.P.shape)}")
+        raise ValueError(f"P must be one model, [S, A, S] or sparse matrices, got {len(arrays.R)} models")
     return _make_model(arrays, states, actions)
 
 

@@ -30,9 +30,14 @@ def warn(line: str) -> None:
     warnings.warn(line, ReadingWarning, stacklevel=5)
 
 
+def is_of_objects(values: Any) -> bool:
+    """Return whether this is an array of objects, such as one that has a matrix for each action."""
+    return isinstance(values, np.ndarray) and values.dtype.kind == "O"
+
+
 def is_list_of_matrices(values: Any) -> bool:
     """Return whether these are matrices [S, S] in a list, a tuple or an array of objects: one for each action."""
-    if not isinstance(values, list | tuple) and getattr(values, "dtype", None) != object:
+    if not isinstance(values, list | tuple) and not is_of_objects(values):
         return False
     shapes = {matrix.shape if sparse.issparse(matrix) else np.shape(matrix) for matrix in values}
     return len(shapes) == 1 and len(shape := shapes.pop()) == 2 and shape[0] == shape[1]
