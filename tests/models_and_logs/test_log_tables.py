@@ -95,6 +95,31 @@ def test_names_of_whole_numbers_in_a_file_have_no_point(tmp_path: Path):
     assert (log.tasks, log.states) == (("1",), ("9", "10"))
 
 
+def test_two_files_of_other_kinds_have_the_same_names(tmp_path: Path):
+    frame = pd.DataFrame({"task": [1, 2], "state": [10, 9], "action": 0, "reward": 0.0, "next_state": [9, 10]})
+    frame.to_parquet(tmp_path / "old.parquet")
+    frame.assign(task=["1", "x"]).to_csv(tmp_path / "new.csv", index=False)
+    old, new = (read_log(tmp_path / name, Roles()) for name in ("old.parquet", "new.csv"))
+    assert (old.tasks, new.tasks, old.states) == (("1", "2"), ("1", "x"), new.states)
+
+
+def test_a_log_with_many_states_is_planned_without_a_dense_array():
+    """A ring of 60,000 states: an array of all transitions would take 57 GB."""
+    S = 60_000
+    state = np.arange(S)
+    frame = pd.DataFrame({"task": 0, "state": state, "action": "go", "reward": 0.0, "next_state": (state + 1) % S})
+    frame.loc[S - 1, "reward"] = 1.0
+    further = frame.iloc[:2].assign(action="wait", reward=1e-6, next_state=[0, 1])
+    log = read_log(pd.concat([frame, further]), Roles())
+    plan = log.model().plan([0.9])
+    last = 1.0 + 0.9 * plan.values[0, 0]
+    np.testing.assert_allclose(plan.values[0, [S - 1, S - 3]], [last, 0.9**2 * last], rtol=1e-12)
+    np.testing.assert_allclose(plan.values[0, :2], 1e-5, rtol=1e-6)  # waiting for ever, far from the reward
+    assert plan.policies[0, 2:].max() == 0
+    with pytest.raises(ValueError, match="1 tasks, 60000 states, for which model.* plans without a prior"):
+        log.new_task()
+
+
 def test_missing_says_which_names_are_missing(tmp_path: Path):
     path = write(tmp_path / "log.csv", HEAD, *LINES, "t,NA,None,0,7")
     assert "NA" in read_log(path, Roles()).states
@@ -159,6 +184,7 @@ def test_several_columns_are_one_name():
     log = read_log(frame.dropna(), roles)
     assert log.states[:2] == (("s0", 7), ("s0", 8))
     assert log.actions == (("go", 1),)
+    assert str(log.states[0]) == "s0, 7"
     with pytest.raises(
         ValueError, match="row 0: the value of 'age' changes within an episode: name its next values too"
     ):

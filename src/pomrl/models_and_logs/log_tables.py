@@ -42,6 +42,15 @@ ColumnNames = str | Sequence[str]
 """The name of a column, or of several that are one name together."""
 
 
+class Combined(tuple[Hashable, ...]):
+    """The names in several columns of a row, which are one name together."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return ", ".join(map(str, self))
+
+
 def from_log(  # noqa: PLR0913  (the table, and a name for each of its columns)
     frame: "pd.DataFrame | str | Path | Sequence[pd.DataFrame | str | Path]",
     *,
@@ -470,7 +479,7 @@ def _together(
     used = np.unique(np.concatenate(whole))
     used = used[used >= 0]
     places = np.unravel_index(used, sizes)
-    names = [tuple(parts[number][0][place[i]] for number, place in enumerate(places)) for i in range(len(used))]
+    names = [Combined(parts[number][0][place[i]] for number, place in enumerate(places)) for i in range(len(used))]
     return list(names), [np.where(code < 0, -1, np.searchsorted(used, code)) for code in whole]
 
 
