@@ -77,6 +77,12 @@ def test_right_logs_pass(seed: int, columns: dict[str, str]):
         assert log.audit == ["The audit of 1,800 transitions found nothing that is wrong."]
 
 
+def test_independent_rows_pass_in_any_order():
+    frame = visits(3, 900)
+    for columns in (["task", "state"], ["state", "task"], ["task", "state", "action"], ["next_state"]):
+        assert read(frame.sort_values(columns, kind="stable")).findings == ()
+
+
 def part_of(frame: pd.DataFrame, where: pd.Series, values: pd.Series) -> pd.DataFrame:
     return frame.assign(next_state=np.where(where, values, frame["next_state"])).dropna()
 

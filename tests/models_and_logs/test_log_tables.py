@@ -116,7 +116,7 @@ def test_a_log_with_many_states_is_planned_without_a_dense_array():
     np.testing.assert_allclose(plan.values[0, [S - 1, S - 3]], [last, 0.9**2 * last], rtol=1e-12)
     np.testing.assert_allclose(plan.values[0, :2], 1e-5, rtol=1e-6)  # waiting for ever, far from the reward
     assert plan.policies[0, 2:].max() == 0
-    with pytest.raises(ValueError, match="1 tasks, 60000 states, for which model.* plans without a prior"):
+    with pytest.raises(ValueError, match=r"1 tasks, 60000 states, for which model.* plans without a prior"):
         log.new_task()
 
 

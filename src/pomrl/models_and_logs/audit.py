@@ -149,10 +149,15 @@ def _is_clear(better: Any, worse: Any, errors: float) -> Any:
 
 
 def _is_ordered(rows: Rows, first: Int[np.ndarray, " n"]) -> bool:
-    """Return whether next rows fit better than rows that are further away."""
-    other = _fits(rows, 3)
-    both = (first >= 0) & (other >= 0)
-    return bool(_is_clear(int(((first > other) & both).sum()), int(((first < other) & both).sum()), CLEAR))
+    """Return whether next rows fit better than rows further away, and than the row itself.
+
+    Where rows are sorted by state, next rows fit as well as the row itself.
+    """
+    for other in (_fits(rows, 0), _fits(rows, 3)):
+        both = (first >= 0) & (other >= 0)
+        if not _is_clear(int(((first > other) & both).sum()), int(((first < other) & both).sum()), CLEAR):
+            return False
+    return True
 
 
 def _about_chain(rows: Rows, what: str, both: Any, better: Any, fits: tuple[Any, Any]) -> Finding:
