@@ -11,6 +11,7 @@
 | rewards with three axes | in the order of `axes`, or as P is read |
 """
 
+import inspect
 import warnings
 from typing import Any, Literal
 
@@ -26,8 +27,11 @@ class ReadingWarning(UserWarning):
 
 
 def warn(line: str) -> None:
-    """Say in one line how an input was read."""
-    warnings.warn(line, ReadingWarning, stacklevel=5)
+    """Say in one line how an input was read, at the line of the caller that is outside of this package."""
+    level, frame = 1, inspect.currentframe()
+    while frame is not None and str(frame.f_globals.get("__name__")).startswith("pomrl."):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(line, ReadingWarning, stacklevel=level)
 
 
 def is_of_objects(values: Any) -> bool:
