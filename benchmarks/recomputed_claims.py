@@ -47,7 +47,7 @@ TEXT = {"trials": 1, "estimator.scope": "max"}
 COLUMNS = {
     "printed": COMMON | TEXT | {"task_distribution.measure": "std"},
     "repaired": COMMON | TEXT | {"task_distribution.measure": "variance"},
-    "computed": COMMON | {"trials": 100},
+    "computed": COMMON | {"trials": 5},
 }
 """Settings by which the experiments of each column are found."""
 

@@ -27,6 +27,12 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Let --force-regen renew the kept files of pytest-regressions without a failure for each of them."""
+    if config.getoption("force_regen", default=False):
+        config.option.regen_all = True
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with files that have slow tests, so that no worker is left alone with one of them at the end."""
     slow = {item.path for item in items if item.get_closest_marker("slow")}

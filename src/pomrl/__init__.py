@@ -7,10 +7,12 @@ each room, a folder or a file of this package, is for, and which may import whic
 study. Studies import these two alone, and nothing else of ours does. `skeleton` is what `pomrl new` copies.
 """
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pomrl.api import find as find
+    from pomrl.api import jobs as jobs
     from pomrl.api import load as load
     from pomrl.api import plot as plot
     from pomrl.api import run as run
@@ -22,6 +24,12 @@ if TYPE_CHECKING:
     from pomrl.models_and_logs.models import from_gymnasium as from_gymnasium
     from pomrl.models_and_logs.models import plan as plan
     from pomrl.models_and_logs.structure import Structure as Structure
+
+
+if "omegaconf" in sys.modules:  # a notebook that composes by itself; others register them with the first name
+    from pomrl.configuration.resolvers import register_resolvers as _register_resolvers
+
+    _register_resolvers()
 
 
 def __getattr__(name: str) -> Any:

@@ -3,7 +3,7 @@
 import sys
 
 if __name__ == "__main__":
-    sys.path.append(sys.path.pop(0))  # the current folder, in which modules would hide those of libraries
+    del sys.path[0]  # the current folder, whose modules would hide those of libraries, and be plugins of Hydra
 
     from pomrl.commands.main import main
 

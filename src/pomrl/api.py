@@ -5,16 +5,19 @@ What is computed is stored as `pomrl run` stores it, under the same signatures, 
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 
 from pomrl import store
 from pomrl.configuration import overrides
 from pomrl.configuration.composed import METHOD_GROUPS, PROBLEM_GROUPS, ConfigError
-from pomrl.configuration.parsing import COMPONENTS, Experiment
+from pomrl.configuration.parsing import COMPONENTS, Experiment, parse
+from pomrl.configuration.resolvers import register_resolvers
+from pomrl.configuration.settings import flat_settings, scientific_settings
 from pomrl.configuration.sources import PUBLISHED, Sources
 from pomrl.configuration.sweeps import sweep as settings_of
 from pomrl.results.chosen_runs import Chosen, Tasks, choose, filters
@@ -23,20 +26,49 @@ from pomrl.results.stored_sweeps import concatenate, load_sweep
 from pomrl.results.summary_tables import summarise
 from pomrl.running.plan import estimate, plan, refuse_what_takes_long
 from pomrl.running.work import refuse_failures, work
-from pomrl.store import StoredExperiment, StoreError
+from pomrl.store import StoreError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+register_resolvers()
+
 Report = Callable[[str], object]
 """A function that is called with a line about the progress, such as `print`."""
 
+MOST_GAMMAS = 30
+"""The most discount factors that a message lists."""
 
-def run(*, config_dir: str | Path | None = None, report: Report | None = None, **settings: Any) -> pd.DataFrame:
-    """Compute what the store lacks of one experiment, and return its table.
+
+@dataclass(frozen=True)
+class SweepJob:
+    """An experiment of a sweep, as `jobs` lists it."""
+
+    varied: Mapping[str, Any]
+    """Its values of the keys that the sweep varies."""
+    settings: Mapping[str, Any]
+    """All settings that its signature covers, by dotted keys."""
+    signature: str
+
+
+def run(
+    config: Mapping[str, Any] | None = None,
+    *,
+    gamma: float | None = None,
+    config_dir: str | Path | None = None,
+    report: Report | None = None,
+    **settings: Any,
+) -> pd.DataFrame:
+    """Compute what the store lacks of one experiment, and return its table, with rows for every gamma.
+
+    The default schedule plans at a grid of discount factors, and each row is of one: the mean of the whole column
+    `planning_loss` is a mean over discount factors, which is no learner's loss. `gamma=0.99` returns the rows of one.
 
     Args:
+        config: A configuration that Hydra composed, in the place of settings; with `return_hydra_config=True` it says
+            the names of options, and otherwise they are found by their content.
+        gamma: Only rows that were planned with this discount factor.
         config_dir: A folder like conf/ with options of your own.
         report: Called with a line after each block of runs, such as `print`.
         **settings: The settings that differ from the defaults, such as `sigma=0.02, estimator="pomrl", runs=50`. The
@@ -45,21 +77,71 @@ def run(*, config_dir: str | Path | None = None, report: Report | None = None, *
     Returns:
         A row for each run, task and discount factor, sorted so, of the requested runs. The columns are those of
         `pomrl.science.loss_tables.SCHEMA`; `planning_loss` is that at gamma_eval of the policy planned with `gamma`.
+        Its `attrs` have the `signature`, the `settings` by dotted keys, and the `gammas` of its rows.
 
     Raises:
         ConfigError: A setting is wrong. The message names it, and what it may be.
         ExecutionError: The experiment failed.
     """
+    if config is not None and settings:
+        raise ConfigError(f"{next(iter(settings))}: a composed configuration must have all settings; set it there")
+    sources = _sources(config_dir)
+    experiment = _from_settings(settings, sources) if config is None else _from_config(config, sources)
+    _compute_experiments([experiment], report)
+    return _with_attrs(store.load(experiment, experiment.request.runs), experiment, gamma)
+
+
+def jobs(experiment: str | None = None, *, config_dir: str | Path | None = None, **settings: Any) -> list[SweepJob]:
+    """Return the experiments that `sweep` with the same arguments computes, without computing anything.
+
+    Args:
+        experiment: A sweep of a study, as in `sweep`.
+        config_dir: A folder like conf/ with options and sweeps of your own.
+        **settings: The settings that differ, as in `sweep`.
+
+    Raises:
+        ConfigError: A setting is wrong.
+    """
+    return [
+        SweepJob(setting.varied, _flat(setting.experiment), store.signature(setting.experiment))
+        for setting in settings_of(_sources(config_dir), experiment, further=overrides.axes(settings))
+    ]
+
+
+def _from_settings(settings: Mapping[str, Any], sources: Sources) -> Experiment:
     components = {group: value for group, value in settings.items() if isinstance(value, COMPONENTS.get(group, ()))}
     words = overrides.overrides({key: value for key, value in settings.items() if key not in components})
     try:
-        (setting,) = settings_of(_sources(config_dir), None, further=words)
+        (setting,) = settings_of(sources, None, further=words)
     except ConfigError as error:
         several = any(isinstance(value, list | tuple) for value in settings.values())
         raise ConfigError(f"{error}; pomrl.sweep computes each value of a list") if several else error from error
-    experiment = _with_components(setting.experiment, components)
-    _compute_experiments([experiment], report)
-    return store.load(experiment, experiment.request.runs)
+    return _with_components(setting.experiment, components)
+
+
+def _from_config(config: Mapping[str, Any], sources: Sources) -> Experiment:
+    from pomrl.configuration.composition import of_config  # here, because commands that read need no Hydra
+    from pomrl.configuration.option_names import find_options
+
+    composed = of_config(config)
+    return parse(composed if composed.options else replace(composed, options=find_options(composed.values, sources)))
+
+
+def _flat(experiment: Experiment) -> dict[str, Any]:
+    return flat_settings(scientific_settings(experiment), experiment.options)
+
+
+def _with_attrs(table: pd.DataFrame, experiment: Experiment, gamma: float | None) -> pd.DataFrame:
+    """Return a table, or its rows of one discount factor, with what it is of in its attributes."""
+    gammas = sorted(set(table["gamma"].tolist()))
+    if gamma is not None:
+        table = table[np.isclose(table["gamma"], gamma, rtol=0, atol=1e-12)].reset_index(drop=True)
+        if table.empty:
+            there = ", ".join(f"{known:g}" for known in gammas[:MOST_GAMMAS])
+            raise ConfigError(f"gamma={gamma}: must be one that was planned with, such as {there}")
+        gammas = [gamma]
+    table.attrs = {"signature": store.signature(experiment), "settings": _flat(experiment), "gammas": gammas}
+    return table
 
 
 def sweep(
@@ -79,31 +161,38 @@ def sweep(
             or array are swept: `sigma=[0.01, 0.02], estimator=["pomrl", "oracle"]` are four experiments.
 
     Returns:
-        The table of `run` for each experiment, one below the other, with a column for each setting that is swept.
+        The table of `run` for each experiment, one below the other, with a column for each setting that is swept. Its
+        `attrs` have the `signatures` and the `settings` of the experiments, in their order.
 
     Raises:
         ConfigError: A setting is wrong. Nothing is computed.
         ExecutionError: An experiment failed; the others are stored.
     """
     wanted = settings_of(_sources(config_dir), experiment, further=overrides.axes(settings))
-    _compute_experiments([setting.experiment for setting in wanted], report)
-    return concatenate(load_sweep(wanted).tables)
+    experiments = [setting.experiment for setting in wanted]
+    _compute_experiments(experiments, report)
+    table = concatenate(load_sweep(wanted).tables)
+    table.attrs = {"signatures": [*map(store.signature, experiments)], "settings": [*map(_flat, experiments)]}
+    return table
 
 
-def find(**settings: Any) -> list[StoredExperiment]:
-    """Return the stored experiments with these settings; `.table()` of each is its table.
+def find(**settings: Any) -> pd.DataFrame:
+    """Return a frame of the stored experiments with these settings, empty where there are none.
 
     Args:
         **settings: Values by key, such as `sigma=0.01, estimator="pomrl"`; none for all that is stored.
 
-    Raises:
-        StoreError: There is none. The message says where it was looked for.
+    Returns:
+        A row for each experiment under its signature, which `load` takes: `runs`, how many are stored, `tags`, and the
+        settings by dotted keys.
     """
     found = store.find(**{overrides.key(name): value for name, value in settings.items()})
-    if not found:
-        where = store.root().absolute()
-        raise StoreError(f"{where}: no stored experiment has these settings; POMRL_OUTPUTS names another folder")
-    return found
+    rows = [
+        {"runs": stored.complete(), "tags": ", ".join(stored.read_manifest().tags), **stored.flat_settings()}
+        for stored in found
+    ]
+    index = pd.Index([stored.signature for stored in found], name="signature", dtype=object)
+    return pd.DataFrame(rows, index=index, columns=None if rows else ["runs", "tags"])
 
 
 def load(
@@ -128,7 +217,10 @@ def load(
         values = {key: ", ".join(dict.fromkeys(map(str, chosen.values_of(key)))) for key in chosen.varying}
         differing = ", ".join(f"{key} ({of_key})" for key, of_key in values.items())
         raise StoreError(f"{len(chosen.stored)} stored experiments are meant; they differ in {differing}")
-    return chosen.table(0, runs)
+    table = chosen.table(0, runs)
+    for stored in chosen.stored:
+        table.attrs = {"signature": stored.signature, "settings": stored.flat_settings()}
+    return table
 
 
 def plot(  # noqa: PLR0913  (what is meant, and how it is drawn)

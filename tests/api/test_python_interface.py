@@ -8,8 +8,9 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from hydra import compose, initialize_config_dir
 from tests.support.computed import call
-from tests.support.settings import ROOT
+from tests.support.settings import CONF, ROOT
 
 import pomrl
 from pomrl.commands import run
@@ -63,11 +64,56 @@ def test_it_works_inside_an_event_loop() -> None:
     assert lines == ["3/3 runs"]
 
 
-def test_an_answer_is_never_empty_without_a_word(here: Path) -> None:
-    with pytest.raises(
-        StoreError, match=f"^{here}/outputs/runs: no stored experiment has these settings; POMRL_OUTPUTS"
-    ):
-        pomrl.find(sigma=0.01)
+def test_find_is_a_frame_that_is_empty_where_nothing_matches() -> None:
+    assert len(pomrl.find(sigma=0.01)) == 0
+    table = pomrl.run(sigma=0.01, tag="mine", **SMALL)
+    found = pomrl.find(sigma=0.01)
+    assert found.index.tolist() == [table.attrs["signature"]]
+    assert found[["runs", "tags", "estimator", "T"]].to_numpy().tolist() == [[3, "mine", "ada_pomrl", 2]]
+    pd.testing.assert_frame_equal(pomrl.load(found.index[0]), table)
+
+
+def test_frames_say_what_they_are_of_and_are_of_one_gamma_where_one_is_asked_for() -> None:
+    table, chosen = pomrl.run(**SMALL), pomrl.run(gamma=0.99, **SMALL)
+    assert (len(table.attrs["gammas"]), chosen.attrs["gammas"]) == (21, [0.99])
+    assert table.attrs["settings"]["estimator"] == "ada_pomrl"
+    pd.testing.assert_frame_equal(chosen, table[table["gamma"] == 0.99].reset_index(drop=True))
+    with pytest.raises(ConfigError, match=r"^gamma=0\.42: must be one that was planned with, such as 0, 0\.05, "):
+        pomrl.run(gamma=0.42, **SMALL)
+
+
+def test_a_sweep_is_listed_before_it_is_computed() -> None:
+    jobs = pomrl.jobs(sigma=[0.01, 0.02], **SMALL)
+    assert not len(pomrl.find())
+    assert [job.varied["sigma"] for job in jobs] == [job.settings["sigma"] for job in jobs] == [0.01, 0.02]
+    assert pomrl.sweep(sigma=[0.01, 0.02], **SMALL).attrs["signatures"] == [job.signature for job in jobs]
+    assert len(pomrl.jobs("task_similarity")) == len(pomrl.jobs("pomrl/task_similarity")) == 15
+
+
+@pytest.mark.parametrize("with_hydra", [False, True])
+def test_what_hydra_composed_is_what_settings_give(with_hydra: bool) -> None:
+    words = ["estimator=pomrl", *(f"{key}={value}" for key, value in SMALL.items())]
+    with initialize_config_dir(str(CONF), version_base="1.3"):
+        config = compose("config", words, return_hydra_config=with_hydra)
+    table, same = pomrl.run(config), pomrl.run(estimator="pomrl", **SMALL)
+    assert table.attrs == same.attrs
+    assert pomrl.find(estimator="pomrl").index.tolist() == [same.attrs["signature"]]
+    with pytest.raises(ConfigError, match=r"^sigma: a composed configuration must have all settings"):
+        pomrl.run(config, sigma=0.01)
+
+
+def test_objects_are_shown_by_what_they_are() -> None:
+    model = pomrl.from_gymnasium("FrozenLake-v1")
+    assert repr(model) == "Model(states=16, actions=4, dense)"
+    assert repr(model.plan([0.5, 0.9])) == "Plan(states=16, actions=4, gammas=[0.5, 0.9])"
+    rows = {"task": [0, 0], "state": [0, 1], "action": [0, 0], "reward": [0.0, 1.0], "next_state": [1, 0]}
+    log = pomrl.from_log(pd.DataFrame(rows))
+    assert repr(log) == "Log(transitions=2, tasks=1, states=2, actions=1)"
+    with pytest.raises(ValueError, match=r"^Frozen-v1: Environment `Frozen` doesn't exist"):
+        pomrl.from_gymnasium("Frozen-v1")
+
+
+def test_one_experiment_is_loaded(here: Path) -> None:
     pomrl.sweep(sigma=[0.01, 0.02], **SMALL)
     with pytest.raises(StoreError, match=r"they differ in sigma \(0\.01, 0\.02\)$"):
         pomrl.load(sigma=[0.01, 0.02], **SMALL)

@@ -74,4 +74,4 @@ def test_a_bad_input_ends_with_a_line(name: str, here: Path, monkeypatch: pytest
     assert 1 <= len(lines) <= 2, said
     assert lines[-1].strip()
     assert not said.startswith("Traceback")
-    assert not (here / "outputs").exists()
+    assert not (here / "outputs" / "runs").exists()

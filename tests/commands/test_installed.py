@@ -45,7 +45,7 @@ def test_a_new_study_is_made_composed_and_listed(program: Program, tmp_path: Pat
     composed = program("run", "experiment=mine/first", "dry_run=true")
     assert composed.returncode == 0, composed.stderr
     assert all(f"\n{name}\t" in program("studies").stdout for name in ("beyond", "pomrl", "mine"))
-    assert {path.name for path in (tmp_path / "here").iterdir()} == {"mine"}
+    assert {path.name for path in (tmp_path / "here").iterdir()} == {"mine", "outputs"}
 
 
 def test_a_checkout_in_whose_place_another_copy_would_run_says_so(tmp_path: Path) -> None:

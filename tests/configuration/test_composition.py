@@ -11,9 +11,10 @@ from omegaconf import OmegaConf
 from tests.support.settings import CONF
 
 from pomrl.configuration.composed import ConfigError
-from pomrl.configuration.composition import Composer, register_resolvers
+from pomrl.configuration.composition import Composer
 from pomrl.configuration.parsing import parse
-from pomrl.configuration.sources import PUBLISHED, Sources
+from pomrl.configuration.resolvers import register_resolvers
+from pomrl.configuration.sources import PUBLISHED, SWEEPS, Sources
 from pomrl.configuration.sweeps import sweep
 from pomrl.configuration.variants import of_keys
 
@@ -86,11 +87,12 @@ def test_files_are_read_once_and_again_when_they_have_changed(edit: Callable[[Pa
 
 def test_an_edited_sweep_of_a_study_is_composed_again(tmp_path: Path) -> None:
     study = tmp_path / "mine"
-    (study / "sweeps").mkdir(parents=True)
+    sweeps = study / SWEEPS / "mine"
+    sweeps.mkdir(parents=True)
     (study / "study.yaml").write_text("title: Mine\n")
     seeds = []
     for seed in (1, 2):
-        (study / "sweeps" / "first.yaml").write_text(f"# @package _global_\nseed: {seed}\n")
+        (sweeps / "first.yaml").write_text(f"# @package _global_\nseed: {seed}\n")
         seeds += [one.experiment.problem.seed for one in sweep(PUBLISHED.with_study(study), "mine/first")]
     assert seeds == [1, 2]
 

@@ -57,6 +57,8 @@ NOT_IN_THE_SIGNATURE = {
     "force": "says what to do, not what to compute",
     "dry_run": "says what to do, not what to compute",
     "yes": "says what to do, not what to compute",
+    "tag": "a label",
+    "note": "a label",
     "experiment": "names a sweep",
     "execution": "where and how many at a time changes no number",
     "gamma_schedule.scope": "hindsight schedules are read from the stored grid",

@@ -2,8 +2,10 @@
 
 `golden/configurations/default.yml` is the composition without overrides. Each other file has what an option or a sweep
 changes in it: the keys that have another value, and those that are gone. Both together are the whole composition, so
-that each of its values is compared, but a default that changes is one change of one file. To renew the files after a
-change that is meant: python -m pytest tests/configuration/test_golden.py --force-regen, and review what git diff shows.
+that each of its values is compared, but a default that changes is one change of one file. `golden/sweeps.csv` has a
+line for each published sweep and variant, with a digest of the settings of its experiments: the lines that change name
+the sweeps that a changed default affects. To renew the files after a change that is meant:
+python -m pytest tests/configuration/test_golden.py --force-regen, and review what git diff shows.
 """
 
 from collections.abc import Mapping
@@ -21,7 +23,9 @@ from omegaconf import OmegaConf
 from pytest_regressions.data_regression import DataRegressionFixture
 from tests.support.settings import CONF, OPTIONS
 
-from pomrl.configuration.composition import Composer, register_resolvers
+from pomrl.commands.published_sweeps import digest_published
+from pomrl.configuration.composition import Composer
+from pomrl.configuration.resolvers import register_resolvers
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.configuration.sweeps import names, sweep
 from pomrl.science.experiment import tables
@@ -113,6 +117,15 @@ def test_results_are_what_they_were(request: pytest.FixtureRequest, capsys: pyte
     if not found["loss"].equals(kept["loss"]):
         with capsys.disabled():
             print("\nnote: golden results agree to 1e-9 but not exactly: this processor rounds differently")
+
+
+def test_sweeps_have_the_settings_that_they_had(request: pytest.FixtureRequest) -> None:
+    path = GOLDEN / "sweeps.csv"
+    lines = pd.DataFrame(digest_published())
+    found = lines.to_csv(index=False, lineterminator="\n")
+    if request.config.getoption("force_regen"):
+        path.write_text(found)
+    assert path.read_text().splitlines() == found.splitlines()
 
 
 def results() -> pd.DataFrame:

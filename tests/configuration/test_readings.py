@@ -39,7 +39,7 @@ def flat(setting: Setting) -> dict[str, object]:
     return flat_settings(scientific_settings(setting.experiment), setting.experiment.options)
 
 
-OF_PAPER = [path.stem for path in (PAPER.folder / "sweeps").glob("*.yaml") if not path.stem.startswith("computed_")]
+OF_PAPER = [name for name in PAPER.sweeps if not name.startswith("computed_")]
 VARIANTS = {variant.name: variant for variant in PAPER.variants}
 OF_PRINTED = ("std", "exclusive", "population", "algorithm", "as_printed")
 

@@ -82,7 +82,7 @@ def test_the_commands_of_the_documents_work_in_their_order(outputs: Path, execut
         path.name for path in (of_patience / "figures").iterdir()
     }
     found = pd.read_csv(of_patience / "claims.csv").query("variant == 'default'").set_index("claim")["verdict"]
-    assert found.to_dict() == {"P1": "holds", "P2": "does not hold"}
+    assert found.to_dict() == {"P1": "holds", "P2": "undecided"}
     page = (of_patience / "report" / "index.html").read_text()
     assert "A game of patience" in page
     assert "No-Regret" not in page

@@ -83,6 +83,7 @@ class TestPage:
 
     def test_it_is_made_from_the_table_alone(self, monkeypatch: pytest.MonkeyPatch, empty_outputs: Path) -> None:
         monkeypatch.setattr(pages, "renew", lambda study: [])  # of other pages
+        monkeypatch.setattr(pages, "look_up", lambda study, judged: {})
         found = judged(PAPER.outputs, BOTH)
         reproduce.renew_pages(PAPER, found)
         text = pages.documents(PAPER)[reproduce.CLAIMS]

@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+from pomrl.configuration.sources import SWEEPS
 from pomrl.configuration.study import Study, find
-from pomrl.judging.claim import claims_of
 from pomrl.judging.claims_of_variants import load_judgements
+from pomrl.judging.judgements import read_published
+from pomrl.judging.verdict import Verdict
 from pomrl.report import article
 from pomrl.store import StoreError
 
@@ -25,12 +27,15 @@ def picture() -> bytes:
     return made.getvalue()
 
 
+PICTURES = dict.fromkeys(re.findall(r'#figure-of\("([^"]+)"', TEXT), picture())
+
+
 @pytest.fixture
 def own(tmp_path: Path) -> Study:
     """A study with an article of its own, and the outputs and tables of the paper's."""
     shutil.copy(PAPER.path, tmp_path)
-    for part in ("pages", "sweeps"):
-        shutil.copytree(PAPER.folder / part, tmp_path / part)
+    shutil.copytree(PAPER.folder / "pages", tmp_path / "pages")
+    shutil.copytree(PAPER.folder / SWEEPS / PAPER.name, tmp_path / SWEEPS / tmp_path.name)
     (tmp_path / "article").mkdir()
     return replace(PAPER, folder=tmp_path)
 
@@ -48,19 +53,20 @@ def test_no_number_of_the_shipped_article_is_written_out() -> None:
     assert re.findall(r".*\d.*", left) == []
 
 
-@pytest.mark.usefixtures("folder")
-def test_every_name_of_the_shipped_article_is_among_the_results_and_its_bytes_are_the_same_twice() -> None:
-    found = load_judgements(PAPER)
-    some = dict.fromkeys((of.id for of in claims_of(PAPER)), found.main[0])  # for those that need more than 2 runs
-    of_all = {**some, **{judgement.id: judgement for judgement in found.main}}
-    alike = replace(found, by_variant=dict.fromkeys(PAPER.described.headline, of_all))
-    named = article.values(PAPER, alike, TEXT)
-    figures = set(re.findall(r'#figure-of\("([^"]+)"', TEXT))
-    assert figures
-    drawn = dict.fromkeys(figures, picture())
-    first, second = (article.typeset(PAPER, named, drawn) for _ in range(2))
+def test_the_shipped_article_says_what_is_published_and_its_bytes_are_the_same_twice() -> None:
+    named = article.values(PAPER, read_published(PAPER), TEXT)
+    first, second = (article.typeset(PAPER, named, PICTURES) for _ in range(2))
     assert first.startswith(b"%PDF")
     assert first == second
+
+
+def test_a_sentence_of_the_shipped_article_whose_verdict_turned_is_one_line_that_names_it() -> None:
+    published = read_published(PAPER)
+    turned = published.of("printed")["Q1.1"].model_copy(update={"verdict": Verdict.DOES_NOT_HOLD})
+    by_variant = {**published.by_variant, "printed": {**published.of("printed"), "Q1.1": turned}}
+    said = "claim Q1.1 under printed: the sentence needs holds, got does not hold"
+    with pytest.raises(StoreError, match=re.escape(said)):
+        article.typeset(PAPER, article.values(PAPER, replace(published, by_variant=by_variant), TEXT), PICTURES)
 
 
 @pytest.mark.parametrize(

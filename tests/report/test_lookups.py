@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from docs_build import documents
 from tests.support.judged import FOUND, HOLDS, NOT, judged
+from tests.support.settings import ROOT
 from tests.support.worlds import PAPER
 
 from pomrl.configuration.composed import ConfigError
@@ -40,7 +41,9 @@ class TestPlaces:
             ("{estimate(Q1.1, printed)}", "-1.000 [-1.001, -0.999]"),
             ('{value(Q1.1, printed, digits="1")}', "-1.0"),
             ("{size(Q1.1, printed)}", "1.000"),
+            ('{interval(Q1.1, printed, digits="1")}', "[-1.0, -1.0]"),
             ("{share(Q1.1, printed)}", "-100 % [-100, -100]"),
+            ("{reduction(Q1.1, printed)}", "100 % [100, 100]"),
             ("{percent(Q1.1, printed)}", "100 %"),
             ("{multiple(Q1.2, printed)}", "2"),
             ("{runs(Q1.1, printed)}", "1,000"),
@@ -49,10 +52,18 @@ class TestPlaces:
             ('{estimate(Q1.1, printed, part="a less b")}', "-1.000 [-1.001, -0.999]"),
             ('{estimate(pomrl/Q1.1, printed, part="^a")}', "-1.000 [-1.001, -0.999]"),
             ("$\\frac{1}{n}$ {x} { holds(Q1.1, printed)}", "$\\frac{1}{n}$ {x} { holds(Q1.1, printed)}"),
+            ("$\\frac{1}{2m(t-1)}$", "$\\frac{1}{2m(t-1)}$"),
         ],
     )
     def test_what_they_become(self, place: str, words: str, tmp_path: Path) -> None:
         assert filled(tmp_path, place) == words
+
+    def test_a_reduction_turns_the_interval_of_a_share_around_and_nothing_is_minus_zero(self, tmp_path: Path) -> None:
+        judgement = judged(tmp_path, FOUND).of("printed")["Q1.1"]
+        part = judgement.decisive.but(estimate=-0.24, lower=-0.31, upper=-0.001)
+        table = Judgements({"printed": {"Q1.1": judgement.model_copy(update={"comparisons": (part,)})}})
+        text = "{share(Q1.1, printed)}, {reduction(Q1.1, printed)}"
+        assert fill(text, Results(PAPER, lambda name: (find(name), table)), "p") == "-24 % [-31, 0], 24 % [0, 31]"
 
     @pytest.mark.parametrize(
         ("place", "problem"),
@@ -135,6 +146,22 @@ class TestPublished:
         assert page == claims_page(study, judgements.read_published(study))
         every = {claim.id for claim in claims_of(study)}
         assert every == {id for of_variant in judgements.read_published(study).by_variant.values() for id in of_variant}
+
+    def test_a_claim_whose_estimate_is_broken_on_purpose_changes_readme(self, tmp_path: Path) -> None:
+        source = (ROOT / "README.md.in").read_text()
+        published = judgements.read_published(PAPER)
+        repaired = published.of("repaired")
+        part = "ada-POMRL less POMRL"
+        comparisons = tuple(
+            one.but(estimate=2 * one.estimate) if part in one.compared else one for one in repaired["Q1.5"].comparisons
+        )
+        broken = repaired["Q1.5"].model_copy(update={"comparisons": comparisons})
+        other = Judgements({**published.by_variant, "repaired": {**repaired, "Q1.5": broken}})
+        assert fill(source, pages.results_of(PAPER, other), "README.md") != (ROOT / "README.md").read_text()
+        turned = repaired["Q1.1"].model_copy(update={"verdict": NOT})
+        other = Judgements({**published.by_variant, "repaired": {**repaired, "Q1.1": turned}})
+        with pytest.raises(ConfigError, match=r"needs holds, got does not hold, in: .*The loss falls"):
+            fill(source, pages.results_of(PAPER, other), "README.md")
 
     def test_every_verdict_that_a_check_can_demand_is_one(self) -> None:
         assert {*lookups.CHECKS.values()} == {*Verdict}

@@ -8,7 +8,7 @@ from tests.support.computed import call
 from tests.support.elements import assert_closed
 from tests.support.study_folders import SMALL, write
 
-from pomrl.commands import claims, figures, report, reproduce
+from pomrl.commands import figures, report, reproduce
 
 pytestmark = pytest.mark.slow
 
@@ -36,7 +36,7 @@ def test_both_versions_of_a_figure_stand_together_and_figures_of_variants_where_
     assert "The same with " in article
     assert all(f'download="curves{of}.csv.gz"' in article for of in ("", "_intervals"))
     assert sections(page) == {}
-    assert call(claims, "mine", "--decide")[0] == 0  # the experiments of the variant
+    assert call(reproduce, "mine")[0] == 0  # the experiments of the variant
     assert call(figures, "mine", "--variants", "wide")[0] == 0
     found = sections(page_of(here))
     assert found["wide"].count("<img") == 2

@@ -40,7 +40,7 @@ def test_many_jobs_are_counted_before_they_are_composed(monkeypatch: pytest.Monk
     status, lines, said = command("-m", "seed=range(0,20000)", "dry_run=true")
     assert (status, lines) == (0, [])
     assert "estimated from the first experiment: 20,000 experiments" in said
-    assert not list(here.iterdir())
+    assert not (here / "outputs" / "runs").exists()
 
 
 def test_a_dry_run_of_ten_million_runs_draws_few_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -56,6 +56,6 @@ def test_more_than_an_hour_needs_a_yes(monkeypatch: pytest.MonkeyPatch, here: Pa
     status, _, said = command("T=1", "runs=2")
     assert (status, said.count("\n")) == (1, 1)
     assert "what takes more than an hour is computed with yes=true" in said
-    assert not (here / "outputs").exists()
+    assert not (here / "outputs" / "runs").exists()
     assert command("T=1", "runs=2", "yes=true")[0] == 0
     assert command("T=1", "runs=2")[0] == 0  # stored already

@@ -9,6 +9,7 @@ import pytest
 from tests.support.commands import commands
 from tests.support.study_folders import SMALL, SWEEP, write
 
+from pomrl.configuration.sources import SWEEPS
 from pomrl.store import StoredBlock, StoredExperiment, block_files
 from pomrl.store.crates import METADATA
 
@@ -77,7 +78,7 @@ def test_a_colleague_computes_only_what_is_new(tmp_path: Path) -> None:
         assert "3 of 3 stored already" in said
         assert "3 have the same bytes again, 0 differ, 0 cannot be recomputed" in pomrl("audit", "small")[1]
 
-        sweep = here / "small" / "sweeps" / "first.yaml"
+        sweep = here / "small" / SWEEPS / "small" / "first.yaml"
         sweep.write_text(sweep.read_text().replace(AXIS, f"pomrl,{AXIS}"))
         assert pomrl("run", "-m", "experiment=small/first")[0] == 0
         assert (len(before), len(stored(here) - before), before <= stored(here)) == (3, 1, True)

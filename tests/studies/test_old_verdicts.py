@@ -49,7 +49,7 @@ def old(variants: str) -> str:
 @pytest.mark.parametrize(
     ("edit", "variants"),
     [
-        (("sweeps/first.yaml", "seed: 1", "seed: 2"), "default and odd"),
+        (("conf/experiment/dated/first.yaml", "seed: 1", "seed: 2"), "default and odd"),
         (("claims.py", "ada less none", "flat less none"), "default and odd"),
         (("study.yaml", "loss: mean", "S: 4"), "odd"),
     ],

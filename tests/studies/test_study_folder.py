@@ -11,6 +11,7 @@ from tests.support.computed import call
 from tests.support.study_folders import FIGURE, SWEEP, inside, write
 
 from pomrl.commands import reproduce
+from pomrl.configuration.sources import SWEEPS
 from pomrl.configuration.study import find
 from pomrl.drawing.figure import figures_of
 from pomrl.judging.claim import claims_of
@@ -92,7 +93,9 @@ def test_everything_is_in_the_outputs_of_the_study(made: Path) -> None:
     assert {path.name for path in made.parent.iterdir()} == {"mine"}
     study = Path("mine")
     written = {path for path in study.rglob("*") if path.is_file() and "__pycache__" not in path.parts}
-    assert {str(path.relative_to(study)) for path in written} == set(FILES)
+    assert {str(path.relative_to(study)) for path in written} == {
+        name.replace("sweeps/", f"{SWEEPS}/mine/") for name in FILES
+    }
     said = json.loads((made / "figures" / "curves.json").read_text())
     assert said["command"] == "pomrl figures mine curves"
     assert [source["settings"]["m"] for source in said["sweeps"]["mine/first"]] == [2, 2]

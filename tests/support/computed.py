@@ -2,6 +2,8 @@
 
 import contextlib
 import io
+import logging
+import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -15,7 +17,7 @@ from tests.support.study_folders import forget, write
 
 from pomrl.commands import claims, figures, main, report, run
 from pomrl.configuration.parsing import Experiment
-from pomrl.configuration.sources import STUDIES
+from pomrl.configuration.sources import STUDIES, SWEEPS
 from pomrl.running.plan import plan
 from pomrl.running.work import refuse_failures, work
 
@@ -79,7 +81,17 @@ def call(command: Command, *arguments: str) -> tuple[int, str, str]:
             main.call(name, arguments) if name in main.COMMANDS else command.main()
         except SystemExit as end:
             status = int(end.code or 0)
+        finally:
+            _close_logs()
     return status, out.getvalue(), err.getvalue()
+
+
+def _close_logs() -> None:
+    """Close the logs that Hydra has opened for a job, so that no later test writes into them."""
+    root = logging.getLogger()
+    for handler in [handler for handler in root.handlers if isinstance(handler, logging.FileHandler)]:
+        handler.close()
+        root.removeHandler(handler)
 
 
 def called(command: Command, *arguments: str) -> tuple[int, list[str], str]:
@@ -114,6 +126,7 @@ def two_runs_of(sweeps: Sequence[str], folder: Path) -> Iterator[None]:
         for words in sweeps:
             status, _, said = call(run, "-m", f"experiment={words}", "runs=2")
             assert status == 0, said
+        shutil.rmtree(folder / "hydra")  # which has the times of the calls
         yield
 
 
@@ -125,8 +138,9 @@ def outputs_of_every_kind(folder: Path) -> Iterator[str]:
     """
     of_paper = STUDIES / "pomrl"
     drawn = [path for path in (of_paper / "figures").glob("*.py") if path.stem.endswith(DRAWN)]
-    copied = [of_paper / "sweeps" / f"{SWEEP}.yaml", *drawn]
-    files = _FILES | {str(path.relative_to(of_paper)): path.read_text() for path in copied}
+    sweep = of_paper / SWEEPS / "pomrl" / f"{SWEEP}.yaml"
+    files = _FILES | {str(path.relative_to(of_paper)): path.read_text() for path in drawn}
+    files[f"sweeps/{SWEEP}.yaml"] = sweep.read_text()
     study = str(write(folder.with_name(f"{folder.name}_studies") / SMALL, files))
     with two_runs_of([SWEEP], folder), pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "path", [*sys.path])

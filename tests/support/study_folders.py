@@ -1,11 +1,14 @@
 """Folders of studies that tests write."""
 
+import re
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+
+from pomrl.configuration.sources import SWEEPS
 
 SWEEP = """\
 # @package _global_
@@ -58,10 +61,13 @@ UNDRAWN: Mapping[str, str] = {
 
 
 def write(folder: Path, files: Mapping[str, str] = SMALL, **changed: str) -> Path:
-    """Write the files of a study into a folder; `claims_py="..."` gives the file `claims.py` another content."""
+    """Write the files of a study into a folder; `claims_py="..."` gives the file `claims.py` another content.
+
+    Names `sweeps/NAME.yaml` stand for where Hydra looks for its sweeps.
+    """
     others = {name.replace("_py", ".py").replace("_yaml", ".yaml"): text for name, text in changed.items()}
     for name, text in {**files, **others}.items():
-        path = folder / name
+        path = folder / re.sub("^sweeps/", f"{SWEEPS}/{folder.name}/", name)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     return folder

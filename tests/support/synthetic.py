@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import yaml
 
+from pomrl.configuration.sources import SWEEPS
 from pomrl.configuration.study import shipped_studies
 from pomrl.results.stored_sweeps import Source, StoredSweep
 
@@ -38,7 +39,11 @@ def _read(path: Path) -> tuple[dict[str, list], int]:
     return values, sweep.get("runs", 100)
 
 
-_SWEEPS = {path.stem: _read(path) for study in shipped_studies() for path in (study.folder / "sweeps").glob("*.yaml")}
+_SWEEPS = {
+    path.stem: _read(path)
+    for study in shipped_studies()
+    for path in (study.folder / SWEEPS / study.name).glob("*.yaml")
+}
 assert len(_SWEEPS) == sum(len(study.sweeps) for study in shipped_studies())  # tests find a sweep by its name alone
 
 AXES = {name: axes for name, (axes, _) in _SWEEPS.items()}

@@ -41,7 +41,7 @@ def find_variants(study: Study, names: str | None = None) -> list[Variant]:
     words = [*by_name, *(study.families if names == "all" else [])] if names in (None, "all") else names.split(",")
     of_words = ([by_name[word]] if word in by_name else study.family(word).variants for word in words)
     wanted = chain.from_iterable(of_words)
-    return list({variant.name: variant for variant in wanted}.values())
+    return list({variant.name: by_name.get(variant.name, variant) for variant in wanted}.values())
 
 
 def add_config_dir(parser: argparse.ArgumentParser) -> None:

@@ -15,7 +15,6 @@ from pomrl.configuration.composed import GROUPS, Composed, ConfigError
 from pomrl.configuration.parsing import Experiment, parse
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.configuration.study import find, is_study
-from pomrl.configuration.sweeps import compose_sweep
 from pomrl.configuration.wording import number_of
 from pomrl.running.auditing import is_recomputed
 from pomrl.store import StoredBlock, StoredExperiment, StoreError
@@ -72,5 +71,7 @@ def from_settings(stored: StoredExperiment) -> Experiment:
     groups = [value for group, value in said.settings.items() if group in GROUPS and isinstance(value, dict)]
     if not all(str(value.get("_target_")).startswith("pomrl.") for value in groups):
         raise ConfigError("it has components of somebody's own; pomrl audit STUDY takes them from a study")
-    (defaults,) = compose_sweep(PUBLISHED, [], is_sweep=False).jobs  # which settings leave out where it decides nothing
+    from pomrl.configuration.composition import Composer  # here, because few blocks of others are recomputed
+
+    defaults = Composer.of_sources(PUBLISHED).one([])  # which settings leave out where it decides nothing
     return parse(Composed({**defaults.values, **said.settings}, said.options))

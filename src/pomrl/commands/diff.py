@@ -4,6 +4,8 @@ Each side is words of `pomrl run -m`, which may mean several experiments: "estim
 start of a signature, or a folder. Each of B, C, ... is compared with the one of A that differs least, and those that
 share a difference stand together. Of A alone, what the code before the present one computed is compared with what the
 present code computes of the same settings; other versions are named: pomrl diff "tag=dev code=LABEL" "tag=dev".
+Of OLD..NEW, revisions of git, it shows which published sweeps have other settings: pomrl diff main..branch, or main..
+for the files as they are.
 The exit status is that of diff(1): 0 where they are equal, 1 where they differ, 2 on error.
 """
 
@@ -15,6 +17,7 @@ import pandas as pd
 
 from pomrl.commands.arguments import Parser, add_config_dir, add_format, sources
 from pomrl.commands.errors import one_line_errors
+from pomrl.commands.revisions import compare_revisions, parse_range
 from pomrl.commands.terminal import print_frame, printable
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.settings import varying_keys
@@ -30,11 +33,15 @@ WIDEST = 78
 @one_line_errors(ValueError, status=2)
 def main(parser: Parser) -> None:
     """Run the command and exit with status 0, 1 or 2 as diff(1) does."""
-    parser.add_argument("side", nargs="+", metavar="A", help='settings: "estimator=pomrl", a signature, a folder')
+    parser.add_argument(
+        "side", nargs="+", metavar="A", help='settings: "estimator=pomrl", a signature, a folder, OLD..NEW'
+    )
     add_config_dir(parser)
     add_format(parser)
     arguments = parser.parse_args()
     of, first, *others = sources(arguments), *arguments.side
+    if not others and (revisions := parse_range(first)):
+        raise SystemExit(1 if compare_revisions(*revisions, arguments.format) else 0)
     if others:
         pairs = [pair for other in others for pair in nearest(sides(first, of), sides(other, of))]
     else:

@@ -16,6 +16,18 @@ GOES_ON = "finished blocks are stored, and the same command goes on from them"
 """The end of the message that is printed when a computation has ended early."""
 
 
+class ReportedError(ExecutionError):
+    """Experiments failed, as lines on standard error have said before."""
+
+
+class JobError(BaseException):
+    """A job of Hydra has failed, with its cause; Hydra, which says more of an Exception, lets it pass."""
+
+
+OURS = (ConfigError, StoreError, ExecutionError)
+"""The errors whose messages are lines for people."""
+
+
 @contextmanager
 def one_line_errors(*further: type[Exception], status: int = 1) -> Iterator[None]:
     """End the command with one line and this exit status at an error of ours or of a further type.
@@ -28,6 +40,8 @@ def one_line_errors(*further: type[Exception], status: int = 1) -> Iterator[None
         return
     try:
         yield
+    except ReportedError:
+        raise SystemExit(status) from None
     except KeyboardInterrupt:
         exit_with(f"interrupted; {GOES_ON}", 128 + signal.SIGINT)
     except MemoryError:
@@ -35,7 +49,7 @@ def one_line_errors(*further: type[Exception], status: int = 1) -> Iterator[None
         exit_with(words, status)
     except OSError as error:
         exit_with(_of_system(error), status)
-    except (ConfigError, StoreError, ExecutionError, *further) as error:
+    except (*OURS, *further) as error:
         more = f"; {GOES_ON}" if isinstance(error, ExecutionError) else ""
         exit_with(one_line(error) + more, 2 if isinstance(error, UnreadableOverrideError) else status)
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from pomrl.commands.arguments import Parser
 from pomrl.commands.terminal import exit_with
+from pomrl.configuration.sources import SWEEPS
 from pomrl.configuration.study import refuse_name
 
 SKELETON = "skeleton"
@@ -29,6 +30,7 @@ def main(parser: Parser) -> None:
         exit_with(f"{folder}: another package is named {name}; give the folder another name")
     with as_file(files("pomrl").joinpath(SKELETON)) as skeleton:
         shutil.copytree(skeleton, folder, ignore=shutil.ignore_patterns("__pycache__"))
+    (folder / SWEEPS / SKELETON).rename(folder / SWEEPS / name)
     for path in sorted(file for file in folder.rglob("*") if file.is_file()):
         path.write_text(path.read_text(encoding="utf-8").replace(SKELETON, folder.name), encoding="utf-8")
         print(path)

@@ -101,7 +101,7 @@ def stages(study: Study, runs: int | None, variants: str | None) -> Mapping[str,
     if drawn.names:
         work["figures"] = lambda: figures.draw_all([drawn])[0]
     elif not sweeps_of(study) and "claims" not in work:
-        raise ConfigError(f"{study.word}: it has no sweeps/*.yaml, no claims and no figures yet")
+        raise ConfigError(f"{study.word}: it has no sweeps, no claims and no figures yet")
     _refuse_what_cannot_be_composed(drawn)
     work["pages"] = lambda: renew_pages(study, claims_of_variants.load_judgements(study))
     work["report"] = lambda: _report(study)
@@ -171,7 +171,8 @@ def _variants(study: Study, families: Sequence[Family], *, compute: bool) -> Non
     """Judge claims under families of variants."""
     for family in families:
         if family.is_judged:
-            claims.judge(study, family.variants, compute=compute)
+            further = [variant for variant in family.variants if variant.name not in study.described.variants]
+            claims.judge(study, further, compute=compute)
             continue
         wanted = [(variant, name) for variant in family.variants for name in variant.sweeps or ()]
         settings = chain.from_iterable(study.settings(name, variant) for variant, name in wanted)

@@ -2,67 +2,111 @@
 
 pomrl run                                   the defaults
 pomrl run -m sigma=0.01,0.025,0.047         a sweep
-pomrl run experiment=task_similarity        a sweep of the paper's study (its sweeps/task_similarity.yaml)
+pomrl run experiment=task_similarity        a sweep of the paper's study
 """
 
-import argparse
+import os
 import re
+import sys
 import warnings
+from argparse import Namespace
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 
 import hydra
-from hydra._internal.utils import get_args_parser
+from hydra.core.hydra_config import HydraConfig
+from hydra.core.utils import env_override
+from hydra.types import RunMode
+from omegaconf import DictConfig
 
+from pomrl.commands.completion import print_script
 from pomrl.commands.terminal import exit_with
-from pomrl.configuration.composed import GROUPS, MOST_JOBS, ConfigError, Sweep
-from pomrl.configuration.sources import PUBLISHED
+from pomrl.configuration.composed import GROUPS, ConfigError
+from pomrl.configuration.composing_errors import composing
+from pomrl.configuration.composition import of_config, parse_flags
+from pomrl.configuration.overrides import overrides
+from pomrl.configuration.sources import PUBLISHED, Sources, named_folders, sweep_option
+from pomrl.configuration.sweeps import check_first
 
-FOREIGN = (
-    "Hydra only composes here, and uses no launcher, sweeper or folder of its own; execution=local or execution=dask "
-    "says where to compute, and the environment variable POMRL_OUTPUTS where results are stored"
-)
-"""What is said where Hydra is asked to compute, or to store anything."""
+FULL_ERROR = "HYDRA_FULL_ERROR"
+"""The environment variable that asks Hydra, and this command, for tracebacks."""
+
+
+@hydra.main(version_base="1.3", config_path=str(PUBLISHED.folder), config_name="config")
+def compute(config: DictConfig) -> float | None:
+    """Compute an experiment, and return its mean loss at gamma_eval, which sweepers minimise."""
+    from pomrl.commands.computing import run_one  # here, because asking for help needs none of it
+    from pomrl.commands.errors import JobError
+    from pomrl.commands.hydra_files import staying_in, write_jobs
+    from pomrl.configuration.parsing import parse
+
+    of_hydra = HydraConfig.get()
+    try:
+        with staying_in(Path(of_hydra.runtime.cwd)):
+            experiment = parse(of_config(config, of_hydra))
+            write_jobs(of_hydra, Path(of_hydra.runtime.output_dir), [list(of_hydra.overrides.task)], [experiment])
+            return run_one(experiment)
+    except Exception as error:
+        if of_hydra.mode == RunMode.RUN and not of_hydra.callbacks:
+            raise JobError from error
+        raise
 
 
 def main() -> None:
-    """Run the command with the arguments of the process, and exit with status 0 if all experiments succeeded."""
+    """Run the command with the arguments of the process; errors are lines, and end it with a status."""
+    from pomrl.commands.errors import JobError, one_line_errors  # here, because processes of launchers need neither
+
     warnings.filterwarnings("ignore", category=UserWarning, module="joblib")  # of work that an interrupt cancelled
-    parser = get_args_parser()
-    parser.error = lambda message: exit_with(f"{message}; --hydra-help lists the options", 2)
-    arguments = parser.parse_args()
-    if any(getattr(arguments, name) for name in ("help", "hydra_help", "cfg", "info", "shell_completion")):
-        _inform()
-        return
-    from pomrl.commands.computing import run
-    from pomrl.commands.errors import one_line_errors  # here, because asking for help needs none of it
-
     with one_line_errors():
-        raise SystemExit(0 if run(compose(arguments)) else 1)
+        flags = parse_flags(sys.argv[1:], lambda message: exit_with(f"{message}; --hydra-help lists the options", 2))
+        if nothing := [word for word in flags.overrides if word in [f"{group}={{}}" for group in GROUPS]]:
+            raise ConfigError(f"{nothing[0]}: the value of a group is the name of an option")
+        if flags.shell_completion and flags.overrides != ["query=bash"]:
+            print_script(flags.overrides)
+            return
+        sources = PUBLISHED.with_options(flags.config_dir and Path(flags.config_dir))
+        for folder in named_folders(chain.from_iterable(map(_sweeps_in, flags.overrides))):
+            sources = sources.with_study(folder)
+        sys.argv[1:] = _words_for_hydra(sys.argv[1:], sources)
+        with _errors_in_our_words(flags, sources):
+            try:
+                compute()
+            except JobError as error:
+                raise error.__cause__ or error from None
 
 
-def _inform() -> None:
-    """Let Hydra say what the command line asks about the configuration."""
-    from pomrl.configuration.composition import register_resolvers
-
-    register_resolvers()
-    hydra.main(version_base="1.3", config_path=str(PUBLISHED.folder), config_name="config")(lambda _: None)()
+def _sweeps_in(word: str) -> list[str]:
+    """Return the sweeps that a word of the command line names."""
+    return word.partition("=")[2].split(",") if word.startswith("experiment=") else []
 
 
-def compose(arguments: argparse.Namespace) -> Sweep:
-    """Compose the configurations that the command line asks for; a single job is a sweep of one.
+def _words_for_hydra(words: Sequence[str], sources: Sources) -> list[str]:
+    """Return words with sweeps of one's own studies as Hydra names them, and with the folders that have these."""
+    named = [
+        "experiment=" + ",".join(map(sweep_option, sweeps)) if (sweeps := _sweeps_in(word)) else word for word in words
+    ]
+    paths = [f"file://{folder / 'conf'}" for folder in sources.named]
+    return named + (overrides({"hydra.searchpath": paths}) if paths else [])
 
-    Raises:
-        ConfigError: The configurations cannot be composed, or Hydra is asked for more than to compose.
-    """
-    from pomrl.configuration.sweeps import compose_sweep  # here, as above
 
-    for word in arguments.overrides:
-        key, _, value = word.partition("=")
-        if re.match(r"[+~]*hydra\b", key):
-            raise ConfigError(f"{word}: {FOREIGN}")
-        if key in GROUPS and value == "{}":  # which Hydra takes for a change of no key
-            raise ConfigError(f"{word}: the value of a group is the name of an option")
-    if arguments.config_path or arguments.config_name or arguments.experimental_rerun:
-        raise ConfigError(FOREIGN)
-    sources = PUBLISHED.with_options(arguments.config_dir and Path(arguments.config_dir))
-    return compose_sweep(sources, arguments.overrides, is_sweep=arguments.multirun, most=MOST_JOBS)
+@contextmanager
+def _errors_in_our_words(flags: Namespace, sources: Sources) -> Iterator[None]:
+    """Let Hydra raise its errors instead of printing them, and raise a ConfigError of one line in their place."""
+    if os.environ.get(FULL_ERROR, "0") not in ("", "0"):
+        yield
+        return
+    from pomrl.commands.errors import OURS
+
+    try:
+        with env_override({FULL_ERROR: "1"}):
+            yield
+    except OURS:
+        raise
+    except Exception:  # of Hydra, because those of jobs are in a JobError
+        with composing():
+            if not (flags.config_name or flags.config_path):  # our composer says more where it refuses the words too
+                words = [word for word in flags.overrides if not re.match(r"[+~]*hydra\b", word)]
+                check_first(sources, words, is_sweep=flags.multirun)
+            raise

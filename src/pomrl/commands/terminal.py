@@ -1,5 +1,6 @@
 """Functions that all commands share: the console, tables, errors as one line, and the exit status."""
 
+import logging
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn
@@ -29,8 +30,9 @@ def one_line(error: BaseException) -> str:
 
 
 def warn(line: str) -> None:
-    """Print a line on standard error."""
+    """Print a line on standard error; the log of a job has it too."""
     print(printable(line), file=sys.stderr, flush=True)
+    logging.getLogger(__name__).info("%s", line)
 
 
 def exit_with(line: str, status: int = 1) -> NoReturn:

@@ -3,7 +3,7 @@
 Nothing heavy is imported here, so that a command line that only asks for help is answered at once.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -39,13 +39,3 @@ class Composed:
     """The name of the option that was chosen in each group."""
     looks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
     """The looks of options of the user's own, by group (`looks`)."""
-
-
-@dataclass(frozen=True)
-class Sweep:
-    """The jobs that a command line asks for; a single experiment is a sweep of one job."""
-
-    jobs: Sequence[Composed]
-    """The configuration of each job. Of a sweep that is too large to be composed, the first one alone."""
-    count: int
-    """The number of jobs that are asked for."""

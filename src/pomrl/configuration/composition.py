@@ -8,20 +8,25 @@ interpolations that jobs share once.
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import replace
 from functools import cache, lru_cache
 from glob import escape, glob
 from itertools import islice, product
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, NoReturn, cast
 
 from hydra._internal.config_loader_impl import ConfigLoaderImpl
 from hydra._internal.config_repository import CachingConfigRepository
 from hydra._internal.config_search_path_impl import ConfigSearchPathImpl
+from hydra._internal.core_plugins.file_config_source import FileConfigSource
+from hydra._internal.core_plugins.structured_config_source import StructuredConfigSource
 from hydra._internal.defaults_list import create_defaults_list
+from hydra._internal.sources_registry import SourcesRegistry
+from hydra._internal.utils import get_args_parser
 from hydra.core.config_search_path import ConfigSearchPath
+from hydra.core.config_store import ConfigStore
 from hydra.core.default_element import GroupDefault, InputDefault
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override, Transformer, ValueType
@@ -35,47 +40,18 @@ from pomrl.configuration import looks
 from pomrl.configuration.composed import Composed, ConfigError
 from pomrl.configuration.composing_errors import composing
 from pomrl.configuration.merging import Values, merge, with_value
-from pomrl.configuration.sources import Sources, beside_the_package
-from pomrl.configuration.study_sweeps import append_studies
+from pomrl.configuration.resolvers import OF_NUMBERS, register_resolvers
+from pomrl.configuration.sources import PAPER, Sources, sweep_names
 
 MOST_VALUES = 100_000
 """The most values that one axis of a sweep may have."""
 
 
-def _half(n: Any) -> Any:
-    """Return half of an integer, rounded down, and anything else as it is."""
-    return n // 2 if isinstance(n, int) else n
-
-
-def _all_but(part: int, n: Any) -> Any:
-    """Return an integer less a part of it, and anything else as it is."""
-    return n - part if isinstance(n, int) else n
-
-
-def _steps_to(horizon: Any) -> Any:
-    """Return the horizon, and 1 where there is none, which a problem without a horizon refuses."""
-    return 1 if horizon is None else horizon
-
-
-def _grid_to(gamma_eval: Any, horizon: Any = None) -> Any:
-    """Return the default grid: 0, 0.05, ..., 0.95 as far as they are below gamma_eval, and gamma_eval.
-
-    Where nothing ends after a horizon, 0.99 stands for a gamma_eval of 1, at which most estimates have no plan.
-    """
-    if not isinstance(gamma_eval, int | float):
-        return gamma_eval
-    gamma_eval = 0.99 if gamma_eval == 1 and horizon is None else gamma_eval
-    return OmegaConf.create([*(i / 20 for i in range(20) if i / 20 < gamma_eval), float(gamma_eval)])
-
-
-OF_NUMBERS = {"half": _half, "all_but": _all_but, "grid_to": _grid_to, "steps_to": _steps_to}
-"""The functions of numbers that YAML files call, such as `${half:${S}}`."""
-
-
-def register_resolvers() -> None:
-    """Make known to OmegaConf the functions that YAML files call."""
-    for name, function in {**OF_NUMBERS, "shipped": beside_the_package}.items():
-        OmegaConf.register_new_resolver(name, function, replace=True)
+def register_short_names() -> None:
+    """Make the paper's sweeps known to Hydra as `experiment=NAME` too, besides `experiment=STUDY/NAME`."""
+    for name in sweep_names(PAPER):
+        node = {"defaults": [f"{PAPER.name}/{name}"]}
+        ConfigStore.instance().store(name, node, group="experiment", package="_global_", provider="pomrl")
 
 
 class _Loaded(NamedTuple):
@@ -112,6 +88,7 @@ class Composer(ConfigLoaderImpl):
 
     def __init__(self, search_path: ConfigSearchPath, config_name: str = "config") -> None:
         register_resolvers()
+        register_short_names()
         super().__init__(search_path)
         self._config_name = config_name
         self._files = _Files(self.repository)
@@ -123,8 +100,13 @@ class Composer(ConfigLoaderImpl):
     @staticmethod
     def of_sources(sources: Sources) -> "Composer":
         """Return the composer for these folders of options and of studies; the same one while no file is changed."""
-        folders = (*sources.folders, *sources.studies)
-        return _of_files(sources, (folders, *_states_of_files(folders)))
+        return _of_paths(tuple(f"file://{folder}" for folder in sources.folders))
+
+    @staticmethod
+    def of_hydra(hydra: DictConfig) -> "Composer":
+        """Return the composer for the files that Hydra composed its own part of a configuration from."""
+        sources = [source for source in hydra.runtime.config_sources if source.provider not in ("hydra", "schema")]
+        return _of_paths(tuple(f"{source.schema}://{source.path}" for source in sources), hydra.job.config_name)
 
     def one(self, overrides: Sequence[str]) -> Composed:
         """Return the configuration that these overrides of the defaults give.
@@ -200,6 +182,10 @@ class Composer(ConfigLoaderImpl):
         key = override.get_key_element()
         if not override.is_sweep_override():
             return [f"{key}={override.get_value_element_as_str()}"]
+        if not override.is_discrete_sweep():
+            raise ConfigError(
+                f"{override.input_line}: an interval has no list of values; hydra/sweeper=optuna searches it"
+            )
         values = list(islice(override.sweep_iterator(), MOST_VALUES + 1))
         if len(values) > MOST_VALUES:
             raise ConfigError(f"{override.input_line}: more than {MOST_VALUES:,} values; sweep fewer at a time")
@@ -247,18 +233,26 @@ def _states_of_files(folders: Iterable[Path]) -> Iterator[tuple[Path, int, int]]
                 yield path, status.st_mtime_ns, status.st_size
 
 
+def _of_paths(paths: tuple[str, ...], config_name: str = "config") -> Composer:
+    """Return the composer of a search path; a changed file in one of its folders makes another one."""
+    folders = [Path(path.removeprefix("file://")) for path in paths if path.startswith("file://")]
+    return _of_files(paths, config_name, tuple(_states_of_files(folders)))
+
+
 @lru_cache(maxsize=8)
-def _of_files(sources: Sources, _states: object) -> Composer:
-    """Return the composer of folders and files in these states: a changed file makes another one.
+def _of_files(paths: tuple[str, ...], config_name: str, _states: object) -> Composer:
+    """Return the composer of a search path with files in these states.
 
     Of a file that is in several folders of options, that of the first one counts, which has the primary configuration.
     """
     setup_globals()
+    for source in (FileConfigSource, StructuredConfigSource):
+        SourcesRegistry.instance().register(source)
     search_path = ConfigSearchPathImpl()
-    for folder in sources.folders:
-        search_path.append("main", f"file://{folder}")
-    append_studies(search_path, sources.studies)
-    return Composer(search_path)
+    for path in paths:
+        search_path.append("main", path)
+    search_path.append("schema", "structured://")
+    return Composer(search_path, config_name)
 
 
 def _resolve(value: Any, values: Values) -> Any:
@@ -289,3 +283,33 @@ def _interpolate(said: str) -> Any:
 
 def _to_values(config: DictConfig) -> Values:
     return cast(Values, OmegaConf.to_container(config))
+
+
+def of_config(config: Mapping[str, Any], hydra: Any = None) -> Composed:
+    """Return what Hydra composed as plain data.
+
+    Args:
+        config: The configuration, which may have Hydra's own part.
+        hydra: That part, which says what options were chosen, and from which folders; without it nothing does.
+    """
+    register_resolvers()
+    config = config if isinstance(config, DictConfig) else OmegaConf.create(dict(config))
+    own = OmegaConf.masked_copy(config, [str(key) for key in config if key != "hydra"])
+    with composing():
+        values = cast(Values, OmegaConf.to_container(own, resolve=True, throw_on_missing=True))
+    hydra = hydra or config.get("hydra")
+    if hydra is None:
+        return Composed(values, {})
+    options = {group: option for group, option in hydra.runtime.choices.items() if option}
+    folders = [source.path for source in hydra.runtime.config_sources if source.schema == "file"]
+    return Composed(values, options, looks.of_own_options(options, folders))
+
+
+def parse_flags(arguments: Sequence[str] | None, refuse: Callable[[str], NoReturn]) -> Any:
+    """Return Hydra's flags and the overrides of a command line; `refuse` is called with what is wrong with them."""
+    parser = get_args_parser()
+    setattr(parser, "error", refuse)  # noqa: B010 (a type checker wants no method to be replaced)
+    flags = parser.parse_args(arguments)
+    if sum(map(bool, (flags.multirun, flags.cfg, flags.info, flags.shell_completion))) > 1:
+        refuse("only one of --multirun, --cfg, --info and --shell-completion can be asked for")
+    return flags

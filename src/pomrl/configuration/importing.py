@@ -50,7 +50,7 @@ def names_of(face: str) -> dict[str, tuple[str, str]]:
     They are read from the statements of the face that only type checkers execute.
     """
     tree = ast.parse(Path(str(sys.modules[face].__file__)).read_text(encoding="utf-8"))
-    (above,) = (line for line in tree.body if isinstance(line, ast.If))
+    above = next(line for line in tree.body if isinstance(line, ast.If))
     statements = (line for line in above.body if isinstance(line, ast.ImportFrom))
     return {alias.asname or alias.name: (line.module or "", alias.name) for line in statements for alias in line.names}
 

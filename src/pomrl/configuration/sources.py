@@ -17,6 +17,9 @@ ENTRY_POINTS = "pomrl.studies"
 STUDIES = Path(__file__).parents[1] / "studies"
 """The folder of the studies that are shipped."""
 
+SWEEPS = "conf/experiment"
+"""The place in a study's folder of the group `experiment`, whose options STUDY/NAME are sweeps."""
+
 PAPER = (STUDIES / "pomrl").resolve()
 """The folder of the paper's study, whose sweeps are named without the name of the study too."""
 
@@ -85,14 +88,21 @@ def folder_of(word: str) -> Path:
 
 def sweep_names(study: Path) -> list[str]:
     """Return the names of the sweeps in the folder of a study, in alphabetical order."""
-    return sorted(path.stem for path in study.glob("sweeps/*.yaml"))
+    return sorted(path.stem for path in study.glob(f"{SWEEPS}/{study.name}/*.yaml"))
 
 
 def named_folders(sweeps: Iterable[str]) -> tuple[Path, ...]:
-    """Return the folders of the studies of anybody's own whose sweeps are named by a path, such as `mine/first`."""
+    """Return the folders of one's own studies that names of sweeps begin with, such as `mine/first`."""
     names = {sweep.rpartition("/")[0] for sweep in sweeps if "/" in sweep}
     folders = [folder_of(name) for name in sorted(names.difference(folder.name for folder in shipped_folders()))]
     return tuple(folder for folder in folders if (folder / DESCRIPTION).is_file())
+
+
+def sweep_option(name: str) -> str:
+    """Return the option STUDY/NAME of a sweep that is named by the path of its study's folder; others as they are."""
+    study, _, sweep = name.rpartition("/")
+    is_there = any(sweep in sweep_names(folder) for folder in named_folders([name]))
+    return f"{folder_of(study).name}/{sweep}" if is_there else name
 
 
 _READ: dict[Path, None] = {}

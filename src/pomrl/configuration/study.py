@@ -25,6 +25,7 @@ from pomrl.configuration.sources import (
     PAPER,
     PUBLISHED,
     STUDIES,
+    SWEEPS,
     Sources,
     folder_of,
     installed_folders,
@@ -116,7 +117,9 @@ class Study:
         if name in self.sweeps:
             return name if self.folder == PAPER else f"{self.name}/{name}"
         if "/" not in name:
-            raise ConfigError(f"{self.word}: there is no sweep {name!r} in sweeps/; there is {', '.join(self.sweeps)}")
+            raise ConfigError(
+                f"{self.word}: there is no sweep {name!r} in {SWEEPS}/; there is {', '.join(self.sweeps)}"
+            )
         if name not in names(self.sources):
             raise ConfigError(f"{self.word}: there is no sweep {name!r}, neither here nor of a shipped study")
         return name

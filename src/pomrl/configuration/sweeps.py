@@ -4,13 +4,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import chain, product
-from math import inf, prod
 from operator import getitem
 from typing import TYPE_CHECKING, Any
 
-from pomrl.configuration.composed import Composed, ConfigError, Sweep
+from pomrl.configuration.composed import Composed, ConfigError
 from pomrl.configuration.parsing import Experiment, parse
-from pomrl.configuration.sources import PAPER, Sources, named_folders, sweep_names
+from pomrl.configuration.sources import PAPER, Sources, named_folders, sweep_names, sweep_option
 from pomrl.configuration.variants import Job, Variant
 
 if TYPE_CHECKING:
@@ -55,6 +54,7 @@ def sweep(
             has no meaning in the sweep.
     """
     composer = _composer(sources, [name] if name else [])
+    name = sweep_option(name) if name else None
     try:
         published = composer.axes(name) if name and axes is None else axes or {}
         of_file = {"experiment": name} if name and axes is None else {}
@@ -73,44 +73,48 @@ def sweep(
         raise ConfigError(f"{name}{f', variant {variant.name}' if variant else ''}: {error}") from error
 
 
-def compose_sweep(sources: Sources, words: Sequence[str], *, is_sweep: bool = True, most: float = inf) -> Sweep:
-    """Compose what a command line asks for; of more than so many jobs, only the first, unless it says `yes=true`.
+def expand(composer: "Composer", words: Sequence[str], axes: Axes | None = None) -> list[list[list[str]]]:
+    """Return the overrides of jobs: for each sweep and each of its axes, one `key=value` for each value.
 
     Several published sweeps, as in `experiment=gamma_0,theory`, have all of their jobs, each with its own axes.
 
     Args:
-        sources: Where the configurations come from, besides the studies that the words name.
-        words: The overrides of the command line.
-        is_sweep: Whether keys may have several values; those of a published sweep that has axes may in any case.
-        most: The most jobs that are composed.
+        composer: What composes the jobs.
+        words: The overrides of a command line, some of which may have several values.
+        axes: The axes of the primary configuration, unless several sweeps are named.
 
     Raises:
-        ConfigError: A sweep is empty, or a setting is wrong.
+        ConfigError: There is no such sweep, a sweep is empty, or an axis has too many values.
     """
     further = [word for word in words if not word.startswith("experiment=")]
-    named = [name for word in words if word not in further for name in word.partition("=")[2].split(",")]
-    composer = _composer(sources, named)
-    sweeps = [{"experiment": name, **composer.axes(name)} for name in named] or [{}]
-    if not is_sweep and not any(len(axes) > 1 for axes in sweeps):
-        return Sweep([composer.one(words)], 1)
-    choices = [composer.choices(axes, further) for axes in sweeps]
-    count = sum(prod(map(len, of_sweep)) for of_sweep in choices)
-    if not count:
+    named = [*chain.from_iterable(composer.choices({}, [word])[0] for word in words if word not in further)]
+    options = [sweep_option(word.partition("=")[2]) for word in named]
+    own = axes if len(options) < 2 else None
+    sweeps = [{"experiment": name, **(composer.axes(name) if own is None else own)} for name in options] or [own or {}]
+    expanded = [composer.choices(of_sweep, further) for of_sweep in sweeps]
+    if not any(map(all, expanded)):
         raise ConfigError("this sweep has no experiments, and so there is nothing to compute")
-    jobs = chain.from_iterable(product(*of_sweep) for of_sweep in choices)
-    first = composer.one(next(jobs))
-    rest = composer.each(jobs) if count <= most or first.values.get("yes") is True else []
-    return Sweep([first, *rest], count)
+    return expanded
 
 
 def selection(sources: Sources, words: Sequence[str]) -> list[Experiment]:
     """Return the experiments that `pomrl run -m` with the same words would compute; ConfigError if one is wrong."""
-    return list(map(parse, compose_sweep(sources, words).jobs))
+    of_sweeps = [word.partition("=")[2].split(",") for word in words if word.startswith("experiment=")]
+    composer = _composer(sources, chain.from_iterable(of_sweeps))
+    jobs = chain.from_iterable(product(*of_sweep) for of_sweep in expand(composer, words))
+    return list(map(parse, composer.each(jobs)))
+
+
+def check_first(sources: Sources, words: Sequence[str], *, is_sweep: bool) -> None:
+    """Raise a ConfigError if the first job of a command line is wrong."""
+    composer = _composer(sources)
+    parse(composer.one([sweep[0] for sweep in expand(composer, words)[0]] if is_sweep else words))
 
 
 def names(sources: Sources) -> list[str]:
     """Return the names of all sweeps of studies and of a folder of the user's own, in alphabetical order."""
-    found = {path.stem for path in sources.own.glob("experiment/*.yaml")} if sources.own else set[str]()
+    own = sources.own / "experiment" if sources.own else None
+    found = {path.relative_to(own).with_suffix("").as_posix() for path in own.rglob("*.yaml")} if own else set[str]()
     for folder in sources.studies:
         sweeps = {*sweep_names(folder)}
         found |= {f"{folder.name}/{sweep}" for sweep in sweeps} | (sweeps if folder == PAPER else set())

@@ -26,9 +26,6 @@ from pomrl.store import StoreError
 FEW = 5
 """Fewer versions than this are drawn in this process: starting others would take longer."""
 
-MOST_RUNS = 4000
-"""The most runs of an experiment that a figure shows: more make intervals narrower than a line, and take memory."""
-
 FOLDER = "figures"
 """The folder of figures in the outputs of a study; those of variants have folders in it."""
 
@@ -139,15 +136,17 @@ def _draw(selection: Selection, name: str, loaded: Loaded) -> Outcome:
 def load_sweeps(selection: Selection, name: str, loaded: Loaded | None = None) -> dict[str, StoredSweep]:
     """Return what a version of a figure shows of its sweeps and simulations.
 
-    It is as many runs as all of its experiments have, and no more than the sweeps promise if there are no intervals.
-    What was loaded before is not read again.
+    It is as many runs as all of its experiments have, and no more than the sweeps promise, or with intervals than
+    claims are judged on by default, so that no picture depends on what else is stored. What was loaded before is not
+    read again.
     """
     figure, loaded = version_of(selection.study, name), {} if loaded is None else loaded
     shown = shown_settings(figure, selection)
     shared = shared_runs(chain.from_iterable(shown.values()))
     found: dict[str, StoredSweep] = {}
     for sweep, settings in shown.items():
-        most = min(shared, promised_runs(settings) if name == figure.name else MOST_RUNS)
+        judged = 0 if name == figure.name else selection.study.described.runs
+        most = min(shared, max(promised_runs(settings), judged))
         if (sweep, most) not in loaded:
             loaded[sweep, most] = load_sweep(settings, most)
         found[sweep] = loaded[sweep, most]

@@ -65,6 +65,9 @@ class HorizonReport:
     findings: tuple[str, ...] = ()
     """What the audit of the log found that weakens the advice, a line each; it stands above the advice."""
 
+    def __repr__(self) -> str:
+        return f"HorizonReport({self.words[0]})"
+
     @property
     def improvement(self) -> Improvement:
         """What the recommended changes gain over the decisions of the log."""

@@ -38,6 +38,9 @@ class Posterior:
     states: tuple[Hashable, ...]
     actions: tuple[Hashable, ...]
 
+    def __repr__(self) -> str:
+        return f"Posterior(states={len(self.states)}, actions={len(self.actions)})"
+
     @property
     def mean(self) -> Float[np.ndarray, "S A S"]:
         """The expected transition probabilities."""
@@ -80,6 +83,10 @@ class Log:
     """The states that are declared to be ends: nothing is paid after them."""
     findings: tuple[Finding, ...] = ()
     """What the audit of the table says, what weakens advice first."""
+
+    def __repr__(self) -> str:
+        tasks, states, actions, _ = self.shape
+        return f"Log(transitions={len(self.cell)}, tasks={tasks}, states={states}, actions={actions})"
 
     @property
     def shape(self) -> tuple[int, int, int, int]:

@@ -60,6 +60,10 @@ class Model:
     allowed: Bool[np.ndarray, "S A"]
     """Whether each action may be taken in each state; rows and rewards of others count nowhere."""
 
+    def __repr__(self) -> str:
+        kind = "dense" if isinstance(self.P, np.ndarray) else "sparse"
+        return f"Model(states={len(self.states)}, actions={len(self.actions)}, {kind})"
+
     def plan(self, gammas: Sequence[float] | np.ndarray) -> "Plan":
         """Return optimal policies and values at discount factors; see `pomrl.plan`."""
         given, grid, place = read_gammas(gammas)
@@ -169,6 +173,11 @@ class Plan:
     """The expected discounted sum of rewards from each state, at the same discount factor, in the units of rewards."""
     states: tuple[Hashable, ...]
     actions: tuple[Hashable, ...]
+
+    def __repr__(self) -> str:
+        models = "" if self.policies.ndim == 2 else f"models={len(self.policies)}, "
+        gammas = ", ".join(f"{gamma:g}" for gamma in self.gammas[:5]) + ", ..." * (len(self.gammas) > 5)
+        return f"Plan({models}states={len(self.states)}, actions={len(self.actions)}, gammas=[{gammas}])"
 
     @property
     def changes(self) -> "pd.DataFrame":
@@ -285,15 +294,17 @@ def from_gymnasium(environment: Any, states: Names | None = None, actions: Names
     not allowed there.
 
     Args:
-        environment: An environment with `unwrapped.P`, or P itself: `P[s][a]` lists tuples of probability, next state,
-            reward and whether the episode ends.
+        environment: An environment with `unwrapped.P`, its id, such as "FrozenLake-v1", or P itself: `P[s][a]` lists
+            tuples of probability, next state, reward and whether the episode ends.
         states: Names of the states; by default 0, 1, ...
         actions: Names of the actions; by default 0, 1, ...
 
     Raises:
-        ValueError: There is no such table, or it is no model; the message names the first wrong entry.
+        ValueError: There is no such environment or table, or it is no model; the message names the first wrong entry.
     """
     table = environment
+    if isinstance(environment, str):
+        table = environment = _make_environment(environment)
     if (
         not isinstance(table, Mapping | list)
         and (table := getattr(getattr(table, "unwrapped", table), "P", None)) is None
@@ -312,6 +323,18 @@ def from_gymnasium(environment: Any, states: Names | None = None, actions: Names
     rows = sparse.csr_array((np.concatenate([probability, np.ones(len(last))]), places), shape=(total * A, total))
     names = range(S) if states is None else states
     return from_arrays(rows, R, [*names, END] if extra else names, actions)
+
+
+def _make_environment(name: str) -> Any:
+    """Return the environment with this id, if Gymnasium is installed and has it."""
+    try:
+        import gymnasium
+    except ImportError as error:
+        raise ValueError(f"{name}: gymnasium is not installed; pip install 'pomrl[families]' installs it") from error
+    try:
+        return gymnasium.make(name)
+    except gymnasium.error.Error as error:
+        raise ValueError(f"{name}: {' '.join(str(error).split())}") from error
 
 
 def _entries(table: Any) -> list[np.ndarray]:

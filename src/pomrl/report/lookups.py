@@ -20,8 +20,11 @@ from pomrl.report.answer import count_groups, text
 SUFFIX = ".in"
 """What the name of a document with places has behind that of the document that is made of it."""
 
-PLACE = re.compile(r"\{(\w+)\(([^(){}]*)\)\}")
-"""A call in a document: its function, and its arguments, which commas separate."""
+PLACE = re.compile(r"\{([a-z_]{4,})\(([^(){}]*)\)\}")
+"""A call in a document: its function, and its arguments, which commas separate.
+
+A name has at least four letters, so that a product in a formula, such as `{2m(t-1)}`, is no call.
+"""
 
 ARGUMENT = re.compile(r'\s*(?:(\w+)="([^"]*)"|([^,"]+))')
 """An argument with a name, whose value is quoted and may have commas, or one without."""
@@ -141,12 +144,27 @@ def size(results: Results, id: str, variant: str, part: str = "", digits: str = 
     return f"{abs(results.comparison(id, variant, part).estimate):.{int(digits)}f}"
 
 
+def interval(results: Results, id: str, variant: str, part: str = "", digits: str = "3") -> str:
+    """Return an interval alone, as in `[0.050, 0.098]`."""
+    comparison = results.comparison(id, variant, part)
+    return "[{:.{digits}f}, {:.{digits}f}]".format(comparison.lower, comparison.upper, digits=int(digits))
+
+
 def share(results: Results, id: str, variant: str, part: str = "") -> str:
     """Return a share with its interval in per cent, as in `7 % [5, 10]`."""
     comparison = results.comparison(id, variant, part)
-    lower, upper = comparison.lower, comparison.upper
-    ends = f" [{100 * lower:.0f}, {100 * upper:.0f}]" if isfinite(lower) and isfinite(upper) else ""
-    return f"{100 * comparison.estimate:.0f} %{ends}"
+    return _in_percent(comparison.estimate, comparison.lower, comparison.upper)
+
+
+def reduction(results: Results, id: str, variant: str, part: str = "") -> str:
+    """Return by how many per cent a loss is smaller, with its interval, as in `7 % [5, 10]` for a share of -0.07."""
+    comparison = results.comparison(id, variant, part)
+    return _in_percent(-comparison.estimate, -comparison.upper, -comparison.lower)
+
+
+def _in_percent(estimate: float, lower: float, upper: float) -> str:
+    ends = f" [{round(100 * lower)}, {round(100 * upper)}]" if isfinite(lower) and isfinite(upper) else ""
+    return f"{round(100 * estimate)} %{ends}"
 
 
 def percent(results: Results, id: str, variant: str, part: str = "") -> str:
@@ -192,7 +210,9 @@ FUNCTIONS: Mapping[str, Callable[..., str]] = {
     "estimate": estimate,
     "value": value,
     "size": size,
+    "interval": interval,
     "share": share,
+    "reduction": reduction,
     "percent": percent,
     "multiple": multiple,
     "gamma_star": gamma_star,

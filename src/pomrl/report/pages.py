@@ -52,9 +52,11 @@ class Page:
         drawn = DerivedFiles(self.study.outputs / FOLDER / f"{figure}.json")
         return pd.read_csv(BytesIO(drawn.content(f"{figure}.csv")))
 
-    def write(self, name: str, table: pd.DataFrame) -> None:
-        """Write a table to the outputs of the study, NAME.csv."""
-        write_table(table, self.study.outputs / f"{name}.csv", self.command)
+    def write(self, name: str, table: pd.DataFrame) -> pd.DataFrame:
+        """Write a table to the outputs of the study, NAME.csv; return it with the digits that the file has."""
+        path = self.study.outputs / f"{name}.csv"
+        write_table(table, path, self.command)
+        return pd.read_csv(path)
 
     def save(self, name: str, drawing: Drawing, docstring: str) -> None:
         """Write a figure to the outputs of the study, as other figures are."""

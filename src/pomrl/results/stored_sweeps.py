@@ -56,7 +56,9 @@ class StoredSweep:
     @property
     def nothing(self) -> "pd.DataFrame":
         """A table with the columns of this one, and without rows."""
-        return self.tables[0].iloc[:0] if self.tables else pd.DataFrame(columns=[*self.keys, *SCHEMA])
+        if self.tables:
+            return self.tables[0].iloc[:0]
+        return pd.DataFrame(columns=[*self.keys, *SCHEMA]).astype(SCHEMA)
 
 
 StoredSweeps = Mapping[str, StoredSweep]

@@ -37,7 +37,7 @@ NOTES = {
     "A.5": f"{_NOT_IN_IT} What turns it: {_START} (shown by `estimator.start_weight=0` alone in the experiments as "
     "computed).",
     "Q1.5": f"No single difference was shown to turn it. Most of it is that {_START}: with `estimator.start_weight=0` "
-    "alone the gap falls to 11 % [8, 14] (500 runs), around the margin of 10 %.",
+    "alone the gap falls to 9 % [7, 12] (500 runs), around the margin of 10 %.",
     "Q2.1": _FEWER_SAMPLES,
     "Q4.5": _FEWER_SAMPLES,
     "T.1": "The notebook has no simulation of the bound.",

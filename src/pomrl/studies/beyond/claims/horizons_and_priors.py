@@ -124,7 +124,7 @@ def wrong_priors_gain(sweep: SweepLosses) -> list[Part]:
     ]
 
 
-@claim("H5", "empirical_bayes", "empirical_bayes_computed")
+@claim("H5", "empirical_bayes", "empirical_bayes_computed", figures=("horizon_or_prior",))
 def learned_prior_beats_the_average_of_means(text: SweepLosses, notebook: SweepLosses) -> list[Part]:
     """empirical Bayes is better than POMRL, ada-POMRL and aggregating at every sigma, under each of three readings.
 

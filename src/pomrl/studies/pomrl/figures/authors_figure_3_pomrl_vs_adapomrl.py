@@ -5,7 +5,7 @@ The loss of POMRL and ada-POMRL in each task when planning with gamma_eval.
 Panel (a) shows the similarity of the paper's figure. The figure in cell 61 of the notebook has that of panel (b), where
 its points are drawn hollow, with their errors of reading. Bands show one standard error over 100 runs.
 
-All 30 readings agree with our curves, with |z| up to 1.6.
+The legend has the number of readings, and the largest |z| of them.
 """
 
 from pomrl.studies.pomrl.overlay import AuthorsGrid, per_task, title

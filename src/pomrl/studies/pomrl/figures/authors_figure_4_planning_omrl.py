@@ -6,9 +6,9 @@ The panels at the left have the similarity of the paper's figure, and those at t
 44, 45, 55 and 61 of the notebook, whose points are drawn hollow, with their errors of reading. Bands show one standard
 error over 100 runs; those of gamma*, in panels (g) and (h), a bootstrap standard deviation.
 
-All 112 readings agree with our curves, with |z| up to 1.7, although two of them are contradicted by the notebook
-itself: the markers of task 1 in the figure of cell 45 were read as a loss of 0.964 and gamma* = 0.511, and the same
-cell prints 0.950 and 0.5, which are drawn as crosses.
+The legend has the number of readings, and the largest |z| of them. Two of them are contradicted by the notebook itself:
+the markers of task 1 in the figure of cell 45 were read as a loss of 0.964 and gamma* = 0.511, and the same cell prints
+0.950 and 0.5, which are drawn as crosses.
 """
 
 from pomrl.studies.pomrl import overlay

@@ -7,8 +7,8 @@ for several offsets gamma_0. Best fixed is at each t the gamma that is best on a
 are those of cells 48, 50 and 49 of the notebook, with their errors of reading. Bands show one standard error over 600
 runs, the number in the paper's caption; the notebook's figures have 100 runs.
 
-All 193 readings agree with our curves, with |z| up to 1.2. Most of them lie above our curves: the same runs are behind
-all points of the notebook, so that their deviations from ours are correlated.
+The legend has the number of readings, and the largest |z| of them. The same runs are behind all points of the notebook,
+so that their deviations from our curves are correlated.
 """
 
 from collections.abc import Sequence

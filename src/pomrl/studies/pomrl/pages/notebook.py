@@ -12,10 +12,7 @@ from pomrl.study import Interval, Page, markdown_table
 
 def parts(page: Page) -> dict[str, str]:
     """Return the tables of the page; write the effects and the ladder to the outputs."""
-    found, rungs = effects(page), ladder(page)
-    for name, table in (("effects", found), ("ladder", rungs)):
-        page.write(f"notebook_{name}", table)
-    return tables(found, rungs)
+    return tables(page.write("notebook_effects", effects(page)), page.write("notebook_ladder", ladder(page)))
 
 
 def tables(found: pd.DataFrame, checks: pd.DataFrame) -> dict[str, str]:

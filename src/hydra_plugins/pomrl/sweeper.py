@@ -1,0 +1,85 @@
+"""The default sweeper: the product of axes, where several published sweeps have each their own."""
+
+from collections.abc import Sequence
+from contextlib import redirect_stderr
+from dataclasses import dataclass
+from io import StringIO
+from itertools import chain, product
+from math import prod
+from pathlib import Path
+from typing import Any
+
+from hydra.core.config_store import ConfigStore
+from hydra.core.plugins import Plugins
+from hydra.core.utils import JobReturn
+from hydra.plugins.sweeper import Sweeper
+from hydra.types import HydraContext, TaskFunction
+from omegaconf import DictConfig, OmegaConf
+
+
+@dataclass
+class SweeperConfig:
+    """The parameters of the sweeper."""
+
+    _target_: str = "hydra_plugins.pomrl.sweeper.ProductSweeper"
+    params: dict[str, str] | None = None
+    """The axes: for each key its values, separated by commas."""
+
+
+ConfigStore.instance().store(group="hydra/sweeper", name="pomrl", node=SweeperConfig, provider="pomrl")
+
+
+class ProductSweeper(Sweeper):
+    """Launches all jobs of a sweep at once, as Hydra's basic sweeper does; `experiment=a,b` has the axes of both."""
+
+    def __init__(self, params: dict[str, str] | None = None) -> None:
+        self.params = params
+
+    def setup(self, *, hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig) -> None:
+        self.config: Any = config
+        self.launcher: Any = Plugins.instance().instantiate_launcher(
+            hydra_context=hydra_context, task_function=task_function, config=config
+        )
+
+    def sweep(self, arguments: list[str]) -> Sequence[JobReturn]:
+        """Launch the jobs of these words; of too many, only an estimate is printed."""
+        from pomrl.commands.errors import JobError
+
+        try:
+            jobs = self._jobs(arguments)
+            self._write_configuration()
+            returned = self.launcher.launch(jobs, initial_job_idx=0) if jobs else []
+            with redirect_stderr(StringIO()):  # Hydra's line about it
+                for job in returned:
+                    _ = job.return_value  # which raises what a job has raised
+        except Exception as error:
+            raise JobError from error
+        return returned
+
+    def _jobs(self, words: list[str]) -> list[list[str]]:
+        """Return the overrides of each job; none after an estimate of more than a person may want."""
+        from pomrl.commands.computing import estimate_large
+        from pomrl.configuration.composed import MOST_JOBS
+        from pomrl.configuration.composition import Composer
+        from pomrl.configuration.parsing import parse
+        from pomrl.configuration.sweeps import expand
+
+        composer = Composer.of_hydra(self.config.hydra)
+        choices = expand(composer, words, self.params)
+        count = sum(prod(map(len, of_sweep)) for of_sweep in choices)
+        jobs = (list(job) for job in chain.from_iterable(product(*of_sweep) for of_sweep in choices))
+        if count > MOST_JOBS:
+            first = next(jobs)
+            experiment = parse(composer.one(first))
+            if not experiment.request.yes:
+                estimate_large(experiment, count)
+                return []
+            jobs = chain([first], jobs)
+        return list(jobs)
+
+    def _write_configuration(self) -> None:
+        """Write multirun.yaml, where Hydra's basic sweeper writes it."""
+        if self.config.hydra.output_subdir is not None:
+            folder = Path(self.config.hydra.sweep.dir)
+            folder.mkdir(parents=True, exist_ok=True)
+            OmegaConf.save(self.config, folder / "multirun.yaml")

@@ -1,0 +1,66 @@
+"""The experiments of all published sweeps under the variants of their studies, as plain data.
+
+The text of this module is also executed by other versions of this package, to compose what those publish. So it uses
+nothing of the package but what all of them have.
+"""
+
+import hashlib
+import json
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from pomrl.configuration.composed import ConfigError
+from pomrl.configuration.settings import flat_settings, scientific_settings
+from pomrl.configuration.study import Study, shipped_studies
+from pomrl.configuration.sweeps import Setting
+from pomrl.store import signature
+
+
+def compose_published() -> Iterator[dict[str, Any]]:
+    """Yield the experiments of each published sweep under each variant in which it has a meaning.
+
+    Yields:
+        study, sweep, variant, a digest of the scientific settings of all experiments, and for each experiment the
+        values that the sweep varies, its flat settings and its signature.
+    """
+    for line, settings in _published():
+        yield {**line, "digest": digest(settings), "experiments": [*map(_plain, settings)]}
+
+
+def digest_published() -> Iterator[dict[str, Any]]:
+    """Yield study, sweep, variant, number of experiments and digest for each of the same."""
+    for line, settings in _published():
+        yield {**line, "experiments": len(settings), "digest": digest(settings)}
+
+
+def _published() -> Iterator[tuple[dict[str, str], list[Setting]]]:
+    for study in shipped_studies():
+        for variant in study.variants:
+            for sweep in study.sweeps if variant.sweeps is None else variant.sweeps:
+                if settings := _settings(study, sweep, variant):
+                    yield {"study": study.name, "sweep": sweep, "variant": variant.name}, settings
+
+
+def _settings(study: Study, sweep: str, variant: Any) -> list[Setting]:
+    """Return the experiments of a sweep; none where the variant has no meaning in it."""
+    try:
+        return study.settings(sweep, variant)
+    except ConfigError:
+        return []
+
+
+def digest(settings: Sequence[Setting]) -> str:
+    """Return 12 hex digits of a digest of all that can change a number of experiments, but for code."""
+    content = [scientific_settings(setting.experiment) for setting in settings]
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:12]
+
+
+def _plain(setting: Setting) -> Mapping[str, Any]:
+    experiment = setting.experiment
+    flat = flat_settings(scientific_settings(experiment), experiment.options)
+    return {"varied": setting.varied, "settings": flat, "signature": signature(experiment)}
+
+
+if __name__ == "__main__":
+    json.dump(list(compose_published()), sys.stdout)

@@ -1,0 +1,223 @@
+"""What a change of this repository does to published sweeps: the second half of `pomrl diff`, for OLD..NEW of git."""
+
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+import tarfile
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pandas as pd
+
+from pomrl import store
+from pomrl.commands import published_sweeps
+from pomrl.commands.terminal import print_frame, printable
+from pomrl.configuration.composed import ConfigError
+from pomrl.results.comparison import LOSS_AT_LARGEST, Side, differences, loss_differences, same_problem
+from pomrl.results.losses import Losses
+from pomrl.results.tables import markdown_text
+from pomrl.store import StoredExperiment
+
+RANGE = re.compile(r"([^\s=]*[^\s=./])\.\.([^\s=./][^\s=]*)?")
+"""Two revisions of git as `git diff` has them; without the second one, the files as they are."""
+
+Published = Mapping[tuple[str, str, str], Mapping[str, Any]]
+"""What `compose_published` yields, by study, sweep and variant."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """One experiment of a published sweep, of which one side may be missing."""
+
+    sweep: str
+    variant: str
+    varied: Mapping[str, Any]
+    old: Mapping[str, Any] | None
+    new: Mapping[str, Any] | None
+
+    @cached_property
+    def what(self) -> str:
+        """The settings that differ, as `key: old -> new` separated by semicolons."""
+        if self.old is None or self.new is None:
+            return "experiments that are added" if self.old is None else "experiments that are removed"
+        changed = differences([self.old["settings"], self.new["settings"]])
+        return "; ".join(f"{key}: {old} -> {new}" for key, (old, new) in changed.items())
+
+    @cached_property
+    def sides(self) -> tuple[Side | None, Side | None]:
+        """The two sides with their stored losses; None where a side is missing or not stored."""
+        return _side(self.old), _side(self.new)
+
+
+def _side(experiment: Mapping[str, Any] | None) -> Side | None:
+    stored = StoredExperiment(store.root() / experiment["signature"]) if experiment else None
+    if not experiment or not stored or not (runs := stored.complete()):
+        return None
+    return Side(stored.signature, experiment["settings"], Losses.of_stored(stored, runs, None))
+
+
+def parse_range(word: str) -> tuple[str, str] | None:
+    """Return the two revisions that a word names, of which the second may be empty; None if it is something else."""
+    match = None if Path(word).exists() else RANGE.fullmatch(word)
+    return (match[1], match[2] or "") if match else None
+
+
+def compare_revisions(old: str, new: str, form: str) -> bool:
+    """Print what differs between the published sweeps of two revisions; return whether anything does.
+
+    Raises:
+        ConfigError: A revision does not exist, or its sweeps cannot be composed.
+    """
+    before, after = compose_revisions(old, new)
+    changes = [change for key in {**before, **after} for change in _changes(key, before.get(key), after.get(key))]
+    if form == "csv":
+        print_frame(_sweeps(changes, what=True), form)
+    else:
+        _print_changes(changes, form)
+        _print_code(before, after)
+        if not changes:
+            print("no published sweep has other settings")
+    return bool(changes)
+
+
+def compose_revisions(old: str, new: str) -> tuple[Published, Published]:
+    """Return the published sweeps of two revisions of the repository, each composed by its own code.
+
+    Args:
+        old: The first revision.
+        new: The second one; empty for the files as they are.
+
+    Raises:
+        ConfigError: A revision does not exist, or its sweeps cannot be composed.
+    """
+    with ExitStack() as stack:
+        folders = [_checkout(revision, Path(stack.enter_context(TemporaryDirectory()))) for revision in (old, new)]
+        processes = [stack.enter_context(_compose(folder)) for folder in folders]
+        ended = [process.communicate() for process in processes]
+        for revision, process, (_, errors) in zip((old, new), processes, ended, strict=True):
+            if process.returncode:
+                reason = (errors.decode().strip().splitlines() or ["no reason given"])[-1]
+                raise ConfigError(f"{revision or 'files as they are'}: its sweeps cannot be composed ({reason})")
+    before, after = ({_key(line): line for line in json.loads(out)} for out, _ in ended)
+    return before, after
+
+
+def _key(line: Mapping[str, Any]) -> tuple[str, str, str]:
+    return line["study"], line["sweep"], line["variant"]
+
+
+def _checkout(revision: str, folder: Path) -> Path:
+    """Return the top of the repository, or a copy of a revision of it in a folder."""
+    top = Path(_git("rev-parse", "--show-toplevel").decode().strip())
+    if revision:
+        archive = io.BytesIO(_git("-C", str(top), "archive", "--format=tar", revision, "--", "src", "conf"))
+        with tarfile.open(fileobj=archive) as files:
+            files.extractall(folder, filter="data")
+    return folder if revision else top
+
+
+def _git(*words: str) -> bytes:
+    """Return the output of git; ConfigError with its last line if it fails."""
+    try:
+        return subprocess.run(["git", *words], check=True, capture_output=True).stdout
+    except FileNotFoundError as error:
+        raise ConfigError("git is not installed, and revisions are its") from error
+    except subprocess.CalledProcessError as error:
+        raise ConfigError(f"git {words[0]}: {error.stderr.decode().strip().splitlines()[-1]}") from error
+
+
+def _compose(folder: Path) -> subprocess.Popen[bytes]:
+    """Start composing what the code in a folder publishes."""
+    text = Path(published_sweeps.__file__).read_text(encoding="utf-8")
+    environment = {**os.environ, "PYTHONPATH": str(folder / "src")}
+    command = [sys.executable, "-P", "-c", text]
+    return subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def _changes(
+    key: tuple[str, str, str], old: Mapping[str, Any] | None, new: Mapping[str, Any] | None
+) -> Iterator[Change]:
+    """Yield the experiments of a sweep that differ, matched by the values that the sweep varies."""
+    if old and new and old["digest"] == new["digest"]:
+        return
+    sides = [_by_varied(side) for side in (old, new)]
+    for varied in {**sides[0], **sides[1]}:
+        a, b = (side.get(varied) for side in sides)
+        if a is None or b is None or differences([a["settings"], b["settings"]]):
+            experiment = a or b or {}
+            yield Change(f"{key[0]}/{key[1]}", key[2], experiment["varied"], a, b)
+
+
+def _by_varied(side: Mapping[str, Any] | None) -> dict[str, Mapping[str, Any]]:
+    return {repr(experiment["varied"]): experiment for experiment in (side["experiments"] if side else ())}
+
+
+def _print_changes(changes: Sequence[Change], form: str) -> None:
+    """Print each change of settings with the sweeps that have it, and what it does to losses."""
+    groups: defaultdict[str, list[Change]] = defaultdict(list)
+    for change in changes:
+        groups[change.what].append(change)
+    for what, group in groups.items():
+        print(f"### {markdown_text(printable(what))}\n" if form == "markdown" else printable(what))
+        print_frame(_sweeps(group), form)
+        print()
+        if len(losses := _losses(group)):
+            print_frame(losses, form)
+            print()
+
+
+def _sweeps(changes: Sequence[Change], *, what: bool = False) -> "pd.DataFrame":
+    """Return a row for each sweep: how many of its experiments change, and how many are stored on either side."""
+    rows: defaultdict[tuple[str, ...], list[Change]] = defaultdict(list)
+    for change in changes:
+        rows[(change.what, change.sweep) if what else (change.sweep,)].append(change)
+    names = ["what", "sweep"] if what else ["sweep"]
+    return pd.DataFrame(
+        {
+            **dict(zip(names, key, strict=True)),
+            "variants": ", ".join(dict.fromkeys(change.variant for change in group)),
+            "experiments": len(group),
+            "stored before": sum(change.sides[0] is not None for change in group),
+            "stored after": sum(change.sides[1] is not None for change in group),
+        }
+        for key, group in rows.items()
+    )
+
+
+def _losses(changes: Sequence[Change]) -> "pd.DataFrame":
+    """Return the loss of the second side less that of the first, where both are stored; each pair once."""
+    rows: dict[tuple[str, str], dict[str, Any]] = {}
+    for change in changes:
+        a, b = change.sides
+        if a and b and a.losses and b.losses:
+            paired = same_problem(a, b)
+            values = " ".join(f"{key}={value}" for key, value in change.varied.items())
+            rows.setdefault(
+                (a.name, b.name),
+                {"sweep": change.sweep, "experiment": values, "runs": min(len(a.losses.loss), len(b.losses.loss))}
+                | {"paired": paired}
+                | loss_differences(a.losses, b.losses, paired=paired)[LOSS_AT_LARGEST].columns("difference"),
+            )
+    return pd.DataFrame(list(rows.values()))
+
+
+def _print_code(before: Published, after: Published) -> None:
+    """Print in how many sweeps settings are equal and code is not."""
+    both = [(before[key], after[key]) for key in before.keys() & after.keys()]
+    edited = [
+        1
+        for old, new in both
+        if old["digest"] == new["digest"]
+        and [one["signature"] for one in old["experiments"]] != [one["signature"] for one in new["experiments"]]
+    ]
+    if edited:
+        print(f"{len(edited)} of {len(both)} sweeps under variants have equal settings and other code")

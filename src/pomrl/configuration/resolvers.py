@@ -1,0 +1,43 @@
+"""The functions that YAML files call, such as `${half:${S}}`."""
+
+from typing import Any
+
+from omegaconf import OmegaConf
+
+from pomrl.configuration.sources import beside_the_package
+
+
+def _half(n: Any) -> Any:
+    """Return half of an integer, rounded down, and anything else as it is."""
+    return n // 2 if isinstance(n, int) else n
+
+
+def _all_but(part: int, n: Any) -> Any:
+    """Return an integer less a part of it, and anything else as it is."""
+    return n - part if isinstance(n, int) else n
+
+
+def _steps_to(horizon: Any) -> Any:
+    """Return the horizon, and 1 where there is none, which a problem without a horizon refuses."""
+    return 1 if horizon is None else horizon
+
+
+def _grid_to(gamma_eval: Any, horizon: Any = None) -> Any:
+    """Return the default grid: 0, 0.05, ..., 0.95 as far as they are below gamma_eval, and gamma_eval.
+
+    Where nothing ends after a horizon, 0.99 stands for a gamma_eval of 1, at which most estimates have no plan.
+    """
+    if not isinstance(gamma_eval, int | float):
+        return gamma_eval
+    gamma_eval = 0.99 if gamma_eval == 1 and horizon is None else gamma_eval
+    return OmegaConf.create([*(i / 20 for i in range(20) if i / 20 < gamma_eval), float(gamma_eval)])
+
+
+OF_NUMBERS = {"half": _half, "all_but": _all_but, "grid_to": _grid_to, "steps_to": _steps_to}
+"""The functions of numbers that YAML files call, such as `${half:${S}}`."""
+
+
+def register_resolvers() -> None:
+    """Make known to OmegaConf the functions that YAML files call."""
+    for name, function in {**OF_NUMBERS, "shipped": beside_the_package}.items():
+        OmegaConf.register_new_resolver(name, function, replace=True)

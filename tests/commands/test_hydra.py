@@ -1,0 +1,227 @@
+"""What Hydra's documentation says works here too: its flags, folders, launchers, sweepers and callbacks.
+
+The other promises that its users know are tested in their places: composition and golden files in
+`tests/configuration`, one-line errors in `test_run` and `test_bad_inputs`, estimates in `tests/running`.
+"""
+
+import os
+import subprocess
+import sys
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+from tests.support.computed import called
+from tests.support.settings import ROOT
+
+import pomrl
+from pomrl.commands import run
+
+command = partial(called, run)
+SMALL = ("T=2", "runs=3")
+
+pytestmark = pytest.mark.usefixtures("here")
+
+
+def hydra_folder(here: Path) -> Path:
+    (folder,) = (here / "outputs" / "hydra").glob("*/*")
+    return folder
+
+
+def in_process(*words: str) -> list[str]:
+    """Run `pomrl run` in a process of its own; return the lines of its output."""
+    process = [sys.executable, "-m", "pomrl", "run", *words]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    ended = subprocess.run(process, env=environment, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr
+    return ended.stdout.splitlines()
+
+
+def blocks(folders: list[str]) -> list[list[str]]:
+    """Return the names of blocks, which are digests of their content."""
+    return [sorted(path.name for path in Path(folder).glob("*.parquet")) for folder in folders]
+
+
+def test_hydras_version_is_the_one_whose_internals_are_used() -> None:
+    assert version("hydra-core") == "1.3.8"
+    users = [path for path in (ROOT / "src").rglob("*.py") if "hydra._internal" in path.read_text()]
+    assert [path.name for path in users] == ["composition.py"]
+
+
+class TestFilesOfHydra:
+    def test_those_of_one_experiment_lie_beside_its_results(self, here: Path) -> None:
+        _, lines, _ = command(*SMALL, "sigma=0.02")
+        folder = hydra_folder(here)
+        assert {path.name for path in (folder / ".hydra").iterdir()} == {"config.yaml", "overrides.yaml", "hydra.yaml"}
+        assert yaml.safe_load((folder / ".hydra" / "config.yaml").read_text())["sigma"] == 0.02
+        assert yaml.safe_load((folder / ".hydra" / "overrides.yaml").read_text()) == [*SMALL, "sigma=0.02"]
+        assert "3 of 3 runs" in (folder / "run.log").read_text()
+        jobs = pd.read_csv(folder / "jobs.csv")
+        assert jobs.to_numpy().tolist() == [[0, Path(lines[-1]).name, "T=2 runs=3 sigma=0.02"]]
+
+    def test_those_of_a_sweep_are_one_file_and_a_folder_for_each_job(self, here: Path) -> None:
+        _, lines, _ = command("-m", *SMALL, "sigma=0.01,0.02")
+        folder = hydra_folder(here)
+        assert {path.name for path in folder.iterdir()} == {"multirun.yaml", "jobs.csv", "run.log", "0", "1"}
+        assert yaml.safe_load((folder / "1" / ".hydra" / "config.yaml").read_text())["sigma"] == 0.02
+        assert pd.read_csv(folder / "jobs.csv")["signature"].tolist() == [Path(line).name for line in lines]
+
+    def test_many_jobs_have_one_table_and_folders_on_request(self, here: Path) -> None:
+        words = ("-m", "T=1", "runs=1", "seed=range(0,3)", "dry_run=true")
+        command(*words, "hydra.launcher.job_folders=2")
+        assert {path.name for path in hydra_folder(here).iterdir()} == {"multirun.yaml", "jobs.csv", "run.log"}
+        assert len(pd.read_csv(hydra_folder(here) / "jobs.csv")) == 3
+
+    @pytest.mark.parametrize("words", [(), ("-m", "sigma=0.01,0.02")])
+    def test_they_can_be_turned_off(self, words: tuple[str, ...], here: Path) -> None:
+        command(*words, *SMALL, "hydra.output_subdir=null")
+        assert {path.name for path in hydra_folder(here).iterdir()} <= {"run.log"}
+
+    def test_folders_have_the_names_that_are_asked_for(self, here: Path) -> None:
+        command(*SMALL, "hydra.run.dir=one", "hydra.job.name=mine", "hydra.verbose=true")
+        assert (here / "one" / ".hydra" / "config.yaml").exists()
+        assert (here / "one" / "mine.log").exists()
+        subdir = "hydra.sweep.subdir=${hydra.job.override_dirname}"
+        command("-m", *SMALL, "sigma=0.01,0.02", "hydra.sweep.dir=many", subdir)
+        assert (here / "many" / "T=2,runs=3,sigma=0.02" / ".hydra" / "hydra.yaml").exists()
+
+    def test_results_stay_where_they_are_when_a_job_changes_its_folder(self, here: Path) -> None:
+        _, lines, _ = command(*SMALL, "hydra.job.chdir=true")
+        assert Path(lines[-1]).parent == here / "outputs" / "runs"
+        assert command(*SMALL)[1][-1] == f"outputs/runs/{Path(lines[-1]).name}"
+
+
+CALLBACK = "+hydra.callbacks.{0}._target_=hydra.experimental.callbacks.{0}"
+
+
+class TestFlags:
+    @pytest.mark.parametrize("words", [(), ("-m", "sigma=0.01,0.02")])
+    def test_callbacks_are_called_and_a_pickled_job_is_run_again(self, words: tuple[str, ...], here: Path) -> None:
+        status, lines, said = command(*words, *SMALL, CALLBACK.format("PickleJobInfoCallback"))
+        assert status == 0, said
+        pickles = sorted((here / "outputs" / "hydra").rglob("config.pickle"))
+        assert len(pickles) == len(lines)
+        with pytest.warns(UserWarning, match="rerun"):
+            _, again, _ = command("--experimental-rerun", str(pickles[-1]))
+        assert again == lines[-1:]
+
+    def test_another_primary_configuration_and_another_folder_can_be_named(self, here: Path) -> None:
+        (here / "conf").mkdir()
+        (here / "conf" / "mine.yaml").write_text("defaults: [config, _self_]\nsigma: 0.02\nT: 2\nruns: 3\n")
+        _, lines, said = command("--config-dir", "conf", "-cn", "mine")
+        assert lines == command(*SMALL, "sigma=0.02")[1], said
+        assert command("-m", "--config-dir", "conf", "-cn", "mine", "sigma=0.02,0.03")[1][0] == lines[0]
+        folder = ROOT / "conf"
+        assert command("-cp", str(folder), *SMALL, "sigma=0.02")[1] == lines
+
+    def test_a_configuration_is_printed_and_nothing_is_run(self, here: Path) -> None:
+        assert yaml.safe_load("\n".join(command("--cfg", "job", "tag=x")[1]))["tag"] == "x"
+        assert command("--cfg", "hydra", "-p", "hydra.launcher")[1][1:] == [
+            "_target_: hydra_plugins.pomrl.launcher.JointLauncher",
+            "job_folders: 200",
+        ]
+        assert any("studies/beyond/conf" in line for line in command("--info", "searchpath")[1])
+        assert not (here / "outputs").exists()
+
+    def test_one_experiment_and_a_sweep_are_labelled_with_and_without_a_plus(self) -> None:
+        command(*SMALL, "tag=one")
+        command("-m", *SMALL, "+tag=two")
+        assert pomrl.find()["tags"].tolist() == ["one, two"]
+
+
+class TestSweeps:
+    @pytest.mark.parametrize(
+        ("axis", "values"),
+        [
+            ("sigma=0.01,0.02", [0.01, 0.02]),
+            ("sigma=choice(0.01,0.02)", [0.01, 0.02]),
+            ("m=range(2,5)", [2, 3, 4]),
+            ("m=sort(4,2,3,reverse=true)", [4, 3, 2]),
+            ("estimator=glob(*pomrl,exclude=ada*)", ["pomrl"]),
+            ("T='${m}',3", [5, 3]),
+        ],
+    )
+    def test_axes_are_those_of_hydras_grammar(self, axis: str, values: list[object], here: Path) -> None:
+        status, lines, said = command("-m", axis, "runs=1", "dry_run=true")
+        assert (status, len(lines)) == (0, len(values)), said
+        configurations = sorted(hydra_folder(here).glob("*/.hydra/config.yaml"))
+        key = axis.partition("=")[0]
+        if key != "estimator":
+            assert [yaml.safe_load(path.read_text())[key] for path in configurations] == values
+
+    def test_each_published_sweep_has_its_own_axes(self) -> None:
+        both = command("-m", "experiment=theory,pomrl/gamma_0", "dry_run=true")[1]
+        each = [command(f"experiment={name}", "dry_run=true")[1] for name in ("theory", "gamma_0")]
+        assert both == [*each[0], *each[1]]
+        assert min(map(len, each)) > 1
+
+    @pytest.mark.parametrize("by", [("--config-dir", "conf"), ("hydra.searchpath=[file://{here}/conf]",)])
+    def test_a_sweep_of_ones_own_is_found(self, by: tuple[str, ...], here: Path) -> None:
+        (here / "conf" / "experiment").mkdir(parents=True)
+        text = "# @package _global_\nT: 2\nhydra: {mode: MULTIRUN, sweeper: {params: {sigma: '0.01,0.02'}}}\n"
+        (here / "conf" / "experiment" / "mine.yaml").write_text(text)
+        words = [word.format(here=here) for word in by]
+        assert len(command(*words, "experiment=mine", "dry_run=true")[1]) == 2
+
+    def test_hydras_own_sweeper_launches_the_same_jobs(self) -> None:
+        words = ("-m", *SMALL, "sigma=0.01,0.02")
+        assert command(*words, "hydra/sweeper=basic")[1] == command(*words)[1]
+
+
+class TestLaunchers:
+    @pytest.mark.parametrize(
+        "launcher", ["basic", *(pytest.param(name, marks=pytest.mark.slow) for name in ("joblib", "submitit_local"))]
+    )
+    def test_others_store_the_same_bytes(self, launcher: str, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        words = ("-m", *SMALL, "sigma=0.01,0.02")
+        folders = command(*words)[1]
+        expected = blocks(folders)
+        monkeypatch.setenv("POMRL_OUTPUTS", "other")
+        in_process(*words, f"hydra/launcher={launcher}")
+        assert blocks([folder.replace("outputs", "other") for folder in folders]) == expected
+        assert len([*(here / "other" / "hydra").glob("*/*/[01]/.hydra/config.yaml")]) == 2
+
+    def test_a_job_that_fails_in_another_launcher_is_one_line(self) -> None:
+        status, _, said = command("-m", "sigma=0.01,-1", *SMALL, "hydra/launcher=basic")
+        assert (status, said.splitlines()[-1]) == (1, "sigma=-1: Input should be greater than or equal to 0")
+        assert "Traceback" not in said
+
+
+@pytest.mark.slow
+def test_optuna_finds_what_a_grid_finds(here: Path) -> None:
+    words = ("-m", "T=3", "runs=20", "seed=7")
+    grid = np.linspace(0.01, 1, 34).round(4).tolist()
+    in_process(
+        *words, "hydra/sweeper=optuna", "hydra.sweeper.n_trials=20", "hydra.sweeper.sampler.seed=1",
+        "estimator.start_deviation=interval(0.01,1)",
+    )  # fmt: skip
+    found = yaml.safe_load(next((here / "outputs" / "hydra").rglob("optimization_results.yaml")).read_text())
+    losses = pomrl.sweep(T=3, runs=20, seed=7, estimator__start_deviation=grid)
+    losses = losses[losses["gamma"] == 0.99]
+    of_grid = losses.groupby("estimator.start_deviation", observed=True)["planning_loss"].mean()
+    assert 0.01 <= found["best_params"]["estimator.start_deviation"] <= 1
+    assert found["best_value"] <= of_grid.min() + 0.05 * (of_grid.max() - of_grid.min())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["pomrl run", "python -m src.run"])
+def test_bash_completes_names_of_options(name: str) -> None:
+    script = "\n".join(command("-sc", "install=bash")[1])
+    asks = f"COMP_LINE='{name} T=2 estimator=ada'; COMP_POINT=${{#COMP_LINE}}; _pomrl_run; echo ${{COMPREPLY[@]}}"
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    ended = subprocess.run(
+        ["bash", "-c", f"{script}\n{asks}"],
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert ended.stdout.split() == ["estimator=ada_pomrl", "estimator=ada_pomrl_forgetting"]
+
+
+def test_other_shells_are_told() -> None:
+    assert "must be install=bash" in command("-sc", "install=zsh")[2]
