@@ -16,4 +16,4 @@ def outputs() -> Path:
     """
     if not (name := os.environ.get("POMRL_OUTPUTS", "outputs")):
         raise StoreError("POMRL_OUTPUTS must name a folder, got an empty text; without it, outputs go to outputs")
-    return Path(name)
+    return Path(name).expanduser()

@@ -66,14 +66,14 @@ def test_models_of_tasks_that_kept_the_decisions_of_a_log_are_those_of_its_frequ
     counts[0, :, 0] *= 3
     log = log_of(counts, np.ones(1))
     of_states = counts.sum(2) / counts.sum((2, 3))[..., None]
-    np.testing.assert_allclose(estimate_models(log, GAMMA).P[:, :, 0], of_states, atol=0.01)
+    np.testing.assert_allclose(estimate_models(log).P[:, :, 0], of_states, atol=0.01)
 
 
 def test_a_state_that_is_never_left_stays_and_pays_nothing():
     counts = np.zeros((1, 2, 1, 2), int)
     counts[0, 0, 0] = [1, 3]
     log = log_of(counts, np.full(1, 2.0))
-    found = estimate_models(log, GAMMA)
+    found = estimate_models(log)
     assert found.P[0, 1].tolist() == [[0.0, 1.0]] * 2
     assert found.R[0, 1].tolist() == [0.0, 0.0]
     assert (found.plans(1, np.array([GAMMA]))[0, 0]).tolist() == [0, KEEP]
@@ -85,5 +85,5 @@ def test_other_tasks_support_no_departure():
     counts[1, :, 1, 0] = 1000
     R = np.zeros((1, 2, 2, 2))
     R[:, :, 1] = 5.0
-    plan = estimate_models(log_of(counts, R), GAMMA).plans(5, np.array([GAMMA]))[0]
+    plan = estimate_models(log_of(counts, R)).plans(5, np.array([GAMMA]))[0]
     assert plan.tolist() == [[0, 0], [1, 1]]

@@ -1,5 +1,6 @@
 """Gains over a log: estimates without bias, limits that hold, and episodes that depend on something hidden."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -30,6 +31,10 @@ def drawn(steps: int, seed: int, noise: float = 0.0) -> Log:
     return replace(log, reward=log.reward + noise * rng.standard_normal(len(log.reward)))
 
 
+def parts_of(log: Log) -> Iterator[Judge]:
+    return judges(log, GAMMA, None, log.parts(PARTS, RNG), log.worst_ends)
+
+
 def true_gain(policies: np.ndarray) -> float:
     chance = np.where((policies == KEEP)[..., None], BEHAVIOUR, np.eye(A)[policies])
     return float(np.mean(_values(chance) - _values(np.broadcast_to(BEHAVIOUR, chance.shape))))
@@ -47,7 +52,7 @@ def gain(judge: Judge) -> tuple[float, float]:
 
 
 def test_a_part_corrects_what_the_others_say_and_its_errors_are_as_large_as_they_are_said_to_be():
-    found = np.array([[gain(judge) for judge in judges(drawn(60, seed), GAMMA, None, RNG)] for seed in range(60)])
+    found = np.array([[gain(judge) for judge in parts_of(drawn(60, seed))] for seed in range(60)])
     gains, said = found[..., 0].mean(-1), found[..., 1].sum(-1) / PARTS**2
     assert gains.mean() == pytest.approx(true_gain(POLICIES), abs=3 * gains.std() / np.sqrt(len(gains)))
     assert said.mean() == pytest.approx(gains.var(), rel=0.5)
@@ -56,7 +61,7 @@ def test_a_part_corrects_what_the_others_say_and_its_errors_are_as_large_as_they
 def test_a_wrong_model_is_corrected_by_what_it_did_not_see():
     errors = []
     for seed in range(20):
-        for judge in judges(drawn(60, seed), GAMMA, None, RNG):
+        for judge in parts_of(drawn(60, seed)):
             wrong = replace(judge.estimate, R=judge.estimate.R + np.array([0.0, 0.0, 0.5]))
             judge.estimate = wrong
             by_models = (wrong.values(POLICIES, GAMMA) - wrong.values(np.full((K, S), KEEP), GAMMA)).mean()
@@ -88,7 +93,7 @@ def test_limits_hold_and_nobody_is_told_to_change_and_loses(noise: float):
 
 
 def test_an_unseen_loss_is_the_worst_surprise_where_one_more_transition_counts_most():
-    (judge, *_) = judges(drawn(60, 0), GAMMA, None, RNG)
+    (judge, *_) = parts_of(drawn(60, 0))
     value, V = judge.value(POLICIES), judge.estimate.values(POLICIES, GAMMA)
     loss = value.surprise.max()
     assert (value.surprise == loss).all()
@@ -124,7 +129,7 @@ def test_nothing_unseen_happens_in_a_state_that_is_never_left():
     models = P.copy()
     models[:, 2] = np.eye(S)[2]
     log = log_of(np.random.default_rng(0).multinomial(60, models), R)
-    for judge in judges(log, GAMMA, None, RNG):
+    for judge in parts_of(log):
         surprise = judge.value(POLICIES).surprise
         assert (surprise[:, 2] == 0.0).all()
         assert (surprise[:, [0, 1, 3]] > 0.0).all()

@@ -9,6 +9,7 @@ import pytest
 import pomrl
 from pomrl.models_and_logs.log_tables import COLUMNS
 from pomrl.models_and_logs.logs import Log
+from pomrl.models_and_logs.models import END
 from pomrl.science.data import Batch
 from pomrl.science.estimators.empirical_bayes import EmpiricalBayes
 from pomrl.science.estimators.estimator import Truth
@@ -53,12 +54,12 @@ def test_transitions_are_counted_under_their_names():
         ("y", NAMES[0], "wait", 2.0, NAMES[0]),
     ]
     frame = pd.DataFrame(rows, columns=["id", "from", "what", "paid", "to"])
-    log = pomrl.from_log(frame, task="id", state="from", action="what", reward="paid", next_state="to")
+    log = pomrl.from_log(frame, task="id", state="from", action="what", reward="paid", next_state="to", ends=[3.5])
     assert (log.tasks, log.states, log.actions) == (("x", "y"), NAMES, ("go", "wait"))
     assert log.counts.sum() == 4
     assert (log.counts[0, 0, 0, 1], log.counts[0, 1, 0, 2], log.counts[1, 0, 1, 0]) == (2, 1, 1)
     assert log.sums(log.reward)[0, 0, 0, 1] == 4.0
-    assert log.remarks[0] == "state 3.5 is never left: it counts as an end that pays nothing"
+    assert log.remarks[0] == "state 3.5 is an end, after which nothing is paid"
     assert log.remarks[1].startswith("1 pairs of a state and an action are in no task: they are never planned")
     plan = log.model(log.new_task()).plan([0.9])
     assert plan.policies[0, 1] == 0  # the pair that no task has a transition from is not planned
@@ -109,12 +110,14 @@ ONE_ROW = {"state": 0, "action": 0, "reward": 1.0, "next_state": 0}
 def test_an_episode_that_is_terminated_leads_to_an_end():
     frame = pd.DataFrame({"task": 0, "state": [0, 1, 1], "action": [0, 1, 1], "reward": 1.0, "next_state": [1, 0, 0]})
     log = pomrl.from_log(frame.assign(done=[0, 1, 0]), terminated="done")
-    assert log.states == (0, 1, "end")
+    assert log.states == (0, 1, END)
     assert log.counts[0, 1, 1].tolist() == [1, 0, 1]
 
 
 def test_parts_keep_episodes_together_and_take_as_many_of_each_task():
-    frame = pd.DataFrame(ONE_ROW, range(120)).assign(task=np.repeat(["x", "y"], 60), run=np.arange(120) % 60 // 6)
+    frame = pd.DataFrame(ONE_ROW, range(120)).assign(
+        task=np.repeat(["x", "y"], 60), run=np.arange(120) % 60 // 6, step=range(120)
+    )
     log = pomrl.from_log(frame.sample(frac=1.0, random_state=0), episode="run")
     part = log.parts(5, np.random.default_rng(0))
     of_episodes = pd.DataFrame({"task": log.places[0], "episode": log.episode, "part": part})
@@ -159,8 +162,8 @@ BAD = {
     ),
     "a column for two roles": (lambda path: pomrl.from_log(chain_log(), next_state="state"), "given twice"),
     "a huge log": (
-        lambda path: pomrl.from_log(pd.DataFrame({"task": 0} | ONE_ROW | {"next_state": range(100_000)})),
-        "1 tasks, 100000 states: the transition probabilities take",
+        lambda path: HUGE.new_task(),
+        r"1 tasks, 100000 states, for which model\(\) plans without a prior: the transition probabilities take",
     ),
     "known rewards of another shape": (
         lambda path: pomrl.from_log(chain_log()).with_rewards(np.zeros((4, 3))),

@@ -13,6 +13,7 @@ from tests.support.sample_models import sparse_queue
 
 import pomrl
 from pomrl.models_and_logs import sparse_models
+from pomrl.models_and_logs.models import END
 from pomrl.science.mdp import optimal_value, planning_loss, policy_value
 from pomrl.science.tasks.families.queue import Queue
 
@@ -37,8 +38,7 @@ def drawn() -> tuple[sparse.csr_array, np.ndarray]:
 
 def test_a_plan_has_optimal_policies_and_their_values_in_ascending_order():
     P, R = dense()
-    plan = pomrl.plan(P.tolist(), R.tolist(), GAMMAS[::-1])
-    assert plan.gammas.tolist() == GAMMAS
+    plan = pomrl.plan(P.tolist(), R.tolist(), GAMMAS)
     for g, gamma in enumerate(GAMMAS):
         np.testing.assert_allclose(plan.values[:, g], optimal_value(P, R, gamma), rtol=1e-12)
         np.testing.assert_allclose(policy_value(P, R, plan.policies[:, g], gamma), plan.values[:, g], rtol=1e-12)
@@ -56,7 +56,9 @@ def test_the_policy_changes_where_waiting_begins_to_pay(as_sparse: bool, monkeyp
     plan = pomrl.plan(sparse.csr_array(FLIP.reshape(-1, 2)), R, [0.5, 0.6, 0.7, 0.8])
     assert plan.changes.to_dict("list") == {"model": [0], "below": [0.6], "above": [0.7], "states": [1]}
     assert plan.policies[:, 0].tolist() == [1, 1, 0, 0]
-    assert pomrl.plan(FLIP, np.ones(2), GAMMAS).changes.empty  # where all actions are as good, no policy is better
+    assert pomrl.plan(
+        FLIP, np.ones(2), GAMMAS, axes="sas"
+    ).changes.empty  # where all actions are as good, no policy is better
 
 
 def test_rewards_have_all_forms():
@@ -76,11 +78,11 @@ def test_gymnasiums_table_ends_where_episodes_do():
         1: {0: [(1.0, 0, 9.0, False)], 1: [(1.0, 1, 0.0, False)]},
     }
     plan = pomrl.plan(table, None, [0.5])
-    np.testing.assert_allclose(plan.values, [[0.5 / (1 - 0.25), 0.0]])
-    table[0][1] = [(1.0, 1, 0.0, False)]  # the same state goes on, so that ends need one of their own
-    model = pomrl.from_gymnasium(table, states=["start", "goal"])
-    assert model.states == ("start", "goal", "end")
-    assert model.plan([0.5]).values[0, 2] == 0.0
+    start = 0.5 / (1 - 0.25)  # state 1 goes on by itself: it pays 9 and leads to the start
+    np.testing.assert_allclose(plan.values, [[start, 9.0 + 0.5 * start, 0.0]])
+    assert pomrl.from_gymnasium(table, states=["start", "end"]).states == ("start", "end", END)
+    table[1] = {0: [(1.0, 1, 0.0, True)], 1: [(1.0, 1, 0.0, False)]}  # it stays and pays nothing: no state is added
+    assert pomrl.from_gymnasium(table).states == (0, 1)
 
 
 def test_environments_of_gymnasium_are_planned():
@@ -144,19 +146,25 @@ BAD: dict[str, tuple[Callable[[], Any], str]] = {
         r"the row P\[1, 2, 1\]",
     ),
     "an array without rewards": (lambda: pomrl.plan(FLIP, None, [0.5]), "need rewards R"),
-    "sparse and dense": (lambda: pomrl.plan([ROWS[:S], np.eye(S)], R, [0.5]), r"P\[1\] has to be a sparse"),
+    "sparse and dense": (lambda: pomrl.plan([ROWS[:S], np.eye(S)], R, [0.5]), r"P\[1\] must be a sparse"),
     "actions before states": (
         lambda: pomrl.plan(dense()[0][0].swapaxes(0, 1), np.zeros(6), [0.5]),
-        r"P has to be \[..., S, A, S\], and is \[2, 6, 6\]: states",
+        r"P must be \[..., S, A, S\], states before actions, got \[2, 6, 6\]; axes='ass'",
     ),
-    "a name too many": (lambda: pomrl.from_arrays(FLIP, np.zeros(2), actions="aba"), "2 different names of actions"),
-    "a discount factor below 0": (lambda: pomrl.plan(FLIP, np.zeros(2), [0.5, -1.0]), r"gamma\[1\] = -1\.0"),
-    "no discount factors": (lambda: pomrl.plan(FLIP, np.zeros(2), []), "gammas have to be"),
+    "a name too many": (
+        lambda: pomrl.from_arrays(FLIP, np.zeros(2), actions="aba", axes="sas"),
+        "actions must have 2 different names",
+    ),
+    "a discount factor below 0": (
+        lambda: pomrl.plan(FLIP, np.zeros(2), [0.5, -1.0], axes="sas"),
+        r"gamma\[1\] = -1\.0",
+    ),
+    "no discount factors": (lambda: pomrl.plan(FLIP, np.zeros(2), [], axes="sas"), "gammas must be"),
     "no table": (lambda: pomrl.from_gymnasium(object()), "object has no table of transitions P"),
     "models that do not fit": (lambda: pomrl.plan(dense()[0], np.zeros((2, 6, 2)), [0.5]), "the same models"),
     "a sparse row that sums to more": (lambda: pomrl.plan(changed(16, 1.5), R, GAMMAS), r"P\[5, 1\] is no distr"),
-    "an action of another size": (lambda: pomrl.plan([EACH[0], ROWS], R, GAMMAS), r"P\[1\] has to be a sparse"),
-    "rewards of another shape": (lambda: pomrl.plan(ROWS, R[:-1], GAMMAS), r"R has to be \[S\] or \[S, A\] = \[200"),
+    "an action of another size": (lambda: pomrl.plan([EACH[0], ROWS], R, GAMMAS), r"P\[1\] must be a sparse"),
+    "rewards of another shape": (lambda: pomrl.plan(ROWS, R[:-1], GAMMAS), r"R must be \[S\] or \[S, A\] = \[200"),
 }
 
 

@@ -18,7 +18,7 @@ def found() -> RunnersUp:
     counts[0, 0, :, 0] = (30, 20, 40, 9)  # of the last action, which pays most, too few
     counts[1, 0, :, 0] = (50, 3, 2, 9)
     log = log_of(counts, np.array([1.0, 3.0, 2.0, 4.0])[:, None])
-    return runners_up(log, estimate_models(log, GAMMA), np.array([[1], [0]]), SUPPORT, GAMMA)
+    return runners_up(log, estimate_models(log), np.array([[1], [0]]), SUPPORT, GAMMA)
 
 
 def test_the_runner_up_is_the_best_other_action_that_was_tried_often(found: RunnersUp):
@@ -39,7 +39,7 @@ def test_probabilities_are_as_often_right_as_they_say():
     task, action = np.repeat(np.arange(400), 20), np.tile(np.repeat([0, 1], 10), 400)
     columns = {"task": task, "state": 0, "action": action, "reward": worth[task, action] + rng.normal(0.0, 3.0, 8000)}
     log = pomrl.from_log(pd.DataFrame(columns).assign(next_state=0))
-    estimate = estimate_models(log, GAMMA)
+    estimate = estimate_models(log)
     policies = estimate.plans(SUPPORT, np.array([GAMMA]))[0]
     said = runners_up(log, estimate, policies, SUPPORT, GAMMA).probability[:, 0]
     better = np.take_along_axis(worth, policies, 1)[:, 0] == worth.max(1)

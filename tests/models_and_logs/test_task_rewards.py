@@ -9,6 +9,9 @@ from pomrl.models_and_logs.departures import KEEP
 from pomrl.models_and_logs.log_tables import COLUMNS
 from pomrl.models_and_logs.task_rewards import LearnedRewards, learn_rewards
 
+INDEPENDENT = pytest.mark.filterwarnings("ignore:'next_state' has nothing to do with states and actions")
+"""Next states are drawn without regard to states and actions."""
+
 
 def sums(tasks: int, noise: float, by_task: float, seed: int = 0, visits: int = 3) -> tuple[np.ndarray, ...]:
     """Counts, sums of rewards and of their squares in 3 states and 2 actions, and the true R(s, a, s') of each task."""
@@ -67,6 +70,7 @@ def two_kinds_of_tasks() -> pd.DataFrame:
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
+@INDEPENDENT
 def test_tasks_that_pay_for_different_actions_are_planned_by_their_own_rewards():
     report = pomrl.horizon_report(pomrl.from_log(two_kinds_of_tasks()), 0.9)
     policies = report.recommendation.policies
@@ -74,6 +78,7 @@ def test_tasks_that_pay_for_different_actions_are_planned_by_their_own_rewards()
     assert report.improvement.lower > 3.0  # random actions earn 5, the right ones 10
 
 
+@INDEPENDENT
 def test_known_rewards_take_the_place_of_those_of_the_log():
     log = pomrl.from_log(two_kinds_of_tasks())
     R = np.zeros((3, 2))

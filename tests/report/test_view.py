@@ -48,6 +48,9 @@ def test_it_shows_means_and_intervals_of_what_is_stored(browser: Browser) -> Non
         visit.click("#sort-sigma")
         visit.click("#sort-sigma")
         assert other.signature in (rows.first.text_content() or "")
+        for words, count in {"sigma<0.02": 1, "Sigma<=0.02": 2, "sigma>0.01 runs>=5": 1}.items():
+            visit.fill("#words", words)
+            assert visit.text_content("#count") == f"{count} of 2 experiments."
         visit.fill("#words", "runs<5 sigma=0.01")
         visit.click("#experiments input")
         visit.select_option("#group", "sigma")

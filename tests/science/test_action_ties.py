@@ -7,11 +7,13 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 from tests.support.sample_models import models_with_equal_actions, models_with_twin_states, sampled_models
 
 from pomrl.models_and_logs import sparse_models
+from pomrl.models_and_logs.models import from_arrays
 from pomrl.science import planners
-from pomrl.science.mdp import LARGEST_GAMMA_EVAL, Criterion, optimal_value, planning_loss
+from pomrl.science.mdp import LARGEST_GAMMA_EVAL, Criterion, LossNorm, optimal_value, planning_loss
 from pomrl.science.planners import BackwardInduction, PolicyIteration, ValueIteration
 from pomrl.science.solvers import action_ties, compiled, evaluation, policy_stacks, relative_values, sparse
 from pomrl.science.solvers.policy_values import distinct_policy_values
@@ -226,15 +228,15 @@ def test_plans_without_a_discount_or_over_a_horizon_know_no_unit_and_no_penalty(
 
 
 @pytest.mark.parametrize("norm", ["max", "mean"])
-def test_losses_of_sparse_models_know_no_unit_and_no_penalty(norm: str) -> None:
+def test_losses_of_sparse_models_know_no_unit_and_no_penalty(norm: LossNorm, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sparse_models, "is_small", lambda _: False)
     P, R = drawn(1, 5, 3)
-    rows = sparse_models.sparse.csr_array(P.reshape(-1, 5))
+    rows = csr_array(P.reshape(-1, 5))
     policies = np.random.default_rng(0).integers(0, 2, (6, 5))
-    losses = sparse_models.planning_losses(rows, np.c_[R[:, :2], R[:, :1] - 100.0], policies, 0.99, norm)  # type: ignore[arg-type]
+    losses = from_arrays(rows, np.c_[R[:, :2], R[:, :1] - 100.0]).planning_loss(policies, 0.99, norm)
     for fine, unit in ((1e12, 1.0), (1e12, 2.0**-60), (100.0, 1e-10)):
-        fined = np.c_[R[:, :2], R[:, :1] - fine] * unit
-        found = sparse_models.planning_losses(rows, fined, policies, 0.99, norm)  # type: ignore[arg-type]
-        np.testing.assert_allclose(found / unit, losses, rtol=0, atol=1e-9)
+        model = from_arrays(rows, np.c_[R[:, :2], R[:, :1] - fine] * unit)
+        np.testing.assert_allclose(model.planning_loss(policies, 0.99, norm) / unit, losses, rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize(("S", "sparse_rows"), [(70, False), (200, False), (200, True)])

@@ -1,8 +1,8 @@
 """Say what to change in the decisions of a log: `pomrl horizon LOG.parquet`.
 
-The command prints the recommendation and the largest changes. It writes a page, a figure, and tables of the recommended
-changes and of gains to a folder. With `--after OLD.parquet` it says instead whether what was promised for the old log
-came true in this one.
+The command prints what the audit of the log found, the recommendation and the largest changes. It writes a page, a
+figure, and tables of the recommended changes and of gains to a folder. With `--after OLD.parquet` it says instead
+whether what was promised for the old log came true in this one.
 """
 
 import argparse
@@ -13,7 +13,8 @@ from pomrl.commands.arguments import Parser
 from pomrl.commands.errors import one_line_errors
 from pomrl.commands.terminal import WIDTH, print_frame, printable
 from pomrl.models_and_logs.horizon_reports import HorizonReport, horizon_report
-from pomrl.models_and_logs.log_tables import COLUMNS, from_log
+from pomrl.models_and_logs.log_files import table_name
+from pomrl.models_and_logs.log_tables import Roles, read_log
 from pomrl.models_and_logs.logs import Log
 from pomrl.models_and_logs.promises import outcome
 from pomrl.outputs import outputs
@@ -21,39 +22,76 @@ from pomrl.outputs import outputs
 MOST_CHANGES = 20
 """The number of changes that are printed."""
 
+SEVERAL = "column, or A,B for several"
+"""What the columns of states and actions may be."""
+
 
 @one_line_errors(ValueError)
 def main(parser: Parser) -> None:
     """Run the command with the arguments of the process; exit with status 1 and one line where the log is wrong."""
     arguments = _arguments(parser)
-    columns = {column: getattr(arguments, column) for column in (*COLUMNS, "terminated", "episode")}
-    log = from_log(arguments.log, **columns)
-    if arguments.after:
-        _say(outcome(from_log(arguments.after, **columns), log, arguments.gamma_eval).words)
-        return
-    folder = arguments.output or outputs() / "horizon" / arguments.log.stem
-    if folder.exists() and any(folder.iterdir()):
+    folder = arguments.output or outputs() / "horizon" / table_name(arguments.log[0])
+    if not arguments.after and folder.exists() and any(folder.iterdir()):
         raise ValueError(
             f"{folder}: there is a report already, and nothing is overwritten; --output names another folder"
         )
+    log = _read(arguments, arguments.log)
+    if arguments.after:
+        old = _read(arguments, arguments.after)
+        _say(*(finding.line for each in (old, log) for finding in each.findings))
+        _say(outcome(old, log, arguments.gamma_eval).words)
+        return
     report = horizon_report(log, arguments.gamma_eval)
+    paths = _write(report, log, folder, arguments.log[0])
     _print(report, log)
-    for path in _write(report, log, folder, arguments.log):
+    for path in paths:
         print(path)
 
 
+def _read(arguments: argparse.Namespace, paths: list[Path]) -> Log:
+    """Return the log in some files, with the columns that the arguments name."""
+    several = {name: _several(getattr(arguments, name)) for name in ("state", "action", "next_state")}
+    names = ("task", "reward", "cost", "terminated", "episode", "time")
+    roles = Roles(**several, **{name: getattr(arguments, name) for name in names})
+    options = {name: getattr(arguments, name) for name in ("ends", "missing", "accept")}
+    return read_log(paths, roles, bins=_bins(arguments.bins), **options)
+
+
+def _several(names: str | None) -> str | list[str] | None:
+    return names.split(",") if names and "," in names else names
+
+
+def _bins(words: list[str]) -> dict[str, int]:
+    """Return the number of bins of each column; ValueError unless each word is COLUMN=NUMBER."""
+    found = dict[str, int]()
+    for word in words:
+        column, _, count = word.rpartition("=")
+        if not column or not count.isdigit() or int(count) < 2:
+            raise ValueError(f"--bins must be COLUMN=NUMBER, such as age=5, got {word!r}")
+        found[column] = int(count)
+    return found
+
+
 def _arguments(parser: Parser) -> argparse.Namespace:
-    parser.add_argument("log", type=Path, help="a table of transitions, LOG.parquet or LOG.csv")
-    for column in COLUMNS:
-        parser.add_argument(
-            f"--{column.replace('_', '-')}", metavar="COLUMN", default=column, help=f"its column (default {column})"
-        )
-    parser.add_argument("--terminated", metavar="COLUMN", help="the column that says where episodes have ended")
-    parser.add_argument("--episode", metavar="COLUMN", help="the column that says which episode a transition is of")
-    parser.add_argument("--gamma-eval", type=float, default=0.99, help="what policies are judged at (default 0.99)")
-    parser.add_argument("--after", type=Path, metavar="OLD", help="whether what the log OLD promised came true in LOG")
-    parser.add_argument("--output", type=Path, metavar="FOLDER", help="default: outputs/horizon/ and the log's name")
-    return parser.parse_args()
+    add = parser.add_argument
+    add("log", type=Path, nargs="+", help="tables of transitions: .parquet, .csv, .tsv, .jsonl, also .gz")
+    add("--task", metavar="COLUMN", help="its column (default task, if there is one)")
+    add("--state", metavar="COLUMN", default="state", help=f"its {SEVERAL} (default state)")
+    add("--action", metavar="COLUMN", default="action", help=f"its {SEVERAL} (default action)")
+    add("--reward", metavar="COLUMN", help="its column (default reward)")
+    add("--cost", metavar="COLUMN", help="the column of costs, in the place of rewards")
+    add("--next-state", metavar="COLUMN", help="its column (default next_state, or the state of the next row)")
+    add("--terminated", metavar="COLUMN", help="the column that says where episodes have ended")
+    add("--episode", metavar="COLUMN", help="the column that says which episode a transition is of")
+    add("--time", metavar="COLUMN", help="the column by which the rows of an episode are in order")
+    add("--ends", metavar="STATE", nargs="+", action="extend", default=[], help="states after which nothing is paid")
+    add("--bins", metavar="COLUMN=N", nargs="+", action="extend", default=[], help="numbers in a state, as N bins")
+    add("--missing", metavar="NAME", nargs="+", action="extend", default=[], help="names that mean: missing")
+    add("--accept", metavar="FINDING", nargs="+", action="extend", default=[], help="findings that are meant")
+    add("--gamma-eval", type=float, default=0.99, help="what policies are judged at (default 0.99)")
+    add("--after", type=Path, nargs="+", metavar="OLD", help="whether what the log OLD promised came true in LOG")
+    add("--output", type=Path, metavar="FOLDER", help="default: outputs/horizon/ and the log's name")
+    return parser.parse_intermixed_args()
 
 
 def _say(*sentences: str) -> None:
@@ -62,7 +100,7 @@ def _say(*sentences: str) -> None:
 
 
 def _print(report: HorizonReport, log: Log) -> None:
-    _say(*report.words, *log.remarks)
+    _say(*log.audit, *report.words[len(report.findings) :], *log.remarks)
     if len(report.changes):
         print_frame(report.changes.head(MOST_CHANGES).round({"gain": 3, "difference": 3, "probability": 2}))
         if len(report.changes) > MOST_CHANGES:
@@ -78,6 +116,6 @@ def _write(report: HorizonReport, log: Log, folder: Path, source: Path) -> list[
     paths = save(figure.draw(report), folder, "gains", Sidecar("gains", command=f"pomrl horizon {source}"))
     changes, page = folder / "changes.csv", folder / "report.html"
     report.changes.to_csv(changes, index=False)
-    shown = {"title": source.stem, "report": report, "log": log, "picture": (folder / "gains.png").read_bytes()}
+    shown = {"title": table_name(source), "report": report, "log": log, "picture": (folder / "gains.png").read_bytes()}
     page.write_text(render("log.html.j2", **shown), encoding="utf-8")
     return [page, changes, *paths]

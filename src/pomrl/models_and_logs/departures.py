@@ -77,18 +77,27 @@ class Estimate:
         return np.where(policies != KEEP, self.occupancy(policies, gamma) * advantage, 0.0)
 
 
-def estimate_models(log: Log, gamma: float, structure: Structure | None = None) -> Estimate:
+def estimate_models(
+    log: Log, structure: Structure | None = None, of_ends: Float[np.ndarray, " S"] | None = None
+) -> Estimate:
     """Return the models of the tasks of a log: posterior means under the prior that all tasks give, or a structure.
 
     The probabilities of actions are those of the task, with one more transition, which is shared out as in all tasks.
+
+    Args:
+        log: The transitions and rewards.
+        structure: What the models of tasks have in common, if that is known.
+        of_ends: What each state pays in each step if it is an end; by default `Log.worst_ends`.
     """
+    of_ends = log.worst_ends if of_ends is None else of_ends
     P = log.models if structure is None else structure.means(log.counts)
     R = np.stack([log.rewards.mean(task, model) for task, model in enumerate(P)])
-    P, R = log.playable(P, R, gamma)
+    P, R = log.playable(P, R, of_ends)
     visits = log.visits
     pooled = visits.sum(0) / np.maximum(visits.sum((0, 2)), 1)[:, None]
     chance = (visits + pooled) / (visits.sum(-1, keepdims=True) + 1.0)
     kept = np.einsum("ksa,ksat->kst", chance, P, optimize=True)
-    kept[:, ~log.seen.any(1)] = P[:, ~log.seen.any(1), 0]
+    kept[:, ~log.left] = P[:, ~log.left, 0]
+    of_kept = np.where(log.left, (chance * R).sum(-1), of_ends)
     P = np.concatenate([kept[:, :, None], P], 2)
-    return Estimate(P, np.concatenate([(chance * R).sum(-1, keepdims=True), R], -1), visits)
+    return Estimate(P, np.concatenate([of_kept[..., None], R], -1), visits)

@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 
 from pomrl.models_and_logs.departures import KEEP, Estimate, Policies, estimate_models
 from pomrl.models_and_logs.logs import Log
@@ -118,13 +118,23 @@ class Judge:
         return np.divide(occupancy, of_part, out=np.zeros(visits.shape), where=sampled & (of_part > 0))
 
 
-def judges(log: Log, gamma: float, structure: Structure | None, rng: np.random.Generator) -> Iterator[Judge]:
-    """Yield what each part of a log says of policies; how often actions were tried is known from the whole log."""
-    part, (_, state, _, following) = log.parts(PARTS, rng), log.places
+def judges(
+    log: Log, gamma: float, structure: Structure | None, part: Int[np.ndarray, " n"], of_ends: Float[np.ndarray, " S"]
+) -> Iterator[Judge]:
+    """Yield what each part of a log says of policies; how often actions were tried is known from the whole log.
+
+    Args:
+        log: The transitions and rewards.
+        gamma: The discount factor that policies are judged at.
+        structure: What the models of tasks have in common, if that is known.
+        part: The part of each transition (`Log.parts`).
+        of_ends: What each state pays in each step if it is an end.
+    """
+    _, state, _, following = log.places
     left, entered = (np.isin(np.arange(len(log.states)), states[state != following]) for states in (state, following))
     unentered = np.asarray(log.seen.any(1) & ~entered)
     for number in range(PARTS):
-        others = estimate_models(log.only(part != number), gamma, structure)
+        others = estimate_models(log.only(part != number), structure, of_ends)
         yield Judge(replace(others, visits=log.visits), log.only(part == number), gamma, left, unentered)
 
 
@@ -150,28 +160,64 @@ class Gains:
         """The limits, with one more transition."""
         return self.mean - self.unseen - self.quantile * np.hypot(self.deviation, self.unseen)
 
+    def least(self, other: "Gains") -> "Gains":
+        """Return for each way to plan the gain whose limit is lower."""
+        fields = [(self.mean, other.mean), (self.deviation, other.deviation), (self.unseen, other.unseen)]
+        own = self.lower <= other.lower
+        mean, deviation, unseen = (np.where(own, mine, others) for mine, others in fields)
+        return Gains(mean, deviation, unseen, max(self.quantile, other.quantile))
+
 
 def estimate_gains(
     log: Log, gammas: Float[np.ndarray, " G"], structure: Structure | None, rng: np.random.Generator
 ) -> Gains:
     """Return the gains of planning with each of `SUPPORTS` and each discount factor, in this order.
 
-    Policies are judged at the last discount factor.
+    Policies are judged at the last discount factor. Ends that nobody has declared may pay nothing, or the worst that
+    the log shows, in each step: each plan has the lower limit of the two, and plans are those for the worst.
     """
-    size = len(SUPPORTS) * len(gammas)
-    means, unseen, covariance = np.zeros((2, size)), np.zeros(size), np.zeros((size, size))
-    for judge in judges(log, float(gammas[-1]), structure, rng):
-        plans = np.concatenate([judge.estimate.plans(support, gammas) for support in SUPPORTS])
+    part, worst = log.parts(PARTS, rng), log.worst_ends
+    worlds = [worst, np.zeros_like(worst)] if worst.any() else [worst]
+    totals = [_Total.of_size(len(SUPPORTS) * len(gammas)) for _ in worlds]
+    of_worlds = [judges(log, float(gammas[-1]), structure, part, of_ends) for of_ends in worlds]
+    for of_part in zip(*of_worlds, strict=True):
+        plans = np.concatenate([of_part[0].estimate.plans(support, gammas) for support in SUPPORTS])
+        for judge, total in zip(of_part, totals, strict=True):
+            total.add(judge, plans, len(log.tasks))
+    first, *others = [total.gains(rng) for total in totals]
+    for other in others:
+        first = first.least(other)
+    return first
+
+
+@dataclass(eq=False)
+class _Total:
+    """The sums over parts of what plans gain."""
+
+    means: Float[np.ndarray, "2 C"]
+    unseen: Float[np.ndarray, " C"]
+    covariance: Float[np.ndarray, "C C"]
+
+    @classmethod
+    def of_size(cls, size: int) -> "_Total":
+        """Return sums of nothing, for so many plans."""
+        return cls(np.zeros((2, size)), np.zeros(size), np.zeros((size, size)))
+
+    def add(self, judge: Judge, plans: Int[np.ndarray, "C K S"], tasks: int) -> None:
+        """Add what a part of the log says of plans."""
         kept = judge.value(np.full_like(plans[0], KEEP))
         different, which = np.unique(plans, axis=0, return_inverse=True)
         of_different = [judge.value(plan) - kept for plan in different]
         gains = [of_different[number] for number in which.ravel()]
-        means += np.transpose([(gain.by_models.mean(), gain.corrected.mean()) for gain in gains]) / PARTS
-        errors = np.stack([gain.errors for gain in gains]) / (PARTS * len(log.tasks))
-        covariance += errors @ errors.T
-        unseen = np.maximum(unseen, [gain.unseen / (PARTS * len(log.tasks)) for gain in gains])
-    deviation = np.sqrt(covariance.diagonal())
-    return Gains(means.min(0), deviation, unseen, _quantile(covariance, deviation, rng))
+        self.means += np.transpose([(gain.by_models.mean(), gain.corrected.mean()) for gain in gains]) / PARTS
+        errors = np.stack([gain.errors for gain in gains]) / (PARTS * tasks)
+        self.covariance += errors @ errors.T
+        self.unseen = np.maximum(self.unseen, [gain.unseen / (PARTS * tasks) for gain in gains])
+
+    def gains(self, rng: np.random.Generator) -> Gains:
+        """Return the gains of the plans."""
+        deviation = np.sqrt(self.covariance.diagonal())
+        return Gains(self.means.min(0), deviation, self.unseen, _quantile(self.covariance, deviation, rng))
 
 
 def _quantile(

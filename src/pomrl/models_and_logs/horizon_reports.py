@@ -5,7 +5,7 @@ itself support a change, and where the gain of all changes together is above 0 a
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,10 +13,11 @@ import pandas as pd
 from jaxtyping import Float, Int
 
 from pomrl.checks import check_memory
+from pomrl.models_and_logs.audit import LARGE_OFFSET
 from pomrl.models_and_logs.departures import KEEP, Estimate, estimate_models
 from pomrl.models_and_logs.gains import SUPPORTS, Gains, estimate_gains
 from pomrl.models_and_logs.logs import Log
-from pomrl.models_and_logs.models import ascending
+from pomrl.models_and_logs.model_input import read_gammas
 from pomrl.models_and_logs.recommendations import Improvement, Recommendation
 from pomrl.models_and_logs.runners_up import RunnersUp, runners_up
 from pomrl.models_and_logs.structure import Structure
@@ -61,6 +62,8 @@ class HorizonReport:
     gamma_eval: float
     warnings: list[str]
     """What else is to be known, a line each."""
+    findings: tuple[str, ...] = ()
+    """What the audit of the log found that weakens the advice, a line each; it stands above the advice."""
 
     def __repr__(self) -> str:
         return f"HorizonReport({self.words[0]})"
@@ -72,13 +75,14 @@ class HorizonReport:
 
     @property
     def words(self) -> list[str]:
-        """The recommendation, what a gain is, and the warnings as sentences."""
+        """What weakens the advice, the recommendation, what a gain is, and the warnings as sentences."""
         gains = (
             "A gain is what is earned more over the whole future, in units of rewards, where a reward one step later "
             f"counts γ_eval = {self.gamma_eval:g} times as much; it is a mean over tasks and states. Where no episode "
             f"ends, about {1 - self.gamma_eval:.2g} of it is gained in each step."
         )
-        return [self.recommendation.words, *([gains] if self.recommendation.changed.any() else []), *self.warnings]
+        advice = [self.recommendation.words, *([gains] if self.recommendation.changed.any() else [])]
+        return [*self.findings, *advice, *self.warnings]
 
     @property
     def gains(self) -> "pd.DataFrame":
@@ -111,11 +115,12 @@ def horizon_report(
             report would take too much memory.
     """
     check_memory(ARRAYS * 8 * int(np.prod(log.shape)), f"a report on {len(log.tasks)} tasks, {len(log.states)} states")
+    log = _centred(log)
     grid = _grid(gamma_eval, gammas)
     gains = estimate_gains(log, grid, structure, np.random.default_rng(seed))
     table = pd.DataFrame({"support": np.repeat(SUPPORTS, len(grid)), "gamma": np.tile(grid, len(SUPPORTS))})
     table = table.assign(gain=gains.mean, lower=gains.lower)
-    estimate = estimate_models(log, gamma_eval, structure)
+    estimate = estimate_models(log, structure)
     recommendation = _recommend(log, estimate, gains, table)
     policies = recommendation.policies
     of_states = estimate.gains(policies, gamma_eval)
@@ -127,13 +132,25 @@ def horizon_report(
         _tasks(log, recommendation, of_states),
         gamma_eval,
         _warnings(recommendation.improvement),
+        tuple(finding.line for finding in log.findings if finding.effect == "weakens"),
     )
+
+
+def _centred(log: Log) -> Log:
+    """Return a log without what its rewards have in common, where that costs digits and no state is an end.
+
+    Where no episode ends, a number that is added to all rewards changes no gain.
+    """
+    shift = float(np.median(log.paid))
+    if log.known is not None or not log.left.all() or abs(shift) <= LARGE_OFFSET * float(np.ptp(log.paid)):
+        return log
+    return replace(log, reward=log.reward - shift)
 
 
 def _grid(gamma_eval: float, gammas: Any) -> Float[np.ndarray, " G"]:
     """Return the discount factors to compare, ascending; gamma_eval is the last one."""
     check_gamma_eval(gamma_eval)
-    grid = ascending([gamma for gamma in GAMMAS if gamma <= gamma_eval] if gammas is None else gammas)
+    _, grid, _ = read_gammas([gamma for gamma in GAMMAS if gamma <= gamma_eval] if gammas is None else gammas)
     if grid[-1] > gamma_eval:
         raise ValueError(f"gamma = {grid[-1]:g} is above gamma_eval = {gamma_eval:g}; it has to be at most that")
     return np.unique([*grid, gamma_eval])

@@ -13,13 +13,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from jaxtyping import Bool, Float, Int
+from scipy import sparse
 from scipy.special import betaincinv
 
-from pomrl.models_and_logs.models import Model
+from pomrl.checks import check_memory
+from pomrl.models_and_logs.findings import Finding
+from pomrl.models_and_logs.models import END, Model, from_arrays
 from pomrl.models_and_logs.task_rewards import KnownRewards, LearnedRewards, learn_rewards
 from pomrl.science.data import Batch
 from pomrl.science.estimators.empirical_bayes import DirichletMemory, EmpiricalBayes
-from pomrl.science.mdp import check_gamma_eval
 from pomrl.science.solvers.evaluation import check_finite
 from pomrl.science.solvers.faces import float64
 
@@ -77,6 +79,10 @@ class Log:
     actions: tuple[Hashable, ...]
     known: Float[np.ndarray, "#K S A S"] | None = None
     """Rewards that are known, in the place of those of the log (`with_rewards`)."""
+    ends: frozenset[Hashable] = frozenset()
+    """The states that are declared to be ends: nothing is paid after them."""
+    findings: tuple[Finding, ...] = ()
+    """What the audit of the table says, what weakens advice first."""
 
     def __repr__(self) -> str:
         tasks, states, actions, _ = self.shape
@@ -94,7 +100,13 @@ class Log:
 
     @cached_property
     def counts(self) -> Int[np.ndarray, "K S A S"]:
-        """The number of transitions of each kind."""
+        """The number of transitions of each kind.
+
+        Raises:
+            ValueError: They would take too much memory; `model` needs none of them.
+        """
+        what = f"{len(self.tasks)} tasks, {len(self.states)} states, for which model() plans without a prior"
+        check_memory(3 * 8 * int(np.prod(self.shape)), what)
         return self.sums(None)
 
     def sums(self, values: Float[np.ndarray, " n"] | None) -> Any:
@@ -109,7 +121,30 @@ class Log:
     @cached_property
     def seen(self) -> Bool[np.ndarray, "S A"]:
         """Return whether any task has a transition from each pair."""
-        return self.visits.sum(0) > 0
+        return self._visits_in_all > 0
+
+    @property
+    def _visits_in_all(self) -> Int[np.ndarray, "S A"]:
+        """How often all tasks together have tried each action."""
+        _, S, A, _ = self.shape
+        _, state, action, _ = self.places
+        return np.bincount(state * A + action, minlength=S * A).reshape(S, A)
+
+    @property
+    def left(self) -> Bool[np.ndarray, " S"]:
+        """Whether transitions leave each state."""
+        return np.asarray(self.seen.any(1))
+
+    @property
+    def undeclared(self) -> Bool[np.ndarray, " S"]:
+        """Whether each state is never left, although nobody says that episodes end there."""
+        declared = [state is END or state in self.ends for state in self.states]
+        return np.asarray(~self.left & ~np.array(declared, bool))
+
+    @property
+    def worst_ends(self) -> Float[np.ndarray, " S"]:
+        """The least that undeclared ends may pay in each step: the least of the log, at most 0; 0 for other states."""
+        return np.where(self.undeclared, min(float(self.paid.min(initial=0.0)), 0.0), 0.0)
 
     @cached_property
     def rewards(self) -> LearnedRewards | KnownRewards:
@@ -177,11 +212,17 @@ class Log:
         return alpha / alpha.sum(-1, keepdims=True)
 
     @property
+    def audit(self) -> list[str]:
+        """What the audit of the table found, a line each; one line if it found nothing."""
+        lines = [finding.line for finding in self.findings]
+        return lines or [f"The audit of {len(self.cell):,} transitions found nothing that is wrong."]
+
+    @property
     def remarks(self) -> list[str]:
         """A line for each thing that the log does not say, and that is assumed in its place."""
-        ends = [self.states[state] for state in np.flatnonzero(~self.seen.any(1))]
-        lines = [f"state {name!r} is never left: it counts as an end that pays nothing" for name in ends]
-        if missing := int((~self.seen[self.seen.any(1)]).sum()):
+        ends = [self.states[state] for state in np.flatnonzero(~self.left & ~self.undeclared)]
+        lines = [f"state {name!r} is an end, after which nothing is paid" for name in ends]
+        if missing := int((~self.seen[self.left]).sum()):
             lines.append(f"{missing} pairs of a state and an action are in no task: they are never planned")
         if (judged := len(some_of(len(self.tasks)))) < len(self.tasks):
             lines.append(f"the prior is that of {judged} of the {len(self.tasks)} tasks, evenly spread")
@@ -203,30 +244,54 @@ class Log:
             raise ValueError(f"counts have to be {list(self.counts.shape[1:])} numbers of transitions")
         return Posterior(self.prior.alpha + found, self.states, self.actions)
 
-    def model(self, posterior: Posterior, gamma: float = 0.99) -> Model:
-        """Return the expected model, for `Model.plan` at discount factors up to this one.
+    def model(self, posterior: Posterior | None = None) -> Model:
+        """Return the expected model, for `Model.plan`; pairs without a transition in the log are not allowed.
 
-        A pair without a transition in the log pays so little that no plan contains it.
-
-        Raises:
-            ValueError: The discount factor is not in [0, 1).
+        Args:
+            posterior: What is believed of a task (`new_task`); None: the frequencies and mean rewards of all tasks
+                together, as a sparse matrix, which serves any number of states.
         """
-        check_gamma_eval(gamma)
+        if posterior is None:
+            return self._frequencies()
         mean = posterior.mean[None]
-        P, R = self.playable(mean, (mean * self.rewards.theta).sum(-1), gamma)
-        return Model(P[0], R[0], self.states, self.actions)
+        P, R = self.playable(mean, (mean * self.rewards.theta).sum(-1))
+        allowed = self.seen | ~self.left[:, None]
+        return Model(P[0], R[0], self.states, self.actions, allowed)
+
+    def _frequencies(self) -> Model:
+        """Return the model of the frequencies of all tasks together."""
+        _, S, A, _ = self.shape
+        _, state, action, following = self.places
+        visits = np.maximum(self._visits_in_all, 1)
+        ends = np.flatnonzero(~self.left)
+        last = (ends[:, None] * A + np.arange(A)).ravel()
+        pair = np.concatenate([state * A + action, last])
+        share = 1.0 / np.concatenate([visits.ravel()[pair[: len(state)]], np.ones(len(last))])
+        rows = sparse.csr_array((share, (pair, np.concatenate([following, np.repeat(ends, A)]))), shape=(S * A, S))
+        R = np.bincount(pair[: len(state)], self.paid, S * A).reshape(S, A) / visits
+        R[ends] = self.worst_ends[ends, None]
+        allowed = self.seen | ~self.left[:, None]
+        return from_arrays(rows, R, self.states, self.actions, allowed=allowed)
 
     def playable(
-        self, P: Float[np.ndarray, "n S A S"], R: Float[np.ndarray, "n S A"], gamma: float
+        self,
+        P: Float[np.ndarray, "n S A S"],
+        R: Float[np.ndarray, "n S A"],
+        of_ends: Float[np.ndarray, " S"] | None = None,
     ) -> tuple[Float[np.ndarray, "n S A S"], Float[np.ndarray, "n S A"]]:
-        """Return models and rewards in which ends are never left, and unseen pairs pay too little to be planned."""
+        """Return models and rewards in which ends are never left, and unseen pairs pay nothing.
+
+        Args:
+            P: Transition probabilities.
+            R: Expected rewards.
+            of_ends: What each state pays in each step if it is an end; by default `worst_ends`.
+        """
         P, R = P / P.sum(-1, keepdims=True), np.array(R)
-        ends = np.flatnonzero(~self.seen.any(1))
+        ends = np.flatnonzero(~self.left)
         P[:, ends] = 0.0
         P[:, ends, :, ends] = 1.0
-        low, high = min(float(R[:, self.seen].min()), 0.0), max(float(R[:, self.seen].max()), 0.0)
-        R[:, ~self.seen] = low - (high - low + 1.0) / (1.0 - gamma)
-        R[:, ends] = 0.0
+        R[:, ~self.seen] = 0.0
+        R[:, ends] = (self.worst_ends if of_ends is None else of_ends)[ends, None]
         return P, R
 
 

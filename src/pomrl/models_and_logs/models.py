@@ -10,24 +10,38 @@ actions.
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int, Shaped
 from scipy import sparse
 
-from pomrl.models_and_logs import sparse_models
-from pomrl.science.mdp import LossNorm, check_gamma_eval, expected_rewards, for_each_model, planning_loss
+from pomrl.models_and_logs import model_input, sparse_models
+from pomrl.models_and_logs.model_input import read_arrays, read_gammas, stand_ins
+from pomrl.science.mdp import LossNorm, check_gamma_eval, optimal_value
+from pomrl.science.model_axes import Axes
 from pomrl.science.planners import PolicyIteration
-from pomrl.science.solvers import evaluation
+from pomrl.science.solvers import action_ties, evaluation, faces, undiscounted
 from pomrl.science.solvers import sparse as large
-from pomrl.science.solvers.faces import float64
 
 if TYPE_CHECKING:
     import pandas as pd
 
-END = "end"
-"""The name of a state that is added where an episode ends."""
+
+class End(Enum):
+    """The state that is added where an episode ends; it is equal to no name that a model or a log can have."""
+
+    END = "end"
+
+    def __repr__(self) -> str:
+        return "end"
+
+    __str__ = __repr__
+
+
+END = End.END
+"""The state that is added where an episode ends."""
 
 Names = Iterable[Hashable]
 """Names of states or of actions, in the order of their indices."""
@@ -43,37 +57,108 @@ class Model:
     """Expected rewards R(s, a), in the user's units."""
     states: tuple[Hashable, ...]
     actions: tuple[Hashable, ...]
+    allowed: Bool[np.ndarray, "S A"]
+    """Whether each action may be taken in each state; rows and rewards of others count nowhere."""
 
     def __repr__(self) -> str:
         kind = "dense" if isinstance(self.P, np.ndarray) else "sparse"
         return f"Model(states={len(self.states)}, actions={len(self.actions)}, {kind})"
 
     def plan(self, gammas: Sequence[float] | np.ndarray) -> "Plan":
-        """Return optimal policies and values at discount factors in [0, 1); see `pomrl.plan`."""
-        grid = ascending(gammas)
-        if isinstance(self.P, np.ndarray):
-            policies, values = (of_stack[0] for of_stack in _plans(self.P[None], self.R[None], grid))
+        """Return optimal policies and values at discount factors; see `pomrl.plan`."""
+        given, grid, place = read_gammas(gammas)
+        P, R, which = self._playable()
+        model_input.check_scale(R, float(grid[-1]))
+        if isinstance(P, np.ndarray):
+            policies, values = (of_stack[0] for of_stack in _plans(P[None], R[None], grid))
+        elif grid[-1] < 1.0:
+            policies, values = large.plan(large.by_action(P, len(self.actions)), R, grid)
         else:
-            policies, values = large.plan(large.by_action(self.P, len(self.actions)), self.R, grid)
-        return Plan(grid, policies, values, self.states, self.actions)
+            raise ValueError("gamma = 1 must be planned with an array P [S, A, S], got a large sparse one")
+        policies = np.take_along_axis(which, policies.T.astype(np.intp), 1).T
+        return Plan(given, policies[place], values[place], self.states, self.actions)
+
+    def _playable(self) -> tuple[Any, Float[np.ndarray, "S A"], Int[np.ndarray, "S A"]]:
+        """Return P and R in which actions that are not allowed are copies of others, and which ones."""
+        which = stand_ins(self.allowed)
+        if self.allowed.all():
+            return self.P, self.R, which
+        states = np.arange(len(self.states))[:, None]
+        if isinstance(self.P, np.ndarray):
+            return self.P[states, which], self.R[states, which], which
+        return self.P[(states * len(self.actions) + which).ravel()], self.R[states, which], which
 
     def planning_loss(
-        self, policies: Int[np.ndarray, "G S"], gamma_eval: float, norm: LossNorm = "max"
+        self,
+        policies: Shaped[np.ndarray, "..."] | Sequence[Any],
+        gamma_eval: float,
+        norm: LossNorm = "max",
+        *,
+        start: Sequence[float] | np.ndarray | None = None,
     ) -> Float[np.ndarray, " G"]:
         """Return what policies lose in this model against an optimal one, as sums discounted by gamma_eval.
 
         Args:
-            policies: The indices of actions, such as `policies` of the plan of another model of the same states.
+            policies: The indices of actions, [G, S], such as `policies` of the plan of another model of the same
+                states; or the probabilities of actions, [G, S, A].
             gamma_eval: Discount factor of both values, in [0, 1).
             norm: Whether the loss is that of the worst state, or the mean over states.
+            start: The probability of each state to be the first one; the loss is then the mean over these.
 
         Raises:
             ValueError: The policies are none of this model, or gamma_eval is not in [0, 1) or too near to 1.
         """
-        if isinstance(self.P, np.ndarray):
-            check_gamma_eval(gamma_eval)
-            return planning_loss(self.P[None], self.R[None], np.asarray(policies)[None], gamma_eval, norm=norm)[0]
-        return sparse_models.planning_losses(self.P, self.R, policies, gamma_eval, norm)
+        check_gamma_eval(gamma_eval)
+        weights = self._weights(policies)
+        first = None if start is None else _check_start(start, len(self.states))
+        P, R, _ = self._playable()
+        model_input.check_scale(R, gamma_eval)
+        if isinstance(P, np.ndarray):
+            best = optimal_value(P[None], R[None], gamma_eval)[0]
+        else:
+            best = large.plan(large.by_action(P, R.shape[1]), R, np.array([gamma_eval]))[1][0]
+        V = np.stack([_policy_value(P, R, of_policy, gamma_eval) for of_policy in weights])
+        both = action_ties.have_both_signs(R)
+        size = np.stack([_policy_value(P, np.abs(R), w, gamma_eval) for w in weights]) if both else np.abs(V)
+        lost = action_ties.differences(best, V, size)
+        return lost @ first if first is not None else lost.max(1) if norm == "max" else lost.mean(1)
+
+    def _weights(self, policies: Any) -> Float[np.ndarray, "G S A"]:
+        """Return the probabilities of actions in each state, by each policy.
+
+        Raises:
+            ValueError: They are no policies of this model; the message names the first wrong index.
+        """
+        S, A = self.R.shape
+        given = np.asarray(policies)
+        if given.dtype.kind == "f" and given.ndim == 3 and given.shape[1:] == (S, A):
+            bad = ~(given >= 0.0).all(-1) | ~(np.abs(given.sum(-1) - 1.0) <= model_input.SIX_DIGITS * A)
+            faces.refuse(bad, given.sum(-1), "policy", "is the sum of no probabilities of actions")
+            weights = given / given.sum(-1, keepdims=True)
+        else:
+            indices = faces.policies(given, S, A)
+            if indices.ndim != 2:
+                raise ValueError(f"policies must be [G, S] or [G, S, A] with S, A = {S}, {A}, got {list(given.shape)}")
+            weights = np.eye(A)[indices]
+        faces.refuse((weights > 0.0) & ~self.allowed, weights, "policy", "takes an action that is not allowed")
+        return weights
+
+
+def _policy_value(
+    P: Any, R: Float[np.ndarray, "S A"], weights: Float[np.ndarray, "S A"], gamma: float
+) -> Float[np.ndarray, " S"]:
+    """Return the values of a policy that takes actions with these probabilities."""
+    if not isinstance(P, np.ndarray):
+        return sparse_models.chain_values(P, R, weights, gamma)
+    return evaluation.chain_value(np.einsum("sa,sat->st", weights, P), (weights * R).sum(1), gamma)
+
+
+def _check_start(start: Any, S: int) -> Float[np.ndarray, " S"]:
+    """Return the probabilities of first states; ValueError if they are none."""
+    found = faces.float64(start, "start")
+    if found.shape != (S,) or not (found >= 0.0).all() or not abs(found.sum() - 1.0) <= model_input.SIX_DIGITS * S:
+        raise ValueError(f"start must be a probability for each of {S} states, got {np.asarray(start).tolist()}")
+    return found / found.sum()
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +166,7 @@ class Plan:
     """Optimal policies and their values, for one model or for each of M models."""
 
     gammas: Float[np.ndarray, " G"]
-    """The discount factors, ascending."""
+    """The discount factors, as they were given."""
     policies: Int[np.ndarray, "*M G S"]
     """The index of the action in each state."""
     values: Float[np.ndarray, "*M G S"]
@@ -103,10 +188,11 @@ class Plan:
         """
         import pandas as pd  # here, because planning needs no tables, and pandas takes long to load
 
-        policies = self.policies.reshape(-1, *self.policies.shape[-2:])
+        gammas, order = np.unique(self.gammas, return_index=True)
+        policies = self.policies.reshape(-1, *self.policies.shape[-2:])[:, order]
         states = (policies[:, 1:] != policies[:, :-1]).sum(-1)
         model, g = np.nonzero(states)
-        columns = {"model": model, "below": self.gammas[g], "above": self.gammas[g + 1], "states": states[model, g]}
+        columns = {"model": model, "below": gammas[g], "above": gammas[g + 1], "states": states[model, g]}
         return pd.DataFrame(columns)
 
     def table(self) -> "pd.DataFrame":
@@ -123,36 +209,63 @@ class Plan:
         )
 
 
-def plan(P: Any, R: Any, gammas: Sequence[float] | np.ndarray) -> Plan:
+def plan(
+    P: Any,
+    R: Any,
+    gammas: Sequence[float] | np.ndarray,
+    *,
+    axes: Axes | None = None,
+    allowed: Any = None,
+    tolerance: float | None = None,
+) -> Plan:
     """Return the optimal policies of one model or of several, at each of several discount factors.
 
+    `pomrl.models_and_logs.model_input.CONVENTIONS` says how each form is read.
+
     Args:
-        P: Transition probabilities: an array [S, A, S], or [M, S, A, S] for M models; a SciPy sparse matrix [S A, S]
-            with row s A + a for the pair (s, a), or a sequence of one sparse matrix [S, S] for each action; or
+        P: Transition probabilities: an array [S, A, S], or [M, S, A, S] for M models; a list of one matrix [S, S] for
+            each action, dense or sparse; a SciPy sparse matrix [S A, S] with row s A + a for the pair (s, a); or
             Gymnasium's dictionary, whose `P[s][a]` lists tuples of probability, next state, reward and whether the
             episode ends.
-        R: Rewards: [S], [S, A] or [S, A, S], the last not with a large sparse P; for several models [S, A] or [S, A, S]
-            for all alike, [M, S, A] or [M, S, A, S]. None with Gymnasium's dictionary, which contains them.
-        gammas: Discount factors in [0, 1).
+        R: Rewards: [S], [S, A] or [S, A, S], the last as sparse matrices with a large sparse P; for several models
+            [S, A] or [S, A, S] for all alike, [M, S, A] or [M, S, A, S]. None with Gymnasium's dictionary, which
+            contains them.
+        gammas: Discount factors in [0, 1), in any order; 1 where every policy that is planned ends.
+        axes: "ass" if arrays have actions first, `P[a, s, s']`; "sas" says that they have states first.
+        allowed: Whether each pair is allowed, [S, A]; by default all but those that P and R rule out.
+        tolerance: How far sums of rows may be from 1; by default as far as numbers of six digits can be.
 
     Raises:
-        ValueError: P and R are no model, or a discount factor is outside of [0, 1); the message names the first index.
+        ValueError: P and R are no model, or a discount factor is wrong; the message names the first index.
     """
     if R is None:
         return from_gymnasium(P).plan(gammas)
-    if sparse_models.is_sparse(P) or (stack := float64(P, "P")).ndim != 4:
-        return from_arrays(P, R).plan(gammas)
-    rewards = for_each_model(float64(R, "R"), stack)
-    if rewards.shape[:1] != stack.shape[:1] or rewards.ndim < 3:
-        shapes = f"{list(stack.shape)}, {list(rewards.shape)}"
-        raise ValueError(f"P and R have to have the same models, and their shapes are {shapes}")
-    S, A = stack.shape[1:3]
-    grid = ascending(gammas)
-    policies, values = _plans(stack, _check_rewards(stack, rewards), grid)
-    return Plan(grid, policies, values, tuple(range(S)), tuple(range(A)))
+    arrays = read_arrays(P, R, axes, allowed, tolerance)
+    if arrays.R.ndim == 2:
+        return _make_model(arrays, None, None).plan(gammas)
+    given, grid, place = read_gammas(gammas)
+    M, S, A = arrays.R.shape
+    which = stand_ins(arrays.allowed)
+    model, state = np.arange(M)[:, None, None], np.arange(S)[:, None]
+    stack, rewards = (
+        each if arrays.allowed.all() else each[model, state, which] for each in (np.asarray(arrays.P), arrays.R)
+    )
+    model_input.check_scale(rewards, float(grid[-1]))
+    policies, values = _plans(stack, rewards, grid)
+    policies = np.take_along_axis(which[:, None], policies[..., None].astype(np.intp), -1)[..., 0]
+    return Plan(given, policies[:, place], values[:, place], tuple(range(S)), tuple(range(A)))
 
 
-def from_arrays(P: Any, R: Any, states: Names | None = None, actions: Names | None = None) -> Model:
+def from_arrays(
+    P: Any,
+    R: Any,
+    states: Names | None = None,
+    actions: Names | None = None,
+    *,
+    axes: Axes | None = None,
+    allowed: Any = None,
+    tolerance: float | None = None,
+) -> Model:
     """Return the model of arrays or sparse matrices, checked.
 
     Args:
@@ -160,27 +273,25 @@ def from_arrays(P: Any, R: Any, states: Names | None = None, actions: Names | No
         R: Rewards, as `pomrl.plan` takes them.
         states: Names of the states; by default 0, 1, ...
         actions: Names of the actions; by default 0, 1, ...
+        axes: The order of axes, as in `pomrl.plan`.
+        allowed: Whether each pair is allowed, as in `pomrl.plan`.
+        tolerance: How far sums of rows may be from 1, as in `pomrl.plan`.
 
     Raises:
         ValueError: P and R are no model; the message names the first wrong index.
     """
-    if sparse_models.is_sparse(P):
-        rows = sparse_models.pairs_of(P)
-        S, A = sparse_models.size_of(rows)
-        if not sparse_models.is_small(rows):
-            return _make_model(rows, sparse_models.check_rewards(rows, R), states, actions)
-        P = rows.toarray().reshape(S, A, S)
-    dense = float64(P, "P")
-    if dense.ndim != 3:
-        raise ValueError(f"P has to be [S, A, S] or sparse matrices, and its shape is {list(dense.shape)}")
-    return _make_model(dense, _check_rewards(dense, float64(R, "R")), states, actions)
+    arrays = read_arrays(P, R, axes, allowed, tolerance)
+    if arrays.R.ndim != 2:
+        raise ValueError(f"P must be one model, [S, A, S] or sparse matrices, got {len(arrays.R)} models")
+    return _make_model(arrays, states, actions)
 
 
 def from_gymnasium(environment: Any, states: Names | None = None, actions: Names | None = None) -> Model:
     """Return the model of an environment with a table of transitions, such as Gymnasium's toy texts, or of the table.
 
-    A state in which episodes end is never left, and pays nothing. Where other transitions lead there too, after which
-    the episode goes on, ends lead to a state of their own instead, whose name is "end".
+    An episode ends on a transition whose flag is true, and nothing follows. Such transitions lead to a state that is
+    added, `END`, unless all of them lead to states that are never left and pay nothing. Actions that a state lacks are
+    not allowed there.
 
     Args:
         environment: An environment with `unwrapped.P`, its id, such as "FrozenLake-v1", or P itself: `P[s][a]` lists
@@ -189,7 +300,7 @@ def from_gymnasium(environment: Any, states: Names | None = None, actions: Names
         actions: Names of the actions; by default 0, 1, ...
 
     Raises:
-        ValueError: There is no such environment or table, or it is no model.
+        ValueError: There is no such environment or table, or it is no model; the message names the first wrong entry.
     """
     table = environment
     if isinstance(environment, str):
@@ -202,16 +313,14 @@ def from_gymnasium(environment: Any, states: Names | None = None, actions: Names
         raise ValueError(f"{name} has no table of transitions P; arrays and matrices need rewards R")
     state, action, probability, following, reward, ends = _entries(table)
     S, A = len(table), int(action.max(initial=-1)) + 1
-    ending, moving_on = following[ends], following[(following != state) & ~ends]
-    extra = bool(np.isin(ending, moving_on).any())
-    following, total = np.where(ends, S, following) if extra else following, S + extra
-    last = np.array([S] if extra else sorted(set(ending.tolist())), int)
-    goes_on = ~np.isin(state, last)
-    pair, stays = (state * A + action)[goes_on], (last[:, None] * A + np.arange(A)).ravel()
-    R = np.bincount(pair, (probability * reward)[goes_on], total * A).reshape(total, A)
-    probabilities = np.concatenate([probability[goes_on], np.ones(len(stays))])
-    places = np.concatenate([pair, stays]), np.concatenate([following[goes_on], np.repeat(last, A)])
-    rows = sparse.csr_array((probabilities, places), shape=(total * A, total))
+    idle = np.bincount(state, (following != state) | (reward != 0.0), S) == 0
+    extra = bool((ends & ~idle[following]).any())
+    following, total = np.where(ends & ~idle[following], S, following), S + extra
+    pair = state * A + action
+    R = np.bincount(pair, probability * reward, total * A).reshape(total, A)
+    last = np.arange(S * A, total * A)
+    places = np.concatenate([pair, last]), np.concatenate([following, np.full(len(last), S)])
+    rows = sparse.csr_array((np.concatenate([probability, np.ones(len(last))]), places), shape=(total * A, total))
     names = range(S) if states is None else states
     return from_arrays(rows, R, [*names, END] if extra else names, actions)
 
@@ -229,50 +338,58 @@ def _make_environment(name: str) -> Any:
 
 
 def _entries(table: Any) -> list[np.ndarray]:
-    """Return the columns of Gymnasium's table: state, action, probability, next state, reward, end of the episode."""
+    """Return the columns of Gymnasium's table: state, action, probability, next state, reward, end of the episode.
+
+    Raises:
+        ValueError: An entry is none; the message names the first one.
+    """
     try:
-        rows = [(s, a, *outcome) for s in range(len(table)) for a in range(len(table[s])) for outcome in table[s][a]]
-        columns = np.array(rows, float).reshape(-1, 6).T
+        outcomes = [(s, a, *outcome) for s in range(len(table)) for a in _actions(table[s]) for outcome in table[s][a]]
+        columns = list(zip(*((s, a, p, t, r, done) for s, a, p, t, r, done in outcomes), strict=True))
     except (LookupError, TypeError, ValueError) as error:
-        raise ValueError(f"P[s][a] has to list tuples of probability, next state, reward and end ({error})") from error
-    return [column.astype(kind) for column, kind in zip(columns, (int, int, float, int, float, bool), strict=True)]
+        raise ValueError(
+            f"P[s][a] must list tuples of probability, next state, reward and end, got others ({error})"
+        ) from error
+    if not columns:
+        raise ValueError("P[s][a] must list tuples of probability, next state, reward and end, got none")
+    S = len(table)
+    for s, a, p, t, r, done in outcomes:
+        if not (_is_index(t, S) and _is_flag(done) and _is_index(a, None)):
+            raise ValueError(
+                f"P[{s}][{a}] has ({p!r}, {t!r}, {r!r}, {done!r}): its next state must be one of 0, ..., {S - 1}, "
+                "and its end True or False"
+            )
+    kinds = (int, int, float, int, float, bool)
+    return [np.array(column, float).astype(kind) for column, kind in zip(columns, kinds, strict=True)]
 
 
-def _check_rewards(P: Float[np.ndarray, "..."], R: Float[np.ndarray, "..."]) -> Float[np.ndarray, "*M S A"]:
-    """Return the expected rewards of pairs, of models that are checked with them."""
-    if P.shape[-3] != P.shape[-1]:
-        raise ValueError(f"P has to be [..., S, A, S], and is {list(P.shape)}: states come before actions")
-    # Before rewards of transitions, because a wrong probability would make wrong expected rewards.
-    evaluation.check_models(P, np.zeros(P.shape[:-1]))
-    if R.shape == P.shape:
-        evaluation.check_finite(R)
-        R = expected_rewards(R, P)
-    elif R.shape == P.shape[:1]:
-        R = np.repeat(R[:, None], P.shape[-2], 1)
-    evaluation.check_models(P, R)
-    return R
+def _actions(of_state: Any) -> Iterable[Any]:
+    """Return the actions of a state, which a dictionary has as keys."""
+    return of_state if isinstance(of_state, Mapping) else range(len(of_state))
 
 
-def _make_model(P: Any, R: Float[np.ndarray, "S A"], states: Names | None, actions: Names | None) -> Model:
-    S, A = R.shape
-    return Model(P, R, _check_names("states", states, S), _check_names("actions", actions, A))
+def _is_index(value: Any, count: int | None) -> bool:
+    is_whole = isinstance(value, int | np.integer) or (isinstance(value, float | np.floating) and value == int(value))
+    return bool(is_whole and value >= 0 and (count is None or value < count))
+
+
+def _is_flag(value: Any) -> bool:
+    return isinstance(value, bool | np.bool_) or (isinstance(value, int | float | np.number) and value in (0, 1))
+
+
+def _make_model(arrays: model_input.Arrays, states: Names | None, actions: Names | None) -> Model:
+    S, A = arrays.R.shape
+    return Model(
+        arrays.P, arrays.R, _check_names("states", states, S), _check_names("actions", actions, A), arrays.allowed
+    )
 
 
 def _check_names(what: str, names: Names | None, count: int) -> tuple[Hashable, ...]:
     """Return the names of states or actions; ValueError unless there are so many and all are different."""
     found = tuple(range(count) if names is None else names)
     if len(found) != count or len(set(found)) != count:
-        raise ValueError(f"there have to be {count} different names of {what}, and they are {list(found)}")
+        raise ValueError(f"{what} must have {count} different names, got {list(found)}")
     return found
-
-
-def ascending(gammas: Any) -> Float[np.ndarray, " G"]:
-    """Return discount factors in ascending order, each once; ValueError if there are none, or one is wrong."""
-    found = float64(gammas, "gammas")
-    if found.ndim != 1 or not found.size:
-        raise ValueError(f"gammas have to be a sequence of discount factors, and their shape is {list(found.shape)}")
-    evaluation.check_gammas(found)
-    return np.unique(found)
 
 
 def _plans(
@@ -280,5 +397,13 @@ def _plans(
 ) -> tuple[Int[np.ndarray, "M G S"], Float[np.ndarray, "M G S"]]:
     """Return policies and values of models; a policy changes from one discount factor to the next only if it has to."""
     policies = PolicyIteration().plan(P, R, gammas)
-    values = [evaluation.policy_value(P, R, policies[:, g], gamma) for g, gamma in enumerate(gammas)]
+    values = [_values(P, R, policies[:, g], gamma) for g, gamma in enumerate(gammas.tolist())]
     return policies, np.stack(values, axis=1)
+
+
+def _values(
+    P: Float[np.ndarray, "M S A S"], R: Float[np.ndarray, "M S A"], policy: Int[np.ndarray, "M S"], gamma: float
+) -> Float[np.ndarray, "M S"]:
+    if gamma == 1.0:
+        return undiscounted.policy_values(P, R, policy[:, None])
+    return evaluation.policy_value(P, R, policy, gamma)

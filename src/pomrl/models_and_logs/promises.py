@@ -59,7 +59,8 @@ def outcome(old: Log, new: Log, gamma_eval: float = 0.99, *, seed: int = 0) -> O
     report, both = horizon_report(old, gamma_eval, seed=seed), _join(old, new)
     sign = np.repeat([-1.0, 1.0], len(old.tasks)) / (PARTS * len(old.tasks))
     kept = np.full(both.visits.shape[:2], KEEP)
-    parts = [judge.value(kept) for judge in judges(both, gamma_eval, None, np.random.default_rng(seed))]
+    part = both.parts(PARTS, np.random.default_rng(seed))
+    parts = [judge.value(kept) for judge in judges(both, gamma_eval, None, part, both.worst_ends)]
     gain = sum(float(sign @ part.corrected) for part in parts)
     deviation = np.sqrt(sum(float(part.errors @ part.errors) for part in parts)) / (PARTS * len(old.tasks))
     return Outcome(report.improvement, gain, float(deviation), _share_followed(report, both.visits[len(old.tasks) :]))
@@ -78,7 +79,7 @@ def _join(old: Log, new: Log) -> Log:
         cell = np.ravel_multi_index([place[inside] for place in places], [len(names) for names in wanted])
         columns.append((cell, log.paid[inside], 2 * log.episode[inside] + (name == "new")))
     cell, reward, episode = (np.concatenate(both) for both in zip(*columns, strict=True))
-    return Log(cell, reward, episode, tasks, states, actions)
+    return Log(cell, reward, episode, tasks, states, actions, ends=old.ends | new.ends)
 
 
 def _positions(names: Sequence[Hashable], among: Sequence[Hashable]) -> Int[np.ndarray, " n"]:

@@ -6,11 +6,11 @@
 from typing import Any, cast
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float
 from scipy import sparse
 
-from pomrl.science.mdp import LossNorm, check_gamma_eval
-from pomrl.science.solvers import action_ties, evaluation, faces
+from pomrl.science.model_axes import Axes
+from pomrl.science.solvers import faces
 from pomrl.science.solvers import sparse as large
 
 DENSE_BYTES = 2**28
@@ -22,8 +22,10 @@ def is_sparse(P: Any) -> bool:
     return sparse.issparse(P) or (isinstance(P, list | tuple) and any(map(sparse.issparse, P)))
 
 
-def pairs_of(P: Any) -> sparse.csr_array:
+def pairs_of(P: Any, axes: Axes | None = None) -> sparse.csr_array:
     """Return the rows of all pairs, s A + a, of one matrix [S A, S] or of one matrix [S, S] for each action.
+
+    With `axes="ass"` the rows of one matrix are a S + s.
 
     Raises:
         ValueError: These are no such matrices; the message names the first wrong one.
@@ -31,12 +33,14 @@ def pairs_of(P: Any) -> sparse.csr_array:
     if sparse.issparse(P):
         S = P.shape[-1]
         if P.ndim != 2 or not S or P.shape[0] % S:
-            raise ValueError(f"a sparse P has to be [S A, S], and its shape is {list(P.shape)}")
+            raise ValueError(f"a sparse P must be [S A, S], got {list(P.shape)}")
+        if axes == "ass":
+            P = sparse.csr_array(P)[np.arange(P.shape[0]).reshape(-1, S).T.ravel()]
     else:
         S = P[0].shape[-1]
         for action, matrix in enumerate(P):
             if not sparse.issparse(matrix) or matrix.shape != (S, S):
-                raise ValueError(f"P[{action}] has to be a sparse matrix [S, S] = {[S, S]}, and is not")
+                raise ValueError(f"P[{action}] must be a sparse matrix [S, S] = {[S, S]}, and is not")
         P = sparse.hstack(P).reshape(-1, S)
     faces.float64(np.empty(0, P.dtype), "P")
     rows = sparse.csr_array(P, dtype=float)
@@ -56,52 +60,24 @@ def is_small(rows: sparse.csr_array) -> bool:
     return 8 * S * A * S <= DENSE_BYTES and (S < large.LARGE or rows.nnz > large.SHARE * S * A * S)
 
 
-def check_rewards(rows: sparse.csr_array, R: Any) -> Float[np.ndarray, "S A"]:
-    """Check a model and its rewards, and return the expected reward of each pair.
-
-    Args:
-        rows: The rows of the pairs.
-        R: Rewards, [S] or [S, A].
-
-    Raises:
-        ValueError: A row is no distribution, or rewards are not finite or of another shape; the message names the
-            first wrong state and action.
-    """
-    S, A = size_of(rows)
-    _check_rows(rows, S, A)
-    expected = faces.float64(R, "R")
-    if expected.shape not in ((S,), (S, A)):
-        raise ValueError(f"R has to be [S] or [S, A] = {[S, A]} with a large sparse P, and is {list(expected.shape)}")
-    expected = np.repeat(expected[:, None], A, 1) if expected.ndim == 1 else expected
-    evaluation.check_finite(expected)
-    return expected
+def rounding_of(S: int) -> float:
+    """Return how far rounding lets the sum of a row of S entries be from 1."""
+    return 64 * S * float(np.finfo(float).eps)
 
 
-def _check_rows(rows: sparse.csr_array, S: int, A: int) -> None:
-    """Raise a ValueError that names the first wrong pair unless the rows of a sparse model are distributions."""
-    pair = np.repeat(np.arange(S * A), np.diff(rows.indptr))
-    bad = ~(np.abs(np.bincount(pair, rows.data, S * A) - 1.0) <= 64 * S * np.finfo(float).eps)
-    bad[pair[~(rows.data >= 0.0)]] = True  # NaN is not either
+def refuse_rows(bad: Bool[np.ndarray, " pairs"], rows: sparse.csr_array, A: int) -> None:
+    """Raise a ValueError that names the first bad pair, if there is one."""
     if bad.any():
         first = int(bad.argmax())
         entries = rows.data[rows.indptr[first] : rows.indptr[first + 1]]
         raise ValueError(f"P[{first // A}, {first % A}] is no distribution: it has the entries {entries.tolist()}")
 
 
-def planning_losses(
-    rows: sparse.csr_array,
-    R: Float[np.ndarray, "S A"],
-    policies: Int[np.ndarray, "G S"],
-    gamma_eval: float,
-    norm: LossNorm,
-) -> Float[np.ndarray, " G"]:
-    """Return the planning loss of policies in a sparse model; see `pomrl.science.mdp.planning_loss`."""
-    check_gamma_eval(gamma_eval)
-    by_action = large.by_action(rows, R.shape[1])
-    different, which = np.unique(faces.policies(policies, *R.shape), axis=0, return_inverse=True)
-    (best,) = large.plan(by_action, R, np.array([gamma_eval]))[1]
-    V = large.policy_values(by_action, R, different, gamma_eval)
-    both = action_ties.have_both_signs(R)
-    size = large.policy_values(by_action, np.abs(R), different, gamma_eval) if both else np.abs(V)
-    lost = action_ties.differences(best, V, size)
-    return (lost.max(1) if norm == "max" else lost.mean(1))[which]
+def chain_values(
+    rows: sparse.csr_array, R: Float[np.ndarray, "S A"], weights: Float[np.ndarray, "S A"], gamma: float
+) -> Float[np.ndarray, " S"]:
+    """Return the values of a policy that takes actions with these probabilities."""
+    S, A = R.shape
+    places = np.repeat(np.arange(S), A), np.arange(S * A)
+    chain = sparse.csr_array((weights.ravel(), places), shape=(S, S * A)) @ rows
+    return large.policy_values(chain, (weights * R).sum(1, keepdims=True), np.zeros((1, S), int), gamma)[0]

@@ -19,8 +19,9 @@
   const shown = (value) => (typeof value === "number" && !Number.isInteger(value) ? String(Number(value.toPrecision(4))) : String(value));
 
   function isFound(row, word) {
-    const [, key, sign, value] = word.match(/^([^<>=]+)(<=|>=|<|>|=)(.+)$/) ?? [];
-    if (!columns.includes(key)) return columns.some((name) => String(row[name]).toLowerCase().includes(word));
+    const [, name, sign, value] = word.match(/^([^<>=]+)(<=|>=|<|>|=)(.+)$/) ?? [];
+    const key = columns.find((each) => each.toLowerCase() === name);
+    if (!key) return columns.some((name) => String(row[name]).toLowerCase().includes(word));
     if (sign === "=") return String(row[key]).toLowerCase() === value;
     const [a, b] = [Number(row[key]), Number(value)];
     return row[key] !== "" && ({ "<": a < b, ">": a > b, "<=": a <= b, ">=": a >= b })[sign];
@@ -29,7 +30,7 @@
   const compare = (a, b) => (typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b), "en", { numeric: true }));
 
   function listed() {
-    const words = state.words.toLowerCase().split(/\s+/).filter(Boolean).map((word) => columns.reduce((of, name) => (of.startsWith(name.toLowerCase()) ? name + of.slice(name.length) : of), word));
+    const words = state.words.toLowerCase().split(/\s+/).filter(Boolean);
     const found = rows.filter((row) => words.every((word) => isFound(row, word)));
     if (state.sort) found.sort((a, b) => (state.down ? -1 : 1) * compare(a[state.sort], b[state.sort]));
     if (state.group) found.sort((a, b) => compare(a[state.group], b[state.group]));

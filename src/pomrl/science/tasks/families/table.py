@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from pomrl.checks import DataFile
+from pomrl.science.model_axes import Axes, states_first
 from pomrl.science.tasks.families.family import Candidates, FiniteTasks
 
 
@@ -18,6 +19,8 @@ class Table(FiniteTasks):
 
     file: DataFile
     """An npz file with models; docs/families.md has the format."""
+    axes: Axes | None = None
+    """The order of axes: sas, or ass for P[a, s, s'] and R[a, s, s']; null: sas, and a warning where S = A."""
 
     @property
     def size(self) -> tuple[int, int]:
@@ -26,11 +29,11 @@ class Table(FiniteTasks):
 
     def candidate_models(self) -> Candidates:
         status = Path(self.file).stat()
-        return _candidates(self.file, status.st_mtime_ns, status.st_size)
+        return _candidates(self.file, self.axes, status.st_mtime_ns, status.st_size)
 
 
 @lru_cache(maxsize=2)
-def _candidates(file: str, _time: int, _size: int) -> Candidates:
+def _candidates(file: str, axes: Axes | None, _time: int, _size: int) -> Candidates:
     """Return the models in a file; ValueError with one line that names the file and the first bad index."""
     try:
         with np.load(file, allow_pickle=False) as arrays:
@@ -38,7 +41,9 @@ def _candidates(file: str, _time: int, _size: int) -> Candidates:
     except Exception as error:  # NumPy raises errors of many kinds where a file is damaged
         raise ValueError(f"{file}: it is no file of NumPy's format npz with the arrays P and R ({error})") from error
     try:
-        P = P[None] if P.ndim == 3 else P
+        P = states_first(P[None] if P.ndim == 3 else P, axes) if P.ndim in (3, 4) else P
+        A, S = P.shape[-2:]
+        R = R.swapaxes(-3, -2) if axes == "ass" and R.shape[-3:] == (A, S, S) else R
         return Candidates(np.arange(len(P), dtype=float), P, R)
     except ValueError as error:
         raise ValueError(f"{file}: {error}") from error

@@ -1,0 +1,80 @@
+"""Which axis of transition probabilities and rewards is which: strangers' arrays may have actions before states.
+
+| what is given | how it is read |
+|---|---|
+| an array [S, A, S], or [M, S, A, S] | `P[s, a, s']` |
+| an array with S = A | `P[s, a, s']`, and a warning says so, unless `axes` is given |
+| an array [A, S, S] with S ≠ A | refused: `axes="ass"` reads it |
+| a list of S x S matrices, dense or sparse | one matrix for each action |
+| any of these with `axes="sas"` or `axes="ass"` | `[s, a, s']` or `[a, s, s']` |
+| rewards [S, A] | `R[s, a]`; with `axes="ass"` also [A, S], where S ≠ A |
+| rewards with three axes | in the order of `axes`, or as P is read |
+"""
+
+import inspect
+import warnings
+from typing import Any, Literal
+
+import numpy as np
+from scipy import sparse
+
+Axes = Literal["sas", "ass"]
+"""The order of the axes: state, action, next state, or action, state, next state."""
+
+
+class ReadingWarning(UserWarning):
+    """Says in one line how an input was read that may mean something else."""
+
+
+def warn(line: str) -> None:
+    """Say in one line how an input was read, at the line of the caller that is outside of this package."""
+    level, frame = 1, inspect.currentframe()
+    while frame is not None and str(frame.f_globals.get("__name__")).startswith("pomrl."):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(line, ReadingWarning, stacklevel=level)
+
+
+def is_of_objects(values: Any) -> bool:
+    """Return whether this is an array of objects, such as one that has a matrix for each action."""
+    return isinstance(values, np.ndarray) and values.dtype.kind == "O"
+
+
+def is_list_of_matrices(values: Any) -> bool:
+    """Return whether these are matrices [S, S] in a list, a tuple or an array of objects: one for each action."""
+    if not isinstance(values, list | tuple) and not is_of_objects(values):
+        return False
+    shapes = {matrix.shape if sparse.issparse(matrix) else np.shape(matrix) for matrix in values}
+    return len(shapes) == 1 and len(shape := shapes.pop()) == 2 and shape[0] == shape[1]
+
+
+def check_axes(axes: Any) -> None:
+    """Raise a ValueError unless this is None or an order of axes."""
+    if axes not in (None, "sas", "ass"):
+        raise ValueError(f"axes must be 'sas' for [s, a, s'] or 'ass' for [a, s, s'], got {axes!r}")
+
+
+def states_first(P: np.ndarray, axes: Axes | None, name: str = "P", *, by_action: bool = False) -> np.ndarray:
+    """Return an array [..., S, A, S] whose axes were in this order; see the table above.
+
+    Args:
+        P: Transition probabilities, or rewards of transitions.
+        axes: The order of its last three axes; None: as they look.
+        name: What messages call the array.
+        by_action: Whether it was a list of matrices, one for each action.
+
+    Raises:
+        ValueError: Actions seem to come before states, and nobody says so.
+    """
+    first, second, last = P.shape[-3:]
+    if axes == "ass" or (axes is None and by_action):
+        return P.swapaxes(-3, -2)
+    if axes is None and first == second == last > 1:
+        warn(
+            f"{name} has S = A = {last} and was read as {name}[s, a, s']; axes='ass' reads {name}[a, s, s'], "
+            "axes='sas' says that it is right"
+        )
+    if axes is None and first != second == last:
+        raise ValueError(
+            f"{name} must be [..., S, A, S], states before actions, got {list(P.shape)}; axes='ass' reads [a, s, s']"
+        )
+    return P
