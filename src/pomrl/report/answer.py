@@ -71,11 +71,17 @@ def text(study: Study, judgements: Judgements, *, in_short: bool = False) -> str
         everywhere=everywhere,
         nowhere=nowhere,
         undecided=undecided,
-        in_part=sum(Verdict.HOLDS in judgement.topics.values() for judgement in nowhere),
+        in_part=sum(_holds_in_part(claim.id, judgements, shown) for claim in nowhere),
         sure="" if in_short else how_sure(study, judgements),
         in_short=in_short,
     )
     return sub(r"\n{3,}", "\n\n", page.strip())
+
+
+def _holds_in_part(id: str, judgements: Judgements, variants: Sequence[str]) -> bool:
+    """Return whether a topic of a claim holds under one of the variants."""
+    under = [judgements.of(name)[id] for name in variants if id in judgements.of(name)]
+    return any(Verdict.HOLDS in judgement.topics.values() for judgement in under)
 
 
 def is_judged_once(claim: Judgement, judgements: Judgements, variants: Sequence[str]) -> bool:
