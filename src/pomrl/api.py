@@ -188,7 +188,7 @@ def find(**settings: Any) -> pd.DataFrame:
     """
     found = store.find(**{overrides.key(name): value for name, value in settings.items()})
     rows = [
-        {"runs": stored.complete(), "tags": ", ".join(stored.read_manifest().tags), **stored.flat_settings()}
+        {"runs": stored.complete(), "tags": ", ".join(stored.tags()), **stored.flat_settings()}
         for stored in found
     ]
     index = pd.Index([stored.signature for stored in found], name="signature", dtype=object)

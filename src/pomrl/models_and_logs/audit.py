@@ -423,7 +423,7 @@ def are_copies(row: Int[np.ndarray, " n"]) -> bool:
     """
     once, twice, thrice = np.bincount(np.bincount(row), minlength=4)[1:4]
     by_chance = 2.0 * float(twice) ** 2 / (3.0 * max(float(once), 1.0))
-    return by_chance >= FEWEST_TRIPLES and thrice < 0.3 * by_chance
+    return bool(by_chance >= FEWEST_TRIPLES and thrice < 0.3 * by_chance)
 
 
 def number_of_copy(row: Int[np.ndarray, " n"]) -> Int[np.ndarray, " n"]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float, Int, Num
 from scipy import sparse
 
 from pomrl.models_and_logs import sparse_models
@@ -167,7 +167,7 @@ def _rewards(
     if P.ndim == 3 and array.shape == (S,):
         return np.repeat(array[:, None], A, 1), np.repeat(masked[:, None], A, 1)
     if P.ndim == 4:
-        return for_each_model(array, P), np.asarray(for_each_model(masked, P))
+        return for_each_model(array, P), for_each_model(masked.astype(float), P) > 0.0
     return array, masked
 
 
@@ -213,7 +213,7 @@ def _normalised(
     return np.where((off > rounding)[..., None], P / np.where(legal, total, 1.0)[..., None], P)
 
 
-def default_tolerance(positive: Int[np.ndarray, "..."]) -> Float[np.ndarray, "..."]:
+def default_tolerance(positive: Num[np.ndarray, "..."]) -> Float[np.ndarray, "..."]:
     """Return how far the sum of a row with so many positive entries may be from 1 if they have six digits."""
     return SIX_DIGITS * np.maximum(positive, 2)
 
