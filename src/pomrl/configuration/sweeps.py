@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import reduce
 from itertools import chain, product
 from operator import getitem
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import yaml
 
@@ -120,9 +120,10 @@ def refuse_ignored_choices(sources: Sources, name: str) -> None:
     paths = [folder / "experiment" / f"{sweep_option(name)}.yaml" for folder in folders]
     for path in (path for path in paths if path.is_file()):
         content: Any = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
-        chosen = [item for item in content.get("defaults", ()) if isinstance(item, dict)]
-        for key, option in (pair for item in chosen for pair in item.items()):
-            if group := re.fullmatch(r"override /(hydra/(?:launcher|sweeper))", str(key)):
+        defaults: list[Any] = content.get("defaults", [])
+        choices = [cast(dict[str, Any], item) for item in defaults if isinstance(item, dict)]
+        for key, option in chain.from_iterable(choice.items() for choice in choices):
+            if group := re.fullmatch(r"override /(hydra/(?:launcher|sweeper))", key):
                 raise ConfigError(
                     f"{path}: {key} has no effect in the file of a sweep; add {group[1]}={option} to the command"
                 )
