@@ -102,10 +102,17 @@ def jobs(experiment: str | None = None, *, config_dir: str | Path | None = None,
     Raises:
         ConfigError: A setting is wrong.
     """
+    _check_sweep(experiment)
     return [
         SweepJob(setting.varied, _flat(setting.experiment), store.signature(setting.experiment))
         for setting in settings_of(_sources(config_dir), experiment, further=overrides.axes(settings))
     ]
+
+
+def _check_sweep(experiment: object) -> None:
+    if not isinstance(experiment, str | None):
+        kind = type(experiment).__name__
+        raise TypeError(f"experiment must be the name of a sweep, got a {kind}; pomrl.run takes a configuration")
 
 
 def _from_settings(settings: Mapping[str, Any], sources: Sources) -> Experiment:
@@ -168,6 +175,7 @@ def sweep(
         ConfigError: A setting is wrong. Nothing is computed.
         ExecutionError: An experiment failed; the others are stored.
     """
+    _check_sweep(experiment)
     wanted = settings_of(_sources(config_dir), experiment, further=overrides.axes(settings))
     experiments = [setting.experiment for setting in wanted]
     _compute_experiments(experiments, report)

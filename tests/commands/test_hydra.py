@@ -5,6 +5,7 @@ The other promises that its users know are tested in their places: composition a
 """
 
 import os
+import shutil
 import subprocess
 import sys
 from functools import partial
@@ -225,3 +226,29 @@ def test_bash_completes_names_of_options(name: str) -> None:
 
 def test_other_shells_are_told() -> None:
     assert "must be install=bash" in command("-sc", "install=zsh")[2]
+
+
+class TestRefusals:
+    @pytest.mark.parametrize(("group", "option"), [("launcher", "joblib"), ("sweeper", "optuna")])
+    def test_a_launcher_that_the_file_of_a_sweep_chooses_is_not_ignored(
+        self, group: str, option: str, here: Path
+    ) -> None:
+        path = here / "own" / "experiment" / "mine.yaml"
+        path.parent.mkdir(parents=True)
+        path.write_text(f"# @package _global_\ndefaults:\n  - override /hydra/{group}: {option}\n")
+        status, _, said = called(run, "-m", "--config-dir", "own", "experiment=mine", "sigma=0.01,0.02", *SMALL)
+        assert status == 1
+        assert said.rstrip().endswith(
+            f"has no effect in the file of a sweep; add hydra/{group}={option} to the command"
+        )
+
+    def test_jobs_say_that_they_take_the_name_of_a_sweep(self) -> None:
+        for function in (pomrl.jobs, pomrl.sweep):
+            with pytest.raises(TypeError, match=r"must be the name of a sweep, got a dict; pomrl\.run takes"):
+                function({"sigma": 0.01})  # pyright: ignore[reportArgumentType]
+
+
+def test_a_copy_of_the_configuration_is_a_configuration_of_ours(here: Path) -> None:
+    shutil.copytree(ROOT / "conf", here / "mine")
+    (folder,) = in_process("-cp", str(here / "mine"), *SMALL, "reading=printed")[-1:]
+    assert Path(folder).is_dir()

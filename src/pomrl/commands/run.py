@@ -28,7 +28,7 @@ from pomrl.configuration.composing_errors import composing
 from pomrl.configuration.composition import of_config, parse_flags
 from pomrl.configuration.overrides import overrides
 from pomrl.configuration.sources import PUBLISHED, Sources, named_folders, sweep_option
-from pomrl.configuration.sweeps import check_first
+from pomrl.configuration.sweeps import check_first, refuse_ignored_choices
 
 FULL_ERROR = "HYDRA_FULL_ERROR"
 """The environment variable that asks Hydra, and this command, for tracebacks."""
@@ -69,6 +69,8 @@ def main() -> None:
         sources = PUBLISHED.with_options(flags.config_dir and Path(flags.config_dir))
         for folder in named_folders(chain.from_iterable(map(_sweeps_in, flags.overrides))):
             sources = sources.with_study(folder)
+        for sweep in chain.from_iterable(map(_sweeps_in, flags.overrides)):
+            refuse_ignored_choices(sources, sweep)
         sys.argv[1:] = _words_for_hydra(sys.argv[1:], sources)
         with _errors_in_our_words(flags, sources):
             try:
@@ -108,5 +110,6 @@ def _errors_in_our_words(flags: Namespace, sources: Sources) -> Iterator[None]:
         with composing():
             if not (flags.config_name or flags.config_path):  # our composer says more where it refuses the words too
                 words = [word for word in flags.overrides if not re.match(r"[+~]*hydra\b", word)]
-                check_first(sources, words, is_sweep=flags.multirun)
+                if not any(word.startswith("hydra/sweeper=") for word in flags.overrides):  # which may search intervals
+                    check_first(sources, words, is_sweep=flags.multirun)
             raise

@@ -1,11 +1,14 @@
 """Sweeps by name: their experiments, as published or under a variant, and the commands that compute them."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import chain, product
 from operator import getitem
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
+
+import yaml
 
 from pomrl.configuration.composed import Composed, ConfigError
 from pomrl.configuration.parsing import Experiment, parse
@@ -109,6 +112,21 @@ def check_first(sources: Sources, words: Sequence[str], *, is_sweep: bool) -> No
     """Raise a ConfigError if the first job of a command line is wrong."""
     composer = _composer(sources)
     parse(composer.one([sweep[0] for sweep in expand(composer, words)[0]] if is_sweep else words))
+
+
+def refuse_ignored_choices(sources: Sources, name: str) -> None:
+    """Raise a ConfigError if the file of a sweep chooses a launcher or a sweeper, which config.yaml would override."""
+    folders = [*([sources.own] if sources.own else []), *sources.folders[1:]]
+    paths = [folder / "experiment" / f"{sweep_option(name)}.yaml" for folder in folders]
+    for path in (path for path in paths if path.is_file()):
+        content: Any = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+        defaults: list[Any] = content.get("defaults", [])
+        choices = [cast(dict[str, Any], item) for item in defaults if isinstance(item, dict)]
+        for key, option in chain.from_iterable(choice.items() for choice in choices):
+            if group := re.fullmatch(r"override /(hydra/(?:launcher|sweeper))", key):
+                raise ConfigError(
+                    f"{path}: {key} has no effect in the file of a sweep; add {group[1]}={option} to the command"
+                )
 
 
 def names(sources: Sources) -> list[str]:

@@ -56,7 +56,7 @@ def excess(Q: Float[np.ndarray, "k *n A"], V: Float[np.ndarray, "k *#n #A"]) -> 
 
 
 def differences(
-    V: Float[np.ndarray, "*n S"], other: Float[np.ndarray, "*n S"], size: Float[np.ndarray, "*n S"]
+    V: Float[np.ndarray, "*#n S"], other: Float[np.ndarray, "*#n S"], size: Float[np.ndarray, "*#n S"]
 ) -> Float[np.ndarray, "*n S"]:
     """Return |V - other| of two values in each state, and 0 where that is what rounding explains.
 
