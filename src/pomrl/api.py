@@ -195,10 +195,7 @@ def find(**settings: Any) -> pd.DataFrame:
         settings by dotted keys.
     """
     found = store.find(**{overrides.key(name): value for name, value in settings.items()})
-    rows = [
-        {"runs": stored.complete(), "tags": ", ".join(stored.tags()), **stored.flat_settings()}
-        for stored in found
-    ]
+    rows = [{"runs": stored.complete(), "tags": ", ".join(stored.tags()), **stored.flat_settings()} for stored in found]
     index = pd.Index([stored.signature for stored in found], name="signature", dtype=object)
     return pd.DataFrame(rows, index=index, columns=None if rows else ["runs", "tags"])
 
