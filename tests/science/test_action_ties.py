@@ -92,7 +92,7 @@ def drawn(seed: int, S: int, A: int) -> tuple[np.ndarray, np.ndarray]:
     return P, rng.random((S, A)) - float(rng.choice([0.0, 0.0, 0.5, 1.0]))
 
 
-seeds = pytest.mark.parametrize("seed", range(12))
+seeds = pytest.mark.parametrize("seed", range(4))
 
 
 @every_way
