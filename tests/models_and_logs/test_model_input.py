@@ -12,7 +12,7 @@ from tests.support.settings import ROOT
 import pomrl
 from pomrl.models_and_logs import sparse_models
 from pomrl.models_and_logs.model_input import CONVENTIONS
-from pomrl.science.model_axes import ReadingWarning
+from pomrl.science.model_axes import ReadingWarning, check_axes
 from pomrl.science.tasks.families.table import Table
 
 ACTIONS_FIRST = np.array([[[0.5, 0.5], [0.8, 0.2]], [[0.0, 1.0], [0.1, 0.9]]])
@@ -299,10 +299,8 @@ def test_an_end_in_its_own_state_goes_on_where_it_does_not_end():
     np.testing.assert_allclose(model.plan([0.9]).values[0], [1.0 / 0.55, 0.0])
 
 
-NO_AXES: Any = "sa"
-
 BAD: dict[str, tuple[Callable[[], Any], str]] = {
-    "no order of axes": (lambda: pomrl.plan(ACTIONS_FIRST, SMALL_R, [0.5], axes=NO_AXES), "axes must be 'sas'"),
+    "no order of axes": (lambda: check_axes("sa"), "axes must be 'sas'"),
     "rows beyond the tolerance": (
         lambda: pomrl.plan(np.full((38, 1, 38), 0.026316), np.ones(38), [0.9], tolerance=1e-6),
         r"the sum of the row P\[0, 0\] = 1.000008.* is not 1 \(within 1.0e-06; tolerance= allows more\)",
