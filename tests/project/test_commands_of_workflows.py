@@ -41,7 +41,7 @@ def lines() -> list[str]:
 
 
 def arguments_are_right(line: str) -> bool:
-    """Whether what a command of ours names exists; those of others, which install and build, are taken as they are."""
+    """Return whether what a command of ours names exists; commands of others are taken as they are."""
     if found := re.search(r"(?:^|\s)\./reproduce\.sh\s*(\w*)", line):
         script = (ROOT / "reproduce.sh").read_text()
         return bool(re.search(rf"^\s+{found[1] or 'all'}\) ", script, re.MULTILINE))

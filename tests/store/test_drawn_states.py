@@ -183,7 +183,7 @@ def bytes_of(folder: Path) -> dict[str, bytes]:
 
 
 def is_out_of_sight(folder: Path, whole: Path) -> bool:
-    """Whether the last block and the file that counts runs are both lost, after which nothing says that they were."""
+    """Return whether the last block and the file that counts runs are both lost, which nothing shows."""
     names = {path.parent.name for path in whole.glob("runs/*/*.complete")}
     counted = {path.parent.name for path in folder.glob("runs/*/*.complete")}
     return any(StoredExperiment(folder / "runs" / name).faults() == [] for name in names - counted) and any(

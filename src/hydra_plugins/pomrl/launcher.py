@@ -78,7 +78,7 @@ class JointLauncher(Launcher):
 
     @property
     def _needs_hydra(self) -> bool:
-        """Whether jobs have callbacks, or folders whose names Hydra makes."""
+        """Return whether jobs have callbacks, or folders whose names Hydra makes."""
         sweep = OmegaConf.to_container(self.config.hydra.sweep)
         return bool(self.config.hydra.callbacks) or cast(dict[str, Any], sweep)["subdir"] != DEFAULT_SUBDIR
 

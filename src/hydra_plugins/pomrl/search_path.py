@@ -4,13 +4,8 @@ Hydra imports every plugin in each of its applications; so that this one costs t
 inside functions. `StudySearchPath` adds nothing to the search path of other applications.
 """
 
-import sys
-
 from hydra.core.config_search_path import ConfigSearchPath
 from hydra.plugins.search_path_plugin import SearchPathPlugin
-
-OURS = "pomrl.commands.run"
-"""The module of our application, which is loaded where it runs."""
 
 
 class StudySearchPath(SearchPathPlugin):
@@ -19,12 +14,11 @@ class StudySearchPath(SearchPathPlugin):
     def manipulate_search_path(self, search_path: ConfigSearchPath) -> None:
         """Append the folders of the studies that are shipped, and register what YAML files call."""
         main = [element.path for element in search_path.get_path() if element.provider == "main"]
-        is_command = OURS in sys.modules  # whose folder may be another one, with --config-path
-        if not main or not (is_command or str(main[0]).endswith("conf")):
+        if not main or not str(main[0]).endswith("conf"):
             return
         from pomrl.configuration.sources import PUBLISHED
 
-        if is_command or str(main[0]).removeprefix("file://") == str(PUBLISHED.folder):
+        if str(main[0]).removeprefix("file://") == str(PUBLISHED.folder):
             from pomrl.configuration.composition import register_short_names
             from pomrl.configuration.resolvers import register_resolvers
 

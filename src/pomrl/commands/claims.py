@@ -43,7 +43,7 @@ def judge(study: Study, variants: Sequence[Variant], *, compute: bool = False) -
     Args:
         study: The study.
         variants: The variants.
-        compute: Whether runs are computed that claims need and the store lacks.
+        compute: Whether runs are computed of experiments that claims ask for only when they see losses.
     """
     claims = claims_of(study)
     if not claims:
@@ -51,8 +51,6 @@ def judge(study: Study, variants: Sequence[Variant], *, compute: bool = False) -
     simulate(claims_of_variants.needed_simulations(claims), warn)
     claims_of_variants.refuse_failing(study, claims)
     bases = [claims_of_variants.basis(study, claims, variant) for variant in variants]
-    if compute:
-        computing.compute_all(list(chain.from_iterable(map(needed_experiments, bases))))
     outcomes = _judge(study, bases, compute=compute)
     made = [
         judgements.judgement(variant.name, outcome, variant.notes.get(outcome.claim.id, ""))
@@ -70,9 +68,11 @@ def judge(study: Study, variants: Sequence[Variant], *, compute: bool = False) -
     return names
 
 
-def needed_experiments(basis: Basis) -> list[Experiment]:
-    """Return the experiments that claims read under a variant, with the runs on which they are judged."""
-    return [experiment for claim in basis.claims for experiment in basis.experiments_of(claim)]
+def needed_experiments(study: Study, variants: Sequence[Variant]) -> list[Experiment]:
+    """Return the experiments that claims read under variants, with the runs on which they are judged."""
+    claims = claims_of(study)
+    bases = [claims_of_variants.basis(study, claims, variant) for variant in variants]
+    return [experiment for basis in bases for claim in basis.claims for experiment in basis.experiments_of(claim)]
 
 
 def _judge(study: Study, bases: Sequence[Basis], *, compute: bool) -> list[list[Outcome]]:

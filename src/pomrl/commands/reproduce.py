@@ -171,8 +171,10 @@ def _variants(study: Study, families: Sequence[Family], *, compute: bool) -> Non
     """Judge claims under families of variants."""
     for family in families:
         if family.is_judged:
-            further = [variant for variant in family.variants if variant.name not in study.described.variants]
-            claims.judge(study, further, compute=compute)
+            variants = [variant for variant in family.variants if variant.name not in study.described.variants]
+            if compute:
+                computing.compute_all(claims.needed_experiments(study, variants))
+            claims.judge(study, variants, compute=compute)
             continue
         wanted = [(variant, name) for variant in family.variants for name in variant.sweeps or ()]
         settings = chain.from_iterable(study.settings(name, variant) for variant, name in wanted)
@@ -189,8 +191,7 @@ def compute_sweeps(study: Study, runs: int | None) -> None:
     if runs:
         experiments = [with_runs(experiment, runs) for experiment in experiments]
     else:
-        bases = [claims_of_variants.basis(study, claims_of(study), variant) for variant in study.variants]
-        experiments += chain.from_iterable(map(claims.needed_experiments, bases))
+        experiments += claims.needed_experiments(study, study.variants)
     by_runs = sorted(experiments, key=lambda experiment: experiment.request.runs)
     computing.compute_all(list({store.signature(experiment): experiment for experiment in by_runs}.values()))
 

@@ -25,8 +25,9 @@ from pomrl.commands.completion import print_script
 from pomrl.commands.terminal import exit_with
 from pomrl.configuration.composed import GROUPS, ConfigError
 from pomrl.configuration.composing_errors import composing
-from pomrl.configuration.composition import of_config, parse_flags
+from pomrl.configuration.composition import of_config, parse_flags, register_short_names
 from pomrl.configuration.overrides import overrides
+from pomrl.configuration.resolvers import register_resolvers
 from pomrl.configuration.sources import PUBLISHED, Sources, named_folders, sweep_option
 from pomrl.configuration.sweeps import check_first, refuse_ignored_choices
 
@@ -71,7 +72,12 @@ def main() -> None:
             sources = sources.with_study(folder)
         for sweep in chain.from_iterable(map(_sweeps_in, flags.overrides)):
             refuse_ignored_choices(sources, sweep)
-        sys.argv[1:] = _words_for_hydra(sys.argv[1:], sources)
+        folders = [folder / "conf" for folder in sources.named]
+        if flags.config_path:  # where Hydra does not find the studies by our folder
+            register_resolvers()
+            register_short_names()
+            folders = [*sources.folders[1:], *folders]
+        sys.argv[1:] = _words_for_hydra(sys.argv[1:], folders)
         with _errors_in_our_words(flags, sources):
             try:
                 compute()
@@ -84,12 +90,12 @@ def _sweeps_in(word: str) -> list[str]:
     return word.partition("=")[2].split(",") if word.startswith("experiment=") else []
 
 
-def _words_for_hydra(words: Sequence[str], sources: Sources) -> list[str]:
-    """Return words with sweeps of one's own studies as Hydra names them, and with the folders that have these."""
+def _words_for_hydra(words: Sequence[str], folders: Sequence[Path]) -> list[str]:
+    """Return words with sweeps of one's own studies as Hydra names them, and with further folders of options."""
     named = [
         "experiment=" + ",".join(map(sweep_option, sweeps)) if (sweeps := _sweeps_in(word)) else word for word in words
     ]
-    paths = [f"file://{folder / 'conf'}" for folder in sources.named]
+    paths = [f"file://{folder}" for folder in folders]
     return named + (overrides({"hydra.searchpath": paths}) if paths else [])
 
 

@@ -132,9 +132,9 @@ def claims_of(study: Study) -> list[Claim]:
 def _find_claims(study: Study) -> Iterator[Claim]:
     """Yield the claims that modules define themselves, in their order."""
     for module in study.modules("claims"):
-        for fromkey in dict.fromkeys(value for value in vars(module).values() if isinstance(value, Claim)):
-            if fromkey.check.__module__ == module.__name__:
-                yield fromkey
+        for claim in dict.fromkeys(value for value in vars(module).values() if isinstance(value, Claim)):
+            if claim.check.__module__ == module.__name__:
+                yield claim
 
 
 def _natural(id: str) -> list[tuple[bool, int | str]]:

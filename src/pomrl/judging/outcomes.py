@@ -74,10 +74,12 @@ class Outcome:
         """Return the outcome in which the parts have these estimates; with too few runs, they decide nothing."""
         is_judged = self.claim.is_judged
         error = self.error / max(1, sum(part.is_claimed for part in parts)) if is_judged else ERROR_RATE
-        found = [judge_part(part, error) for part in parts]
-        if is_judged and min(part.runs for part in found) < self.needed:
-            found = [part.but(verdict=part.verdict and Verdict.UNDECIDED) for part in found]
-        return replace(self, parts=tuple(found if is_judged else (part.but(verdict=None) for part in found)))
+        comparisons = [judge_part(part, error) for part in parts]
+        if not is_judged:
+            comparisons = [comparison.but(verdict=None) for comparison in comparisons]
+        elif min(comparison.runs for comparison in comparisons) < self.needed:
+            comparisons = [part.but(verdict=part.verdict and Verdict.UNDECIDED) for part in comparisons]
+        return replace(self, parts=tuple(comparisons))
 
     @property
     def is_provisional(self) -> bool:

@@ -1,4 +1,4 @@
-"""Whether a column goes with another one within strata: a conditional test of independence, and an effect size.
+"""Test whether a column depends on another one within strata, and measure how much.
 
 Pearson's X² of each stratum is summed. Its mean and variance over all tables with the same margins are exact (Dawson
 1954), so that small and empty cells need no care; a gamma distribution with these moments gives the probability.

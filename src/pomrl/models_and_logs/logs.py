@@ -132,12 +132,12 @@ class Log:
 
     @property
     def left(self) -> Bool[np.ndarray, " S"]:
-        """Whether transitions leave each state."""
+        """Return whether transitions leave each state."""
         return np.asarray(self.seen.any(1))
 
     @property
     def undeclared(self) -> Bool[np.ndarray, " S"]:
-        """Whether each state is never left, although nobody says that episodes end there."""
+        """Return whether each state is never left, although nobody says that episodes end there."""
         declared = [state is END or state in self.ends for state in self.states]
         return np.asarray(~self.left & ~np.array(declared, bool))
 

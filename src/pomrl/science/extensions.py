@@ -1,4 +1,4 @@
-"""Whether an extension module was built from the C source that is here now."""
+"""Compare extension modules with the C source that is here now."""
 
 import hashlib
 from pathlib import Path

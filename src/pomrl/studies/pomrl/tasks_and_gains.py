@@ -10,8 +10,8 @@ FIRST = range(2, 6)
 LAST = range(11, 16)
 """The tasks that the claims call the last ones: 11 to 15."""
 
-MANY = {"printed": 16_000, "repaired": 16_000, "computed": 8000}
-SOME = {"printed": 8000, "repaired": 8000, "computed": 2000}
+MANY_RUNS = {"printed": 16_000, "repaired": 16_000, "computed": 8000}
+SOME_RUNS = {"printed": 8000, "repaired": 8000, "computed": 2000}
 """Numbers of runs for claims on small differences, by the variant; fixed on another seed than that of the results."""
 
 

@@ -7,7 +7,7 @@ from functools import partial
 
 import pandas as pd
 
-from pomrl.studies.pomrl.tasks_and_gains import MANY
+from pomrl.studies.pomrl.tasks_and_gains import MANY_RUNS
 from pomrl.studies.pomrl.theory.simulations import LEARNED_MIXING_RATES
 from pomrl.study import (
     ROUNDING,
@@ -32,7 +32,7 @@ def _ada(sweep: SweepLosses) -> Losses:
 
 
 @of_figure_4(
-    "Q2.1", "task_similarity", runs={**MANY, "printed": 32_000}, title="the best γ is below 0.5 in the first task"
+    "Q2.1", "task_similarity", runs={**MANY_RUNS, "printed": 32_000}, title="the best γ is below 0.5 in the first task"
 )
 def short_horizon_at_first(sweep: SweepLosses) -> list[Part]:
     """gamma* is below 0.5 in the first task.

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from pomrl.studies.pomrl.tasks_and_gains import SOME
+from pomrl.studies.pomrl.tasks_and_gains import SOME_RUNS
 from pomrl.study import (
     Losses,
     Part,
@@ -73,7 +73,7 @@ def _each_step(losses: Mapping[float, Losses], along: str) -> list[Part]:
     return [*steps, best_grows(next(iter(losses.values())), stacked, words)]
 
 
-@of_figure_2("I.3", "illustration", runs=SOME, title="more samples raise the best γ with every prior")
+@of_figure_2("I.3", "illustration", runs=SOME_RUNS, title="more samples raise the best γ with every prior")
 def more_samples_beside_a_prior(sweep: SweepLosses) -> list[Part]:
     """with every weight on the true model, more samples lower the smallest loss and raise gamma*.
 
@@ -83,7 +83,7 @@ def more_samples_beside_a_prior(sweep: SweepLosses) -> list[Part]:
     return _all_agree(sweep, [[(weight, m) for m in SAMPLES] for weight in WEIGHTS[1:]], "m", "α")
 
 
-@of_figure_2("I.4", "illustration", runs=SOME, title="a better prior raises the best γ with more samples, too")
+@of_figure_2("I.4", "illustration", runs=SOME_RUNS, title="a better prior raises the best γ with more samples, too")
 def more_weight_beside_samples(sweep: SweepLosses) -> list[Part]:
     """with 10, 20 and 50 samples, more weight on the true model lowers the smallest loss and raises gamma*.
 

@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from pomrl.studies.pomrl.tasks_and_gains import FIRST, LAST, MANY
+from pomrl.studies.pomrl.tasks_and_gains import FIRST, LAST, MANY_RUNS
 from pomrl.study import (
     PAIRED,
     PUBLISHED,
@@ -64,7 +64,7 @@ def _log_ratio(variances: np.ndarray) -> np.ndarray:
         return 0.5 * np.log(variances[..., 0] / variances[..., 1])
 
 
-@of_figures_3_and_4("Q1.3", "task_similarity", runs=MANY, title="without meta-learning nothing improves")
+@of_figures_3_and_4("Q1.3", "task_similarity", runs=MANY_RUNS, title="without meta-learning nothing improves")
 def no_improvement_without(sweep: SweepLosses) -> list[Part]:
     """without meta-learning the loss does not improve over tasks.
 

@@ -8,7 +8,7 @@ little more than the best choice for infinitely many: with 1,000 runs by 0.2 to 
 
 from functools import partial
 
-from pomrl.studies.pomrl.tasks_and_gains import LAST, MANY, SOME
+from pomrl.studies.pomrl.tasks_and_gains import LAST, MANY_RUNS, SOME_RUNS
 from pomrl.study import ROUNDING, Losses, Part, SweepLosses, best_is_in, claim, less, no_worse, on_a_par
 
 of_figure_6 = partial(claim, figures=("gamma_schedules",))
@@ -100,7 +100,7 @@ def every_offset_beats_gamma_eval(offsets: SweepLosses, schedules: SweepLosses) 
 @of_figure_6(
     "Q4.5",
     "task_similarity",
-    runs={**MANY, "printed": 32_000},
+    runs={**MANY_RUNS, "printed": 32_000},
     title="the best γ of the first task is between 0.25 and 0.50",
 )
 def offset_is_the_first_minimum(sweep: SweepLosses) -> list[Part]:
@@ -117,7 +117,7 @@ def offset_is_the_first_minimum(sweep: SweepLosses) -> list[Part]:
 @of_figure_6(
     "Q4.6",
     "gamma_schedules",
-    runs=SOME,
+    runs=SOME_RUNS,
     title="the schedule of Dong et al. is on a par with the dynamic best γ",
 )
 def dong_against_dynamic_best(sweep: SweepLosses) -> list[Part]:

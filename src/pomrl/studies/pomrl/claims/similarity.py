@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 
-from pomrl.studies.pomrl.tasks_and_gains import FIRST, LAST, MANY, gain
+from pomrl.studies.pomrl.tasks_and_gains import FIRST, LAST, MANY_RUNS, gain
 from pomrl.study import (
     Losses,
     Part,
@@ -197,7 +197,7 @@ def better_than_without(sweep: SweepLosses) -> list[Part]:
 @of_figure_5(
     "Q3.7",
     "task_similarity",
-    runs=MANY,
+    runs=MANY_RUNS,
     title="at an intermediate similarity meta-learning gains, and more slowly",
 )
 def slower_at_an_intermediate_similarity(sweep: SweepLosses) -> list[Part]:
@@ -228,7 +228,10 @@ def _speed(stages: np.ndarray) -> np.ndarray:
 
 
 @of_figure_5(
-    "Q3.8", "task_similarity", runs=MANY, title="where tasks are loosely related, every curve is higher and U-shaped"
+    "Q3.8",
+    "task_similarity",
+    runs=MANY_RUNS,
+    title="where tasks are loosely related, every curve is higher and U-shaped",
 )
 def higher_and_u_shaped(sweep: SweepLosses) -> list[Part]:
     """at sigma = 0.047 ada-POMRL's loss is higher, on average over gamma, and U-shaped in every task.
