@@ -1,10 +1,12 @@
-"""The engine of this machine maps a function over items; Dask has a test module of its own."""
+"""The engine of this machine makes calls; Dask has a test module of its own."""
 
 import os
 import signal
 from collections.abc import Callable
+from typing import Any
 
 import pytest
+from joblib import delayed
 
 from pomrl.execution import ExecutionError, Local
 
@@ -35,21 +37,26 @@ def leave(number: int) -> None:
     os._exit(0)
 
 
+def results(engine: Local, function: Callable[[int], Any], *numbers: int, seconds: float = 100.0) -> list[Any]:
+    """Return what a function returns for these numbers, in any order."""
+    with engine.parallel(seconds) as parallel:
+        return list(parallel(delayed(function)(number) for number in numbers))
+
+
 @pytest.mark.parametrize("workers", [1, 2, None])
-def test_every_item_comes_back_once_with_its_index(workers: int | None) -> None:
-    results = Local(workers=workers).map_unordered(squared, range(3, 20), 100.0)
-    assert sorted(results) == [(index, number**2) for index, number in enumerate(range(3, 20))]
+def test_every_call_comes_back_once(workers: int | None) -> None:
+    assert sorted(results(Local(workers=workers), squared, *range(3, 20))) == [n**2 for n in range(3, 20)]
 
 
 def test_little_work_is_done_in_this_process() -> None:
-    assert dict(Local().map_unordered(process, [1], 0.0)) == {0: os.getpid()}
-    assert dict(Local(workers=2).map_unordered(process, [1], 0.0)) != {0: os.getpid()}
+    assert results(Local(), process, 1, seconds=0.0) == [os.getpid()]
+    assert results(Local(workers=2), process, 1, seconds=0.0) != [os.getpid()]
 
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_what_the_function_raises_is_raised(workers: int) -> None:
     with pytest.raises(ValueError, match="not 7"):
-        list(Local(workers=workers).map_unordered(failing, [7], 0.0))
+        results(Local(workers=workers), failing, 7)
 
 
 @pytest.mark.parametrize(("death", "how"), [(kill, r"SIGKILL.*memory"), (fault, "SIGSEGV"), (leave, "EXIT")])
@@ -57,6 +64,6 @@ def test_a_process_that_dies_ends_the_work_in_one_line(
     death: Callable[[int], None], how: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(ExecutionError, match=f"a process ended while it computed, .*{how}"):
-        list(Local(workers=2).map_unordered(death, [1, 2], 0.0))
+        results(Local(workers=2), death, 1, 2)
     assert capfd.readouterr().err == ""
-    assert dict(Local(workers=2).map_unordered(squared, [3], 0.0)) == {0: 9}
+    assert results(Local(workers=2), squared, 3) == [9]

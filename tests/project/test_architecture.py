@@ -56,7 +56,7 @@ ONLY_IN = {
     "hydra": ("configuration", "commands"),
     "omegaconf": ("configuration", "commands"),
     "pyarrow": ("store",),
-    "joblib": ("execution",),
+    "joblib": ("execution", "running", "drawing"),
     "threadpoolctl": ("execution",),
     "dask": ("execution",),
     "distributed": ("execution",),

@@ -9,8 +9,8 @@ from tests.support.computed import compute
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.configuration.sweeps import experiment
 from pomrl.running import cost
+from pomrl.running.parts import divide
 from pomrl.running.plan import plan
-from pomrl.running.work import divide
 
 SETTING = ("T=2", "S=4", "runs=220", "estimator=ada_pomrl")
 

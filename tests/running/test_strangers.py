@@ -13,8 +13,9 @@ from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.sources import PUBLISHED, Sources
 from pomrl.configuration.sweeps import experiment as experiment_of
 from pomrl.execution import ExecutionError
+from pomrl.running.parts import is_foreign
 from pomrl.running.plan import plan
-from pomrl.running.work import is_foreign, work
+from pomrl.running.work import work
 from pomrl.science.problem import components
 
 pytestmark = pytest.mark.slow

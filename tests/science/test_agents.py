@@ -13,7 +13,8 @@ from tests.support.settings import CONF
 from pomrl.configuration import sweeps
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.contracts import METHOD, AgentContract, problem
-from pomrl.running.work import Failure, Part, compute_part
+from pomrl.running.parts import BlockPart
+from pomrl.running.work import Failure, Versions, simulate
 from pomrl.science.agents.agent import Agent, Decision, TaskData
 from pomrl.science.agents.cross_validated_gamma import CrossValidatedGamma
 from pomrl.science.agents.least_squares import LeastSquares
@@ -192,7 +193,7 @@ class Misbehaving(Agent[None]):
 def test_an_agent_that_breaks_its_contract_ends_alone() -> None:
     """The method beside it has its table."""
     methods = {"misbehaving": method(Misbehaving()), "other": method(LeastSquares())}
-    outcomes = compute_part(Part(problem(), methods, range(2), range(2)))
+    _, _, outcomes = simulate(BlockPart(problem(), methods, range(2), range(2)), Versions.here([]))
     failure = outcomes["misbehaving"]
     assert isinstance(outcomes["other"], bytes)
     assert isinstance(failure, Failure)

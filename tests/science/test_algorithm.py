@@ -1,15 +1,14 @@
-from collections.abc import Callable
 from math import sqrt
 
 import numpy as np
 import pytest
 from tests.support.sample_estimates import draw_batches
 
-from pomrl.science.algorithm import PlanningInput, pomrl
+from pomrl.science.algorithm import Learner, PlanningInput, pomrl
 from pomrl.science.data import Batch, Batches
 from pomrl.science.estimators.estimator import Estimator, Truth
 from pomrl.science.estimators.pomrl import RegularisedLeastSquares
-from pomrl.science.exploration import Belief
+from pomrl.science.exploration import believe
 from pomrl.science.gamma_schedules import Dong, Fixed, UpperBound
 
 M_SAMPLES, S, A, T = 5, 4, 2, 7
@@ -69,7 +68,7 @@ def test_loop_is_the_papers_written_out(prior, adaptive: bool):
         for task, (P_hat, alpha, sigma) in zip(tasks, expected, strict=True):
             np.testing.assert_allclose(task.P_hat[i, 0], P_hat, rtol=0, atol=1e-14)
             assert task.alpha[i] == pytest.approx(alpha, rel=1e-13, abs=0)
-            assert task.deviation[i] == pytest.approx(sigma, rel=1e-13)
+            assert task.sigma[i] == pytest.approx(sigma, rel=1e-13)
 
 
 def test_rates_per_pair_are_reported_by_their_mean_and_similarities_by_their_maximum():
@@ -78,7 +77,7 @@ def test_rates_per_pair_are_reported_by_their_mean_and_similarities_by_their_max
     sigma = np.sqrt(truth.variance).max(-1)
     alpha = 1 / (sigma**2 * (1 + 1 / T) * M_SAMPLES + 1)
     np.testing.assert_allclose(tasks[-1].alpha, alpha.mean((1, 2)), rtol=1e-13)
-    np.testing.assert_allclose(tasks[-1].deviation, sigma.max((1, 2)), rtol=1e-13)
+    np.testing.assert_allclose(tasks[-1].sigma, sigma.max((1, 2)), rtol=1e-13)
     h = np.mean(batches, axis=0)
     P_hat = alpha[..., None] * h + (1 - alpha[..., None]) * batches[-1]
     np.testing.assert_allclose(tasks[-1].P_hat[:, 0], P_hat, rtol=0, atol=1e-14)
@@ -87,8 +86,8 @@ def test_rates_per_pair_are_reported_by_their_mean_and_similarities_by_their_max
 def test_schedule_is_told_the_rate_and_the_similarity_of_its_task():
     batches, truth = draw_batches(1, T, M_SAMPLES, c=20.0)
     for t, task in enumerate(run(batches, truth, ADA_POMRL, UpperBound(gamma_0=0.1)), start=1):
-        x = task.deviation**2 * M_SAMPLES
-        C = ((task.deviation + 1 / sqrt(M_SAMPLES)) / sqrt(t) + x / sqrt(M_SAMPLES)) / (x + 1)
+        x = task.sigma**2 * M_SAMPLES
+        C = ((task.sigma + 1 / sqrt(M_SAMPLES)) / sqrt(t) + x / sqrt(M_SAMPLES)) / (x + 1)
         np.testing.assert_allclose(task.gamma[:, 0], np.minimum(0.1 + (1 - C) / (1 + C), 0.99), rtol=1e-13)
     for t, task in enumerate(run(batches, truth, ADA_POMRL, Dong()), start=1):
         T_t = S * A * M_SAMPLES * (1 - task.alpha + task.alpha * (t - 1))
@@ -101,8 +100,8 @@ class Watched:
     def __init__(self, batches: Batches) -> None:
         self.batches = batches
 
-    def collect(self, believe: Callable[[Batch], Belief]) -> Batches:
-        self.belief = believe(self.batches.meta)
+    def collect(self, learner: Learner) -> Batches:
+        self.belief = believe(learner, self.batches.meta)
         return self.batches
 
 

@@ -126,7 +126,7 @@ def test_similarity_and_rate_know_the_tasks_up_to_the_lag(lag: int):
         known = batches[: max(t - 1 - lag, 0)]
         memory = memory_of(known) if known else estimator.initial_memory(2, S, A)
         sigma = estimator.similarity_estimate(memory, M, truth)
-        np.testing.assert_array_equal(task.deviation, sigma[:, 0, 0])
+        np.testing.assert_array_equal(task.sigma, sigma[:, 0, 0])
         np.testing.assert_array_equal(task.alpha, estimator.mixing_rate(t, M, sigma, memory, truth)[:, 0, 0])
 
 

@@ -25,7 +25,7 @@ def test_all_trajectories_have_their_length_and_are_known_one_after_the_other():
         seen.append(int(batch.visits[0].sum()))
         return Belief(task.P, np.ones((3, 1, 1)))
 
-    batches = task.collect(believe)
+    batches = task.explore(believe)
     assert seen == [0, 6, 12, 18]
     assert (batches.meta.visits.sum((1, 2)) == 24).all()
     assert (batches.meta.counts.sum(-1)[task.P.min(-1) < 0] == 0).all()
@@ -34,7 +34,7 @@ def test_all_trajectories_have_their_length_and_are_known_one_after_the_other():
 def test_a_greedy_learner_takes_the_best_actions_of_its_estimate():
     task = exploration(GREEDY)
     policy = PolicyIteration().plan(task.P, task.R, np.full((3, 1), 0.9))[:, 0]
-    batch = task.collect(lambda _: Belief(task.P, np.ones((3, 1, 1)))).meta
+    batch = task.explore(lambda _: Belief(task.P, np.ones((3, 1, 1)))).meta
     taken = np.take_along_axis(batch.visits, policy[..., None], -1)
     assert taken.sum() == batch.visits.sum()
 
@@ -42,14 +42,14 @@ def test_a_greedy_learner_takes_the_best_actions_of_its_estimate():
 def test_random_actions_lead_to_their_own_next_states():
     task = exploration(replace(GREEDY, epsilon=0.8), m=20)
     P = np.broadcast_to(np.eye(4)[:2], task.P.shape)  # action a leads to state a
-    counts = replace(task, P=P).collect(lambda _: Belief(task.P, np.ones((3, 1, 1)))).meta.counts
+    counts = replace(task, P=P).explore(lambda _: Belief(task.P, np.ones((3, 1, 1)))).meta.counts
     assert (counts[P == 0] == 0).all()
     assert (counts.sum((1, 3)) > 20).all()
 
 
 def test_a_sample_of_a_sure_belief_is_its_estimate_and_of_an_unsure_one_is_not():
     task = exploration(replace(GREEDY, behaviour="posterior_sampling"), n=60)
-    greedy = exploration(GREEDY, n=60).collect(lambda _: Belief(task.P, np.ones((60, 1, 1)))).meta.counts
-    sure, unsure = (task.collect(lambda _, c=c: Belief(task.P, np.full((60, 1, 1), c))).meta.counts for c in (1e9, 1.0))
+    greedy = exploration(GREEDY, n=60).explore(lambda _: Belief(task.P, np.ones((60, 1, 1)))).meta.counts
+    sure, unsure = (task.explore(lambda _, c=c: Belief(task.P, np.full((60, 1, 1), c))).meta.counts for c in (1e9, 1.0))
     assert (sure == greedy).all((1, 2, 3)).mean() > 0.9
     assert (unsure == greedy).all((1, 2, 3)).mean() < 0.9

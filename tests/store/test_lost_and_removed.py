@@ -170,7 +170,7 @@ def test_a_store_that_cannot_be_written_is_noticed_before_anything_is_computed(m
         raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(folder))
 
     monkeypatch.setattr(files, "check_writable", refused)
-    monkeypatch.setattr("pomrl.running.work._compute_parts", lambda *_: pytest.fail("runs were computed"))
+    monkeypatch.setattr("pomrl.running.work.simulate", lambda *_: pytest.fail("runs were computed"))
     status, _, err = call(run, *RUN, "runs=2")
     assert (status, "Read-only file system" in err) == (1, True)
 

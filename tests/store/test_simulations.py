@@ -5,7 +5,7 @@ import pytest
 from tests.support.sample_simulation import noise
 
 from pomrl.results.stored_sweeps import load_simulation
-from pomrl.running.simulating import simulate
+from pomrl.running.simulations import store_simulations
 from pomrl.store import StoreError
 from pomrl.store.simulations import Simulation
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.usefixtures("empty_outputs")
 
 def announced(simulation: Simulation = SAMPLE) -> list[str]:
     lines: list[str] = []
-    simulate([simulation], lines.append)
+    store_simulations([simulation], lines.append)
     return lines
 
 

@@ -51,7 +51,7 @@ class JointLauncher(Launcher):
 
     def launch(self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int) -> Sequence[JobReturn]:
         """Compute the jobs; what each returns is its mean loss, where a sweeper searches."""
-        from pomrl.commands.computing import run
+        from pomrl.commands.computing import compute, print_results
         from pomrl.commands.hydra_files import write_jobs
         from pomrl.configuration.composition import Composer
         from pomrl.configuration.parsing import parse
@@ -64,7 +64,8 @@ class JointLauncher(Launcher):
         write_jobs(self.config.hydra, self._open_folder(), job_overrides, experiments, initial_job_idx)
         if len(jobs) <= self.job_folders and not self._needs_hydra:
             self._write_configurations(jobs)
-        failures = run(experiments)
+        failures = compute(experiments)
+        print_results(experiments, are_complete=not failures)
         return [self._finish(job, failures.get(signature(job.experiment))) for job in jobs]
 
     def _open_folder(self) -> Path:

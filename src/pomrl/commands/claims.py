@@ -21,7 +21,7 @@ from pomrl.judging import claims_of_variants, judgements
 from pomrl.judging.basis import Basis, Reader
 from pomrl.judging.claim import claims_of
 from pomrl.judging.outcomes import Outcome
-from pomrl.running.simulating import simulate
+from pomrl.running.simulations import store_simulations
 
 
 def main(parser: Parser) -> None:
@@ -48,7 +48,7 @@ def judge(study: Study, variants: Sequence[Variant], *, compute: bool = False) -
     claims = claims_of(study)
     if not claims:
         exit_with(f"{study.word}: it has no claims, which are functions with @claim in claims.py or claims/")
-    simulate(claims_of_variants.needed_simulations(claims), warn)
+    store_simulations(claims_of_variants.needed_simulations(claims), warn)
     claims_of_variants.refuse_failing(study, claims)
     bases = [claims_of_variants.basis(study, claims, variant) for variant in variants]
     outcomes = _judge(study, bases, compute=compute)

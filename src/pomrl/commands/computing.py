@@ -4,7 +4,6 @@ import sys
 from collections.abc import Mapping, Sequence
 
 from pomrl import store
-from pomrl.commands.errors import ReportedError
 from pomrl.commands.progress import progress
 from pomrl.commands.terminal import exit_with, print_frame, printable, warn
 from pomrl.configuration.composed import MOST_JOBS, ConfigError
@@ -12,7 +11,7 @@ from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.settings import asked_settings, flat_settings, varying_keys
 from pomrl.results.chosen_runs import choose
 from pomrl.results.summary_tables import summarise
-from pomrl.running.plan import Job, estimate, plan, refuse_what_takes_long
+from pomrl.running.plan import PlannedExperiment, estimate, plan, refuse_what_takes_long
 from pomrl.running.work import Failure, work
 
 MEASURES = {"variance": "variance", "std": "standard deviation"}
@@ -22,28 +21,12 @@ MOST_ROWS = 100
 """The most experiments whose mean losses a sweep prints, because nobody reads a longer table."""
 
 
-def run(experiments: Sequence[Experiment]) -> Mapping[str, Failure]:
-    """Compute experiments, and print the mean loss and the folder of each.
-
-    Returns:
-        The failures, by the signature of their experiment.
-
-    Raises:
-        ConfigError: An experiment cannot be computed.
-    """
-    failures = compute(experiments)
-    if not failures and not experiments[0].request.dry_run:
+def print_results(experiments: Sequence[Experiment], *, are_complete: bool) -> None:
+    """Print the mean loss of each experiment, if all are complete, and the folder of each."""
+    if are_complete and not experiments[0].request.dry_run:
         _print_means(experiments)
     for experiment in experiments:
         print(store.lookup(experiment).folder)
-    return failures
-
-
-def run_one(experiment: Experiment) -> float | None:
-    """Compute an experiment as `run` does, and return its `objective`; ReportedError if it fails."""
-    for failure in run([experiment]).values():
-        raise ReportedError(failure.reason)
-    return None if experiment.request.dry_run else objective(experiment)
 
 
 def objective(experiment: Experiment) -> float:
@@ -88,31 +71,31 @@ def compute_all(experiments: Sequence[Experiment]) -> None:
 def compute(experiments: Sequence[Experiment]) -> Mapping[str, Failure]:
     """Compute the runs that are not stored yet, and report on standard error; return the failures by signature."""
     _refuse_what_is_ignored(experiments)
-    jobs = plan(experiments)
-    request, wanted = experiments[0].request, estimate(jobs)
-    for fault in dict.fromkeys(fault for job in jobs for fault in job.faults):
+    planned = plan(experiments)
+    request, expected = experiments[0].request, estimate(planned)
+    for fault in dict.fromkeys(fault for of in planned for fault in of.faults):
         warn(f"{fault.partition('; ')[0]}; it is computed again")
     if request.dry_run:
-        warn(str(wanted))
+        warn(str(expected))
         return {}
     if not request.yes:
-        refuse_what_takes_long(wanted)
-    if complete := sum(not job.missing for job in jobs):
-        warn(f"{complete} of {len(jobs)} stored already, not computed again (force=true would)")
-    with progress(wanted.runs) as advance:
-        failures = work(jobs, advance)
+        refuse_what_takes_long(expected)
+    if complete := sum(not of.missing for of in planned):
+        warn(f"{complete} of {len(planned)} stored already, not computed again (force=true would)")
+    with progress(expected.runs) as advance:
+        failures = work(planned, advance)
     if failures:
         for line in "".join(dict.fromkeys(failure.where for failure in failures.values())).splitlines():
             print(line[: len(line) - len(line.lstrip())] + printable(line), file=sys.stderr)
-        for job, settings in zip(jobs, _settings(jobs), strict=True):
-            if failure := failures.get(job.stored.signature):
+        for experiment, settings in zip(planned, _settings(planned), strict=True):
+            if failure := failures.get(experiment.stored.signature):
                 what = f"{settings}: {failure.reason}" if settings else failure.reason
-                warn(f"failed: {what}; {job.stored.folder / 'run.log'} has the traceback")
+                warn(f"failed: {what}; {experiment.stored.folder / 'run.log'} has the traceback")
     return failures
 
 
-def _settings(jobs: Sequence[Job]) -> list[str]:
-    """Return in words the settings of each job in which the jobs differ."""
-    described = [flat_settings(asked_settings(job.experiment), job.experiment.options) for job in jobs]
+def _settings(planned: Sequence[PlannedExperiment]) -> list[str]:
+    """Return in words the settings of each experiment in which they differ."""
+    described = [flat_settings(asked_settings(of.experiment), of.experiment.options) for of in planned]
     keys = varying_keys(described)
-    return [" ".join(f"{key.rpartition('.')[2]}={job[key]}" for key in keys if key in job) for job in described]
+    return [" ".join(f"{key.rpartition('.')[2]}={flat[key]}" for key in keys if key in flat) for flat in described]

@@ -16,7 +16,7 @@ from pomrl.configuration.sweeps import command
 from pomrl.configuration.wording import number_of
 from pomrl.drawing.figure import figures_of
 from pomrl.drawing.figures_of_study import Selection, draw, version_of, versions
-from pomrl.running.simulating import simulate
+from pomrl.running.simulations import store_simulations
 
 
 def main(parser: Parser) -> None:
@@ -67,7 +67,7 @@ def draw_all(selections: Sequence[Selection], *, shows_paths: bool = False) -> t
         The names of what is not drawn, and for each sweep that lacks runs a line that says which.
     """
     shown = [version_of(selection.study, name) for selection in selections for name in selection.names]
-    simulate(dict.fromkeys(simulation for figure in shown for simulation in figure.simulations), warn)
+    store_simulations(dict.fromkeys(simulation for figure in shown for simulation in figure.simulations), warn)
     missing, lacking = list[str](), dict[str, str]()
     for outcome in draw(selections):
         for path in outcome.files if shows_paths else ():

@@ -4,8 +4,9 @@ import gc
 import os
 import signal
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from importlib.metadata import version
 
 from pomrl.commands.terminal import exit_with
@@ -51,7 +52,7 @@ def main() -> None:
     _open_standard_error()
     try:
         with suppress(BrokenPipeError):  # which the line below says
-            _run()
+            command(next(iter(sys.argv[1:]), ""), sys.argv[2:])()
     except KeyboardInterrupt:  # while modules are imported; later `one_line_errors` says more
         exit_with("interrupted", 128 + signal.SIGINT)
     finally:
@@ -71,29 +72,29 @@ def _open_standard_error() -> None:
         sys.stderr = os.fdopen(descriptor, "w")
 
 
-def _run() -> None:
-    name, arguments = next(iter(sys.argv[1:]), ""), sys.argv[2:]
+def command(name: str, arguments: Sequence[str]) -> Callable[[], None]:
+    """Return what a name asks for: a command with these arguments, the version, help, or a line that refuses it."""
     if name == "--version":
-        from pomrl.science.solvers import compiled
-
-        print(f"pomrl {version('pomrl')}, small models are solved by {'C' if compiled.is_built() else 'NumPy'}")
-    elif name in ("-h", "--help", "help"):
-        width = max(map(len, COMMANDS))
-        print(HELP.format(commands="\n".join(f"  {name:{width}}  {what}" for name, what in COMMANDS.items())))
-    elif name in COMMANDS:
-        call(name, arguments)
-    else:
-        exit_with(unknown_key(name or "pomrl", name, list(COMMANDS), "name a command", "there are"), 2)
-
-
-def call(name: str, arguments: Sequence[str]) -> None:
-    """Execute a command with these arguments; an error that a user can cause ends it with one line."""
+        return _print_version
+    if name in ("-h", "--help", "help"):
+        return _print_help
+    if name not in COMMANDS:
+        line = unknown_key(name or "pomrl", name, list(COMMANDS), "name a command", "there are")
+        return partial(exit_with, line, 2)
     sys.argv = [f"pomrl {name}", *arguments]
     gc.set_threshold(200_000)  # what is read stays, so that looking for garbage often finds none
     import_lazily("pandas")  # which takes a quarter of a second, and many commands do without
     if name == "run":  # whose arguments are read by Hydra
-        import_by_name(module_of(name)).main()
-        return
+        return import_by_name(module_of(name)).main
+    return partial(_parse_and_execute, name)
+
+
+def call(name: str, arguments: Sequence[str]) -> None:
+    """Execute a command with these arguments; an error that a user can cause ends it with one line."""
+    command(name, arguments)()
+
+
+def _parse_and_execute(name: str) -> None:
     from pomrl.commands.arguments import Parser
     from pomrl.commands.errors import one_line_errors  # here, because help of `run` needs none of it
 
@@ -103,6 +104,17 @@ def call(name: str, arguments: Sequence[str]) -> None:
         except ModuleNotFoundError as error:
             exit_with(f"pomrl {name}: {error.name} is not installed; pip install 'pomrl[article]' installs it")
         module.main(Parser(sys.argv[0], description=COMMANDS[name]))
+
+
+def _print_version() -> None:
+    from pomrl.science.solvers import compiled
+
+    print(f"pomrl {version('pomrl')}, small models are solved by {'C' if compiled.is_built() else 'NumPy'}")
+
+
+def _print_help() -> None:
+    width = max(map(len, COMMANDS))
+    print(HELP.format(commands="\n".join(f"  {name:{width}}  {what}" for name, what in COMMANDS.items())))
 
 
 def module_of(name: str) -> str:

@@ -38,8 +38,8 @@ FULL_ERROR = "HYDRA_FULL_ERROR"
 @hydra.main(version_base="1.3", config_path=str(PUBLISHED.folder), config_name="config")
 def compute(config: DictConfig) -> float | None:
     """Compute an experiment, and return its mean loss at gamma_eval, which sweepers minimise."""
-    from pomrl.commands.computing import run_one  # here, because asking for help needs none of it
-    from pomrl.commands.errors import JobError
+    from pomrl.commands import computing  # here, because asking for help needs none of it
+    from pomrl.commands.errors import JobError, ReportedError
     from pomrl.commands.hydra_files import staying_in, write_jobs
     from pomrl.configuration.parsing import parse
 
@@ -48,7 +48,11 @@ def compute(config: DictConfig) -> float | None:
         with staying_in(Path(of_hydra.runtime.cwd)):
             experiment = parse(of_config(config, of_hydra))
             write_jobs(of_hydra, Path(of_hydra.runtime.output_dir), [list(of_hydra.overrides.task)], [experiment])
-            return run_one(experiment)
+            failures = computing.compute([experiment])
+            computing.print_results([experiment], are_complete=not failures)
+            for failure in failures.values():
+                raise ReportedError(failure.reason)
+            return None if experiment.request.dry_run else computing.objective(experiment)
     except Exception as error:
         if of_hydra.mode == RunMode.RUN and not of_hydra.callbacks:
             raise JobError from error

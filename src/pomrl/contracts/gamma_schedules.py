@@ -24,4 +24,5 @@ class GammaScheduleContract(ComponentContract):
 
     def test_gammas_lie_between_zero_and_gamma_eval(self, component: GammaSchedule) -> None:
         for t in (1, 2, 15, 1000):
-            checked.select(component, TaskState(t=t, m=5, S=10, A=2, gamma_eval=0.9, alpha=ALPHAS, deviation=SIGMAS))
+            state = TaskState(t=t, m=5, S=10, A=2, gamma_eval=0.9, alpha=ALPHAS, deviation=SIGMAS)
+            checked.check_gammas(component, component.select(state), state)

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 
+from joblib import cpu_count, delayed
+
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.importing import in_words, place_of
 from pomrl.configuration.study import Study
@@ -19,7 +21,7 @@ from pomrl.configuration.variants import Variant
 from pomrl.drawing.drawing import Drawing
 from pomrl.drawing.figure import Figure, figures_of
 from pomrl.drawing.files import Sidecar, save
-from pomrl.execution.parallel import one_by_one
+from pomrl.execution.parallel import processes
 from pomrl.results.stored_sweeps import StoredSweep, load_simulation, load_sweep, promised_runs, shared_runs
 from pomrl.store import StoreError
 
@@ -99,8 +101,8 @@ def draw(selections: Sequence[Selection]) -> Iterator[Outcome]:
     No file belongs to two of the selections. The simulations that figures show have to be stored.
     """
     of_figures = [replace(selection, names=names) for selection in selections for names in _by_figure(selection)]
-    workers = 1 if sum(len(of.names) for of in of_figures) < FEW else None
-    return chain.from_iterable(one_by_one(_draw_versions, of_figures, workers=workers))
+    workers = 1 if sum(len(of.names) for of in of_figures) < FEW else min(cpu_count(), len(of_figures))
+    return chain.from_iterable(processes(workers)(delayed(_draw_versions)(of_figure) for of_figure in of_figures))
 
 
 def _by_figure(selection: Selection) -> list[list[str]]:

@@ -15,15 +15,9 @@ from pomrl.drawing.style import COLUMN_WIDTH, MARKERS, TEXT_WIDTH, Look, context
 from pomrl.results.chosen_runs import Chosen, Tasks, per_run, runs_in_words
 from pomrl.results.statistics import Kind, band
 from pomrl.results.summary_tables import counterparts
+from pomrl.science.loss_tables import COLUMNS
 
-LABELS = {
-    "task": "Task t",
-    "gamma": "Discount factor γ",
-    "planning_loss": "Planning loss",
-    "alpha": "Mixing rate α",
-    "sigma_hat": "Similarity σ",
-    "model_error": "Largest error of the model",
-}
+LABELS = {column.name: column.label for column in COLUMNS}
 """What axes say for the columns of stored tables; a setting is named by its key."""
 
 BANDS = {"ci": "95 % intervals of the mean", "se": "Standard errors", "sd": "Standard deviations"}

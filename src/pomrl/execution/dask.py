@@ -13,17 +13,18 @@ import asyncio
 import json
 import logging
 import pickle
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Generator, Iterator
 from concurrent.futures import CancelledError
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Annotated, Any
 
 from pydantic import Field
 
-from pomrl.execution.engine import Execution, ExecutionError, Item, Result
-from pomrl.execution.parallel import one_thread
+from pomrl.execution.engine import Execution, ExecutionError, Parallel
+from pomrl.execution.parallel import Calls
 
 try:
     import dask.config
@@ -59,43 +60,42 @@ class Dask(Execution):
     ] = None
     patience: Annotated[int, Field(ge=1, description="seconds to wait for a worker while there is none")] = 60
 
-    def map_unordered(
-        self, function: Callable[[Item], Result], items: Sequence[Item], seconds: float
-    ) -> Iterator[tuple[int, Result]]:
+    @contextmanager
+    def parallel(self, seconds: float) -> Generator[Parallel]:
         for name in ("distributed", "distributed.client"):
             logging.getLogger(name).setLevel(logging.CRITICAL)
         with dask.config.set(SETTINGS):
             client = Client(_scheduler(self.address), timeout=CONNECT)
             try:
-                yield from self._results(client, function, items)
-            except (CancelledError, CommClosedError, TimeoutError) as error:
-                raise ExecutionError("the connection to Dask's scheduler is lost") from error
+                yield partial(self._results, client)
             finally:
                 with suppress(Exception):
                     client.close(timeout=CONNECT)
 
-    def _results(
-        self, client: Client, function: Callable[[Item], Result], items: Sequence[Item]
-    ) -> Iterator[tuple[int, Result]]:
-        """Submit items at once and yield their results."""
-        submitted = [client.submit(_call, pickle.dumps((function, item)), pure=False) for item in items]
-        futures = {future.key: (index, future) for index, future in enumerate(submitted)}
-        completed: Any = as_completed(submitted)
-        submitted.clear()  # because a worker keeps a result as long as there is a future for it
-        worker_seen = monotonic()
-        while futures:
-            for future in completed.next_batch(block=False):
-                try:
-                    result = _result(future)
-                except TimeoutError:  # the worker that holds it is lost, and Dask computes it again
-                    completed.add(future)
-                else:
-                    yield futures.pop(future.key)[0], result
-            if _has_workers(client):
-                worker_seen = monotonic()
-            elif monotonic() - worker_seen > self.patience:
-                raise ExecutionError(f"Dask has had no worker for {self.patience} s")
-            sleep(TICK)
+    def _results(self, client: Client, calls: Calls) -> Iterator[Any]:
+        """Submit calls at once and yield their results."""
+        try:
+            submitted = [client.submit(_call, pickle.dumps(call), pure=False) for call in calls]
+            futures = {future.key: future for future in submitted}
+            completed: Any = as_completed(submitted)
+            submitted.clear()  # because a worker keeps a result as long as there is a future for it
+            worker_seen = monotonic()
+            while futures:
+                for future in completed.next_batch(block=False):
+                    try:
+                        result = _result(future)
+                    except TimeoutError:  # the worker that holds it is lost, and Dask computes it again
+                        completed.add(future)
+                    else:
+                        del futures[future.key]
+                        yield result
+                if _has_workers(client):
+                    worker_seen = monotonic()
+                elif monotonic() - worker_seen > self.patience:
+                    raise ExecutionError(f"Dask has had no worker for {self.patience} s")
+                sleep(TICK)
+        except (CancelledError, CommClosedError, TimeoutError) as error:
+            raise ExecutionError("the connection to Dask's scheduler is lost") from error
 
 
 def _has_workers(client: Client) -> bool:
@@ -139,13 +139,12 @@ def _scheduler(named: str | None) -> str:
 
 
 def _call(pickled: bytes) -> Any:
-    """Apply a pickled function to a pickled item, on a worker.
+    """Make a pickled call, on a worker.
 
     The scheduler deserialises arguments; as bytes they do not require it to have the code of the user's components.
     """
-    function, item = pickle.loads(pickled)
-    with one_thread():
-        return function(item)
+    function, arguments, named = pickle.loads(pickled)
+    return function(*arguments, **named)
 
 
 def _result(future: Future) -> Any:

@@ -2,15 +2,17 @@
 
 import os
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Sequence
-from typing import Annotated, TypeVar
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from typing import Annotated, Any
 
 from pydantic import Field
 
 from pomrl.checks import Component
+from pomrl.execution.parallel import Calls
 
-Item = TypeVar("Item")
-Result = TypeVar("Result")
+Parallel = Callable[[Calls], Iterator[Any]]
+"""A function that makes calls, and yields their results in any order, each as soon as it is there."""
 
 
 class ExecutionError(Exception):
@@ -29,22 +31,15 @@ class Execution(Component):
         return os.cpu_count() or 1
 
     @abstractmethod
-    def map_unordered(
-        self, function: Callable[[Item], Result], items: Sequence[Item], seconds: float
-    ) -> Iterator[tuple[int, Result]]:
-        """Apply a function to each item and yield the results in any order, each as soon as it is there.
+    def parallel(self, seconds: float) -> AbstractContextManager[Parallel]:
+        """Return a context whose value makes calls in parallel: what `joblib.Parallel` is on this machine.
 
-        BLAS has one thread in the function (`parallel.one_thread`).
+        The calls are those of `joblib.delayed`. They must be picklable and independent of each other.
 
         Args:
-            function: What to compute. It has to be picklable, as have the items and the results.
-            items: The items, which have to be independent of each other.
             seconds: A rough estimate of the time that one process needs for all of them.
 
-        Yields:
-            The index of an item and its result.
-
         Raises:
-            ExecutionError: If a process ends while it computes, there are no workers left, or they cannot be used.
-            Exception: Whatever the function raises; it ends the work.
+            ExecutionError: In the context: a process ends while it computes, or there are no workers, or other ones.
+            Exception: In the context: whatever a call raises; it ends the work.
         """

@@ -4,16 +4,16 @@
 # pyright: reportMissingTypeStubs=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Generator
+from contextlib import contextmanager
 from typing import Annotated
 
 from joblib import cpu_count
 from joblib.externals.loky.process_executor import BrokenProcessPool
 from pydantic import Field
 
-from pomrl.execution.engine import Execution, ExecutionError, Item, Result
-from pomrl.execution.parallel import one_by_one, one_thread
+from pomrl.execution.engine import Execution, ExecutionError, Parallel
+from pomrl.execution.parallel import processes
 
 SMALL_WORK = 5.0
 """Seconds of work below which starting processes, which takes seconds as well, does not pay."""
@@ -30,20 +30,12 @@ class Local(Execution):
     def at_once(self, seconds: float) -> int:
         return self.workers or (1 if seconds < SMALL_WORK else cpu_count())
 
-    def map_unordered(
-        self, function: Callable[[Item], Result], items: Sequence[Item], seconds: float
-    ) -> Iterator[tuple[int, Result]]:
+    @contextmanager
+    def parallel(self, seconds: float) -> Generator[Parallel]:
         try:
-            yield from one_by_one(
-                partial(_call_indexed, function), range(len(items)), items, workers=self.at_once(seconds)
-            )
+            yield processes(self.at_once(seconds))
         except BrokenProcessPool as error:
             exit_codes = re.search(r"exit codes of the workers are \{(.*?)\}", str(error))
             how = (exit_codes and exit_codes[1]) or "for an unknown reason"
             hint = "; perhaps execution.runs_at_a_time has to be smaller for the memory" if "SIGKILL" in how else ""
             raise ExecutionError(f"a process ended while it computed, {how}{hint}") from error
-
-
-def _call_indexed(function: Callable[[Item], Result], index: int, item: Item) -> tuple[int, Result]:
-    with one_thread():
-        return index, function(item)

@@ -10,13 +10,13 @@ import ctypes
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from signal import SIG_IGN, SIGINT, SIGKILL, signal
 from typing import Any, TypeVar, cast
 
-from joblib import Parallel, cpu_count, delayed
+from joblib import Parallel, cpu_count
 from threadpoolctl import threadpool_limits
 
 PR_SET_PDEATHSIG = 1
@@ -34,26 +34,19 @@ def one_thread() -> AbstractContextManager[Any]:
     return threadpool_limits(limits=1, user_api="blas")
 
 
-def one_by_one(function: Callable[..., Any], *arguments: Iterable[Any], workers: int | None = None) -> Iterator[Any]:
-    """Call a function on each tuple of arguments in processes, and yield each result as soon as it is there.
+Calls = Iterable[tuple[Callable[..., Any], Sequence[Any], Mapping[str, Any]]]
+"""Calls of functions with their arguments, as `joblib.delayed` makes them."""
 
-    Results come in any order.
 
-    Args:
-        function: The function.
-        arguments: The arguments, as `map` takes them.
-        workers: The number of processes, including this one; by default one for each core.
+def processes(number: int) -> Callable[[Calls], Iterator[Any]]:
+    """Return joblib's `Parallel` of so many processes, which yields results in any order, each as soon as it is there.
+
+    One process is this one.
     """
-    calls = list(map(delayed(function), *arguments))
     # Joblib starts a process anew when its memory has grown, and warns of that.
     warnings.filterwarnings("ignore", "A worker stopped while some jobs were given", UserWarning)
-    parallel = Parallel(
-        n_jobs=workers or max(1, min(cpu_count(), len(calls))),
-        return_as="generator_unordered",
-        initializer=_end_with,
-        initargs=(os.getpid(),),
-    )
-    yield from cast(Iterator[Any], parallel(calls))
+    parallel = Parallel(n_jobs=number, return_as="generator_unordered", initializer=_end_with, initargs=(os.getpid(),))
+    return cast(Any, parallel)
 
 
 def in_threads(function: Callable[[Argument], Result], arguments: Iterable[Argument]) -> list[Result]:

@@ -26,10 +26,10 @@ from pomrl.configuration.wording import number_of, unknown_key
 from pomrl.results.stored_sweeps import Source
 from pomrl.science.gamma_schedules import Hindsight
 from pomrl.science.gamma_star import in_hindsight
-from pomrl.science.loss_tables import MEASURED
+from pomrl.science.loss_tables import COLUMNS, MEASURED
 from pomrl.store import StoredExperiment, StoreError, StoreWarning
 
-VALUES = ("planning_loss", "alpha", "sigma_hat", "model_error", "gamma")
+VALUES = tuple(column.name for column in COLUMNS if column.values)
 """The columns of stored tables that are plotted and tabulated; so are metrics, by the names of their options."""
 
 PRESENT, PREVIOUS, ALL = "present", "previous", "all"

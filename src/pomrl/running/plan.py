@@ -22,7 +22,7 @@ LONG = 3600.0
 
 
 @dataclass(frozen=True)
-class Job:
+class PlannedExperiment:
     """An experiment that is asked for, its place in the store, and the runs that it lacks there."""
 
     experiment: Experiment
@@ -43,7 +43,7 @@ class Job:
         return cost.seconds(self.experiment.problem, self.experiment.method, self.runs_missing)
 
 
-def plan(experiments: Sequence[Experiment]) -> list[Job]:
+def plan(experiments: Sequence[Experiment]) -> list[PlannedExperiment]:
     """Look up what the store lacks of each experiment, and check that it can be computed.
 
     Of each problem the first missing runs are looked at, `CHECKED_OF_PROBLEM` or fewer where there are many problems. A
@@ -66,15 +66,15 @@ def plan(experiments: Sequence[Experiment]) -> list[Job]:
     return jobs
 
 
-def _look_up(experiment: Experiment) -> Job:
+def _look_up(experiment: Experiment) -> PlannedExperiment:
     stored, runs = store.lookup(experiment), experiment.request.runs
     if experiment.request.force:
         known = max(runs, stored.contiguous(), stored.promised())
-        return Job(experiment, stored, store.divide_into_blocks(known), [])
-    return Job(experiment, stored, *store.missing(stored, runs))
+        return PlannedExperiment(experiment, stored, store.divide_into_blocks(known), [])
+    return PlannedExperiment(experiment, stored, *store.missing(stored, runs))
 
 
-def find_unfinished(jobs: Sequence[Job]) -> list[Job]:
+def find_unfinished(jobs: Sequence[PlannedExperiment]) -> list[PlannedExperiment]:
     """Return the jobs with runs to compute, or files to repair: each experiment once, with the most runs."""
     by_runs = sorted(jobs, key=lambda job: job.experiment.request.runs)
     lacking = {job.stored.signature: job for job in by_runs if job.missing or job.faults}
@@ -82,7 +82,7 @@ def find_unfinished(jobs: Sequence[Job]) -> list[Job]:
 
 
 @dataclass(frozen=True)
-class Estimate:
+class WorkEstimate:
     """What a request takes, within a factor of about three."""
 
     jobs: int
@@ -98,7 +98,7 @@ class Estimate:
         return f"{number_of(self.jobs, 'experiment')}, {number_of(self.runs, 'run')} to compute; {time}"
 
 
-def estimate(jobs: Sequence[Job], times: int = 1) -> Estimate:
+def estimate(jobs: Sequence[PlannedExperiment], times: int = 1) -> WorkEstimate:
     """Return what jobs take with the execution of the first, and as many others as alike; shared work counts once."""
     lacking = [job for job in find_unfinished(jobs) if job.missing]
     runs = times * sum(job.runs_missing for job in lacking)
@@ -106,13 +106,13 @@ def estimate(jobs: Sequence[Job], times: int = 1) -> Estimate:
     parts = times * sum(len(job.missing) for job in lacking)
     most = jobs[0].experiment.execution.at_once(seconds) if jobs else 1
     workers = min(most, max(parts, int(seconds / cost.PART)), runs)
-    return Estimate(times * len(jobs), runs, seconds, max(1, workers))
+    return WorkEstimate(times * len(jobs), runs, seconds, max(1, workers))
 
 
-def refuse_what_takes_long(wanted: Estimate) -> None:
+def refuse_what_takes_long(of_work: WorkEstimate) -> None:
     """Raise a ConfigError if the work takes longer than `LONG`."""
-    if wanted.seconds / wanted.workers > LONG:
-        raise ConfigError(f"{wanted}; what takes more than an hour is computed with yes=true")
+    if of_work.seconds / of_work.workers > LONG:
+        raise ConfigError(f"{of_work}; what takes more than an hour is computed with yes=true")
 
 
 def _duration(seconds: float) -> str:

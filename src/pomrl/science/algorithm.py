@@ -1,125 +1,121 @@
 """Algorithms 1 and 2 of the paper, for n independent runs at once.
 
-POMRL(sigma) and ada-POMRL are the same loop over tasks. They differ in where the similarity sigma of the tasks comes
-from, which is up to the estimator.
+POMRL(sigma) and ada-POMRL are one loop over tasks. The similarity sigma_t of the tasks is told to the estimator
+(Algorithm 1), or the estimator learns it with Welford's algorithm (Algorithm 2).
 """
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain, repeat
-from typing import Generic
+from typing import Any, Protocol
 
 import numpy as np
 from jaxtyping import Float
 
 from pomrl.science import checked
-from pomrl.science.data import Batch, Batches
+from pomrl.science.data import Batches
 from pomrl.science.estimators.estimator import Estimate, Estimator, MemoryT, Truth
-from pomrl.science.exploration import Belief, Collecting
 from pomrl.science.gamma_schedules import GammaSchedule, TaskState
 
-LEAST_PRIOR, LARGEST_PRIOR = 1.0, 1e6
-"""Limits of the number of transitions that the prior of a belief stands for."""
+ModelsOfTrials = Float[np.ndarray, "n K S A S"]
+"""The estimate P_hat_t in each of n runs, from each of K batches; the paper has one."""
 
-SMALLEST = 1e-12
-"""Least weight of the data that is divided by."""
+RatesOfTrials = Float[np.ndarray, "n #K #S #A"]
+"""The mixing rates alpha_t of these estimates."""
+
+Learner = tuple[Estimator[Any], int, Any, Truth]
+"""A learner when a task begins: its estimator, the number t of the task, what it knows, and what it is told."""
 
 
-@dataclass(frozen=True)
+class Task(Protocol):
+    """What a task is for a learner."""
+
+    def collect(self, learner: Learner) -> Batches:
+        """Return the data of the task. A learner that explores makes estimates meanwhile (`exploration`)."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
 class PlanningInput:
-    """The estimated models and discount factors of one task, which the planner is to be called with, for n runs."""
+    """What the line `Planning` of the algorithm gets in a task, for n runs, and what it was made from."""
 
-    P_hat: Float[np.ndarray, "n K S A S"]
-    """Estimated transition probabilities of each of K trials."""
-    gamma: Float[np.ndarray, "n G"]
-    """Discount factors to plan with."""
-    alpha: Float[np.ndarray, " n"]
-    """Mixing rate; its mean over pairs (s, a), and over trials, where they differ."""
-    deviation: Float[np.ndarray, " n"]
-    """Similarity of the tasks, as a standard deviation; its maximum over pairs. NaN if the estimator uses none."""
-
-
-@dataclass(frozen=True)
-class Learner(Generic[MemoryT]):
-    """The learner when a task begins."""
-
-    estimator: Estimator[MemoryT]
     t: int
-    memory: MemoryT
-    truth: Truth
-
-    def learn(self, batch: Batch) -> tuple[MemoryT, Estimate]:
-        """Return what is known after this batch, and what the estimator then says of the task."""
-        after = self.estimator.learn(self.memory, batch)
-        return after, checked.assess(self.estimator, self.t, batch, self.memory, after, self.truth)
-
-    def mix(
-        self, estimate: Estimate, own: Batch
-    ) -> tuple[Float[np.ndarray, "n K S A S"], Float[np.ndarray, "*n_and_trials #S #A"]]:
-        """Return P_hat_t and alpha_t of each trial; alpha_t once if all trials have the same."""
-        once = own.is_equal or not callable(estimate.alpha)
-        numbers = [own.m] if once else own.visits.swapaxes(0, 1)
-        rates = [checked.mixing_rate(self.estimator, self.t, estimate, N, self.truth.P_o) for N in numbers]
-        alpha = np.stack(np.broadcast_arrays(*rates), axis=1)
-        P_hat = (1 - alpha)[..., None] * own.P_bar
-        P_hat += alpha[..., None] * checked.priors(self.estimator, self.t, estimate, own)
-        return P_hat, alpha
-
-    def believe(self, batch: Batch) -> Belief:
-        """Return what is known of the task after a part of its data.
-
-        A mixing rate of alpha after one transition stands for a prior of alpha / (1 - alpha) transitions.
-        """
-        _, estimate = self.learn(batch)
-        P_hat, _ = self.mix(estimate, Batches.same(batch).own)
-        alpha = checked.mixing_rate(self.estimator, self.t, estimate, 1, self.truth.P_o)
-        prior = np.clip(alpha / np.maximum(1.0 - alpha, SMALLEST), LEAST_PRIOR, LARGEST_PRIOR)
-        return Belief(P_hat[:, 0], prior + batch.visits)
-
-    def collect(self, task: Batches | Collecting) -> Batches:
-        """Return the batches of the task; a task whose data the learner collects asks for what it believes."""
-        return task if isinstance(task, Batches) else task.collect(self.believe)
-
-    def estimate(
-        self, batch: Batches, m: int, gamma_schedule: GammaSchedule, gamma_eval: float
-    ) -> tuple[MemoryT, PlanningInput]:
-        """Return what is known after the task, and what the task is to be planned with."""
-        memory, estimate = self.learn(batch.meta)
-        P_hat, alpha = self.mix(estimate, batch.own)  # alpha_1 = 0
-        S, A = P_hat.shape[-3:-1]
-        state = TaskState(self.t, m, S, A, gamma_eval, alpha.mean((1, 2, 3)), estimate.deviation.max((1, 2)))
-        return memory, PlanningInput(P_hat, checked.select(gamma_schedule, state), state.alpha, state.deviation)
+    """Number of the task, from 1."""
+    P_hat: ModelsOfTrials
+    """The estimated model."""
+    gamma: Float[np.ndarray, "n G"]
+    """Discount factors to plan with, ascending."""
+    alpha: Float[np.ndarray, " n"]
+    """Mixing rate; its mean over pairs (s, a), and over batches, where they differ."""
+    sigma: Float[np.ndarray, " n"]
+    """Similarity of the tasks, as a standard deviation; its maximum over pairs. NaN if the estimator uses none."""
+    batches: Batches
+    """The data of the task."""
+    learner: Learner
+    """The learner when the task began, which may be given other data of the task."""
 
 
 def pomrl(
-    tasks: Iterable[Batches | Collecting],
+    tasks: Iterable[Task],
     m: int,
     truth: Truth | Iterable[Truth],
     estimator: Estimator[MemoryT],
     gamma_schedule: GammaSchedule,
     gamma_eval: float,
 ) -> Iterator[PlanningInput]:
-    """Learn from the batches of one task after the other, and yield what each task is to be planned with.
+    """Learn from one task after the other, and yield what to plan each with.
 
-    The `yield` stands for the line `Planning(P_hat)` of the algorithm. No policy that is judged feeds back into the
-    loop, so that the caller can plan many tasks in one stack. What the estimator and the schedule return is checked
-    (`checked`).
+    The `yield` stands for the line `Planning(P_hat)`. No policy feeds back into the loop, so that the caller plans many
+    tasks in one stack.
 
     Args:
-        tasks: For each task, the batch that its estimate is made from, and the batch that later tasks learn from; or
-            a task whose data the learner collects.
-        m: Number of transitions sampled for each pair (s, a) in each task, or of trajectories.
-        truth: The task distribution, for estimators that know parts of it; one for each task where it changes.
-        estimator: Source of the prior, the similarity and the mixing rate.
-        gamma_schedule: Source of the discount factors.
+        tasks: The tasks. `Batches` are one, for data that depend on no learner.
+        m: Number of transitions sampled from each pair (s, a) in each task, or of trajectories.
+        truth: Moments of the task distribution, for estimators that are told; one for each task where they change.
+        estimator: Source of the prior h_t, the mixing rate alpha_t and the similarity sigma_t.
+        gamma_schedule: The gamma-Selection-Procedure.
         gamma_eval: Discount factor at which policies are judged.
+
+    Raises:
+        ComponentError: The estimator or the schedule returns what is out of range or of another shape.
     """
     truths = repeat(truth) if isinstance(truth, Truth) else iter(truth)
     first = next(truths)
     n, S, A, _ = first.P_o.shape
-    memory = estimator.initial_memory(n, S, A)  # P_hat_o is uniform
+    memory = estimator.initial_memory(n, S, A)  # P_hat_o,1 is uniform
 
     for t, (task, truth) in enumerate(zip(tasks, chain([first], truths), strict=False), start=1):
-        learner = Learner(estimator, t, memory, truth)
-        memory, given = learner.estimate(learner.collect(task), m, gamma_schedule, gamma_eval)
-        yield given
+        learner = estimator, t, memory, truth
+        batches = task.collect(learner)  # m samples X_i from each pair (s, a)
+        memory, parts, P_hat, alpha = estimate_task(*learner, batches)
+        state = TaskState(t, m, S, A, gamma_eval, alpha.mean((1, 2, 3)), parts.deviation.max((1, 2)))
+        gamma = gamma_schedule.select(state)  # the gamma-Selection-Procedure
+        checked.check_gammas(gamma_schedule, gamma, state)
+        yield PlanningInput(t, P_hat, gamma, state.alpha, state.deviation, batches, learner)  # Planning(P_hat_t)
+
+
+def estimate_task(
+    estimator: Estimator[MemoryT], t: int, memory: MemoryT, truth: Truth, batches: Batches
+) -> tuple[MemoryT, Estimate, ModelsOfTrials, RatesOfTrials]:
+    """Return the meta-update, the estimator's parts, P_hat_t and alpha_t of task t.
+
+    Args:
+        estimator: Source of the parts of the estimate.
+        t: Number of the task, from 1.
+        memory: What is known from the tasks before: P_hat_o,t, and sigma_hat_t in Algorithm 2.
+        truth: Moments of the task distribution.
+        batches: Data of the task.
+    """
+    after = estimator.learn(memory, batches.meta)  # P_hat_o,t+1 (Eq. 5), and sigma_hat_t+1 in Algorithm 2
+    parts = estimator.assess(t, batches.meta, memory, after, truth)
+    checked.check_estimate(estimator, t, parts, batches.meta)
+
+    own = batches.own
+    priors = [*map(parts.h, own.trials)] if callable(parts.h) else [parts.h]
+    rates = [*map(parts.alpha, own.numbers)] if callable(parts.alpha) else [parts.alpha]  # alpha_1 = 0
+    checked.check_trials(estimator, t, parts, priors, rates, truth.P_o.shape)
+    h, alpha = np.stack(priors, axis=1), np.stack(np.broadcast_arrays(*rates), axis=1)
+
+    P_hat = (1 - alpha)[..., None] * own.P_bar  # Eq. 4: P_hat_t = alpha_t h_t + (1 - alpha_t) P_bar_t
+    P_hat += alpha[..., None] * h
+    return after, parts, P_hat, alpha

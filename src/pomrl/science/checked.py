@@ -1,10 +1,10 @@
 """What components return is checked in every task, because components may be anybody's.
 
-Each function below calls a method of a component and refuses a result of the wrong shape or kind, of values out of
-range, or that is not finite: an array that broadcasts would otherwise pass unnoticed, NaN would end in a table, and
-numbers of another type than float64 would be computed with in another precision. The arrays that components receive are
-read-only (`checks.read_only`), so that no component can change what another one sees. What an estimator keeps from task
-to task is its own: what it makes of it is checked.
+Each function below refuses what a method of a component has returned if it has the wrong shape or kind, values out of
+range, or is not finite: an array that broadcasts would otherwise pass unnoticed, NaN would end in a table, and numbers
+of another type than float64 would be computed with in another precision. The functions of draws call the method first.
+The arrays that components receive are read-only (`checks.make_read_only`), so that no component can change what another
+one sees. What an estimator keeps from task to task is its own: what it makes of it is checked.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,8 +15,7 @@ import numpy as np
 from jaxtyping import Float
 
 from pomrl.science.data import Batch, Data, TaskModels
-from pomrl.science.estimators.estimator import Estimate, Estimator, MemoryT, Truth
-from pomrl.science.estimators.memory import Models, PerPair
+from pomrl.science.estimators.estimator import Estimate, Estimator
 from pomrl.science.gamma_schedules import GammaSchedule, TaskState
 from pomrl.science.meta_batches import MetaBatch
 from pomrl.science.metrics.metric import Metric, Outcome
@@ -28,6 +27,9 @@ from pomrl.science.tasks.streams import TaskStream
 
 LARGEST = float(np.finfo(float).max)
 """The largest finite number."""
+
+Shape = tuple[int, ...]
+"""The shape of an array."""
 
 
 class ComponentError(ValueError):
@@ -103,11 +105,9 @@ def _words(low: float, high: float) -> str:
     return f"{high:g}" if high - low < 1e-6 else f"between {low:g} and {high:g}"
 
 
-def draw_mean(distribution: TaskDistribution, seed: int, run: int, S: int, A: int, sigma: float | None) -> MeanModel:
-    """Return what the tasks of a run have in common; `moments` checks its values."""
-    mean = distribution.draw_mean(seed, run, S, A, sigma)
+def check_mean(distribution: TaskDistribution, mean: Any, run: int, S: int, A: int) -> None:
+    """Refuse a mean model of another kind or shape; `moments` checks its values."""
     _check_mean(mean, S, A, Returned(distribution, "draw_mean", f" in run {run}"))
-    return mean
 
 
 def means(
@@ -186,45 +186,42 @@ def of_tasks(meta_batch: MetaBatch, own: Batch, data: Data, rngs: Generators, P:
     return batch
 
 
-def assess(
-    estimator: Estimator[MemoryT], t: int, batch: Batch, before: MemoryT, after: MemoryT, truth: Truth
-) -> Estimate:
-    """Return the estimate of a task: distributions h_t, and a deviation, at least 0 or NaN in all places."""
-    found, where = estimator.assess(t, batch, before, after, truth), Returned(estimator, "assess", f" in task {t}")
-    where.a(Estimate, found)
-    if not callable(found.h):
-        where.models(found.h, batch.P_bar.shape, "h")
-    where.array(found.deviation, *_per_pair(batch.P_bar), part="deviation")
-    if not np.isnan(found.deviation).all():
-        where.between(found.deviation, 0.0, LARGEST, "deviation")
-    return found
-
-
-def priors(estimator: Estimator[Any], t: int, estimate: Estimate, own: Batch) -> Float[np.ndarray, "n _K S A S"]:
-    """Return h_t of each of K trials, or once if all have the same; its rows are distributions."""
+def check_estimate(estimator: Estimator[Any], t: int, estimate: Any, batch: Batch) -> None:
+    """Refuse an estimate of a task unless h_t are distributions, and the deviation at least 0, or NaN everywhere."""
+    where = Returned(estimator, "assess", f" in task {t}")
+    where.a(Estimate, estimate)
     if not callable(estimate.h):
-        return estimate.h[:, None]
-    of_trials = [estimate.h(trial) for trial in own.trials]
-    for h in of_trials:
-        Returned(estimator, "estimate", f" in task {t}").models(h, own.P_bar[:, 0].shape)
-    return np.stack(of_trials, axis=1)
+        where.models(estimate.h, batch.P_bar.shape, "h")
+    where.array(estimate.deviation, *_per_pair(batch.P_bar.shape), part="deviation")
+    if not np.isnan(estimate.deviation).all():
+        where.between(estimate.deviation, 0.0, LARGEST, "deviation")
 
 
-def mixing_rate(estimator: Estimator[Any], t: int, estimate: Estimate, N: int | PerPair, of: Models) -> PerPair:
-    """Return alpha_t after N transitions from each pair, which is in [0, 1]; models `of` any kind have its shape."""
-    alpha, where = estimate.alpha, Returned(estimator, "assess", f" in task {t}")
-    alpha = alpha(N) if callable(alpha) else alpha
-    where.array(alpha, *_per_pair(of), part="alpha")
+def check_trials(
+    estimator: Estimator[Any], t: int, estimate: Estimate, priors: Sequence[Any], rates: Sequence[Any], shape: Shape
+) -> None:
+    """Refuse priors h_t of trials that are no models of this shape, and mixing rates alpha_t out of [0, 1].
+
+    Both have one entry for each trial, or one for all.
+    """
+    for h in priors if callable(estimate.h) else ():  # others have been checked (`check_estimate`)
+        Returned(estimator, "estimate", f" in task {t}").models(h, shape)
+    for alpha in rates:
+        check_mixing_rate(estimator, t, alpha, shape)
+
+
+def check_mixing_rate(estimator: Estimator[Any], t: int, alpha: Any, shape: Shape) -> None:
+    """Refuse a mixing rate alpha_t unless it is in [0, 1], for models of this shape."""
+    where = Returned(estimator, "assess", f" in task {t}")
+    where.array(alpha, *_per_pair(shape), part="alpha")
     where.between(alpha, 0.0, 1.0, "alpha")
-    return alpha
 
 
-def select(gamma_schedule: GammaSchedule, state: TaskState) -> Float[np.ndarray, "n G"]:
-    """Return the discount factors of a task, which are in [0, gamma_eval]."""
-    gamma, where = gamma_schedule.select(state), Returned(gamma_schedule, "select", f" in task {state.t}")
-    where.array(gamma, (len(state.alpha), gamma_schedule.gammas_per_task))
-    where.between(gamma, 0.0, state.gamma_eval)
-    return gamma
+def check_gammas(gamma_schedule: GammaSchedule, gammas: Any, state: TaskState) -> None:
+    """Refuse the discount factors of a task unless they are in [0, gamma_eval]."""
+    where = Returned(gamma_schedule, "select", f" in task {state.t}")
+    where.array(gammas, (len(state.alpha), gamma_schedule.gammas_per_task))
+    where.between(gammas, 0.0, state.gamma_eval)
 
 
 def measure(metric: Metric, outcome: Outcome) -> Float[np.ndarray, "M G"]:
@@ -235,9 +232,9 @@ def measure(metric: Metric, outcome: Outcome) -> Float[np.ndarray, "M G"]:
     return found
 
 
-def _per_pair(models: Models) -> list[tuple[int, ...]]:
-    """Return the shapes of a number for each pair (s, a) of each run, or one for all pairs."""
-    n, S, A, _ = models.shape
+def _per_pair(shape: Shape) -> list[tuple[int, ...]]:
+    """Return the shapes of a number for each pair (s, a) of models of this shape, or one for all pairs."""
+    n, S, A, _ = shape
     return [(n, 1, 1), (n, S, 1), (n, 1, A), (n, S, A)]
 
 

@@ -87,6 +87,11 @@ class Batch:
         return Batch(*(array[index] for array in self._arrays), m=self.m)
 
     @property
+    def numbers(self) -> "Sequence[int | Float[np.ndarray, '*n #S #A']]":
+        """The number of transitions of each trial, one for each pair (s, a) or for all; once where all have m."""
+        return [self.m] if self.is_equal else list(self.visits.swapaxes(0, 1))
+
+    @property
     def trials(self) -> "list[Batch]":
         """The batch of each trial, where the second axis is that of trials."""
         return [Batch(*(array[:, k] for array in self._arrays), m=self.m) for k in range(self.counts.shape[1])]
@@ -110,6 +115,10 @@ class Batches:
     def same(batch: Batch) -> "Batches":
         """Return one batch of each of n runs, [n, S, A, S], for both uses."""
         return Batches(batch.reshape(len(batch.P_bar), 1), batch)
+
+    def collect(self, learner: object) -> "Batches":
+        """Return these batches, which do not depend on the learner (`algorithm.Task`)."""
+        return self
 
 
 class Data(Component):

@@ -12,7 +12,7 @@ from pomrl.science.data import Batch, Batches, Trajectories, join
 from pomrl.science.estimators.estimator import Truth
 from pomrl.science.estimators.memory import Models
 from pomrl.science.estimators.reward_models import RewardMemory, sample_means
-from pomrl.science.exploration import Collecting, explorations
+from pomrl.science.exploration import Exploration, explorations
 from pomrl.science.mdp import Rewards
 from pomrl.science.problem import Problem
 from pomrl.science.randomness import Generators, GeneratorsOfRuns, Stream
@@ -29,7 +29,7 @@ class DrawnTask(NamedTuple):
     R: Rewards
     R_hat: Rewards
     """The rewards that are planned with, of each of n K trials."""
-    batches: Batches | Collecting
+    batches: Batches | Exploration
     truth: Truth
 
 

@@ -7,17 +7,25 @@ the start states and the random numbers behind transitions are the same for all.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from functools import partial
 
 import numpy as np
 from jaxtyping import Float, Int
 
+from pomrl.science.algorithm import Learner, estimate_task
+from pomrl.science.checked import check_mixing_rate
 from pomrl.science.data import Batch, Batches, Counts, TaskModels, Trajectories
 from pomrl.science.estimators.memory import Models, PerPair
 from pomrl.science.mdp import Rewards, expected_rewards
 from pomrl.science.planners import PolicyIteration
 from pomrl.science.randomness import Generators
 from pomrl.science.sampling.reference import cumulative, next_states
+
+LEAST_PRIOR, LARGEST_PRIOR = 1.0, 1e6
+"""Limits of the number of transitions that the prior of a belief stands for."""
+
+SMALLEST_WEIGHT = 1e-12
+"""Least weight of the data that is divided by."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,13 +38,17 @@ class Belief:
     """The concentration around it."""
 
 
-@runtime_checkable
-class Collecting(Protocol):
-    """A task whose data the learner collects."""
+def believe(learner: Learner, batch: Batch) -> Belief:
+    """Return what a learner knows of a task after a part of its data.
 
-    def collect(self, believe: Callable[[Batch], Belief]) -> Batches:
-        """Return the transitions that a learner collects which believes this after a part of them."""
-        ...
+    A mixing rate of alpha after one transition stands for a prior of alpha / (1 - alpha) transitions.
+    """
+    _, parts, P_hat, _ = estimate_task(*learner, Batches.same(batch))
+    alpha = parts.alpha(1) if callable(parts.alpha) else parts.alpha
+    estimator, t, _, truth = learner
+    check_mixing_rate(estimator, t, alpha, truth.P_o.shape)
+    prior = np.clip(alpha / np.maximum(1.0 - alpha, SMALLEST_WEIGHT), LEAST_PRIOR, LARGEST_PRIOR)
+    return Belief(P_hat[:, 0], prior + batch.visits)
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,8 +65,12 @@ class Exploration:
     seeds: Int[np.ndarray, " n"]
     """Seeds of what is drawn from beliefs."""
 
-    def collect(self, believe: Callable[[Batch], Belief]) -> Batches:
-        """Return the transitions of all trajectories of a learner that believes this after a part of them."""
+    def collect(self, learner: Learner) -> Batches:
+        """Return the transitions of all trajectories of a learner (`algorithm.Task`)."""
+        return self.explore(partial(believe, learner))
+
+    def explore(self, believe: Callable[[Batch], Belief]) -> Batches:
+        """Return the transitions of all trajectories of somebody who believes this after those before."""
         rngs = [np.random.default_rng(seed) for seed in self.seeds.tolist()]
         counts, m = np.zeros(self.P.shape, np.int64), self.uniform.shape[-1]
         for uniform in np.moveaxis(self.uniform, -1, 0):

@@ -1,28 +1,153 @@
-"""The tables of experiments: their columns, how they are made of stacks of tasks, and how losses are read from them."""
+"""The tables of experiments: each column is declared here once, and everything that shows tables follows from it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
-SCHEMA = {
-    "run": "int32",
-    "task": "int16",
-    "gamma": "float64",
-    "planning_loss": "float64",
-    "alpha": "float64",
-    "sigma_hat": "float64",
-    "model_error": "float64",
-}
-"""Columns of an experiment's table and their types; it has one row per (run, task, gamma) and is sorted by them."""
+from pomrl.science.mdp import Criterion
 
 
-Columns = dict[str, np.ndarray]
-"""Columns of a table for a stack of N = tasks times runs models, of shape [N] or [N, G]."""
+@dataclass(frozen=True, eq=False)
+class PlannedStack:
+    """A stack of N = tasks times runs models, with what a method made of each from K batches."""
+
+    criterion: Criterion
+    """How policies are judged."""
+    P: Float[np.ndarray, "N S A S"]
+    """The true models."""
+    R: Float[np.ndarray, "N S A"]
+    """The true rewards; those of transitions enter as their expectations."""
+    V_star: Float[np.ndarray, "N S"]
+    """The values of optimal policies."""
+    P_hat: Float[np.ndarray, "N K S A S"]
+    """The estimates."""
+    policy: Int[np.ndarray, "N K G *S"]
+    """The policies, which over a horizon may depend on the steps to go."""
+    gamma: Float[np.ndarray, "N K G"]
+    """The discount factor of each policy."""
+    alpha: Float[np.ndarray, "N _K"]
+    """The mixing rates, once if all batches share a memory."""
+    sigma: Float[np.ndarray, "N _K"]
+    """The similarities that the estimator uses."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of the table of an experiment, one number for each run, task and discount factor."""
+
+    name: str
+    label: str
+    """What axes say."""
+    unit: str
+    """The unit of the numbers; empty for numbers without one."""
+    meaning: str
+    """What documents say."""
+    values: Callable[[PlannedStack], np.ndarray] | None = None
+    """The numbers for a stack, [N] or [N, G], a mean over batches. None if they are known beforehand, or are a
+    metric's."""
+    dtype: str = "float64"
+    is_finite: bool = True
+    """Whether NaN is a fault."""
+
+
+def _mean_gamma(stack: PlannedStack) -> Float[np.ndarray, "N G"]:
+    """Return the mean over batches, to the last bit the common value where all batches have the same."""
+    gamma = stack.gamma
+    return np.where((gamma == gamma[:, :1]).all(1), gamma[:, 0], gamma.mean(1))
+
+
+def _planning_loss(stack: PlannedStack) -> Float[np.ndarray, "N G"]:
+    N, K, G, *policy = stack.policy.shape
+    loss = stack.criterion.planning_loss(stack.P, stack.R, stack.policy.reshape(N, K * G, *policy), stack.V_star)
+    return loss.reshape(N, K, G).mean(1)
+
+
+def _model_error(stack: PlannedStack) -> Float[np.ndarray, " N"]:
+    N, K = stack.P_hat.shape[:2]
+    error = stack.P_hat.reshape(N, K, -1) - stack.P.reshape(N, 1, -1)
+    return np.abs(error, out=error).max(-1).mean(1)
+
+
+COLUMNS = (
+    Column(
+        "run",
+        "Run",
+        "",
+        "number of the run, from 0; runs are independent, and run i of all methods on the same problem sees the same "
+        "tasks and data",
+        dtype="int32",
+    ),
+    Column("task", "Task t", "", "number of the task in the run, from 1 to T", dtype="int16"),
+    Column(
+        "gamma",
+        "Discount factor γ",
+        "",
+        "discount factor of planning: each of the schedule's, or the one that the schedule or the agent chose",
+        _mean_gamma,
+    ),
+    Column(
+        "planning_loss",
+        "Planning loss",
+        "discounted reward",
+        "value that the policy loses against the optimal one in the true model, both judged at `gamma_eval`, at least "
+        "0: of the worst state (`loss=max`) or the mean over states (`loss=mean`)",
+        _planning_loss,
+    ),
+    Column(
+        "alpha",
+        "Mixing rate α",
+        "",
+        "mixing rate: the weight of the prior in the estimate, from 0 to 1; the same for all rows of a task",
+        lambda stack: stack.alpha.mean(1),
+        is_finite=False,
+    ),
+    Column(
+        "sigma_hat",
+        "Similarity σ",
+        "probability",
+        "similarity of the tasks that the estimator uses, as a standard deviation; NaN for an estimator that uses none",
+        lambda stack: stack.sigma.mean(1),
+        is_finite=False,
+    ),
+    Column(
+        "model_error",
+        "Largest error of the model",
+        "probability",
+        "largest absolute error of the estimated transition probabilities over states, actions and next states",
+        _model_error,
+        is_finite=False,
+    ),
+)
+"""The columns of every table, which has one row per (run, task, gamma) and is sorted by them."""
 
 MEASURED = "measured"
-"""The column of a metric in the tables of an experiment that has one; the other columns are those of every table."""
+"""The name of the column of a metric."""
+
+METRIC_COLUMN = Column(
+    MEASURED,
+    "Metric",
+    "that of the metric",
+    "the number of the metric; only in experiments with a metric other than the planning loss",
+)
+"""The further column in the tables of an experiment that has a metric."""
+
+SCHEMA = {column.name: column.dtype for column in COLUMNS}
+"""The types of the columns of every table."""
+
+Columns = dict[str, np.ndarray]
+"""Columns of a table for a stack, of shape [N] or [N, G]."""
+
+
+def evaluate(stack: PlannedStack) -> Columns:
+    """Return the columns that every table has, for a stack."""
+    columns: Columns = {}
+    for column in COLUMNS:
+        if column.values:
+            columns[column.name] = column.values(stack)
+    return columns
 
 
 def tabulate(stacks: Sequence[Columns], runs: Sequence[int], T: int) -> "pd.DataFrame":
@@ -32,8 +157,8 @@ def tabulate(stacks: Sequence[Columns], runs: Sequence[int], T: int) -> "pd.Data
     for name in stacks[0]:
         by_task = np.concatenate([stack[name] for stack in stacks]).reshape(T, n, -1)
         columns[name] = np.broadcast_to(by_task.swapaxes(0, 1), (n, T, G)).ravel()
-    types = SCHEMA | ({MEASURED: "float64"} if MEASURED in columns else {})
-    return pd.DataFrame({name: columns[name].astype(dtype) for name, dtype in types.items()})
+    described = [column for column in (*COLUMNS, METRIC_COLUMN) if column.name in columns]
+    return pd.DataFrame({column.name: columns[column.name].astype(column.dtype) for column in described})
 
 
 def loss_array(table: "pd.DataFrame") -> tuple[Float[np.ndarray, "n T G"], Float[np.ndarray, " G"]]:

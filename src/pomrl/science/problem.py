@@ -86,15 +86,21 @@ class Problem:
         return Criterion(self.gamma_eval, self.loss, self.horizon, None if start is None else tuple(start))
 
     def mean(self, run: int) -> MeanModel:
-        """Return the mean model of a run; raise a ValueError if it cannot have this sigma or this many zeros."""
-        return checked.draw_mean(self.task_distribution, self.seed, run, self.S, self.A, self.sigma)
+        """Return the mean model of the first task of a run; ValueError as for `means`."""
+        return next(self.means(run))
 
     def means(self, run: int) -> Iterator[MeanModel]:
-        """Return the mean model of each task of a run, without end; ValueError if one leaves no room for sigma."""
+        """Return the mean model of each task of a run, without end.
+
+        Raises:
+            ValueError: A mean model cannot have this sigma or this many zeros.
+        """
+        mean = self.task_distribution.draw_mean(self.seed, run, self.S, self.A, self.sigma)
+        checked.check_mean(self.task_distribution, mean, run, self.S, self.A)
         if isinstance(self.stream, Stationary) or not isinstance(self.task_distribution, RandomChains):
-            return repeat(self.mean(run))
+            return repeat(mean)
         rng = generator(*self.task_distribution.mean_key(self.seed, run), Stream.CHANGES)
-        return checked.means(self.stream, rng, self.mean(run), self.task_distribution, run)
+        return checked.means(self.stream, rng, mean, self.task_distribution, run)
 
     @property
     def reward_learning(self) -> RewardLearning:

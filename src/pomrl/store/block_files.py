@@ -16,7 +16,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pomrl.science.loss_tables import SCHEMA
+from pomrl.science.loss_tables import COLUMNS, SCHEMA
 from pomrl.store import files
 from pomrl.store.layout import REPAIR, StoreError, UnreadableError
 
@@ -74,8 +74,8 @@ class Shape:
     """The columns."""
 
 
-UNKNOWN = frozenset({"sigma_hat", "alpha", "model_error"})
-"""Columns that need not be finite: `sigma_hat` is NaN for an estimator that uses none."""
+UNKNOWN = frozenset(column.name for column in COLUMNS if not column.is_finite)
+"""Columns that need not be finite."""
 
 
 def columns(folder: Path, block: StoredBlock, names: Sequence[str], shape: Shape | None) -> dict[str, np.ndarray]:

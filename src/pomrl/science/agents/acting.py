@@ -1,95 +1,86 @@
-"""The loop in which agents act: what a method makes of one task after the other (`science.experiment`)."""
+"""What an agent decides in the tasks of a stack, from what the loop over tasks has made of them (`algorithm`)."""
 
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Int
 
 from pomrl.checks import make_read_only
 from pomrl.science.agents.agent import Agent, CertaintyEquivalence, Decision, TaskData
-from pomrl.science.algorithm import Learner, PlanningInput
+from pomrl.science.algorithm import PlanningInput
 from pomrl.science.checked import Returned
-from pomrl.science.data import Batch, Batches, Counts, join
+from pomrl.science.data import join
 from pomrl.science.drawn_tasks import DrawnTask
-from pomrl.science.exploration import Belief
-from pomrl.science.mdp import Rewards, expected_rewards
-from pomrl.science.planners import check_policies
+from pomrl.science.exploration import believe
+from pomrl.science.mdp import expected_rewards
+from pomrl.science.planners import Planner, check_policies
 from pomrl.science.problem import Method, Problem
-from pomrl.science.randomness import Stream, generator
+from pomrl.science.randomness import Generators, Stream, generator
 
 
-class Played(NamedTuple):
-    """What a method has made of a task, in each of K trials of each of n runs."""
-
-    given: PlanningInput
-    """What is estimated, with the discount factors of the schedule."""
-    policy: Int[np.ndarray, "nK G *S"]
-    gamma: Float[np.ndarray, "nK G"]
-    """The discount factor of each policy."""
-    R_hat: Rewards
-    """The rewards that are planned with."""
-    counts: Counts
+def generators(problem: Problem, method: Method, runs: Sequence[int]) -> Generators:
+    """Return the generator of the agent in each memory of each run; none for the default agent, which draws nothing."""
+    if type(method.agent) is CertaintyEquivalence:
+        return []
+    return [generator(problem.seed, run, Stream.AGENTS, index) for run in runs for index in range(problem.memories)]
 
 
-class Player:
-    """A method that meets one task after the other, with what its estimator and its agent keep of those before."""
+def decide(
+    problem: Problem,
+    method: Method,
+    tasks: Sequence[DrawnTask],
+    known: Sequence[PlanningInput],
+    memory: Any,
+    rngs: Generators,
+) -> tuple[Decision, Any]:
+    """Return the policies of the agent in a stack of tasks, [N K, G, *S], and its memory after them.
 
-    def __init__(self, problem: Problem, method: Method, runs: Sequence[int]) -> None:
-        self._problem, self._method, self._t = problem, method, 0
-        keys = [(run, Stream.AGENTS, index) for run in runs for index in range(problem.memories)]
-        self._rngs = [] if self._is_default else [generator(problem.seed, *key) for key in keys]
-        size = len(keys), problem.S, problem.A
-        self._learned, self._memory = method.estimator.initial_memory(*size), method.agent.initial_memory(*size)
+    The default agent plans all of them at once.
 
-    @property
-    def _is_default(self) -> bool:
-        return type(self._method.agent) is CertaintyEquivalence
+    Args:
+        problem: The problem.
+        method: The method, which has the agent and its planner.
+        tasks: The tasks, whose rewards are planned with.
+        known: What the loop has made of each task.
+        memory: What the agent keeps of the tasks before.
+        rngs: The generators of the agent.
+    """
+    if type(method.agent) is CertaintyEquivalence:
+        return plan(method.planner, tasks, known), memory
+    decisions: list[Decision] = []
+    for task, given in zip(tasks, known, strict=True):
+        decision, memory = _act(problem, method, task, given, memory, rngs)
+        decisions.append(decision)
+    policies, gammas = zip(*decisions, strict=True)
+    return Decision(join(policies), join(gammas)), memory
 
-    def play(self, tasks: Sequence[DrawnTask]) -> list[Played]:
-        """Return what the method makes of the next tasks; the default agent plans on all their estimates at once."""
-        return self._plan(tasks) if self._is_default else [self._act(task) for task in tasks]
 
-    def _plan(self, tasks: Sequence[DrawnTask]) -> list[Played]:
-        known = [self._estimate(task)[1:] for task in tasks]
-        P_hat = join([given.P_hat.reshape(-1, *given.P_hat.shape[2:]) for _, given in known])
-        gammas = [np.repeat(given.gamma, given.P_hat.shape[1], axis=0) for _, given in known]
-        R = expected_rewards(join([task.R_hat for task in tasks]), P_hat)
-        make_read_only(P_hat, R)
-        policies = np.split(self._method.planner.plan(P_hat, R, join(gammas)), len(tasks))
-        return [
-            Played(given, policy, gamma, task.R_hat, batches.own.counts)
-            for task, (batches, given), policy, gamma in zip(tasks, known, policies, gammas, strict=True)
-        ]
+def plan(planner: Planner, tasks: Sequence[DrawnTask], known: Sequence[PlanningInput]) -> Decision:
+    """Return the line `Planning` of Algorithms 1 and 2 for a stack of tasks: policies that are optimal in P_hat_t."""
+    P_hat = join([given.P_hat.reshape(-1, *given.P_hat.shape[2:]) for given in known])
+    gamma = join([np.repeat(given.gamma, given.P_hat.shape[1], axis=0) for given in known])
+    R = expected_rewards(join([task.R_hat for task in tasks]), P_hat)
+    make_read_only(P_hat, R)
+    return Decision(planner.plan(P_hat, R, gamma), gamma)
 
-    def _act(self, task: DrawnTask) -> Played:
-        learner, batches, given = self._estimate(task)
-        trials = self._trials(task, given, batches.own, learner.believe)
-        decisions = [_decide(self._method.agent, trial, self._memory) for trial in trials]
-        policy, gamma = (np.stack(parts, axis=1) for parts in zip(*decisions, strict=True))
-        self._memory = self._method.agent.learn(self._memory, batches.meta, trials[0].R)
-        of_trials = policy.reshape(-1, *policy.shape[2:]), gamma.reshape(-1, gamma.shape[-1])
-        return Played(given, *of_trials, task.R_hat, batches.own.counts)
 
-    def _estimate(self, task: DrawnTask) -> tuple[Learner[Any], Batches, PlanningInput]:
-        """Return the learner before a task, the batches of the task, and what it is to be planned with."""
-        problem, method, self._t = self._problem, self._method, self._t + 1
-        learner = Learner(method.estimator, self._t, self._learned, task.truth)
-        batches = learner.collect(task.batches)
-        self._learned, given = learner.estimate(batches, problem.m, method.gamma_schedule, problem.gamma_eval)
-        return learner, batches, given
-
-    def _trials(
-        self, task: DrawnTask, given: PlanningInput, own: Batch, believe: Callable[[Batch], Belief]
-    ) -> list[TaskData]:
-        """Return the data of each trial that shares the memory."""
-        P_hat, gamma, R = given.P_hat, given.gamma, task.R_hat.reshape(*own.P_bar.shape[:2], *task.R_hat.shape[1:])
-        make_read_only(P_hat, gamma, R)
-        criterion, planner = self._problem.criterion, self._method.planner
-        return [
-            TaskData(self._t, criterion, batch, R[:, k], P_hat[:, k], gamma, planner, believe, self._rngs)
-            for k, batch in enumerate(own.trials)
-        ]
+def _act(
+    problem: Problem, method: Method, task: DrawnTask, given: PlanningInput, memory: Any, rngs: Generators
+) -> tuple[Decision, Any]:
+    """Return what an agent decides in each trial of a task, [n K, G, *S], and its memory after the task."""
+    own, P_hat, gamma = given.batches.own, given.P_hat, given.gamma
+    R = task.R_hat.reshape(*own.P_bar.shape[:2], *task.R_hat.shape[1:])
+    make_read_only(P_hat, gamma, R)
+    further = method.planner, partial(believe, given.learner), rngs
+    trials = [
+        TaskData(given.t, problem.criterion, batch, R[:, k], P_hat[:, k], gamma, *further)
+        for k, batch in enumerate(own.trials)
+    ]
+    decisions = [_decide(method.agent, trial, memory) for trial in trials]
+    policy, gamma = (np.stack(parts, axis=1) for parts in zip(*decisions, strict=True))
+    memory = method.agent.learn(memory, given.batches.meta, trials[0].R)
+    return Decision(policy.reshape(-1, *policy.shape[2:]), gamma.reshape(-1, gamma.shape[-1])), memory
 
 
 def _decide(agent: Agent[Any], task: TaskData, memory: Any) -> Decision:

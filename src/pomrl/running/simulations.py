@@ -6,7 +6,7 @@ from pomrl.execution.parallel import one_thread
 from pomrl.store.simulations import Simulation
 
 
-def simulate(simulations: Iterable[Simulation], announce: Callable[[str], None]) -> None:
+def store_simulations(simulations: Iterable[Simulation], announce: Callable[[str], None]) -> None:
     """Compute and store the simulations that are not stored, or whose tables are damaged.
 
     Args:

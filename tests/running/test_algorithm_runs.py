@@ -1,0 +1,37 @@
+"""The algorithm that one reads is the one that runs: nothing is computed beside `science.algorithm.pomrl`."""
+
+from dataclasses import replace
+from typing import Any, NoReturn
+
+import pytest
+
+from pomrl import store
+from pomrl.commands.reproduce import sweeps_of
+from pomrl.configuration.parsing import Experiment
+from pomrl.configuration.study import find
+from pomrl.running.parts import BlockPart
+from pomrl.running.work import Failure, Versions, simulate
+from pomrl.science import algorithm
+
+
+def published() -> list[Experiment]:
+    """All experiments of the paper's sweeps, each once; those of the authors' notebook are among them."""
+    study = find("pomrl")
+    experiments = [setting.experiment for name in sweeps_of(study) for setting in study.settings(name)]
+    return list({store.signature(experiment): experiment for experiment in experiments}.values())
+
+
+def test_an_error_inside_the_algorithm_fails_every_experiment_of_the_paper(monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(*_: Any) -> NoReturn:
+        raise RuntimeError("inside the algorithm")
+
+    monkeypatch.setattr(algorithm, "estimate_task", stop)
+    experiments = published()
+    assert len(experiments) > 150
+    for experiment in experiments:
+        problem = replace(experiment.problem, T=1)
+        part = BlockPart(problem, {"method": experiment.method}, range(1), range(1))
+        _, _, outcomes = simulate(part, Versions.here([]))
+        failure = outcomes["method"]
+        assert isinstance(failure, Failure)
+        assert failure.reason == "RuntimeError: inside the algorithm"
