@@ -4,18 +4,21 @@ POMRL(sigma) and ada-POMRL are one loop over tasks. The similarity sigma_t of th
 (Algorithm 1), or the estimator learns it with Welford's algorithm (Algorithm 2).
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, repeat
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
+from pomrl.checks import make_read_only
 from pomrl.science import checked
-from pomrl.science.data import Batches
+from pomrl.science.data import Batches, join
 from pomrl.science.estimators.estimator import Estimate, Estimator, MemoryT, Truth
 from pomrl.science.gamma_schedules import GammaSchedule, TaskState
+from pomrl.science.mdp import Rewards, expected_rewards
+from pomrl.science.planners import Planner
 
 ModelsOfTrials = Float[np.ndarray, "n K S A S"]
 """The estimate P_hat_t in each of n runs, from each of K batches; the paper has one."""
@@ -27,6 +30,7 @@ Learner = tuple[Estimator[Any], int, Any, Truth]
 """A learner when a task begins: its estimator, the number t of the task, what it knows, and what it is told."""
 
 
+@runtime_checkable
 class Task(Protocol):
     """What a task is for a learner."""
 
@@ -51,8 +55,6 @@ class PlanningInput:
     """Similarity of the tasks, as a standard deviation; its maximum over pairs. NaN if the estimator uses none."""
     batches: Batches
     """The data of the task."""
-    learner: Learner
-    """The learner when the task began, which may be given other data of the task."""
 
 
 def pomrl(
@@ -66,7 +68,7 @@ def pomrl(
     """Learn from one task after the other, and yield what to plan each with.
 
     The `yield` stands for the line `Planning(P_hat)`. No policy feeds back into the loop, so that the caller plans many
-    tasks in one stack.
+    tasks in one stack (`plan`).
 
     Args:
         tasks: The tasks. `Batches` are one, for data that depend on no learner.
@@ -91,7 +93,7 @@ def pomrl(
         state = TaskState(t, m, S, A, gamma_eval, alpha.mean((1, 2, 3)), parts.deviation.max((1, 2)))
         gamma = gamma_schedule.select(state)  # the gamma-Selection-Procedure
         checked.check_gammas(gamma_schedule, gamma, state)
-        yield PlanningInput(t, P_hat, gamma, state.alpha, state.deviation, batches, learner)  # Planning(P_hat_t)
+        yield PlanningInput(t, P_hat, gamma, state.alpha, state.deviation, batches)  # Planning(P_hat_t)
 
 
 def estimate_task(
@@ -119,3 +121,20 @@ def estimate_task(
     P_hat = (1 - alpha)[..., None] * own.P_bar  # Eq. 4: P_hat_t = alpha_t h_t + (1 - alpha_t) P_bar_t
     P_hat += alpha[..., None] * h
     return after, parts, P_hat, alpha
+
+
+def plan(
+    planner: Planner, known: Sequence[PlanningInput], R: Rewards
+) -> tuple[Int[np.ndarray, "M G *S"], Float[np.ndarray, "M G"]]:
+    """Return what the line `Planning` gives for several tasks: policies that are optimal in P_hat_t, and their gamma.
+
+    Args:
+        planner: How policies are found.
+        known: What the loop has yielded for the tasks.
+        R: Rewards of the M models: the estimates of all tasks, runs and batches, in this order.
+    """
+    P_hat = join([given.P_hat.reshape(-1, *given.P_hat.shape[2:]) for given in known])
+    gamma = join([np.repeat(given.gamma, given.P_hat.shape[1], axis=0) for given in known])
+    R = expected_rewards(R, P_hat)
+    make_read_only(P_hat, R)
+    return planner.plan(P_hat, R, gamma), gamma

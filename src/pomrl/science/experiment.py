@@ -5,24 +5,29 @@ optimal values are computed once. Tasks are planned and evaluated in stacks of a
 memory does not grow with the number of tasks.
 """
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import chain, islice, tee
+from itertools import islice
+from typing import TypeVar
 
 import numpy as np
 import pandas as pd
 
 from pomrl.checks import make_read_only
 from pomrl.science import checked
-from pomrl.science.agents.acting import decide, generators
-from pomrl.science.agents.agent import Decision
-from pomrl.science.algorithm import PlanningInput, pomrl
+from pomrl.science.agents.acting import MetTask, act, generators
+from pomrl.science.agents.agent import CertaintyEquivalence, Decision
+from pomrl.science.algorithm import PlanningInput, Task, plan, pomrl
 from pomrl.science.data import join
 from pomrl.science.drawn_tasks import DrawnTask, draw, tasks_at_a_time
+from pomrl.science.estimators.estimator import Truth
 from pomrl.science.loss_tables import MEASURED, Columns, PlannedStack, evaluate, tabulate
 from pomrl.science.mdp import expected_rewards
-from pomrl.science.metrics.metric import Metric, Outcome, PlanningLoss
+from pomrl.science.metrics.metric import Outcome, PlanningLoss
 from pomrl.science.problem import Method, Problem
+
+Item = TypeVar("Item")
 
 
 def tables(problem: Problem, methods: Sequence[Method], runs: Sequence[int]) -> "list[pd.DataFrame]":
@@ -37,19 +42,25 @@ def tables(problem: Problem, methods: Sequence[Method], runs: Sequence[int]) -> 
     """
     players = _without_metrics(methods)
     results: list[list[Columns]] = [[] for _ in methods]
-    stacks, *copies = tee(draw(problem, runs, tasks_at_a_time(problem, len(runs))), 1 + len(players))
-    played = [play(problem, method, runs, copy) for method, copy in zip(players, copies, strict=True)]
-    for tasks, *known_and_decided in zip(stacks, *played, strict=True):
+    waiting = [deque[list[DrawnTask]]() for _ in players]  # a stack is gone as soon as it has been played
+    stacks = map(_taken_from, waiting)
+    played = [play(problem, method, runs, of_method) for method, of_method in zip(players, stacks, strict=True)]
+    for tasks in draw(problem, runs, tasks_at_a_time(problem, len(runs))):
+        for queue in waiting:
+            queue.append(tasks)
+        known_and_decided = [*map(next, played)]
         P, R = (join([getattr(task, name) for task in tasks]) for name in ("P", "R"))
         R = np.ascontiguousarray(expected_rewards(R, P))
         V_star = problem.criterion.optimal_value(P, R)
         make_read_only(P, R, V_star)
-        planned = [_stack(problem, P, R, V_star, *pair) for pair in known_and_decided]
-        columns = [*map(evaluate, planned)]
-        for method, result in zip(methods, results, strict=True):
-            i = players.index(replace(method, metric=PlanningLoss()))
-            further = _measure(method.metric, planned[i], tasks, known_and_decided[i][0]) if method.is_measured else {}
-            result.append(columns[i] | further)
+        for player, (known, decision) in zip(players, known_and_decided, strict=True):
+            stack = _stack(problem, P, R, V_star, known, decision)
+            columns = evaluate(stack)
+            for method, result in zip(methods, results, strict=True):
+                if replace(method, metric=PlanningLoss()) == player:
+                    result.append(columns | _measure(method, stack, tasks, known))
+            del known, decision, stack  # before the next one is made
+        del tasks, known_and_decided  # before the next tasks are drawn
     return [tabulate(result, runs, problem.T) for result in results]
 
 
@@ -64,21 +75,34 @@ def play(
         runs: The indices of the runs.
         stacks: The tasks, in stacks that are planned together.
     """
-    stacks, of_batches, of_truths = tee(stacks, 3)
+    batches, truths = deque[Task](), deque[Truth]()
     learned = pomrl(
-        (task.batches for task in chain.from_iterable(of_batches)),
+        _taken_from(batches),
         problem.m,
-        (task.truth for task in chain.from_iterable(of_truths)),
+        _taken_from(truths),
         method.estimator,
         method.gamma_schedule,
         problem.gamma_eval,
     )
-    rngs = generators(problem, method, runs)
+    acts = type(method.agent) is not CertaintyEquivalence  # which plans without looking at anything else
+    rngs = generators(problem, runs) if acts else []
     memory = method.agent.initial_memory(len(runs) * problem.memories, problem.S, problem.A)
     for tasks in stacks:
+        met = [MetTask(task.batches) for task in tasks]
+        batches.extend(met if acts else [task.batches for task in tasks])
+        truths.extend(task.truth for task in tasks)
         known = list(islice(learned, len(tasks)))
-        decision, memory = decide(problem, method, tasks, known, memory, rngs)
+        if acts:
+            decision, memory = act(problem, method, tasks, met, known, memory, rngs)
+        else:
+            decision = Decision(*plan(method.planner, known, join([task.R_hat for task in tasks])))
         yield known, decision
+        del tasks, met, known, decision  # before the next tasks are drawn
+
+
+def _taken_from(queue: deque[Item]) -> Iterator[Item]:
+    """Yield what a queue has at the time, and remove it."""
+    return iter(queue.popleft, None)
 
 
 def _without_metrics(methods: Sequence[Method]) -> list[Method]:
@@ -109,9 +133,11 @@ def _stack(
 
 
 def _measure(
-    metric: Metric, stack: PlannedStack, tasks: Sequence[DrawnTask], known: Sequence[PlanningInput]
+    method: Method, stack: PlannedStack, tasks: Sequence[DrawnTask], known: Sequence[PlanningInput]
 ) -> Columns:
-    """Return the column of a metric, a mean over trials, which is refused unless it is finite."""
+    """Return the column of the metric of a method if it has one, a mean over trials, which must be finite."""
+    if not method.is_measured:
+        return {}
     N, K = stack.P_hat.shape[:2]
     P, R, V_star = (np.repeat(array, K, axis=0) for array in (stack.P, stack.R, stack.V_star))
     policy, gamma = (array.reshape(N * K, *array.shape[2:]) for array in (stack.policy, stack.gamma))
@@ -120,4 +146,4 @@ def _measure(
     counts = join([given.batches.own.counts for given in known]).reshape(P.shape)
     make_read_only(P, R, P_hat, R_hat, counts, policy, gamma, V_star)
     outcome = Outcome(P, R, P_hat, R_hat, counts, policy, gamma, V_star, stack.criterion)
-    return {MEASURED: checked.measure(metric, outcome).reshape(N, K, -1).mean(1)}
+    return {MEASURED: checked.measure(method.metric, outcome).reshape(N, K, -1).mean(1)}
