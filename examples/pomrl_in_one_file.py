@@ -1,6 +1,6 @@
 """The method of POMRL in one file, in the order of the paper, and its ten figures that have data.
 
-    python examples/pomrl_in_one_file.py                          all figures at the paper's numbers of runs, 30 s
+    python examples/pomrl_in_one_file.py                          all figures, at the paper's numbers of runs
     python examples/pomrl_in_one_file.py runs=20 'figures=[5,6]'  two of them from fewer runs
     python examples/pomrl_in_one_file.py m=20 printed=true        other settings; the paper's text as it stands
 
@@ -109,13 +109,13 @@ LEARNERS = (*METHODS, Learner("Aggregating", alpha=1.0))
 
 
 def learn(batches, learner, P_o, s):
-    """Run Alg. 1 or 2 on batches P_bar [T, S, A, S]; yield P_hat and the discount factors to plan it with."""
+    """Run Alg. 1 or 2 on batches P_bar [T, S, A, S], the frequencies of next states; yield P_hat_t and gamma_t."""
     P_hat_o, squares = np.full_like(P_o, 1 / s.S), np.zeros_like(P_o)  # input of Alg. 1
     for t, P_bar in enumerate(batches, start=1):
-        welford = 0.5**2 if t < 3 else (squares / (t - 1 if s.printed else t - 2)).max()  # sigma_1 = 1/2
-        variance = s.variance if learner.knows_sigma else welford  # Alg. 1 is told sigma, Alg. 2 learns it
-        index = max(t - 1, 1) if s.printed else t  # Alg. 1; Sec. 3.2
-        alpha = 1 / (variance * (1 + 1 / index) * s.m + 1) if t > 1 or learner.knows_P_o else 0.0  # alpha_1 = 0
+        welford = (squares / (t - 1 if s.printed else t - 2)).max() if t > 2 else 0.5**2  # sigma_1 = 1/2
+        variance = s.variance if learner.knows_sigma else welford  # Alg. 1 is told sigma², Alg. 2 learns it
+        index = max(t - 1, 1) if s.printed else t  # 1/(t - 1) in Alg. 1, 1/t in Sec. 3.2
+        alpha = 1 / (variance * (1 + 1 / index) * s.m + 1) if t > 1 or learner.knows_P_o else 0.0  # Sec. 3.2
         alpha = alpha if learner.alpha is None else learner.alpha
         P_hat_o, before = P_hat_o + (P_bar - P_hat_o) / t, P_hat_o  # Eq. 11
         squares += (P_bar - before) * (P_bar - P_hat_o)  # Eq. 12
@@ -142,7 +142,7 @@ def select_gammas(t, alpha, variance, s, L=1):
 
 # ---- Section 5: experiments ------------------------------------------------------------------------------------------
 def simulate_run(s, learner, run):
-    """Return a table of losses. In the same run, all learners meet the same tasks and batches."""
+    """Return a table of losses. All learners meet the same tasks and batches in the same run."""
     of_mean, of_tasks, of_batches = map(np.random.default_rng, np.random.SeedSequence([s.seed, run]).spawn(3))
     P_o, R = draw_mean_model(of_mean, s.S, s.A)
     P = draw_tasks(of_tasks, P_o, s.variance, s.T)
