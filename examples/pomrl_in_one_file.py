@@ -128,7 +128,7 @@ def learn(batches, learner, P_o, s):
 
 # ---- Section 6: schedules of the discount factor ---------------------------------------------------------------------
 OFFSETS = (0.25, 0.3, 0.35, 0.4, 0.45, 0.5)
-SCHEDULES = ("Dong et al.", *(f"γ₀ = {gamma_0}" for gamma_0 in OFFSETS))
+SCHEDULES = ("Dong et al.", *(f"Bound, γ₀ = {gamma_0}" for gamma_0 in OFFSETS))
 
 
 def select_gammas(t, alpha, variance, s, L=1):
@@ -215,13 +215,13 @@ def figures(s):
     averages = [[(per_gamma, [x], ADA_POMRL, "task", "average") for x in row] for row in sizes]
     return {
         "2": ["weight on the true mean model", [(per_gamma, equal, learner, "m") for learner in weights]],
-        "3": ["known and learned similarity", [(per_task, s, (POMRL, ADA_POMRL))]],
+        "3": ["σ known or learned", [(per_task, s, (POMRL, ADA_POMRL))]],
         "4": ["online meta-learning", [(per_task, s, METHODS), (per_gamma, [s], ADA_POMRL)], at_best],
         "5": ["similarity", [(per_task, x, METHODS) for x in similar], [(per_gamma, [x], ADA_POMRL) for x in similar]],
         "6": ["schedules of γ", [(per_task, many, [POMRL], *view) for view in views]],
         "F1": ["Dir(15, 15, 15)", [(draw_simplex, 15)]],
         "F2": ["similarity of tasks", [(per_task, x, LEARNERS) for x in similar]],
-        "F3": ["numbers of samples and tasks", averages[0]],
+        "F3": ["numbers of samples m and tasks T", averages[0]],
         "F4": ["task by task", [(per_gamma, [s], learner) for learner in (ADA_POMRL, ORACLE, WITHOUT)]],
         "F5": ["more states", *averages[1:]],
     }
