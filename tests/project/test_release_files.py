@@ -36,11 +36,10 @@ def test_all_say_the_same(alike: Sequence[Any]) -> None:
     assert all(value == alike[0] for value in alike)
 
 
-def test_the_changes_and_the_readme_name_the_release() -> None:
+def test_the_changes_name_the_release() -> None:
     released = re.search(r"^## (\d+\.\d+\.\d+) - (\S+)$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
     assert released
     assert released.groups() == (PROJECT["version"], str(CITATION["date-released"]))
-    assert f"version = {{{PROJECT['version']}}}" in (ROOT / "README.md").read_text()
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from pomrl.configuration.study import Study
 from pomrl.judging import views
 from pomrl.judging.judgements import Judgement, Judgements
 from pomrl.judging.over_variants import counts, opposite
-from pomrl.judging.verdict import Comparison, Verdict
+from pomrl.judging.verdict import LOOKS, Comparison, Verdict
 from pomrl.report.markup import sentence
 from pomrl.report.rendering import render
 from pomrl.results.tables import markdown
@@ -76,6 +76,36 @@ def text(study: Study, judgements: Judgements, *, in_short: bool = False) -> str
         in_short=in_short,
     )
     return sub(r"\n{3,}", "\n\n", page.strip())
+
+
+def table_of_main(study: Study, judgements: Judgements) -> str:
+    """Return the main claims as a table in Markdown: for each variant the sign of its verdict, and the estimate.
+
+    Claims that most variants have come first. A cell names the comparison that decides where it is not that of the last
+    variant which has the claim.
+    """
+    shown = headline(study, judgements)
+    rows: list[list[str]] = []
+    for claim in judgements.first_under(shown):
+        if claim.is_main:
+            under = [judgements.of(name).get(claim.id) for name in shown]
+            number = next(_number(judged) for judged in reversed(under) if judged)
+            rows.append([f"{claim.title} ({claim.id})", number, *(_cell(judged, number) for judged in under)])
+    rows.sort(key=lambda row: row.count(""))
+    return markdown(["claim", "estimate of", *shown], rows).rstrip()
+
+
+def _number(judged: Judgement) -> str:
+    """Return the words of the deciding comparison, without how its interval was found."""
+    return judged.decisive.compared.removesuffix(", in pairs").removesuffix(", bootstrap over runs")
+
+
+def _cell(judged: Judgement | None, number: str) -> str:
+    """Return the sign of a verdict with its deciding estimate, and what is compared unless it is this number."""
+    if not judged or not judged.verdict:
+        return ""
+    other = "" if _number(judged) == number else f" ({_number(judged)})"
+    return f"{LOOKS[judged.verdict].sign} {judged.decisive.found}{other}"
 
 
 def _holds_in_part(id: str, judgements: Judgements, variants: Sequence[str]) -> bool:

@@ -15,7 +15,7 @@ from pomrl.configuration.study import Study
 from pomrl.judging.judgements import Judgement, Judgements
 from pomrl.judging.verdict import Comparison, Verdict
 from pomrl.judging.views import in_words
-from pomrl.report.answer import count_groups, text
+from pomrl.report.answer import count_groups, table_of_main, text
 
 SUFFIX = ".in"
 """What the name of a document with places has behind that of the document that is made of it."""
@@ -205,6 +205,16 @@ def answer(results: Results, study: str) -> str:
     return text(*results.read(study))
 
 
+def answer_in_short(results: Results, study: str) -> str:
+    """Return how many claims of a study hold under each variant, as `pomrl reproduce` ends."""
+    return text(*results.read(study), in_short=True)
+
+
+def main_claims(results: Results, study: str) -> str:
+    """Return the table of the main claims of a study, with the verdict and the estimate under each variant."""
+    return table_of_main(*results.read(study))
+
+
 FUNCTIONS: Mapping[str, Callable[..., str]] = {
     "verdict": verdict,
     "estimate": estimate,
@@ -220,5 +230,7 @@ FUNCTIONS: Mapping[str, Callable[..., str]] = {
     "claimed": claimed,
     "count": count,
     "answer": answer,
+    "answer_in_short": answer_in_short,
+    "main_claims": main_claims,
 }
 """The functions of places by name; the docstring of each has an example."""

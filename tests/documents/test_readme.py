@@ -1,0 +1,39 @@
+"""README.md says what its commands print, and types no number that is an estimate."""
+
+import re
+
+import pytest
+from tests.support.computed import call
+from tests.support.settings import ROOT
+
+from pomrl.commands import run
+from pomrl.report.lookups import PLACE
+
+SOURCE = (ROOT / "README.md.in").read_text()
+
+CODE = re.compile(r"```.*?```|^    .*?$|`[^`]*`|\]\([^)]*\)|!\[.*?\]", re.DOTALL | re.MULTILINE)
+"""Blocks and words of code, and the targets of links."""
+
+MOST_WORDS = 700
+"""Besides the table of the main claims."""
+
+CONSTANTS = {"1", "2", "3", "4", "5", "0.01", "0.99", "95", "300", "1,000"}
+"""Numbers that are settings, or count the findings."""
+
+
+@pytest.mark.usefixtures("here")
+def test_the_first_sweep_prints_the_table() -> None:
+    status, _, err = call(run, "-m", "sigma=0.01,0.025,0.047")
+    (table,) = re.findall(r"```text\n(.*?)```", SOURCE, flags=re.DOTALL)
+    assert (status, table in err) == (0, True), err
+
+
+def test_no_estimate_is_typed() -> None:
+    prose = PLACE.sub("", CODE.sub("", SOURCE))
+    assert set(re.findall(r"\d[\d.,]*\d|\d", prose)) <= CONSTANTS
+
+
+def test_it_is_short() -> None:
+    prose = CODE.sub(" ", (ROOT / "README.md").read_text())
+    lines = [line for line in prose.splitlines() if not line.startswith("|")]
+    assert len(re.findall(r"[^\W_][^\s]*", "\n".join(lines))) <= MOST_WORDS
