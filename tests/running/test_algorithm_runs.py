@@ -3,15 +3,18 @@
 from dataclasses import replace
 from typing import Any, NoReturn
 
+import numpy as np
 import pytest
 
 from pomrl import store
 from pomrl.commands.reproduce import sweeps_of
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.study import find
+from pomrl.contracts import METHOD, problem
 from pomrl.running.parts import BlockPart
 from pomrl.running.work import Failure, Versions, simulate
 from pomrl.science import algorithm
+from pomrl.science.metrics.metric import Metric, Outcome
 
 
 def published() -> list[Experiment]:
@@ -35,3 +38,23 @@ def test_an_error_inside_the_algorithm_fails_every_experiment_of_the_paper(monke
         failure = outcomes["method"]
         assert isinstance(failure, Failure)
         assert failure.reason == "RuntimeError: inside the algorithm"
+
+
+class Stopping(Metric):
+    """A metric that stops in the second batch of runs, as a bare `next` of an empty iterator does."""
+
+    def measure(self, outcome: Outcome) -> np.ndarray:
+        if outcome.P.tobytes() == FIRST.setdefault("models", outcome.P.tobytes()):
+            return np.zeros(outcome.gamma.shape)
+        return next(iter(()))
+
+
+FIRST: dict[str, bytes] = {}
+"""The models of the runs that were measured first."""
+
+
+def test_runs_that_a_component_stops_at_are_a_failure_and_not_left_out() -> None:
+    part = BlockPart(problem(), {"method": replace(METHOD, metric=Stopping())}, range(4), range(4))
+    _, _, outcomes = simulate(part, Versions.here([]), runs_at_a_time=2)
+    assert isinstance(outcomes["method"], Failure)
+    assert "StopIteration" in outcomes["method"].reason

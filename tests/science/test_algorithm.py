@@ -1,3 +1,4 @@
+from itertools import repeat
 from math import sqrt
 
 import numpy as np
@@ -18,7 +19,7 @@ ADA_POMRL = RegularisedLeastSquares(mixing="paper", similarity="welford", start_
 
 
 def run(batches: list[np.ndarray], truth: Truth, estimator: Estimator, schedule=None) -> list[PlanningInput]:
-    return list(pomrl(map(same, batches), M_SAMPLES, truth, estimator, schedule or Fixed(gamma=0.9), 0.99))
+    return list(pomrl(zip(map(same, batches), repeat(truth)), M_SAMPLES, estimator, schedule or Fixed(gamma=0.9), 0.99))
 
 
 def same(P_bar: np.ndarray) -> Batches:
@@ -109,7 +110,7 @@ def test_a_belief_is_the_estimate_with_the_transitions_that_the_prior_stands_for
     """After one transition the rate is 1 / (x + 1) with x = sigma^2 (1 + 1/t): a prior of 1 / x transitions."""
     batches, truth = draw_batches(1, T, M_SAMPLES, c=20.0)
     tasks = [Watched(same(P_bar)) for P_bar in batches]
-    planned = list(pomrl(tasks, M_SAMPLES, truth, POMRL, Fixed(gamma=0.9), 0.99))
+    planned = list(pomrl(zip(tasks, repeat(truth)), M_SAMPLES, POMRL, Fixed(gamma=0.9), 0.99))
     x = truth.variance.max((1, 2, 3))[:, None, None] * (1 + 1 / T)
     np.testing.assert_allclose(tasks[-1].belief.concentration, np.maximum(1 / x, 1) + M_SAMPLES, rtol=1e-9)
     assert np.array_equal(tasks[-1].belief.P_hat, planned[-1].P_hat[:, 0])

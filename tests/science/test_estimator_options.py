@@ -1,5 +1,7 @@
 """Options of estimators beyond the paper's: unequal data, starts with a weight, feedback that comes late."""
 
+from itertools import repeat
+
 import numpy as np
 import pytest
 
@@ -36,7 +38,7 @@ def memory_of(batches: list[Batch], memory: Memory | None = None) -> Memory:
 
 def learned(estimator: Estimator, batches: list[Batch], truth: Truth) -> list[np.ndarray]:
     """The estimated models and the mixing rates of each task."""
-    tasks = list(pomrl(map(Batches.same, batches), M, truth, estimator, Fixed(gamma=0.5), 0.9))
+    tasks = list(pomrl(zip(map(Batches.same, batches), repeat(truth)), M, estimator, Fixed(gamma=0.5), 0.9))
     return [task.P_hat[:, 0] for task in tasks]
 
 
@@ -121,7 +123,7 @@ def test_a_skipped_first_batch_leaves_no_trace():
 def test_similarity_and_rate_know_the_tasks_up_to_the_lag(lag: int):
     batches, truth = unequal(9, 7, least=2)
     estimator = RegularisedLeastSquares(mixing="mse_optimal", prior="known", similarity="welford", lag=lag, samples="m")
-    tasks = pomrl(map(Batches.same, batches), M, truth, estimator, Fixed(gamma=0.5), 0.9)
+    tasks = pomrl(zip(map(Batches.same, batches), repeat(truth)), M, estimator, Fixed(gamma=0.5), 0.9)
     for t, task in enumerate(tasks, start=1):
         known = batches[: max(t - 1 - lag, 0)]
         memory = memory_of(known) if known else estimator.initial_memory(2, S, A)

@@ -15,7 +15,7 @@ POINTS = 400
 def estimates(learner: HierarchicalBayes, batches: list[Batch]) -> list[np.ndarray]:
     shape = batches[0].counts.shape
     truth = Truth(np.full(shape, 1.0 / shape[-1]), np.zeros(shape))
-    tasks = pomrl([Batches.same(batch) for batch in batches], 5, truth, learner, Fixed(gamma=0.5), 0.9)
+    tasks = pomrl(((Batches.same(batch), truth) for batch in batches), 5, learner, Fixed(gamma=0.5), 0.9)
     return [task.P_hat[:, 0] for task in tasks]
 
 

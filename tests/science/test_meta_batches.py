@@ -1,6 +1,7 @@
 """What the meta-learner learns from, beside the data of the tasks' own estimates."""
 
 from dataclasses import replace
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -103,7 +104,7 @@ def test_each_trial_learns_from_its_own_batches_alone():
     rates = []
     for trial in range(K):
         of_trial = [Batches.same(Batch.of_counts(counts[trial::K], PROBLEM.m, equal=True)) for counts in tasks]
-        learned = pomrl(of_trial, PROBLEM.m, truth, ADA, Grid(gammas=[0.0]), 0.9)
+        learned = pomrl(zip(of_trial, repeat(truth)), PROBLEM.m, ADA, Grid(gammas=[0.0]), 0.9)
         rates.append([task.alpha for task in learned])
     assert not np.array_equal(rates[0], rates[1])
     of_table = table(PROBLEM).groupby(["run", "task"])["alpha"].first().to_numpy()

@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from itertools import repeat
 from pathlib import Path
 from typing import NamedTuple
 
@@ -77,7 +78,8 @@ def learn_by_library(problem: Problem, option: str, schedule: str = "fixed") -> 
     method = experiment(problem.s, f"estimator={option}", f"gamma_schedule={schedule}").method
     m = problem.s.m
     batches = [Batches.same(Batch.of_counts(counts[None], m, equal=True)) for counts in problem.counts]
-    return library_loop(batches, m, problem.truth, method.estimator, method.gamma_schedule, one_file.GAMMA_EVAL)
+    tasks = zip(batches, repeat(problem.truth))
+    return library_loop(tasks, m, method.estimator, method.gamma_schedule, one_file.GAMMA_EVAL)
 
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=OPTIONS.values())

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import repeat
 
 import numpy as np
 
@@ -45,4 +46,4 @@ def learn_tasks(estimator: Estimator, seed: int, m: int, *, equal: bool) -> Iter
         batches.append(Batches.same(Batch.of_counts(counts, m, equal=equal)))
     truth = Truth(P_o, P_o * (1 - P_o) / 9.0)
     make_read_only(truth.P_o, truth.variance)
-    return pomrl(iter(batches), m, truth, estimator, Fixed(gamma=0.5), 0.5)
+    return pomrl(zip(batches, repeat(truth)), m, estimator, Fixed(gamma=0.5), 0.5)

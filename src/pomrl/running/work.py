@@ -119,11 +119,14 @@ def simulate(part: BlockPart, versions: "Versions", runs_at_a_time: int | None =
     methods = list(part.methods.values())
     size = runs_together(part.problem, methods, len(part.runs), runs_at_a_time)
     together = [part.runs[i : i + size] for i in range(0, len(part.runs), size)]
+    of_methods: list[list[pd.DataFrame]] = [[] for _ in methods]
     try:
         with one_thread():
-            simulated = [*map(partial(tables, part.problem, methods), together)]
-        by_method = [pd.concat(of_method, ignore_index=True) for of_method in zip(*simulated, strict=True)]
-        encoded = {name: encode(table, name, part.runs) for name, table in zip(part.methods, by_method, strict=True)}
+            for runs in together:
+                for of_method, table in zip(of_methods, tables(part.problem, methods, runs), strict=True):
+                    of_method.append(table)
+        whole = [pd.concat(of_method, ignore_index=True) for of_method in of_methods]
+        encoded = {name: encode(table, name, part.runs) for name, table in zip(part.methods, whole, strict=True)}
         return part.block, part.runs, encoded
     except (Exception, SystemExit) as error:  # a component of somebody's own may even exit
         if len(methods) == 1:

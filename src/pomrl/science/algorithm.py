@@ -6,7 +6,6 @@ POMRL(sigma) and ada-POMRL are one loop over tasks. The similarity sigma_t of th
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, repeat
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -58,22 +57,21 @@ class PlanningInput:
 
 
 def pomrl(
-    tasks: Iterable[Task],
+    tasks: Iterable[tuple[Task, Truth]],
     m: int,
-    truth: Truth | Iterable[Truth],
-    estimator: Estimator[MemoryT],
+    estimator: Estimator[Any],
     gamma_schedule: GammaSchedule,
     gamma_eval: float,
 ) -> Iterator[PlanningInput]:
     """Learn from one task after the other, and yield what to plan each with.
 
     The `yield` stands for the line `Planning(P_hat)`. No policy feeds back into the loop, so that the caller plans many
-    tasks in one stack (`plan`).
+    tasks in one stack (`plan`, called by `experiment.tables`).
 
     Args:
-        tasks: The tasks. `Batches` are one, for data that depend on no learner.
+        tasks: Each task, with the moments of its distribution, for estimators that are told. `Batches` are a task whose
+            data depend on no learner.
         m: Number of transitions sampled from each pair (s, a) in each task, or of trajectories.
-        truth: Moments of the task distribution, for estimators that are told; one for each task where they change.
         estimator: Source of the prior h_t, the mixing rate alpha_t and the similarity sigma_t.
         gamma_schedule: The gamma-Selection-Procedure.
         gamma_eval: Discount factor at which policies are judged.
@@ -81,17 +79,16 @@ def pomrl(
     Raises:
         ComponentError: The estimator or the schedule returns what is out of range or of another shape.
     """
-    truths = repeat(truth) if isinstance(truth, Truth) else iter(truth)
-    first = next(truths)
-    n, S, A, _ = first.P_o.shape
-    memory = estimator.initial_memory(n, S, A)  # P_hat_o,1 is uniform
-
-    for t, (task, truth) in enumerate(zip(tasks, chain([first], truths), strict=False), start=1):
-        learner = estimator, t, memory, truth
-        batches = task.collect(learner)  # m samples X_i from each pair (s, a)
-        memory, parts, P_hat, alpha = estimate_task(*learner, batches)
-        state = TaskState(t, m, S, A, gamma_eval, alpha.mean((1, 2, 3)), parts.deviation.max((1, 2)))
-        gamma = gamma_schedule.select(state)  # the gamma-Selection-Procedure
+    memory = None
+    for t, (task, truth) in enumerate(tasks, start=1):
+        n, S, A, _ = truth.P_o.shape
+        if t == 1:
+            memory = estimator.initial_memory(n, S, A)  # P_hat_o,1 is uniform
+        batches = task.collect((estimator, t, memory, truth))  # m samples X_i from each pair (s, a)
+        memory, estimate, P_hat, alpha = estimate_task(estimator, t, memory, truth, batches)
+        sigma = estimate.deviation
+        state = TaskState(t, m, S, A, gamma_eval, alpha.mean((1, 2, 3)), sigma.max((1, 2)))
+        gamma = gamma_schedule.select(state)  # the gamma-Selection-Procedure, with t in the place of T
         checked.check_gammas(gamma_schedule, gamma, state)
         yield PlanningInput(t, P_hat, gamma, state.alpha, state.deviation, batches)  # Planning(P_hat_t)
 
@@ -99,7 +96,10 @@ def pomrl(
 def estimate_task(
     estimator: Estimator[MemoryT], t: int, memory: MemoryT, truth: Truth, batches: Batches
 ) -> tuple[MemoryT, Estimate, ModelsOfTrials, RatesOfTrials]:
-    """Return the meta-update, the estimator's parts, P_hat_t and alpha_t of task t.
+    """Return the meta-update, the estimator's parts of Eq. 4, P_hat_t and alpha_t of task t.
+
+    The meta-update comes first, because a prior may include the task's own batch (reading R2); one that does not is
+    made from the memory before. The meta-learner learns from `batches.meta`, and P_hat_t is made from `batches.own`.
 
     Args:
         estimator: Source of the parts of the estimate.
@@ -109,32 +109,32 @@ def estimate_task(
         batches: Data of the task.
     """
     after = estimator.learn(memory, batches.meta)  # P_hat_o,t+1 (Eq. 5), and sigma_hat_t+1 in Algorithm 2
-    parts = estimator.assess(t, batches.meta, memory, after, truth)
-    checked.check_estimate(estimator, t, parts, batches.meta)
+    estimate = estimator.assess(t, batches.meta, memory, after, truth)  # h_t, alpha_t (Sec. 3.2) and sigma_t
+    checked.check_estimate(estimator, t, estimate, batches.meta)
 
-    own = batches.own
-    priors = [*map(parts.h, own.trials)] if callable(parts.h) else [parts.h]
-    rates = [*map(parts.alpha, own.numbers)] if callable(parts.alpha) else [parts.alpha]  # alpha_1 = 0
-    checked.check_trials(estimator, t, parts, priors, rates, truth.P_o.shape)
+    own, h, alpha = batches.own, estimate.h, estimate.alpha
+    priors = [h(trial) for trial in own.trials] if callable(h) else [h]
+    rates = [alpha(N) for N in own.numbers] if callable(alpha) else [alpha]
+    checked.check_trials(estimator, t, estimate, priors, rates, truth.P_o.shape)
     h, alpha = np.stack(priors, axis=1), np.stack(np.broadcast_arrays(*rates), axis=1)
 
     P_hat = (1 - alpha)[..., None] * own.P_bar  # Eq. 4: P_hat_t = alpha_t h_t + (1 - alpha_t) P_bar_t
     P_hat += alpha[..., None] * h
-    return after, parts, P_hat, alpha
+    return after, estimate, P_hat, alpha
 
 
 def plan(
-    planner: Planner, known: Sequence[PlanningInput], R: Rewards
+    planner: Planner, inputs: Sequence[PlanningInput], R: Rewards
 ) -> tuple[Int[np.ndarray, "M G *S"], Float[np.ndarray, "M G"]]:
     """Return what the line `Planning` gives for several tasks: policies that are optimal in P_hat_t, and their gamma.
 
     Args:
         planner: How policies are found.
-        known: What the loop has yielded for the tasks.
+        inputs: What the loop has yielded for the tasks.
         R: Rewards of the M models: the estimates of all tasks, runs and batches, in this order.
     """
-    P_hat = join([given.P_hat.reshape(-1, *given.P_hat.shape[2:]) for given in known])
-    gamma = join([np.repeat(given.gamma, given.P_hat.shape[1], axis=0) for given in known])
+    P_hat = join([given.P_hat.reshape(-1, *given.P_hat.shape[2:]) for given in inputs])
+    gamma = join([np.repeat(given.gamma, given.P_hat.shape[1], axis=0) for given in inputs])
     R = expected_rewards(R, P_hat)
     make_read_only(P_hat, R)
     return planner.plan(P_hat, R, gamma), gamma

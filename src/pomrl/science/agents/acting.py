@@ -1,9 +1,11 @@
-"""Agents in the loop over tasks: each decides on the policies of one task after the other (`algorithm` has the loop).
+"""Agents in the loop over tasks (`algorithm`).
 
-The default agent needs none of this: it plans the tasks of a stack at once (`algorithm.plan`).
+The default agent plans the tasks of a stack at once. Others act in one task after the other, with what they keep of
+those before.
 """
 
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -11,20 +13,22 @@ from typing import Any
 import numpy as np
 
 from pomrl.checks import make_read_only
-from pomrl.science.agents.agent import Agent, Decision, TaskData
-from pomrl.science.algorithm import Learner, PlanningInput, Task
+from pomrl.science.agents.agent import Agent, CertaintyEquivalence, Decision, TaskData
+from pomrl.science.algorithm import Learner, PlanningInput, Task, plan, pomrl
 from pomrl.science.checked import Returned
 from pomrl.science.data import Batches, join
 from pomrl.science.drawn_tasks import DrawnTask
+from pomrl.science.estimators.estimator import Truth
 from pomrl.science.exploration import believe
+from pomrl.science.mdp import Rewards
 from pomrl.science.planners import check_policies
 from pomrl.science.problem import Method, Problem
-from pomrl.science.randomness import Generators, Stream, generator
+from pomrl.science.randomness import Stream, generator
 
 
 @dataclass
-class MetTask:
-    """A task that keeps the learner that met it, which an agent may ask for further estimates."""
+class RecordingTask:
+    """A task that keeps the learner that meets it, which an agent may ask for further estimates."""
 
     task: Task
     learner: Learner = field(init=False)
@@ -35,47 +39,66 @@ class MetTask:
         return self.task.collect(learner)
 
 
-def generators(problem: Problem, runs: Sequence[int]) -> Generators:
-    """Return the generator of the agent in each memory of each run."""
-    return [generator(problem.seed, run, Stream.AGENTS, index) for run in runs for index in range(problem.memories)]
-
-
-def act(
-    problem: Problem,
-    method: Method,
-    tasks: Sequence[DrawnTask],
-    met: Sequence[MetTask],
-    known: Sequence[PlanningInput],
-    memory: Any,
-    rngs: Generators,
-) -> tuple[Decision, Any]:
-    """Return what an agent decides in a stack of tasks, [N K, G, *S], and its memory after them.
+def meet(problem: Problem, method: Method, runs: Sequence[int], queue: deque[DrawnTask]) -> Iterator[Any]:
+    """Return what a method makes of one task after the other, which `decide` understands.
 
     Args:
         problem: The problem.
-        method: The method, which has the agent and its planner.
-        tasks: The tasks, whose rewards are planned with.
-        met: The same tasks, each with the learner that met it.
-        known: What the loop has made of each task.
-        memory: What the agent keeps of the tasks before.
-        rngs: The generators of the agent.
+        method: The method.
+        runs: The indices of the runs.
+        queue: The next tasks, each of which is removed when it is met.
     """
-    decisions: list[Decision] = []
-    for task, met_task, given in zip(tasks, met, known, strict=True):
+    tasks = iter(queue.popleft, None)
+    if type(method.agent) is not CertaintyEquivalence:
+        return _act(problem, method, runs, tasks)
+    return _learn(problem, method, ((task.batches, task.truth) for task in tasks))
+
+
+def decide(method: Method, met: Sequence[Any], R_hat: Rewards) -> tuple[list[PlanningInput], Decision]:
+    """Return what is known of tasks that were met, and the policies in them, [M, G, *S], of M models.
+
+    The default agent plans all tasks at once; another one has decided when it met each.
+
+    Args:
+        method: The method.
+        met: What `meet` has yielded for the tasks.
+        R_hat: The rewards to plan with.
+    """
+    if type(method.agent) is CertaintyEquivalence:
+        return list(met), Decision(*plan(method.planner, met, R_hat))
+    policies, gammas = zip(*[decision for _, decision in met], strict=True)
+    return [given for given, _ in met], Decision(join(policies), join(gammas))
+
+
+def _learn(problem: Problem, method: Method, tasks: Iterable[tuple[Task, Truth]]) -> Iterator[PlanningInput]:
+    return pomrl(tasks, problem.m, method.estimator, method.gamma_schedule, problem.gamma_eval)
+
+
+def _act(
+    problem: Problem, method: Method, runs: Sequence[int], tasks: Iterable[DrawnTask]
+) -> Iterator[tuple[PlanningInput, Decision]]:
+    """Let an agent act in one task after the other; yield what is known of each, and what it decides."""
+    keys = [(run, Stream.AGENTS, index) for run in runs for index in range(problem.memories)]
+    rngs = [generator(problem.seed, *key) for key in keys]
+    memory = method.agent.initial_memory(len(keys), problem.S, problem.A)
+    ahead = deque[tuple[RecordingTask, Truth]]()
+    loop = _learn(problem, method, iter(ahead.popleft, None))
+    for task in tasks:
+        recording = RecordingTask(task.batches)
+        ahead.append((recording, task.truth))
+        given = next(loop)
         own = given.batches.own
         R = task.R_hat.reshape(*own.P_bar.shape[:2], *task.R_hat.shape[1:])
         make_read_only(given.P_hat, given.gamma, R)
-        further = method.planner, partial(believe, met_task.learner), rngs
+        further = method.planner, partial(believe, recording.learner), rngs
         trials = [
             TaskData(given.t, problem.criterion, batch, R[:, k], given.P_hat[:, k], given.gamma, *further)
             for k, batch in enumerate(own.trials)
         ]
-        of_trials = zip(*(_decide(method.agent, trial, memory) for trial in trials), strict=True)
-        policy, gamma = (np.stack(parts, axis=1) for parts in of_trials)
-        decisions.append(Decision(policy.reshape(-1, *policy.shape[2:]), gamma.reshape(-1, gamma.shape[-1])))
+        decisions = [_decide(method.agent, trial, memory) for trial in trials]
+        policy, gamma = (np.stack(parts, axis=1) for parts in zip(*decisions, strict=True))
         memory = method.agent.learn(memory, given.batches.meta, trials[0].R)
-    policies, gammas = zip(*decisions, strict=True)
-    return Decision(join(policies), join(gammas)), memory
+        yield given, Decision(policy.reshape(-1, *policy.shape[2:]), gamma.reshape(-1, gamma.shape[-1]))
 
 
 def _decide(agent: Agent[Any], task: TaskData, memory: Any) -> Decision:

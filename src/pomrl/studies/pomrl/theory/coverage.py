@@ -4,7 +4,7 @@ The tasks are uniform in a ball (`UniformBall`), which satisfies the almost-sure
 """
 
 from collections.abc import Iterator, Sequence
-from itertools import product
+from itertools import product, repeat
 from math import sqrt
 
 import numpy as np
@@ -86,7 +86,7 @@ def _model_errors(
     models, batches = zip(*_uniform_ball_tasks(rng, n, S, m, sigma, T), strict=True)
     errors = {}
     for prior, estimator in ESTIMATORS.items():
-        learned = pomrl(batches, m, truth, estimator, Fixed(gamma=0.0), 0.0)
+        learned = pomrl(zip(batches, repeat(truth)), m, estimator, Fixed(gamma=0.0), 0.0)
         by_task = [np.abs(task.P_hat[:, 0] - P_t).max((1, 2, 3)) for task, P_t in zip(learned, models, strict=True)]
         errors[prior] = np.stack(by_task, axis=1)
     return errors

@@ -1,5 +1,7 @@
 """Simulated sequences of related tasks, with their priors, estimates and discount factors, which figure 1 shows."""
 
+from itertools import repeat
+
 import numpy as np
 import pandas as pd
 from jaxtyping import Float
@@ -37,7 +39,8 @@ def related_tasks(
     in_all_states = np.repeat(counts[:, :, None, None], dirichlet.S, axis=2)
     batches = list(Batch.of_counts(in_all_states, dirichlet.m, equal=True))
     truth, estimator = dirichlet.truth(sequences), RegularisedLeastSquares(mixing="paper", similarity="known")
-    to_plan = list(pomrl(map(Batches.same, batches), dirichlet.m, truth, estimator, UpperBound(), gamma_eval))
+    tasks = zip(map(Batches.same, batches), repeat(truth))
+    to_plan = list(pomrl(tasks, dirichlet.m, estimator, UpperBound(), gamma_eval))
     P_hat = np.stack([task.P_hat[:, 0, 0, 0] for task in to_plan])
     rows = {"P": P, "P_bar": counts / dirichlet.m, "prior": _priors(batches, truth, estimator), "P_hat": P_hat}
     index = pd.MultiIndex.from_product([range(1, T + 1), range(sequences)], names=["task", "run"])
