@@ -11,9 +11,10 @@ import pandas as pd
 import pytest
 from tests.support.computed import call
 from tests.support.sample_experiment import add, stored, table
+from tests.support.study_folders import CLAIM, SMALL, inside, write
 
 from pomrl import store
-from pomrl.commands import export, run, runs, view
+from pomrl.commands import claims, export, report, reproduce, run, runs, view
 from pomrl.commands import table as table_command
 from pomrl.configuration import sweeps
 from pomrl.configuration.parsing import Experiment
@@ -56,6 +57,30 @@ def test_what_is_lost_is_named_by_every_reader_and_mended_by_the_command(lost: s
     assert content(kept.folder) == before
     assert call(runs, "--verify")[0] == call(table_command)[0] == 0
     assert kept.tags() == ["mine"]
+
+
+SECOND_CLAIM = """
+
+@claim("K2", "first")
+def losses_are_small(sweep):
+    \"\"\"Without meta-learning the loss is small.\"\"\"
+    without = sweep.at(estimator="without_meta").regret
+    return [less(without, without + 1, "loss less loss and 1")]
+"""
+
+
+def test_a_damaged_block_takes_neither_other_claims_nor_the_page_away(tmp_path: Path) -> None:
+    study = str(write(tmp_path / "own", SMALL, claims_py=CLAIM + SECOND_CLAIM))
+    with inside(tmp_path, "own"):
+        assert call(reproduce, study)[0] == 0
+        (kept,) = store.find(estimator="ada_pomrl")
+        (path,) = kept.folder.glob("*.parquet")
+        path.write_bytes(path.read_bytes()[:-1])
+        for command, part in ((claims, "not computed: K1"), (report, "index.html")):
+            status, out, err = call(command, study)
+            assert (status, err.count(str(path)), part in out) == (1, 1, True)
+        assert call(reproduce, study)[0] == 0
+        assert call(claims, study)[0] == call(report, study)[0] == 0
 
 
 def test_all_tags_of_several_writers_are_kept() -> None:
