@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -150,7 +150,8 @@ class StoredExperiment:
         if (manifest := self.manifest()) is None:
             return None
         settings, schedule = manifest.settings, manifest.settings["gamma_schedule"]
-        grid = len(schedule.get("gammas") or [0])
+        gammas = schedule.get("gammas") or [0]
+        grid = len(cast(list[Any], gammas)) if isinstance(gammas, list) else 1
         is_ours = str(schedule.get("_target_")).startswith("pomrl.science.")
         gammas = {grid} if "agent" not in settings else {1, grid}  # an agent may choose one of them
         columns = [*SCHEMA, *([MEASURED] if "metric" in settings else [])]
