@@ -59,6 +59,28 @@ def test_what_is_lost_is_named_by_every_reader_and_mended_by_the_command(lost: s
     assert kept.tags() == ["mine"]
 
 
+def test_a_count_that_is_renamed_upwards_is_named_and_what_it_promises_is_computed() -> None:
+    kept = StoredExperiment(Path(call(run, *RUN, "runs=600")[1].strip()))
+    before = content(kept.folder)
+    count = (kept.folder / "runs-000600.complete").rename(kept.folder / "runs-000900.complete")
+    del before["runs-000600.complete"]
+    fault = f"{count}: 600 of 900 runs are stored without a gap"
+    for command, words, ends in ((runs, ("--verify",), 1), (table_command, (), 1), (run, (*RUN, "runs=600"), 0)):
+        status, out, err = call(command, *words)
+        assert (status, (out + err).count(fault)) == (ends, 1)
+    assert kept.contiguous() == 900
+    assert before.items() <= content(kept.folder).items()
+    assert call(runs, "--verify")[0] == 0
+
+
+@pytest.mark.parametrize("name", ["runs-123456789012.complete", "runs-123456789000-123456789199-{}.parquet"])
+def test_a_name_with_more_runs_than_can_be_asked_for_is_none_of_ours(name: str) -> None:
+    kept = stored(range(2))
+    kept.folder.joinpath(name.format("0" * 16)).touch()
+    assert store.missing(kept, 2) == ([], [])
+    assert call(run, *RUN, "runs=2")[0] == 0
+
+
 SECOND_CLAIM = """
 
 @claim("K2", "first")

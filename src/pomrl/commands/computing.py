@@ -91,7 +91,7 @@ def compute(experiments: Sequence[Experiment]) -> Mapping[str, Failure]:
     jobs = plan(experiments)
     request, wanted = experiments[0].request, estimate(jobs)
     for fault in dict.fromkeys(fault for job in jobs for fault in job.faults):
-        warn(f"{fault.partition('; ')[0]}; it is computed again")
+        warn(f"{fault.partition('; ')[0]}; pomrl run repairs it")
     if request.dry_run:
         warn(str(wanted))
         return {}

@@ -27,7 +27,7 @@ ATTEMPTS = 3
 MOST_GAMMAS = 10_000
 """The most discount factors of a task where a schedule of somebody's own does not say how many there are."""
 
-_COUNT = re.compile(rf"runs-(\d{{6,18}})\{COMPLETE}")
+_COUNT = re.compile(rf"runs-(\d{{6,9}})\{COMPLETE}")
 
 
 @dataclass(frozen=True)
@@ -94,24 +94,26 @@ class StoredExperiment:
         """Return why none of its runs can be shown, as its names and its description say; None if they can."""
         return self._gap() or self._fault_of_description()
 
-    def faults(self) -> list[str]:
-        """Return a line for each file that is not what was written, and for runs that are lost."""
-        return [*self.damages(self.faulty_blocks()), *([gap] if (gap := self._gap()) else [])]
+    def faults(self, faulty: Mapping[StoredBlock, str] | None = None) -> list[str]:
+        """Return a line for each file that is not what was written, and for runs that are lost.
 
-    def damages(self, faulty: Mapping[StoredBlock, str]) -> list[str]:
-        """Return a line for each file that is not what was written; these blocks are not."""
-        of_labels = [str(labels.fault(self.folder / name)) for name in self.faulty_labels()]
-        return [*([fault] if (fault := self._fault_of_description()) else []), *faulty.values(), *of_labels]
+        Args:
+            faulty: Why blocks cannot be used; by default it is looked up in all columns.
+        """
+        of_blocks = (self.faulty_blocks() if faulty is None else faulty).values()
+        of_labels = (labels.fault(self.folder / name) for name in self.faulty_labels())
+        return [*filter(None, [self._fault_of_description(), *of_blocks, *of_labels, self._gap()])]
 
     def _gap(self) -> str | None:
-        stored = known = 0
+        stored = known = promised = 0
         for _ in range(ATTEMPTS):  # because another process may have put one file in the place of another meanwhile
             names = self.names()
-            blocks = _longest(_blocks(names))
-            stored, known = _contiguous(blocks), max([_promised(names), *(block.runs.stop for block in blocks)])
+            blocks, promised = _longest(_blocks(names)), _promised(names)
+            stored, known = _contiguous(blocks), max([promised, *(block.runs.stop for block in blocks)])
             if stored == known:
                 return None
-        return f"{self.folder}: {stored} of {known} runs are stored without a gap; the same pomrl run computes them"
+        path = self.folder / name_of_count(known) if known == promised else self.folder
+        return f"{path}: {stored} of {known} runs are stored without a gap; the same pomrl run computes them"
 
     def _fault_of_description(self) -> str | None:
         try:
