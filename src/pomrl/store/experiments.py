@@ -64,7 +64,7 @@ def lookup(experiment: Experiment) -> StoredExperiment:
 def missing(stored: StoredExperiment, runs: int) -> tuple[list[range], list[str]]:
     """Return the runs that are to be computed, in parts of blocks, and a line for each fault of what is stored."""
     faulty = stored.faulty_blocks()
-    return lacking(stored, runs, faulty), stored.faults(faulty)
+    return lacking(stored, runs, faulty), stored.faults(faulty=faulty)
 
 
 def lacking(stored: StoredExperiment, runs: int, faulty: Collection[StoredBlock] = ()) -> list[range]:

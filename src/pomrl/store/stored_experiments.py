@@ -94,13 +94,17 @@ class StoredExperiment:
         """Return why none of its runs can be shown, as its names and its description say; None if they can."""
         return self._gap() or self._fault_of_description()
 
-    def faults(self, faulty: Mapping[StoredBlock, str] | None = None) -> list[str]:
-        """Return a line for each file that is not what was written, and for runs that are lost.
+    def faults(self, names: Sequence[str] = (), faulty: Mapping[StoredBlock, str] | None = None) -> list[str]:
+        """Return a line for each file that is not what was written, or cannot be read, and for runs that are lost.
 
         Args:
-            faulty: Why blocks cannot be used; by default it is looked up in all columns.
+            names: The columns of blocks that are looked at; all by default.
+            faulty: Why blocks cannot be used, where that is known.
         """
-        of_blocks = (self.faulty_blocks() if faulty is None else faulty).values()
+        try:
+            of_blocks = list((self.faulty_blocks(names) if faulty is None else faulty).values())
+        except UnreadableError as error:
+            of_blocks = [str(error)]
         of_labels = (labels.fault(self.folder / name) for name in self.faulty_labels())
         return [*filter(None, [self._fault_of_description(), *of_blocks, *of_labels, self._gap()])]
 
