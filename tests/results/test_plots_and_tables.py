@@ -3,6 +3,7 @@
 import io
 from collections.abc import Iterator
 from pathlib import Path
+from unittest.mock import ANY
 
 import numpy as np
 import pandas as pd
@@ -164,6 +165,12 @@ class TestPlots:
         status, _, err = call(plot, "--hue", "S", "--col", "T", "--row", "sigma")
         assert (status, err.count("\n")) == (1, 1)
         assert "estimator=..." in err
+
+    def test_panels_of_numbers_and_text_of_which_some_have_no_runs(self, empty_outputs: Path) -> None:
+        for words in (("sigma=0.01", "start=1"), ("sigma=0.02", "start=[0.5,0.5,0,0]")):
+            assert call(run, *words, "loss=mean", "S=4", "T=2", "runs=2")[0] == 0
+        assert call(plot, "--col", "sigma", "--row", "start", "--name", "panels") == (0, ANY, ANY)
+        assert (empty_outputs / "plots" / "panels.csv").exists()
 
 
 class TestSummaries:
