@@ -16,7 +16,7 @@ from pomrl.commands import plot, run, table
 from pomrl.results import bootstrap
 from pomrl.results.chosen_runs import choose
 from pomrl.results.statistics import band
-from pomrl.results.summaries import paired_difference, summary
+from pomrl.results.summaries import interquartile_mean, median, paired_difference, summary
 
 SWEEP = ("-m", "estimator=pomrl,ada_pomrl", "sigma=0.01,0.02,0.03", "T=3", "S=4", "runs=6")
 
@@ -174,6 +174,14 @@ class TestPlots:
 
 
 class TestSummaries:
+    @pytest.mark.parametrize("n", [1, 2, 3, 4, 7, 8, 200])
+    def test_medians_and_interquartile_means_are_those_of_other_libraries(self, n: int) -> None:
+        sample = np.random.default_rng(n).normal(size=(5, n))
+        np.testing.assert_array_equal(median(sample), np.median(sample, axis=-1))
+        np.testing.assert_allclose(interquartile_mean(sample), stats.trim_mean(sample, 0.25, axis=-1), rtol=1e-13)
+        sample[0, 0] = np.nan
+        np.testing.assert_array_equal(median(sample), np.median(sample, axis=-1))
+
     def test_one_extreme_run_moves_the_mean_and_not_the_rest(self) -> None:
         sample = np.random.default_rng(1).exponential(size=200)
         extreme = np.where(np.arange(200) == 0, 1e6, sample)
