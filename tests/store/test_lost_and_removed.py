@@ -6,6 +6,7 @@ import zipfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from unittest.mock import ANY
 
 import pandas as pd
 import pytest
@@ -79,6 +80,18 @@ def test_a_name_with_more_runs_than_can_be_asked_for_is_none_of_ours(name: str) 
     kept.folder.joinpath(name.format("0" * 16)).touch()
     assert store.missing(kept, 2) == ([], [])
     assert call(run, *RUN, "runs=2")[0] == 0
+
+
+@pytest.mark.parametrize("name", ["runs-*.parquet", "experiment.json", "note-*"])
+def test_a_folder_in_the_place_of_a_file_is_named_and_mended(name: str) -> None:
+    kept = StoredExperiment(Path(call(run, *RUN, "runs=2", "+note=mine")[1].strip()))
+    before = content(kept.folder)
+    (path,) = kept.folder.glob(name)
+    path.unlink()
+    (path / "folder").mkdir(parents=True)
+    assert call(runs, "--verify")[:2] == (1, ANY)
+    assert call(run, *RUN, "runs=2", "+note=mine")[0] == call(runs, "--verify")[0] == 0
+    assert (content(kept.folder), kept.notes()) == (before, ["mine"])
 
 
 SECOND_CLAIM = """

@@ -163,9 +163,9 @@ def _begin(job: Job, requests: Sequence[Request]) -> None:
     force = job.experiment.request.force
     stored = store.open_experiment(job.experiment, force=force, gives_same_bytes=partial(_gives_same_bytes, job))
     store.log(stored, shlex.join(sys.argv))
-    _label(job, requests)
     if job.faults:
         store.repair(stored)
+    _label(job, requests)
 
 
 def _gives_same_bytes(job: Job, stored: StoredExperiment) -> bool:

@@ -107,6 +107,8 @@ def open_experiment(
     if before and before.versions != here and not force:
         versions = ", ".join(f"{package} {version}" for package, version in before.versions.items())
         raise StoreError(f"{stored.folder}: its runs were computed with {versions}; force=true computes them again")
+    if before is None:
+        files.remove(stored.folder / DESCRIPTION)
     if before is None or before.versions != here:
         settings = scientific_settings(experiment)
         code, plain = code_digest(component_classes(settings)), json.loads(json.dumps(settings))
@@ -132,7 +134,7 @@ def _describe(stored: StoredExperiment, manifest: Manifest, before: Manifest | N
 def repair(stored: StoredExperiment) -> None:
     """Remove the blocks and labels that are damaged."""
     for name in [*(block.name for block in stored.faulty_blocks()), *stored.faulty_labels()]:
-        (stored.folder / name).unlink(missing_ok=True)
+        files.remove(stored.folder / name)
 
 
 def _options(experiment: Experiment) -> dict[str, str]:

@@ -4,6 +4,7 @@ import errno
 import hashlib
 import json
 import os
+import shutil
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -96,6 +97,13 @@ def check_writable(folder: Path) -> None:
     except OSError as error:
         error.filename = str(folder)
         raise
+
+
+def remove(path: Path) -> None:
+    """Remove what stands under the name of a file of the store, which may be a folder."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    path.unlink(missing_ok=True)
 
 
 def content(path: Path) -> bytes:
