@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
-from pomrl.commands.entry import INTERRUPTED, raise_at_interrupt
+from pomrl.commands.interrupts import INTERRUPTED, raise_at_interrupt
 from pomrl.commands.terminal import exit_with
 from pomrl.configuration.importing import import_by_name, import_lazily
 from pomrl.configuration.wording import unknown_key
