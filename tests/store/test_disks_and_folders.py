@@ -100,3 +100,22 @@ def test_a_block_that_the_system_cannot_read_takes_no_other_experiment_away(monk
     assert (status, err) == (1, f"{path}: Input/output error\n")
     assert path.exists()
     assert other.faults() == []
+
+
+def test_a_folder_that_cannot_be_read_takes_no_other_experiment_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert call(run, "-m", "sigma=0.01,0.02", *SMALL)[0] == 0
+    kept, other = store.all_experiments()
+    original = os.listdir
+
+    def refused(folder: Path) -> list[str]:
+        if folder == kept.folder:
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(folder))
+        return original(folder)
+
+    monkeypatch.setattr(os, "listdir", refused)
+    line = f"{kept.folder}: Permission denied\n"
+    assert call(runs, "--verify")[:2] == (1, line)
+    status, out, err = call(table, "--format", "csv")
+    assert (status, err.count(line), out.count("\n")) == (1, 1, 2)
+    status, out, err = call(runs)
+    assert (status, err, kept.signature in out, other.signature in out) == (1, line, False, True)

@@ -244,7 +244,7 @@ def all_experiments() -> list[StoredExperiment]:
     folder = root()
     names = os.listdir(folder) if folder.is_dir() else []  # noqa: PTH208 (a third of the time)
     stored = [StoredExperiment(folder / name) for name in sorted(names) if _SIGNATURE.fullmatch(name)]
-    return [one for one in stored if (one.folder / DESCRIPTION).exists() or any(map(is_ours, one.names()))]
+    return [one for one in stored if one.is_there()]
 
 
 _SIGNATURE = re.compile("[0-9a-f]{12}")

@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import BinaryIO, cast
 
-from pomrl.store.layout import StoreError
+from pomrl.store.layout import StoreError, UnreadableError
 
 MOST_BYTES = 2**32
 """The size that no file of the store reaches; one that has it was damaged, and would not fit into memory."""
@@ -118,7 +118,7 @@ def read_json(path: Path) -> bytes:
     try:
         said, _, check = content(path).rpartition(_CHECK)
     except OSError as error:
-        raise StoreError(f"{path}: it cannot be read") from error
+        raise UnreadableError(f"{path}: {error.strerror}") from error
     if check != _end(said):
         raise StoreError(f"{path}: it is damaged, or another version wrote it")
     return said + b"}"

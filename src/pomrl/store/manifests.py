@@ -21,7 +21,7 @@ from pomrl.configuration.composed import GROUPS
 from pomrl.configuration.settings import component_classes, flat_settings
 from pomrl.store import files
 from pomrl.store.code_digest import code_digest
-from pomrl.store.layout import SCHEMA_VERSION, StoreError
+from pomrl.store.layout import SCHEMA_VERSION, StoreError, UnreadableError
 from pomrl.store.provenance import Provenance
 
 DESCRIPTION = "experiment.json"
@@ -93,6 +93,8 @@ def _read(name: str, _file: int, _time: int) -> Manifest:
     try:
         manifest = _validator().validate_json(files.read_json(path))
         manifest.computed_at()
+    except UnreadableError:
+        raise
     except (StoreError, ValueError) as error:  # of pydantic as well
         raise StoreError(f"{path}: it is damaged, or another version wrote it; {_REPAIR}") from error
     if signature_of(manifest.settings, schema=manifest.schema, code=manifest.code) != path.parent.name:

@@ -63,6 +63,10 @@ class StoredExperiment:
         except (FileNotFoundError, NotADirectoryError):
             return []
 
+    def is_there(self) -> bool:
+        """Return whether its folder has files that the store wrote, or cannot be read."""
+        return self._fault_of_folder() is not None or any(map(is_ours, self.names()))
+
     def files(self) -> list[StoredBlock]:
         """Return what the names of its files say, in the order of their runs."""
         return _blocks(self.names())
@@ -92,7 +96,7 @@ class StoredExperiment:
 
     def fault(self) -> str | None:
         """Return why none of its runs can be shown, as its names and its description say; None if they can."""
-        return self._gap() or self._fault_of_description()
+        return self._fault_of_folder() or self._gap() or self._fault_of_description()
 
     def faults(self, names: Sequence[str] = (), faulty: Mapping[StoredBlock, str] | None = None) -> list[str]:
         """Return a line for each file that is not what was written, or cannot be read, and for runs that are lost.
@@ -101,12 +105,21 @@ class StoredExperiment:
             names: The columns of blocks that are looked at; all by default.
             faulty: Why blocks cannot be used, where that is known.
         """
+        if fault := self._fault_of_folder():
+            return [fault]
         try:
             of_blocks = list((self.faulty_blocks(names) if faulty is None else faulty).values())
         except UnreadableError as error:
             of_blocks = [str(error)]
         of_labels = (labels.fault(self.folder / name) for name in self.faulty_labels())
         return [*filter(None, [self._fault_of_description(), *of_blocks, *of_labels, self._gap()])]
+
+    def _fault_of_folder(self) -> str | None:
+        try:
+            self.names()
+        except OSError as error:
+            return f"{self.folder}: {error.strerror}"
+        return None
 
     def _gap(self) -> str | None:
         stored = known = promised = 0
