@@ -122,15 +122,16 @@ class StoredExperiment:
         return None
 
     def _gap(self) -> str | None:
-        stored = known = promised = 0
+        stored = last = promised = 0
         for _ in range(ATTEMPTS):  # because another process may have put one file in the place of another meanwhile
             names = self.names()
             blocks, promised = _longest(_blocks(names)), _promised(names)
-            stored, known = _contiguous(blocks), max([promised, *(block.runs.stop for block in blocks)])
-            if stored == known:
+            stored, last = _contiguous(blocks), max((block.runs.stop for block in blocks), default=0)
+            if stored == max(promised, last):
                 return None
-        path = self.folder / name_of_count(known) if known == promised else self.folder
-        return f"{path}: {stored} of {known} runs are stored without a gap; the same pomrl run computes them"
+        path = self.folder / name_of_count(promised) if promised > last else self.folder  # the file that alone says so
+        of_all = f"{stored} of {max(promised, last)} runs are stored without a gap"
+        return f"{path}: {of_all}; the same pomrl run computes them"
 
     def _fault_of_description(self) -> str | None:
         try:
