@@ -1,4 +1,4 @@
-"""Run one experiment, or a sweep of them, and store the results: `python -m src.run --help`."""
+"""Run one experiment, or a sweep of them, and store the results: `python -m src.run` is `pomrl run`."""
 
 import sys
 from importlib.util import find_spec
@@ -9,6 +9,7 @@ if __name__ == "__main__":
     if not copy or not Path(str(copy.origin)).resolve().is_relative_to(Path(__file__).resolve().parent):
         what = f"{copy.origin} would run in its place" if copy else "there is no pomrl"
         sys.exit(f"this checkout is not installed, and {what}; pip install -e . installs it")
-    from pomrl.commands.run import main
+    from pomrl.commands.entry import main
 
+    sys.argv.insert(1, "run")
     main()

@@ -218,7 +218,8 @@ def test_a_plugin_imports_what_the_command_does_and_only_inside_functions(path: 
 
 def test_an_entry_module_only_calls_its_command() -> None:
     for path in SRC.glob("[!_]*.py"):
-        assert [name for name, _ in imports(path) if "pomrl" in name] == [f"pomrl.commands.{path.stem}"]
+        assert [name for name, _ in imports(path) if "pomrl" in name] == ["pomrl.commands.entry"]
+        assert f'sys.argv.insert(1, "{path.stem}")' in path.read_text()
         assert len(path.read_text().splitlines()) < 20
 
 

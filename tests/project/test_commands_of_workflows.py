@@ -3,9 +3,11 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
@@ -64,8 +66,14 @@ def test_what_a_line_names_exists(line: str) -> None:
     assert arguments_are_right(line)
 
 
-def execute(commands: list[str], folder: Path, **variables: str) -> None:
-    environment = os.environ | {"POMRL_OUTPUTS": "outputs", **variables}
+def execute(commands: list[str], site: Path, folder: Path) -> None:
+    """Execute commands in a folder, where the program and the package are those of a folder with an installed wheel."""
+    program = folder / "bin" / "pomrl"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{site}/bin/pomrl" "$@"\n')
+    program.chmod(0o755)
+    path = os.pathsep.join([str(program.parent), str(Path(sys.executable).parent), os.environ["PATH"]])
+    environment = os.environ | {"POMRL_OUTPUTS": "outputs", "PYTHONPATH": str(site), "PATH": path}
     script = "set -eo pipefail\n" + "\n".join(commands)
     done = subprocess.run(["bash", "-c", script], cwd=folder, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -74,20 +82,20 @@ def execute(commands: list[str], folder: Path, **variables: str) -> None:
 
 @pytest.mark.slow
 def test_the_wheel_without_the_engine_passes_the_test_of_its_release(installed: Path, tmp_path: Path) -> None:
-    """The fixture builds the wheel with the back-end of `python -m build`."""
+    """The fixture builds the source distribution and the wheel with the back-end of `python -m build`."""
     (step,) = (step for _, step in steps() if step.get("name") == TESTED)
     install, change, *commands = step["run"].splitlines()
-    assert install.startswith("python -m pip install dist/pomrl-")
+    (wheel,) = installed.parent.glob("*.whl")
+    assert fnmatch(f"dist/{wheel.name}", install.removeprefix("python -m pip install "))
     assert change == 'cd "$(mktemp -d)"'
-    program = tmp_path / "bin" / "pomrl"
-    program.parent.mkdir()
-    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{installed}/bin/pomrl" "$@"\n')
-    program.chmod(0o755)
-    execute(commands, tmp_path, PATH=f"{program.parent}:{os.environ['PATH']}", PYTHONPATH=str(installed))
+    execute(commands, installed, tmp_path)
 
 
 @pytest.mark.slow
-def test_the_wheel_with_the_engine_passes_the_test_of_its_release(tmp_path: Path) -> None:
-    """The environment of the tests has the engine, as a wheel of cibuildwheel has."""
-    commands = PROJECT["tool"]["cibuildwheel"]["test-command"]
-    execute(commands, tmp_path, PATH=f"{Path(sys.executable).parent}:{os.environ['PATH']}")
+def test_the_wheel_with_the_engine_passes_the_test_of_its_release(installed: Path, tmp_path: Path) -> None:
+    """The engine is the one that was built for the tests."""
+    site = tmp_path / "site"
+    shutil.copytree(installed, site)
+    for module in (ROOT / "src").rglob("*.so"):
+        shutil.copy(module, site / module.relative_to(ROOT / "src"))
+    execute(PROJECT["tool"]["cibuildwheel"]["test-command"], site, tmp_path)

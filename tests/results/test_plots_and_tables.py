@@ -3,6 +3,7 @@
 import io
 from collections.abc import Iterator
 from pathlib import Path
+from unittest.mock import ANY
 
 import numpy as np
 import pandas as pd
@@ -15,7 +16,7 @@ from pomrl.commands import plot, run, table
 from pomrl.results import bootstrap
 from pomrl.results.chosen_runs import choose
 from pomrl.results.statistics import band
-from pomrl.results.summaries import paired_difference, summary
+from pomrl.results.summaries import interquartile_mean, median, paired_difference, summary
 
 SWEEP = ("-m", "estimator=pomrl,ada_pomrl", "sigma=0.01,0.02,0.03", "T=3", "S=4", "runs=6")
 
@@ -165,8 +166,22 @@ class TestPlots:
         assert (status, err.count("\n")) == (1, 1)
         assert "estimator=..." in err
 
+    def test_panels_of_numbers_and_text_of_which_some_have_no_runs(self, empty_outputs: Path) -> None:
+        for words in (("sigma=0.01", "start=1"), ("sigma=0.02", "start=[0.5,0.5,0,0]")):
+            assert call(run, *words, "loss=mean", "S=4", "T=2", "runs=2")[0] == 0
+        assert call(plot, "--col", "sigma", "--row", "start", "--name", "panels") == (0, ANY, ANY)
+        assert (empty_outputs / "plots" / "panels.csv").exists()
+
 
 class TestSummaries:
+    @pytest.mark.parametrize("n", [1, 2, 3, 4, 7, 8, 200])
+    def test_medians_and_interquartile_means_are_those_of_other_libraries(self, n: int) -> None:
+        sample = np.random.default_rng(n).normal(size=(5, n))
+        np.testing.assert_array_equal(median(sample), np.median(sample, axis=-1))
+        np.testing.assert_allclose(interquartile_mean(sample), stats.trim_mean(sample, 0.25, axis=-1), rtol=1e-13)
+        sample[0, 0] = np.nan
+        np.testing.assert_array_equal(median(sample), np.median(sample, axis=-1))
+
     def test_one_extreme_run_moves_the_mean_and_not_the_rest(self) -> None:
         sample = np.random.default_rng(1).exponential(size=200)
         extreme = np.where(np.arange(200) == 0, 1e6, sample)

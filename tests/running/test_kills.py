@@ -40,6 +40,20 @@ main()
 """
 """A program that kills itself at the n-th time that it has a file written to the disk."""
 
+INTERRUPTED_AT_AN_IMPORT = """
+import os, signal, sys
+from pomrl.commands.entry import main
+
+class Interrupting:
+    def find_spec(self, name, *_):
+        if name == {name!r}:
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Interrupting())
+main()
+"""
+"""A program that is interrupted when it imports a module."""
+
 
 @pytest.fixture(scope="module")
 def undisturbed(faults: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
@@ -83,3 +97,12 @@ def test_a_driver_that_is_killed_inside_a_write(
     assert list(tmp_path.rglob(".*.tmp"))
     assert 0 < len(blocks(tmp_path)) < len(undisturbed)
     assert finished(tmp_path, faults) == undisturbed
+
+
+@pytest.mark.parametrize("name", ["pomrl.commands.main", "pydantic", "pomrl.commands.runs"])
+def test_an_interrupt_while_modules_are_imported_is_one_line(name: str, tmp_path: Path) -> None:
+    program = INTERRUPTED_AT_AN_IMPORT.format(name=name)
+    done = subprocess.run(
+        [sys.executable, "-c", program, "runs"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")

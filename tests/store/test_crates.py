@@ -1,17 +1,27 @@
 """Crates are written, checked and added; forged ones are refused, or found when they are recomputed."""
 
+# pyarrow comes without types.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
+
+import io
 import json
 import shutil
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from unittest.mock import ANY
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from tests.support.computed import call
 from tests.support.sample_experiment import experiment, stored, table
 
 from pomrl import store
+from pomrl.commands import import_, runs, view
+from pomrl.commands import table as table_command
 from pomrl.running.work import is_recomputed
-from pomrl.store import StoredBlock, block_files, crates
+from pomrl.store import StoredBlock, block_files, crates, manifests
 from pomrl.store.files import json_with_checksum
 
 pytestmark = pytest.mark.usefixtures("empty_outputs")
@@ -104,3 +114,55 @@ def test_false_numbers_are_found_when_they_are_recomputed(crate: Path) -> None:
     content = block_files.encode(false, kept.signature, range(4))
     (kept.folder / StoredBlock.of(range(4), content).name).write_bytes(content)
     assert not all(is_recomputed(kept, block, experiment()) for block in kept.files())
+
+
+def poisoned(contents: Contents, settings: dict[str, object], provenance: dict[str, str]) -> None:
+    """Let the description say other settings, and let its folder and block have the signature of these."""
+    name = next(name for name in contents if name.endswith("experiment.json"))
+    said = json.loads(contents.pop(name))
+    del said["check"]
+    said["settings"] |= settings
+    said["provenance"] |= provenance
+    signature = manifests.signature_of(said["settings"], schema=said["schema"], code=said["code"])
+    block = block_in(contents)
+    table = pq.read_table(pa.BufferReader(contents.pop(block)))
+    owner = {**table.schema.metadata, b"pomrl.signature": signature.encode()}
+    pq.write_table(table.replace_schema_metadata(owner), buffer := io.BytesIO(), compression="zstd")
+    contents[f"runs/ {signature}/experiment.json"] = json_with_checksum(said)
+    contents[f"runs/ {signature}/{StoredBlock.of(range(4), buffer.getvalue()).name}"] = buffer.getvalue()
+
+
+GRID = "pomrl.science.gamma_schedules.Grid"
+
+
+@pytest.mark.parametrize(
+    ("settings", "provenance"),
+    [
+        ({"T": "abc"}, {}),
+        ({"T": True}, {}),
+        ({"gamma_schedule": 3}, {}),
+        ({"gamma_schedule": [1]}, {}),
+        ({"gamma_schedule": {"gammas": [0.5]}}, {}),
+        ({"gamma_schedule": {"_target_": 7, "gammas": [0.5]}}, {}),
+        ({"gamma_schedule": {"_target_": GRID, "gammas": 5}}, {}),
+        ({"estimator": [1]}, {}),
+        ({"sigma": {"a": 1}}, {}),
+        ({"=1+1": 2}, {}),
+        ({}, {"start": "yesterday"}),
+    ],
+)
+def test_settings_of_no_experiment_are_one_line_for_every_command(
+    settings: dict[str, object], provenance: dict[str, str], crate: Path
+) -> None:
+    forged(crate, lambda contents: poisoned(contents, settings, provenance))
+    assert call(import_, str(crate))[::2] == (1, ANY)
+    assert not store.all_experiments()
+    with zipfile.ZipFile(crate) as archive:
+        archive.extractall(store.root().parent)  # as by hand
+    (folder,) = store.root().iterdir()
+    folder.rename(folder.with_name(name := folder.name.strip()))
+    for command, words in ((table_command, ()), (view, ("--once",))):
+        status, _, err = call(command, *words)
+        assert (status, err.count(name)) == (1, 1)
+    assert call(runs, "--since", "2020-01-01")[2].count(name) <= 1
+    assert call(runs, "--verify")[0] == 1

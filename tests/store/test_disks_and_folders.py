@@ -8,7 +8,8 @@ import pytest
 from tests.support.computed import call
 
 from pomrl import store
-from pomrl.commands import run
+from pomrl.commands import run, runs, table
+from pomrl.store import files
 
 SMALL = ("runs=60", "T=2", "execution.workers=1")
 
@@ -77,3 +78,44 @@ def test_outputs_that_cannot_be_written_are_one_line(error: int, monkeypatch: py
     assert (status, len(said)) == (1, 1)
     assert os.strerror(error) in said[0]
     assert "POMRL_OUTPUTS" in said[0]
+
+
+def test_a_block_that_the_system_cannot_read_takes_no_other_experiment_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert call(run, "-m", "sigma=0.01,0.02", *SMALL)[0] == 0
+    kept, other = store.all_experiments()
+    (path,) = kept.folder.glob("*.parquet")
+    original = files.content
+
+    def refused(file: Path) -> bytes:
+        if file == path:
+            raise OSError(errno.EIO, os.strerror(errno.EIO), str(file))
+        return original(file)
+
+    monkeypatch.setattr(files, "content", refused)
+    status, named, _ = call(runs, "--verify")
+    assert (status, named) == (1, f"{path}: Input/output error\n")
+    status, out, err = call(table, "--format", "csv")
+    assert (status, err.count(str(path)), out.count("\n")) == (1, 1, 2)
+    status, _, err = call(run, "-m", "sigma=0.01,0.02", *SMALL)
+    assert (status, err) == (1, f"{path}: Input/output error\n")
+    assert path.exists()
+    assert other.faults() == []
+
+
+def test_a_folder_that_cannot_be_read_takes_no_other_experiment_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert call(run, "-m", "sigma=0.01,0.02", *SMALL)[0] == 0
+    kept, other = store.all_experiments()
+    original = os.listdir
+
+    def refused(folder: Path) -> list[str]:
+        if folder == kept.folder:
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(folder))
+        return original(folder)
+
+    monkeypatch.setattr(os, "listdir", refused)
+    line = f"{kept.folder}: Permission denied\n"
+    assert call(runs, "--verify")[:2] == (1, line)
+    status, out, err = call(table, "--format", "csv")
+    assert (status, err.count(line), out.count("\n")) == (1, 1, 2)
+    status, out, err = call(runs)
+    assert (status, err, kept.signature in out, other.signature in out) == (1, line, False, True)

@@ -6,14 +6,16 @@ import zipfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from unittest.mock import ANY
 
 import pandas as pd
 import pytest
 from tests.support.computed import call
 from tests.support.sample_experiment import add, stored, table
+from tests.support.study_folders import CLAIM, SMALL, inside, write
 
 from pomrl import store
-from pomrl.commands import export, run, runs, view
+from pomrl.commands import claims, export, report, reproduce, run, runs, view
 from pomrl.commands import table as table_command
 from pomrl.configuration import sweeps
 from pomrl.configuration.parsing import Experiment
@@ -56,6 +58,64 @@ def test_what_is_lost_is_named_by_every_reader_and_mended_by_the_command(lost: s
     assert content(kept.folder) == before
     assert call(runs, "--verify")[0] == call(table_command)[0] == 0
     assert kept.tags() == ["mine"]
+
+
+def test_a_count_that_is_renamed_upwards_is_named_and_what_it_promises_is_computed() -> None:
+    kept = StoredExperiment(Path(call(run, *RUN, "runs=600")[1].strip()))
+    before = content(kept.folder)
+    count = (kept.folder / "runs-000600.complete").rename(kept.folder / "runs-000900.complete")
+    del before["runs-000600.complete"]
+    fault = f"{count}: 600 of 900 runs are stored without a gap"
+    for command, words, ends in ((runs, ("--verify",), 1), (table_command, (), 1), (run, (*RUN, "runs=600"), 0)):
+        status, out, err = call(command, *words)
+        assert (status, (out + err).count(fault)) == (ends, 1)
+    assert kept.contiguous() == 900
+    assert before.items() <= content(kept.folder).items()
+    assert call(runs, "--verify")[0] == 0
+
+
+@pytest.mark.parametrize("name", ["runs-123456789012.complete", "runs-123456789000-123456789199-{}.parquet"])
+def test_a_name_with_more_runs_than_can_be_asked_for_is_none_of_ours(name: str) -> None:
+    kept = stored(range(2))
+    kept.folder.joinpath(name.format("0" * 16)).touch()
+    assert store.missing(kept, 2) == ([], [])
+    assert call(run, *RUN, "runs=2")[0] == 0
+
+
+@pytest.mark.parametrize("name", ["runs-*.parquet", "experiment.json", "note-*"])
+def test_a_folder_in_the_place_of_a_file_is_named_and_mended(name: str) -> None:
+    kept = StoredExperiment(Path(call(run, *RUN, "runs=2", "+note=mine")[1].strip()))
+    before = content(kept.folder)
+    (path,) = kept.folder.glob(name)
+    path.unlink()
+    (path / "folder").mkdir(parents=True)
+    assert call(runs, "--verify")[:2] == (1, ANY)
+    assert call(run, *RUN, "runs=2", "+note=mine")[0] == call(runs, "--verify")[0] == 0
+    assert (content(kept.folder), kept.notes()) == (before, ["mine"])
+
+
+SECOND_CLAIM = """
+
+@claim("K2", "first")
+def losses_are_small(sweep):
+    \"\"\"Without meta-learning the loss is small.\"\"\"
+    without = sweep.at(estimator="without_meta").regret
+    return [less(without, without + 1, "loss less loss and 1")]
+"""
+
+
+def test_a_damaged_block_takes_neither_other_claims_nor_the_page_away(tmp_path: Path) -> None:
+    study = str(write(tmp_path / "own", SMALL, claims_py=CLAIM + SECOND_CLAIM))
+    with inside(tmp_path, "own"):
+        assert call(reproduce, study)[0] == 0
+        (kept,) = store.find(estimator="ada_pomrl")
+        (path,) = kept.folder.glob("*.parquet")
+        path.write_bytes(path.read_bytes()[:-1])
+        for command, part in ((claims, "not computed: K1"), (report, "index.html")):
+            status, out, err = call(command, study)
+            assert (status, err.count(str(path)), part in out) == (1, 1, True)
+        assert call(reproduce, study)[0] == 0
+        assert call(claims, study)[0] == call(report, study)[0] == 0
 
 
 def test_all_tags_of_several_writers_are_kept() -> None:

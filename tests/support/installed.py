@@ -1,4 +1,7 @@
-"""The package as its wheel installs it: built once for all tests, by the first of several processes that asks."""
+"""The package as its wheel installs it: built once for all tests, by the first of several processes that asks.
+
+The wheel is built from the source distribution, as `python -m build` does.
+"""
 
 import fcntl
 import os
@@ -32,11 +35,16 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def _install(folder: Path) -> None:
     unwanted = shutil.ignore_patterns(".*", "outputs", "tests", "benchmarks", "*.so", "__pycache__", "*.egg-info")
-    shutil.copytree(ROOT, folder / "source", ignore=unwanted)
+    shutil.copytree(ROOT, folder / "checkout", ignore=unwanted)
+    program = "from setuptools import build_meta; build_meta.build_sdist('..')"
+    subprocess.run([sys.executable, "-c", program], check=True, cwd=folder / "checkout", capture_output=True)
+    (archive,) = folder.glob("*.tar.gz")
+    shutil.unpack_archive(archive, folder / "source", filter="data")
+    (source,) = (folder / "source").iterdir()
     pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "--no-cache-dir"]
     offline = ["--no-deps", "--no-index"]
     environment = os.environ | {"POMRL_NO_ENGINE": "1"}
-    wheel = ["wheel", *offline, "--no-build-isolation", "--wheel-dir", str(folder), str(folder / "source")]
+    wheel = ["wheel", *offline, "--no-build-isolation", "--wheel-dir", str(folder), str(source)]
     subprocess.run([*pip, *wheel], check=True, env=environment, capture_output=True)
     (path,) = folder.glob("*.whl")
     subprocess.run([*pip, "install", *offline, "--target", str(folder / "site"), str(path)], check=True)

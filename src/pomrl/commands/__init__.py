@@ -1,6 +1,7 @@
 """The command line: the only layer that reads arguments, prints, and exits.
 
-Each command has a module with a function `main`, which `main.main` calls for the word after `pomrl`. The modules
-`arguments`, `errors`, `progress` and `terminal` are shared by several commands; `computing` does the work of `run`,
-`claims_view` shows what `claims` finds, and `parcel` says what of a study `export` packs.
+Each command has a module with a function `main`, which `main.main` calls for the word after `pomrl`. The program begins
+in `entry`. The modules `arguments`, `errors`, `interrupts`, `progress` and `terminal` are shared by several.
+`computing` does the work of `run`, `claims_view` shows what `claims` finds, and `parcel` says what of a study `export`
+packs.
 """

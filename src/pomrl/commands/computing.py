@@ -74,7 +74,7 @@ def compute(experiments: Sequence[Experiment]) -> Mapping[str, Failure]:
     planned = plan(experiments)
     request, expected = experiments[0].request, estimate(planned)
     for fault in dict.fromkeys(fault for of in planned for fault in of.faults):
-        warn(f"{fault.partition('; ')[0]}; it is computed again")
+        warn(f"{fault.partition('; ')[0]}; pomrl run repairs it")
     if request.dry_run:
         warn(str(expected))
         return {}

@@ -1,13 +1,13 @@
 """The errors that a user of a command can cause, and the line that the command prints for each of them."""
 
 import os
-import signal
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from pomrl.commands.interrupts import INTERRUPTED
 from pomrl.commands.terminal import exit_with, one_line, warn
 from pomrl.configuration.composed import ConfigError, UnreadableOverrideError
 from pomrl.execution import ExecutionError
@@ -76,7 +76,7 @@ def _one_line(further: tuple[type[Exception], ...], status: int) -> Iterator[Non
     except ReportedError:
         raise SystemExit(status) from None
     except KeyboardInterrupt:
-        exit_with(f"interrupted; {GOES_ON}", 128 + signal.SIGINT)
+        exit_with(f"interrupted; {GOES_ON}", INTERRUPTED)
     except MemoryError:
         words = "not enough memory for models of this size; S, A, or execution.runs_at_a_time has to be smaller"
         exit_with(words, status)

@@ -112,10 +112,11 @@ def _write(report: HorizonReport, log: Log, folder: Path, source: Path) -> list[
     from pomrl.drawing import horizon_report as figure  # here, because help and errors need no figures
     from pomrl.drawing.files import Sidecar, save
     from pomrl.report.rendering import render
+    from pomrl.store import files
 
     paths = save(figure.draw(report), folder, "gains", Sidecar("gains", command=f"pomrl horizon {source}"))
     changes, page = folder / "changes.csv", folder / "report.html"
-    report.changes.to_csv(changes, index=False)
+    files.write(changes, report.changes.to_csv(index=False).encode())
     shown = {"title": table_name(source), "report": report, "log": log, "picture": (folder / "gains.png").read_bytes()}
-    page.write_text(render("log.html.j2", **shown), encoding="utf-8")
+    files.write(page, render("log.html.j2", **shown).encode())
     return [page, changes, *paths]

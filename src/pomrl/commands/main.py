@@ -1,14 +1,13 @@
-"""The command `pomrl` of an installation, and `python -m pomrl`: its first argument is the name of another command."""
+"""What the command `pomrl` does: its first argument is the name of another command."""
 
 import gc
 import os
-import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from importlib.metadata import version
 
+from pomrl.commands.interrupts import INTERRUPTED, raise_at_interrupt
 from pomrl.commands.terminal import exit_with
 from pomrl.configuration.importing import import_by_name, import_lazily
 from pomrl.configuration.wording import unknown_key
@@ -53,8 +52,8 @@ def main() -> None:
     try:
         with suppress(BrokenPipeError):  # which the line below says
             command(next(iter(sys.argv[1:]), ""), sys.argv[2:])()
-    except KeyboardInterrupt:  # while modules are imported; later `one_line_errors` says more
-        exit_with("interrupted", 128 + signal.SIGINT)
+    except KeyboardInterrupt:  # outside of `one_line_errors`, which says more
+        exit_with("interrupted", INTERRUPTED)
     finally:
         gc.freeze()  # Python ends in half the time where it does not go through what is still there
         try:
@@ -85,7 +84,9 @@ def command(name: str, arguments: Sequence[str]) -> Callable[[], None]:
     gc.set_threshold(200_000)  # what is read stays, so that looking for garbage often finds none
     import_lazily("pandas")  # which takes a quarter of a second, and many commands do without
     if name == "run":  # whose arguments are read by Hydra
-        return import_by_name(module_of(name)).main
+        module = import_by_name(module_of(name))
+        raise_at_interrupt()
+        return module.main
     return partial(_parse_and_execute, name)
 
 
@@ -103,10 +104,13 @@ def _parse_and_execute(name: str) -> None:
             module = import_by_name(module_of(name))
         except ModuleNotFoundError as error:
             exit_with(f"pomrl {name}: {error.name} is not installed; pip install 'pomrl[article]' installs it")
+        raise_at_interrupt()
         module.main(Parser(sys.argv[0], description=COMMANDS[name]))
 
 
 def _print_version() -> None:
+    from importlib.metadata import version
+
     from pomrl.science.solvers import compiled
 
     print(f"pomrl {version('pomrl')}, small models are solved by {'C' if compiled.is_built() else 'NumPy'}")

@@ -82,7 +82,7 @@ def since(time: datetime | None, listed: list[StoredExperiment]) -> list[StoredE
     if time is None:
         return listed
     known = [(experiment, said) for experiment in listed if (said := experiment.manifest())]
-    return [stored for stored, said in known if datetime.fromisoformat(said.provenance.start) >= time.astimezone()]
+    return [stored for stored, said in known if said.computed_at() >= time.astimezone()]
 
 
 def verify(listed: list[StoredExperiment], *, whole: bool) -> int:

@@ -31,8 +31,8 @@ def one_line(error: BaseException) -> str:
 
 
 def warn(line: str) -> None:
-    """Print a line on standard error, where work goes on if nobody reads it; the log of a job has it too."""
-    with suppress(BrokenPipeError):
+    """Print a line on standard error, where work goes on if it cannot be written; the log of a job has it too."""
+    with suppress(OSError):
         print(printable(line), file=sys.stderr, flush=True)
     logging.getLogger(__name__).info("%s", line)
 
@@ -61,7 +61,7 @@ def print_frame(
     """
     stream = sys.stderr if stderr else sys.stdout
     if form != "text" or not stream.isatty():
-        with suppress(BrokenPipeError) if stderr else nullcontext():
+        with suppress(OSError) if stderr else nullcontext():
             print(format_table(frame, form), end="", file=stream, flush=True)
         return
     from rich import box

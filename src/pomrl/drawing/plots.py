@@ -216,8 +216,11 @@ def _draw_panels(data: pd.DataFrame, of_panels: _Panels, roles: Roles, note: str
     panels = grid_of_panels(figure, len(rows), len(cols), share_y=True)
     for (i, row), (j, col) in ((r, c) for r in enumerate(rows) for c in enumerate(cols)):
         of_panel = {key: value for key, value in ((roles.row, row), (roles.col, col)) if key}
-        part = data.loc[(data[list(of_panel)] == pd.Series(of_panel)).all(axis=1)] if of_panel else data
-        of_panels.draw(panels[i][j], part)
+        part = data
+        for key, value in of_panel.items():  # of which some may be numbers and others text
+            part = part.loc[[cell == value for cell in part[key]]]
+        if not part.empty:
+            of_panels.draw(panels[i][j], part)
         panels[i][j].set_title("\n".join(f"{key} = {value}" for key, value in of_panel.items()), loc="left")
     every = [ax for of_row in panels for ax in of_row]
     for ax in every:

@@ -1,5 +1,6 @@
 """What claims are judged on: the experiments that each of them asks for, and their stored losses."""
 
+import warnings
 from collections import UserDict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -21,6 +22,7 @@ from pomrl.results.intervals import ERROR_RATE
 from pomrl.results.losses import Losses, NotInSweepError, SweepLosses
 from pomrl.science.gamma_schedules import Grid
 from pomrl.science.gamma_star import HindsightChoice
+from pomrl.store import StoreError, StoreWarning
 
 CACHE_BYTES = 64 * 2**20
 """Memory of the losses that a reader keeps for further claims, in bytes."""
@@ -148,14 +150,20 @@ def judge(basis: Basis, reader: Reader) -> list[Outcome]:
 
 
 def judge_claim(basis: Basis, claim: Claim, reader: Reader) -> Outcome:
-    """Judge a claim on stored losses; once more, with all experiments, if they make it ask for further ones."""
+    """Judge a claim on stored losses; once more, with all experiments, if they make it ask for further ones.
+
+    A `StoreWarning` names a file that is damaged; the claim has no parts then.
+    """
     unjudged, asked = basis.unjudged_outcome(claim), basis.asked_by(claim)
-    while runs := min([unjudged.needed, *map(reader.complete, asked)]):
-        parts, read = basis.compare(claim, partial(_read_or_unknown, reader, asked, runs))
-        further = [experiment for experiment in read if not any(experiment is known for known in asked)]
-        if not further:
-            return replace(unjudged, experiments=tuple(asked)).judged(parts)
-        asked = [*asked, *further]
+    try:
+        while runs := min([unjudged.needed, *map(reader.complete, asked)]):
+            parts, read = basis.compare(claim, partial(_read_or_unknown, reader, asked, runs))
+            further = [experiment for experiment in read if not any(experiment is known for known in asked)]
+            if not further:
+                return replace(unjudged, experiments=tuple(asked)).judged(parts)
+            asked = [*asked, *further]
+    except StoreError as error:
+        warnings.warn(str(error), StoreWarning, stacklevel=2)
     return replace(unjudged, experiments=tuple(asked))
 
 

@@ -6,6 +6,7 @@ runs.
 """
 
 import json
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -34,7 +35,7 @@ _NO_VARIANT = {"sigma", "S", "m", "T", "batches", "estimator", "gamma_schedule"}
 """Settings that a sweep may vary without a variant of a method: those of the problem, and the method's two options."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Member:
     """An experiment of a sweep whose runs that figures show are stored."""
 
@@ -98,7 +99,8 @@ def data(shown: Iterable[Shown]) -> dict[str, Any]:
     Returns:
         A dictionary of `unit` (that of the numbers of curves), `series` (the sweep, setting, method and colour of each
         curve), `curves` (the numbers, by the identifier that series refer to), `schedules` (their labels) and `lost`
-        (the number of experiments that are left out, because fewer runs are stored than are shown).
+        (the number of experiments that are left out, because fewer runs are stored than are shown, or a file is
+        damaged, which a `StoreWarning` names).
     """
     by_runs = sorted(shown, key=lambda version: version[1].runs, reverse=True)
     fewest = {(sweep, source.signature): source for sweep, source in by_runs}
@@ -108,15 +110,16 @@ def data(shown: Iterable[Shown]) -> dict[str, Any]:
         for (sweep, signature), source in fewest.items()
         if signature in experiments and experiments[signature].complete() >= source.runs
     ]
-    grids = [member for member in members if member.is_grid]
     schedules = [member for member in members if not member.is_grid and "gamma_schedule" in member.source.settings]
-    by_sweep = [[grid for grid in grids if grid.sweep == name] for name in dict.fromkeys(grid.sweep for grid in grids)]
     fixed = _schedule(look("best_fixed", "gamma_schedule"))
+    curves = {member: _read_curve(member, schedules, fixed) for member in members if member.is_grid}
+    grids = [grid for grid, curve in curves.items() if curve]
+    by_sweep = [[grid for grid in grids if grid.sweep == name] for name in dict.fromkeys(grid.sweep for grid in grids)]
     return {
         "unit": UNIT,
-        "lost": len(fewest) - len(members),
+        "lost": len(fewest) - len(members) + len(curves) - len(grids),
         "series": [series for of_sweep in by_sweep for series in _series(of_sweep)],
-        "curves": {grid.curve: _curve(grid, schedules, fixed) for grid in grids},
+        "curves": {grid.curve: curves[grid] for grid in grids},
         "schedules": list(dict.fromkeys([fixed, *(schedule.schedule for schedule in schedules)])),
     }
 
@@ -158,6 +161,15 @@ def _label(member: _Member, *, one_estimator: bool) -> str:
 
 def _in_words(settings: Mapping[str, Any]) -> str:
     return ", ".join(f"{key.rpartition('.')[2].replace('_', ' ')} {value}" for key, value in settings.items())
+
+
+def _read_curve(grid: _Member, schedules: Sequence[_Member], fixed: str) -> dict[str, Any] | None:
+    """Return the numbers of a curve; None, with a `StoreWarning`, where a file is damaged."""
+    try:
+        return _curve(grid, schedules, fixed)
+    except store.StoreError as error:
+        warnings.warn(str(error), store.StoreWarning, stacklevel=2)
+        return None
 
 
 def _curve(grid: _Member, schedules: Sequence[_Member], fixed: str) -> dict[str, Any]:

@@ -106,8 +106,8 @@ def html(study: Study, command: str, warn: Callable[[str], object] = str) -> str
         warn: A function that is called with a line if the verdicts are old.
 
     Raises:
-        StoreError: The study has neither figures nor claims; a file, or a stored experiment that a figure shows, is
-            damaged or of another version.
+        StoreError: The study has neither figures nor claims; a file that is made of them is damaged or of another
+            version.
     """
     of = Shown(study)
     figures = [figure for figure in chain(of.figures, *of.under_variants.values()) if figure.versions]

@@ -45,7 +45,7 @@ def bootstrap_interval(sample: np.ndarray, statistic: Callable[[np.ndarray], np.
     generator = np.random.default_rng(0)
     at_once = max(1, MOST_RESAMPLED // n)
     sizes = [min(at_once, resamples - first) for first in range(0, resamples, at_once)]
-    resampled = [statistic(sample[:, generator.integers(n, size=(size, n))]).reshape(size) for size in sizes]
+    resampled = [statistic(sample.take(generator.integers(n, size=(size, n)), axis=-1)).reshape(size) for size in sizes]
     return percentile(estimate, np.concatenate(resampled))
 
 

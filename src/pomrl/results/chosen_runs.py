@@ -206,8 +206,8 @@ def choose(
 
 
 def _is_sound(stored: StoredExperiment) -> bool:
-    """Return whether no file of an experiment is damaged; a `StoreWarning` says which is."""
-    if faults := stored.damages(stored.faulty_blocks(["planning_loss"])):
+    """Return whether no file of an experiment is damaged or unreadable; a `StoreWarning` says which is."""
+    if faults := stored.faults(["planning_loss"]):
         warnings.warn(faults[0], StoreWarning, stacklevel=3)
     return not faults
 

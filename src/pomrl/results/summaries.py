@@ -21,12 +21,20 @@ def interquartile_mean(sample: Float[np.ndarray, "*B n"]) -> Float[np.ndarray, "
     """Return the mean of the middle half of the numbers: a quarter of them (rounded down) is cut off at each end."""
     n = sample.shape[-1]
     cut = n // 4
-    return np.partition(sample, (cut, n - cut - 1), axis=-1)[..., cut : n - cut].mean(axis=-1)
+    return np.sort(sample, axis=-1)[..., cut : n - cut].mean(axis=-1)
+
+
+def median(sample: Float[np.ndarray, "*B n"]) -> Float[np.ndarray, "*B"]:
+    """Return the median, NaN if one of the numbers is; by sorting, in a fraction of the time of `np.median`."""
+    n = sample.shape[-1]
+    ordered = np.sort(sample, axis=-1)
+    middle = ordered[..., (n - 1) // 2 : n // 2 + 1].mean(axis=-1)
+    return np.where(np.isnan(ordered[..., -1]), np.nan, middle)
 
 
 ROBUST: Mapping[str, Callable[[np.ndarray], np.ndarray]] = {
     "iqm": interquartile_mean,
-    "median": lambda sample: np.median(sample, axis=-1),
+    "median": median,
 }
 """The robust summaries by name."""
 

@@ -228,9 +228,9 @@ def _begin(planned: PlannedExperiment, requests: Sequence[Request]) -> None:
     same_bytes = partial(_gives_same_bytes, planned)
     stored = store.open_experiment(planned.experiment, force=force, gives_same_bytes=same_bytes)
     store.log(stored, shlex.join(sys.argv))
-    _label(planned, requests)
     if planned.faults:
         store.repair(stored)
+    _label(planned, requests)
 
 
 def _gives_same_bytes(planned: PlannedExperiment, stored: StoredExperiment) -> bool:

@@ -64,7 +64,7 @@ def lookup(experiment: Experiment) -> StoredExperiment:
 def missing(stored: StoredExperiment, runs: int) -> tuple[list[range], list[str]]:
     """Return the runs that are to be computed, in parts of blocks, and a line for each fault of what is stored."""
     faulty = stored.faulty_blocks()
-    return lacking(stored, runs, faulty), stored.damages(faulty)
+    return lacking(stored, runs, faulty), stored.faults(faulty=faulty)
 
 
 def lacking(stored: StoredExperiment, runs: int, faulty: Collection[StoredBlock] = ()) -> list[range]:
@@ -107,6 +107,8 @@ def open_experiment(
     if before and before.versions != here and not force:
         versions = ", ".join(f"{package} {version}" for package, version in before.versions.items())
         raise StoreError(f"{stored.folder}: its runs were computed with {versions}; force=true computes them again")
+    if before is None:
+        files.remove(stored.folder / DESCRIPTION)
     if before is None or before.versions != here:
         settings = scientific_settings(experiment)
         code, plain = code_digest(component_classes(settings)), json.loads(json.dumps(settings))
@@ -132,7 +134,7 @@ def _describe(stored: StoredExperiment, manifest: Manifest, before: Manifest | N
 def repair(stored: StoredExperiment) -> None:
     """Remove the blocks and labels that are damaged."""
     for name in [*(block.name for block in stored.faulty_blocks()), *stored.faulty_labels()]:
-        (stored.folder / name).unlink(missing_ok=True)
+        files.remove(stored.folder / name)
 
 
 def _options(experiment: Experiment) -> dict[str, str]:
@@ -242,7 +244,7 @@ def all_experiments() -> list[StoredExperiment]:
     folder = root()
     names = os.listdir(folder) if folder.is_dir() else []  # noqa: PTH208 (a third of the time)
     stored = [StoredExperiment(folder / name) for name in sorted(names) if _SIGNATURE.fullmatch(name)]
-    return [one for one in stored if (one.folder / DESCRIPTION).exists() or any(map(is_ours, one.names()))]
+    return [one for one in stored if one.is_there()]
 
 
 _SIGNATURE = re.compile("[0-9a-f]{12}")

@@ -4,13 +4,14 @@ import errno
 import hashlib
 import json
 import os
+import shutil
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import BinaryIO, cast
 
-from pomrl.store.layout import StoreError
+from pomrl.store.layout import StoreError, UnreadableError
 
 MOST_BYTES = 2**32
 """The size that no file of the store reaches; one that has it was damaged, and would not fit into memory."""
@@ -98,6 +99,13 @@ def check_writable(folder: Path) -> None:
         raise
 
 
+def remove(path: Path) -> None:
+    """Remove what stands under the name of a file of the store, which may be a folder."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    path.unlink(missing_ok=True)
+
+
 def content(path: Path) -> bytes:
     """Return the content of a file; nothing if it is no ordinary file, or larger than what was ever written."""
     return path.read_bytes() if path.is_file() and path.stat().st_size < MOST_BYTES else b""
@@ -110,7 +118,7 @@ def read_json(path: Path) -> bytes:
     try:
         said, _, check = content(path).rpartition(_CHECK)
     except OSError as error:
-        raise StoreError(f"{path}: it cannot be read") from error
+        raise UnreadableError(f"{path}: {error.strerror}") from error
     if check != _end(said):
         raise StoreError(f"{path}: it is damaged, or another version wrote it")
     return said + b"}"

@@ -9,16 +9,19 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from datetime import datetime
 from functools import cache
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
+from pomrl.configuration.composed import GROUPS
 from pomrl.configuration.settings import component_classes, flat_settings
 from pomrl.store import files
 from pomrl.store.code_digest import code_digest
-from pomrl.store.layout import SCHEMA_VERSION, StoreError
+from pomrl.store.layout import SCHEMA_VERSION, StoreError, UnreadableError
 from pomrl.store.provenance import Provenance
 
 DESCRIPTION = "experiment.json"
@@ -51,6 +54,10 @@ class Manifest:
     def flat_settings(self) -> dict[str, Any]:
         """Return its settings by dotted keys, and the name of each group's option."""
         return flat_settings(self.settings, self.options)
+
+    def computed_at(self) -> datetime:
+        """Return the time of the first computation; ValueError if it is none."""
+        return datetime.fromisoformat(self.provenance.start).astimezone()
 
     def label(self) -> str:
         """Return a label of the code that computed it: its commit or date, and the first digits of its digest."""
@@ -85,13 +92,29 @@ def _read(name: str, _file: int, _time: int) -> Manifest:
     path = Path(name)
     try:
         manifest = _validator().validate_json(files.read_json(path))
-    except (StoreError, ValidationError) as error:
+        manifest.computed_at()
+    except UnreadableError:
+        raise
+    except (StoreError, ValueError) as error:  # of pydantic as well
         raise StoreError(f"{path}: it is damaged, or another version wrote it; {_REPAIR}") from error
     if signature_of(manifest.settings, schema=manifest.schema, code=manifest.code) != path.parent.name:
         raise StoreError(f"{path}: its settings are not those of this experiment; {_REPAIR}")
-    if not (isinstance(T := manifest.settings.get("T"), int) and T > 0 and "gamma_schedule" in manifest.settings):
+    if not _is_wellformed(manifest.settings):
         raise StoreError(f"{path}: its settings are those of no experiment; remove the folder")
     return manifest
+
+
+def _is_wellformed(settings: Mapping[str, Any]) -> bool:
+    """Return whether settings are a number of tasks, other values, and components that name their classes."""
+    components = {key: cast(dict[str, Any], value) for key, value in settings.items() if isinstance(value, dict)}
+    return (
+        type(T := settings.get("T")) is int
+        and T > 0
+        and "gamma_schedule" in components
+        and components.keys() == settings.keys() & {*GROUPS}
+        and all(isinstance(parts.get("_target_"), str) for parts in components.values())
+        and all(key.isidentifier() for key in chain(settings, *components.values()))
+    )
 
 
 def write(folder: Path, manifest: Manifest) -> None:

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -27,7 +27,7 @@ ATTEMPTS = 3
 MOST_GAMMAS = 10_000
 """The most discount factors of a task where a schedule of somebody's own does not say how many there are."""
 
-_COUNT = re.compile(rf"runs-(\d{{6,18}})\{COMPLETE}")
+_COUNT = re.compile(rf"runs-(\d{{6,9}})\{COMPLETE}")
 
 
 @dataclass(frozen=True)
@@ -63,6 +63,10 @@ class StoredExperiment:
         except (FileNotFoundError, NotADirectoryError):
             return []
 
+    def is_there(self) -> bool:
+        """Return whether its folder has files that the store wrote, or cannot be read."""
+        return self._fault_of_folder() is not None or any(map(is_ours, self.names()))
+
     def files(self) -> list[StoredBlock]:
         """Return what the names of its files say, in the order of their runs."""
         return _blocks(self.names())
@@ -92,26 +96,42 @@ class StoredExperiment:
 
     def fault(self) -> str | None:
         """Return why none of its runs can be shown, as its names and its description say; None if they can."""
-        return self._gap() or self._fault_of_description()
+        return self._fault_of_folder() or self._gap() or self._fault_of_description()
 
-    def faults(self) -> list[str]:
-        """Return a line for each file that is not what was written, and for runs that are lost."""
-        return [*self.damages(self.faulty_blocks()), *([gap] if (gap := self._gap()) else [])]
+    def faults(self, names: Sequence[str] = (), faulty: Mapping[StoredBlock, str] | None = None) -> list[str]:
+        """Return a line for each file that is not what was written, or cannot be read, and for runs that are lost.
 
-    def damages(self, faulty: Mapping[StoredBlock, str]) -> list[str]:
-        """Return a line for each file that is not what was written; these blocks are not."""
-        of_labels = [str(labels.fault(self.folder / name)) for name in self.faulty_labels()]
-        return [*([fault] if (fault := self._fault_of_description()) else []), *faulty.values(), *of_labels]
+        Args:
+            names: The columns of blocks that are looked at; all by default.
+            faulty: Why blocks cannot be used, where that is known.
+        """
+        if fault := self._fault_of_folder():
+            return [fault]
+        try:
+            of_blocks = list((self.faulty_blocks(names) if faulty is None else faulty).values())
+        except UnreadableError as error:
+            of_blocks = [str(error)]
+        of_labels = (labels.fault(self.folder / name) for name in self.faulty_labels())
+        return [*filter(None, [self._fault_of_description(), *of_blocks, *of_labels, self._gap()])]
+
+    def _fault_of_folder(self) -> str | None:
+        try:
+            self.names()
+        except OSError as error:
+            return f"{self.folder}: {error.strerror}"
+        return None
 
     def _gap(self) -> str | None:
-        stored = known = 0
+        stored = last = promised = 0
         for _ in range(ATTEMPTS):  # because another process may have put one file in the place of another meanwhile
             names = self.names()
-            blocks = _longest(_blocks(names))
-            stored, known = _contiguous(blocks), max([_promised(names), *(block.runs.stop for block in blocks)])
-            if stored == known:
+            blocks, promised = _longest(_blocks(names)), _promised(names)
+            stored, last = _contiguous(blocks), max((block.runs.stop for block in blocks), default=0)
+            if stored == max(promised, last):
                 return None
-        return f"{self.folder}: {stored} of {known} runs are stored without a gap; the same pomrl run computes them"
+        path = self.folder / name_of_count(promised) if promised > last else self.folder  # the file that alone says so
+        of_all = f"{stored} of {max(promised, last)} runs are stored without a gap"
+        return f"{path}: {of_all}; the same pomrl run computes them"
 
     def _fault_of_description(self) -> str | None:
         try:
@@ -150,7 +170,8 @@ class StoredExperiment:
         if (manifest := self.manifest()) is None:
             return None
         settings, schedule = manifest.settings, manifest.settings["gamma_schedule"]
-        grid = len(schedule.get("gammas") or [0])
+        gammas = schedule.get("gammas") or [0]
+        grid = len(cast(list[Any], gammas)) if isinstance(gammas, list) else 1
         is_ours = str(schedule.get("_target_")).startswith("pomrl.science.")
         gammas = {grid} if "agent" not in settings else {1, grid}  # an agent may choose one of them
         columns = [*SCHEMA, *([MEASURED] if "metric" in settings else [])]

@@ -1,0 +1,11 @@
+"""The entry of the command `pomrl`: what has to be in force before its modules are imported."""
+
+from pomrl.commands.interrupts import end_at_interrupt
+
+
+def main() -> None:
+    """Run the command."""
+    end_at_interrupt()
+    from pomrl.commands.main import main
+
+    main()
