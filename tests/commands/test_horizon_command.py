@@ -15,7 +15,7 @@ def horizon(*words: str, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     monkeypatch.setenv("POMRL_OUTPUTS", str(folder / "outputs"))
     monkeypatch.chdir(folder)
     monkeypatch.setattr("sys.argv", [])
-    main.call("horizon", list(words))
+    main.command("horizon", list(words))()
 
 
 def test_what_weakens_advice_is_the_first_line_and_the_first_on_the_page(

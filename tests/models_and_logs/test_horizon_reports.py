@@ -105,7 +105,7 @@ def test_a_limit_near_its_estimate_is_warned_of():
 def called(folder: Path, monkeypatch: pytest.MonkeyPatch, *words: str) -> None:
     monkeypatch.setenv("POMRL_OUTPUTS", str(folder))
     monkeypatch.setattr("sys.argv", [])
-    main.call("horizon", [str(folder / "visits.csv"), "--task", "patient", *words])
+    main.command("horizon", [str(folder / "visits.csv"), "--task", "patient", *words])()
 
 
 def test_the_command_prints_and_writes_the_report(

@@ -28,7 +28,7 @@ def test_the_code_of_the_document_runs_in_its_order(
     monkeypatch.setenv("POMRL_OUTPUTS", "outputs")
     monkeypatch.setattr("sys.argv", [])
     for command in re.findall(r"^pomrl horizon (.*)$", DOCUMENT, flags=re.MULTILINE):
-        main.call("horizon", command.split())
+        main.command("horizon", command.split())()
     assert capsys.readouterr().out.split()[-len(said := sentence("The promise").split()) :] == said
     assert (tmp_path / "outputs" / "horizon" / "LOG" / "gains.png").exists()
 

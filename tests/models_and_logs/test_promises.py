@@ -78,10 +78,10 @@ def test_the_command_says_whether_it_came_true(
     repairs(0, 0.5).to_csv(tmp_path / "old.csv")
     repairs(1, 0.0).to_csv(tmp_path / "new.csv")
     monkeypatch.setattr("sys.argv", [])
-    main.call("horizon", [str(tmp_path / "new.csv"), "--after", str(tmp_path / "old.csv"), "--gamma-eval", "0.9"])
+    main.command("horizon", [str(tmp_path / "new.csv"), "--after", str(tmp_path / "old.csv"), "--gamma-eval", "0.9"])()
     assert capsys.readouterr().out.startswith("The promise came true. A gain of more than ")
     assert {path.name for path in tmp_path.iterdir()} == {"old.csv", "new.csv"}
     chain_log().to_csv(tmp_path / "other.csv")
     with pytest.raises(SystemExit):
-        main.call("horizon", [str(tmp_path / "new.csv"), "--after", str(tmp_path / "other.csv")])
+        main.command("horizon", [str(tmp_path / "new.csv"), "--after", str(tmp_path / "other.csv")])()
     assert "lacks the task" in capsys.readouterr().err

@@ -78,7 +78,7 @@ def call(command: Command, *arguments: str) -> tuple[int, str, str]:
         patch.setattr(sys, "argv", ["command", *arguments])
         try:
             name = command.__name__.removeprefix("pomrl.commands.").rstrip("_")
-            main.call(name, arguments) if name in main.COMMANDS else command.main()
+            main.command(name, arguments)() if name in main.COMMANDS else command.main()
         except SystemExit as end:
             status = int(end.code or 0)
         finally:

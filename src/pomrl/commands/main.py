@@ -72,7 +72,7 @@ def _open_standard_error() -> None:
 
 
 def command(name: str, arguments: Sequence[str]) -> Callable[[], None]:
-    """Return what a name asks for: a command with these arguments, the version, help, or a line that refuses it."""
+    """Prepare what a name asks for, and return it: a command, the version, help, or a line that refuses the name."""
     if name == "--version":
         return _print_version
     if name in ("-h", "--help", "help"):
@@ -88,11 +88,6 @@ def command(name: str, arguments: Sequence[str]) -> Callable[[], None]:
         raise_at_interrupt()
         return module.main
     return partial(_parse_and_execute, name)
-
-
-def call(name: str, arguments: Sequence[str]) -> None:
-    """Execute a command with these arguments; an error that a user can cause ends it with one line."""
-    command(name, arguments)()
 
 
 def _parse_and_execute(name: str) -> None:
