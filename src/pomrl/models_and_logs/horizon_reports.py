@@ -13,12 +13,12 @@ import pandas as pd
 from jaxtyping import Float, Int
 
 from pomrl.checks import check_memory
-from pomrl.models_and_logs.audit import LARGE_OFFSET
 from pomrl.models_and_logs.departures import KEEP, Estimate, estimate_models
 from pomrl.models_and_logs.gains import SUPPORTS, Gains, estimate_gains
 from pomrl.models_and_logs.logs import Log
 from pomrl.models_and_logs.model_input import read_gammas
 from pomrl.models_and_logs.recommendations import Improvement, Recommendation
+from pomrl.models_and_logs.reward_columns import LARGE_OFFSET
 from pomrl.models_and_logs.runners_up import RunnersUp, runners_up
 from pomrl.models_and_logs.structure import Structure
 from pomrl.science.mdp import check_gamma_eval

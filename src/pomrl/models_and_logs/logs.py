@@ -83,6 +83,8 @@ class Log:
     """The states that are declared to be ends: nothing is paid after them."""
     findings: tuple[Finding, ...] = ()
     """What the audit of the table says, what weakens advice first."""
+    maximised: str = ""
+    """The sentence that says what is maximised; empty where nobody says."""
 
     def __repr__(self) -> str:
         tasks, states, actions, _ = self.shape
@@ -214,8 +216,10 @@ class Log:
     @property
     def audit(self) -> list[str]:
         """What the audit of the table found, a line each; one line if it found nothing."""
-        lines = [finding.line for finding in self.findings]
-        return lines or [f"The audit of {len(self.cell):,} transitions found nothing that is wrong."]
+        maximised = [self.maximised] if self.maximised and self.known is None else []
+        if self.findings:
+            return [*(finding.line for finding in self.findings), *maximised]
+        return [" ".join([f"The audit of {len(self.cell):,} transitions found nothing that is wrong.", *maximised])]
 
     @property
     def remarks(self) -> list[str]:
