@@ -29,6 +29,10 @@ MOST_TASKS = 200
 """The most tasks that the prior is learned from."""
 
 
+DENSE_BYTES = 2**28
+"""The size up to which numbers of transitions are kept as an array."""
+
+
 @dataclass(frozen=True, eq=False)
 class Posterior:
     """What is believed of the model of a task: an independent Dirichlet distribution of each row."""
@@ -118,7 +122,17 @@ class Log:
     @cached_property
     def visits(self) -> Int[np.ndarray, "K S A"]:
         """How often each task has tried each action in each state."""
-        return self.counts.sum(-1)
+        return self.sums_of_pairs(None)
+
+    def sums_of_pairs(self, values: Float[np.ndarray, " n"] | None) -> Any:
+        """Return the sums of something over transitions from each pair of each task, or how many there are."""
+        K, S, A, _ = self.shape
+        return np.bincount(self.cell // S, values, K * S * A).reshape(K, S, A)
+
+    @property
+    def is_large(self) -> bool:
+        """Return whether numbers of transitions of each kind are too many for arrays."""
+        return 8 * int(np.prod(self.shape)) > DENSE_BYTES
 
     @cached_property
     def seen(self) -> Bool[np.ndarray, "S A"]:
