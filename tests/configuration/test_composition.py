@@ -10,6 +10,7 @@ from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 from tests.support.settings import CONF
 
+from pomrl.configuration import overrides
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.composition import Composer
 from pomrl.configuration.parsing import parse
@@ -134,3 +135,23 @@ def test_a_shipped_option_is_not_hidden_by_ones_own(tmp_path: Path) -> None:
 def test_a_sweep_that_has_no_meaning_under_a_variant_is_named_with_it() -> None:
     with pytest.raises(ConfigError, match=r"^gamma_0, variant known: .*gamma_0"):
         sweep(PUBLISHED, "gamma_0", of_keys("known", {"gamma_schedule": "dong"}))
+
+
+def test_a_number_of_the_environment_is_a_number(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("SIGMA", "0.02")
+    composer = Composer.of_sources(PUBLISHED)
+    assert composer.one(["sigma=${oc.env:SIGMA}"]).values["sigma"] == 0.02
+    assert composer.one(["sigma=${oc.env:NO_SUCH_VARIABLE,0.03}"]).values["sigma"] == 0.03
+
+
+def test_options_in_files_that_hydra_no_longer_reads_are_named(tmp_path: Path):
+    (tmp_path / "estimator").mkdir()
+    (tmp_path / "estimator" / "mine.yml").write_text("_target_: x.Y")
+    with pytest.raises(ConfigError, match=r"estimator/mine\.yml: files of options must end in \.yaml"):
+        PUBLISHED.with_options(tmp_path)
+
+
+def test_letters_beyond_a_to_z_are_quoted():
+    assert overrides.overrides({"tag": "größe"}) == ['tag="größe"']
+    with pytest.raises(ConfigError, match="letters beyond a to z must be quoted: 'tag=\"größe\"'"):
+        Composer.of_sources(PUBLISHED).one(["tag=größe"])

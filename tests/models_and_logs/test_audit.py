@@ -13,7 +13,7 @@ from tests.support.settings import ROOT
 import pomrl
 from pomrl.models_and_logs import audit
 from pomrl.models_and_logs.association import associate, moments
-from pomrl.models_and_logs.audit import find_repeats
+from pomrl.models_and_logs.copied_rows import find_repeats
 from pomrl.models_and_logs.findings import LogWarning
 from pomrl.models_and_logs.log_tables import Roles, read_log
 from pomrl.models_and_logs.logs import Log
@@ -74,7 +74,11 @@ def test_right_logs_pass(seed: int, columns: dict[str, str]):
     for rows in (frame, frame.sample(frac=1.0, random_state=seed)):
         log = read(rows, **columns)
         assert log.findings == ()
-        assert log.audit == ["The audit of 1,800 transitions found nothing that is wrong."]
+        (line,) = log.audit
+        assert line.startswith(
+            "The audit of 1,800 transitions found nothing that is wrong. The rewards 'reward', -34 to"
+        )
+        assert line.endswith("are maximised; --cost if lower is better.")
 
 
 def test_independent_rows_pass_in_any_order():
@@ -106,6 +110,17 @@ STOPS: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], str]] = {
         "row 0: the value of 'reward' is a date, not a number",
     ),
     "dates as whole numbers": (lambda f: f.assign(reward=20250101 + f["day"]), "look like dates"),
+    "dates with hours as whole numbers": (
+        lambda f: f.assign(reward=202501011200 + 10000 * f["day"]),
+        "look like dates",
+    ),
+    "seconds since 1970": (lambda f: f.assign(reward=1_735_689_600 + 86_400 * f["day"]), "look like dates"),
+    "milliseconds since 1970": (
+        lambda f: f.assign(reward=1_735_689_600_000 + 86_400_000 * f["day"]),
+        "look like dates",
+    ),
+    "rewards that are too large": (lambda f: f.assign(reward=f["reward"] * 1e200), "is so large that squares overflow"),
+    "rewards that are too small": (lambda f: f.assign(reward=f["reward"] * 1e-200), "is so small that squares vanish"),
 }
 
 
@@ -143,7 +158,32 @@ WEAKENS: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], str, str]] = {
         "breaks",
         "has nothing to do with states and actions in 1,800 rows",
     ),
+    "actions one row late": (
+        lambda f: f.assign(action=f.groupby(["task", "patient"])["action"].shift(-1)).dropna(),
+        "history",
+        "the action of the row before goes with what follows",
+    ),
+    "rewards one row late": (
+        lambda f: f.assign(reward=f.groupby(["task", "patient"])["reward"].shift(-1)).dropna(),
+        "history",
+        "'reward' goes with the action of the next row",
+    ),
     "a table three times": (lambda f: pd.concat([f] * 3), "repeats", "3600 of 5400 rows repeat others in runs"),
+    "a table three times, with numbered rows": (
+        lambda f: pd.concat([f] * 3).assign(number=np.arange(3 * len(f))),
+        "repeats",
+        "3600 of 5400 rows repeat others in runs, in all columns but 'number'",
+    ),
+    "three exports": (
+        lambda f: pd.concat([f.assign(export=f"of day {day}") for day in range(3)]),
+        "repeats",
+        "3600 of 5400 rows repeat others in runs, in all columns but 'export'",
+    ),
+    "a clinic under another name": (
+        lambda f: pd.concat([f, f[f["task"] == "clinic 3"].assign(task="clinic 9")]),
+        "repeats",
+        "300 of 2100 rows repeat others in runs, in all columns but 'task'",
+    ),
     "each row three times": (lambda f: f.loc[f.index.repeat(3)], "repeats", "3600 of 5400 rows repeat others in runs"),
     "all rows twice, shuffled": (
         lambda f: pd.concat([f] * 2).sample(frac=1.0, random_state=0),
@@ -174,6 +214,41 @@ def test_what_weakens_advice_stands_above_it(fault: str):
     assert report.words[0] in log.audit
 
 
+OF_EPISODES: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], str]] = {
+    "one row late, and shuffled": (
+        lambda f: (
+            f.assign(next_state=f.groupby(["task", "patient"])["next_state"].shift(-1))
+            .dropna()
+            .sample(frac=1.0, random_state=0)
+        ),
+        "are no chain in any order of the rows of episodes",
+    ),
+    "the last state of the episode": (
+        lambda f: f.assign(next_state=f.groupby(["task", "patient"])["next_state"].transform("last")),
+        "are no chain in any order of the rows of episodes",
+    ),
+    "the next row's state, across episodes": (
+        lambda f: f.assign(next_state=f["state"].shift(-1)).dropna(),
+        "of the last row of an episode is the first state of the next one in 100% of episodes",
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", OF_EPISODES)
+def test_next_states_that_are_no_chain_of_episodes_weaken(fault: str):
+    damage, line = OF_EPISODES[fault]
+    findings = [finding for finding in read(damage(visits(1)), **EPISODES).findings if finding.name == "breaks"]
+    assert any(re.search(line, finding.line) for finding in findings)
+
+
+def test_what_is_in_no_column_shows_in_the_rows_before():
+    hidden = visits(0, 900, old=0.7).drop(columns="age")
+    for columns in ({}, EPISODES):
+        log = read(hidden, **columns)
+        assert named(log) == ["history"]
+        assert "where state and action are the same" in log.audit[0]
+
+
 def test_copies_are_counted_once():
     frame = visits(0)
     right = read(frame)
@@ -199,6 +274,8 @@ def test_a_column_that_drives_action_and_course_is_named(seed: int):
     assert named(log) == ["column"]
     assert "the column 'age' goes with the action" in log.audit[0]
     assert "write --state state,age" in log.audit[0]
+    missing = visits(seed, 900, old=0.7).assign(age=lambda f: f["age"].where(f["age"] > 60))
+    assert named(read(missing, **EPISODES)) == ["column"]  # whether it is missing says all
     with_age = read_log(visits(seed, 900, old=0.7), Roles(state=["state", "age"], **EPISODES))
     assert with_age.findings == ()
     assert with_age.states[0] == ("severity 0", 40)
@@ -213,6 +290,8 @@ def test_numbers_in_a_state_are_put_into_bins():
     binned = read_log(frame, Roles(state=["state", "age"], **EPISODES), bins={"age": 2})
     assert len(binned.states) == 2 * S
     assert binned.findings == ()
+    names = read(frame.assign(age="doctor " + frame["age"].astype(str)), **EPISODES)
+    assert names.audit[0].endswith("write --state state,age")
 
 
 @pytest.mark.parametrize(
@@ -265,6 +344,11 @@ def test_costs_are_asked_for():
     with pytest.raises(ValueError, match=r"look like costs, which would be maximised .*: write --cost cost"):
         pomrl.from_log(frame.drop(columns="reward"), reward="cost")
     np.testing.assert_array_equal(pomrl.from_log(frame.drop(columns="reward"), cost="cost").reward, frame["reward"])
+    credit = frame["cost"].where(np.arange(len(frame)) != 5, -1.0)
+    for name in ("costUSD", "total_fees", "regret"):
+        with pytest.raises(ValueError, match=f"are mostly positive, .*: write --cost {name}"):
+            pomrl.from_log(frame.assign(**{name: credit}), reward=name)
+    assert pomrl.from_log(frame.assign(feedback=credit), reward="feedback").findings == ()
     with pytest.raises(ValueError, match=r"are all negative, .*: write --reward cost"):
         pomrl.from_log(frame.drop(columns="reward").assign(cost=frame["reward"]), cost="cost")
     with pytest.raises(ValueError, match="rewards or costs, got both"):

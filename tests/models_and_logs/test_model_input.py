@@ -127,6 +127,31 @@ SAID: dict[str, tuple[Callable[[], Any], str, list[float]]] = {
         r"3 rows of P were divided by their sums",
         [10.0] * 3,
     ),
+    "rows that are cut off after six digits": (
+        lambda: pomrl.plan(np.full((6, 1, 6), 0.166666), np.ones(6), [0.9]),
+        r"6 rows of P were divided by their sums, which differ from 1 by up to 4.0e-06",
+        [10.0] * 6,
+    ),
+    "outcomes of six digits in a table": (
+        lambda: pomrl.plan({0: {0: [(0.333333, 0, 1.0, False)] * 3}}, None, [0.9]),
+        r"1 rows of P were divided by their sums, which differ from 1 by up to 1.0e-06",
+        [10.0],
+    ),
+    "outcomes of a table with a tolerance": (
+        lambda: pomrl.plan({0: {0: [(0.9, 0, 1.0, False)]}}, None, [0.9], tolerance=0.2),
+        r"1 rows of P were divided by their sums, which differ from 1 by up to 1.0e-01",
+        [10.0],
+    ),
+    "sparse rewards of rows with a tolerance": (
+        lambda: pomrl.plan(sparse.csr_array(0.9 * np.eye(200)), sparse.csr_array(np.eye(200)), [0.9], tolerance=0.2),
+        r"200 rows of P were divided by their sums, which differ from 1 by up to 1.0e-01",
+        [10.0] * 200,
+    ),
+    "allowed pairs with S = A": (
+        lambda: pomrl.plan(ACTIONS_FIRST, SMALL_R, [0.99], axes="ass", allowed=np.ones((2, 2))),
+        r"(allowed|R) has S = A = 2 and was read as (allowed|R)\[s, a\]",
+        SMALL,
+    ),
     "a row of a sparse model": (
         lambda: pomrl.plan(sparse.csr_array(np.full((200, 200), 0.005000001)), np.ones(200), [0.9]),
         r"200 rows of P were divided by their sums, which differ from 1 by up to 2.0e-07",
@@ -140,7 +165,7 @@ def test_what_may_mean_something_else_is_said_in_one_line(case: str):
     call, line, values = SAID[case]
     with pytest.warns(ReadingWarning, match=line) as said:
         plan = call()
-    assert len(said) == 1
+    assert len(said) == 1 + (case == "allowed pairs with S = A")
     assert "\n" not in str(said[0].message)
     np.testing.assert_allclose(plan.values.ravel(), values, rtol=1e-9)
 
@@ -160,8 +185,12 @@ def test_axes_of_other_sizes_are_read_by_their_shape():
 
 def test_a_table_of_tasks_is_read_with_actions_first(tmp_path: Any):
     np.savez(tmp_path / "first.npz", P=ACTIONS_FIRST, R=SMALL_R)
-    candidates = Table(file=str(tmp_path / "first.npz"), axes="ass").candidate_models()
+    with pytest.warns(ReadingWarning, match=r"R has S = A = 2 and was read as R\[s, a\]"):
+        candidates = Table(file=str(tmp_path / "first.npz"), axes="ass").candidate_models()
     np.testing.assert_allclose(candidates.P[0], ACTIONS_FIRST.swapaxes(0, 1))
+    np.savez(tmp_path / "three.npz", P=ACTIONS_FIRST, R=R3)
+    three = Table(file=str(tmp_path / "three.npz"), axes="ass").candidate_models()
+    np.testing.assert_allclose(three.R[0, 0, 1], R3[1, 0])
     with pytest.warns(ReadingWarning, match="P has S = A = 2 and was read as"):
         Table(file=str(tmp_path / "first.npz")).candidate_models()
 
@@ -204,6 +233,12 @@ ALLOWED: dict[str, Callable[[np.ndarray, np.ndarray, np.ndarray], Any]] = {
     "sparse rows and -inf": lambda P, R, allowed: pomrl.plan(
         sparse.csr_array(P.reshape(15, 5)), np.where(allowed, R, -np.inf), [0.9]
     ),
+    "a table and an argument": lambda P, R, allowed: pomrl.plan(
+        {s: {a: [(P[s, a, t], t, R[s, a], False) for t in range(5)] for a in range(3)} for s in range(5)},
+        None,
+        [0.9],
+        allowed=allowed,
+    ),
     "a table that lacks actions": lambda P, R, allowed: pomrl.from_gymnasium(
         {
             s: {a: [(P[s, a, t], t, R[s, a], False) for t in range(5)] for a in range(3) if allowed[s, a]}
@@ -245,6 +280,27 @@ def test_losses_of_stochastic_policies_from_a_start(as_sparse: bool, monkeypatch
         model.planning_loss(np.zeros((1, 5), int), 0.9)
     with pytest.raises(ValueError, match="start must be a probability for each of 5 states"):
         model.planning_loss(weights[None], 0.9, start=[1.0, 1.0, 0.0, 0.0, 0.0])
+
+
+def test_a_policy_without_probabilities_is_taken_where_actions_are_alike():
+    P, R = np.zeros((3, 2, 3)), np.array([[1.0, 0.0], [0.0, 5.0], [0.0, 0.0]])
+    P[0, 0, 1] = P[0, 1, 2] = P[1:, :, 2] = 1.0
+    weights = np.array([[[0.5, 0.5], [0.5, 0.5], [0.0, 0.0]]])  # as that of clinicians, who do nothing at the end
+    np.testing.assert_allclose(pomrl.from_arrays(P, R).planning_loss(weights, 0.5), [5.0 - 2.5])
+    weights[0, 1] = 0.0
+    with pytest.raises(ValueError, match=r"the sum of policy\[0, 1\] = 0.0 must be 1"):
+        pomrl.from_arrays(P, R).planning_loss(weights, 0.5)
+    with pytest.raises(ValueError, match=r"must be \[G, S, A\], S, A = 3, 2, got \[3, 2\]"):
+        pomrl.from_arrays(P, R).planning_loss(weights[0], 0.5)
+
+
+def test_without_a_discount_a_sparse_table_is_planned():
+    corridor = {s: {a: [(1.0, max(s - 1 + 2 * a, 0), -1.0, s + 2 * a == 201)] for a in (0, 1)} for s in range(200)}
+    corridor[199] = {a: [(1.0, 199, -1.0, True)] for a in (0, 1)}
+    np.testing.assert_allclose(pomrl.from_gymnasium(corridor).plan([1.0]).values[0, :200], np.arange(-200.0, 0.0))
+    many = pomrl.from_arrays(sparse.eye_array(20_000, format="csr"), np.zeros(20_000))
+    with pytest.raises(ValueError, match="gamma = 1 must be planned with fewer states, got S, A = 20000, 1"):
+        many.plan([1.0])
 
 
 def test_values_belong_to_discount_factors_in_their_order():
@@ -332,6 +388,26 @@ BAD: dict[str, tuple[Callable[[], Any], str]] = {
     "a next state of half": (
         lambda: pomrl.from_gymnasium({0: {0: [(1.0, 0.5, 0.0, False)]}}),
         r"P\[0\]\[0\] has \(1.0, 0.5, 0.0, False\): its next state must be one of 0, ..., 0",
+    ),
+    "a next state that is no number": (
+        lambda: pomrl.from_gymnasium({0: {0: [(1.0, np.nan, 0.0, False)]}}),
+        r"P\[0\]\[0\] has \(1.0, nan, 0.0, False\): its next state must be one of 0, ..., 0",
+    ),
+    "names of states in a table": (
+        lambda: pomrl.from_gymnasium({"a": {0: [(1.0, 0, 0.0, False)]}}),
+        "the keys of P must be the states 0, ..., 0, got 'a'",
+    ),
+    "names of actions in a table": (
+        lambda: pomrl.from_gymnasium({0: {"left": [(1.0, 0, 0.0, False)]}}),
+        r"the keys of P\[0\] must be actions 0, 1, ..., got 'left'",
+    ),
+    "axes of a table": (
+        lambda: pomrl.plan({0: {0: [(1.0, 0, 0.0, False)]}}, None, [0.5], axes="ass"),
+        "axes must be those of arrays",
+    ),
+    "allowed actions as lists": (
+        lambda: pomrl.plan(four()[0], four()[1], [0.5], allowed=[[0], [0, 1], [2], [1], [0, 2]]),
+        r"allowed must be true or false for each pair, \[S, A\] = \[5, 3\]",
     ),
     "an end of None": (
         lambda: pomrl.from_gymnasium({0: {0: [(1.0, 0, 0.0, None)]}}),

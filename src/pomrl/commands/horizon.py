@@ -30,7 +30,7 @@ SEVERAL = "column, or A,B for several"
 def main(parser: Parser) -> None:
     """Run the command with the arguments of the process; exit with status 1 and one line where the log is wrong."""
     arguments = _arguments(parser)
-    folder = arguments.output or outputs() / "horizon" / table_name(arguments.log[0])
+    folder = arguments.output.expanduser() if arguments.output else outputs() / "horizon" / table_name(arguments.log[0])
     if not arguments.after and folder.exists() and any(folder.iterdir()):
         raise ValueError(
             f"{folder}: there is a report already, and nothing is overwritten; --output names another folder"

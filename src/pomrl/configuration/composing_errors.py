@@ -21,6 +21,9 @@ def composing() -> Generator[None, None, None]:
         yield
     except OverrideParseException as error:
         what = "it has to be key=value, such as sigma=0.01; text with signs is quoted: 'key=\"...\"'"
+        if not error.override.isascii():
+            key, _, value = error.override.partition("=")
+            what = f"letters beyond a to z must be quoted: '{key}=\"{value}\"'"
         raise UnreadableOverrideError(f"{error.override}: {what}") from error
     except MissingConfigException as error:
         raise ConfigError(_no_option(error)) from error

@@ -40,7 +40,7 @@ from pomrl.configuration import looks
 from pomrl.configuration.composed import Composed, ConfigError
 from pomrl.configuration.composing_errors import composing
 from pomrl.configuration.merging import Values, merge, with_value
-from pomrl.configuration.resolvers import OF_NUMBERS, register_resolvers
+from pomrl.configuration.resolvers import OF_NUMBERS, register_resolvers, with_typed_environment
 from pomrl.configuration.sources import PAPER, Sources, sweep_names
 
 MOST_VALUES = 100_000
@@ -162,6 +162,7 @@ class Composer(ConfigLoaderImpl):
                 config = with_value(config, override.key_or_group.split("."), override.value())
         except KeyError:
             config = self._load(*overrides).values
+        config = with_typed_environment(config)
         try:
             resolved = _resolve(config, config)
         except (KeyError, OmegaConfBaseException):
@@ -296,7 +297,8 @@ def of_config(config: Mapping[str, Any], hydra: Any = None) -> Composed:
     config = config if isinstance(config, DictConfig) else OmegaConf.create(dict(config))
     own = OmegaConf.masked_copy(config, [str(key) for key in config if key != "hydra"])
     with composing():
-        values = cast(Values, OmegaConf.to_container(own, resolve=True, throw_on_missing=True))
+        typed = OmegaConf.create(with_typed_environment(_to_values(own)))
+        values = cast(Values, OmegaConf.to_container(typed, resolve=True, throw_on_missing=True))
     hydra = hydra or config.get("hydra")
     if hydra is None:
         return Composed(values, {})

@@ -8,7 +8,7 @@ import numpy as np
 
 from pomrl.configuration.composed import ConfigError
 
-_PLAIN = re.compile(r"(?!(?:true|false|null|nan|inf)$)[A-Za-z_][\w./-]*", re.IGNORECASE)
+_PLAIN = re.compile(r"(?!(?:true|false|null|nan|inf)$)[A-Za-z_][\w./-]*", re.IGNORECASE | re.ASCII)
 """A word that Hydra reads as text without quotation marks."""
 
 

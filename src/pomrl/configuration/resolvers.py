@@ -1,6 +1,7 @@
 """The functions that YAML files call, such as `${half:${S}}`."""
 
-from typing import Any
+import re
+from typing import Any, cast
 
 from omegaconf import OmegaConf
 
@@ -37,7 +38,27 @@ OF_NUMBERS = {"half": _half, "all_but": _all_but, "grid_to": _grid_to, "steps_to
 """The functions of numbers that YAML files call, such as `${half:${S}}`."""
 
 
+def _scalar(text: Any) -> Any:
+    """Return the number, truth value or null that a text is, or else the text."""
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return {"true": True, "false": False, "null": None}.get(str(text).lower(), text)
+
+
+def with_typed_environment(value: Any) -> Any:
+    """Return a value in which each `${oc.env:NAME}` that stands alone gives a number if the variable has one."""
+    if isinstance(value, dict):
+        return {key: with_typed_environment(inner) for key, inner in cast(dict[str, Any], value).items()}
+    if isinstance(value, list):
+        return [with_typed_environment(inner) for inner in cast(list[Any], value)]
+    alone = isinstance(value, str) and re.fullmatch(r"\$\{oc\.env:[^{}]*\}", value)
+    return f"${{scalar:{value}}}" if alone else value
+
+
 def register_resolvers() -> None:
     """Make known to OmegaConf the functions that YAML files call."""
-    for name, function in {**OF_NUMBERS, "shipped": beside_the_package}.items():
+    for name, function in {**OF_NUMBERS, "scalar": _scalar, "shipped": beside_the_package}.items():
         OmegaConf.register_new_resolver(name, function, replace=True)

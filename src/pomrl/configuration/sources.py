@@ -6,7 +6,7 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from pomrl.configuration.composed import ConfigError
+from pomrl.configuration.composed import GROUPS, ConfigError
 
 DESCRIPTION = "study.yaml"
 """The file that makes a folder a study."""
@@ -59,6 +59,10 @@ class Sources:
         return replace(self, own=folder)
 
     def _refuse_hidden(self, folder: Path | None) -> None:
+        others = sorted(folder.glob("*/**/*.yml")) if folder else []
+        for path in others:
+            if path.relative_to(folder or path).parts[0] in (*GROUPS, "experiment"):
+                raise ConfigError(f"{path}: files of options must end in .yaml, and this one is not read: rename it")
         for path in sorted(folder.glob("*/*.yaml")) if folder and folder.resolve() not in self.folders else ():
             if any((other / path.parent.name / path.name).exists() for other in self.folders):
                 raise ConfigError(f"{path}: {path.parent.name}={path.stem} is shipped; give yours another name")

@@ -10,6 +10,9 @@ import numpy as np
 from jaxtyping import Int
 from scipy.special import gammaincc
 
+AUDITED_ROWS = 200_000
+"""Of more rows, so many are drawn for a test."""
+
 
 @dataclass(frozen=True)
 class Association:

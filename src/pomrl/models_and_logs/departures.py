@@ -65,6 +65,11 @@ class Estimate:
         S = P.shape[-1]
         return chain_value(P.swapaxes(1, 2), np.full((len(P), S), 1.0 / S), gamma)
 
+    def backup(self, policies: Policies, V: Float[np.ndarray, "K S"], gamma: float) -> Float[np.ndarray, "K S"]:
+        """Return what one step of these policies is worth in each state if these values follow."""
+        P, R = self.chain(policies)
+        return R + gamma * (P @ V[..., None])[..., 0]
+
     def gains(self, policies: Policies, gamma: float) -> Float[np.ndarray, "K S"]:
         """Return what the departure of each task in each state adds to its value, a mean over first states.
 
@@ -72,8 +77,7 @@ class Estimate:
         done over the decisions of the log, in each visit to the state.
         """
         kept = self.values(np.full_like(policies, KEEP), gamma)
-        P, R = self.chain(policies)
-        advantage = R + gamma * (P @ kept[..., None])[..., 0] - kept
+        advantage = self.backup(policies, kept, gamma) - kept
         return np.where(policies != KEEP, self.occupancy(policies, gamma) * advantage, 0.0)
 
 

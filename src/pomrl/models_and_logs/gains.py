@@ -23,7 +23,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from pomrl.models_and_logs.departures import KEEP, Estimate, Policies, estimate_models
+from pomrl.models_and_logs.departures import KEEP, Estimate, Policies
+from pomrl.models_and_logs.estimation import estimate_tasks
 from pomrl.models_and_logs.logs import Log
 from pomrl.models_and_logs.structure import Structure
 
@@ -134,7 +135,7 @@ def judges(
     left, entered = (np.isin(np.arange(len(log.states)), states[state != following]) for states in (state, following))
     unentered = np.asarray(log.seen.any(1) & ~entered)
     for number in range(PARTS):
-        others = estimate_models(log.only(part != number), structure, of_ends)
+        others = estimate_tasks(log.only(part != number), structure, of_ends)
         yield Judge(replace(others, visits=log.visits), log.only(part == number), gamma, left, unentered)
 
 

@@ -13,12 +13,13 @@ import pandas as pd
 from jaxtyping import Float, Int
 
 from pomrl.checks import check_memory
-from pomrl.models_and_logs.audit import LARGE_OFFSET
-from pomrl.models_and_logs.departures import KEEP, Estimate, estimate_models
+from pomrl.models_and_logs.departures import KEEP, Estimate
+from pomrl.models_and_logs.estimation import estimate_tasks, is_sparse
 from pomrl.models_and_logs.gains import SUPPORTS, Gains, estimate_gains
 from pomrl.models_and_logs.logs import Log
 from pomrl.models_and_logs.model_input import read_gammas
 from pomrl.models_and_logs.recommendations import Improvement, Recommendation
+from pomrl.models_and_logs.reward_columns import LARGE_OFFSET
 from pomrl.models_and_logs.runners_up import RunnersUp, runners_up
 from pomrl.models_and_logs.structure import Structure
 from pomrl.science.mdp import check_gamma_eval
@@ -114,13 +115,14 @@ def horizon_report(
         ValueError: A discount factor is above gamma_eval or not in [0, 1), the structure does not fit the log, or the
             report would take too much memory.
     """
-    check_memory(ARRAYS * 8 * int(np.prod(log.shape)), f"a report on {len(log.tasks)} tasks, {len(log.states)} states")
+    cells = int(np.prod(log.shape[:3] if is_sparse(log, structure) else log.shape))
+    check_memory(ARRAYS * 8 * cells, f"a report on {len(log.tasks)} tasks, {len(log.states)} states")
     log = _centred(log)
     grid = _grid(gamma_eval, gammas)
     gains = estimate_gains(log, grid, structure, np.random.default_rng(seed))
     table = pd.DataFrame({"support": np.repeat(SUPPORTS, len(grid)), "gamma": np.tile(grid, len(SUPPORTS))})
     table = table.assign(gain=gains.mean, lower=gains.lower)
-    estimate = estimate_models(log, structure)
+    estimate = estimate_tasks(log, structure)
     recommendation = _recommend(log, estimate, gains, table)
     policies = recommendation.policies
     of_states = estimate.gains(policies, gamma_eval)
@@ -218,7 +220,7 @@ def _usual(log: Log, visits: Int[np.ndarray, " A"]) -> str:
 def _tasks(log: Log, recommendation: Recommendation, gains: Float[np.ndarray, "K S"]) -> "pd.DataFrame":
     columns = {
         "task": log.tasks,
-        "transitions": log.counts.sum((1, 2, 3)),
+        "transitions": log.visits.sum((1, 2)),
         "pairs": (log.visits > 0)[:, log.seen].mean(-1),
         "changes": recommendation.changed.sum(-1),
         "gain": gains.sum(-1),

@@ -4,7 +4,8 @@ import csv
 import gzip
 import io
 import json
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -13,6 +14,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from jaxtyping import Int
+
+from pomrl.models_and_logs.findings import Finding
 
 SEPARATORS = ",;\t|"
 """What may stand between the fields of a text file."""
@@ -35,6 +38,8 @@ class Source:
     line: int | None = None
     """The line of the first record of a text file; None: rows are counted from 0."""
     separator: str = ","
+    findings: tuple[Finding, ...] = ()
+    """What is to be said of how the file was read."""
 
     def place(self, row: int) -> str:
         """Return what a message calls a row."""
@@ -54,12 +59,14 @@ def read_source(source: Any, is_named: Callable[[str], bool]) -> Source:
     """
     if isinstance(source, pd.DataFrame):
         return Source(source.reset_index(drop=True), "the log")
-    path = Path(source)
+    if not isinstance(source, str | Path):
+        raise ValueError(f"a log must be a data frame, the path of a file, or several of them, got {source!r:.60}")
+    path = Path(source).expanduser()
     suffix = (path.with_suffix("") if path.suffix.lower() == ".gz" else path).suffix.lower()
     if suffix == ".parquet":
         return Source(_read(path, lambda: pd.read_parquet(path)).reset_index(drop=True), str(path))
     if suffix in (".jsonl", ".ndjson"):
-        return Source(_from_lines(path), str(path), 1)
+        return Source(_from_lines(path), str(path), 0)
     if suffix in (".csv", ".tsv", ".txt"):
         return _from_text(path, is_named)
     raise ValueError(f"{path}: a log must end in {', '.join(FORMATS)}, got {path.suffix or 'no suffix'}")
@@ -74,7 +81,8 @@ def _read(path: Path, read: Callable[[], Any]) -> Any:
     try:
         return read()
     except Exception as error:  # pandas and pyarrow raise errors of many kinds where a file is damaged
-        raise ValueError(f"{path}: it cannot be read ({' '.join(str(error).split())})") from error
+        hint = "; save it as UTF-8" if isinstance(error, UnicodeDecodeError) else ""
+        raise ValueError(f"{path}: it cannot be read ({' '.join(str(error).split())}){hint}") from error
 
 
 def _open(path: Path) -> io.TextIOBase:
@@ -87,7 +95,8 @@ def _from_lines(path: Path) -> "pd.DataFrame":
 
     def read() -> "pd.DataFrame":
         with _open(path) as lines:
-            return pd.DataFrame([json.loads(line) for line in lines if line.strip()], dtype=object)
+            objects = {number: json.loads(line) for number, line in enumerate(lines, 1) if line.strip()}
+            return pd.DataFrame([*objects.values()], [*objects], dtype=object)
 
     return _read(path, read)
 
@@ -100,7 +109,7 @@ def _from_text(path: Path, is_named: Callable[[str], bool]) -> Source:
         SEPARATORS, key=lambda each: (sum(is_named(name.strip()) for name in fields[each]), len(fields[each]))
     )
     names = [name.strip() for name in fields[separator]]
-    lines, counts, left_out = _read(path, lambda: _records(path, skipped, separator))
+    lines, counts, left_out, like_rows = _read(path, lambda: _records(path, skipped, separator))
     if (bad := counts != len(names)).any():
         line, count = lines[bad][0], counts[bad][0]
         raise ValueError(f"{path}: line {line} has {count} fields, and the header has {len(names)}")
@@ -108,9 +117,17 @@ def _from_text(path: Path, is_named: Callable[[str], bool]) -> Source:
     options: dict[str, Any] = {"header": None, "names": range(len(names)), "index_col": False}
     options |= {"dtype": "str", "keep_default_na": False, "skiprows": before}
     frame = _read(path, lambda: pd.read_csv(path, sep=separator, **options)) if len(lines) else pd.DataFrame()
-    return Source(
-        frame.reindex(columns=range(len(names))).set_axis(names, axis=1).set_axis(lines), str(path), 0, separator
+    frame = frame.reindex(columns=range(len(names))).set_axis(names, axis=1).set_axis(lines)
+    return Source(frame, str(path), 0, separator, _about_comments(path, like_rows[len(names)]))
+
+
+def _about_comments(path: Path, lines: Sequence[int]) -> tuple[Finding, ...]:
+    """Say that lines which look like rows are left out, because they begin with #."""
+    line = (
+        f"{len(lines)} lines of {path} have as many fields as the header, begin with #, and are left out as comments "
+        f"(line {lines[0] if lines else 0})"
     )
+    return (Finding("comments", "note", line),) if lines else ()
 
 
 def _header(path: Path) -> tuple[int, str]:
@@ -124,23 +141,25 @@ def _header(path: Path) -> tuple[int, str]:
 
 def _records(
     path: Path, skipped: int, separator: str
-) -> tuple[Int[np.ndarray, " n"], Int[np.ndarray, " n"], list[int]]:
-    """Return the line in which each record ends and the number of its fields, and the lines that are comments."""
+) -> tuple[Int[np.ndarray, " n"], Int[np.ndarray, " n"], list[int], Mapping[int, list[int]]]:
+    """Return the lines in which records end, the numbers of their fields, the comments, and these by such numbers."""
     with _open(path) as file:
         for _ in range(skipped + 1):
             next(file)
         text = file.read()
-    ends, counts, comments = [], [], []
+    ends, counts, comments, by_fields = [], [], [], defaultdict[int, list[int]](list)
     quoted = csv.reader(io.StringIO(text, newline=""), delimiter=separator) if '"' in text else None
     for number, line in enumerate(text.split("\n") if quoted is None else quoted, 1):
         at = skipped + 1 + (number if quoted is None else quoted.line_num)
         first = line if isinstance(line, str) else (line or [""])[0]
+        fields = line.count(separator) + 1 if isinstance(line, str) else len(line)
         if first.startswith("#") or (isinstance(line, str) and not line.strip()):
             comments += [at] if first.strip() else []
+            by_fields[fields].append(at)
         elif line:
             ends.append(at)
-            counts.append(line.count(separator) + 1 if isinstance(line, str) else len(line))
-    return np.array(ends, int), np.array(counts, int), comments
+            counts.append(fields)
+    return np.array(ends, int), np.array(counts, int), comments, by_fields
 
 
 def join(sources: Sequence[Source]) -> "pd.DataFrame":
@@ -161,9 +180,9 @@ def lacking(name: str, columns: Sequence[Any], where: str) -> ValueError:
     """Return an error about a column that is not there: it lists all, and names the nearest one."""
     texts = [str(column) for column in columns]
     lowered = {text.lower(): text for text in reversed(texts)}
-    near = [lowered[text] for text in get_close_matches(name.lower(), lowered, 1, 0.6)]
-    hint = f"; the nearest is {near[0]!r}" if near else ""
     times = texts.count(name)
+    near = [] if times else [lowered[text] for text in get_close_matches(name.lower(), lowered, 1, 0.6)]
+    hint = f"; the nearest is {near[0]!r}" if near else ""
     return ValueError(f"{where}: there are {times} columns {name!r}{hint}; all: {', '.join(map(repr, texts))}")
 
 

@@ -29,6 +29,10 @@ MOST_TASKS = 200
 """The most tasks that the prior is learned from."""
 
 
+DENSE_BYTES = 2**28
+"""The size up to which numbers of transitions are kept as an array."""
+
+
 @dataclass(frozen=True, eq=False)
 class Posterior:
     """What is believed of the model of a task: an independent Dirichlet distribution of each row."""
@@ -83,6 +87,8 @@ class Log:
     """The states that are declared to be ends: nothing is paid after them."""
     findings: tuple[Finding, ...] = ()
     """What the audit of the table says, what weakens advice first."""
+    maximised: str = ""
+    """The sentence that says what is maximised; empty where nobody says."""
 
     def __repr__(self) -> str:
         tasks, states, actions, _ = self.shape
@@ -116,7 +122,17 @@ class Log:
     @cached_property
     def visits(self) -> Int[np.ndarray, "K S A"]:
         """How often each task has tried each action in each state."""
-        return self.counts.sum(-1)
+        return self.sums_of_pairs(None)
+
+    def sums_of_pairs(self, values: Float[np.ndarray, " n"] | None) -> Any:
+        """Return the sums of something over transitions from each pair of each task, or how many there are."""
+        K, S, A, _ = self.shape
+        return np.bincount(self.cell // S, values, K * S * A).reshape(K, S, A)
+
+    @property
+    def is_large(self) -> bool:
+        """Return whether numbers of transitions of each kind are too many for arrays."""
+        return 8 * int(np.prod(self.shape)) > DENSE_BYTES
 
     @cached_property
     def seen(self) -> Bool[np.ndarray, "S A"]:
@@ -214,8 +230,10 @@ class Log:
     @property
     def audit(self) -> list[str]:
         """What the audit of the table found, a line each; one line if it found nothing."""
-        lines = [finding.line for finding in self.findings]
-        return lines or [f"The audit of {len(self.cell):,} transitions found nothing that is wrong."]
+        maximised = [self.maximised] if self.maximised and self.known is None else []
+        if self.findings:
+            return [*(finding.line for finding in self.findings), *maximised]
+        return [" ".join([f"The audit of {len(self.cell):,} transitions found nothing that is wrong.", *maximised])]
 
     @property
     def remarks(self) -> list[str]:

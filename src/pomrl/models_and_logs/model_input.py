@@ -30,7 +30,7 @@ CONVENTIONS = {
     ),
     "a state without an allowed action": "refused; an end stays where it is and pays nothing",
     "done, in Gymnasium's table": "the episode ends on the transition: nothing follows, and no state becomes an end",
-    "gammas": "in any order, in [0, 1 - 1e-9], or 1 where every policy that is planned ends",
+    "gammas": "in any order, in [0, 1 - 1e-9]; 1 means the best of the policies that end from every state",
     "rewards": "finite, and not so large or small that values have no digits",
 }
 """What is given, and how it is read; the page of the documentation shows it."""
@@ -38,8 +38,8 @@ CONVENTIONS = {
 LARGEST_GAMMA = 1.0 - 1e-9
 """The largest discount factor below 1: nearer ones lose the digits of 1 - gamma, and with them those of values."""
 
-SIX_DIGITS = 5e-7
-"""How far a number that is rounded to six digits, or to single precision, may be from what it was."""
+SIX_DIGITS = 1e-6
+"""How far a number of six digits, rounded or cut off, or one in single precision, may be from what it was."""
 
 LARGEST_VALUE = 1e300
 """Values above it would overflow where they are added up."""
@@ -73,6 +73,8 @@ def read_arrays(
         ValueError: These are no models; the message names the first wrong index.
     """
     check_axes(axes)
+    if axes == "ass" and allowed is not None and np.shape(P)[-3:-2] == np.shape(P)[-1:] != (1,):
+        warn(f"allowed has S = A = {np.shape(P)[-1]} and was read as allowed[s, a]; a transposed one is allowed[a, s]")
     if sparse_models.is_sparse(P):
         rows = sparse_models.pairs_of(P, axes)
         S, A = sparse_models.size_of(rows)
@@ -126,7 +128,7 @@ def _of_dense(
     per_transition = rewards.ndim == P.ndim
     unusable = masked | (rewards == -np.inf)
     no_reward = (unusable & (P > 0)).any(-1) if per_transition else unusable
-    legal = ~(no_row | no_reward | (P == 0).all(-1)) & _as_allowed(allowed, P.shape[:-1])
+    legal = ~(no_row | no_reward | (P == 0).all(-1)) & as_allowed(allowed, P.shape[:-1])
     _check_every_state(legal)
     P = np.where(legal[..., None], P, 0.0)
     P[legal] = _normalised(P, legal, tolerance)[legal]
@@ -171,11 +173,16 @@ def _rewards(
     return array, masked
 
 
-def _as_allowed(allowed: Any, shape: tuple[int, ...]) -> Bool[np.ndarray, "..."]:
+def as_allowed(allowed: Any, shape: tuple[int, ...]) -> Bool[np.ndarray, "..."]:
     """Return whether each pair is allowed by the argument."""
     if allowed is None:
         return np.ones(shape, bool)
-    array = np.asarray(allowed)
+    try:
+        array = np.asarray(allowed)
+    except ValueError as error:  # such as lists of different lengths
+        raise ValueError(
+            f"allowed must be true or false for each pair, [S, A] = {list(shape[-2:])} ({error})"
+        ) from error
     if array.shape not in (shape, shape[-2:]) or not np.isin(array, (0, 1)).all():
         got = f"{array.dtype} {list(array.shape)}"
         raise ValueError(f"allowed must be true or false for each pair, [S, A] = {list(shape[-2:])}, got {got}")
@@ -241,7 +248,8 @@ def _of_sparse(
         bad = ~np.isfinite(of_transitions.data)
         if bad.any():
             raise ValueError(f"R: {of_transitions.data[bad][0]!r} is not finite")
-        array = np.asarray((rows * of_transitions).sum(1)).reshape(S, A)
+        total = np.asarray(rows.sum(1)).reshape(S, A)
+        array = np.asarray((rows * of_transitions).sum(1)).reshape(S, A) / np.where(total > 0.0, total, 1.0)
         masked = np.zeros(array.shape, bool)
     else:
         array, masked = _unmasked(R, "R")
@@ -253,7 +261,7 @@ def _of_sparse(
             raise ValueError(f"R must be [S] or [S, A] = {[S, A]} with a large sparse P, got {list(array.shape)}")
     total = np.bincount(pair, rows.data, S * A)
     positive = np.bincount(pair, rows.data != 0.0, S * A)
-    legal = ((positive > 0) & ~masked.ravel() & (array.ravel() != -np.inf)).reshape(S, A) & _as_allowed(allowed, (S, A))
+    legal = ((positive > 0) & ~masked.ravel() & (array.ravel() != -np.inf)).reshape(S, A) & as_allowed(allowed, (S, A))
     _check_every_state(legal)
     flat = legal.ravel()
     rounding = sparse_models.rounding_of(S)

@@ -18,6 +18,7 @@ from jaxtyping import Bool, Float, Int, Shaped
 from scipy import sparse
 
 from pomrl.models_and_logs import model_input, sparse_models
+from pomrl.models_and_logs.gymnasium_tables import make_environment, read_table
 from pomrl.models_and_logs.model_input import read_arrays, read_gammas, stand_ins
 from pomrl.science.mdp import LossNorm, check_gamma_eval, optimal_value
 from pomrl.science.model_axes import Axes
@@ -68,13 +69,13 @@ class Model:
         """Return optimal policies and values at discount factors; see `pomrl.plan`."""
         given, grid, place = read_gammas(gammas)
         P, R, which = self._playable()
+        if grid[-1] == 1.0 and not isinstance(P, np.ndarray):
+            P = sparse_models.dense(P)
         model_input.check_scale(R, float(grid[-1]))
         if isinstance(P, np.ndarray):
             policies, values = (of_stack[0] for of_stack in _plans(P[None], R[None], grid))
-        elif grid[-1] < 1.0:
-            policies, values = large.plan(large.by_action(P, len(self.actions)), R, grid)
         else:
-            raise ValueError("gamma = 1 must be planned with an array P [S, A, S], got a large sparse one")
+            policies, values = large.plan(large.by_action(P, len(self.actions)), R, grid)
         policies = np.take_along_axis(which, policies.T.astype(np.intp), 1).T
         return Plan(given, policies[place], values[place], self.states, self.actions)
 
@@ -131,9 +132,14 @@ class Model:
         """
         S, A = self.R.shape
         given = np.asarray(policies)
-        if given.dtype.kind == "f" and given.ndim == 3 and given.shape[1:] == (S, A):
+        if given.dtype.kind == "f":
+            if given.ndim != 3 or given.shape[1:] != (S, A):
+                raise ValueError(
+                    f"probabilities of actions must be [G, S, A], S, A = {S}, {A}, got {list(given.shape)}"
+                )
+            given = np.where((given == 0.0).all(-1, keepdims=True) & self._is_idle[:, None], np.eye(A)[0], given)
             bad = ~(given >= 0.0).all(-1) | ~(np.abs(given.sum(-1) - 1.0) <= model_input.SIX_DIGITS * A)
-            faces.refuse(bad, given.sum(-1), "policy", "is the sum of no probabilities of actions")
+            faces.refuse(bad, given.sum(-1), "the sum of policy", "must be 1, of probabilities")
             weights = given / given.sum(-1, keepdims=True)
         else:
             indices = faces.policies(given, S, A)
@@ -142,6 +148,14 @@ class Model:
             weights = np.eye(A)[indices]
         faces.refuse((weights > 0.0) & ~self.allowed, weights, "policy", "takes an action that is not allowed")
         return weights
+
+    @property
+    def _is_idle(self) -> Bool[np.ndarray, " S"]:
+        """Return where all actions are allowed and alike, so that it does not matter which one is taken."""
+        S, A = self.R.shape
+        pairs = sparse.csr_array(self.P.reshape(S * A, S) if isinstance(self.P, np.ndarray) else self.P)
+        differ = np.asarray(abs(pairs - pairs[np.repeat(np.arange(S) * A, A)]).sum(1)).reshape(S, A)
+        return np.asarray((differ == 0.0).all(1) & (self.R[:, :1] == self.R).all(1) & self.allowed.all(1))
 
 
 def _policy_value(
@@ -239,7 +253,9 @@ def plan(
         ValueError: P and R are no model, or a discount factor is wrong; the message names the first index.
     """
     if R is None:
-        return from_gymnasium(P).plan(gammas)
+        if axes is not None:
+            raise ValueError(f"axes must be those of arrays, and Gymnasium's dictionary has none, got {axes!r}")
+        return from_gymnasium(P, allowed=allowed, tolerance=tolerance).plan(gammas)
     arrays = read_arrays(P, R, axes, allowed, tolerance)
     if arrays.R.ndim == 2:
         return _make_model(arrays, None, None).plan(gammas)
@@ -286,7 +302,14 @@ def from_arrays(
     return _make_model(arrays, states, actions)
 
 
-def from_gymnasium(environment: Any, states: Names | None = None, actions: Names | None = None) -> Model:
+def from_gymnasium(
+    environment: Any,
+    states: Names | None = None,
+    actions: Names | None = None,
+    *,
+    allowed: Any = None,
+    tolerance: float | None = None,
+) -> Model:
     """Return the model of an environment with a table of transitions, such as Gymnasium's toy texts, or of the table.
 
     An episode ends on a transition whose flag is true, and nothing follows. Such transitions lead to a state that is
@@ -298,83 +321,27 @@ def from_gymnasium(environment: Any, states: Names | None = None, actions: Names
             tuples of probability, next state, reward and whether the episode ends.
         states: Names of the states; by default 0, 1, ...
         actions: Names of the actions; by default 0, 1, ...
+        allowed: Whether each pair is allowed, as in `pomrl.plan`.
+        tolerance: How far sums of probabilities may be from 1, as in `pomrl.plan`.
 
     Raises:
         ValueError: There is no such environment or table, or it is no model; the message names the first wrong entry.
     """
     table = environment
     if isinstance(environment, str):
-        table = environment = _make_environment(environment)
+        table = environment = make_environment(environment)
     if (
         not isinstance(table, Mapping | list)
         and (table := getattr(getattr(table, "unwrapped", table), "P", None)) is None
     ):
         name = type(environment).__name__
         raise ValueError(f"{name} has no table of transitions P; arrays and matrices need rewards R")
-    state, action, probability, following, reward, ends = _entries(table)
-    S, A = len(table), int(action.max(initial=-1)) + 1
-    idle = np.bincount(state, (following != state) | (reward != 0.0), S) == 0
-    extra = bool((ends & ~idle[following]).any())
-    following, total = np.where(ends & ~idle[following], S, following), S + extra
-    pair = state * A + action
-    R = np.bincount(pair, probability * reward, total * A).reshape(total, A)
-    last = np.arange(S * A, total * A)
-    places = np.concatenate([pair, last]), np.concatenate([following, np.full(len(last), S)])
-    rows = sparse.csr_array((np.concatenate([probability, np.ones(len(last))]), places), shape=(total * A, total))
-    names = range(S) if states is None else states
-    return from_arrays(rows, R, [*names, END] if extra else names, actions)
-
-
-def _make_environment(name: str) -> Any:
-    """Return the environment with this id, if Gymnasium is installed and has it."""
-    try:
-        import gymnasium
-    except ImportError as error:
-        raise ValueError(f"{name}: gymnasium is not installed; pip install 'pomrl[families]' installs it") from error
-    try:
-        return gymnasium.make(name)
-    except gymnasium.error.Error as error:
-        raise ValueError(f"{name}: {' '.join(str(error).split())}") from error
-
-
-def _entries(table: Any) -> list[np.ndarray]:
-    """Return the columns of Gymnasium's table: state, action, probability, next state, reward, end of the episode.
-
-    Raises:
-        ValueError: An entry is none; the message names the first one.
-    """
-    try:
-        outcomes = [(s, a, *outcome) for s in range(len(table)) for a in _actions(table[s]) for outcome in table[s][a]]
-        columns = list(zip(*((s, a, p, t, r, done) for s, a, p, t, r, done in outcomes), strict=True))
-    except (LookupError, TypeError, ValueError) as error:
-        raise ValueError(
-            f"P[s][a] must list tuples of probability, next state, reward and end, got others ({error})"
-        ) from error
-    if not columns:
-        raise ValueError("P[s][a] must list tuples of probability, next state, reward and end, got none")
+    rows, R, has_end = read_table(table)
     S = len(table)
-    for s, a, p, t, r, done in outcomes:
-        if not (_is_index(t, S) and _is_flag(done) and _is_index(a, None)):
-            raise ValueError(
-                f"P[{s}][{a}] has ({p!r}, {t!r}, {r!r}, {done!r}): its next state must be one of 0, ..., {S - 1}, "
-                "and its end True or False"
-            )
-    kinds = (int, int, float, int, float, bool)
-    return [np.array(column, float).astype(kind) for column, kind in zip(columns, kinds, strict=True)]
-
-
-def _actions(of_state: Any) -> Iterable[Any]:
-    """Return the actions of a state, which a dictionary has as keys."""
-    return of_state if isinstance(of_state, Mapping) else range(len(of_state))
-
-
-def _is_index(value: Any, count: int | None) -> bool:
-    is_whole = isinstance(value, int | np.integer) or (isinstance(value, float | np.floating) and value == int(value))
-    return bool(is_whole and value >= 0 and (count is None or value < count))
-
-
-def _is_flag(value: Any) -> bool:
-    return isinstance(value, bool | np.bool_) or (isinstance(value, int | float | np.number) and value in (0, 1))
+    if allowed is not None and has_end:
+        allowed = np.concatenate([model_input.as_allowed(allowed, (S, R.shape[1])), np.ones((1, R.shape[1]), bool)])
+    names = range(S) if states is None else states
+    return from_arrays(rows, R, [*names, END] if has_end else names, actions, allowed=allowed, tolerance=tolerance)
 
 
 def _make_model(arrays: model_input.Arrays, states: Names | None, actions: Names | None) -> Model:

@@ -52,6 +52,6 @@ def _squared_errors(log: Log, V: Float[np.ndarray, "K S"], gamma: float) -> Floa
     task, _, _, following = log.places
     found = log.paid + gamma * V[task, following]
     n = np.maximum(log.visits, 1)
-    total, squares = (log.sums(powers).sum(-1) for powers in (found, found**2))
+    total, squares = (log.sums_of_pairs(powers) for powers in (found, found**2))
     variance = (squares - total**2 / n).clip(0).sum(0) / np.maximum((n - 1).sum(0), 1)
     return variance / n

@@ -60,6 +60,20 @@ def is_small(rows: sparse.csr_array) -> bool:
     return 8 * S * A * S <= DENSE_BYTES and (S < large.LARGE or rows.nnz > large.SHARE * S * A * S)
 
 
+def dense(rows: sparse.csr_array) -> Float[np.ndarray, "S A S"]:
+    """Return the rows of a model as an array, for what sparse solvers do not have: gamma = 1.
+
+    Raises:
+        ValueError: The array would be larger than `DENSE_BYTES`.
+    """
+    S, A = size_of(rows)
+    if 8 * S * A * S > DENSE_BYTES:
+        raise ValueError(
+            f"gamma = 1 must be planned with fewer states, got S, A = {S}, {A}; a gamma below 1 serves any"
+        )
+    return rows.toarray().reshape(S, A, S)
+
+
 def rounding_of(S: int) -> float:
     """Return how far rounding lets the sum of a row of S entries be from 1."""
     return 64 * S * float(np.finfo(float).eps)

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from pomrl.checks import DataFile
-from pomrl.science.model_axes import Axes, states_first
+from pomrl.science.model_axes import Axes, states_first, warn
 from pomrl.science.tasks.families.family import Candidates, FiniteTasks
 
 
@@ -43,7 +43,10 @@ def _candidates(file: str, axes: Axes | None, _time: int, _size: int) -> Candida
     try:
         P = states_first(P[None] if P.ndim == 3 else P, axes) if P.ndim in (3, 4) else P
         A, S = P.shape[-2:]
-        R = R.swapaxes(-3, -2) if axes == "ass" and R.shape[-3:] == (A, S, S) else R
+        if axes == "ass" and A == S > 1 and R.shape in ((S, A), (len(P), S, A)):
+            warn(f"R has S = A = {A} and was read as R[s, a]; R.swapaxes(-2, -1) is R[a, s]")
+        elif axes == "ass" and R.shape[-3:] == (A, S, S):
+            R = R.swapaxes(-3, -2)
         return Candidates(np.arange(len(P), dtype=float), P, R)
     except ValueError as error:
         raise ValueError(f"{file}: {error}") from error

@@ -1,0 +1,88 @@
+"""Gymnasium's tables of transitions, `P[s][a]`, as sparse rows and rewards."""
+
+# SciPy's sparse matrices come without types.
+# pyright: reportMissingTypeStubs=false
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+from scipy import sparse
+
+
+def read_table(table: Any) -> tuple[sparse.csr_array, Float[np.ndarray, "S A"], bool]:
+    """Return the rows of all pairs, their rewards, and whether a state is added in which episodes end.
+
+    Raises:
+        ValueError: An entry is wrong; the message names the first one.
+    """
+    state, action, probability, following, reward, ends = _entries(table)
+    S, A = len(table), int(action.max(initial=-1)) + 1
+    idle = np.bincount(state, (following != state) | (reward != 0.0), S) == 0
+    extra = int((ends & ~idle[following]).any())
+    following, total = np.where(ends & ~idle[following], S, following), S + extra
+    pair = state * A + action
+    weight = np.bincount(pair, probability, total * A)
+    R = np.bincount(pair, probability * reward, total * A) / np.where(weight > 0.0, weight, 1.0)
+    last = np.arange(S * A, total * A)
+    places = np.concatenate([pair, last]), np.concatenate([following, np.full(len(last), S)])
+    rows = sparse.csr_array((np.concatenate([probability, np.ones(len(last))]), places), shape=(total * A, total))
+    return rows, R.reshape(total, A), bool(extra)
+
+
+def make_environment(name: str) -> Any:
+    """Return the environment with this id, if Gymnasium is installed and has it."""
+    try:
+        import gymnasium
+    except ImportError as error:
+        raise ValueError(f"{name}: gymnasium is not installed; pip install 'pomrl[families]' installs it") from error
+    try:
+        return gymnasium.make(name)
+    except gymnasium.error.Error as error:
+        raise ValueError(f"{name}: {' '.join(str(error).split())}") from error
+
+
+def _entries(table: Any) -> list[np.ndarray]:
+    """Return the columns of Gymnasium's table: state, action, probability, next state, reward, end of the episode.
+
+    Raises:
+        ValueError: An entry is none; the message names the first one.
+    """
+    if isinstance(table, Mapping) and (unknown := [name for name in table if name not in range(len(table))]):
+        raise ValueError(f"the keys of P must be the states 0, ..., {len(table) - 1}, got {unknown[0]!r}")
+    try:
+        outcomes = [(s, a, *outcome) for s in range(len(table)) for a in _actions(table[s]) for outcome in table[s][a]]
+        columns = list(zip(*((s, a, p, t, r, done) for s, a, p, t, r, done in outcomes), strict=True))
+    except (LookupError, TypeError, ValueError) as error:
+        raise ValueError(
+            f"P[s][a] must list tuples of probability, next state, reward and end, got others ({error})"
+        ) from error
+    if not columns:
+        raise ValueError("P[s][a] must list tuples of probability, next state, reward and end, got none")
+    S = len(table)
+    for s, a, p, t, r, done in outcomes:
+        if not _is_index(a, None):
+            raise ValueError(f"the keys of P[{s}] must be actions 0, 1, ..., got {a!r}; actions= names them")
+        if not (_is_index(t, S) and _is_flag(done)):
+            raise ValueError(
+                f"P[{s}][{a}] has ({p!r}, {t!r}, {r!r}, {done!r}): its next state must be one of 0, ..., {S - 1}, "
+                "and its end True or False"
+            )
+    kinds = (int, int, float, int, float, bool)
+    return [np.array(column, float).astype(kind) for column, kind in zip(columns, kinds, strict=True)]
+
+
+def _actions(of_state: Any) -> Iterable[Any]:
+    """Return the actions of a state, which a dictionary has as keys."""
+    return of_state if isinstance(of_state, Mapping) else range(len(of_state))
+
+
+def _is_index(value: Any, count: int | None) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+        return False
+    return bool(float(value).is_integer() and value >= 0 and (count is None or value < count))
+
+
+def _is_flag(value: Any) -> bool:
+    return isinstance(value, bool | np.bool_) or (isinstance(value, int | float | np.number) and value in (0, 1))
