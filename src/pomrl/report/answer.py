@@ -90,9 +90,9 @@ def table_of_main(study: Study, judgements: Judgements) -> str:
         if claim.is_main:
             under = [judgements.of(name).get(claim.id) for name in shown]
             number = next(_number(judged) for judged in reversed(under) if judged)
-            rows.append([f"{claim.title} ({claim.id})", number, *(_cell(judged, number) for judged in under)])
+            rows.append([f"{claim.title} ({claim.id})", *(_cell(judged, number) for judged in under), number])
     rows.sort(key=lambda row: row.count(""))
-    return markdown(["claim", "estimate of", *shown], rows).rstrip()
+    return markdown(["claim", *shown, "number"], rows).rstrip()
 
 
 def _number(judged: Judgement) -> str:
