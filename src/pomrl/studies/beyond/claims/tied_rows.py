@@ -82,7 +82,7 @@ def it_does_no_harm_in_fresh_families(sweep: SweepLosses) -> list[Part]:
     return _no_harm(sweep, ("maintenance", "promotions", "triage"))
 
 
-@claim("T7", "rewards_by_task", runs=RUNS, is_judged=False)
+@claim("T7", "rewards_by_task", runs=RUNS, is_judged=False, figures=("rewards_by_task",))
 def what_a_shorter_horizon_gains_where_rewards_differ(sweep: SweepLosses) -> list[Part]:
     """how much a shorter horizon gains beside a learned prior where rewards differ from task to task.
 
