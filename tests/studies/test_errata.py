@@ -205,6 +205,11 @@ def test_e7_the_bound_does_not_vanish_with_the_number_of_tasks():
     assert sp.limit((sigma + 1 / sp.sqrt(m)) / sp.sqrt(T), T, sp.oo) == 0
     assert sp.simplify(limit - (sigma + sigma**2 * sp.sqrt(m)) / (sigma**2 * m + 1)) == 0
     assert limit.subs({m: 5, sigma: sp.Rational(1, 10)}).is_positive
+    alpha = 1 / (sigma**2 * m + 1)
+    told = alpha * sigma + (1 - alpha) / sp.sqrt(m)  # the bound of an agent that is told the mean model
+    learned = sp.simplify((in_O - told) * sp.sqrt(T))
+    assert T not in learned.free_symbols  # in the paper's favour: against that agent the bound falls as 1/sqrt(T)
+    assert learned.subs({m: 5, sigma: sp.Rational(1, 10)}).is_positive
     assert sp.simplify(in_O.subs(sigma, 0) - 1 / sp.sqrt(m * T)) == 0
 
 

@@ -143,6 +143,22 @@ def learned_prior_beats_the_average_of_means(text: SweepLosses, notebook: SweepL
     return parts
 
 
+@claim("H6", "known_law", runs=100, is_judged=False, figures=("known_law",))
+def what_is_lost_by_learning_the_law(sweep: SweepLosses) -> list[Part]:
+    """how much more empirical Bayes and ada-POMRL lose than the posterior mean under the true law of mean models.
+
+    What a prior is worth: the difference as a share of the loss of `estimator=hierarchical_bayes`, at gamma_eval on
+    average over tasks. That learner knows how mean models are drawn, and not the mean model.
+    """
+    parts = []
+    for estimator, name in {"empirical_bayes": "empirical Bayes", "ada_pomrl": "ada-POMRL"}.items():
+        for sigma in SIGMAS:
+            learner, law = (sweep.at(sigma=sigma, estimator=key).regret for key in (estimator, "hierarchical_bayes"))
+            words = f"{name} less the posterior mean under the true law, relative, σ = {sigma:g}, {PAIRED}"
+            parts.append(Part(words, ratio(learner, law)))
+    return parts
+
+
 def _empirical_bayes_is_better(sweep: SweepLosses, words: str, **setting: Any) -> list[Part]:
     """Compare the regret of empirical Bayes with that of each learner of the paper in one setting."""
     regret = {name: sweep.at(**setting, estimator=name).regret for name in ("empirical_bayes", *LEARNERS)}

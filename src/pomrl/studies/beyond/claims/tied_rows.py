@@ -6,8 +6,8 @@ They were fixed when the estimator was, before there were any data of the seed o
 from collections.abc import Sequence
 
 from pomrl.studies.beyond.claims.families import FAMILIES, RUNS, cells_of, in_families, less
-from pomrl.studies.beyond.claims.horizons_and_priors import MARGIN, gains_little, no_worse_at_gamma_eval
-from pomrl.study import Part, SweepLosses, claim, no_worse
+from pomrl.studies.beyond.claims.horizons_and_priors import MARGIN, gains_little, no_worse_at_gamma_eval, relative_gain
+from pomrl.study import PAIRED, Part, SweepLosses, claim, no_worse
 
 NAMES = {"ada_pomrl": "ada-POMRL", "without_meta": "no meta-learning"}
 """The learners than which it is to be no worse."""
@@ -80,6 +80,26 @@ def it_does_no_harm_in_fresh_families(sweep: SweepLosses) -> list[Part]:
     seen the estimator.
     """
     return _no_harm(sweep, ("maintenance", "promotions", "triage"))
+
+
+@claim("T7", "rewards_by_task", runs=RUNS, is_judged=False, figures=("rewards_by_task",))
+def what_a_shorter_horizon_gains_where_rewards_differ(sweep: SweepLosses) -> list[Part]:
+    """how much a shorter horizon gains beside a learned prior where rewards differ from task to task.
+
+    Rows that move together: the gain of the best fixed gamma as a share of the loss at gamma_eval, with tariffs of each
+    customer, and with the same tariffs in all tasks.
+    """
+    rewards = {True: "rewards by task", False: "rewards shared"}
+    learners = {"tied_rows": "tied rows", "empirical_bayes": "empirical Bayes", "ada_pomrl": "ada-POMRL"}
+    return [
+        Part(
+            f"{name}, {words}, γ_eval = {gamma_eval:g}, {PAIRED}",
+            relative_gain(sweep.at(prices_differ=differ, gamma_eval=gamma_eval, estimator=estimator)),
+        )
+        for differ, words in rewards.items()
+        for gamma_eval in (0.95, 0.99)
+        for estimator, name in learners.items()
+    ]
 
 
 def _no_harm(sweep: SweepLosses, families: Sequence[str]) -> list[Part]:

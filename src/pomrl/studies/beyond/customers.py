@@ -1,0 +1,72 @@
+"""A family in which rewards differ from task to task too: batteries of customers with tariffs of their own."""
+
+from typing import Annotated
+
+import numpy as np
+from jaxtyping import Float
+from pydantic import Field
+
+from pomrl.components import Candidates, FiniteTasks
+
+_LEVELS, _WEATHERS = 6, 2
+"""Levels of charge, from empty to full, and weathers, each with prices of its own."""
+
+_PRIMES = np.array([2.0, 3.0, 5.0, 7.0, 11.0, 13.0, 17.0])
+"""Numbers with irrational roots, one for each number of a customer."""
+
+_LOWEST = np.array([0.5, 0.5, 0.5, 0.5, 0.1, 0.1, 0.6])
+_HIGHEST = np.array([3.0, 3.0, 4.0, 4.0, 0.5, 0.5, 0.95])
+"""The ranges of a customer's numbers: two prices to buy, two to sell, two chances of a change, and an efficiency."""
+
+_STORAGE, _EMPTY = 0.1, 2.0
+"""What each level of charge costs in a period, and what it costs to sell from an empty battery."""
+
+_SELLS, _LEAKS = 0.9, 0.05
+"""Probability that a sale, and that a period without one, takes a level of charge."""
+
+
+class Tariffs(FiniteTasks):
+    """Batteries of customers, who differ in prices, in the weather, and in how well the battery charges.
+
+    The state is the charge and the weather, charge * 2 + weather. Actions are to wait, to charge, and to sell. Charging
+    adds a level with the efficiency as probability, from 0.6 to 0.95. Selling takes one with 0.9, waiting with 0.05.
+    The weather changes with a probability that it has itself, from 0.1 to 0.5, independently. Buying costs 0.5 to 3 and
+    a sale earns 0.5 to 4, by the weather. A level of charge costs 0.1 a period, and a sale from an empty battery 2.
+    The numbers of customers are those of Richtmyer's sequence, multiples of roots of primes modulo 1, which fill the
+    box of these ranges evenly and need no seed.
+    """
+
+    customers: Annotated[int, Field(ge=2, le=10_000)] = 64
+    """Number of customers; a task has one of them, each with the same chance."""
+    prices_differ: bool = True
+    """Whether each customer has prices of their own; else all have the mean prices, and tasks share their rewards."""
+
+    @property
+    def size(self) -> tuple[int, int]:
+        return _LEVELS * _WEATHERS, 3
+
+    def candidate_models(self) -> Candidates:
+        customer = np.arange(1, self.customers + 1)
+        numbers = _LOWEST + (_HIGHEST - _LOWEST) * (customer[:, None] * np.sqrt(_PRIMES) % 1.0)
+        prices = numbers[:, :4] if self.prices_differ else np.broadcast_to(numbers[:, :4].mean(0), (len(customer), 4))
+        return Candidates(customer, self._models(numbers[:, 4:6], numbers[:, 6]), self._rewards(prices))
+
+    def _models(self, change: Float[np.ndarray, "k 2"], efficiency: Float[np.ndarray, " k"]) -> np.ndarray:
+        """Return the transition probabilities, [k, S, A, S]: those of the charge times those of the weather."""
+        k, level, weather = len(change), np.arange(_LEVELS), np.arange(_WEATHERS)
+        weathers = np.zeros((k, _WEATHERS, _WEATHERS))
+        weathers[:, weather, weather] = 1.0 - change
+        weathers[:, weather, 1 - weather] = change
+        charges = np.zeros((k, _LEVELS, self.size[1], _LEVELS))
+        for action, (step, chance) in enumerate([(-1, _LEAKS), (1, efficiency[:, None]), (-1, _SELLS)]):
+            charges[:, level, action, level] += 1.0 - chance
+            charges[:, level, action, np.clip(level + step, 0, _LEVELS - 1)] += chance
+        S, A = self.size
+        return np.einsum("klam,kwv->klwamv", charges, weathers).reshape(k, S, A, S)
+
+    def _rewards(self, prices: Float[np.ndarray, "k 4"]) -> Float[np.ndarray, "k S A"]:
+        """Return the rewards of customers with these prices, to buy and then to sell in each weather."""
+        level, weather = np.divmod(np.arange(self.size[0]), _WEATHERS)
+        buy, sell = prices[:, :_WEATHERS][:, weather], prices[:, _WEATHERS:][:, weather]
+        trade = np.stack([np.zeros_like(buy), -buy, np.where(level > 0, sell, -_EMPTY)], axis=-1)
+        return trade - _STORAGE * level[:, None]

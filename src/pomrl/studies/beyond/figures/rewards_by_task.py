@@ -1,0 +1,27 @@
+"""Rewards that differ from task to task.
+
+The planning loss against the discount factor, on average over tasks, with customers who have batteries of their own.
+
+Their models differ from task to task. In (a) and (c) so do their rewards, since each customer has prices of their own;
+in (b) and (d) all have the mean prices. Losses are judged at γ_eval, the largest discount factor of each panel. Bands
+show one standard error.
+"""
+
+from pomrl.studies.pomrl.averages import average_of_first
+from pomrl.study import AVERAGE_LOSS, Panel, PanelGrid, of_estimators
+
+LEARNERS = ("ada_pomrl", "empirical_bayes", "tied_rows")
+
+TASKS = 15
+"""The number of tasks of the sweep."""
+
+REWARDS = {True: "own prices", False: "mean prices"}
+
+
+def _panel(gamma_eval: float, *, differ: bool) -> Panel:
+    setting = {"task_distribution.prices_differ": differ, "gamma_eval": gamma_eval}
+    series = of_estimators("rewards_by_task", setting, LEARNERS, average_of_first(TASKS))
+    return Panel(f"{REWARDS[differ]}, γ_eval = {gamma_eval:g}", series, "gamma", "se", label=AVERAGE_LOSS)
+
+
+FIGURE = PanelGrid([[_panel(gamma_eval, differ=differ) for differ in REWARDS] for gamma_eval in (0.95, 0.99)])
