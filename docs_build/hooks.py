@@ -6,6 +6,7 @@ in the site are short.
 
 import re
 import sys
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from xml.etree.ElementTree import Element
@@ -17,11 +18,14 @@ from markdown.inlinepatterns import InlineProcessor
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.plugins import event_priority
 from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+from mkdocs.utils import get_relative_url
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))  # as for python -m mkdocs; the program mkdocs does not add this folder
 
-from docs_build.generated import PAGES, SOURCE  # noqa: E402 (found by the line above)
+from docs_build import code, paper  # noqa: E402 (found by the line above)
+from docs_build.generated import PAGES, SOURCE  # noqa: E402
 
 OF_PAPER = ("ledger.yaml", "variants.py", "digitised.csv", "pages/notebook_loss.csv")
 
@@ -43,6 +47,7 @@ ADDRESSES = {
     r"docs/(.+)\.md": r"\1.html",
     r"src/pomrl/studies/(\w+)/pages/(.+)\.md": r"studies/\1/\2.html",
     r"(.+)\.md": r"\1.html",
+    r"(?:src/)?(.+)\.py": r"code/\1.html",
 }
 """The addresses of pages, by the patterns of their paths. The first pattern that matches counts."""
 
@@ -63,10 +68,16 @@ def on_config(config: MkDocsConfig) -> None:
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Return the files of the site: the theme's, the repository's under their paths there, and the pages of code."""
     of_theme = [file for file in files if file.src_dir != config.docs_dir]
-    paths = sorted(path.relative_to(ROOT).as_posix() for path in chain(*map(ROOT.glob, SOURCES)))
-    ours = [File(path, str(ROOT), config.site_dir, use_directory_urls=False, dest_uri=address(path)) for path in paths]
+    shown = {path.relative_to(ROOT).as_posix() for path in chain(*map(ROOT.glob, SOURCES))} | paper.sources()
+    ours = [file_of(path, config) for path in sorted(shown)]
     made = [File.generated(config, path, content=page()) for path, page in PAGES.items()]
     return Files([*of_theme, *ours, *made])
+
+
+def file_of(path: str, config: MkDocsConfig) -> File:
+    """Return a file of the repository: a page of its lines if it is code, and else as it is."""
+    cls, where = (code.CodeFile if path.endswith(".py") else File), address(path)
+    return cls(path, str(ROOT), config.site_dir, use_directory_urls=False, dest_uri=where)
 
 
 def address(path: str) -> str:
@@ -75,6 +86,14 @@ def address(path: str) -> str:
         if match := re.fullmatch(pattern, path):
             return match.expand(short)
     return path
+
+
+def on_page_content(html: str, page: Page, **_: object) -> str:
+    """Let numbers of the paper in docstrings and code, such as `Eq. 4`, lead to their rows of the page."""
+    if not page.url.startswith(("reference/", "code/", "configuration.html")):
+        return html
+    to = get_relative_url(address(paper.PAGE.relative_to(ROOT).as_posix()), page.url)
+    return code.outside_links(html, partial(paper.linked_labels, page=to))
 
 
 def on_post_page(output: str, **_: object) -> str:
