@@ -8,7 +8,7 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
-LINK_OR_TAG = re.compile(r"(<a\b.*?</a>|<[^>]*>)", flags=re.DOTALL)
+LINK_OR_TAG = re.compile(r"(<a\b.*?</a>|<script\b.*?</script>|<[^>]*>)", flags=re.DOTALL)
 """What stays as it is where text becomes links."""
 
 

@@ -54,6 +54,9 @@ ADDRESSES = {
 UNUSED = ("assets/javascripts/lunr", "sitemap.xml", "sitemap.xml.gz", "search/search_index.json")
 """What the theme writes and nothing reads from a disk: languages, maps with the date, the index for servers."""
 
+OF_THE_PAPER = ("reference/", "code/", "configuration.html", "studies/pomrl/")
+"""How the addresses of pages begin whose numbers of equations and theorems are those of the paper."""
+
 LONG = 40
 """The characters of a formula in a sentence above which it may be wider than a phone, so that it is scrolled there."""
 
@@ -89,8 +92,8 @@ def address(path: str) -> str:
 
 
 def on_page_content(html: str, page: Page, **_: object) -> str:
-    """Let numbers of the paper in docstrings and code, such as `Eq. 4`, lead to their rows of the page."""
-    if not page.url.startswith(("reference/", "code/", "configuration.html")):
+    """Let numbers of the paper, such as `Eq. 4`, lead to their rows of its page."""
+    if not page.url.startswith(OF_THE_PAPER):
         return html
     to = get_relative_url(address(paper.PAGE.relative_to(ROOT).as_posix()), page.url)
     return code.outside_links(html, partial(paper.linked_labels, page=to))
