@@ -36,7 +36,7 @@ def numbered_lines(text: str) -> str:
     return "\n".join(f'<span id="L{number}">{line}</span>' for number, line in enumerate(lines, start=1))
 
 
-def outside_links(html: str, change: Callable[[str], str]) -> str:
-    """Return HTML with its text changed, but for that of links."""
+def change_text(html: str, change: Callable[[str], str]) -> str:
+    """Change the text of HTML, but for that of links and programs."""
     parts = LINK_OR_TAG.split(html)
     return "".join(part if LINK_OR_TAG.match(part) else change(part) for part in parts)

@@ -96,7 +96,7 @@ def on_page_content(html: str, page: Page, **_: object) -> str:
     if not page.url.startswith(OF_THE_PAPER):
         return html
     to = get_relative_url(address(paper.PAGE.relative_to(ROOT).as_posix()), page.url)
-    return code.outside_links(html, partial(paper.linked_labels, page=to))
+    return code.change_text(html, partial(paper.link_labels, page=to))
 
 
 def on_post_page(output: str, **_: object) -> str:

@@ -43,6 +43,13 @@ to the proof that holds (theory) and to the errors in the printed one (E..).
 `python -m docs_build.paper` makes this page from `src/pomrl/studies/pomrl/paper.csv`.
 """
 
+OF_FIGURES = """`pomrl figures pomrl 4` draws Figure 4. The files `authors_figure_*.py` beside its file draw
+the figures from what the authors' notebook computes. `reading=printed`, `reading=repaired` and `reading=computed` set
+all keys of the three [readings](../src/pomrl/studies/pomrl/pages/readings.md), and
+[variants.py](../src/pomrl/studies/pomrl/variants.py) has them by name.
+"""
+"""What stands above the table of figures."""
+
 
 def page() -> str:
     """Return the page."""
@@ -60,7 +67,7 @@ def page() -> str:
         "Equations": place_table(equations, judged),
         "Algorithms": place_table(algorithms, judged),
         "Others": place_table(others, judged),
-        "Figures": figure_table(figures, judged),
+        "Figures": f"{OF_FIGURES}\n{figure_table(figures, judged)}",
         "Claims": f"{SELECTED}\n\n{claim_table(places, figures, judged)}",
     }
     return "\n".join([head, *(f"## {title}\n\n{table}" for title, table in sections.items())])
@@ -88,11 +95,11 @@ def place_table(places: Sequence[dict[str, str]], judged: Judgements) -> str:
     """Return a table of places in the paper."""
     rows = [
         [
-            named(place),
+            place_cell(place),
             place["what"].replace("|", "\\|"),
             ", ".join(one_file_link(marker) for marker in split(place["one_file"])),
             ", ".join(code_link(name) for name in split(place["library"])),
-            "; ".join(filter(None, [verdict(place, judged), ", ".join(map(section_link, split(place["pages"])))])),
+            "; ".join(filter(None, [verdict_cell(place, judged), ", ".join(map(section_link, split(place["pages"])))])),
         ]
         for place in places
     ]
@@ -108,7 +115,7 @@ def figure_table(figures: Sequence[Figure], judged: Judgements) -> str:
             ", ".join(one_file_link(marker) for marker in markers_of(figure)),
             code_link(name_of(figure)),
             ", ".join(experiment_link(sweep) for sweep in figure.sweeps),
-            ", ".join(signs(claim.id, judged) for claim in claims_of(PAPER) if figure.name in claim.figures),
+            ", ".join(claim_link(claim.id, judged) for claim in claims_of(PAPER) if figure.name in claim.figures),
         ]
         for figure in figures
     ]
@@ -141,7 +148,7 @@ def split(cell: str) -> list[str]:
     return [entry for entry in cell.split("; ") if entry]
 
 
-def named(place: dict[str, str]) -> str:
+def place_cell(place: dict[str, str]) -> str:
     """Return the numbers of a place in the paper, which links lead to, and its section."""
     labels = split(place["place"])
     anchors = "".join(f'<a id="{anchor(label)}"></a>' for label in labels)
@@ -153,14 +160,15 @@ def anchor(label: str) -> str:
     return label.lower().replace(". ", "-").replace(".", "-").replace(" ", "-")
 
 
-def labels() -> dict[str, str]:
+@cache
+def anchors_of_labels() -> dict[str, str]:
     """Return the anchors on the page by the numbers of the paper."""
     return {label: anchor(label) for place in read_places() for label in split(place["place"])}
 
 
-def linked_labels(text: str, page: str) -> str:
+def link_labels(text: str, page: str) -> str:
     """Return HTML without tags in which numbers of the paper are links to their rows of the page."""
-    anchors = labels()
+    anchors = anchors_of_labels()
 
     def link(match: re.Match[str]) -> str:
         kind = "Alg." if match[1].startswith("Algorithm") else match[1]
@@ -170,13 +178,13 @@ def linked_labels(text: str, page: str) -> str:
     return LABEL.sub(link, text)
 
 
-def verdict(place: dict[str, str], judged: Judgements) -> str:
-    """Return the verdicts on the claims about a place, or what it is if nothing is claimed of it."""
-    claims = ", ".join(signs(id, judged) for id in split(place["claims"]))
+def verdict_cell(place: dict[str, str], judged: Judgements) -> str:
+    """Return what a place is where that is said, and links to the claims about it with their verdicts."""
+    claims = ", ".join(claim_link(id, judged) for id in split(place["claims"]))
     return "; ".join(filter(None, [place["kind"], claims]))
 
 
-def signs(id: str, judged: Judgements) -> str:
+def claim_link(id: str, judged: Judgements) -> str:
     """Return a link to a claim, with the signs of its verdicts."""
     return f"[{id}](#{anchor(id)}) {signs_of(id, judged)}"
 
@@ -204,7 +212,7 @@ def name_of(figure: Figure) -> str:
     """Return the dotted name of the function that draws a figure, or of its panels."""
     module = figure.module.removeprefix("pomrl.")
     path, _ = split_name(f"{module}.FIGURE")
-    is_function = any(figure.name in defined_by(node) for node in parsed(path).body)
+    is_function = any(figure.name in defined_names(node) for node in parse_file(path).body)
     return f"{module}.{figure.name if is_function else 'FIGURE'}"
 
 
@@ -260,7 +268,7 @@ def line_of(path: Path, names: Sequence[str], content: str) -> int:
 
 
 @cache
-def parsed(path: Path) -> ast.Module:
+def parse_file(path: Path) -> ast.Module:
     """Return the syntax tree of a file."""
     return ast.parse(path.read_text("utf-8"))
 
@@ -271,9 +279,9 @@ def member(path: Path, names: Sequence[str]) -> ast.stmt:
     Raises:
         LookupError: No statement does.
     """
-    body, found = parsed(path).body, None
+    body, found = parse_file(path).body, None
     for name in names:
-        found = next((node for node in body if name in defined_by(node)), None)
+        found = next((node for node in body if name in defined_names(node)), None)
         if found is None:
             raise LookupError(f"{path.name} must define {'.'.join(names)}")
         body = getattr(found, "body", [])
@@ -281,7 +289,7 @@ def member(path: Path, names: Sequence[str]) -> ast.stmt:
     return found
 
 
-def defined_by(node: ast.stmt) -> list[str]:
+def defined_names(node: ast.stmt) -> list[str]:
     """Return the names that a statement defines."""
     if isinstance(node, ast.FunctionDef | ast.ClassDef):
         return [node.name]

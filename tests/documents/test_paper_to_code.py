@@ -130,11 +130,11 @@ def test_verdicts_are_the_published_ones() -> None:
     ],
 )
 def test_numbers_of_the_paper_become_links(text: str, linked: str) -> None:
-    assert paper.linked_labels(text, "p") == linked
+    assert paper.link_labels(text, "p") == linked
 
 
 @contextmanager
-def recorded() -> Iterator[set[CodeType]]:
+def record_calls() -> Iterator[set[CodeType]]:
     """Yield the set of the functions that are executed."""
     codes: set[CodeType] = set()
 
@@ -197,7 +197,7 @@ def codes_of(address: str) -> set[CodeType]:
 
 def test_every_address_is_executed_by_an_experiment_a_claim_or_a_figure() -> None:
     registered = {simulation.function.__code__ for simulation in SIMULATIONS.values()}
-    with recorded() as executed:
+    with record_calls() as executed:
         simulate_each_kind()
         judge_each_claim()
         draw_bounds()
