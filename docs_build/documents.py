@@ -3,7 +3,8 @@
 What is stored becomes the published answer: the table of judgements and the pages in the folder of each study, and
 README.md and other documents, which look numbers up in that table (`pomrl.report.lookups`). Results that are
 provisional or old are not published. With --pictures, the small pictures of README.md and of the page of results are
-drawn instead, into outputs/readme. The reference of all keys is made by python -m docs_build.configuration.
+drawn instead, into outputs/readme. The reference of all keys is made by python -m docs_build.configuration,
+and the page from the paper to the code by python -m docs_build.paper.
 """
 
 from pathlib import Path

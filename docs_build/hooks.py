@@ -6,6 +6,7 @@ in the site are short.
 
 import re
 import sys
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from xml.etree.ElementTree import Element
@@ -17,11 +18,14 @@ from markdown.inlinepatterns import InlineProcessor
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.plugins import event_priority
 from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+from mkdocs.utils import get_relative_url
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))  # as for python -m mkdocs; the program mkdocs does not add this folder
 
-from docs_build.generated import PAGES, SOURCE  # noqa: E402 (found by the line above)
+from docs_build import code, paper  # noqa: E402 (found by the line above)
+from docs_build.generated import PAGES, SOURCE  # noqa: E402
 
 OF_PAPER = ("ledger.yaml", "variants.py", "digitised.csv", "pages/notebook_loss.csv")
 
@@ -43,11 +47,15 @@ ADDRESSES = {
     r"docs/(.+)\.md": r"\1.html",
     r"src/pomrl/studies/(\w+)/pages/(.+)\.md": r"studies/\1/\2.html",
     r"(.+)\.md": r"\1.html",
+    r"(?:src/)?(.+)\.py": r"code/\1.html",
 }
 """The addresses of pages, by the patterns of their paths. The first pattern that matches counts."""
 
 UNUSED = ("assets/javascripts/lunr", "sitemap.xml", "sitemap.xml.gz", "search/search_index.json")
 """What the theme writes and nothing reads from a disk: languages, maps with the date, the index for servers."""
+
+OF_THE_PAPER = ("reference/", "code/", "configuration.html", "studies/pomrl/")
+"""How the addresses of pages begin whose numbers of equations and theorems are those of the paper."""
 
 LONG = 40
 """The characters of a formula in a sentence above which it may be wider than a phone, so that it is scrolled there."""
@@ -63,10 +71,16 @@ def on_config(config: MkDocsConfig) -> None:
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Return the files of the site: the theme's, the repository's under their paths there, and the pages of code."""
     of_theme = [file for file in files if file.src_dir != config.docs_dir]
-    paths = sorted(path.relative_to(ROOT).as_posix() for path in chain(*map(ROOT.glob, SOURCES)))
-    ours = [File(path, str(ROOT), config.site_dir, use_directory_urls=False, dest_uri=address(path)) for path in paths]
+    shown = {path.relative_to(ROOT).as_posix() for path in chain(*map(ROOT.glob, SOURCES))} | paper.sources()
+    ours = [file_of(path, config) for path in sorted(shown)]
     made = [File.generated(config, path, content=page()) for path, page in PAGES.items()]
     return Files([*of_theme, *ours, *made])
+
+
+def file_of(path: str, config: MkDocsConfig) -> File:
+    """Return a file of the repository: a page of its lines if it is code, and else as it is."""
+    cls, where = (code.CodeFile if path.endswith(".py") else File), address(path)
+    return cls(path, str(ROOT), config.site_dir, use_directory_urls=False, dest_uri=where)
 
 
 def address(path: str) -> str:
@@ -75,6 +89,14 @@ def address(path: str) -> str:
         if match := re.fullmatch(pattern, path):
             return match.expand(short)
     return path
+
+
+def on_page_content(html: str, page: Page, **_: object) -> str:
+    """Let numbers of the paper, such as `Eq. 4`, lead to their rows of its page."""
+    if not page.url.startswith(OF_THE_PAPER):
+        return html
+    to = get_relative_url(address(paper.PAGE.relative_to(ROOT).as_posix()), page.url)
+    return code.change_text(html, partial(paper.link_labels, page=to))
 
 
 def on_post_page(output: str, **_: object) -> str:

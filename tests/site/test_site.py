@@ -24,8 +24,11 @@ from pomrl.drawing.figure import figures_of
 
 pytestmark = pytest.mark.slow
 
-PAGES = ("index.html", "studies/pomrl/theory.html", "reference/bounds.html", "reference/commands.html", "gallery.html")
-"""A page of each kind: prose, formulas, docstrings, commands, and pictures."""
+PAGES = (
+    *("index.html", "studies/pomrl/theory.html", "reference/bounds.html", "reference/commands.html", "gallery.html"),
+    *("paper-to-code.html", "code/pomrl/science/algorithm.html"),
+)
+"""A page of each kind: prose, formulas, docstrings, commands, pictures, a wide table, and code."""
 
 WIDTHS = (390, 1280)
 
@@ -113,6 +116,21 @@ def test_formulas_are_formulas(texts: dict[Path, str], site: Path) -> None:
     text = texts[site / "studies" / "pomrl" / "theory.html"]
     assert text.count("<math") > 200
     assert "$" not in re.sub(r"<code.*?</code>|<script.*?</script>", "", text, flags=re.DOTALL)
+
+
+def test_numbers_of_the_paper_lead_to_its_page_and_back(texts: dict[Path, str], site: Path) -> None:
+    assert '(<a href="../paper-to-code.html#eq-4">Eq. 4</a>)' in texts[site / "reference" / "components.html"]
+    assert '(<a href="../paper-to-code.html#theorem-3">Theorem 3</a>)' in texts[site / "reference" / "bounds.html"]
+    rows = texts[site / "paper-to-code.html"].split("<tr>")
+    row = next(row for row in rows if 'id="eq-4"' in row)
+    link = re.search(r'href="(code/pomrl/science/algorithm.html)#(L\d+)"', row)
+    assert link
+    line = next(line for line in texts[site / link[1]].splitlines() if f'id="{link[2]}"' in line)
+    assert text_of(line).startswith("P_hat = (1 - alpha)[..., None] * own.P_bar # Eq. 4:")
+    assert '<a href="../../../paper-to-code.html#eq-4">Eq. 4</a>' in line
+    other = texts[site / "studies" / "jiang2015" / "notes.html"]
+    assert "Theorem 2" in other
+    assert "paper-to-code.html#theorem" not in other
 
 
 def test_the_words_of_the_project_are_the_glossary(texts: dict[Path, str], site: Path) -> None:
