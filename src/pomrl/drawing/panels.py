@@ -15,6 +15,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 
 from pomrl.drawing.drawing import Drawing, Series
+from pomrl.drawing.files import picture
 from pomrl.drawing.notes import CHARACTERS_PER_INCH, LINE_HEIGHT, MOST_BANDS, annotate
 from pomrl.drawing.style import BAND_OPACITY, EDGE_OPACITY, Look
 from pomrl.results.stored_sweeps import StoredSweeps
@@ -37,13 +38,26 @@ MOST_MARKERS = 15
 LABELS_WIDTH = 5
 """The number of characters of a title that would fit above the ticks and the label at the left of a panel."""
 
+PIXELS_PER_INCH = 100
+"""The size of pictures in a notebook."""
+
 HANDLE_WIDTH = 5
 """The width of the line or marker of a legend's entry and of the space around it, in characters."""
 
 
+class DisplayedFigure(Figure):
+    """A figure of which a notebook shows the picture, without a magic."""
+
+    def _repr_png_(self) -> tuple[bytes, dict[str, int]]:
+        """Return the picture, and its size on the page, which is half of its pixels."""
+        width, height = self.get_size_inches() * PIXELS_PER_INCH
+        content = picture(self, "png", dpi=2 * PIXELS_PER_INCH)
+        return content, {"width": round(width), "height": round(height)}
+
+
 def blank(width: float, height: float) -> Figure:
     """Return an empty figure of this size in inches; it belongs to no window and to no global state of matplotlib."""
-    figure = Figure(figsize=(width, height), layout=ConstrainedLayoutEngine(w_pad=0.07))
+    figure = DisplayedFigure(figsize=(width, height), layout=ConstrainedLayoutEngine(w_pad=0.07))
     FigureCanvasAgg(figure)
     return figure
 
