@@ -16,8 +16,8 @@ from matplotlib.lines import Line2D
 
 from pomrl.drawing.drawing import Drawing, Series
 from pomrl.drawing.files import picture
-from pomrl.drawing.notes import CHARACTERS_PER_INCH, LINE_HEIGHT, MOST_BANDS, annotate
-from pomrl.drawing.style import BAND_OPACITY, EDGE_OPACITY, Look
+from pomrl.drawing.notes import CHARACTERS_PER_INCH, LINE_HEIGHT, annotate
+from pomrl.drawing.style import BAND_OPACITY, EDGE_OPACITY, MOST_BANDS, Look
 from pomrl.results.stored_sweeps import StoredSweeps
 
 LOSS = "Planning loss"
@@ -62,9 +62,15 @@ def blank(width: float, height: float) -> Figure:
     return figure
 
 
-def grid_of_panels(figure: FigureBase, rows: int, columns: int, *, share_y: bool = False) -> list[list[Axes]]:
-    """Add rows of axes to a figure or a part of it; with `share_y` each row shares its vertical axis."""
-    axes = figure.subplots(rows, columns, squeeze=False, sharey="row" if share_y else "none")
+def grid_of_panels(
+    figure: FigureBase, rows: int, columns: int, *, share_y: bool = False, heights: Sequence[float] | None = None
+) -> list[list[Axes]]:
+    """Add rows of axes to a figure or a part of it; with `share_y` each row shares its vertical axis.
+
+    The edges of panels below each other are aligned, and `heights` are the relative heights of the rows.
+    """
+    share = "row" if share_y else "none"
+    axes = figure.subplots(rows, columns, squeeze=False, sharey=share, height_ratios=heights)
     for ax in axes.flat:
         ax.spines[["top", "right"]].set_visible(False)
     return [list(row) for row in axes]

@@ -48,6 +48,10 @@ MARKERS = "ovsD^P*Xh"
 """Markers of options whose file names none."""
 
 
+MOST_BANDS = 4
+"""The number of curves of a panel above which only the first, the middle and the last one have a band."""
+
+
 def look(option: str, group: str = "estimator", stored: Mapping[str, Any] | None = None) -> Look:
     """Return how an option is drawn everywhere: as `looks.yaml` says, or else as follows from its name.
 
