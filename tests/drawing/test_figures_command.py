@@ -12,7 +12,8 @@ from tests.support.shipped import FIGURES
 
 from pomrl import store
 from pomrl.commands import figures as figures_command
-from pomrl.configuration.study import find
+from pomrl.configuration.study import Study, find, shipped_studies
+from pomrl.drawing.figure import figures_of, title_of
 from pomrl.drawing.figures_of_study import Selection, files_of
 from pomrl.store import StoredExperiment
 from pomrl.store.derived import DerivedFiles
@@ -78,6 +79,13 @@ def test_both_versions_of_a_figure_are_drawn_unless_one_is_named(
     monkeypatch.setattr(store, "all_experiments", lambda: [StoredExperiment(Path("any"))])
     assert call(figures_command, *arguments)[0] == 0
     assert [name for selection in asked for name in selection.names] == expected
+
+
+@pytest.mark.parametrize("study", shipped_studies(), ids=lambda study: study.name)
+def test_no_two_figures_of_a_study_have_one_title(study: Study) -> None:
+    titles = [title_of(figure.docstring) for figure in figures_of(study)]
+    assert len({*titles}) == len(titles)
+    assert ("How much similarity matters, as the authors computed it" in titles) is (study.name == "pomrl")
 
 
 def test_small_pictures_are_written_apart_with_what_renews_them(empty_outputs: Path) -> None:
