@@ -108,8 +108,9 @@ def test_an_older_class_keeps_its_digest_and_one_made_of_it_has_its_code(
     of_other = source_digest(session.Other)
     cell(MINE.replace("1.0 - w", "1.0 - 0.5 * w"))
     assert source_digest(older) == before != digest()
+    mixed = source_digest(session.Other)  # of the older class, whose name another has by now
     cell("class Other(Mine):\n    def twice(self):\n        return 2 * self.c\n")
-    assert source_digest(session.Other) != of_other
+    assert len({of_other, mixed, source_digest(session.Other)}) == 3
 
 
 def test_helpers_below_decorators_count(digest: Callable[[], str], cell: Cell) -> None:
