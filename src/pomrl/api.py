@@ -26,7 +26,8 @@ from pomrl.results.stored_sweeps import concatenate, load_sweep
 from pomrl.results.summary_tables import summarise
 from pomrl.running.plan import estimate, plan, refuse_what_takes_long
 from pomrl.running.work import refuse_failures, work
-from pomrl.store import StoreError
+from pomrl.science.problem import components
+from pomrl.store import StoreError, notebook_code
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -87,6 +88,7 @@ def run(
         raise ConfigError(f"{next(iter(settings))}: a composed configuration must have all settings; set it there")
     sources = _sources(config_dir)
     experiment = _from_settings(settings, sources) if config is None else _from_config(config, sources)
+    notebook_code.mark(components(experiment.problem, experiment.method).values())
     _compute_experiments([experiment], report)
     return _with_attrs(store.load(experiment, experiment.request.runs), experiment, gamma)
 

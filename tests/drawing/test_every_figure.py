@@ -86,7 +86,7 @@ def test_it_can_be_read_and_nothing_is_over_something_else(name: str, drawings: 
     figure = drawings[name].figure
     assert figure.get_figwidth() <= 5.5
     with context():
-        ink = imread(BytesIO(picture(drawings[name], "png", dpi=100)))[..., :3] < 1
+        ink = imread(BytesIO(picture(drawings[name].figure, "png", dpi=100)))[..., :3] < 1
     assert not any(edge.any() for edge in (ink[0], ink[-1], ink[:, 0], ink[:, -1]))
     assert all(float(text.get_fontsize()) >= 7.0 for text in texts_of(figure))
     legends = [one for one in figure.findobj(Legend) if isinstance(one, Legend)]
@@ -135,7 +135,7 @@ def test_a_single_run_is_drawn_and_without_any_there_is_no_figure(name: str, one
 def test_same_tables_same_picture_and_data(name: str, drawings: Drawings, sweeps: StoredSweeps) -> None:
     made = make_sweeps()
     drawn = FIGURES[name].draw(Lazy(sweeps, lambda sweep: made[sweep] if sweep in made else sweeps[sweep]))
-    assert picture(drawings[name], "png", dpi=60) == picture(drawn, "png", dpi=60)
+    assert picture(drawings[name].figure, "png", dpi=60) == picture(drawn.figure, "png", dpi=60)
     pd.testing.assert_frame_equal(drawings[name].data, drawn.data, check_exact=True)
 
 

@@ -85,11 +85,11 @@ def test_sidecars_that_are_damaged_or_old_are_refused(tmp_path: Path, content: s
 
 def test_pdf_files_have_truetype_fonts_whose_subsets_do_not_depend_on_files_written_before() -> None:
     subset = _backend_pdf_ps.get_glyphs_subset
-    first, other, again = (picture(_text(words), "pdf") for words in ("γ of 1", "Losses, Δ", "γ of 1"))
+    first, other, again = (picture(_text(words).figure, "pdf") for words in ("γ of 1", "Losses, Δ", "γ of 1"))
     assert _backend_pdf_ps.get_glyphs_subset is subset
     assert first == again != other
     fonts._subset.cache_clear()
-    assert picture(_text("γ of 1"), "pdf") == first
+    assert picture(_text("γ of 1").figure, "pdf") == first
     assert b"/CIDFontType2" in first
     assert b"/Type3" not in first
 

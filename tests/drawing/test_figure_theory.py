@@ -14,7 +14,7 @@ from pomrl.studies.pomrl.figures import bounds
 
 def test_measured_regret_and_its_bound_against_the_number_of_tasks(drawings, tables):
     for index, sigma in enumerate((0.0, 0.01, 0.03)):
-        ax = drawings["average_regret"].figure.axes[index]
+        ax = drawings["average_regret"].figure.axes[3 + index]
         rows = choose(tables["theory"], sigma=sigma, batches="m100000_T30", gamma=0.9)
         assert_drawn(ax, "POMRL(σ)", "task", band(running_average(rows), ["task"], "y", kind="se"))
         problem = bounds.problem(sigma, 100_000, 30)
@@ -30,9 +30,16 @@ def test_measured_regret_and_its_bound_against_the_number_of_tasks(drawings, tab
 
 def test_measured_regret_against_gamma(drawings, tables):
     for index, batches in enumerate(("m5_T5", "m20_T5", "m5_T30")):
-        ax = drawings["average_regret"].figure.axes[3 + index]
+        ax = drawings["average_regret"].figure.axes[6 + index]
         rows = average_of_first(choose(tables["theory"], sigma=0.01, batches=batches), BATCHES[batches])
         assert_drawn(ax, "POMRL(σ)", "gamma", band(rows, ["gamma"], "y", kind="se"))
+
+
+def test_panels_of_the_measured_regret_are_aligned(drawings):
+    places = np.array([ax.get_position().get_points().ravel() for ax in drawings["average_regret"].figure.axes])
+    rows, columns = places.reshape(3, 3, 4)[..., [1, 3]], places.reshape(3, 3, 4)[..., [0, 2]]
+    np.testing.assert_allclose(rows - rows[:, :1], 0.0, atol=1e-12)
+    np.testing.assert_allclose(columns - columns[:1], 0.0, atol=1e-12)
 
 
 def test_problems_are_those_of_the_sweep():

@@ -12,8 +12,9 @@ from tests.support.shipped import FIGURES
 
 from pomrl import store
 from pomrl.commands import figures as figures_command
-from pomrl.configuration.study import find
-from pomrl.drawing.figures_of_study import Selection
+from pomrl.configuration.study import Study, find, shipped_studies
+from pomrl.drawing.figure import figures_of, title_of
+from pomrl.drawing.figures_of_study import Selection, files_of
 from pomrl.store import StoredExperiment
 from pomrl.store.derived import DerivedFiles
 
@@ -64,6 +65,7 @@ def versions_of(*names: str) -> list[str]:
     [
         (["pomrl", "planning_omrl"], ["planning_omrl", "planning_omrl_intervals"]),
         (["pomrl", "planning_omrl_intervals", "upper_bound"], ["planning_omrl_intervals", "upper_bound"]),
+        (["pomrl", "figure_4_planning_omrl", "upper_bound"], ["planning_omrl", "upper_bound"]),
         (["pomrl", "3"], versions_of("pomrl_vs_adapomrl", "authors_pomrl_vs_adapomrl")),
         (["pomrl", "F1", "planning_omrl"], versions_of("dirichlet_task_dist", "planning_omrl")),
         (["beyond"], of_study("beyond")),
@@ -77,6 +79,13 @@ def test_both_versions_of_a_figure_are_drawn_unless_one_is_named(
     monkeypatch.setattr(store, "all_experiments", lambda: [StoredExperiment(Path("any"))])
     assert call(figures_command, *arguments)[0] == 0
     assert [name for selection in asked for name in selection.names] == expected
+
+
+@pytest.mark.parametrize("study", shipped_studies(), ids=lambda study: study.name)
+def test_no_two_figures_of_a_study_have_one_title(study: Study) -> None:
+    titles = [title_of(figure.docstring) for figure in figures_of(study)]
+    assert len({*titles}) == len(titles)
+    assert ("How much similarity matters, as the authors computed it" in titles) is (study.name == "pomrl")
 
 
 def test_small_pictures_are_written_apart_with_what_renews_them(empty_outputs: Path) -> None:
@@ -102,7 +111,7 @@ def test_no_picture_of_a_document_is_stale(name: str) -> None:
     record = DerivedFiles(PICTURES / f"{name}.json")
     assert record.fault() is None
     said, study = record.read_sidecar(), find(README[name])
-    drawn = ROOT / "outputs/studies" / study.name / "figures" / f"{name}.csv"
+    drawn = ROOT / "outputs/studies" / study.name / "figures" / f"{files_of(study, name)}.csv"
     if drawn.exists() and pd.read_csv(drawn)["n"].max() == said["runs"]:
         assert hashlib.sha256(drawn.read_bytes()).hexdigest() == said["values"], f"{name} is stale; {said['command']}"
     for page in DOCUMENTS:

@@ -13,7 +13,7 @@ from pomrl.configuration.study import Study, find
 from pomrl.configuration.sweeps import Setting
 from pomrl.configuration.variants import of_keys
 from pomrl.drawing import figures_of_study
-from pomrl.drawing.figures_of_study import Outcome, Selection, draw, versions
+from pomrl.drawing.figures_of_study import Outcome, Selection, draw, files_of, versions
 from pomrl.drawing.files import Sidecar
 
 pytestmark = pytest.mark.slow
@@ -55,15 +55,17 @@ def drawn(*names: str) -> list[Outcome]:
 
 def runs_of(folder: Path, name: str) -> list[int]:
     """Return the number of runs of each experiment that a figure shows, after checking that its table has the same."""
-    runs = [source.runs for source in Sidecar.read(folder / f"{name}.json").sweeps["task_similarity"]]
-    assert set(pd.read_csv(folder / f"{name}.csv")["n"]) == set(runs)
+    path = folder / files_of(find("pomrl"), name)
+    runs = [source.runs for source in Sidecar.read(path.with_suffix(".json")).sweeps["task_similarity"]]
+    assert set(pd.read_csv(path.with_suffix(".csv"))["n"]) == set(runs)
     return runs
 
 
 def test_a_figure_shows_the_runs_that_all_its_curves_share(outputs: Path) -> None:
     for name in ("pomrl_vs_adapomrl", "omrl_baselines"):
         names = versions(find("pomrl"), [name])
-        assert {path.stem for outcome in drawn(*names) for path in outcome.files} == set(names)
+        files = {path.stem for outcome in drawn(*names) for path in outcome.files}
+        assert files == {files_of(find("pomrl"), name) for name in names}
     assert runs_of(outputs, "pomrl_vs_adapomrl") == [PROMISED] * 2
     assert runs_of(outputs, "pomrl_vs_adapomrl_intervals") == [STORED["pomrl"]] * 2
     assert runs_of(outputs, "omrl_baselines") == [STORED["oracle"]] * 3
@@ -97,9 +99,9 @@ def test_several_variants_are_drawn_by_one_call(outputs: Path, capsys: pytest.Ca
     said = capsys.readouterr()
     assert "pomrl_vs_adapomrl is not drawn: nothing is stored of task_similarity" in said.err
     for suffix in ("pdf", "png", "csv"):
-        file = f"pomrl_vs_adapomrl.{suffix}"
+        file = f"figure_3_pomrl_vs_adapomrl.{suffix}"
         assert (outputs / file).read_bytes() == (outputs / "same" / file).read_bytes()
-    sidecars = [Sidecar.read(folder / "pomrl_vs_adapomrl.json") for folder in (outputs, outputs / "same")]
+    sidecars = [Sidecar.read(folder / "figure_3_pomrl_vs_adapomrl.json") for folder in (outputs, outputs / "same")]
     assert [sidecar.variant for sidecar in sidecars] == ["repaired", "same"]
     assert [sidecar.command for sidecar in sidecars] == [
         "pomrl figures pomrl pomrl_vs_adapomrl",

@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 from PIL import Image
 from tests.support.elements import Elements, assert_closed
-from tests.support.report_outputs import DRAWN, FIGURES, html_of, of_study
+from tests.support.report_outputs import DRAWN, FIGURES, FILES, html_of, of_study
 
 from pomrl import store
 from pomrl.configuration.study import find
@@ -54,12 +54,12 @@ def test_pictures_and_tables_are_in_it_once_and_small(folder: Path, page: str, e
     figures = of_study(folder) / "figures"
     pictures = [b64decode(found) for found in re.findall(r'src="data:image/webp;base64,([^"]*)"', page)]
     assert len(pictures) == len(DRAWN)
-    assert sum(map(len, pictures)) < sum((figures / f"{name}.png").stat().st_size for name in DRAWN) / 4
+    assert sum(map(len, pictures)) < sum((figures / f"{name}.png").stat().st_size for name in FILES) / 4
     for picture in pictures:
         with Image.open(BytesIO(picture)) as image:
             assert image.width <= PIXELS
     downloads = {a["download"]: str(a["href"]) for _, a in elements.found if "download" in a}
-    assert set(downloads) == {f"{name}.csv.gz" for name in DRAWN}
+    assert set(downloads) == {f"{name}.csv.gz" for name in FILES}
     for name, address in downloads.items():
         packed = b64decode(address.removeprefix("data:application/gzip;base64,"))
         assert gzip.decompress(packed) == (figures / str(name)[:-3]).read_bytes()
@@ -68,7 +68,7 @@ def test_pictures_and_tables_are_in_it_once_and_small(folder: Path, page: str, e
 
 
 def test_colours_of_a_picture_are_as_drawn(folder: Path) -> None:
-    path = of_study(folder) / "figures" / "planning_omrl.png"
+    path = of_study(folder) / "figures" / "figure_4_planning_omrl.png"
     with Image.open(BytesIO(Picture.of(path.read_bytes()).content)) as image, Image.open(path) as file:
         drawn = file.convert("RGB").resize(image.size, Image.Resampling.BOX)
         off = np.abs(np.asarray(image.convert("RGB"), int) - np.asarray(drawn, int)).max(-1)
@@ -96,7 +96,7 @@ def test_every_figure_has_its_place_and_the_commands_that_make_it(page: str, ele
 
 
 def test_settings_name_the_runs_behind_a_figure(folder: Path, page: str) -> None:
-    sidecar = json.loads((of_study(folder) / "figures" / "planning_omrl.json").read_text())
+    sidecar = json.loads((of_study(folder) / "figures" / "figure_4_planning_omrl.json").read_text())
     article = article_of(page, "figure-planning_omrl")
     assert all(source["signature"] in article for source in sidecar["sweeps"]["task_similarity"])
     assert all(digest in article for digest in sidecar["files"].values())

@@ -6,12 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.support.elements import curve_of, curves_of
-from tests.support.report_outputs import copied_figures, html_of
+from tests.support.report_outputs import copied_figures, html_of, of_study
 
 from pomrl import store
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.configuration.study import find
 from pomrl.configuration.sweeps import experiment
+from pomrl.drawing.files import Sidecar
 from pomrl.drawing.style import look
 from pomrl.results.statistics import band
 from pomrl.science.gamma_schedules import Hindsight
@@ -29,6 +30,13 @@ class TestCurves:
         assert labels == {look(name).label for name in ("oracle", "without_meta", "pomrl", "ada_pomrl")}
         variants = {series["method"] for series in embedded["series"] if series["sweep"] == "mixing_rates"}
         assert "mixing mse_optimal, similarity debiased" in variants
+
+    def test_the_first_chart_has_the_runs_of_figure_5(self, embedded: dict, folder: Path) -> None:
+        path = of_study(folder) / "figures" / "figure_5_dependence_on_tasksimilarity.json"
+        shown = [f"{of.signature}-{of.runs}" for of in Sidecar.read(path).sweeps["task_similarity"]]
+        first = next(series for series in embedded["series"] if series["T"] > 1)
+        assert first["sweep"] == "task_similarity"
+        assert first["curve"] in shown
 
     def test_curves_are_means_and_intervals_over_runs(self, embedded: dict) -> None:
         stored = experiment(PUBLISHED, ["estimator=ada_pomrl", "sigma=0.025", SEED])

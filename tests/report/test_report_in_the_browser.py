@@ -105,8 +105,8 @@ def test_claims_can_be_searched_and_a_link_shows_what_the_filter_hides(visit: Pa
 def test_a_table_leaves_the_page_as_it_was_written(visit: Page, folder: Path) -> None:
     with visit.expect_download() as found:
         visit.locator("#figure-planning_omrl .files a").click()
-    assert found.value.suggested_filename == "planning_omrl.csv"
-    assert found.value.path().read_bytes() == (of_study(folder) / "figures" / "planning_omrl.csv").read_bytes()
+    assert found.value.suggested_filename == "figure_4_planning_omrl.csv"
+    assert found.value.path().read_bytes() == (of_study(folder) / "figures" / "figure_4_planning_omrl.csv").read_bytes()
 
 
 def test_figures_open_large_on_a_phone_and_nothing_is_wider_than_a_screen(visit: Page) -> None:

@@ -49,6 +49,21 @@ def test_it_has_the_curves_the_settings_the_table_and_where_they_come_from() -> 
     assert "Environment of 4 experiments" in text
 
 
+def test_that_of_a_study_without_claims_and_figures_has_its_title(tmp_path: Path) -> None:
+    sweeps = tmp_path / "plain" / "conf" / "experiment" / "plain"
+    sweeps.mkdir(parents=True)
+    (tmp_path / "plain" / "study.yaml").write_text("title: Plain tasks\n")
+    overrides = "".join(f"{key}\n".replace("=", ": ") for key in SMALL[:3])
+    axes = "hydra: {mode: MULTIRUN, sweeper: {params: {sigma: '0.01,0.02'}}}\n"
+    (sweeps / "small.yaml").write_text(f"# @package _global_\n{overrides}{axes}")
+    status, _, err = call(run, "-m", f"--config-dir={tmp_path / 'plain' / 'conf'}", "experiment=plain/small")
+    assert status == 0, err
+    text = page(str(tmp_path / "plain"))
+    assert "<h1>Plain tasks</h1>" in text
+    assert "<title>Plain tasks</title>" in text
+    assert "2 stored experiments, 3 runs of each" in text
+
+
 def test_it_fetches_nothing_is_the_same_twice_and_its_curves_are_drawn_in_a_browser(
     browser: Browser, outputs: Path
 ) -> None:

@@ -61,7 +61,7 @@ def damaged(sound: tuple[Path, str], tmp_path: Path, monkeypatch: pytest.MonkeyP
     ("name", "command"),
     [
         ("claims.csv", "claims {study}"),
-        ("figures/dirichlet_task_dist.png", "figures {study} dirichlet_task_dist"),
+        ("figures/figure_f1_dirichlet_task_dist.png", "figures {study} dirichlet_task_dist"),
         ("pages/claims.md", "reproduce {study}"),
         ("pages/notes.md", "reproduce {study}"),
         ("report/index.html", "report {study}"),
@@ -84,7 +84,7 @@ def test_a_drawing_that_was_interrupted_is_no_figure_and_one_that_was_renewed_ha
     sound: tuple[Path, str], damaged: Path
 ) -> None:
     whole, study = sound
-    sidecar = damaged / STUDY / "figures/dirichlet_task_dist.json"
+    sidecar = damaged / STUDY / "figures/figure_f1_dirichlet_task_dist.json"
     sidecar.with_suffix(".csv").write_text("panel,series\n")
     status, _, err = call(report, study)
     assert status == 1

@@ -4,7 +4,7 @@ import shutil
 from pathlib import Path
 
 from pomrl.configuration.study import find
-from pomrl.drawing.figure import figures_of
+from pomrl.drawing.figure import figures_of, file_name
 from pomrl.report.page import html
 
 # The first has ada-POMRL's run under another name of an option, which the report must not take over.
@@ -22,6 +22,9 @@ DRAWN = [
     "vacuous_bounds",
 ]
 """Those of which the version of the caption is drawn: one at least of each sweep, and one of a simulation."""
+
+FILES = [file_name(name, FIGURES[name].docstring) for name in DRAWN]
+"""The names of their files."""
 
 
 def of_study(folder: Path) -> Path:

@@ -44,7 +44,9 @@ def write(study: Study) -> Path:
     """
     command, folder = f"pomrl report {study.word}", study.outputs / "report"
     if study.sweeps and not claims_of(study) and not figures_of(study):
-        return write_selection(choose([f"experiment={','.join(map(study.option, study.sweeps))}"]), folder, command)
+        words = [f"experiment={','.join(map(study.option, study.sweeps))}"]
+        chosen = choose(words, sources=study.sources)
+        return write_selection(chosen, folder, command, study.described.title)
     return _write(folder, html(study, command, warn), command)
 
 
@@ -54,9 +56,10 @@ def _write(folder: Path, page: str, command: str) -> Path:
     return path
 
 
-def write_selection(chosen: Chosen, folder: Path, command: str) -> Path:
+def write_selection(chosen: Chosen, folder: Path, command: str, title: str = "") -> Path:
     """Write the page of stored experiments, with a figure of their losses in each task, into a folder; return its path.
 
+    The title is that of their study, if they are of one.
     Experiments that a figure cannot tell apart have a page without one, which says so.
     """
     figure, remark, name = None, "", "losses"
@@ -68,4 +71,4 @@ def write_selection(chosen: Chosen, folder: Path, command: str) -> Path:
         remark = f"There is no figure of losses: {error}."
     for note in chosen.notes:
         warn(note)
-    return _write(folder, selection_page(chosen, figure, command, remark), command)
+    return _write(folder, selection_page(chosen, figure, command, remark, title), command)

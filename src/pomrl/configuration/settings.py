@@ -13,6 +13,12 @@ from pomrl.configuration.parsing import Experiment
 from pomrl.science.agents.agent import CertaintyEquivalence
 from pomrl.science.problem import Problem, components
 
+SESSION = "__main__"
+"""The module of what a notebook or a program defines itself."""
+
+SOURCE = "__source_digest__"
+"""The attribute of a class of a notebook that has the digest of its source."""
+
 DEFAULTS = {"agent": "certainty_equivalence", "metric": "planning_loss"}
 """The names of the options of groups that settings leave out."""
 
@@ -60,7 +66,13 @@ def _component_settings(component: Any, of_file: Callable[[DataPath], str]) -> d
     cls = component.__class__
     values = {field.name: getattr(component, field.name) for field in dataclasses.fields(component)}
     fields = {name: of_file(value) if isinstance(value, DataPath) else value for name, value in values.items()}
-    return {"_target_": f"{cls.__module__}.{cls.__qualname__}"} | fields
+    return {"_target_": _target(cls)} | fields
+
+
+def _target(cls: type) -> str:
+    """Return the dotted name of a class; that of a class of a notebook has the digest of its source behind it."""
+    digest = vars(cls).get(SOURCE)
+    return f"{cls.__module__}.{cls.__qualname__}" + (f"@{digest}" if digest else "")
 
 
 def _content(path: DataPath) -> str:
@@ -76,8 +88,12 @@ def _digest(path: DataPath, _time: int, _size: int) -> str:
 
 
 def component_classes(settings: Mapping[str, Any]) -> list[str]:
-    """Return the dotted names of the classes of the components in `scientific_settings`."""
-    return [value["_target_"] for value in settings.values() if isinstance(value, dict)]
+    """Return the dotted names of the classes of the components in `scientific_settings`.
+
+    A class whose name has the digest of its source is left out, because no module has its code.
+    """
+    targets: list[str] = [value["_target_"] for value in settings.values() if isinstance(value, dict)]
+    return [target for target in targets if "@" not in target]
 
 
 def flat_settings(settings: Mapping[str, Any], options: Mapping[str, str]) -> dict[str, Any]:

@@ -7,11 +7,13 @@ The figures of a study are found in its `figures.py` and in the modules of its f
   name is that of the module, less a number of a figure as in `figure_5_similarity`, or what the module calls `NAME`.
 
 The first paragraph of the docstring is the title. It begins with the number of the figure in a paper, if it has one, as
-in "Figure 5: How much similarity matters.". Paragraphs of the caption that begin with "The paper" quote a paper.
+in "Figure 5: How much similarity matters.", and may have more words before the colon. Paragraphs of the caption that
+begin with "The paper" quote a paper. Where a panel has too many curves for all bands, the caption says which are drawn.
 """
 
 import inspect
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from types import ModuleType
@@ -20,12 +22,14 @@ from typing import Any
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.study import Study
 from pomrl.drawing.drawing import Drawing, Series
-from pomrl.drawing.style import context
+from pomrl.drawing.style import MOST_BANDS, context
 from pomrl.results.stored_sweeps import StoredSweeps
 from pomrl.store.simulations import Simulation
 
 INTERVALS = "_intervals"
 """The end of the name of the version of a figure with 95 % intervals of the mean."""
+
+BANDS = "Of more than four curves of a panel, only the first, the middle and the last have a band."
 
 _NUMBER = re.compile(r"figure_[a-z]?\d+_")
 """The number of a figure in the name of a module."""
@@ -65,10 +69,13 @@ class Figure:
         return [self.name, *([self.name + INTERVALS] if self.series else [])]
 
     def versions_of(self, word: str) -> list[str]:
-        """Return the versions that a word names: both by the figure's name or its number in a paper, or one alone."""
+        """Return the versions that a word names: both by the figure's name or its number in a paper, or one alone.
+
+        The name of files is one as well.
+        """
         if word and word in (self.name, number_of(self.docstring)):
             return self.versions
-        return [version for version in self.versions if version == word]
+        return [version for version in self.versions if word in (version, file_name(version, self.docstring))]
 
     def draw_version(self, sweeps: StoredSweeps, *, with_intervals: bool) -> Drawing:
         """Draw a version of the figure.
@@ -105,11 +112,24 @@ def figure(
         name, module = function.__name__, function.__module__
         docstring = inspect.cleandoc(function.__doc__ or "")
         if inspect.signature(function).parameters:
-            return Figure(name, docstring, context()(function), module, series, sweeps, simulations)
+            said = _with_bands(docstring, series)
+            return Figure(name, said, context()(function), module, series, sweeps, simulations)
         panels = function()
-        return Figure(name, docstring, panels.draw, module, panels.series)
+        return Figure(name, _with_bands(docstring, panels.series), panels.draw, module, panels.series)
 
     return make
+
+
+def _with_bands(docstring: str, series: Sequence[Series]) -> str:
+    """Add to the caption which bands are drawn, where it says what bands show, or else to its first paragraph."""
+    curves = Counter(panel for panel, _ in {one.key for one in series})
+    if not docstring or max(curves.values(), default=0) <= MOST_BANDS:
+        return docstring
+    title, *paragraphs = docstring.split("\n\n")
+    of_bands = [place for place, text in enumerate(paragraphs) if "Bands show" in " ".join(text.split())]
+    place = of_bands[0] if of_bands else 0
+    paragraphs[place : place + 1] = [" ".join([*paragraphs[place : place + 1], BANDS])]
+    return "\n\n".join([title, *paragraphs])
 
 
 def figures_of(study: Study) -> list[Figure]:
@@ -136,7 +156,7 @@ def _find_figures(module: ModuleType) -> Iterator[Figure]:
     if panels is not None:
         name = vars(module).get("NAME", _NUMBER.sub("", module.__name__.rpartition(".")[2]))
         docstring = inspect.cleandoc(module.__doc__ or "")
-        yield Figure(name, docstring, panels.draw, module.__name__, panels.series)
+        yield Figure(name, _with_bands(docstring, panels.series), panels.draw, module.__name__, panels.series)
     defined = {id(var): var for var in vars(module).values() if isinstance(var, Figure)}
     yield from (figure for figure in defined.values() if figure.module == module.__name__)
 
@@ -149,9 +169,18 @@ def number_of(docstring: str) -> str:
 
 
 def title_of(docstring: str) -> str:
-    """Return the title of a figure, without its number."""
-    first = " ".join(docstring.partition("\n\n")[0].split())
-    return (first.partition(": ")[2] if number_of(docstring) else first).rstrip(".")
+    """Return the title of a figure, without its number; what stands between number and title is behind the title."""
+    first = " ".join(docstring.partition("\n\n")[0].split()).rstrip(".")
+    if not number_of(docstring):
+        return first
+    head, _, title = first.partition(": ")
+    return "".join([title, *head.partition(",")[1:]])
+
+
+def file_name(version: str, docstring: str) -> str:
+    """Return the name of the files of a version: its own, behind the number of the figure if it has one."""
+    number = number_of(docstring).lower()
+    return f"figure_{number}_{version}" if number else version
 
 
 def caption_of(docstring: str) -> str:

@@ -1,7 +1,8 @@
 """Drawing the figures of a study from what is stored: NAME.pdf, NAME.png, NAME.csv and NAME.json for each version.
 
 NAME shows the number of runs that the sweeps promise, with the bands of the caption. NAME_intervals is the same figure
-with 95 % intervals of the mean over all runs that its curves share.
+with 95 % intervals of the mean over all runs that its curves share. The names of the files begin with the number of the
+figure in a paper, if it has one: figure_5_NAME.pdf.
 """
 
 import shlex
@@ -19,7 +20,7 @@ from pomrl.configuration.study import Study
 from pomrl.configuration.sweeps import Setting
 from pomrl.configuration.variants import Variant
 from pomrl.drawing.drawing import Drawing
-from pomrl.drawing.figure import Figure, figures_of
+from pomrl.drawing.figure import Figure, figures_of, file_name
 from pomrl.drawing.files import Sidecar, save
 from pomrl.execution.parallel import processes
 from pomrl.results.stored_sweeps import StoredSweep, load_simulation, load_sweep, promised_runs, shared_runs
@@ -95,6 +96,12 @@ def version_of(study: Study, name: str) -> Figure:
     return next(figure for figure in figures_of(study) if name in figure.versions)
 
 
+def files_of(study: Study, name: str) -> str:
+    """Return the name of the files of a version; that of a figure which a page of the study makes is its own."""
+    docstrings = [figure.docstring for figure in figures_of(study) if name in figure.versions]
+    return file_name(name, docstrings[0]) if docstrings else name
+
+
 def draw(selections: Sequence[Selection]) -> Iterator[Outcome]:
     """Draw figures in parallel, and yield the outcome of each version.
 
@@ -126,7 +133,7 @@ def _draw(selection: Selection, name: str, loaded: Loaded) -> Outcome:
         sweeps = load_sweeps(selection, name, loaded)
         lacking |= {sweep: stored.lacking for sweep, stored in sweeps.items() if stored.lacking}
         drawing, sidecar = draw_version(selection, name, sweeps)
-        return Outcome(name, save(drawing, selection.folder, name, sidecar), lacking=lacking)
+        return Outcome(name, save(drawing, selection.folder, files_of(selection.study, name), sidecar), lacking=lacking)
     except (ValueError, StoreError, OSError) as error:
         problem = str(error)
     except Exception as error:  # whatever code of somebody's own raises

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from matplotlib.backend_bases import get_registered_canvas_class
+from matplotlib.figure import Figure
 from pydantic import TypeAdapter, ValidationError
 
 from pomrl.drawing.drawing import Drawing
@@ -63,7 +64,8 @@ def save(drawing: Drawing, folder: Path, name: str, sidecar: Sidecar) -> list[Pa
         The paths of the four files, in this order.
     """
     pdf, png, csv, json_file = [folder / f"{name}.{suffix}" for suffix in ("pdf", "png", "csv", "json")]
-    contents = {pdf.name: picture(drawing, "pdf"), png.name: picture(drawing, "png"), csv.name: values(drawing)}
+    pictures = {path.name: picture(drawing.figure, path.suffix[1:]) for path in (pdf, png)}
+    contents = {**pictures, csv.name: values(drawing)}
     DerivedFiles(json_file).write(contents, asdict(sidecar) | commit())
     return [pdf, png, csv, json_file]
 
@@ -72,12 +74,12 @@ _UNSAID = {"pdf": dict.fromkeys(("CreationDate", "Creator", "Producer")), "png":
 """The usual metadata that the files leave out."""
 
 
-def picture(drawing: Drawing, kind: str, dpi: float = 300) -> bytes:
-    """Return the drawing as the content of a file of this kind, `pdf` or `png`.
+def picture(figure: Figure, kind: str, dpi: float = 300) -> bytes:
+    """Return a figure as the content of a file of this kind, `pdf` or `png`.
 
     Its layout is fixed already, for which `Figure.savefig` would draw the figure one more time.
     """
-    buffer, figure = BytesIO(), drawing.figure
+    buffer = BytesIO()
     before = figure.canvas, figure.dpi
     with context(), reused_subsets():
         canvas: Any = get_registered_canvas_class(kind)(figure)

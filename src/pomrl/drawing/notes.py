@@ -1,19 +1,14 @@
-"""The note above a figure: the runs behind intervals, which bands are drawn, and what the figure lacks."""
+"""The note above a figure: the runs behind intervals, and what the figure lacks."""
 
 import textwrap
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import get_args
 
 import pandas as pd
 from matplotlib.figure import Figure
 
 from pomrl.drawing.drawing import Series
-from pomrl.results.statistics import Kind
 from pomrl.results.stored_sweeps import StoredSweeps
-
-MOST_BANDS = 4
-"""The number of curves of a panel above which only the first, the middle and the last one have a band."""
 
 CHARACTERS_PER_INCH = 15
 LINE_HEIGHT = 0.14
@@ -26,7 +21,7 @@ Numbers = Mapping[tuple[str, str], set[int]]
 def annotate(figure: Figure, data: pd.DataFrame, wanted: Sequence[Series], sweeps: StoredSweeps) -> None:
     """Write a note above a figure if it shows other numbers of runs than promised, or lacks a wanted series.
 
-    A note also says over how many runs 95 % intervals are, and which bands are drawn of many.
+    A note also says over how many runs 95 % intervals are.
 
     Args:
         figure: The figure, which grows by the height of the note.
@@ -38,9 +33,6 @@ def annotate(figure: Figure, data: pd.DataFrame, wanted: Sequence[Series], sweep
         return
     runs = data.loc[data["band"] == "ci", "n"]
     notes = [f"95 % intervals of the mean over {_from_to(runs)} runs"] if len(runs) else []
-    bands = data[data["band"].isin(get_args(Kind)) & data["lower"].notna()]
-    if bands.groupby("panel")["series"].nunique().max() > MOST_BANDS:
-        notes.append(f"Bands: first, middle, last of {MOST_BANDS + 1} or more")
     numbers = {(str(panel), str(series)): {*n} for (panel, series), n in data.groupby(["panel", "series"])["n"]}
     warnings = [*_runs(numbers, wanted, sweeps, with_intervals=len(runs) > 0), *_missing(numbers, wanted)]
     width = int(figure.get_figwidth() * CHARACTERS_PER_INCH)

@@ -15,8 +15,9 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 
 from pomrl.drawing.drawing import Drawing, Series
-from pomrl.drawing.notes import CHARACTERS_PER_INCH, LINE_HEIGHT, MOST_BANDS, annotate
-from pomrl.drawing.style import BAND_OPACITY, EDGE_OPACITY, Look
+from pomrl.drawing.files import picture
+from pomrl.drawing.notes import CHARACTERS_PER_INCH, LINE_HEIGHT, annotate
+from pomrl.drawing.style import BAND_OPACITY, EDGE_OPACITY, MOST_BANDS, Look
 from pomrl.results.stored_sweeps import StoredSweeps
 
 LOSS = "Planning loss"
@@ -37,20 +38,39 @@ MOST_MARKERS = 15
 LABELS_WIDTH = 5
 """The number of characters of a title that would fit above the ticks and the label at the left of a panel."""
 
+PIXELS_PER_INCH = 100
+"""The size of pictures in a notebook."""
+
 HANDLE_WIDTH = 5
 """The width of the line or marker of a legend's entry and of the space around it, in characters."""
 
 
+class DisplayedFigure(Figure):
+    """A figure of which a notebook shows the picture, without a magic."""
+
+    def _repr_png_(self) -> tuple[bytes, dict[str, int]]:
+        """Return the picture, and its size on the page, which is half of its pixels."""
+        width, height = self.get_size_inches() * PIXELS_PER_INCH
+        content = picture(self, "png", dpi=2 * PIXELS_PER_INCH)
+        return content, {"width": round(width), "height": round(height)}
+
+
 def blank(width: float, height: float) -> Figure:
     """Return an empty figure of this size in inches; it belongs to no window and to no global state of matplotlib."""
-    figure = Figure(figsize=(width, height), layout=ConstrainedLayoutEngine(w_pad=0.07))
+    figure = DisplayedFigure(figsize=(width, height), layout=ConstrainedLayoutEngine(w_pad=0.07))
     FigureCanvasAgg(figure)
     return figure
 
 
-def grid_of_panels(figure: FigureBase, rows: int, columns: int, *, share_y: bool = False) -> list[list[Axes]]:
-    """Add rows of axes to a figure or a part of it; with `share_y` each row shares its vertical axis."""
-    axes = figure.subplots(rows, columns, squeeze=False, sharey="row" if share_y else "none")
+def grid_of_panels(
+    figure: FigureBase, rows: int, columns: int, *, share_y: bool = False, heights: Sequence[float] | None = None
+) -> list[list[Axes]]:
+    """Add rows of axes to a figure or a part of it; with `share_y` each row shares its vertical axis.
+
+    The edges of panels below each other are aligned, and `heights` are the relative heights of the rows.
+    """
+    share = "row" if share_y else "none"
+    axes = figure.subplots(rows, columns, squeeze=False, sharey=share, height_ratios=heights)
     for ax in axes.flat:
         ax.spines[["top", "right"]].set_visible(False)
     return [list(row) for row in axes]

@@ -48,6 +48,10 @@ MARKERS = "ovsD^P*Xh"
 """Markers of options whose file names none."""
 
 
+MOST_BANDS = 4
+"""The number of curves of a panel above which only the first, the middle and the last one have a band."""
+
+
 def look(option: str, group: str = "estimator", stored: Mapping[str, Any] | None = None) -> Look:
     """Return how an option is drawn everywhere: as `looks.yaml` says, or else as follows from its name.
 
@@ -57,7 +61,8 @@ def look(option: str, group: str = "estimator", stored: Mapping[str, Any] | None
     """
     said = stored or looks.find(group, option, (*PUBLISHED.folders, *(folder / "conf" for folder in own_studies())))
     digest = hashlib.sha256(option.encode()).digest()
-    default = Look(option.replace("_", " "), _NINE[digest[0] % len(_NINE)], MARKERS[digest[1] % len(MARKERS)])
+    name = option.removeprefix("__main__.").replace("_", " ")
+    default = Look(name, _NINE[digest[0] % len(_NINE)], MARKERS[digest[1] % len(MARKERS)])
     try:
         return replace(default, **said) if said else default
     except TypeError as error:

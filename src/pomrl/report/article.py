@@ -20,7 +20,7 @@ import typst
 
 from pomrl.configuration.settings import flat_settings, scientific_settings
 from pomrl.configuration.study import Study
-from pomrl.drawing.figures_of_study import FOLDER
+from pomrl.drawing.figures_of_study import FOLDER, files_of
 from pomrl.judging.claims_of_variants import load_judgements
 from pomrl.judging.judgements import Judgement, Judgements
 from pomrl.judging.verdict import Comparison
@@ -106,9 +106,10 @@ def pictures(study: Study, text: str) -> Mapping[str, bytes]:
     Raises:
         StoreError: A figure is damaged.
     """
-    names = dict.fromkeys(re.findall(r"#figure-of\(\s*\"([^\"]+)\"", text))
-    drawn = {name: DerivedFiles(study.outputs / FOLDER / f"{name}.json") for name in names}
-    return {name: files.content(f"{name}.png") for name, files in drawn.items() if files.is_made}
+    named = dict.fromkeys(re.findall(r"#figure-of\(\s*\"([^\"]+)\"", text))
+    names = {name: files_of(study, name) for name in named}
+    drawn = {name: DerivedFiles(study.outputs / FOLDER / f"{names[name]}.json") for name in names}
+    return {name: files.content(f"{names[name]}.png") for name, files in drawn.items() if files.is_made}
 
 
 def typeset(study: Study, named: Mapping[str, Any], drawn: Mapping[str, bytes]) -> bytes:

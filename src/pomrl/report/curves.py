@@ -102,8 +102,9 @@ def data(shown: Iterable[Shown]) -> dict[str, Any]:
         (the number of experiments that are left out, because fewer runs are stored than are shown, or a file is
         damaged, which a `StoreWarning` names).
     """
-    by_runs = sorted(shown, key=lambda version: version[1].runs, reverse=True)
-    fewest = {(sweep, source.signature): source for sweep, source in by_runs}
+    by_key = [((sweep, source.signature), source) for sweep, source in shown]
+    # in the order of the figures, which the page begins with
+    fewest = dict(by_key) | dict(sorted(by_key, key=lambda version: version[1].runs, reverse=True))
     experiments = stored_experiments((sweep, source) for (sweep, _), source in fewest.items())
     members = [
         _Member(sweep, source, experiments[signature])

@@ -11,7 +11,7 @@ from markupsafe import Markup
 from PIL import Image
 
 from pomrl.configuration.sweeps import command
-from pomrl.drawing.figure import INTERVALS, caption_of, number_of, title_of
+from pomrl.drawing.figure import INTERVALS, caption_of, file_name, number_of, title_of
 from pomrl.drawing.files import Sidecar
 from pomrl.report.markup import paragraphs
 from pomrl.report.provenance import Shown
@@ -108,7 +108,8 @@ class FigureFiles:
 
         Standard deviations, which captions of papers often ask for, hide what the means say, and so they stand second.
         """
-        paths = (self.folder / f"{self.name}{end}.json" for end in (INTERVALS, ""))
+        names = (file_name(self.name + end, self.docstring) for end in (INTERVALS, ""))
+        paths = (self.folder / f"{name}.json" for name in names)
         return [Version(path) for path in paths if path.exists()]
 
     @property

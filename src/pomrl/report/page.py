@@ -9,7 +9,7 @@ from operator import attrgetter
 from markupsafe import Markup
 
 from pomrl.configuration.study import Study
-from pomrl.drawing.figure import INTERVALS, figures_of
+from pomrl.drawing.figure import INTERVALS, figures_of, file_name
 from pomrl.drawing.figures_of_study import FOLDER
 from pomrl.execution.parallel import in_threads
 from pomrl.judging import claims_of_variants, views
@@ -41,7 +41,8 @@ class Shown:
         folder = self.study.outputs / FOLDER
         said = {figure.name: figure.docstring for figure in figures_of(self.study)}
         drawn = [path.stem.removesuffix(INTERVALS) for path in sorted(folder.glob("*.json"))]
-        names = dict.fromkeys([*said, *drawn])
+        numbered = {file_name(name, docstring) for name, docstring in said.items()}
+        names = dict.fromkeys([*said, *(name for name in drawn if name not in numbered)])
         return [FigureFiles(name, folder, said.get(name, ""), self.study.word) for name in names]
 
     @cached_property
@@ -137,14 +138,15 @@ def html(study: Study, command: str, warn: Callable[[str], object] = str) -> str
     )
 
 
-def selection_page(chosen: Chosen, figure: FigureFiles | None, command: str, remark: str) -> str:
-    """Render the page of stored experiments without a study: curves, settings, a table and provenance.
+def selection_page(chosen: Chosen, figure: FigureFiles | None, command: str, remark: str, title: str = "") -> str:
+    """Render the page of stored experiments without claims: curves, settings, a table and provenance.
 
     Args:
         chosen: The experiments.
         figure: The figure that was drawn of them, if there is one.
         command: The command that makes the page again.
         remark: A sentence on what the page cannot show; may be empty.
+        title: The title of their study; empty if they are of none.
 
     Raises:
         StoreError: A stored experiment is damaged.
@@ -152,6 +154,7 @@ def selection_page(chosen: Chosen, figure: FigureFiles | None, command: str, rem
     shown = [("stored", source) for source in chosen.sources()]
     return render(
         "selection.html.j2",
+        title=title,
         command=command,
         runs=runs_in_words(chosen.runs),
         figure=figure,

@@ -17,7 +17,7 @@ from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.importing import in_words, place_of
 from pomrl.configuration.study import Study, find
 from pomrl.drawing.drawing import Drawing
-from pomrl.drawing.figures_of_study import FOLDER
+from pomrl.drawing.figures_of_study import FOLDER, files_of
 from pomrl.drawing.files import Sidecar, save
 from pomrl.judging import judgements
 from pomrl.judging.judgements import Judgements
@@ -49,8 +49,9 @@ class Page:
         Raises:
             StoreError: The figure is not drawn, or one of its files is damaged.
         """
-        drawn = DerivedFiles(self.study.outputs / FOLDER / f"{figure}.json")
-        return pd.read_csv(BytesIO(drawn.content(f"{figure}.csv")))
+        name = files_of(self.study, figure)
+        drawn = DerivedFiles(self.study.outputs / FOLDER / f"{name}.json")
+        return pd.read_csv(BytesIO(drawn.content(f"{name}.csv")))
 
     def write(self, name: str, table: pd.DataFrame) -> pd.DataFrame:
         """Write a table to the outputs of the study, NAME.csv; return it with the digits that the file has."""

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from pomrl.configuration.importing import INSTALLED
+from pomrl.configuration.settings import SESSION
 
 START = "pomrl.science.experiment"
 """The module that every experiment starts from."""
@@ -110,6 +111,11 @@ def _gather(face: str) -> Mapping[str, str]:
 def _packages(name: str) -> list[str]:
     """Return the packages that contain a module, the outermost first."""
     return list(accumulate(name.split(".")[:-1], "{}.{}".format))
+
+
+def covers(name: str) -> bool:
+    """Return whether the digest of a class of a notebook covers a module: one of ours, or of the user's own."""
+    return name not in sys.builtin_module_names and _counts(name, SESSION)
 
 
 def _counts(name: str, importer: str) -> bool:

@@ -13,9 +13,6 @@ from pomrl.study import COLUMNS, Series, StoredSweeps, band, best_gamma
 NOTEBOOK_RUNS = 100
 """The number of runs of each figure in the notebook."""
 
-LARGEST_Z = 4.0
-"""The largest |z| with which a point of the notebook counts as agreeing with ours."""
-
 READING, PRINTED, Z = "reading error", "as printed by the notebook", "z"
 """What the column `band` of a drawing's table says of a point that was read off, of a printed one, and of a z."""
 

@@ -185,14 +185,10 @@ def average_regret(sweeps: StoredSweeps, kind: Kind | None = None) -> Drawing:
     bounds = [points for letter in (*AGAINST_T, *AGAINST_GAMMA) for points in _bound_points(letter)]
     data = pd.concat([points_of_panels(sweeps, PANELS, kind), *bounds], ignore_index=True)
     figure = panels.blank(TEXT_WIDTH, 5.2)
-    rows = figure.add_gridspec(3, 1, height_ratios=[0.7, 1.0, 1.7])
-    above, measured, against_gamma = (figure.add_subfigure(row) for row in rows)
-    (lower,) = panels.grid_of_panels(measured, 1, 3, share_y=True)
-    (below,) = panels.grid_of_panels(against_gamma, 1, 3, share_y=True)
-    (upper,) = panels.grid_of_panels(above, 1, 3, share_y=True)
+    upper, lower, below = panels.grid_of_panels(figure, 3, 3, share_y=True, heights=[0.55, 1.0, 1.4])
     _draw_against_T(upper, lower, data)
     _draw_against_gamma(below, data)
-    panels.add_shared_legend(against_gamma, [*below, *lower])
+    panels.add_shared_legend(figure, [*below, *lower])
     return panels.finish(figure, data, SERIES, sweeps)
 
 

@@ -38,7 +38,7 @@ HORIZON = Series(Look("Horizon 1 / (1 - γₜ)", "#444444", "s", ":"), panel="d"
 
 @figure(simulations=[RELATED_TASKS])
 def overview(sweeps: StoredSweeps) -> Drawing:
-    """Figure 1, redrawn with real draws: The idea, with real draws.
+    """Figure 1, redrawn with real draws: The idea.
 
     Related tasks, the estimate of one of them, and what is gained as tasks go by.
 

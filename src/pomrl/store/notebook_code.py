@@ -1,0 +1,148 @@
+"""The digest of a class that a cell of a notebook defines, which no module has and other sessions cannot import.
+
+It covers the definition of the class, and of the functions and classes of other cells that it uses, directly or not;
+the values of the variables whose names these definitions use; and the modules that they import, as `code_digest` does.
+"""
+
+import ast
+import hashlib
+import inspect
+import linecache
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from symtable import SymbolTable, symtable
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from pomrl.configuration.composed import ConfigError
+from pomrl.configuration.settings import SESSION, SOURCE
+from pomrl.store.code_digest import closure_digest, covers, normalise
+
+DATA = (type(None), bool, int, float, complex, str, bytes, np.generic)
+"""The types of variables whose values a digest covers, besides arrays and containers of these."""
+
+DIGITS = 8
+"""The hex digits of a digest that the name of a class has."""
+
+
+def mark(components: Iterable[object]) -> None:
+    """Give each class of the session among those of components the digest of its source, which its target then has.
+
+    Raises:
+        ConfigError: The source of what a class uses cannot be found, or is no data. The message names it.
+    """
+    for cls in {type(component) for component in components}:
+        if is_of_session(cls):
+            setattr(cls, SOURCE, source_digest(cls)[:DIGITS])
+
+
+def is_of_session(value: Any) -> bool:
+    """Return whether a class or a function is defined in this session: by a notebook, or by the program that runs."""
+    return getattr(value, "__module__", "") == SESSION
+
+
+def source_digest(cls: type) -> str:
+    """Return the digest, 64 hex digits, of what a class of the session consists of."""
+    reached = _Reached()
+    reached.add(cls.__name__, cls)
+    modules = closure_digest(tuple(sorted(reached.modules)))
+    return hashlib.sha256("\0".join([modules, *reached.parts]).encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class _Reached:
+    """What definitions of a session use, directly or not."""
+
+    parts: list[str] = field(default_factory=list[str])
+    """Definitions as normalised text, and values, each after its name."""
+    modules: set[str] = field(default_factory=set[str])
+    """The modules of ours, and of the user's own."""
+    seen: dict[int, object] = field(default_factory=dict[int, object])
+
+    def add(self, name: str, value: Any) -> None:
+        """Add a value that the session knows under a name, and what it uses."""
+        value = inspect.unwrap(value) if callable(value) else value
+        if id(value) in self.seen:
+            return
+        self.seen[id(value)] = value
+        if isinstance(value, FunctionType | type) and is_of_session(value):
+            self._add_definition(name, value)
+        elif callable(value) or isinstance(value, ModuleType):
+            module = value.__name__ if isinstance(value, ModuleType) else str(getattr(value, "__module__", ""))
+            self.modules.update([module] if module and covers(module) else [])
+            self.parts.append(f"{name} {module}.{getattr(value, '__qualname__', '')}")
+        else:
+            self.parts.append(f"{name} = {_digest_of_data(name, value)}")
+
+    def _add_definition(self, name: str, value: FunctionType | type) -> None:
+        statement = _definition(value, name)
+        self.parts.append(f"{name}: {normalise(statement)}")
+        for base in value.__bases__ if isinstance(value, type) else ():  # which may have another name by now
+            self.add(base.__name__, base)
+        known = vars(sys.modules[SESSION])
+        for used in sorted(_used_names(statement)):
+            if used in known:
+                self.add(used, known[used])
+
+
+def _digest_of_data(name: str, value: Any) -> str:
+    """Return a text that tells the values of a variable apart; ConfigError if it is no number, text, array, or list."""
+    kind, is_array = type(value).__name__, isinstance(value, np.ndarray)
+    if is_array and not value.dtype.hasobject:
+        array = np.ascontiguousarray(value)
+        return f"{array.dtype} {array.shape} {hashlib.sha256(array.tobytes()).hexdigest()}"
+    if kind in ("list", "tuple", "set", "frozenset", "dict"):
+        items: Iterable[Any] = value.items() if kind == "dict" else value
+        digests = [_digest_of_data(name, item) for item in items]
+        return f"{kind} {sorted(digests) if kind.endswith('set') else digests}"
+    is_alias = type(value).__module__ in ("typing", "types")  # in an annotation
+    if is_alias or isinstance(value, DATA):
+        return f"{kind} {value!r}"
+    raise ConfigError(
+        f"{name} must be a number, text, an array or a list of them where a class of a notebook uses it, got a {kind}; "
+        f"make it a field of the class, or put the class into a module"
+    )
+
+
+def _definition(value: FunctionType | type, name: str) -> ast.stmt:
+    """Return the statement of a cell that defines a class or a function.
+
+    In contrast to `inspect.getsource`, a class is found in all versions of Python, by the code of one of its methods.
+    """
+    for code in _codes(value):
+        for statement in ast.parse("".join(linecache.getlines(code.co_filename))).body:
+            lines = [statement.lineno, *(one.lineno for one in getattr(statement, "decorator_list", []))]
+            is_there = min(lines) <= code.co_firstlineno <= (statement.end_lineno or 0)
+            if is_there and (isinstance(value, FunctionType) or _has_class(statement, value.__name__)):
+                return statement
+    what = "a method of its own in a cell of a notebook" if isinstance(value, type) else "its definition in a cell"
+    raise ConfigError(f"{name}: its source cannot be found; it must have {what}, or be in a module")
+
+
+def _has_class(statement: ast.stmt, name: str) -> bool:
+    """Return whether a statement defines a class of this name; those of libraries add methods to ours."""
+    return any(isinstance(node, ast.ClassDef) and node.name == name for node in ast.walk(statement))
+
+
+def _codes(value: FunctionType | type) -> Iterator[CodeType]:
+    """Yield the code of a function, or of the methods of a class, also of those below decorators."""
+    for one in [value] if isinstance(value, FunctionType) else vars(value).values():
+        function = getattr(one, "fget", None) or getattr(one, "__func__", one)
+        function = inspect.unwrap(function) if callable(function) else function
+        if isinstance(function, FunctionType):
+            yield function.__code__
+
+
+def _used_names(statement: ast.stmt) -> set[str]:
+    """Return the names of the session that a definition uses, and not those of its own variables."""
+    top = symtable(ast.unparse(statement), SESSION, "exec")
+    used = {symbol.get_name() for symbol in top.get_symbols() if symbol.is_referenced()}
+    return used.union(*map(_global_names, top.get_children()))
+
+
+def _global_names(scope: SymbolTable) -> set[str]:
+    names = {symbol.get_name() for symbol in scope.get_symbols() if symbol.is_global()}
+    return names.union(*map(_global_names, scope.get_children()))

@@ -1,0 +1,136 @@
+"""Classes that a cell of a notebook defines: they are run, in other processes too, and stored under their source."""
+
+import linecache
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pandas as pd
+import pytest
+from IPython.core.formatters import DisplayFormatter
+
+import pomrl
+from pomrl.configuration.composed import ConfigError
+from pomrl.store.notebook_code import source_digest
+
+HEAD = "import math\nfrom math import exp\nfrom pomrl.components import Batch, Memory, ModelEstimator, Models, Truth\n"
+DATA = "import numpy as np\nRATES = {'first': [np.array([1.0, 3.0])]}\n"
+HELPER = "def weight(m):\n    return RATES['first'][0][1] / (m + math.sqrt(exp(2.0)))\n"
+MINE = """class Mine(ModelEstimator):
+    c: float = 1.0
+
+    def estimate(self, memory: Memory, batch: Batch, truth: Truth) -> Models:
+        w = weight(self.c) if memory.tasks else 0.0
+        return w * memory.P_o_hat + (1.0 - w) * batch.P_bar
+"""
+CELLS = (HEAD, DATA, HELPER, MINE)
+SMALL: dict[str, Any] = {"T": 2, "S": 4, "runs": 3}
+
+Cell = Callable[[str], None]
+
+
+@pytest.fixture
+def session(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ModuleType:
+    """Return the module of a session without a file, in an empty folder."""
+    main = ModuleType("__main__")
+    monkeypatch.setitem(sys.modules, "__main__", main)
+    monkeypatch.setattr(linecache, "cache", {})
+    monkeypatch.chdir(tmp_path)
+    return main
+
+
+@pytest.fixture
+def cell(session: ModuleType) -> Cell:
+    """Run a cell as IPython does, which gives its text to `linecache`."""
+
+    def run(text: str) -> None:
+        name = f"<cell {len(linecache.cache)}>"
+        linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
+        exec(compile(text, name, "exec"), vars(session))
+
+    return run
+
+
+@pytest.fixture
+def digest(session: ModuleType, cell: Cell) -> Callable[[], str]:
+    """Run the cells of `Mine`, and return a function for the digest of its present definition."""
+    for text in CELLS:
+        cell(text)
+    return lambda: source_digest(session.Mine)
+
+
+def test_a_class_is_run_in_other_processes_too_and_its_plot_shows_itself(session: ModuleType, digest) -> None:
+    here = pomrl.run(estimator=session.Mine(), **SMALL)
+    there = pomrl.run(estimator=session.Mine(), **SMALL, force=True, execution__workers=2)
+    pd.testing.assert_frame_equal(here, there)
+    name = f"__main__.Mine@{digest()[:8]}"
+    assert pomrl.find(estimator=name).index.tolist() == [here.attrs["signature"]]
+    pictures, sizes = DisplayFormatter().format(pomrl.plot(where={"estimator": name}))
+    assert pictures["image/png"].startswith(b"\x89PNG")
+    assert sizes["image/png"]["width"] > 200
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        MINE.replace("c: float = 1.0", "c: float = 2.0"),
+        HELPER.replace("m + ", "2 * m + "),
+        DATA.replace("3.0", "2.0"),
+        DATA.replace("'first': ", "'second': None, 'first': "),
+        "from numpy import exp2 as exp\n",
+    ],
+)
+def test_an_edit_of_what_it_uses_is_another_digest_and_taking_it_back_the_first(
+    edit: str, digest: Callable[[], str], cell: Cell
+) -> None:
+    before = digest()
+    cell(edit)
+    assert digest() != before
+    for text in CELLS:
+        cell(text)
+    assert digest() == before
+
+
+def test_comments_and_names_that_are_its_own_change_nothing(digest: Callable[[], str], cell: Cell) -> None:
+    before = digest()
+    cell("w = 3\nmemory = object()\nother = lambda: 3\n")
+    cell("# A comment.\n" + MINE.replace("    c: float", '    """My estimator."""\n\n    c: float'))
+    assert digest() == before
+
+
+def test_an_older_class_keeps_its_digest_and_one_made_of_it_has_its_code(
+    session: ModuleType, digest: Callable[[], str], cell: Cell
+) -> None:
+    older, before = session.Mine, digest()
+    cell("class Other(Mine):\n    def twice(self):\n        return 2 * self.c\n")
+    of_other = source_digest(session.Other)
+    cell(MINE.replace("1.0 - w", "1.0 - 0.5 * w"))
+    assert source_digest(older) == before != digest()
+    mixed = source_digest(session.Other)  # of the older class, whose name another has by now
+    cell("class Other(Mine):\n    def twice(self):\n        return 2 * self.c\n")
+    assert len({of_other, mixed, source_digest(session.Other)}) == 3
+
+
+def test_helpers_below_decorators_count(digest: Callable[[], str], cell: Cell) -> None:
+    digests = [digest()]
+    for helper in (HELPER, HELPER.replace("m + ", "2 * m + ")):
+        cell(f"from functools import cache\n@cache\n{helper}")
+        digests.append(digest())
+    assert len({*digests}) == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("RATES = object()\n", "RATES must be a number, text, an array or a list of them .*, got a object"),
+        ("class Mine(Mine):\n    c: float = 2.0\n", "Mine: its source cannot be found; it must have a method"),
+        ("exec('def weight(m): return 0.5')\n", "weight: its source cannot be found; it must have its definition"),
+    ],
+)
+def test_what_no_digest_covers_is_refused(text: str, said: str, session: ModuleType, digest, cell: Cell) -> None:
+    cell(text)
+    with pytest.raises(ConfigError, match=said):
+        pomrl.run(estimator=session.Mine(), **SMALL)
+    assert not Path("outputs").exists()
