@@ -24,6 +24,8 @@ def renew(study: Study, name: str) -> Path:
     selection = Selection(study, [name])
     sweeps = figures_of_study.load_sweeps(selection, name)
     drawing, sidecar = figures_of_study.draw_version(selection, name, sweeps)
+    if len(study.described.variants) > 1 and (heading := drawing.figure.get_suptitle()):
+        drawing.figure.suptitle(f"As {sidecar.variant}: {heading}", fontsize="medium", color="0.25")
     runs = min((source.runs for sources in sidecar.sweeps.values() for source in sources), default=0)
     command = f"python -m docs_build {study.word} --pictures {name}"
     values = hashlib.sha256(files.values(drawing)).hexdigest()

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from importlib import import_module
+from inspect import unwrap
 from types import CodeType, FrameType
 from typing import Any
 
@@ -191,12 +192,12 @@ def codes_of(address: str) -> set[CodeType]:
     for name in names:
         owner = vars(owner).get(name, owner)  # a field belongs to its class
     functions = vars(owner).values() if isinstance(owner, type) else [owner]
-    plain = (getattr(one, "fget", None) or getattr(one, "func", None) or one for one in functions)
+    plain = (unwrap(getattr(one, "fget", None) or getattr(one, "func", None) or one) for one in functions)
     return {one.__code__ for one in plain if getattr(one, "__code__", None) and one.__code__.co_filename == str(path)}
 
 
 def test_every_address_is_executed_by_an_experiment_a_claim_or_a_figure() -> None:
-    registered = {simulation.function.__code__ for simulation in SIMULATIONS.values()}
+    registered = {unwrap(simulation.function).__code__ for simulation in SIMULATIONS.values()}
     with record_calls() as executed:
         simulate_each_kind()
         judge_each_claim()

@@ -92,21 +92,23 @@ def check_history(rows: Rows) -> Iterator[Finding]:
     for what, each in (("action", rows.action[before]), ("state", rows.state[before])):
         course = strata.course(each, 3)
         if _counts(course, 6):
-            yield _about_history(rows, f"the {what} of the row before goes with what follows", course, strata.chosen[0])
+            yield _about_history(
+                rows, f"the {what} of the row before goes with what follows", course, int(strata.chosen[0])
+            )
             return
     earlier = _strata(rows, later - 1)
     of_transition = earlier.pair * (int(earlier.following.max(initial=0)) + 1) + earlier.following
     course = associate(rows.action[earlier.chosen + 1], earlier.paid, of_transition)
     if _counts(course, 6):
         column = rows.columns["reward"]
-        yield _about_history(rows, f"{column!r} goes with the action of the next row", course, earlier.chosen[0])
+        yield _about_history(rows, f"{column!r} goes with the action of the next row", course, int(earlier.chosen[0]))
 
 
 def _about_history(rows: Rows, what: str, course: Association, row: int) -> Finding:
     return Finding(
         "history",
         "weakens",
-        f"{what} (V = {course.effect:.2f}) where state and action are the same ({rows.place(int(row))}): check that "
+        f"{what} (V = {course.effect:.2f}) where state and action are the same ({rows.place(row)}): check that "
         f"actions and rewards stand in their own rows, or add what else matters to --state {rows.columns['state']}",
     )
 

@@ -7,20 +7,23 @@ in (b) and (d) all have the mean prices. Losses are judged at γ_eval, the large
 show one standard error.
 """
 
-from pomrl.studies.pomrl.averages import average_of_first
+import pandas as pd
+
 from pomrl.study import AVERAGE_LOSS, Panel, PanelGrid, of_estimators
 
 LEARNERS = ("ada_pomrl", "empirical_bayes", "tied_rows")
 
-TASKS = 15
-"""The number of tasks of the sweep."""
-
 REWARDS = {True: "own prices", False: "mean prices"}
+
+
+def _average(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return losses averaged over tasks, for each run and gamma."""
+    return rows.groupby(["run", "gamma"])[["planning_loss"]].mean().reset_index()
 
 
 def _panel(gamma_eval: float, *, differ: bool) -> Panel:
     setting = {"task_distribution.prices_differ": differ, "gamma_eval": gamma_eval}
-    series = of_estimators("rewards_by_task", setting, LEARNERS, average_of_first(TASKS))
+    series = of_estimators("rewards_by_task", setting, LEARNERS, _average)
     return Panel(f"{REWARDS[differ]}, γ_eval = {gamma_eval:g}", series, "gamma", "se", label=AVERAGE_LOSS)
 
 
