@@ -15,7 +15,7 @@ from mkdocs.exceptions import PluginError
 from pomrl.commands import main
 from pomrl.configuration.importing import import_by_name
 from pomrl.configuration.study import Study, shipped_studies
-from pomrl.drawing.figure import INTERVALS, Figure, caption_of, figures_of, number_of, title_of
+from pomrl.drawing.figure import INTERVALS, Figure, caption_of, figures_of, file_name, number_of, title_of
 from pomrl.report.markup import paragraphs
 
 ROOT = Path(__file__).parents[1]
@@ -97,7 +97,8 @@ def figures_in(study: Study) -> Iterator[str]:
 
 def pictures(figure: Figure) -> list[str]:
     """Return the paths of the small pictures of a figure."""
-    names = (f"outputs/readme/{figure.name}{end}.png" for end in (INTERVALS, ""))
+    versions = (f"{figure.name}{end}" for end in (INTERVALS, ""))
+    names = (f"outputs/readme/{file_name(version, figure.docstring)}.png" for version in versions)
     return [name for name in names if (ROOT / name).is_file()]
 
 

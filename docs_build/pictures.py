@@ -24,13 +24,14 @@ def renew(study: Study, name: str) -> Path:
     selection = Selection(study, [name])
     sweeps = figures_of_study.load_sweeps(selection, name)
     drawing, sidecar = figures_of_study.draw_version(selection, name, sweeps)
-    if len(study.described.variants) > 1 and (heading := drawing.figure.get_suptitle()):
-        drawing.figure.suptitle(f"As {sidecar.variant}: {heading}", fontsize="medium", color="0.25")
+    for text in drawing.figure.texts if len(study.described.variants) > 1 else ():
+        if (heading := text.get_text()) and heading == drawing.figure.get_suptitle():
+            text.set_text(f"As {sidecar.variant}: {heading}")
     runs = min((source.runs for sources in sidecar.sweeps.values() for source in sources), default=0)
     command = f"python -m docs_build {study.word} --pictures {name}"
     values = hashlib.sha256(files.values(drawing)).hexdigest()
     said: dict[str, Any] = {"command": command, "runs": runs, "values": values}
-    path = outputs() / "readme" / f"{name}.png"
+    path = outputs() / "readme" / f"{figures_of_study.files_of(study, name)}.png"
     DerivedFiles(path.with_suffix(".json")).write({path.name: small(drawing)}, said)
     return path
 

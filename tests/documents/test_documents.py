@@ -10,7 +10,7 @@ from tests.support.settings import ROOT
 
 from pomrl.configuration.sources import PUBLISHED, STUDIES
 from pomrl.configuration.study import Described, shipped_studies
-from pomrl.drawing.figure import figures_of
+from pomrl.drawing.figure import figures_of, file_name
 from pomrl.judging.claim import claims_of
 
 
@@ -101,7 +101,8 @@ def test_the_document_on_studies_has_every_key_of_their_description() -> None:
 
 def test_the_documents_name_no_claim_or_figure_that_does_not_exist() -> None:
     claims = {claim.id for study in shipped_studies() for claim in claims_of(study)}
-    figures = {version for study in shipped_studies() for figure in figures_of(study) for version in figure.versions}
+    of_all = [figure for study in shipped_studies() for figure in figures_of(study)]
+    figures = {file_name(version, figure.docstring) for figure in of_all for version in figure.versions}
     results = (STUDIES / "pomrl" / "pages" / "results.md").read_text()
     named = set(re.findall(r"\b(?:Q\d\.\d|[AIT]\.\d+|[HMNU]\d)\b", results))
     assert len(named) > 10

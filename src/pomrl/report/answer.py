@@ -36,7 +36,7 @@ SENTENCES = {
 
 
 @dataclass(frozen=True)
-class Column:
+class VariantColumn:
     """The verdicts under a variant, counted."""
 
     variant: str
@@ -199,12 +199,12 @@ def count_groups(study: Study, judgements: Judgements) -> dict[str, int]:
     return {"all": 0, "none": 0, "undecided": 0, **by_name, "claims": sum(by_name.values())}
 
 
-def columns(study: Study, judgements: Judgements) -> list[Column]:
+def columns(study: Study, judgements: Judgements) -> list[VariantColumn]:
     """Return a column for each variant of the headline; none if nothing is judged."""
     shown = headline(study, judgements)
     judged = {name: [judgement for judgement in judgements.of(name).values() if judgement.verdict] for name in shown}
     alone = {name: sum(is_judged_once(judgement, judgements, shown) for judgement in of) for name, of in judged.items()}
-    return [Column(name, counts(of), alone[name], len(of)) for name, of in judged.items() if of]
+    return [VariantColumn(name, counts(of), alone[name], len(of)) for name, of in judged.items() if of]
 
 
 def groups(study: Study, judgements: Judgements) -> dict[str, list[tuple[Judgement, str]]]:
