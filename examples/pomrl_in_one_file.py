@@ -4,10 +4,10 @@
     python examples/pomrl_in_one_file.py runs=20 'figures=[5,6]'  two of them from fewer runs
     python examples/pomrl_in_one_file.py m=20 printed=true        other settings; the paper's text as it stands
 
-Sections, equations and algorithms are those of arXiv 2212.14530. Where the text is wrong or contradicts itself, this
-file computes the paper as repaired, and with `printed=true` the text as it stands.
+Sections, equations and algorithms are those of arXiv 2212.14530, whose errors are repaired unless `printed=true`.
 """
 
+import sys
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
@@ -37,7 +37,7 @@ class Setting:
     T: int = 15  # tasks
     sigma: float = 0.01  # similarity of tasks: a variance (App. F), or as printed in Sec. 3.1 a deviation
     printed: bool = False  # whether formulas are computed as printed, not as repaired
-    runs: int | None = None  # independent runs; null: the paper's number for each figure
+    runs: int | None = None  # independent runs; null or 0: the paper's number for each figure
     seed: int = 1  # of all draws
     figures: list[str] = field(default_factory=list, compare=False)  # 2 to 6 and F1 to F5; empty: all
     hydra: Any = field(default_factory=lambda: {"run": FOLDER, "sweep": FOLDER}, compare=False)
@@ -233,7 +233,7 @@ def main(config):
     s: Any = OmegaConf.to_object(config)
     sns.set_theme(style="whitegrid", palette="colorblind", font_scale=0.8)
     for name in s.figures or figures(s):
-        title, *rows = figures(s)[name]
+        title, *rows = figures(s).get(name) or sys.exit(f"figures must be among {', '.join(figures(s))}, got {name}")
         n, k = len(rows), len(rows[0])
         figure, axes = plt.subplots(n, k, figsize=(4 * k, 4 * n), squeeze=False, sharey="row", layout="constrained")
         figure.suptitle(f"Figure {name} as {'printed' if s.printed else 'repaired'}: {title}")

@@ -2,6 +2,7 @@
 
 import linecache
 import sys
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -121,9 +122,44 @@ def test_helpers_below_decorators_count(digest: Callable[[], str], cell: Cell) -
     assert len({*digests}) == 3
 
 
+FACTORY = """def make(w):
+    class Mine(ModelEstimator):
+        def estimate(self, memory: Memory, batch: Batch, truth: Truth) -> Models:
+            return w * memory.P_o_hat + (1.0 - w) * batch.P_bar
+    return Mine
+"""
+
+ONE, TWO = (textwrap.indent(MINE.replace("1.0", number), "    ") for number in ("1.0", "2.0"))
+BRANCHES = f"if RATES:\n{ONE}else:\n{TWO}"
+
+
+def test_variables_of_a_function_around_it_count(session: ModuleType, digest: Callable[[], str], cell: Cell) -> None:
+    cell(FACTORY)
+    digests = [source_digest(session.make(w)) for w in (0.1, 0.9, 0.1)]
+    assert digests[0] == digests[2] != digests[1]
+
+
+def test_of_two_definitions_the_one_that_was_executed_counts(digest: Callable[[], str], cell: Cell) -> None:
+    cell(BRANCHES)
+    first = digest()
+    cell(BRANCHES.replace("if RATES", "if not RATES"))
+    assert digest() != first
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Mine.c2 = 3.0\n", "Mine.twice = lambda self: 2 * self.c\n"],
+)
+def test_what_is_set_later_counts(text: str, digest: Callable[[], str], cell: Cell) -> None:
+    before = digest()
+    cell(text)
+    assert digest() != before
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
+        ("from functools import partial\nRATES = partial(max, 1)\n", "RATES must be a number, .* got a partial"),
         ("RATES = object()\n", "RATES must be a number, text, an array or a list of them .*, got a object"),
         ("class Mine(Mine):\n    c: float = 2.0\n", "Mine: its source cannot be found; it must have a method"),
         ("exec('def weight(m): return 0.5')\n", "weight: its source cannot be found; it must have its definition"),

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from symtable import SymbolTable, symtable
-from types import CodeType, FunctionType, ModuleType
+from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,11 @@ from pomrl.store.code_digest import closure_digest, covers, normalise
 
 DATA = (type(None), bool, int, float, complex, str, bytes, np.generic)
 """The types of variables whose values a digest covers, besides arrays and containers of these."""
+
+CONTAINERS = (list, tuple, set, frozenset, dict)
+
+NAMED = (type, FunctionType, BuiltinFunctionType, np.ufunc, ModuleType)
+"""The types of values that are told apart by their names; what else can be called may hold anything."""
 
 DIGITS = 8
 """The hex digits of a digest that the name of a class has."""
@@ -70,7 +75,7 @@ class _Reached:
         self.seen[id(value)] = value
         if isinstance(value, FunctionType | type) and is_of_session(value):
             self._add_definition(name, value)
-        elif callable(value) or isinstance(value, ModuleType):
+        elif isinstance(value, NAMED):
             module = value.__name__ if isinstance(value, ModuleType) else str(getattr(value, "__module__", ""))
             self.modules.update([module] if module and covers(module) else [])
             self.parts.append(f"{name} {module}.{getattr(value, '__qualname__', '')}")
@@ -78,7 +83,7 @@ class _Reached:
             self.parts.append(f"{name} = {_digest_of_data(name, value)}")
 
     def _add_definition(self, name: str, value: FunctionType | type) -> None:
-        statement = _definition(value, name)
+        statement, file = _definition(value, name)
         self.parts.append(f"{name}: {normalise(statement)}")
         for base in value.__bases__ if isinstance(value, type) else ():  # which may have another name by now
             self.add(base.__name__, base)
@@ -86,6 +91,23 @@ class _Reached:
         for used in sorted(_used_names(statement)):
             if used in known:
                 self.add(used, known[used])
+        for function in _functions(value):
+            if _is_within(function.__code__, statement, file):
+                self._add_closure(name, function)
+            elif not function.__name__.startswith("__"):  # it was set later, and not by a library
+                self.add(function.__name__, function)
+        for attribute, data in sorted(vars(value).items()) if isinstance(value, type) else ():
+            if not attribute.startswith("_") and isinstance(data, (*DATA, *CONTAINERS, np.ndarray)):
+                self.parts.append(f"{name}.{attribute} = {_digest_of_data(attribute, data)}")
+
+    def _add_closure(self, name: str, function: FunctionType) -> None:
+        """Add the variables of the functions around a function that it uses."""
+        for used, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+            if used != "__class__":
+                try:
+                    self.add(used, cell.cell_contents)
+                except ValueError as error:
+                    raise ConfigError(f"{name}: its variable {used} must have a value") from error
 
 
 def _digest_of_data(name: str, value: Any) -> str:
@@ -98,6 +120,8 @@ def _digest_of_data(name: str, value: Any) -> str:
         items: Iterable[Any] = value.items() if kind == "dict" else value
         digests = [_digest_of_data(name, item) for item in items]
         return f"{kind} {sorted(digests) if kind.endswith('set') else digests}"
+    if isinstance(value, NAMED):
+        return f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', value)}"
     is_alias = type(value).__module__ in ("typing", "types")  # in an annotation
     if is_alias or isinstance(value, DATA):
         return f"{kind} {value!r}"
@@ -107,33 +131,38 @@ def _digest_of_data(name: str, value: Any) -> str:
     )
 
 
-def _definition(value: FunctionType | type, name: str) -> ast.stmt:
-    """Return the statement of a cell that defines a class or a function.
+def _definition(value: FunctionType | type, name: str) -> tuple[ast.stmt, str]:
+    """Return the statement that defines a class or a function, and the file, or the cell, that has it.
 
     In contrast to `inspect.getsource`, a class is found in all versions of Python, by the code of one of its methods.
     """
-    for code in _codes(value):
-        for statement in ast.parse("".join(linecache.getlines(code.co_filename))).body:
-            lines = [statement.lineno, *(one.lineno for one in getattr(statement, "decorator_list", []))]
-            is_there = min(lines) <= code.co_firstlineno <= (statement.end_lineno or 0)
-            if is_there and (isinstance(value, FunctionType) or _has_class(statement, value.__name__)):
-                return statement
+    for function in _functions(value):
+        code = function.__code__
+        tree = ast.parse("".join(linecache.getlines(code.co_filename)))
+        around = [
+            node for node in ast.walk(tree) if isinstance(node, ast.stmt) and _is_within(code, node, code.co_filename)
+        ]
+        if isinstance(value, type):  # the innermost one of this name, of which a program may have several
+            around = [node for node in around if isinstance(node, ast.ClassDef) and node.name == value.__name__]
+        if around:
+            return max(around, key=lambda node: node.lineno), code.co_filename
     what = "a method of its own in a cell of a notebook" if isinstance(value, type) else "its definition in a cell"
     raise ConfigError(f"{name}: its source cannot be found; it must have {what}, or be in a module")
 
 
-def _has_class(statement: ast.stmt, name: str) -> bool:
-    """Return whether a statement defines a class of this name; those of libraries add methods to ours."""
-    return any(isinstance(node, ast.ClassDef) and node.name == name for node in ast.walk(statement))
+def _is_within(code: CodeType, statement: ast.stmt, file: str) -> bool:
+    """Return whether the code of a function stands in a statement of a file; libraries add methods to our classes."""
+    lines = [statement.lineno, *(one.lineno for one in getattr(statement, "decorator_list", []))]
+    return code.co_filename == file and min(lines) <= code.co_firstlineno <= (statement.end_lineno or 0)
 
 
-def _codes(value: FunctionType | type) -> Iterator[CodeType]:
-    """Yield the code of a function, or of the methods of a class, also of those below decorators."""
+def _functions(value: FunctionType | type) -> Iterator[FunctionType]:
+    """Yield a function, or the methods of a class, also those below decorators."""
     for one in [value] if isinstance(value, FunctionType) else vars(value).values():
         function = getattr(one, "fget", None) or getattr(one, "__func__", one)
         function = inspect.unwrap(function) if callable(function) else function
         if isinstance(function, FunctionType):
-            yield function.__code__
+            yield function
 
 
 def _used_names(statement: ast.stmt) -> set[str]:
