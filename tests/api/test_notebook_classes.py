@@ -148,7 +148,7 @@ def test_of_two_definitions_the_one_that_was_executed_counts(digest: Callable[[]
 
 @pytest.mark.parametrize(
     "text",
-    ["Mine.c2 = 3.0\n", "Mine.twice = lambda self: 2 * self.c\n"],
+    ["Mine.c2 = 3.0\n", "Mine._c2 = 3.0\n", "Mine.twice = lambda self: 2 * self.c\n"],
 )
 def test_what_is_set_later_counts(text: str, digest: Callable[[], str], cell: Cell) -> None:
     before = digest()

@@ -66,7 +66,7 @@ def test_what_a_line_names_exists(line: str) -> None:
     assert arguments_are_right(line)
 
 
-def execute(commands: list[str], site: Path, folder: Path) -> None:
+def assert_commands_work(commands: list[str], site: Path, folder: Path) -> None:
     """Execute commands in a folder, where the program and the package are those of a folder with an installed wheel."""
     program = folder / "bin" / "pomrl"
     program.parent.mkdir()
@@ -88,7 +88,7 @@ def test_the_wheel_without_the_engine_passes_the_test_of_its_release(installed: 
     (wheel,) = installed.parent.glob("*.whl")
     assert fnmatch(f"dist/{wheel.name}", install.removeprefix("python -m pip install "))
     assert change == 'cd "$(mktemp -d)"'
-    execute(commands, installed, tmp_path)
+    assert_commands_work(commands, installed, tmp_path)
 
 
 @pytest.mark.slow
@@ -98,4 +98,4 @@ def test_the_wheel_with_the_engine_passes_the_test_of_its_release(installed: Pat
     shutil.copytree(installed, site)
     for module in (ROOT / "src").rglob("*.so"):
         shutil.copy(module, site / module.relative_to(ROOT / "src"))
-    execute(PROJECT["tool"]["cibuildwheel"]["test-command"], site, tmp_path)
+    assert_commands_work(PROJECT["tool"]["cibuildwheel"]["test-command"], site, tmp_path)

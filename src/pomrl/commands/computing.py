@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Mapping, Sequence
+from itertools import chain
 
 from pomrl import store
 from pomrl.commands.progress import progress
@@ -73,14 +74,14 @@ def compute(experiments: Sequence[Experiment]) -> Mapping[str, Failure]:
     _refuse_what_is_ignored(experiments)
     planned = plan(experiments)
     request, expected = experiments[0].request, estimate(planned)
-    for fault in dict.fromkeys(fault for of in planned for fault in of.faults):
+    for fault in dict.fromkeys(chain.from_iterable(job.faults for job in planned)):
         warn(f"{fault.partition('; ')[0]}; pomrl run repairs it")
     if request.dry_run:
         warn(str(expected))
         return {}
     if not request.yes:
         refuse_what_takes_long(expected)
-    if complete := sum(not of.missing for of in planned):
+    if complete := sum(not job.missing for job in planned):
         warn(f"{complete} of {len(planned)} stored already, not computed again (force=true would)")
     with progress(expected.runs) as advance:
         failures = work(planned, advance)
@@ -96,6 +97,7 @@ def compute(experiments: Sequence[Experiment]) -> Mapping[str, Failure]:
 
 def _settings(planned: Sequence[PlannedExperiment]) -> list[str]:
     """Return in words the settings of each experiment in which they differ."""
-    described = [flat_settings(asked_settings(of.experiment), of.experiment.options) for of in planned]
+    experiments = [job.experiment for job in planned]
+    described = [flat_settings(asked_settings(experiment), experiment.options) for experiment in experiments]
     keys = varying_keys(described)
     return [" ".join(f"{key.rpartition('.')[2]}={flat[key]}" for key in keys if key in flat) for flat in described]

@@ -1,8 +1,8 @@
-"""Engines that compute independent items of work in processes of this machine or on Dask workers.
+"""Engines that make independent calls in processes of this machine or on Dask workers.
 
-An engine maps a function over items and yields each result as soon as it is there. It does not depend on what the
-items are or what the function does. `pomrl.execution.dask` is imported only when a configuration names it,
-because it needs an optional package.
+An engine gives a function that makes calls and yields each result as soon as it is there, as `joblib.Parallel` does. It
+does not depend on what is called. `pomrl.execution.dask` is imported only when a configuration names it, because it
+needs an optional package.
 """
 
 # These are the names that other rooms use.

@@ -1,4 +1,4 @@
-"""Whether next states are the states that follow: the alignment of rows, codings, and states that are never left."""
+"""Find next states that are not the states that follow: rows out of line, other codings, states never left."""
 
 from collections.abc import Iterator
 from typing import Any

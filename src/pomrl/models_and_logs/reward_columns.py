@@ -1,4 +1,4 @@
-"""Whether rewards are rewards: costs, dates, and numbers that lose their digits."""
+"""Find rewards that are costs or dates, or whose size hides how they differ."""
 
 import re
 from collections.abc import Iterator

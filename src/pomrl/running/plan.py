@@ -52,10 +52,10 @@ def plan(experiments: Sequence[Experiment]) -> list[PlannedExperiment]:
     Raises:
         ConfigError: An experiment cannot be computed.
     """
-    jobs = [_look_up(experiment) for experiment in experiments]
+    planned = [_look_up(experiment) for experiment in experiments]
     checked: dict[Problem, set[int]] = defaultdict(set)
-    most = min(CHECKED_OF_PROBLEM, ceil(CHECKED / max(1, len({job.experiment.problem for job in jobs}))))
-    for job in jobs:
+    most = min(CHECKED_OF_PROBLEM, ceil(CHECKED / max(1, len({job.experiment.problem for job in planned}))))
+    for job in planned:
         problem = job.experiment.problem
         runs = set(islice(chain.from_iterable(job.missing), most)) - checked[problem]
         try:
@@ -63,7 +63,7 @@ def plan(experiments: Sequence[Experiment]) -> list[PlannedExperiment]:
         except ValueError as error:
             raise ConfigError(str(error)) from error
         checked[problem] |= runs
-    return jobs
+    return planned
 
 
 def _look_up(experiment: Experiment) -> PlannedExperiment:
@@ -74,9 +74,9 @@ def _look_up(experiment: Experiment) -> PlannedExperiment:
     return PlannedExperiment(experiment, stored, *store.missing(stored, runs))
 
 
-def find_unfinished(jobs: Sequence[PlannedExperiment]) -> list[PlannedExperiment]:
-    """Return the jobs with runs to compute, or files to repair: each experiment once, with the most runs."""
-    by_runs = sorted(jobs, key=lambda job: job.experiment.request.runs)
+def find_unfinished(planned: Sequence[PlannedExperiment]) -> list[PlannedExperiment]:
+    """Return the experiments with runs to compute, or files to repair: each once, with the most runs."""
+    by_runs = sorted(planned, key=lambda job: job.experiment.request.runs)
     lacking = {job.stored.signature: job for job in by_runs if job.missing or job.faults}
     return list(lacking.values())
 
@@ -85,9 +85,9 @@ def find_unfinished(jobs: Sequence[PlannedExperiment]) -> list[PlannedExperiment
 class WorkEstimate:
     """What a request takes, within a factor of about three."""
 
-    jobs: int
+    experiments: int
     runs: int
-    """Runs to compute, those of every job added."""
+    """Runs to compute, those of every experiment added."""
     seconds: float
     """Time in one process."""
     workers: int
@@ -95,18 +95,25 @@ class WorkEstimate:
 
     def __str__(self) -> str:
         time = f"about {_duration(self.seconds / self.workers)} on {number_of(self.workers, 'worker')}"
-        return f"{number_of(self.jobs, 'experiment')}, {number_of(self.runs, 'run')} to compute; {time}"
+        return f"{number_of(self.experiments, 'experiment')}, {number_of(self.runs, 'run')} to compute; {time}"
 
 
-def estimate(jobs: Sequence[PlannedExperiment], times: int = 1) -> WorkEstimate:
-    """Return what jobs take with the execution of the first, and as many others as alike; shared work counts once."""
-    lacking = [job for job in find_unfinished(jobs) if job.missing]
+def estimate(planned: Sequence[PlannedExperiment], times: int = 1) -> WorkEstimate:
+    """Return what experiments take with the execution of the first.
+
+    Shared work counts once.
+
+    Args:
+        planned: The experiments, as `plan` returns them.
+        times: How many sweeps alike there are.
+    """
+    lacking = [job for job in find_unfinished(planned) if job.missing]
     runs = times * sum(job.runs_missing for job in lacking)
     seconds = times * sum((job.seconds for job in lacking), 0.0)
     parts = times * sum(len(job.missing) for job in lacking)
-    most = jobs[0].experiment.execution.at_once(seconds) if jobs else 1
+    most = planned[0].experiment.execution.at_once(seconds) if planned else 1
     workers = min(most, max(parts, int(seconds / cost.PART)), runs)
-    return WorkEstimate(times * len(jobs), runs, seconds, max(1, workers))
+    return WorkEstimate(times * len(planned), runs, seconds, max(1, workers))
 
 
 def refuse_what_takes_long(of_work: WorkEstimate) -> None:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from importlib.metadata import version
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -77,26 +78,29 @@ def work(planned: Sequence[PlannedExperiment], advance: Callable[[int, int], Non
     Raises:
         ExecutionError: If the work cannot go on.
     """
+    if not planned:
+        return {}
+    execution = planned[0].experiment.execution
     requests: defaultdict[str, list[Request]] = defaultdict(list)
-    for experiment in planned:
-        requests[experiment.stored.signature].append(experiment.experiment.request)
+    for job in planned:
+        requests[job.stored.signature].append(job.experiment.request)
     failures: dict[str, Failure] = {}
     unfinished = find_unfinished(planned)
     if unfinished:
         files.check_writable(store.root())
     for _ in range(ROUNDS):
-        parts, execution = divide(unfinished), planned[0].experiment.execution if planned else None
         blocks = _Blocks(unfinished, requests)
-        if parts and execution:
-            here, runs = Versions.here([experiment.experiment for experiment in planned]), execution.runs_at_a_time
+        if parts := divide(unfinished):
+            versions = Versions.here([job.experiment for job in planned])
+            calls = (delayed(simulate)(part, versions, execution.runs_at_a_time) for part in parts)
             with execution.parallel(sum(part.seconds for part in parts)) as parallel:
-                for simulated in parallel(delayed(simulate)(part, here, runs) for part in parts):
+                for simulated in parallel(calls):
                     blocks.add(*simulated)
                     advance(blocks.done, len(blocks.failures))
         failures |= blocks.end()
-        succeeded = {of.stored.signature: of for of in planned if of.stored.signature not in failures}.values()
-        finished = (_finish(experiment, requests[experiment.stored.signature]) for experiment in succeeded)
-        if not (unfinished := [again for again in finished if again]):
+        once = {job.stored.signature: job for job in planned}
+        left = [_finish(job, requests[name]) for name, job in once.items() if name not in failures]
+        if not (unfinished := [lacking for lacking in left if lacking]):
             return failures
     folder = unfinished[0].stored.folder
     raise ExecutionError(f"{folder}: its runs were removed again and again while they were computed")
@@ -133,10 +137,11 @@ def simulate(part: BlockPart, versions: "Versions", runs_at_a_time: int | None =
             return part.block, part.runs, dict.fromkeys(part.methods, _failure(error))
         alone = [replace(part, methods={signature: method}) for signature, method in part.methods.items()]
         outcomes = [simulate(of_method, versions, runs_at_a_time)[-1] for of_method in alone]
-        return part.block, part.runs, {name: of[name] for of in outcomes for name in of}
+        return part.block, part.runs, {name: outcome for each in outcomes for name, outcome in each.items()}
 
 
 def _failure(error: BaseException) -> Failure:
+    """Return what is kept of an error."""
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if not Path(frame.filename).is_relative_to(PACKAGE)]
     where = "".join(traceback.format_list(own))
@@ -164,8 +169,9 @@ class Versions:
     @staticmethod
     def here(experiments: Sequence[Experiment]) -> "Versions":
         """Return the versions that this process computes these experiments with."""
-        classes = {name for of in experiments for name in component_classes(scientific_settings(of))}
-        return Versions(tuple(sorted(classes)), _versions(tuple(sorted(classes))))
+        every = (component_classes(scientific_settings(experiment)) for experiment in experiments)
+        classes = tuple(sorted({*chain.from_iterable(every)}))
+        return Versions(classes, _versions(classes))
 
     def refuse_others(self) -> None:
         """Raise an ExecutionError if this process has other versions."""

@@ -97,7 +97,7 @@ class _Reached:
             elif not function.__name__.startswith("__"):  # it was set later, and not by a library
                 self.add(function.__name__, function)
         for attribute, data in sorted(vars(value).items()) if isinstance(value, type) else ():
-            if not attribute.startswith("_") and isinstance(data, (*DATA, *CONTAINERS, np.ndarray)):
+            if not attribute.startswith("__") and isinstance(data, (*DATA, *CONTAINERS, np.ndarray)):
                 self.parts.append(f"{name}.{attribute} = {_digest_of_data(attribute, data)}")
 
     def _add_closure(self, name: str, function: FunctionType) -> None:

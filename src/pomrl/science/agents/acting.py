@@ -62,7 +62,7 @@ def decide(method: Method, met: Sequence[Any], R_hat: Rewards) -> tuple[list[Pla
     Args:
         method: The method.
         met: What `meet` has yielded for the tasks.
-        R_hat: The rewards to plan with.
+        R_hat: The rewards to plan with, [M, S, A] or [M, S, A, S].
     """
     if type(method.agent) is CertaintyEquivalence:
         return list(met), Decision(*plan(method.planner, met, R_hat))
@@ -71,6 +71,7 @@ def decide(method: Method, met: Sequence[Any], R_hat: Rewards) -> tuple[list[Pla
 
 
 def _learn(problem: Problem, method: Method, tasks: Iterable[tuple[Task, Truth]]) -> Iterator[PlanningInput]:
+    """Return the loop over these tasks of the method's estimator and schedule."""
     return pomrl(tasks, problem.m, method.estimator, method.gamma_schedule, problem.gamma_eval)
 
 
@@ -95,13 +96,13 @@ def _act(
             TaskData(given.t, problem.criterion, batch, R[:, k], given.P_hat[:, k], given.gamma, *further)
             for k, batch in enumerate(own.trials)
         ]
-        decisions = [_decide(method.agent, trial, memory) for trial in trials]
+        decisions = [_ask(method.agent, trial, memory) for trial in trials]
         policy, gamma = (np.stack(parts, axis=1) for parts in zip(*decisions, strict=True))
         memory = method.agent.learn(memory, given.batches.meta, trials[0].R)
         yield given, Decision(policy.reshape(-1, *policy.shape[2:]), gamma.reshape(-1, gamma.shape[-1]))
 
 
-def _decide(agent: Agent[Any], task: TaskData, memory: Any) -> Decision:
+def _ask(agent: Agent[Any], task: TaskData, memory: Any) -> Decision:
     """Return what an agent decides, which is refused unless there are policies and discount factors in range."""
     where = Returned(agent, "act", f" in task {task.t}")
     if agent.discounts and task.gammas.max() == 1.0:
