@@ -198,3 +198,21 @@ def test_an_agent_that_breaks_its_contract_ends_alone() -> None:
     assert isinstance(outcomes["other"], bytes)
     assert isinstance(failure, Failure)
     assert "read-only" in failure.reason
+
+
+class Overwriting(Agent[None]):
+    """An agent that writes into what it is given."""
+
+    part: str
+
+    def act(self, task: TaskData, memory: None) -> Decision:
+        getattr(task, self.part)[...] = 0.0
+        return Decision(task.plan(task.P_hat, task.gammas), task.gammas)
+
+
+@pytest.mark.parametrize("part", ["P_hat", "R", "gammas"])
+def test_what_an_agent_is_given_cannot_be_written(part: str) -> None:
+    given = BlockPart(problem(), {"overwriting": method(Overwriting(part=part))}, range(2), range(2))
+    failure = simulate(given, Versions.here([]))[-1]["overwriting"]
+    assert isinstance(failure, Failure)
+    assert "read-only" in failure.reason
