@@ -12,8 +12,8 @@ export PIP_DISABLE_PIP_VERSION_CHECK=1
 
 main() {
     case "${1:-all}" in
-        all) environment requirements.lock; .venv/bin/pomrl reproduce pomrl ;;
-        quick) environment requirements.lock; .venv/bin/pomrl reproduce pomrl --runs 20 ;;
+        all) environment requirements.lock; .venv/bin/pomrl reproduce pomrl2023 ;;
+        quick) environment requirements.lock; .venv/bin/pomrl reproduce pomrl2023 --runs 20 ;;
         beyond) environment requirements-test.lock; .venv/bin/pomrl reproduce beyond ;;  # with Gymnasium
         test) environment requirements-test.lock; tests "${2:-}" ;;
         environment) environment requirements-test.lock ;;
@@ -88,7 +88,7 @@ tests() {
 }
 
 # What has the shapes of its arguments and results checked, in the first calls of each function in each test.
-SHAPES=pomrl.science,pomrl.models_and_logs,pomrl.bounds,pomrl.studies.pomrl.theory
+SHAPES=pomrl.science,pomrl_logs,pomrl.bounds,pomrl_studies.pomrl2023.theory
 
 all_tests() {
     local types failed=0

@@ -38,6 +38,10 @@ BESIDE = ("conf", "docs", "site")
 where `python -m mkdocs build --strict` has built it before."""
 
 
+CODE = shutil.ignore_patterns("build")
+"""The program that makes documents, `docs/build`, which is no document."""
+
+
 class BuildWithCopies(build_py):
     """Copies into the package what stands beside it, unless the installation is editable and finds it there."""
 
@@ -45,7 +49,7 @@ class BuildWithCopies(build_py):
         """Build the package, and copy."""
         super().run()
         for name in () if self.editable_mode else filter(os.path.isdir, BESIDE):
-            shutil.copytree(name, Path(self.build_lib, "pomrl", name), dirs_exist_ok=True)
+            shutil.copytree(name, Path(self.build_lib, "pomrl", name), ignore=CODE, dirs_exist_ok=True)
 
 
 setup(

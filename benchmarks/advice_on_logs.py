@@ -1,4 +1,4 @@
-"""Is the advice of `pomrl.horizon_report` right? What it truly gains over the policy that made the log.
+"""Is the advice of `pomrl_logs.horizon_report` right? What it truly gains over the policy that made the log.
 
     python -m benchmarks.advice_on_logs --processes 2 --logs 100 --output FOLDER
 
@@ -18,12 +18,12 @@ import pandas as pd
 from joblib import Parallel, delayed
 from scipy.stats import binomtest, mannwhitneyu
 
-import pomrl
+import pomrl_logs
 from benchmarks.families_after_the_freeze import AFTER_THE_FREEZE
 from benchmarks.logs_with_truth import FAMILIES, GAMMA_EVAL, THE_SIX, THE_TWELVE, Cell, drawn
 from benchmarks.true_gains import KEEP, OTHERS, gains_of_others, true_gains
-from pomrl.models_and_logs.horizon_reports import DOUBTFUL
 from pomrl.results.tables import format_table
+from pomrl_logs.horizon_reports import DOUBTFUL
 
 BEHAVIOURS = ("best_05", "best_30", "rule_of_thumb", "two_halves", "never_taken", "hidden", "uniform")
 
@@ -47,7 +47,7 @@ LEAST = 1e-9
 def judged(cell: Cell, number: int) -> dict[str, object]:
     """Return what the report on a log says, and what is true."""
     of = drawn(cell, np.random.default_rng([SEED, *map(ord, repr(cell)), number]))
-    report = pomrl.horizon_report(of.log, GAMMA_EVAL, structure=of.structure, seed=number)
+    report = pomrl_logs.horizon_report(of.log, GAMMA_EVAL, structure=of.structure, seed=number)
     policies, improvement = report.recommendation.policies, report.improvement
     gains, told = true_gains(of, policies), (policies != KEEP).any(-1)
     gain, rounding = float(gains.mean()), LEAST * max(1.0, np.abs(of.R).max() / (1.0 - GAMMA_EVAL))

@@ -18,13 +18,13 @@ from jaxtyping import Float
 from benchmarks.families_after_the_rule import AFTER_THE_RULE
 from pomrl.results.tables import format_table
 from pomrl.science.data import Batch
-from pomrl.science.estimators.empirical_bayes import EmpiricalBayes
 from pomrl.science.estimators.estimator import Estimator, Truth
 from pomrl.science.estimators.pomrl import RegularisedLeastSquares
-from pomrl.science.estimators.tied_rows import EqualOrTied, TiedRows
 from pomrl.science.mdp import optimal_value, planning_loss
 from pomrl.science.planners import PolicyIteration
-from pomrl.science.tasks.families.family import Candidates
+from pomrl.science.tasks.family import Candidates
+from pomrl_studies.beyond.estimators.empirical_bayes import EmpiricalBayes
+from pomrl_studies.beyond.estimators.tied_rows import EqualOrTied, TiedRows
 
 SPREADS, TASKS, TRANSITIONS, GAMMA, SEED = (0.05, 0.15), 15, 5, 0.99, 20261126
 

@@ -16,8 +16,8 @@ from collections.abc import Callable
 import numpy as np
 from jaxtyping import Float
 
-from pomrl.models_and_logs.structure import Structure
-from pomrl.science.tasks.families.family import TaskFamily
+from pomrl.science.tasks.family import TaskFamily
+from pomrl_logs.structure import Structure
 
 Tasks = tuple[Float[np.ndarray, "K S A S"], Float[np.ndarray, "K S A S"], Structure | None]
 

@@ -35,7 +35,7 @@ def main() -> None:
         rooms["/".join(inside[:2])] += lines_of_code(path.read_text(encoding="utf-8"))
     for room, lines in rooms.most_common():
         print(f"{lines:7,}  {room}")
-    print(f"{rooms.total():7,}  in all\n{rooms.total() - rooms['pomrl/studies']:7,}  outside of studies")
+    print(f"{rooms.total():7,}  in all\n{rooms.total() - rooms['pomrl_studies']:7,}  outside of studies")
 
 
 if __name__ == "__main__":

@@ -15,19 +15,19 @@ from benchmarks.families_after_the_limit import AFTER_THE_LIMIT
 from benchmarks.families_after_the_rule import AFTER_THE_RULE
 from benchmarks.families_of_tasks import Family, Tasks, of_latent
 from benchmarks.further_problems import Promotions, Triage, TwoMachines
-from pomrl.models_and_logs.logs import Log
-from pomrl.models_and_logs.structure import Structure
 from pomrl.science.mdp import random_chain_mdp
 from pomrl.science.planners import PolicyIteration
 from pomrl.science.solvers.evaluation import policy_value
-from pomrl.science.tasks.families.cliff_walking import CliffWalking
-from pomrl.science.tasks.families.forest import Forest
-from pomrl.science.tasks.families.frozen_lake import FrozenLake
-from pomrl.science.tasks.families.garnet import Garnet
-from pomrl.science.tasks.families.inventory import Inventory
-from pomrl.science.tasks.families.machine_replacement import MachineReplacement
-from pomrl.science.tasks.families.queue import Queue
-from pomrl.science.tasks.families.river_swim import RiverSwim
+from pomrl_logs.logs import Log
+from pomrl_logs.structure import Structure
+from pomrl_studies.beyond.families.cliff_walking import CliffWalking
+from pomrl_studies.beyond.families.forest import Forest
+from pomrl_studies.beyond.families.frozen_lake import FrozenLake
+from pomrl_studies.beyond.families.garnet import Garnet
+from pomrl_studies.beyond.families.inventory import Inventory
+from pomrl_studies.beyond.families.machine_replacement import MachineReplacement
+from pomrl_studies.beyond.families.queue import Queue
+from pomrl_studies.beyond.families.river_swim import RiverSwim
 
 TASKS, GAMMA_EVAL = 8, 0.95
 SHORTEST, LONGEST = 10, 30

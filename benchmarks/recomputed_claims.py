@@ -2,7 +2,8 @@
 
     python -m benchmarks.recomputed_claims OUTPUTS
 
-OUTPUTS is the folder of a finished `pomrl reproduce pomrl`. Nothing of the package is imported: experiments are found
+OUTPUTS is the folder of a finished `pomrl reproduce pomrl2023`. Nothing of the package is imported: experiments are
+found
 by their stored configurations, tables are read with pandas, and each comparison is written anew from the statement of
 its claim. Intervals are plain paired t intervals, or the bootstrap's, of 95 %. Those of the study are wider, because
 its claims share one error. A row agrees where the estimate is the stored one and the plain interval lies within the
@@ -251,7 +252,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("outputs", type=Path)
     outputs = parser.parse_args().outputs
-    judged = pd.read_csv(outputs / "studies/pomrl/claims.csv")
+    judged = pd.read_csv(outputs / "studies/pomrl2023/claims.csv")
     judged["words"] = judged["compared"].str.replace(r" \(γ\* = [0-9.]+\), in pairs$", "", regex=True)
     judged = judged.set_index(["variant", "claim", "words"])
     settings, wrong, claims = stored_settings(outputs), 0, {"T.1"}

@@ -6,8 +6,8 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from benchmarks.logs_with_truth import GAMMA_EVAL, LogWithTruth, best_policies
-from pomrl.models_and_logs.logs import Log
 from pomrl.science.solvers.evaluation import action_values, chain_value
+from pomrl_logs.logs import Log
 
 KEEP = -1
 """What stands in the place of an action where the decisions of the log are kept."""

@@ -23,7 +23,7 @@ from pomrl.judging.verdict import Part
 from pomrl.results.losses import Losses
 from pomrl.running.plan import plan
 from pomrl.running.work import refuse_failures, work
-from pomrl.studies.pomrl.tasks_and_gains import FIRST, LAST
+from pomrl_studies.pomrl2023.tasks_and_gains import FIRST, LAST
 
 MADE_UP_RUNS = 100_000
 """The number of runs in a population of made-up losses."""

@@ -10,6 +10,7 @@ the paper's study. The exit status is 1 if the two disagree.
 """
 
 import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -17,9 +18,8 @@ from examples.notebook import stored
 from scipy.stats import ks_2samp
 
 import pomrl
-from pomrl.configuration.sources import STUDIES
 
-PATH = STUDIES / "pomrl" / "pages" / "notebook_loss.csv"
+PATH = Path("src/pomrl_studies/pomrl2023") / "pages" / "notebook_loss.csv"
 
 NAMES = {
     "without_meta": "without",

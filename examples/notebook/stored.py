@@ -17,8 +17,6 @@ import pandas as pd
 from examples.notebook.learners import ESTIMATORS
 from examples.notebook.losses import losses_of_runs
 
-from pomrl.configuration.sources import STUDIES
-
 FOLDER = Path(__file__).parent
 
 CONCENTRATIONS = (1.5, 1.5 / 2, 1.5 / 4)
@@ -44,7 +42,7 @@ def read(name: str | Path) -> pd.DataFrame:
 
 def digitised() -> pd.DataFrame:
     """Return the points of the curves of the notebook's figures; a value is missing where it could not be read off."""
-    return read(STUDIES / "pomrl" / "digitised.csv")
+    return read(Path("src/pomrl_studies/pomrl2023") / "digitised.csv")
 
 
 def per_run() -> pd.DataFrame:

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from pomrl.api import run as run
     from pomrl.api import sweep as sweep
     from pomrl.api import table as table
-    from pomrl.models_and_logs.horizon_reports import horizon_report as horizon_report
-    from pomrl.models_and_logs.log_tables import from_log as from_log
-    from pomrl.models_and_logs.models import from_arrays as from_arrays
-    from pomrl.models_and_logs.models import from_gymnasium as from_gymnasium
-    from pomrl.models_and_logs.models import plan as plan
-    from pomrl.models_and_logs.structure import Structure as Structure
+    from pomrl.models.planning import from_arrays as from_arrays
+    from pomrl.models.planning import from_gymnasium as from_gymnasium
+    from pomrl.models.planning import plan as plan
 
+
+MOVED = {"from_log": "pomrl_logs", "horizon_report": "pomrl_logs", "Structure": "pomrl_logs"}
+"""Names of version 1, by the packages that have them now."""
 
 if "omegaconf" in sys.modules:  # a notebook that composes by itself; others register them with the first name
     from pomrl.configuration.resolvers import register_resolvers as _register_resolvers
@@ -37,6 +37,8 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version(__name__)
+    if name in MOVED:
+        raise AttributeError(f"pomrl.{name} is {MOVED[name]}.{name} since version 2")
     from pomrl.configuration.importing import load_from  # here, so that Hydra's other applications load nothing
 
     return load_from(__name__, name)

@@ -36,8 +36,8 @@ MODULES = {
 
 WORDS = [
     "diff", "diff a", "diff sigma=[ sigma=0.01", "diff estimator=pomrl zzz", "figures ../x", "figures no.such",
-    "figures pomrl nothing", "claims ..", "claims pomrl nothing",
-    "claims pomrl --runs much", "claims pomrl --variants ../readings",
+    "figures pomrl2023 nothing", "claims ..", "claims pomrl2023 nothing",
+    "claims pomrl2023 --runs much", "claims pomrl2023 --variants ../readings",
 ]  # fmt: skip
 """Commands with arguments that name nothing that there is."""
 

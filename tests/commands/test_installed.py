@@ -29,11 +29,11 @@ def test_the_program_computes_in_any_folder_what_the_checkout_computes(program: 
 
 
 def test_it_has_the_documents_of_the_report_and_speaks_of_itself(program: Program, installed: Path) -> None:
-    pages = installed / "pomrl" / "studies" / "pomrl" / "pages"
+    pages = installed / "pomrl_studies" / "pomrl2023" / "pages"
     assert all((pages / name).is_file() for name in ("errata.md", "theory.md", "readings.md", "try_it.html"))
     said = program("report", "pomrl")
     assert (said.returncode, said.stderr.count("\n")) == (1, 1)
-    assert "pomrl reproduce pomrl computes" in said.stderr
+    assert "pomrl reproduce pomrl2023 computes" in said.stderr
     help_text = program("run", "--help").stdout
     assert "  pomrl run experiment=task_similarity" in help_text
     assert (document := installed / "pomrl" / "docs" / "configuration.md").is_file()

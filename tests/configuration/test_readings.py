@@ -18,13 +18,13 @@ from pomrl.judging.claims_of_variants import basis
 from pomrl.judging.judgements import Judgement, Judgements
 from pomrl.judging.verdict import LOOKS, Comparison, Verdict
 from pomrl.store import signature
-from pomrl.studies.pomrl import readings_figure
-from pomrl.studies.pomrl.choices import combine
-from pomrl.studies.pomrl.variants import READINGS
+from pomrl_studies.pomrl2023 import readings_figure
+from pomrl_studies.pomrl2023.choices import combine
+from pomrl_studies.pomrl2023.variants import READINGS
 
 pytestmark = pytest.mark.slow
 
-PAPER = find("pomrl")
+PAPER = find("pomrl2023")
 READINGS_OF = PAPER.family("readings")
 SWEEPS = ("task_similarity", "gamma_schedules", "states_20", "initial_similarity")
 

@@ -5,9 +5,11 @@ from typing import Any
 
 import pytest
 import yaml
-from docs_build import schemas
+from docs.build import schemas
 from jsonschema import Draft202012Validator
 from tests.support.settings import CONF, OPTIONS
+
+from pomrl.configuration.sources import PUBLISHED
 
 
 def errors(group: str, values: Any) -> list[object]:
@@ -22,7 +24,8 @@ def test_they_are_up_to_date() -> None:
 @pytest.mark.parametrize("option", OPTIONS)
 def test_every_option_is_accepted(option: str) -> None:
     group, _, name = option.partition("=")
-    assert not errors(group, yaml.safe_load((CONF / group / f"{name}.yaml").read_text()))
+    path = next(path for path in PUBLISHED.options(group) if path.stem == name)
+    assert not errors(group, yaml.safe_load(path.read_text()))
 
 
 @pytest.mark.parametrize(

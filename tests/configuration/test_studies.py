@@ -10,7 +10,7 @@ from pomrl.judging.claim import claims_of
 
 pytestmark = pytest.mark.slow
 
-PAPER = find("pomrl")
+PAPER = find("pomrl2023")
 SWEEPS = [(study, name) for study in shipped_studies() for name in study.sweeps]
 
 FIGURES = {study.name: figures_of(study) for study in shipped_studies()}

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 from tests.support.computed import call
-from tests.support.settings import CONF, ROOT
+from tests.support.settings import ROOT
 
 from pomrl.commands import plot, run, table
+from pomrl.configuration.sources import PUBLISHED
 from pomrl.contracts import AgentContract
 
 pytestmark = pytest.mark.slow
@@ -53,5 +54,5 @@ def test_its_commands_work(empty_outputs: Path) -> None:
 def test_every_agent_and_metric_is_in_its_table() -> None:
     first, second = (set(re.findall(r"`(\w+)`", "".join(re.findall(r"^\|([^|]*)", part, flags=re.MULTILINE))))
                      for part in DOCUMENT.split("## Metrics"))  # fmt: skip
-    assert first == {path.stem for path in (CONF / "agent").glob("*.yaml")}
-    assert second == {path.stem for path in (CONF / "metric").glob("*.yaml")}
+    assert first == {path.stem for path in PUBLISHED.options("agent")}
+    assert second == {path.stem for path in PUBLISHED.options("metric")}

@@ -16,12 +16,11 @@ from typing import Any
 import pytest
 from tests.documents.test_documents import EXAMPLES
 from tests.support.computed import call
-from tests.support.settings import ROOT
+from tests.support.settings import ROOT, STUDIES
 
 from pomrl import store
 from pomrl.commands import article, claims, docs, figures, main, new, report, reproduce, run
 from pomrl.configuration import composed
-from pomrl.configuration.sources import STUDIES
 from pomrl.configuration.study import find
 
 pytestmark = pytest.mark.slow

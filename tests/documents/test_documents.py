@@ -5,10 +5,10 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from docs_build.configuration import configuration
-from tests.support.settings import ROOT
+from docs.build.configuration import configuration
+from tests.support.settings import ROOT, STUDIES
 
-from pomrl.configuration.sources import PUBLISHED, STUDIES
+from pomrl.configuration.sources import PUBLISHED
 from pomrl.configuration.study import Described, shipped_studies
 from pomrl.drawing.figure import figures_of, file_name
 from pomrl.judging.claim import claims_of
@@ -59,7 +59,7 @@ def _anchors(path: Path) -> set[str]:
     return slugs | {*re.findall(r'<a id="([^"]+)"></a>', text)}
 
 
-TOP = "src|conf|docs|docs_build|tests|benchmarks|examples"
+TOP = "src|conf|docs|docs.build|tests|benchmarks|examples"
 PATH = rf"(?<![\w./{{$-])((?:(?:{TOP})/[\w./-]+\.(?:md|py|yaml|ipynb|csv|c|js))|[A-Z]{{4,}}\.md)\b"
 """A file of the repository by its path, or a document at its top."""
 
@@ -82,7 +82,7 @@ def test_every_file_that_is_named_exists() -> None:
 
 
 def test_every_ambiguity_and_error_that_is_cited_is_defined() -> None:
-    pages = STUDIES / "pomrl" / "pages"
+    pages = STUDIES / "pomrl2023" / "pages"
     defined = set(re.findall(r"^## (E\d+)\.", (pages / "errata.md").read_text(), flags=re.MULTILINE))
     assert len(defined) == 19
     defined |= {*re.findall(r"^\| [^|]* \| (R\d+) \|", (pages / "readings.md").read_text(), flags=re.MULTILINE)}
@@ -103,7 +103,7 @@ def test_the_documents_name_no_claim_or_figure_that_does_not_exist() -> None:
     claims = {claim.id for study in shipped_studies() for claim in claims_of(study)}
     of_all = [figure for study in shipped_studies() for figure in figures_of(study)]
     figures = {file_name(version, figure.docstring) for figure in of_all for version in figure.versions}
-    results = (STUDIES / "pomrl" / "pages" / "results.md").read_text()
+    results = (STUDIES / "pomrl2023" / "pages" / "results.md").read_text()
     named = set(re.findall(r"\b(?:Q\d\.\d|[AIT]\.\d+|[HMNU]\d)\b", results))
     assert len(named) > 10
     assert named <= claims

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from docs_build import paper
+from docs.build import paper
 from tests.support.settings import ROOT
 from tests.support.shipped import SIMULATIONS
 from tests.support.synthetic import make_sweep
@@ -34,7 +34,7 @@ from pomrl.running.parts import BlockPart
 from pomrl.running.work import Failure, Versions, simulate
 
 PAGE = paper.PAGE.read_text()
-PAPER = find("pomrl")
+PAPER = find("pomrl2023")
 PLACES = paper.read_places()
 ADDRESSES = sorted({address for place in PLACES for address in paper.split(place["library"])})
 MARKERS = sorted({marker for place in PLACES for marker in paper.split(place["one_file"])})
@@ -43,7 +43,7 @@ MARKERS = sorted({marker for place in PLACES for marker in paper.split(place["on
 def test_it_is_up_to_date(request: pytest.FixtureRequest) -> None:
     if request.config.getoption("force_regen"):
         paper.PAGE.write_text(paper.page())
-    assert paper.PAGE.read_text() == paper.page(), "python -m docs_build.paper makes it anew"
+    assert paper.PAGE.read_text() == paper.page(), "python -m docs.build.paper makes it anew"
 
 
 def test_every_number_of_the_paper_has_a_row() -> None:

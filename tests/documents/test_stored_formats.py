@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from docs_build.columns import with_columns
+from docs.build.columns import with_columns
 from tests.support.settings import ROOT
 from tests.support.shipped import SIMULATIONS
 
@@ -47,6 +47,6 @@ def test_of_figures() -> None:
 
 
 def test_of_judgements() -> None:
-    claim = next(claim for claim in claims_of(find("pomrl")) if claim.is_judged)
+    claim = next(claim for claim in claims_of(find("pomrl2023")) if claim.is_judged)
     outcome = Outcome(claim, 1000).judged([Part("a less b", mean(np.arange(1000.0)), below=0.0)])
     assert sorted(described("claims")) == sorted(table_of([judgement("printed", outcome)]).columns)

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from docs_build import documents
+from docs.build import documents
 from tests.support.computed import call
 from tests.support.study_folders import UNDRAWN, write
 

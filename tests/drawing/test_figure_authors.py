@@ -8,9 +8,9 @@ from tests.support.shipped import AUTHORS, FIGURES
 from tests.support.synthetic import with_table
 
 from pomrl.drawing.views import dynamic_best
-from pomrl.studies.pomrl import agreement, overlay
-from pomrl.studies.pomrl.agreement import CONTRADICTED, PRINTED, READING, AuthorsSeries, Z
-from pomrl.studies.pomrl.averages import best_so_far
+from pomrl_studies.pomrl2023 import agreement, overlay
+from pomrl_studies.pomrl2023.agreement import CONTRADICTED, PRINTED, READING, AuthorsSeries, Z
+from pomrl_studies.pomrl2023.averages import best_so_far
 
 pytestmark = pytest.mark.slow
 

@@ -2,7 +2,7 @@ import numpy as np
 from tests.support.checks import choose
 from tests.support.synthetic import SIGMAS
 
-from pomrl.studies.pomrl import simplex
+from pomrl_studies.pomrl2023 import simplex
 
 
 def test_concentration_gives_the_variance():

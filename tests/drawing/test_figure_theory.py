@@ -9,7 +9,7 @@ from pomrl.bounds import average_regret_bound
 from pomrl.configuration.study import find
 from pomrl.results.statistics import band
 from pomrl.science.tasks.random_chains import UniformBall
-from pomrl.studies.pomrl.figures import bounds
+from pomrl_studies.pomrl2023.figures import bounds
 
 
 def test_measured_regret_and_its_bound_against_the_number_of_tasks(drawings, tables):
@@ -43,7 +43,7 @@ def test_panels_of_the_measured_regret_are_aligned(drawings):
 
 
 def test_problems_are_those_of_the_sweep():
-    settings = find("pomrl").settings("theory")
+    settings = find("pomrl2023").settings("theory")
     problems = [replace(setting.experiment.problem, seed=0) for setting in settings]  # bounds have no seed
     panels = {**bounds.AGAINST_T, **bounds.AGAINST_GAMMA}
     assert all(bounds.problem(*of) in problems for of in panels.values())

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from docs_build import documents
+from docs.build import documents
 from tests.support.computed import call
 from tests.support.settings import ROOT
 from tests.support.shipped import FIGURES
@@ -30,7 +30,7 @@ README = {
 
 PICTURES = ROOT / "outputs/readme"
 
-DOCUMENTS = ("README.md", "src/pomrl/studies/pomrl/pages/results.md", "docs/horizons.md")
+DOCUMENTS = ("README.md", "src/pomrl_studies/pomrl2023/pages/results.md", "docs/horizons.md")
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_with_nothing_stored_it_says_what_to_run(words: str, said: str, empty_ou
 
 def of_study(name: str) -> list[str]:
     """Return the versions of all figures of a study."""
-    of = [figure for figure in FIGURES.values() if figure.module.startswith(f"pomrl.studies.{name}.")]
+    of = [figure for figure in FIGURES.values() if figure.module.startswith(f"pomrl_studies.{name}.")]
     return [version for figure in of for version in figure.versions]
 
 
@@ -94,7 +94,7 @@ def test_small_pictures_are_written_apart_with_what_renews_them(empty_outputs: P
     assert (status, out.splitlines()) == (0, [str(picture)])
     record = DerivedFiles(picture.with_suffix(".json"))
     assert record.fault() is None
-    assert record.read_sidecar()["command"] == "python -m docs_build pomrl --pictures upper_bound"
+    assert record.read_sidecar()["command"] == "python -m docs.build pomrl --pictures upper_bound"
     assert "no_such_figure: pomrl has no such figure" in call(documents, "pomrl", "--pictures", "no_such_figure")[2]
 
 

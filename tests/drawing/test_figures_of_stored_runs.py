@@ -45,17 +45,17 @@ def outputs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
             arguments = ["experiment=task_similarity", "sigma=0.01", f"estimator={estimator}", f"runs={runs}"]
             assert call(run, *arguments)[0] == 0
         patch.setattr(Study, "settings", promising_two)
-        yield folder / "studies" / "pomrl" / "figures"
+        yield folder / "studies" / "pomrl2023" / "figures"
 
 
 def drawn(*names: str) -> list[Outcome]:
     """Draw so few figures that this process draws them, in which sweeps promise two runs."""
-    return list(draw([Selection(find("pomrl"), names)]))
+    return list(draw([Selection(find("pomrl2023"), names)]))
 
 
 def runs_of(folder: Path, name: str) -> list[int]:
     """Return the number of runs of each experiment that a figure shows, after checking that its table has the same."""
-    path = folder / files_of(find("pomrl"), name)
+    path = folder / files_of(find("pomrl2023"), name)
     runs = [source.runs for source in Sidecar.read(path.with_suffix(".json")).sweeps["task_similarity"]]
     assert set(pd.read_csv(path.with_suffix(".csv"))["n"]) == set(runs)
     return runs
@@ -63,9 +63,9 @@ def runs_of(folder: Path, name: str) -> list[int]:
 
 def test_a_figure_shows_the_runs_that_all_its_curves_share(outputs: Path) -> None:
     for name in ("pomrl_vs_adapomrl", "omrl_baselines"):
-        names = versions(find("pomrl"), [name])
+        names = versions(find("pomrl2023"), [name])
         files = {path.stem for outcome in drawn(*names) for path in outcome.files}
-        assert files == {files_of(find("pomrl"), name) for name in names}
+        assert files == {files_of(find("pomrl2023"), name) for name in names}
     assert runs_of(outputs, "pomrl_vs_adapomrl") == [PROMISED] * 2
     assert runs_of(outputs, "pomrl_vs_adapomrl_intervals") == [STORED["pomrl"]] * 2
     assert runs_of(outputs, "omrl_baselines") == [STORED["oracle"]] * 3
@@ -78,8 +78,8 @@ def test_a_version_with_intervals_shows_no_more_runs_than_claims_are_judged_on(m
     monkeypatch.setattr(figures_of_study, "shared_runs", lambda settings: 32_000)
     monkeypatch.setattr(figures_of_study, "load_sweep", lambda settings, most: asked.append(most))
     for name in ("pomrl_vs_adapomrl", "pomrl_vs_adapomrl_intervals"):
-        figures_of_study.load_sweeps(Selection(find("pomrl"), [name]), name)
-    assert asked == [PROMISED, find("pomrl").described.runs]
+        figures_of_study.load_sweeps(Selection(find("pomrl2023"), [name]), name)
+    assert asked == [PROMISED, find("pomrl2023").described.runs]
 
 
 @pytest.mark.usefixtures("outputs")
@@ -92,7 +92,7 @@ def test_sweeps_that_lack_runs_of_what_a_figure_shows_are_named() -> None:
 def test_several_variants_are_drawn_by_one_call(outputs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     names = ["dirichlet_task_dist", "pomrl_vs_adapomrl"]
     same, other = of_keys("same", {"sigma": 0.01}), of_keys("other", {"m": 6})  # which the sweep varies, and does not
-    study = find("pomrl")
+    study = find("pomrl2023")
     selections = [Selection(study, names), Selection(study, names[1:], same), Selection(study, names[1:], other)]
     missing, lacking = figures.draw_all(selections, shows_paths=True)
     assert (missing, list(lacking)) == (["pomrl_vs_adapomrl"], ["task_similarity"])
@@ -104,8 +104,8 @@ def test_several_variants_are_drawn_by_one_call(outputs: Path, capsys: pytest.Ca
     sidecars = [Sidecar.read(folder / "figure_3_pomrl_vs_adapomrl.json") for folder in (outputs, outputs / "same")]
     assert [sidecar.variant for sidecar in sidecars] == ["repaired", "same"]
     assert [sidecar.command for sidecar in sidecars] == [
-        "pomrl figures pomrl pomrl_vs_adapomrl",
-        "pomrl figures pomrl --variants same pomrl_vs_adapomrl",
+        "pomrl figures pomrl2023 pomrl_vs_adapomrl",
+        "pomrl figures pomrl2023 --variants same pomrl_vs_adapomrl",
     ]
     folders = [path.parent.relative_to(outputs).as_posix() for path in map(Path, said.out.splitlines())]
     assert (sorted(set(folders)), len(folders)) == ([".", "same"], 3 * 4)

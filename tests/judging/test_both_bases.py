@@ -15,7 +15,7 @@ from pomrl.report import pages
 from pomrl.report.answer import claims_page
 from pomrl.report.answer import text as answer
 from pomrl.science.data import Trajectories
-from pomrl.studies.pomrl.variants import NOTES, SCHEDULES
+from pomrl_studies.pomrl2023.variants import NOTES, SCHEDULES
 
 NOTEBOOK = PAPER.variants[-1]
 

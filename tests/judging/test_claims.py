@@ -26,7 +26,7 @@ from pomrl.judging.outcomes import Outcome
 from pomrl.judging.verdict import Part, Verdict
 from pomrl.results.intervals import ERROR_RATE
 from pomrl.store.simulations import Simulation
-from pomrl.studies.pomrl.claims.similarity import SIGMAS
+from pomrl_studies.pomrl2023.claims.similarity import SIGMAS
 
 REFUTED_IN: list[tuple[World, str]] = [
     (backwards, "Q1.1 Q1.6 Q1.7 Q2.1 Q2.2 Q2.3 Q2.4 Q4.5"),

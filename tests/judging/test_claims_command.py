@@ -44,8 +44,8 @@ class TestCommand:
         assert {"Q3.1", "Q4.4"} <= {*lacking}
         assert f"not computed: {', '.join(lacking)}" in words
         assert f"{len(few)} claims with fewer runs than they need" in words
-        assert "    pomrl reproduce pomrl\n" in out
-        assert "pomrl reproduce pomrl adds them" in words
+        assert "    pomrl reproduce pomrl2023\n" in out
+        assert "pomrl reproduce pomrl2023 adds them" in words
         page = claims_page(PAPER, judged)
         assert "opposite under" not in words + page
         assert by_text["A.5"].verdict is Verdict.UNDECIDED

@@ -12,9 +12,9 @@ from pomrl.judging.claim import claims_of
 from pomrl.judging.outcomes import Outcome
 from pomrl.judging.verdict import Verdict
 from pomrl.results.losses import SweepLosses
-from pomrl.studies.beyond.claims.families import FAMILIES, SPREADS
-from pomrl.studies.beyond.claims.horizons_and_priors import CONCENTRATIONS, SIGMAS
-from pomrl.studies.horizons.claims import PROBLEMS, SIZES
+from pomrl_studies.beyond.claims.families import FAMILIES, SPREADS
+from pomrl_studies.beyond.claims.horizons_and_priors import CONCENTRATIONS, SIGMAS
+from pomrl_studies.horizons.claims import PROBLEMS, SIZES
 
 HOLDS, NOT = Verdict.HOLDS, Verdict.DOES_NOT_HOLD
 GAMMAS = np.array([0.5, 0.9, 0.95, 0.99])

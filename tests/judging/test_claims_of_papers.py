@@ -10,9 +10,9 @@ from tests.support.worlds import GAMMAS, holds, made_of
 from pomrl.configuration.study import find
 from pomrl.judging.claim import claims_of
 from pomrl.results.losses import SweepLosses
-from pomrl.studies.amit2020.claims import AGENTS, EQUAL, GAMMA_EVAL, IN_GRIDS, NUMBERS
-from pomrl.studies.jiang2015 import claims as jiang2015
-from pomrl.studies.rathnam2023.claims import COMPARED, PRIORS, WEIGHTS
+from pomrl_studies.amit2020.claims import AGENTS, EQUAL, GAMMA_EVAL, IN_GRIDS, NUMBERS
+from pomrl_studies.jiang2015 import claims as jiang2015
+from pomrl_studies.rathnam2023.claims import COMPARED, PRIORS, WEIGHTS
 
 CLAIMS = {f"{study} {claim.id}": claim for study in ("amit2020", "jiang2015", "rathnam2023")
           for claim in claims_of(find(study))}  # fmt: skip

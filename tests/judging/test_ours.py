@@ -16,7 +16,7 @@ from pomrl.judging.outcomes import Outcome
 from pomrl.judging.verdict import Verdict
 from pomrl.report.answer import claims_page
 from pomrl.results.losses import Losses
-from pomrl.studies.beyond.claims.horizons_and_priors import SIGMAS, relative_gain
+from pomrl_studies.beyond.claims.horizons_and_priors import SIGMAS, relative_gain
 
 GAMMAS = np.array([0.5, 0.9, 0.95, 0.99])
 BY_ID = {claim.id: claim for claim in OURS}

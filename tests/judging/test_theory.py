@@ -15,7 +15,7 @@ from pomrl.judging.claim import Claim, claims_of
 from pomrl.judging.inference import Exact
 from pomrl.judging.outcomes import judge_part
 from pomrl.judging.verdict import Verdict
-from pomrl.studies.pomrl.claims import planning_accuracy, theory
+from pomrl_studies.pomrl2023.claims import planning_accuracy, theory
 
 HOLDS, NOT = Verdict.HOLDS, Verdict.DOES_NOT_HOLD
 OF_NO_SWEEP: dict[str, Claim] = {claim.id: claim for claim in CLAIMS if not claim.sweeps}

@@ -29,7 +29,7 @@ LAYERS = (
     ("results", "running", "contracts"),
     ("store",),
     ("configuration",),
-    ("models_and_logs", "bounds"),
+    ("models", "bounds"),
     ("science", "execution"),
     ("checks", "outputs"),
 )
@@ -44,14 +44,17 @@ FACES = {
 """Modules that gather names for users, each with the rooms that it has them from. Studies import them, and nothing else
 of ours does."""
 
-OF_STUDIES = ("studies", "skeleton")
-"""The rooms of studies, which are what anybody's study is: nothing imports them, and they import faces alone."""
+OF_STUDIES = ("skeleton",)
+"""The room of a study, which is what anybody's study is: nothing imports it, and it imports faces alone."""
+
+BESIDE = ("pomrl_studies", "pomrl_logs")
+"""The packages beside the engine, which it does not import."""
 
 ONLY_IN = {
     "argparse": ("commands",),
     "rich": ("commands",),
     "jinja2": ("report",),
-    "matplotlib": ("drawing", "api", "studies"),
+    "matplotlib": ("drawing", "api"),
     "seaborn": ("drawing",),
     "hydra": ("configuration", "commands"),
     "omegaconf": ("configuration", "commands"),
@@ -61,7 +64,7 @@ ONLY_IN = {
     "dask": ("execution",),
     "distributed": ("execution",),
     "pytest": ("contracts",),
-    "gymnasium": ("science.tasks.families", "models_and_logs"),
+    "gymnasium": ("models",),
     "hydra_plugins": (),
     "src": (),
 }
@@ -125,16 +128,30 @@ def test_an_import_goes_down_only() -> None:
                 assert allowed, f"{path}:{line}: {here} must not import {there}"
 
 
+def test_the_engine_imports_neither_studies_nor_logs() -> None:
+    for path in [*OURS, SRC / "pomrl" / "__init__.py"]:
+        for name, line in imports(path):
+            assert name.partition(".")[0] not in BESIDE, f"{path}:{line}: the engine must not import {name}"
+
+
 def test_a_study_imports_faces_and_its_own_modules_alone() -> None:
     """So that what is shipped can do no more than anybody's study. It may apply the rules of another study's claims."""
-    for path in filter(is_of_a_study, OURS):
+    for path in [*filter(is_of_a_study, OURS), *(SRC / "pomrl_studies").rglob("*.py")]:
         here = module_of(path).split(".")
-        own = ".".join(here[: 3 if here[1] == "studies" else 2])
+        own = ".".join(here[:2])
         for name, line in imports(path):
-            if name.partition(".")[0] == "pomrl":
-                is_rule = re.match(r"pomrl\.studies\.\w+\.claims\.", name) and "claims" in here
-                allowed = room(name) in FACES or f"{name}.".startswith(f"{own}.") or is_rule
+            if name.partition(".")[0] in ("pomrl", *BESIDE):
+                is_rule = re.match(r"pomrl_studies\.\w+\.claims\.", name) and "claims" in here
+                is_face = name.startswith("pomrl.") and room(name) in FACES
+                allowed = is_face or f"{name}.".startswith(f"{own}.") or is_rule
                 assert allowed, f"{path}:{line}: a study must not import {name}"
+
+
+def test_logs_import_the_engine_and_one_learner() -> None:
+    for path in (SRC / "pomrl_logs").rglob("*.py"):
+        for name, line in imports(path):
+            learner = name == "pomrl_studies.beyond.estimators.empirical_bayes"
+            assert learner or not name.startswith("pomrl_studies"), f"{path}:{line}: logs must not import {name}"
 
 
 def test_a_library_is_imported_only_in_the_layer_that_it_belongs_to() -> None:
@@ -195,7 +212,7 @@ def test_the_science_does_no_input_or_output() -> None:
 
     The exceptions are the task distribution that is a file, and the look at the sources of extension modules.
     """
-    exceptions = ("pomrl.science.tasks.families.table", "pomrl.science.extensions")
+    exceptions = ("pomrl.science.tasks.table", "pomrl.science.extensions")
     files = {"open", "read_text", "write_text", "read_bytes", "write_bytes", "savetxt", "loadtxt", "save", "load"}
     formats = ("csv", "parquet", "pickle", "json", "feather", "hdf", "excel", "sql", "html", "markdown")
     forbidden = files | {f"{way}_{name}" for way in ("read", "to") for name in formats}
@@ -252,7 +269,9 @@ def test_the_face_for_studies_offers_what_it_gathers() -> None:
 
 
 def test_the_face_offers_what_it_lists_and_nothing_else() -> None:
-    assert {"find", "plan", "sweep", "Structure"} < {*dir(pomrl)}
+    assert {"find", "plan", "sweep"} < {*dir(pomrl)}
     assert all(callable(getattr(pomrl, name)) for name in dir(pomrl))
     with pytest.raises(AttributeError, match="module 'pomrl' has no attribute 'lood'"):
         pomrl.lood  # noqa: B018
+    with pytest.raises(AttributeError, match=r"pomrl\.from_log is pomrl_logs\.from_log since version 2"):
+        pomrl.from_log  # noqa: B018

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 from jaxtyping import Float, Int
-from tests.support.settings import CONF
 
 from pomrl.configuration import sweeps
 from pomrl.configuration.composed import PROBLEM_GROUPS
@@ -38,7 +37,7 @@ from pomrl.science.tasks.streams import TaskStream
 
 
 def options(group: str) -> list[str]:
-    return sorted(path.stem for path in (CONF / group).glob("*.yaml"))
+    return [path.stem for path in PUBLISHED.options(group)]
 
 
 def component_of(group: str, option: str, *words: str) -> Any:

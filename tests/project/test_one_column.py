@@ -16,7 +16,7 @@ DECLARATION = '''
 COMMANDS = """
 import sys
 from pomrl.commands.main import main
-from docs_build.columns import with_columns
+from docs.build.columns import with_columns
 for words in ("run T=2 S=4 runs=3", "table --y spread", "plot --y spread --x task"):
     sys.argv = ["pomrl", *words.split()]
     try:

@@ -18,7 +18,7 @@ def computed(tmp_path_factory: pytest.TempPathFactory, simulated: Path) -> Path:
     """Outputs with two runs of some sweeps, the figures that they suffice for, the published claims, and the page."""
     folder = Path(shutil.copytree(simulated, tmp_path_factory.mktemp("computed") / "outputs"))
     with two_runs_of(SWEEPS, folder):
-        assert figures.draw_all([Selection(find("pomrl"), DRAWN)])[0] == []
+        assert figures.draw_all([Selection(find("pomrl2023"), DRAWN)])[0] == []
         for command in (claims, report):
             status, _, said = call(command, "pomrl")
             assert status == 0, said

@@ -17,7 +17,7 @@ from pomrl.store import StoreError
 
 pytestmark = pytest.mark.slow
 
-PAPER = find("pomrl")
+PAPER = find("pomrl2023")
 TEXT = PAPER.article.read_text(encoding="utf-8")
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from docs_build import documents
+from docs.build import documents
 from tests.support.judged import FOUND, HOLDS, NOT, judged
 from tests.support.settings import ROOT
 from tests.support.worlds import PAPER
@@ -132,13 +132,13 @@ class TestPublished:
 
     @pytest.mark.parametrize("source", documents.sources(), ids=lambda path: path.name)
     def test_documents(self, source: Path) -> None:
-        assert source.with_suffix("").read_text() == documents.document(source), f"edit {source.name}: docs_build"
+        assert source.with_suffix("").read_text() == documents.document(source), f"edit {source.name}: docs.build"
 
     @pytest.mark.parametrize("study", shipped_studies(), ids=lambda study: study.name)
     def test_pages_of_studies(self, study: Study) -> None:
         made = pages.look_up(study, judgements.read_published(study))
         for name, text in made.items():
-            assert (study.folder / "pages" / f"{name}.md").read_text() == text, f"python -m docs_build {study.name}"
+            assert (study.folder / "pages" / f"{name}.md").read_text() == text, f"python -m docs.build {study.name}"
 
     @pytest.mark.parametrize("study", PUBLISHED, ids=lambda study: study.name)
     def test_the_page_of_claims(self, study: Study) -> None:

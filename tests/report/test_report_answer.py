@@ -66,7 +66,7 @@ def test_an_interval_is_drawn_with_its_thresholds_and_margins(found: Judgements)
 class TestInTheBrowser:
     @pytest.fixture
     def page(self, browser: Browser, empty_outputs: Path) -> Iterator[Page]:
-        judged(empty_outputs / "studies" / "pomrl", FOUND)
+        judged(empty_outputs / "studies" / "pomrl2023", FOUND)
         page = browser.new_page(viewport={"width": 1280, "height": 900})
         page.set_content(html_of("pomrl"))
         yield page

@@ -34,7 +34,7 @@ MEGABYTE = 10**6
 
 @pytest.fixture(scope="module")
 def judged(folder: Path) -> Judgements:
-    return judgements.read(of_study(folder), list(find("pomrl").described.variants))
+    return judgements.read(of_study(folder), list(find("pomrl2023").described.variants))
 
 
 def article_of(page: str, id: str) -> str:
@@ -84,8 +84,8 @@ def test_equal_inputs_give_equal_bytes_in_another_process(folder: Path, page: st
 def test_every_figure_has_its_place_and_the_commands_that_make_it(page: str, elements: Elements) -> None:
     for name, figure in FIGURES.items():
         article = article_of(page, f"figure-{name}")
-        lines = [*(f"pomrl run experiment={sweep}" for sweep in figure.sweeps), f"pomrl figures pomrl {name}"]
-        assert ("\n".join(lines) if name in DRAWN else "pomrl reproduce pomrl") in article
+        lines = [*(f"pomrl run experiment={sweep}" for sweep in figure.sweeps), f"pomrl figures pomrl2023 {name}"]
+        assert ("\n".join(lines) if name in DRAWN else "pomrl reproduce pomrl2023") in article
         assert ("Not drawn yet." in article) is (name not in DRAWN)
     alternatives = [attributes["alt"] or "" for tag, attributes in elements.found if tag == "img"]
     assert all(len(text) > 40 for text in alternatives)
@@ -104,7 +104,7 @@ def test_settings_name_the_runs_behind_a_figure(folder: Path, page: str) -> None
 
 
 def test_every_claim_that_is_judged_is_on_the_scorecard(judged: Judgements, page: str) -> None:
-    assert 0 < len(judged.main) < len(claims_of(find("pomrl")))
+    assert 0 < len(judged.main) < len(claims_of(find("pomrl2023")))
     assert page.count('<article class="claim ') == len(judged.main)
     for judgement in judged.main:
         article = article_of(page, f"claim-{judgement.id}")
@@ -118,7 +118,7 @@ def test_every_claim_that_is_judged_is_on_the_scorecard(judged: Judgements, page
 
 
 def test_documents_are_in_it_and_a_place_that_they_name(page: str, elements: Elements) -> None:
-    ids, study = elements.values("id"), find("pomrl")
+    ids, study = elements.values("id"), find("pomrl2023")
     errata = re.findall(r"^## E(\d+)\.", pages.documents(study)["errata"], re.MULTILINE)
     assert errata
     assert all(f"errata-e{number}" in ids for number in errata)

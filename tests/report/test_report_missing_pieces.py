@@ -19,7 +19,7 @@ pytestmark = pytest.mark.slow
 def test_with_nothing_stored_the_command_says_what_to_run(empty_outputs: Path) -> None:
     status, out, err = call(command, "pomrl")
     assert (status, out, err.count("\n")) == (1, "", 1)
-    assert "pomrl reproduce pomrl computes, draws and judges all of it" in err
+    assert "pomrl reproduce pomrl2023 computes, draws and judges all of it" in err
     assert not list(empty_outputs.iterdir())
 
 
@@ -36,7 +36,7 @@ def test_claims_alone_and_figures_alone(folder: Path, empty_outputs: Path) -> No
     copied_figures(folder, empty_outputs)
     found = html_of("pomrl")
     assert found.count("<img") == len(DRAWN)
-    assert "pomrl reproduce pomrl" in found
+    assert "pomrl reproduce pomrl2023" in found
     assert_closed(found)
 
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 from playwright.sync_api import Browser, Page
+from tests.support.settings import STUDIES
 
-from pomrl.configuration.sources import STUDIES
 from pomrl.science.mdp import optimal_value, planning_loss
 from pomrl.science.planners import PolicyIteration
 
@@ -19,7 +19,7 @@ GAMMA_EVAL = 0.99
 def script(browser: Browser) -> Iterator[Page]:
     """An empty page with the script that plans."""
     page = browser.new_page()
-    page.add_script_tag(path=STUDIES / "pomrl" / "pages" / "planning.js")
+    page.add_script_tag(path=STUDIES / "pomrl2023" / "pages" / "planning.js")
     yield page
     page.close()
 

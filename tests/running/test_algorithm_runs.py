@@ -19,7 +19,7 @@ from pomrl.science.metrics.metric import Metric, Outcome
 
 def published() -> list[Experiment]:
     """All experiments of the paper's sweeps, each once; those of the authors' notebook are among them."""
-    study = find("pomrl")
+    study = find("pomrl2023")
     experiments = [setting.experiment for name in sweeps_of(study) for setting in study.settings(name)]
     return list({store.signature(experiment): experiment for experiment in experiments}.values())
 

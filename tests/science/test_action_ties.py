@@ -10,8 +10,8 @@ import pytest
 from scipy.sparse import csr_array
 from tests.support.sample_models import models_with_equal_actions, models_with_twin_states, sampled_models
 
-from pomrl.models_and_logs import sparse_models
-from pomrl.models_and_logs.models import from_arrays
+from pomrl.models import sparse_models
+from pomrl.models.planning import from_arrays
 from pomrl.science import planners
 from pomrl.science.mdp import LARGEST_GAMMA_EVAL, Criterion, LossNorm, optimal_value, planning_loss
 from pomrl.science.planners import BackwardInduction, PolicyIteration, ValueIteration

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 from tests.support.sample_tasks import some_task
-from tests.support.settings import CONF
 
 from pomrl.configuration import sweeps
 from pomrl.configuration.sources import PUBLISHED
@@ -16,18 +15,18 @@ from pomrl.contracts import METHOD, AgentContract, problem
 from pomrl.running.parts import BlockPart
 from pomrl.running.work import Failure, Versions, simulate
 from pomrl.science.agents.agent import Agent, Decision, TaskData
-from pomrl.science.agents.cross_validated_gamma import CrossValidatedGamma
-from pomrl.science.agents.least_squares import LeastSquares
-from pomrl.science.agents.posterior_gamma import PosteriorGamma
-from pomrl.science.agents.temporal_difference import TemporalDifference
 from pomrl.science.data import Batch
 from pomrl.science.exploration import Belief
 from pomrl.science.mdp import Criterion, Rewards, planning_loss, policy_value
 from pomrl.science.problem import Method
+from pomrl_studies.amit2020.least_squares import LeastSquares
+from pomrl_studies.amit2020.temporal_difference import TemporalDifference
+from pomrl_studies.horizons.cross_validated_gamma import CrossValidatedGamma
+from pomrl_studies.horizons.posterior_gamma import PosteriorGamma
 
 pytestmark = pytest.mark.slow
 
-OPTIONS = sorted(path.stem for path in (CONF / "agent").glob("*.yaml"))
+OPTIONS = [path.stem for path in PUBLISHED.options("agent")]
 
 
 class LastAction(Agent[Any]):

@@ -14,8 +14,6 @@ import pytest
 from numpy.testing import assert_allclose
 
 from pomrl.science.agents.agent import Agent, CertaintyEquivalence
-from pomrl.science.agents.least_squares import LeastSquares
-from pomrl.science.agents.temporal_difference import TemporalDifference
 from pomrl.science.data import Data, Generative, Trajectories
 from pomrl.science.estimators.pomrl import RegularisedLeastSquares
 from pomrl.science.experiment import tables
@@ -23,7 +21,9 @@ from pomrl.science.gamma_schedules import Grid
 from pomrl.science.planners import PolicyIteration
 from pomrl.science.problem import Method, Problem
 from pomrl.science.tasks.random_chains import Dirichlet
-from pomrl.studies.amit2020.worlds import DrawnGrid, TwoGroups
+from pomrl_studies.amit2020.least_squares import LeastSquares
+from pomrl_studies.amit2020.temporal_difference import TemporalDifference
+from pomrl_studies.amit2020.worlds import DrawnGrid, TwoGroups
 
 THEIRS = pd.read_csv(Path(__file__).parent / "amit2020.csv", comment="#")
 KEYS = ["sampling", "size", "method", "gamma", "l2"]

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pomrl.science.agents.least_squares import LeastSquares
 from pomrl.science.data import Generative
 from pomrl.science.estimators.pomrl import RegularisedLeastSquares
 from pomrl.science.experiment import tables
@@ -20,7 +19,8 @@ from pomrl.science.planners import PolicyIteration
 from pomrl.science.problem import Method, Problem
 from pomrl.science.tasks.random_chains import Dirichlet
 from pomrl.science.tasks.streams import Drift
-from pomrl.studies.rathnam2023.priors import SameWeight
+from pomrl_studies.amit2020.least_squares import LeastSquares
+from pomrl_studies.rathnam2023.priors import SameWeight
 
 PROBLEM = Problem(S=4, A=2, m=5, T=3, sigma=0.01, gamma_eval=0.9, seed=0, task_distribution=Dirichlet(zeros=1))
 METHOD = Method(

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from pomrl.studies.jiang2015.claims import GAMMA_EVAL
-from pomrl.studies.jiang2015.policies import is_optimal_somewhere, loss_bound
+from pomrl_studies.jiang2015.claims import GAMMA_EVAL
+from pomrl_studies.jiang2015.policies import is_optimal_somewhere, loss_bound
 
 
 @pytest.mark.parametrize("n", [1000, 10_000])

@@ -11,7 +11,6 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from tests.support.computed import compute as compute_all
 from tests.support.sample_tasks import some_task
-from tests.support.settings import CONF
 
 from pomrl import api, store
 from pomrl.configuration.parsing import Experiment
@@ -19,15 +18,15 @@ from pomrl.configuration.sources import PUBLISHED
 from pomrl.configuration.sweeps import experiment
 from pomrl.contracts.component import METHOD, UNEQUAL, ComponentContract, problem
 from pomrl.results.losses import Losses
-from pomrl.science.agents.least_squares import LeastSquares
 from pomrl.science.experiment import tables
 from pomrl.science.loss_tables import MEASURED
 from pomrl.science.mdp import Criterion, policy_value
 from pomrl.science.metrics.metric import Metric, Outcome, PlanningLoss
 from pomrl.science.metrics.shipped import DistinctPolicies, TrainingLoss, Value
 from pomrl.science.problem import Method, Problem
+from pomrl_studies.amit2020.least_squares import LeastSquares
 
-OPTIONS = sorted(path.stem for path in (CONF / "metric").glob("*.yaml"))
+OPTIONS = [path.stem for path in PUBLISHED.options("metric")]
 
 
 class TestMetrics(ComponentContract):

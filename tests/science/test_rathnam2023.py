@@ -8,7 +8,7 @@ import pytest
 from pomrl.contracts import EstimatorContract
 from pomrl.science.data import Batch
 from pomrl.science.estimators.estimator import Truth
-from pomrl.studies.rathnam2023.priors import LeastError, SamePrior, SameTransitions, SameWeight, least_error_weight
+from pomrl_studies.rathnam2023.priors import LeastError, SamePrior, SameTransitions, SameWeight, least_error_weight
 
 
 class TestPriors(EstimatorContract):

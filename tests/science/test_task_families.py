@@ -9,23 +9,20 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.support.sample_models import sparse_queue
-from tests.support.settings import CONF
 
 from pomrl.configuration import sweeps
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.science.mdp import expected_rewards, for_each_model
 from pomrl.science.problem import Problem
-from pomrl.science.tasks.families.family import Candidates, TaskFamily
-from pomrl.science.tasks.families.forest import Forest
-from pomrl.science.tasks.families.frozen_lake import FrozenLake
-from pomrl.science.tasks.families.inventory import Inventory
-from pomrl.science.tasks.families.queue import Queue
-from pomrl.science.tasks.families.river_swim import RiverSwim
-from pomrl.science.tasks.families.taxi import Taxi
+from pomrl.science.tasks.family import Candidates, TaskFamily
+from pomrl_studies.beyond.families.forest import Forest
+from pomrl_studies.beyond.families.frozen_lake import FrozenLake
+from pomrl_studies.beyond.families.inventory import Inventory
+from pomrl_studies.beyond.families.queue import Queue
+from pomrl_studies.beyond.families.river_swim import RiverSwim
+from pomrl_studies.beyond.families.taxi import Taxi
 
-OPTIONS = sorted(
-    path.stem for path in (CONF / "task_distribution").glob("*.yaml") if "tasks.families" in path.read_text()
-)
+OPTIONS = [path.stem for path in PUBLISHED.options("task_distribution") if ".families." in path.read_text()] + ["table"]
 WITH_GYMNASIUM = ("cliff_walking", "frozen_lake", "taxi")
 
 needs_gymnasium = pytest.mark.skipif(not find_spec("gymnasium"), reason="Gymnasium is not installed")

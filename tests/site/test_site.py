@@ -9,7 +9,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlparse
 
 import pytest
-from docs_build import generated
+from docs.build import generated
 from mkdocs.exceptions import PluginError
 from playwright.sync_api import Browser, Page
 from tests.support.browser import faults_of_axe, needs_axe, watched
@@ -25,7 +25,13 @@ from pomrl.drawing.figure import figures_of
 pytestmark = pytest.mark.slow
 
 PAGES = (
-    *("index.html", "studies/pomrl/theory.html", "reference/bounds.html", "reference/commands.html", "gallery.html"),
+    *(
+        "index.html",
+        "studies/pomrl2023/theory.html",
+        "reference/bounds.html",
+        "reference/commands.html",
+        "gallery.html",
+    ),
     *("paper-to-code.html", "code/pomrl/science/algorithm.html"),
 )
 """A page of each kind: prose, formulas, docstrings, commands, pictures, a wide table, and code."""
@@ -113,7 +119,7 @@ def test_every_figure_is_in_the_gallery(texts: dict[Path, str], site: Path) -> N
 
 
 def test_formulas_are_formulas(texts: dict[Path, str], site: Path) -> None:
-    text = texts[site / "studies" / "pomrl" / "theory.html"]
+    text = texts[site / "studies" / "pomrl2023" / "theory.html"]
     assert text.count("<math") > 200
     assert "$" not in re.sub(r"<code.*?</code>|<script.*?</script>", "", text, flags=re.DOTALL)
 

@@ -22,7 +22,7 @@ print(*sorted(name for name, m in sys.modules.items() if name.startswith("pomrl.
 
 
 def test_of_the_theory_what_a_simulation_uses_by_way_of_a_face_counts_and_no_more() -> None:
-    coverage, related = (modules([f"pomrl.studies.pomrl.theory.{name}"]) for name in ("coverage", "related_tasks"))
+    coverage, related = (modules([f"pomrl_studies.pomrl2023.theory.{name}"]) for name in ("coverage", "related_tasks"))
     assert "pomrl.bounds" in coverage
     assert not {"pomrl.bounds", "pomrl.study"} & related
 
@@ -119,7 +119,7 @@ def test_a_name_of_the_face_is_imported_from_the_module_that_defines_it(theirs: 
 def test_where_names_are_not_said_all_that_the_face_gathers_counts(theirs: Path, imports: str) -> None:
     (theirs / "of_the_face.py").write_text(imports)
     covered = modules(["of_the_face"])
-    assert {"pomrl.components", "pomrl.science.tasks.families.family", "pomrl.science.planners"} <= covered
+    assert {"pomrl.components", "pomrl.science.tasks.family", "pomrl.science.planners"} <= covered
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
-from docs_build import documents
+from docs.build import documents
 from tests.support.cluster import ROOT, environment
 from tests.support.computed import (
     DRAWN,

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from docs_build import documents
+from docs.build import documents
 from tests.support.computed import call, refused
 from tests.support.study_folders import CLAIM, FIGURE, SMALL, SWEEP, forget, write
 

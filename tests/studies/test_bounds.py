@@ -87,7 +87,7 @@ def test_another_similarity_may_be_plugged_into_the_mixing_rate(version: str):
 @pytest.mark.parametrize("prior", ["exclusive", "inclusive"])
 @pytest.mark.parametrize("sigma", [0.0, 0.1, 1.0])
 def test_the_average_is_below_its_closed_form(prior: str, sigma: float):
-    """(7) of src/pomrl/studies/pomrl/pages/theory.md."""
+    """(7) of src/pomrl_studies/pomrl2023/pages/theory.md."""
     for T, m in product((1, 2, 10, 300), (1, 20, 1000)):
         L, x = log(6 * 16 * 2 * T / 0.1), sigma**2 * m
         noise, own = sqrt(L / (2 * m)), 1.5 * x / (1.5 * x + 1)

@@ -9,9 +9,9 @@ from pomrl.science.gamma_schedules import Grid
 from pomrl.science.planners import PolicyIteration
 from pomrl.science.problem import Method, Problem
 from pomrl.science.tasks.random_chains import UniformBall
-from pomrl.studies.pomrl.theory.coverage import regret_coverage
-from pomrl.studies.pomrl.theory.related_tasks import DIRICHLET as RELATED
-from pomrl.studies.pomrl.theory.squared_error import DIRICHLET, dirichlet_squared_error
+from pomrl_studies.pomrl2023.theory.coverage import regret_coverage
+from pomrl_studies.pomrl2023.theory.related_tasks import DIRICHLET as RELATED
+from pomrl_studies.pomrl2023.theory.squared_error import DIRICHLET, dirichlet_squared_error
 
 pytestmark = pytest.mark.slow
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pomrl.studies.beyond.customers import Tariffs
+from pomrl_studies.beyond.customers import Tariffs
 
 WAIT, CHARGE, SELL = range(3)
 

@@ -25,7 +25,7 @@ from pomrl.science.upper_bound import regret_upper_bound, upper_bound_gamma
 
 HALF = Fraction(1, 2)
 NOTEBOOK = ROOT / "examples" / "notebook"
-PAPER = find("pomrl").folder
+PAPER = find("pomrl2023").folder
 ERRATA, DIGITISED = PAPER / "pages" / "errata.md", PAPER / "digitised.csv"
 gamma, C, gamma_eval, x, t, m, sigma, alpha, v, u = sp.symbols(
     "gamma C gamma_eval x t m sigma alpha v u", positive=True

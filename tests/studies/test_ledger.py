@@ -17,15 +17,15 @@ from pomrl.results.losses import Losses
 from pomrl.results.statistics import difference
 from pomrl.science.experiment import tables
 from pomrl.science.gamma_schedules import TaskState, UpperBound
-from pomrl.studies.pomrl.choices import combine
-from pomrl.studies.pomrl.differences import choices
-from pomrl.studies.pomrl.ledger import CHECKS, FAMILY, LOSS, Results
-from pomrl.studies.pomrl.pages import notebook
-from pomrl.studies.pomrl.tasks_and_gains import LAST
+from pomrl_studies.pomrl2023.choices import combine
+from pomrl_studies.pomrl2023.differences import choices
+from pomrl_studies.pomrl2023.ledger import CHECKS, FAMILY, LOSS, Results
+from pomrl_studies.pomrl2023.pages import notebook
+from pomrl_studies.pomrl2023.tasks_and_gains import LAST
 
 pytestmark = pytest.mark.slow
 
-PAPER = find("pomrl")
+PAPER = find("pomrl2023")
 DOCUMENT = PAPER.folder / "pages" / "notebook.md"
 VALUES = {name: DOCUMENT.with_name(f"notebook_{name}.csv") for name in ("effects", "ladder")}
 """The files with the values of the document's tables."""
@@ -102,7 +102,7 @@ class TestDocument:
     def test_with_nothing_stored_one_line_says_what_to_run(self, empty_outputs: Path) -> None:
         (line,) = pages.renew(PAPER)
         assert line.startswith("pages/notebook.md is not renewed: ")
-        assert "runs are stored; pomrl reproduce pomrl --variants all computes what it reads" in line
+        assert "runs are stored; pomrl reproduce pomrl2023 --variants all computes what it reads" in line
 
 
 GAMMAS = np.array([0.5, 0.99])

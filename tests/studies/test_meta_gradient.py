@@ -7,7 +7,7 @@ import pytest
 
 from pomrl.components import Batch, Estimator
 from pomrl.contracts import EstimatorContract
-from pomrl.studies.beyond.meta_gradient import FIRST_STEP, MetaGradient, Regulariser
+from pomrl_studies.beyond.estimators.meta_gradient import FIRST_STEP, MetaGradient, Regulariser
 
 SMALL = 1e-6
 

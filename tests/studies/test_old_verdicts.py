@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from docs_build import documents
+from docs.build import documents
 from tests.support.computed import call
 from tests.support.study_folders import SMALL, forget, inside, write
 

@@ -5,7 +5,7 @@ import re
 from pomrl.configuration.study import find
 from pomrl.judging.claim import claims_of
 
-PAPER = find("pomrl")
+PAPER = find("pomrl2023")
 TEXT = (PAPER.folder / "pages" / "sentences.md").read_text(encoding="utf-8")
 ROWS = [line.strip("| ").split(" | ") for line in TEXT.splitlines() if line.startswith("| ") and "---" not in line]
 ROWS = [row for row in ROWS if row[0] != "where"]

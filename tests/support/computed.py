@@ -12,12 +12,13 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from docs_build import documents
+from docs.build import documents
+from tests.support.settings import STUDIES
 from tests.support.study_folders import forget, write
 
 from pomrl.commands import claims, figures, main, report, run
 from pomrl.configuration.parsing import Experiment
-from pomrl.configuration.sources import STUDIES, SWEEPS
+from pomrl.configuration.sources import SWEEPS
 from pomrl.running.plan import plan
 from pomrl.running.work import refuse_failures, work
 
@@ -33,8 +34,8 @@ SMALL = "small"
 _FILES = {
     "study.yaml": "title: A sweep of the paper by itself\n",
     "claims.py": '''
-from pomrl.studies.pomrl.claims.theory import Coverage
-from pomrl.studies.pomrl.theory.simulations import MODEL_ERROR_COVERAGE
+from pomrl_studies.pomrl2023.claims.theory import Coverage
+from pomrl_studies.pomrl2023.theory.simulations import MODEL_ERROR_COVERAGE
 from pomrl.study import Part, claim, less
 
 
@@ -136,9 +137,9 @@ def outputs_of_every_kind(folder: Path) -> Iterator[str]:
 
     The study is a folder beside that of the outputs. The value is the word that stands for it in commands.
     """
-    of_paper = STUDIES / "pomrl"
+    of_paper = STUDIES / "pomrl2023"
     drawn = [path for path in (of_paper / "figures").glob("*.py") if path.stem.endswith(DRAWN)]
-    sweep = of_paper / SWEEPS / "pomrl" / f"{SWEEP}.yaml"
+    sweep = of_paper / SWEEPS / "pomrl2023" / f"{SWEEP}.yaml"
     files = _FILES | {str(path.relative_to(of_paper)): path.read_text() for path in drawn}
     files[f"sweeps/{SWEEP}.yaml"] = sweep.read_text()
     study = str(write(folder.with_name(f"{folder.name}_studies") / SMALL, files))

@@ -10,7 +10,7 @@ from pomrl.report.page import html
 # The first has ada-POMRL's run under another name of an option, which the report must not take over.
 SWEEPS = ["mixing_rates", "task_similarity", "gamma_schedules", "illustration"]
 
-FIGURES = {figure.name: figure for figure in figures_of(find("pomrl"))}
+FIGURES = {figure.name: figure for figure in figures_of(find("pomrl2023"))}
 """The figures of the study, drawn or not."""
 
 DRAWN = [
@@ -29,7 +29,7 @@ FILES = [file_name(name, FIGURES[name].docstring) for name in DRAWN]
 
 def of_study(folder: Path) -> Path:
     """Return the outputs of the study in a folder of outputs."""
-    return folder / "studies" / "pomrl"
+    return folder / "studies" / "pomrl2023"
 
 
 def html_of(word: str) -> str:

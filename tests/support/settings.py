@@ -5,5 +5,6 @@ from pomrl.configuration.sources import PUBLISHED
 
 CONF = PUBLISHED.folder
 ROOT = CONF.parent
-OPTIONS = [f"{group}={option.stem}" for group in sorted(GROUPS) for option in sorted((CONF / group).glob("*.yaml"))]
-"""Every option of every group, as an override."""
+STUDIES = ROOT / "src" / "pomrl_studies"
+OPTIONS = [f"{group}={path.stem}" for group in sorted(GROUPS) for path in PUBLISHED.options(group)]
+"""Every option of every group, as an override; those of shipped studies too."""

@@ -22,7 +22,7 @@ from pomrl.science.experiment import tables as experiment_tables
 GAMMAS = np.array([*(i / 20 for i in range(20)), 0.99])
 RUNS = 40
 
-PAPER, BEYOND = find("pomrl"), find("beyond")
+PAPER, BEYOND = find("pomrl2023"), find("beyond")
 """The studies that are shipped."""
 
 CLAIMS = claims_of(PAPER)

@@ -1,11 +1,15 @@
 """What the command `pomrl` does: its first argument is the name of another command."""
 
+import ast
 import gc
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
+from functools import cache, partial
+from importlib.metadata import entry_points
+from importlib.util import find_spec
+from pathlib import Path
 
 from pomrl.commands.interrupts import INTERRUPTED, raise_at_interrupt
 from pomrl.commands.terminal import exit_with
@@ -28,7 +32,6 @@ COMMANDS: Mapping[str, str] = {
     "article": "typeset the article of a study, with numbers from its results",
     "new": "make a study of your own that runs as it is",
     "docs": "open the documents in a browser",
-    "horizon": "compare horizons on a log of your own",
     "export": "write what is stored, or a study, as an RO-Crate for an archive or a colleague",
     "import": "check an RO-Crate, and add its experiments, and its study if you agree",
 }
@@ -77,8 +80,8 @@ def command(name: str, arguments: Sequence[str]) -> Callable[[], None]:
         return _print_version
     if name in ("-h", "--help", "help"):
         return _print_help
-    if name not in COMMANDS:
-        line = unknown_key(name or "pomrl", name, list(COMMANDS), "name a command", "there are")
+    if name not in COMMANDS and name not in further_commands():
+        line = unknown_key(name or "pomrl", name, [*COMMANDS, *further_commands()], "name a command", "there are")
         return partial(exit_with, line, 2)
     sys.argv = [f"pomrl {name}", *arguments]
     gc.set_threshold(200_000)  # what is read stays, so that looking for garbage often finds none
@@ -88,6 +91,22 @@ def command(name: str, arguments: Sequence[str]) -> Callable[[], None]:
         raise_at_interrupt()
         return module.main
     return partial(_parse_and_execute, name)
+
+
+@cache
+def further_commands() -> Mapping[str, str]:
+    """Return the modules of the commands that packages beside this one bring, by name."""
+    return {point.name: point.value for point in sorted(entry_points(group="pomrl.commands"))}
+
+
+def summary(name: str) -> str:
+    """Return what a command does, in one line; of one in another package, how its module describes itself."""
+    if name in COMMANDS:
+        return COMMANDS[name]
+    spec = find_spec(further_commands()[name])
+    source = Path(str(spec.origin)).read_text(encoding="utf-8") if spec else ""
+    line = (ast.get_docstring(ast.parse(source)) or "").partition("\n")[0].partition(":")[0].rstrip(".")
+    return line[:1].lower() + line[1:]
 
 
 def _parse_and_execute(name: str) -> None:
@@ -100,7 +119,7 @@ def _parse_and_execute(name: str) -> None:
         except ModuleNotFoundError as error:
             exit_with(f"pomrl {name}: {error.name} is not installed; pip install 'pomrl[article]' installs it")
         raise_at_interrupt()
-        module.main(Parser(sys.argv[0], description=COMMANDS[name]))
+        module.main(Parser(sys.argv[0], description=summary(name)))
 
 
 def _print_version() -> None:
@@ -112,10 +131,12 @@ def _print_version() -> None:
 
 
 def _print_help() -> None:
-    width = max(map(len, COMMANDS))
-    print(HELP.format(commands="\n".join(f"  {name:{width}}  {what}" for name, what in COMMANDS.items())))
+    names = [*COMMANDS, *further_commands()]
+    width = max(map(len, names))
+    print(HELP.format(commands="\n".join(f"  {name:{width}}  {summary(name)}" for name in names)))
 
 
 def module_of(name: str) -> str:
-    """Return the dotted name of the module of a command."""
-    return f"pomrl.commands.{'import_' if name == 'import' else name}"
+    """Return the dotted name of the module of a command, here or of another package."""
+    within = f"pomrl.commands.{'import_' if name == 'import' else name}"
+    return within if name in COMMANDS else further_commands()[name]

@@ -7,7 +7,7 @@ import pandas as pd
 from pomrl.commands.arguments import Parser
 from pomrl.commands.terminal import print_frame, warn
 from pomrl.configuration.composed import ConfigError
-from pomrl.configuration.sources import DESCRIPTION, installed_folders
+from pomrl.configuration.sources import DESCRIPTION, installed_packages, shipped_packages
 from pomrl.configuration.study import Study, find, shipped_studies
 
 
@@ -27,7 +27,8 @@ def main(parser: Parser) -> None:
 
 def _further() -> list[Study]:
     studies = []
-    for word in (*installed_folders(), *(str(path.parent) for path in sorted(Path().glob(f"*/{DESCRIPTION}")))):
+    installed = [path.name for path in installed_packages() if path not in shipped_packages()]
+    for word in (*installed, *(str(path.parent) for path in sorted(Path().glob(f"*/{DESCRIPTION}")))):
         try:
             studies.append(find(word))
         except ConfigError as error:

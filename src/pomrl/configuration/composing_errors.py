@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from hydra.errors import HydraException, MissingConfigException, OverrideParseException
 
 from pomrl.configuration.composed import GROUPS, ConfigError, UnreadableOverrideError
-from pomrl.configuration.sources import folder_of, shipped_folders, sweep_names
+from pomrl.configuration.sources import folder_of, sweep_names
 from pomrl.configuration.wording import unknown_key
 
 
@@ -47,7 +47,7 @@ def _no_option(error: MissingConfigException) -> str:
 def _no_sweep(word: str, of_paper: Sequence[str]) -> str:
     """Say that there is no such sweep; its word is `NAME`, of the paper's study, or `STUDY/NAME`."""
     study, _, name = word.rpartition("/")
-    folder = next((folder for folder in shipped_folders() if folder.name == study), folder_of(study))
+    folder = folder_of(study)
     if study and not folder.is_dir():
         return f"experiment={word}: there is no study {study}, shipped or in this folder"
     known = sweep_names(folder) if study else of_paper

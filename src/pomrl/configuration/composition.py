@@ -41,7 +41,7 @@ from pomrl.configuration.composed import Composed, ConfigError
 from pomrl.configuration.composing_errors import composing
 from pomrl.configuration.merging import Values, merge, with_value
 from pomrl.configuration.resolvers import OF_NUMBERS, register_resolvers, with_typed_environment
-from pomrl.configuration.sources import PAPER, Sources, sweep_names
+from pomrl.configuration.sources import PAPER, Sources, folder_of, sweep_names
 
 MOST_VALUES = 100_000
 """The most values that one axis of a sweep may have."""
@@ -49,8 +49,8 @@ MOST_VALUES = 100_000
 
 def register_short_names() -> None:
     """Make the paper's sweeps known to Hydra as `experiment=NAME` too, besides `experiment=STUDY/NAME`."""
-    for name in sweep_names(PAPER):
-        node = {"defaults": [f"{PAPER.name}/{name}"]}
+    for name in sweep_names(folder_of(PAPER)):
+        node = {"defaults": [f"{PAPER}/{name}"]}
         ConfigStore.instance().store(name, node, group="experiment", package="_global_", provider="pomrl")
 
 

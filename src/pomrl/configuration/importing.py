@@ -9,6 +9,9 @@ from traceback import extract_tb
 from types import ModuleType
 from typing import Any
 
+OURS = ("pomrl", "pomrl_logs", "pomrl_studies")
+"""The packages of this distribution."""
+
 INSTALLED = {"site-packages", "dist-packages"}
 """The folders of packages that are installed."""
 
@@ -20,9 +23,14 @@ def import_by_name(module: str) -> ModuleType:
         ImportError: There is no such module.
         BaseException: Whatever the module raises.
     """
-    if not module.startswith("pomrl."):
+    if not is_ours(module):
         find_modules_in(Path.cwd())
     return import_module(module)
+
+
+def is_ours(module: str) -> bool:
+    """Return whether a module belongs to this distribution."""
+    return module.partition(".")[0] in OURS
 
 
 def import_lazily(name: str) -> None:

@@ -14,7 +14,7 @@ from pydantic.dataclasses import dataclass
 
 from pomrl.checks import CHECKED
 from pomrl.configuration.composed import GROUPS, METHOD_GROUPS, PROBLEM_GROUPS, Composed, ConfigError
-from pomrl.configuration.importing import import_by_name, in_words
+from pomrl.configuration.importing import import_by_name, in_words, is_ours
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.configuration.wording import unknown_key
 from pomrl.execution import Execution
@@ -113,7 +113,7 @@ def parse(composed: Composed) -> Experiment:
 def _name(group: str, option: str, component: Any) -> str:
     """Return the name of an option, or of the class where one of the user's own was given to an option of ours."""
     cls: type = component.__class__
-    if cls.__module__.startswith("pomrl.") or not (PUBLISHED.folder / group / f"{option}.yaml").exists():
+    if is_ours(cls.__module__) or all(option != path.stem for path in PUBLISHED.options(group)):
         return option
     return f"{cls.__module__}.{cls.__qualname__}"
 

@@ -5,8 +5,12 @@ from dataclasses import dataclass, replace
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pomrl.configuration.composed import GROUPS, ConfigError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 DESCRIPTION = "study.yaml"
 """The file that makes a folder a study."""
@@ -14,14 +18,14 @@ DESCRIPTION = "study.yaml"
 ENTRY_POINTS = "pomrl.studies"
 """The group of the entry points by which packages name the studies that they are."""
 
-STUDIES = Path(__file__).parents[1] / "studies"
-"""The folder of the studies that are shipped."""
-
 SWEEPS = "conf/experiment"
 """The place in a study's folder of the group `experiment`, whose options STUDY/NAME are sweeps."""
 
-PAPER = (STUDIES / "pomrl").resolve()
-"""The folder of the paper's study, whose sweeps are named without the name of the study too."""
+PAPER = "pomrl2023"
+"""The study of the paper, whose sweeps are named without the name of the study too."""
+
+FORMER_NAMES = {"pomrl": PAPER}
+"""Names of studies in version 1, which still answer."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,11 @@ class Sources:
         """The folders of studies: those that are shipped, and those of anybody's own."""
         return (*shipped_folders(), *self.named)
 
+    def options(self, group: str) -> list[Path]:
+        """Return the files of the options of a group, in alphabetical order of their names."""
+        paths = {path.stem: path for folder in reversed(self.folders) for path in (folder / group).glob("*.yaml")}
+        return [paths[name] for name in sorted(paths)]
+
     def with_study(self, folder: Path) -> "Sources":
         """Return the sources with the sweeps and options of a study; ConfigError if one hides a shipped option."""
         self._refuse_hidden(folder.resolve() / "conf")
@@ -69,25 +78,40 @@ class Sources:
 
 
 @cache
+def shipped_packages() -> Mapping[Path, str]:
+    """Return the packages of the shipped studies by their folders, in alphabetical order."""
+    from importlib.metadata import distribution  # here, because it takes a few milliseconds
+
+    return _packages(distribution("pomrl").entry_points.select(group=ENTRY_POINTS))
+
+
 def shipped_folders() -> tuple[Path, ...]:
-    """Return the folders of the studies that are shipped, in alphabetical order."""
-    return tuple(path.parent.resolve() for path in sorted(STUDIES.glob(f"*/{DESCRIPTION}")))
+    """Return the folders of the shipped studies, in alphabetical order."""
+    return tuple(shipped_packages())
 
 
 @cache
-def installed_folders() -> Mapping[str, Path]:
-    """Return the folders of studies that are packages on their own, which name themselves as entry points."""
+def installed_packages() -> Mapping[Path, str]:
+    """Return the packages of all installed studies by their folders, in alphabetical order."""
     from importlib.metadata import entry_points  # here, because most commands name no such study
 
-    specs = {point.value: find_spec(point.value) for point in entry_points(group=ENTRY_POINTS)}
-    found = {name: spec.submodule_search_locations for name, spec in specs.items() if spec}
-    return {name: Path(folders[0]).resolve() for name, folders in found.items() if folders}
+    return _packages(entry_points(group=ENTRY_POINTS))
+
+
+def _packages(points: Iterable["EntryPoint"]) -> dict[Path, str]:
+    """Return the packages that entry points name, by their folders."""
+    specs = {package: find_spec(package) for package in sorted(point.value for point in points)}
+    folders = {package: spec.submodule_search_locations for package, spec in specs.items() if spec}
+    return {Path(paths[0]).resolve(): package for package, paths in folders.items() if paths}
 
 
 def folder_of(word: str) -> Path:
-    """Return the folder of a study of somebody's own: one of this path, or the one that is installed with this name."""
-    folder = Path(word).resolve()
-    return folder if (folder / DESCRIPTION).is_file() else installed_folders().get(word, folder)
+    """Return the folder of a study: a shipped one of this name, one of this path, or an installed one."""
+    shipped = {folder.name: folder for folder in shipped_packages()}
+    folder = shipped.get(FORMER_NAMES.get(word, word), Path(word).resolve())
+    if (folder / DESCRIPTION).is_file():
+        return folder
+    return next((installed for installed in installed_packages() if installed.name == word), folder)
 
 
 def sweep_names(study: Path) -> list[str]:
@@ -99,14 +123,14 @@ def named_folders(sweeps: Iterable[str]) -> tuple[Path, ...]:
     """Return the folders of one's own studies that names of sweeps begin with, such as `mine/first`."""
     names = {sweep.rpartition("/")[0] for sweep in sweeps if "/" in sweep}
     folders = [folder_of(name) for name in sorted(names.difference(folder.name for folder in shipped_folders()))]
-    return tuple(folder for folder in folders if (folder / DESCRIPTION).is_file())
+    return tuple(folder for folder in folders if (folder / DESCRIPTION).is_file() and folder not in shipped_packages())
 
 
 def sweep_option(name: str) -> str:
-    """Return the option STUDY/NAME of a sweep that is named by the path of its study's folder; others as they are."""
+    """Return the option STUDY/NAME of a sweep; its study may be a folder, or have a former name."""
     study, _, sweep = name.rpartition("/")
     is_there = any(sweep in sweep_names(folder) for folder in named_folders([name]))
-    return f"{folder_of(study).name}/{sweep}" if is_there else name
+    return f"{folder_of(study).name}/{sweep}" if is_there or study in FORMER_NAMES else name
 
 
 _READ: dict[Path, None] = {}

@@ -24,13 +24,13 @@ from pomrl.configuration.sources import (
     DESCRIPTION,
     PAPER,
     PUBLISHED,
-    STUDIES,
     SWEEPS,
     Sources,
     folder_of,
-    installed_folders,
+    installed_packages,
     remember,
     shipped_folders,
+    shipped_packages,
     sweep_names,
 )
 from pomrl.configuration.sweeps import Setting, names, sweep
@@ -83,7 +83,7 @@ class Study:
     @property
     def is_installed(self) -> bool:
         """Return whether the study is a package of its own."""
-        return self.folder in installed_folders().values()
+        return self.folder in installed_packages()
 
     @property
     def word(self) -> str:
@@ -115,7 +115,7 @@ class Study:
             ConfigError: The study has no such sweep, and the name is not that of another study's, STUDY/NAME.
         """
         if name in self.sweeps:
-            return name if self.folder == PAPER else f"{self.name}/{name}"
+            return name if self.is_shipped and self.name == PAPER else f"{self.name}/{name}"
         if "/" not in name:
             raise ConfigError(
                 f"{self.word}: there is no sweep {name!r} in {SWEEPS}/; there is {', '.join(self.sweeps)}"
@@ -211,7 +211,7 @@ class Study:
     @property
     def package(self) -> str:
         """The dotted name of the package that its modules belong to."""
-        return f"pomrl.studies.{self.name}" if self.is_shipped else self.name
+        return shipped_packages().get(self.folder) or installed_packages().get(self.folder, self.name)
 
     def modules(self, kind: str) -> list[ModuleType]:
         """Return the modules KIND.py and KIND/*.py of the study, in alphabetical order.
@@ -246,7 +246,7 @@ class Study:
     def make_known(self) -> None:
         """Let this process find the modules of the study, as those of its components, and the looks of its options."""
         remember(self.folder)
-        if not self.is_shipped:
+        if not (self.is_shipped or self.is_installed):
             find_modules_in(self.folder.parent)
 
 
@@ -257,7 +257,7 @@ def shipped_studies() -> list[Study]:
 
 def is_study(word: str) -> bool:
     """Return whether a word stands for a study."""
-    return any(word == folder.name for folder in shipped_folders()) or (folder_of(word) / DESCRIPTION).is_file()
+    return (folder_of(word) / DESCRIPTION).is_file()
 
 
 def find(word: str) -> Study:
@@ -266,13 +266,13 @@ def find(word: str) -> Study:
     Raises:
         ConfigError: There is no such study, or its description is wrong.
     """
-    names = [folder.name for folder in shipped_folders()]
-    if word in names:
-        return read((STUDIES / word).resolve())
     folder = folder_of(word)
+    if folder in shipped_folders():
+        return read(folder)
     if not (folder / DESCRIPTION).is_file():
         what = f"it has no {DESCRIPTION}" if folder.is_dir() else "there is no such study or folder"
-        raise ConfigError(f"{word}: {what}; shipped are {', '.join(names)}, and pomrl new FOLDER makes one of your own")
+        names = ", ".join(path.name for path in shipped_folders())
+        raise ConfigError(f"{word}: {what}; shipped are {names}, and pomrl new FOLDER makes one of your own")
     refuse_name(folder.name, word)
     return read(folder)
 

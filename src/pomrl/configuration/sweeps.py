@@ -12,7 +12,7 @@ import yaml
 
 from pomrl.configuration.composed import Composed, ConfigError
 from pomrl.configuration.parsing import Experiment, parse
-from pomrl.configuration.sources import PAPER, Sources, named_folders, sweep_names, sweep_option
+from pomrl.configuration.sources import PAPER, Sources, folder_of, named_folders, sweep_names, sweep_option
 from pomrl.configuration.variants import Job, Variant
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ def names(sources: Sources) -> list[str]:
     found = {path.relative_to(own).with_suffix("").as_posix() for path in own.rglob("*.yaml")} if own else set[str]()
     for folder in sources.studies:
         sweeps = {*sweep_names(folder)}
-        found |= {f"{folder.name}/{sweep}" for sweep in sweeps} | (sweeps if folder == PAPER else set())
+        found |= {f"{folder.name}/{sweep}" for sweep in sweeps} | (sweeps if folder == folder_of(PAPER) else set())
     return sorted(found)
 
 

@@ -5,6 +5,7 @@ from functools import cache
 from typing import Any, cast
 
 from pomrl.configuration.composed import GROUPS, Composed, ConfigError
+from pomrl.configuration.importing import is_ours
 from pomrl.configuration.parsing import Experiment, parse
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.store import StoredExperiment
@@ -28,7 +29,7 @@ def is_of_package(stored: StoredExperiment) -> bool:
     """Return whether all components that the stored settings name are of this package."""
     settings = stored.read_manifest().settings
     groups = [cast(dict[str, Any], settings[group]) for group in GROUPS if isinstance(settings.get(group), dict)]
-    return all(str(group.get("_target_")).startswith("pomrl.") for group in groups)
+    return all(is_ours(str(group.get("_target_"))) for group in groups)
 
 
 def refuse_wrong_settings(stored: StoredExperiment) -> None:

@@ -29,7 +29,7 @@ class ReadingWarning(UserWarning):
 def warn(line: str) -> None:
     """Say in one line how an input was read, at the line of the caller that is outside of this package."""
     level, frame = 1, inspect.currentframe()
-    while frame is not None and str(frame.f_globals.get("__name__")).startswith("pomrl."):
+    while frame is not None and str(frame.f_globals.get("__name__")).startswith(("pomrl.", "pomrl_logs.")):
         level, frame = level + 1, frame.f_back
     warnings.warn(line, ReadingWarning, stacklevel=level)
 

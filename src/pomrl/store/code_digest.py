@@ -22,7 +22,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any, cast
 
-from pomrl.configuration.importing import INSTALLED
+from pomrl.configuration.importing import INSTALLED, is_ours
 from pomrl.configuration.settings import SESSION
 
 START = "pomrl.science.experiment"
@@ -68,8 +68,8 @@ def modules(start: Iterable[str]) -> set[str]:
 
 def own_sources(start: Iterable[str], components: Iterable[str]) -> set[Path]:
     """Return the files that these modules and classes reach, but for those of this package and of what is installed."""
-    own = [name for name in {*start, *map(_module_of, components)} if not name.startswith("pomrl.")]
-    sources = (_source(name) for name in modules(own) if not name.startswith("pomrl."))
+    own = [name for name in {*start, *map(_module_of, components)} if not is_ours(name)]
+    sources = (_source(name) for name in modules(own) if not is_ours(name))
     return {source.resolve() for source in sources if source and not _is_installed(source)}
 
 

@@ -1,0 +1,5 @@
+"""`python -m docs.build` makes the generated documents."""
+
+from docs.build.documents import main
+
+main()

@@ -1,0 +1,25 @@
+"""The table of the columns of experiments in docs/stored_formats.md, written from `science.loss_tables`.
+
+python -m docs.build.columns              in the folder of the checkout: renews the table
+"""
+
+import re
+from pathlib import Path
+
+from pomrl.results.tables import markdown
+from pomrl.science.loss_tables import COLUMNS, METRIC_COLUMN
+
+DOCUMENT = Path("docs/stored_formats.md")
+
+TABLE = re.compile(r"(?<=<!-- columns of runs -->\n\n)(?:\|.*\n)+")
+"""The table in the text of the document."""
+
+
+def with_columns(text: str) -> str:
+    """Return the text of the document with the present columns."""
+    rows = [[f"`{column.name}`", column.dtype, column.unit, column.meaning] for column in (*COLUMNS, METRIC_COLUMN)]
+    return TABLE.sub(lambda _: markdown(["column", "type", "unit", "meaning"], rows), text)
+
+
+if __name__ == "__main__":
+    DOCUMENT.write_text(with_columns(DOCUMENT.read_text("utf-8")), encoding="utf-8")

@@ -1,0 +1,117 @@
+"""The pages of the site that are made from code: commands, the interfaces of Python, the gallery and the glossary."""
+
+import contextlib
+import io
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache, partial
+from itertools import chain
+from pathlib import Path
+from unittest.mock import patch
+
+import griffe
+from mkdocs.exceptions import PluginError
+
+from pomrl.commands import main
+from pomrl.configuration.importing import import_by_name
+from pomrl.configuration.study import Study, shipped_studies
+from pomrl.drawing.figure import INTERVALS, Figure, caption_of, figures_of, file_name, number_of, title_of
+from pomrl.report.markup import paragraphs
+
+ROOT = Path(__file__).parents[2]
+
+SOURCE = ROOT / "src"
+"""The folder in which docstrings are read."""
+
+HEADING = "\n    options: {{heading: {0}, toc_label: {0}}}"
+"""What lets the documentation of an object have the name that the object is imported by."""
+
+
+def commands() -> str:
+    """Return the page of all commands: what the documentation of each says, and what its parser prints."""
+    parts = ["# Every command", "`pomrl COMMAND --help` prints the same on the terminal."]
+    for name, what in main.COMMANDS.items():
+        _, _, more = (import_by_name(main.module_of(name)).__doc__ or "").partition("\n\n")
+        prose = [
+            part for part in more.strip().split("\n\n") if not part.startswith("pomrl ")
+        ]  # without examples, which help has
+        parts += [f"## pomrl {name}", f"{what[0].upper()}{what[1:]}.", *prose, f"```text\n{help_of(name)}\n```"]
+    return "\n\n".join(parts)
+
+
+def help_of(name: str) -> str:
+    """Return what a command prints with --help, without the path of this checkout."""
+    out = io.StringIO()
+    arguments = patch.object(sys, "argv", ["pomrl", name, "--help"])
+    width = patch.dict("os.environ", COLUMNS="90")
+    with arguments, width, contextlib.redirect_stdout(out), contextlib.suppress(SystemExit):
+        main.main()
+    return out.getvalue().strip().replace(f"{ROOT}/", "")
+
+
+def reference(face: str) -> str:
+    """Return the page of a module with public names: what it says of itself, and the documentation of each name.
+
+    Raises:
+        PluginError: A public name has no docstring.
+    """
+    module = package()[face] if face else package()
+    title = f"pomrl.{face}" if face else "import pomrl"
+    public = [member for member in module.members.values() if not member.name.startswith("_")]
+    places = {item.name: item.target_path if item.is_alias else item.path for item in public}
+    ours = [item for item in public if places[item.name].startswith("pomrl.") and (item.is_alias or not item.is_module)]
+    if missing := [item.name for item in ours if not item.has_docstring]:
+        raise PluginError(f"{title}: public names without a docstring: {', '.join(missing)}")
+    names = sorted((item.name for item in ours), key=str.lower)
+    blocks = (f"::: {places[name]}{HEADING.format(name)}" for name in names)
+    return "\n\n".join([f"# {title}", module.docstring.value, *blocks])
+
+
+@cache
+def package(name: str = "pomrl") -> griffe.Module:
+    """Return what the source of a package says, without importing it."""
+    return griffe.load(name, search_paths=[SOURCE])
+
+
+def gallery() -> str:
+    """Return the page of all figures of all studies: caption, command, and the picture where a small one is kept."""
+    head = (
+        "# Gallery\n\nEvery figure of every study. `pomrl reproduce STUDY` computes a study and draws all its figures. "
+        "The command below a figure draws it alone, from what is stored. Pictures are those that the repository keeps; "
+        "a figure without one has to be computed first."
+    )
+    studies = sorted(shipped_studies(), key=lambda study: study.name != "pomrl2023")
+    return "\n\n".join([head, *chain.from_iterable(map(figures_in, studies))])
+
+
+def figures_in(study: Study) -> Iterator[str]:
+    """Yield the parts of the gallery for a study."""
+    yield f"## {study.name}: {study.described.title}"
+    for figure in figures_of(study):
+        number, title = number_of(figure.docstring), title_of(figure.docstring)
+        yield f"### {f'Figure {number}: ' * bool(number)}{title}"
+        yield from (f"![{title}]({path})" for path in pictures(figure))
+        yield from map(str, paragraphs(caption_of(figure.docstring)))
+        yield f"    pomrl figures {study.name} {figure.name}"
+
+
+def pictures(figure: Figure) -> list[str]:
+    """Return the paths of the small pictures of a figure."""
+    versions = (f"{figure.name}{end}" for end in (INTERVALS, ""))
+    names = (f"outputs/readme/{file_name(version, figure.docstring)}.png" for version in versions)
+    return [name for name in names if (ROOT / name).is_file()]
+
+
+def glossary() -> str:
+    """Return the page of the words that CONTRIBUTING.md defines."""
+    _, _, words = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("\n## Words\n")
+    return f"# Glossary\n{words.partition(chr(10) + '## ')[0]}"
+
+
+PAGES: Mapping[str, Callable[[], str]] = {
+    "gallery.md": gallery,
+    "reference/commands.md": commands,
+    "reference/glossary.md": glossary,
+    **{f"reference/{face or 'pomrl'}.md": partial(reference, face) for face in ("", "components", "study", "bounds")},
+}
+"""The functions that make these pages, by their paths."""

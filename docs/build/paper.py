@@ -1,0 +1,332 @@
+"""The page docs/paper-to-code.md: each equation, algorithm, figure and claim of the paper with its lines and verdict.
+
+python -m docs.build.paper        in the folder of the checkout: writes the page anew
+
+What is where stands in `src/pomrl_studies/pomrl2023/paper.csv`, by name. Lines, headings and verdicts are looked up.
+"""
+
+import ast
+import csv
+import re
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+from pomrl.configuration.study import find
+from pomrl.drawing.figure import Figure, figures_of, number_of, title_of
+from pomrl.judging.claim import claims_of
+from pomrl.judging.judgements import Judgements, read_published
+from pomrl.judging.verdict import LOOKS, Verdict
+from pomrl.judging.views import SELECTED, columns
+from pomrl.results.tables import markdown
+
+ROOT = Path(__file__).parents[2]
+PAPER = find("pomrl2023")
+PAGE = ROOT / "docs" / "paper-to-code.md"
+ONE_FILE = ROOT / "examples" / "pomrl_in_one_file.py"
+
+LABEL = re.compile(r"(Eq\.|Alg\.|Algorithms?|Theorem|Prop\.) (?:\((\d+)\)|(\d+))")
+"""A number of the paper in a text, such as `Eq. 4`, `Eq. (4)` or `Algorithm 1`."""
+
+HEAD = """# From the paper to the code
+
+{equations} equations, {algorithms} algorithms, {figures} figures, {claims} claims. Equations have the numbers that
+the paper prints; they are 26 if the lines of Eq. 14 to 16 are counted one by one. *One file* leads to a line of
+[`pomrl_in_one_file.py`](../examples/pomrl_in_one_file.py), and *library* to a line that experiments, claims or figures
+execute.
+
+{signs}. Three signs are the verdicts on the paper as
+printed, as repaired, and as its authors' notebook computes it. One sign is the verdict on the text as printed, and
+signs in parentheses are those of its parts. A definition and a step of a proof have no verdict. From a step, links lead
+to the proof that holds (theory) and to the errors in the printed one (E..).
+
+`python -m docs.build.paper` makes this page from `src/pomrl_studies/pomrl2023/paper.csv`.
+"""
+
+OF_FIGURES = """`pomrl figures pomrl2023 4` draws Figure 4. The files `authors_figure_*.py` beside its file draw
+the figures from what the authors' notebook computes. `reading=printed`, `reading=repaired` and `reading=computed` set
+all keys of the three [readings](../src/pomrl_studies/pomrl2023/pages/readings.md), and
+[variants.py](../src/pomrl_studies/pomrl2023/variants.py) has them by name.
+"""
+"""What stands above the table of figures."""
+
+
+def page() -> str:
+    """Return the page."""
+    judged, places, figures = read_published(PAPER), read_places(), printed_figures()
+    by_kind = {kind: [place for place in places if kind_of(place) == kind] for kind in ("Eq.", "Alg.", "")}
+    equations, algorithms, others = by_kind.values()
+    head = HEAD.format(
+        equations=len(equations),
+        algorithms=len(algorithms),
+        figures=len(figures),
+        claims=len(judged.main),
+        signs=", ".join(f"{LOOKS[verdict].sign} {verdict}" for verdict in Verdict),
+    )
+    sections = {
+        "Equations": place_table(equations, judged),
+        "Algorithms": place_table(algorithms, judged),
+        "Others": place_table(others, judged),
+        "Figures": f"{OF_FIGURES}\n{figure_table(figures, judged)}",
+        "Claims": f"{SELECTED}\n\n{claim_table(places, figures, judged)}",
+    }
+    return "\n".join([head, *(f"## {title}\n\n{table}" for title, table in sections.items())])
+
+
+def kind_of(place: dict[str, str]) -> str:
+    """Return whether a place is an equation (`Eq.`), an algorithm (`Alg.`), or neither."""
+    kind = place["place"].partition(" ")[0]
+    return kind if kind in ("Eq.", "Alg.") else ""
+
+
+def read_places() -> list[dict[str, str]]:
+    """Return the rows of the table of places in the paper."""
+    with (PAPER.folder / "paper.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def printed_figures() -> list[Figure]:
+    """Return the figures that the paper prints, in its order."""
+    ours = [figure for figure in figures_of(PAPER) if figure.module.rpartition(".")[2].startswith("figure_")]
+    return [figure for figure in ours if number_of(figure.docstring)]
+
+
+def place_table(places: Sequence[dict[str, str]], judged: Judgements) -> str:
+    """Return a table of places in the paper."""
+    rows = [
+        [
+            place_cell(place),
+            place["what"].replace("|", "\\|"),
+            ", ".join(one_file_link(marker) for marker in split(place["one_file"])),
+            ", ".join(code_link(name) for name in split(place["library"])),
+            "; ".join(filter(None, [verdict_cell(place, judged), ", ".join(map(section_link, split(place["pages"])))])),
+        ]
+        for place in places
+    ]
+    return markdown(["paper", "what", "one file", "library", "verdict"], rows)
+
+
+def figure_table(figures: Sequence[Figure], judged: Judgements) -> str:
+    """Return a table of the figures, with the claims that are about them."""
+    rows = [
+        [
+            f'<a id="figure-{number_of(figure.docstring).lower()}"></a>Figure {number_of(figure.docstring)}',
+            title_of(figure.docstring),
+            ", ".join(one_file_link(marker) for marker in markers_of(figure)),
+            code_link(name_of(figure)),
+            ", ".join(experiment_link(sweep) for sweep in figure.sweeps),
+            ", ".join(claim_link(claim.id, judged) for claim in claims_of(PAPER) if figure.name in claim.figures),
+        ]
+        for figure in figures
+    ]
+    return markdown(["paper", "what", "one file", "library", "experiment", "verdict"], rows)
+
+
+def claim_table(places: Sequence[dict[str, str]], figures: Sequence[Figure], judged: Judgements) -> str:
+    """Return a table of the claims, with the lines in one file that they are about, and their checks."""
+    statements = dict(zip((claim.id for claim in judged.main), columns(judged, judged.variants)["claim"], strict=True))
+    rows = []
+    for claim in claims_of(PAPER):
+        markers = [
+            marker for place in places if claim.id in split(place["claims"]) for marker in split(place["one_file"])
+        ]
+        markers += [marker for figure in figures if figure.name in claim.figures for marker in markers_of(figure)]
+        path, names = split_name(f"{claim.check.__module__}.{claim.check.__name__}".removeprefix("pomrl."))
+        rows.append(
+            [
+                f'<a id="{anchor(claim.id)}"></a>{statements[claim.id]}',
+                ", ".join(map(one_file_link, dict.fromkeys(markers))),
+                line_link(path, names, text=path.name),
+                signs_and_topics(claim.id, judged),
+            ]
+        )
+    return markdown(["claim", "one file", "library", "verdict"], rows)
+
+
+def split(cell: str) -> list[str]:
+    """Return the entries of a cell of the table of places."""
+    return [entry for entry in cell.split("; ") if entry]
+
+
+def place_cell(place: dict[str, str]) -> str:
+    """Return the numbers of a place in the paper, which links lead to, and its section."""
+    labels = split(place["place"])
+    anchors = "".join(f'<a id="{anchor(label)}"></a>' for label in labels)
+    return f"{anchors}{', '.join(filter(None, [*labels, place['section']]))}"
+
+
+def anchor(label: str) -> str:
+    """Return the anchor of a number of the paper, such as eq-4 of `Eq. 4`."""
+    return label.lower().replace(". ", "-").replace(".", "-").replace(" ", "-")
+
+
+@cache
+def anchors_of_labels() -> dict[str, str]:
+    """Return the anchors on the page by the numbers of the paper."""
+    return {label: anchor(label) for place in read_places() for label in split(place["place"])}
+
+
+def link_labels(text: str, page: str) -> str:
+    """Return HTML without tags in which numbers of the paper are links to their rows of the page."""
+    anchors = anchors_of_labels()
+
+    def link(match: re.Match[str]) -> str:
+        kind = "Alg." if match[1].startswith("Algorithm") else match[1]
+        to = anchors.get(f"{kind} {match[2] or match[3]}")
+        return f'<a href="{page}#{to}">{match[0]}</a>' if to else match[0]
+
+    return LABEL.sub(link, text)
+
+
+def verdict_cell(place: dict[str, str], judged: Judgements) -> str:
+    """Return what a place is where that is said, and links to the claims about it with their verdicts."""
+    claims = ", ".join(claim_link(id, judged) for id in split(place["claims"]))
+    return "; ".join(filter(None, [place["kind"], claims]))
+
+
+def claim_link(id: str, judged: Judgements) -> str:
+    """Return a link to a claim, with the signs of its verdicts."""
+    return f"[{id}](#{anchor(id)}) {signs_of(id, judged)}"
+
+
+def signs_of(id: str, judged: Judgements) -> str:
+    """Return the signs of the verdicts on a claim under the variants."""
+    verdicts = (judged.of(variant)[id].verdict for variant in judged.variants if id in judged.of(variant))
+    return "".join(LOOKS[verdict].sign for verdict in verdicts if verdict)
+
+
+def signs_and_topics(id: str, judged: Judgements) -> str:
+    """Return the signs of the verdicts on a claim, and those on its topics under the first variant."""
+    topics = judged.of(judged.variants[0])[id].topics
+    parts = ", ".join(f"{topic} {LOOKS[verdict].sign}" for topic, verdict in topics.items())
+    return signs_of(id, judged) + (f" ({parts})" if len(topics) > 1 else "")
+
+
+def markers_of(figure: Figure) -> list[str]:
+    """Return the marker of a figure in one file; none if it has no data."""
+    marker = f'"{number_of(figure.docstring)}": ['
+    return [f"figures: {marker}"] if marker in ONE_FILE.read_text("utf-8") else []
+
+
+def name_of(figure: Figure) -> str:
+    """Return the dotted name of the function that draws a figure, or of its panels."""
+    module = figure.module.removeprefix("pomrl.")
+    path, _ = split_name(f"{module}.FIGURE")
+    is_function = any(figure.name in defined_names(node) for node in parse_file(path).body)
+    return f"{module}.{figure.name if is_function else 'FIGURE'}"
+
+
+def one_file_link(place: str) -> str:
+    """Return a link to a line of one file, by a function and what its line has, as in `learn: # Eq. 4`."""
+    name, _, content = place.partition(": ")
+    return line_link(ONE_FILE, [name], content, "line")
+
+
+def code_link(place: str) -> str:
+    """Return a link to a line of the package, by a dotted name and what its line has; by default its definition.
+
+    Raises:
+        LookupError: No module defines the name, or its definition has no such line.
+    """
+    name, _, content = place.partition(": ")
+    path, names = split_name(name)
+    return line_link(path, names, content, path.stem if names == ["FIGURE"] else ".".join(names))
+
+
+def line_link(path: Path, names: Sequence[str], content: str = "", text: str = "") -> str:
+    """Return a link with a text to the first line with some content in the definition of a name."""
+    line = line_of(path, names, content)
+    return f"[{text} {line}]({relative(path)}#L{line})"
+
+
+def split_name(name: str) -> tuple[Path, list[str]]:
+    """Return the file of a module, and the names in it, of a dotted name of the package.
+
+    Raises:
+        LookupError: There is no such module.
+    """
+    parts = name.split(".")
+    for length in range(len(parts) - 1, 0, -1):
+        path = ROOT.joinpath("src", "pomrl", *parts[:length]).with_suffix(".py")
+        if path.is_file():
+            return path, parts[length:]
+    raise LookupError(f"pomrl.{name} must be defined in a module")
+
+
+def line_of(path: Path, names: Sequence[str], content: str) -> int:
+    """Return the number of the first line with some content in the definition of a name.
+
+    Raises:
+        LookupError: The file does not define the name, or the definition has no such line.
+    """
+    node = member(path, names)
+    lines = path.read_text("utf-8").splitlines()[node.lineno - 1 : node.end_lineno]
+    for number, line in enumerate(lines, start=node.lineno):
+        if content in line:
+            return number
+    raise LookupError(f"{path.name}: {'.'.join(names)} must have a line with {content!r}")
+
+
+@cache
+def parse_file(path: Path) -> ast.Module:
+    """Return the syntax tree of a file."""
+    return ast.parse(path.read_text("utf-8"))
+
+
+def member(path: Path, names: Sequence[str]) -> ast.stmt:
+    """Return the statement that defines a name in a file, or a name in a class of it.
+
+    Raises:
+        LookupError: No statement does.
+    """
+    body, found = parse_file(path).body, None
+    for name in names:
+        found = next((node for node in body if name in defined_names(node)), None)
+        if found is None:
+            raise LookupError(f"{path.name} must define {'.'.join(names)}")
+        body = getattr(found, "body", [])
+    assert found is not None
+    return found
+
+
+def defined_names(node: ast.stmt) -> list[str]:
+    """Return the names that a statement defines."""
+    if isinstance(node, ast.FunctionDef | ast.ClassDef):
+        return [node.name]
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+    return [name.id for target in targets for name in ast.walk(target) if isinstance(name, ast.Name)]
+
+
+def section_link(place: str) -> str:
+    """Return a link to a section of a page of the study, as in `theory.md#4` and `errata.md#E9`.
+
+    Raises:
+        LookupError: The page has no section of this number.
+    """
+    name, _, number = place.partition("#")
+    path = PAPER.folder / "pages" / name
+    heading = re.search(rf"^## ({re.escape(number)}\. .*)$", path.read_text("utf-8"), flags=re.MULTILINE)
+    if not heading:
+        raise LookupError(f"{name} must have a section {number}")
+    slug = re.sub(r"[^\w -]", "", heading[1]).lower().replace(" ", "-")
+    text = number if name == "errata.md" else f"{path.stem} §{number}"
+    return f"[{text}]({relative(path)}#{slug})"
+
+
+def experiment_link(sweep: str) -> str:
+    """Return a link to the file of a sweep."""
+    return f"[`{sweep}`]({relative(PAPER.folder / 'conf' / 'experiment' / 'pomrl2023' / f'{sweep}.yaml')})"
+
+
+def relative(path: Path) -> str:
+    """Return the path of a file as links of the page have it."""
+    return f"../{path.relative_to(ROOT).as_posix()}"
+
+
+def sources() -> set[str]:
+    """Return the files of code and settings that the page leads to, by their paths in the repository."""
+    return set(re.findall(r"\]\(\.\./([^)#]+\.(?:py|yaml))[)#]", page()))
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")

@@ -1,0 +1,45 @@
+"""Small pictures of figures, which documents show: python -m docs.build STUDY --pictures NAME ...
+
+They are drawn from what is stored, into `outputs/readme/`. Beside each stands of how many runs it is, and the digest of
+the values that are drawn.
+"""
+
+import hashlib
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+from PIL import Image
+
+from pomrl.configuration.study import Study
+from pomrl.drawing import figures_of_study, files
+from pomrl.drawing.drawing import Drawing
+from pomrl.drawing.figures_of_study import Selection
+from pomrl.outputs import outputs
+from pomrl.store.derived import DerivedFiles
+
+
+def renew(study: Study, name: str) -> Path:
+    """Draw a version of a figure from what is stored, write it with what it is made of, and return its path."""
+    selection = Selection(study, [name])
+    sweeps = figures_of_study.load_sweeps(selection, name)
+    drawing, sidecar = figures_of_study.draw_version(selection, name, sweeps)
+    is_read = len(study.described.variants) > 1 and not any(name.startswith("computed") for name in sweeps)
+    for text in drawing.figure.texts if is_read else ():  # what the authors computed says so in its title
+        if (heading := text.get_text()) and heading == drawing.figure.get_suptitle():
+            text.set_text(f"As {sidecar.variant}: {heading}")
+    runs = min((source.runs for sources in sidecar.sweeps.values() for source in sources), default=0)
+    command = f"python -m docs.build {study.word} --pictures {name}"
+    values = hashlib.sha256(files.values(drawing)).hexdigest()
+    said: dict[str, Any] = {"command": command, "runs": runs, "values": values}
+    path = outputs() / "readme" / f"{figures_of_study.files_of(study, name)}.png"
+    DerivedFiles(path.with_suffix(".json")).write({path.name: small(drawing)}, said)
+    return path
+
+
+def small(drawing: Drawing) -> bytes:
+    """Return a small picture in 128 colours, which takes half of the bytes and shows no difference."""
+    picture = Image.open(BytesIO(files.picture(drawing.figure, "png", dpi=120))).convert("RGB").quantize(128)
+    content = BytesIO()
+    picture.save(content, "PNG", optimize=True)
+    return content.getvalue()

@@ -1,0 +1,74 @@
+"""JSON schemas of the options in `conf/`, for editors: `python -m docs.build.schemas` writes them again.
+
+They are those of the checked classes, in which each value may also be an interpolation, and any key may be left to the
+options that a file is built on.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from pomrl.configuration.composed import GROUPS, ConfigError
+from pomrl.configuration.composition import Composer
+from pomrl.configuration.importing import import_by_name
+from pomrl.configuration.sources import PUBLISHED
+
+FOLDER = PUBLISHED.folder / "schemas"
+
+INTERPOLATION = {"type": "string", "pattern": r"^\$\{.*\}$|^\?\?\?$"}
+"""A value that is computed from others, or given elsewhere."""
+
+
+def schema_of(group: str) -> dict[str, Any]:
+    """Return the schema of the files of a group: one of its classes, or what another option is built on."""
+    targets = dict.fromkeys(filter(None, map(_target, PUBLISHED.options(group))))
+    classes = {target: _of_class(target) for target in targets}
+    definitions = {name: part for schema in classes.values() for name, part in schema.pop("$defs", {}).items()}
+    option = {"$ref": "#/$defs/option"}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": f"An option of the group {group}",
+        "anyOf": [option, {"type": "object", "required": [group], "properties": {group: option}}],  # @package _global_
+        "$defs": {**definitions, "option": {"anyOf": list(classes.values())}},
+    }
+
+
+def _target(path: Path) -> str | None:
+    """Return the class of an option, also where it has that of another one."""
+    group = path.parent.name
+    try:
+        return str(Composer.of_sources(PUBLISHED).one([f"{group}={path.stem}"]).values[group]["_target_"])
+    except ConfigError:
+        return None
+
+
+def _of_class(target: str) -> dict[str, Any]:
+    module, _, name = target.rpartition(".")
+    schema = TypeAdapter(getattr(import_by_name(module), name)).json_schema()
+    keys = {key: _or_computed(part) for key, part in schema["properties"].items()}
+    described = {key: schema[key] for key in ("title", "description", "$defs") if key in schema}
+    return described | {
+        "type": ["object", "null"],
+        "properties": {"_target_": {"const": target}, "defaults": {"type": "array"}, **keys},
+        "additionalProperties": False,
+    }
+
+
+def _or_computed(part: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of a value of which each part may be an interpolation."""
+    lists = {key: _or_computed(part[key]) for key in ("items",) if isinstance(part.get(key), dict)}
+    others = {"anyOf": [*map(_or_computed, part["anyOf"])]} if "anyOf" in part else {}
+    return {"anyOf": [part | lists | others, INTERPOLATION]}
+
+
+def texts() -> dict[str, str]:
+    """Return the content of each file by its name."""
+    return {f"{group}.json": json.dumps(schema_of(group), indent=1, sort_keys=True) + "\n" for group in sorted(GROUPS)}
+
+
+if __name__ == "__main__":
+    FOLDER.mkdir(exist_ok=True)
+    for name, text in texts().items():
+        (FOLDER / name).write_text(text, encoding="utf-8")

@@ -1,0 +1,376 @@
+"""Models of one's own: from arrays, from sparse matrices or from Gymnasium's tables, and planning with them.
+
+`plan` takes whatever describes an MDP, and returns the optimal policies and their values for a grid of discount
+factors, as arrays and as tables with named columns. `from_arrays` and `from_gymnasium` keep the names of states and
+actions.
+"""
+
+# SciPy's sparse linear algebra comes without types.
+# pyright: reportMissingTypeStubs=false
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from jaxtyping import Bool, Float, Int, Shaped
+from scipy import sparse
+
+from pomrl.models import inputs, sparse_models
+from pomrl.models.gymnasium_tables import make_environment, read_table
+from pomrl.models.inputs import read_arrays, read_gammas, stand_ins
+from pomrl.science.mdp import LossNorm, check_gamma_eval, optimal_value
+from pomrl.science.model_axes import Axes
+from pomrl.science.planners import PolicyIteration
+from pomrl.science.solvers import action_ties, evaluation, faces, undiscounted
+from pomrl.science.solvers import sparse as large
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class End(Enum):
+    """The state that is added where an episode ends; it is equal to no name that a model or a log can have."""
+
+    END = "end"
+
+    def __repr__(self) -> str:
+        return "end"
+
+    __str__ = __repr__
+
+
+END = End.END
+"""The state that is added where an episode ends."""
+
+Names = Iterable[Hashable]
+"""Names of states or of actions, in the order of their indices."""
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """One MDP with names: transition probabilities and expected rewards."""
+
+    P: Float[np.ndarray, "S A S"] | sparse.csr_array
+    """Transition probabilities P(s, a, s'); of a large sparse model, a matrix with row s A + a for the pair (s, a)."""
+    R: Float[np.ndarray, "S A"]
+    """Expected rewards R(s, a), in the user's units."""
+    states: tuple[Hashable, ...]
+    actions: tuple[Hashable, ...]
+    allowed: Bool[np.ndarray, "S A"]
+    """Whether each action may be taken in each state; rows and rewards of others count nowhere."""
+
+    def __repr__(self) -> str:
+        kind = "dense" if isinstance(self.P, np.ndarray) else "sparse"
+        return f"Model(states={len(self.states)}, actions={len(self.actions)}, {kind})"
+
+    def plan(self, gammas: Sequence[float] | np.ndarray) -> "Plan":
+        """Return optimal policies and values at discount factors; see `pomrl.plan`."""
+        given, grid, place = read_gammas(gammas)
+        P, R, which = self._playable()
+        if grid[-1] == 1.0 and not isinstance(P, np.ndarray):
+            P = sparse_models.dense(P)
+        inputs.check_scale(R, float(grid[-1]))
+        if isinstance(P, np.ndarray):
+            policies, values = (of_stack[0] for of_stack in _plans(P[None], R[None], grid))
+        else:
+            policies, values = large.plan(large.by_action(P, len(self.actions)), R, grid)
+        policies = np.take_along_axis(which, policies.T.astype(np.intp), 1).T
+        return Plan(given, policies[place], values[place], self.states, self.actions)
+
+    def _playable(self) -> tuple[Any, Float[np.ndarray, "S A"], Int[np.ndarray, "S A"]]:
+        """Return P and R in which actions that are not allowed are copies of others, and which ones."""
+        which = stand_ins(self.allowed)
+        if self.allowed.all():
+            return self.P, self.R, which
+        states = np.arange(len(self.states))[:, None]
+        if isinstance(self.P, np.ndarray):
+            return self.P[states, which], self.R[states, which], which
+        return self.P[(states * len(self.actions) + which).ravel()], self.R[states, which], which
+
+    def planning_loss(
+        self,
+        policies: Shaped[np.ndarray, "..."] | Sequence[Any],
+        gamma_eval: float,
+        norm: LossNorm = "max",
+        *,
+        start: Sequence[float] | np.ndarray | None = None,
+    ) -> Float[np.ndarray, " G"]:
+        """Return what policies lose in this model against an optimal one, as sums discounted by gamma_eval.
+
+        Args:
+            policies: The indices of actions, [G, S], such as `policies` of the plan of another model of the same
+                states; or the probabilities of actions, [G, S, A].
+            gamma_eval: Discount factor of both values, in [0, 1).
+            norm: Whether the loss is that of the worst state, or the mean over states.
+            start: The probability of each state to be the first one; the loss is then the mean over these.
+
+        Raises:
+            ValueError: The policies are none of this model, or gamma_eval is not in [0, 1) or too near to 1.
+        """
+        check_gamma_eval(gamma_eval)
+        weights = self._weights(policies)
+        first = None if start is None else _check_start(start, len(self.states))
+        P, R, _ = self._playable()
+        inputs.check_scale(R, gamma_eval)
+        if isinstance(P, np.ndarray):
+            best = optimal_value(P[None], R[None], gamma_eval)[0]
+        else:
+            best = large.plan(large.by_action(P, R.shape[1]), R, np.array([gamma_eval]))[1][0]
+        V = np.stack([_policy_value(P, R, of_policy, gamma_eval) for of_policy in weights])
+        both = action_ties.have_both_signs(R)
+        size = np.stack([_policy_value(P, np.abs(R), w, gamma_eval) for w in weights]) if both else np.abs(V)
+        lost = action_ties.differences(best, V, size)
+        return lost @ first if first is not None else lost.max(1) if norm == "max" else lost.mean(1)
+
+    def _weights(self, policies: Any) -> Float[np.ndarray, "G S A"]:
+        """Return the probabilities of actions in each state, by each policy.
+
+        Raises:
+            ValueError: They are no policies of this model; the message names the first wrong index.
+        """
+        S, A = self.R.shape
+        given = np.asarray(policies)
+        if given.dtype.kind == "f":
+            if given.ndim != 3 or given.shape[1:] != (S, A):
+                raise ValueError(
+                    f"probabilities of actions must be [G, S, A], S, A = {S}, {A}, got {list(given.shape)}"
+                )
+            given = np.where((given == 0.0).all(-1, keepdims=True) & self._is_idle[:, None], np.eye(A)[0], given)
+            bad = ~(given >= 0.0).all(-1) | ~(np.abs(given.sum(-1) - 1.0) <= inputs.SIX_DIGITS * A)
+            faces.refuse(bad, given.sum(-1), "the sum of policy", "must be 1, of probabilities")
+            weights = given / given.sum(-1, keepdims=True)
+        else:
+            indices = faces.policies(given, S, A)
+            if indices.ndim != 2:
+                raise ValueError(f"policies must be [G, S] or [G, S, A] with S, A = {S}, {A}, got {list(given.shape)}")
+            weights = np.eye(A)[indices]
+        faces.refuse((weights > 0.0) & ~self.allowed, weights, "policy", "takes an action that is not allowed")
+        return weights
+
+    @property
+    def _is_idle(self) -> Bool[np.ndarray, " S"]:
+        """Return where all actions are allowed and alike, so that it does not matter which one is taken."""
+        S, A = self.R.shape
+        pairs = sparse.csr_array(self.P.reshape(S * A, S) if isinstance(self.P, np.ndarray) else self.P)
+        differ = np.asarray(abs(pairs - pairs[np.repeat(np.arange(S) * A, A)]).sum(1)).reshape(S, A)
+        return np.asarray((differ == 0.0).all(1) & (self.R[:, :1] == self.R).all(1) & self.allowed.all(1))
+
+
+def _policy_value(
+    P: Any, R: Float[np.ndarray, "S A"], weights: Float[np.ndarray, "S A"], gamma: float
+) -> Float[np.ndarray, " S"]:
+    """Return the values of a policy that takes actions with these probabilities."""
+    if not isinstance(P, np.ndarray):
+        return sparse_models.chain_values(P, R, weights, gamma)
+    return evaluation.chain_value(np.einsum("sa,sat->st", weights, P), (weights * R).sum(1), gamma)
+
+
+def _check_start(start: Any, S: int) -> Float[np.ndarray, " S"]:
+    """Return the probabilities of first states; ValueError if they are none."""
+    found = faces.float64(start, "start")
+    if found.shape != (S,) or not (found >= 0.0).all() or not abs(found.sum() - 1.0) <= inputs.SIX_DIGITS * S:
+        raise ValueError(f"start must be a probability for each of {S} states, got {np.asarray(start).tolist()}")
+    return found / found.sum()
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """Optimal policies and their values, for one model or for each of M models."""
+
+    gammas: Float[np.ndarray, " G"]
+    """The discount factors, as they were given."""
+    policies: Int[np.ndarray, "*M G S"]
+    """The index of the action in each state."""
+    values: Float[np.ndarray, "*M G S"]
+    """The expected discounted sum of rewards from each state, at the same discount factor, in the units of rewards."""
+    states: tuple[Hashable, ...]
+    actions: tuple[Hashable, ...]
+
+    def __repr__(self) -> str:
+        models = "" if self.policies.ndim == 2 else f"models={len(self.policies)}, "
+        gammas = ", ".join(f"{gamma:g}" for gamma in self.gammas[:5]) + ", ..." * (len(self.gammas) > 5)
+        return f"Plan({models}states={len(self.states)}, actions={len(self.actions)}, gammas=[{gammas}])"
+
+    @property
+    def changes(self) -> "pd.DataFrame":
+        """The neighbouring discount factors between which the optimal policy changes.
+
+        The columns are model, below and above, and states, the number of states in which the action differs. A policy
+        that is as good at the larger discount factor does not change there.
+        """
+        import pandas as pd  # here, because planning needs no tables, and pandas takes long to load
+
+        gammas, order = np.unique(self.gammas, return_index=True)
+        policies = self.policies.reshape(-1, *self.policies.shape[-2:])[:, order]
+        states = (policies[:, 1:] != policies[:, :-1]).sum(-1)
+        model, g = np.nonzero(states)
+        columns = {"model": model, "below": gammas[g], "above": gammas[g + 1], "states": states[model, g]}
+        return pd.DataFrame(columns)
+
+    def table(self) -> "pd.DataFrame":
+        """Return a row for each model, discount factor and state, with columns model, gamma, state, action, value."""
+        import pandas as pd
+
+        G, S = self.policies.shape[-2:]
+        index = pd.MultiIndex.from_product([range(self.policies.size // (G * S)), self.gammas, range(S)])
+        table = index.to_frame(index=False, name=["model", "gamma", "state"])
+        return table.assign(
+            state=pd.Series(self.states, dtype=object)[table["state"]].to_numpy(),
+            action=pd.Series(self.actions, dtype=object)[self.policies.ravel()].to_numpy(),
+            value=self.values.ravel(),
+        )
+
+
+def plan(
+    P: Any,
+    R: Any,
+    gammas: Sequence[float] | np.ndarray,
+    *,
+    axes: Axes | None = None,
+    allowed: Any = None,
+    tolerance: float | None = None,
+) -> Plan:
+    """Return the optimal policies of one model or of several, at each of several discount factors.
+
+    `pomrl.models.inputs.CONVENTIONS` says how each form is read.
+
+    Args:
+        P: Transition probabilities: an array [S, A, S], or [M, S, A, S] for M models; a list of one matrix [S, S] for
+            each action, dense or sparse; a SciPy sparse matrix [S A, S] with row s A + a for the pair (s, a); or
+            Gymnasium's dictionary, whose `P[s][a]` lists tuples of probability, next state, reward and whether the
+            episode ends.
+        R: Rewards: [S], [S, A] or [S, A, S], the last as sparse matrices with a large sparse P; for several models
+            [S, A] or [S, A, S] for all alike, [M, S, A] or [M, S, A, S]. None with Gymnasium's dictionary, which
+            contains them.
+        gammas: Discount factors in [0, 1), in any order; 1 where every policy that is planned ends.
+        axes: "ass" if arrays have actions first, `P[a, s, s']`; "sas" says that they have states first.
+        allowed: Whether each pair is allowed, [S, A]; by default all but those that P and R rule out.
+        tolerance: How far sums of rows may be from 1; by default as far as numbers of six digits can be.
+
+    Raises:
+        ValueError: P and R are no model, or a discount factor is wrong; the message names the first index.
+    """
+    if R is None:
+        if axes is not None:
+            raise ValueError(f"axes must be those of arrays, and Gymnasium's dictionary has none, got {axes!r}")
+        return from_gymnasium(P, allowed=allowed, tolerance=tolerance).plan(gammas)
+    arrays = read_arrays(P, R, axes, allowed, tolerance)
+    if arrays.R.ndim == 2:
+        return _make_model(arrays, None, None).plan(gammas)
+    given, grid, place = read_gammas(gammas)
+    M, S, A = arrays.R.shape
+    which = stand_ins(arrays.allowed)
+    model, state = np.arange(M)[:, None, None], np.arange(S)[:, None]
+    stack, rewards = (
+        each if arrays.allowed.all() else each[model, state, which] for each in (np.asarray(arrays.P), arrays.R)
+    )
+    inputs.check_scale(rewards, float(grid[-1]))
+    policies, values = _plans(stack, rewards, grid)
+    policies = np.take_along_axis(which[:, None], policies[..., None].astype(np.intp), -1)[..., 0]
+    return Plan(given, policies[:, place], values[:, place], tuple(range(S)), tuple(range(A)))
+
+
+def from_arrays(
+    P: Any,
+    R: Any,
+    states: Names | None = None,
+    actions: Names | None = None,
+    *,
+    axes: Axes | None = None,
+    allowed: Any = None,
+    tolerance: float | None = None,
+) -> Model:
+    """Return the model of arrays or sparse matrices, checked.
+
+    Args:
+        P: Transition probabilities of one model, as `pomrl.plan` takes them.
+        R: Rewards, as `pomrl.plan` takes them.
+        states: Names of the states; by default 0, 1, ...
+        actions: Names of the actions; by default 0, 1, ...
+        axes: The order of axes, as in `pomrl.plan`.
+        allowed: Whether each pair is allowed, as in `pomrl.plan`.
+        tolerance: How far sums of rows may be from 1, as in `pomrl.plan`.
+
+    Raises:
+        ValueError: P and R are no model; the message names the first wrong index.
+    """
+    arrays = read_arrays(P, R, axes, allowed, tolerance)
+    if arrays.R.ndim != 2:
+        raise ValueError(f"P must be one model, [S, A, S] or sparse matrices, got {len(arrays.R)} models")
+    return _make_model(arrays, states, actions)
+
+
+def from_gymnasium(
+    environment: Any,
+    states: Names | None = None,
+    actions: Names | None = None,
+    *,
+    allowed: Any = None,
+    tolerance: float | None = None,
+) -> Model:
+    """Return the model of an environment with a table of transitions, such as Gymnasium's toy texts, or of the table.
+
+    An episode ends on a transition whose flag is true, and nothing follows. Such transitions lead to a state that is
+    added, `END`, unless all of them lead to states that are never left and pay nothing. Actions that a state lacks are
+    not allowed there.
+
+    Args:
+        environment: An environment with `unwrapped.P`, its id, such as "FrozenLake-v1", or P itself: `P[s][a]` lists
+            tuples of probability, next state, reward and whether the episode ends.
+        states: Names of the states; by default 0, 1, ...
+        actions: Names of the actions; by default 0, 1, ...
+        allowed: Whether each pair is allowed, as in `pomrl.plan`.
+        tolerance: How far sums of probabilities may be from 1, as in `pomrl.plan`.
+
+    Raises:
+        ValueError: There is no such environment or table, or it is no model; the message names the first wrong entry.
+    """
+    table = environment
+    if isinstance(environment, str):
+        table = environment = make_environment(environment)
+    if (
+        not isinstance(table, Mapping | list)
+        and (table := getattr(getattr(table, "unwrapped", table), "P", None)) is None
+    ):
+        name = type(environment).__name__
+        raise ValueError(f"{name} has no table of transitions P; arrays and matrices need rewards R")
+    rows, R, has_end = read_table(table)
+    S = len(table)
+    if allowed is not None and has_end:
+        allowed = np.concatenate([inputs.as_allowed(allowed, (S, R.shape[1])), np.ones((1, R.shape[1]), bool)])
+    names = range(S) if states is None else states
+    return from_arrays(rows, R, [*names, END] if has_end else names, actions, allowed=allowed, tolerance=tolerance)
+
+
+def _make_model(arrays: inputs.Arrays, states: Names | None, actions: Names | None) -> Model:
+    S, A = arrays.R.shape
+    return Model(
+        arrays.P, arrays.R, _check_names("states", states, S), _check_names("actions", actions, A), arrays.allowed
+    )
+
+
+def _check_names(what: str, names: Names | None, count: int) -> tuple[Hashable, ...]:
+    """Return the names of states or actions; ValueError unless there are so many and all are different."""
+    found = tuple(range(count) if names is None else names)
+    if len(found) != count or len(set(found)) != count:
+        raise ValueError(f"{what} must have {count} different names, got {list(found)}")
+    return found
+
+
+def _plans(
+    P: Float[np.ndarray, "M S A S"], R: Float[np.ndarray, "M S A"], gammas: Float[np.ndarray, " G"]
+) -> tuple[Int[np.ndarray, "M G S"], Float[np.ndarray, "M G S"]]:
+    """Return policies and values of models; a policy changes from one discount factor to the next only if it has to."""
+    policies = PolicyIteration().plan(P, R, gammas)
+    values = [_values(P, R, policies[:, g], gamma) for g, gamma in enumerate(gammas.tolist())]
+    return policies, np.stack(values, axis=1)
+
+
+def _values(
+    P: Float[np.ndarray, "M S A S"], R: Float[np.ndarray, "M S A"], policy: Int[np.ndarray, "M S"], gamma: float
+) -> Float[np.ndarray, "M S"]:
+    if gamma == 1.0:
+        return undiscounted.policy_values(P, R, policy[:, None])
+    return evaluation.policy_value(P, R, policy, gamma)

@@ -1,1 +1,0 @@
-"""The studies that are shipped, a folder each; nothing of the rest of the package imports them."""

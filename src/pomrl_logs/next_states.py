@@ -1,0 +1,220 @@
+"""Find next states that are not the states that follow: rows out of line, other codings, states never left."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from jaxtyping import Bool, Int
+
+from pomrl_logs.association import AUDITED_ROWS, associate
+from pomrl_logs.findings import Finding
+from pomrl_logs.log_rows import Rows
+
+ALIGNMENTS = {
+    0: "the state of its own row",
+    2: "the state two rows on",
+    3: "the state three rows on",
+    -1: "the state one row before",
+}
+"""Other rows whose state a next state may be by mistake."""
+
+FEWEST_ROWS = 200
+"""Of fewer rows nobody can say that next states have nothing to do with states."""
+
+MOST_UNBALANCED = 0.02
+"""The largest share of rows that may be missing between those of episodes."""
+
+MOST_CHANCE = 0.95
+"""If more last rows lead to the first state of the next episode, they were made so."""
+
+CLEAR = 4.0
+"""How many standard errors another alignment of rows fits better, before it stops."""
+
+
+def check_chain(rows: Rows) -> Iterator[Finding]:
+    """Find rows whose next state is the state of another row than the next one, or their own."""
+    first = _fits(rows, 1)
+    for lag, what in ALIGNMENTS.items():
+        other = _fits(rows, lag)
+        both = (first >= 0) & (other >= 0)
+        better, worse = ((sign & both) for sign in (other > first, other < first))
+        whole = lag != 0 or (other == 1).mean() > 0.999
+        if whole and _is_clear(better.sum(), worse.sum(), CLEAR):
+            yield _about_chain(rows, what, both, better, (first, other))
+            return
+        tasks = int(rows.task.max(initial=0)) + 1
+        of_tasks = _is_clear(np.bincount(rows.task, better, tasks), np.bincount(rows.task, worse, tasks), CLEAR + 1.0)
+        if lag != 0 and of_tasks.any():
+            inside = of_tasks[rows.task]
+            yield _about_chain(
+                rows, f"{what} in {of_tasks.sum()} tasks,", both & inside, better & inside, (first, other)
+            )
+            return
+    yield from _check_own(rows, first)
+    breaks = (first == 0) & (rows.group == np.roll(rows.group, -1))
+    share = breaks.sum() / max(int((first >= 0).sum()), 1)
+    yield from _check_last_rows(rows)
+    if share > (0.05 if rows.has_episodes else 0.1) and (rows.has_time or _is_ordered(rows, first)):
+        hint = (
+            "sort the rows of episodes, or name --time" if rows.has_episodes else "name --episode if one begins there"
+        )
+        yield Finding(
+            "breaks",
+            "weakens",
+            f"{rows.columns['next_state']!r} is not the state of the next row in {share:.0%} of rows "
+            f"({rows.place(int(breaks.argmax()))}): {hint}",
+        )
+    elif not _is_ordered(rows, first):
+        yield from _check_balance(rows) if rows.has_episodes else _check_dependence(rows)
+
+
+def _is_clear(better: Any, worse: Any, errors: float) -> Any:
+    """Return whether so many rows fit better, and so many worse, that this is no chance (McNemar's test)."""
+    return (better > 2 * worse) & (better - worse > errors * np.sqrt(better + worse))
+
+
+def _is_ordered(rows: Rows, first: Int[np.ndarray, " n"]) -> bool:
+    """Return whether next rows fit better than rows further away, and than the row itself.
+
+    Where rows are sorted by state, next rows fit as well as the row itself.
+    """
+    for other in (_fits(rows, 0), _fits(rows, 3)):
+        both = (first >= 0) & (other >= 0)
+        if not _is_clear(int(((first > other) & both).sum()), int(((first < other) & both).sum()), CLEAR):
+            return False
+    return True
+
+
+def _about_chain(rows: Rows, what: str, both: Any, better: Any, fits: tuple[Any, Any]) -> Finding:
+    first, other = ((each == 1)[both].mean() for each in fits)
+    return Finding(
+        "chain",
+        "stops",
+        f"{rows.columns['next_state']!r} is {what} in {other:.0%} of rows, and that of the next row in {first:.0%} "
+        f"({rows.place(int(better.argmax()))}): write the state that follows, or leave the column out and name "
+        "--episode and --time",
+    )
+
+
+def _check_balance(rows: Rows) -> Iterator[Finding]:
+    """Find episodes whose states and next states are no chain in any order of their rows.
+
+    In a chain each state is entered as often as it is left, but for the first one, and the last one if it is no end.
+    """
+    n, S = len(rows.state), len(rows.states)
+    both = np.concatenate([rows.group * S + rows.state, rows.group * S + rows.following])
+    pair, of_pair = np.unique(both, return_inverse=True)
+    balance = np.bincount(of_pair, np.concatenate([np.ones(n), np.where(rows.ended, 0.0, -1.0)]))
+    episode = np.unique(pair // S, return_inverse=True)[1]
+    free = np.where(np.bincount(episode, balance) > 0.0, 1.0, 2.0)
+    wrong = np.maximum(np.bincount(episode, np.abs(balance)) - free, 0.0) / 2.0
+    if wrong.sum() <= MOST_UNBALANCED * n:
+        yield from _check_dependence(rows)
+        return
+    row = int((np.unique(rows.group, return_inverse=True)[1] == wrong.argmax()).argmax())
+    yield Finding(
+        "breaks",
+        "weakens",
+        f"{rows.columns['next_state']!r} and states are no chain in any order of the rows of episodes, by "
+        f"{wrong.sum() / n:.0%} of rows (see the episode of {rows.place(row)}): write the state that follows, or leave "
+        "the column out and name --time",
+    )
+
+
+def _check_last_rows(rows: Rows) -> Iterator[Finding]:
+    """Find that the next state of the last row of an episode is the first state of the next one in the table."""
+    order = np.lexsort((rows.position, rows.group))
+    starts = np.flatnonzero(np.append(True, rows.group[order][1:] != rows.group[order][:-1]))
+    first, last = order[starts], order[np.append(starts[1:], len(order)) - 1]
+    in_table = rows.position[first].argsort()
+    first, last = first[in_table], last[in_table]
+    counts = ~rows.ended[last[:-2]]
+    after, further = (rows.following[last[:-2]] == rows.state[each] for each in (first[1:-1], first[2:]))
+    share = after[counts].mean() if counts.any() else 0.0
+    if share > MOST_CHANCE and _is_clear((after & ~further & counts).sum(), (further & ~after & counts).sum(), CLEAR):
+        row = int(last[:-2][after & counts][0])
+        yield Finding(
+            "breaks",
+            "weakens",
+            f"{rows.columns['next_state']!r} of the last row of an episode is the first state of the next one in "
+            f"{share:.0%} of episodes ({rows.place(row)}), which is right only if one goes on with the other: leave "
+            "the column out, or these rows",
+        )
+
+
+def _check_dependence(rows: Rows) -> Iterator[Finding]:
+    """Find next states that have nothing to do with states and actions."""
+    n = min(len(rows.state), AUDITED_ROWS)
+    state, following, action, task = (each[:n] for each in (rows.state, rows.following, rows.action, rows.task))
+    of_state = task * (int(state.max(initial=0)) + 1) + state
+    found = associate(state, following, task), associate(action, following, of_state)
+    if (
+        n >= FEWEST_ROWS
+        and len(np.unique(state)) > 1 < len(np.unique(following))
+        and min(each.p for each in found) > 0.01
+    ):
+        yield Finding(
+            "breaks",
+            "weakens",
+            f"{rows.columns['next_state']!r} has nothing to do with states and actions in {n:,} rows ({rows.place(0)} "
+            f"leads from {rows.states[int(state[0])]!r} to {rows.states[int(following[0])]!r}): name another "
+            "column, or leave it out and name --episode and --time",
+        )
+
+
+def _check_own(rows: Rows, first: Int[np.ndarray, " n"]) -> Iterator[Finding]:
+    """Find a task whose next states are all its own, although its states change from row to row."""
+    own, tasks = _fits(rows, 0), int(rows.task.max(initial=0)) + 1
+    n = np.bincount(rows.task, own >= 0, tasks)
+    still = np.bincount(rows.task, own == 1, tasks) == n
+    moving = np.bincount(rows.task, (own == 1) & (first == 0), tasks)
+    if (bad := still & (n >= 30) & (moving >= 10) & (moving > 0.1 * n)).any():
+        row = int((bad[rows.task] & (first == 0)).argmax())
+        yield Finding(
+            "chain",
+            "stops",
+            f"{rows.columns['next_state']!r} is the state of its own row in all rows of {int(bad.sum())} tasks "
+            f"({rows.place(row)}), although states change: write the state that follows",
+        )
+
+
+def _fits(rows: Rows, lag: int) -> Int[np.ndarray, " n"]:
+    """Return whether each next state is the state so many rows on, 1 or 0; -1 where its episode has no such row."""
+    n = len(rows.state)
+    other = np.arange(n) + lag
+    inside = (other >= 0) & (other < n) & ~rows.ended
+    other = np.where(inside, other, 0)
+    inside &= rows.group[other] == rows.group
+    return np.where(inside, rows.following == rows.state[other], -1)
+
+
+def check_coding(rows: Rows, declared: Bool[np.ndarray, " S"]) -> Iterator[Finding]:
+    """Find next states none of which is a state."""
+    follow = rows.following[~rows.ended]
+    follow = follow[~declared[follow]]
+    if len(follow) and not rows.is_state[follow].any():
+        yield Finding(
+            "coding",
+            "stops",
+            f"no next state is a state: {rows.columns['next_state']!r} has {rows.states[int(follow[0])]!r}, and "
+            f"{rows.columns['state']!r} has {rows.states[int(rows.state[0])]!r} ({rows.place(0)}); write both "
+            "alike, or name the ends of episodes with --ends",
+        )
+
+
+def check_ends(rows: Rows, declared: Bool[np.ndarray, " S"]) -> Iterator[Finding]:
+    """Find states that are never left, although nobody says that episodes end there."""
+    is_left = np.isin(np.arange(len(declared)), rows.state)
+    open_ends = np.flatnonzero(~is_left & ~declared & np.isin(np.arange(len(declared)), rows.following))
+    if not len(open_ends):
+        return
+    names = ", ".join(repr(rows.states[state]) for state in open_ends[:3]) + ", ..." * (len(open_ends) > 3)
+    there = np.isin(rows.following, open_ends)
+    worst = min(float(rows.reward.min(initial=0.0)), 0.0)
+    example = f"{int(there.sum())} transitions, {rows.place(int(there.argmax()))}"
+    yield Finding(
+        "ends",
+        "weakens" if worst < 0.0 else "note",
+        f"{len(open_ends)} states are never left: {names} ({example}); advice holds whether nothing is paid there or "
+        f"{worst:.3g} in each step; --ends declares where nothing is",
+    )

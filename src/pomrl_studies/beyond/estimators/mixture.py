@@ -1,0 +1,109 @@
+"""An estimator for tasks that come from several mean models. It keeps an average for each of them.
+
+Each task is ascribed to the component that makes its batch the most likely; a component that no task has been ascribed
+to yet is one of them as long as there is one. The estimate of the task is the posterior mean under a Dirichlet prior
+around the average of its component. The number of components is bounded, and so is the memory.
+"""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+import numpy as np
+from jaxtyping import Float, Int
+from pydantic import Field
+from scipy.special import softmax
+
+from pomrl.components import (
+    GRID,
+    Batch,
+    Estimate,
+    Estimator,
+    Memory,
+    Models,
+    PerPair,
+    Truth,
+    evidence,
+    make_read_only,
+    predictive_concentration,
+)
+
+
+@dataclass(frozen=True)
+class MixtureMemory:
+    """The averages of each component, and the prior of the last task, for each of n runs."""
+
+    members: Memory
+    """The memories of all n runs of the first component, then those of the next one, and so on."""
+    log_likelihood: Float[np.ndarray, "n C"]
+    """Logarithm of the likelihood of all batches under their components, for each concentration in `GRID`."""
+    prior: Models
+    """Mean of the prior of the last task's model, which its own batch has chosen but is not part of."""
+    concentration: PerPair
+    """Concentration of this prior."""
+    spread: Float[np.ndarray, " n"]
+    """Concentration of tasks around the mean model of their component, its posterior geometric mean."""
+
+    def __post_init__(self) -> None:
+        make_read_only(self.log_likelihood, self.prior, self.concentration, self.spread)
+
+    def update(self, batch: Batch) -> "MixtureMemory":
+        """Return the memory after one more task with this batch, and with the prior of that task."""
+        n, members = len(self.prior), self.members
+        K = len(members.P_o_hat) // n
+        found = members.log_likelihoods(batch.counts)
+        chosen = evidence(self.log_likelihood + found).argmax(0)
+        log_likelihood = self.log_likelihood + found[chosen, np.arange(n)]
+        spread = np.exp((np.log(GRID.ravel()) * softmax(log_likelihood, axis=-1)).sum(-1))
+        before = members.of_runs(chosen * n + np.arange(n))
+        c, tasks, m = spread[:, None, None], before.effective_tasks, before.transitions_per_task
+        return MixtureMemory(
+            members=members.update(_ascribe(batch, chosen, K)),
+            log_likelihood=log_likelihood,
+            prior=before.predicted,
+            concentration=predictive_concentration(c, tasks, m),
+            spread=spread,
+        )
+
+
+def _ascribe(batch: Batch, chosen: Int[np.ndarray, " n"], K: int) -> Batch:
+    """Return the batch of each component: the given one where it is chosen, and one without transitions elsewhere."""
+    n = len(chosen)
+    of_member = batch.of_runs(np.tile(np.arange(n), K))
+    empty = np.repeat(np.arange(K), n) != np.tile(chosen, K)
+    counts, visits, counted = (array.copy() for array in (of_member.counts, of_member.visits, of_member.counted))
+    counts[empty], visits[empty], counted[empty] = 0, 0.0, False
+    return Batch(counts, of_member.P_bar, visits, counted, batch.m)
+
+
+class Mixture(Estimator[MixtureMemory]):
+    """The posterior mean of P_t under a Dirichlet prior around the average of the task's component.
+
+    How closely tasks surround the mean model of their component is learned from how likely batches were. The mixing
+    rate is c / (c + N) in a pair (s, a) with N transitions, where c is the concentration of the prior.
+    """
+
+    components: Annotated[int, Field(ge=1, le=64)] = 4
+    """Largest number of mean models that are told apart."""
+
+    def initial_memory(self, n: int, S: int, A: int) -> MixtureMemory:
+        """Return the memory before the first task."""
+        return MixtureMemory(
+            members=Memory.initial(self.components * n, S, A),
+            log_likelihood=np.zeros((n, len(GRID))),
+            prior=np.full((n, S, A, S), 1.0 / S),
+            concentration=np.ones((n, 1, 1)),
+            spread=np.ones(n),
+        )
+
+    def learn(self, memory: MixtureMemory, batch: Batch) -> MixtureMemory:
+        """Return the memory after one more task with this batch."""
+        return memory.update(batch)
+
+    def assess(self, t: int, batch: Batch, before: MixtureMemory, after: MixtureMemory, truth: Truth) -> Estimate:
+        """Return the average of the task's component before the task, with the weight c / (c + N).
+
+        The similarity is the largest deviation over tasks of an entry, sqrt(p (1 - p) / (c + 1)) with p in the prior.
+        """
+        h, c = after.prior, after.concentration
+        deviation = np.sqrt((h * (1.0 - h)).max((1, 2, 3)) / (after.spread + 1.0))
+        return Estimate(h, lambda N: c / (c + N), deviation[:, None, None])

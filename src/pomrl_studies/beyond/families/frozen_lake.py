@@ -1,0 +1,30 @@
+"""FrozenLake, with the map of Gymnasium (Towers et al. 2024)."""
+
+from typing import Literal
+
+import numpy as np
+from jaxtyping import Float
+
+from pomrl.components import Latents, Rewards, TaskFamily
+from pomrl_studies.beyond.families.gymnasium_tables import slipping, table
+
+_SIDEWAYS = ((3, 1), (0, 2), (1, 3), (2, 0))
+"""For each of the actions left, down, right and up, the two at a right angle to it."""
+
+
+class FrozenLake(TaskFamily):
+    """A walk over ice with holes; the latent is the probability of slipping to one of the two sides.
+
+    Each side is as likely as the other; Gymnasium's slippery lake has a slip of 2/3. The goal pays 1, and the goal and
+    the holes are never left.
+    """
+
+    map: Literal["4x4", "8x8"] = "4x4"
+    """The map of Gymnasium."""
+
+    @property
+    def size(self) -> tuple[int, int]:
+        return (16 if self.map == "4x4" else 64), 4
+
+    def models(self, latent: Latents) -> tuple[Float[np.ndarray, "k S A S"], Rewards]:
+        return slipping(table("FrozenLakeEnv", map_name=self.map, is_slippery=False), latent, _SIDEWAYS)

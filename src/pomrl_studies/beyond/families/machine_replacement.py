@@ -1,0 +1,38 @@
+"""The replacement of a machine that wears out (cf. Puterman 1994, Markov Decision Processes)."""
+
+from typing import Annotated
+
+import numpy as np
+from jaxtyping import Float
+from pydantic import Field
+
+from pomrl.components import Latents, Rewards, TaskFamily
+
+_INCOME, _NEW_MACHINE = 10.0, 20.0
+"""What a machine earns in a period, less its state, and what a new machine costs."""
+
+
+class MachineReplacement(TaskFamily):
+    """A machine that wears out; the latent is its wear, the probability of each of two chances to get worse a period.
+
+    The state says how worn the machine is, from 0 for a new one. Action 0 keeps it: it gets worse by a binomial number
+    of states, of two trials with the latent as probability, and the worst state is never left so. Action 1 buys a new
+    machine for 20, which works in the same period. A machine in state s earns 10 - s in a period.
+    """
+
+    states: Annotated[int, Field(ge=2, le=1000)] = 10
+    """States of the machine."""
+
+    @property
+    def size(self) -> tuple[int, int]:
+        return self.states, 2
+
+    def models(self, latent: Latents) -> tuple[Float[np.ndarray, "k S A S"], Rewards]:
+        S = self.states
+        state = np.arange(S)
+        P = np.zeros((len(latent), S, 2, S))
+        for worse, chance in enumerate([(1.0 - latent) ** 2, 2.0 * latent * (1.0 - latent), latent**2]):
+            P[:, state, 0, np.minimum(state + worse, S - 1)] += chance[:, None]
+        P[:, :, 1] = P[:, :1, 0]
+        R = np.stack([_INCOME - state, np.full(S, _INCOME - _NEW_MACHINE)], axis=1)
+        return P, R

@@ -1,0 +1,42 @@
+"""RiverSwim, a swimmer against the current (Strehl and Littman 2008, Model-based interval estimation for MDPs)."""
+
+from typing import Annotated, ClassVar
+
+import numpy as np
+from jaxtyping import Float
+from pydantic import Field
+
+from pomrl.components import Latents, Rewards, TaskFamily
+
+_STAY = 0.6
+"""Probability that a swimmer who swims upstream stays where it is; the current shares the rest with progress."""
+
+
+class RiverSwim(TaskFamily):
+    """A swimmer in a river; the latent is the current, the probability of being carried back while swimming upstream.
+
+    States are places along the river. Action 0 goes one place downstream. Action 1 swims upstream: it succeeds with
+    probability 0.4 less the current, and stays with probability 0.6; at the lower end, being carried back is staying,
+    and at the upper end, success is staying. Action 0 at the lower end pays 5, and action 1 at the upper end 10,000.
+    Strehl and Littman have six places and a current of 0.1.
+    """
+
+    domain: ClassVar[tuple[float, float]] = (0.0, 0.4)
+
+    places: Annotated[int, Field(ge=2, le=1000)] = 6
+    """Places along the river, the states."""
+
+    @property
+    def size(self) -> tuple[int, int]:
+        return self.places, 2
+
+    def models(self, latent: Latents) -> tuple[Float[np.ndarray, "k S A S"], Rewards]:
+        S, k = self.places, len(latent)
+        state = np.arange(S)
+        below, above = np.maximum(state - 1, 0), np.minimum(state + 1, S - 1)
+        P, R = np.zeros((k, S, 2, S)), np.zeros((S, 2))
+        P[:, state, 0, below] = 1.0
+        for where, chance in ((below, latent), (state, np.full(k, _STAY)), (above, 1.0 - _STAY - latent)):
+            P[:, state, 1, where] += chance[:, None]
+        R[0, 0], R[-1, 1] = 5.0, 10_000.0
+        return P, R

@@ -1,0 +1,171 @@
+"""The figures of what a shorter horizon gains, for learners with priors that are better, worse, or wrong."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+
+from pomrl.study import (
+    TEXT_WIDTH,
+    Drawing,
+    Look,
+    Losses,
+    Series,
+    StoredSweeps,
+    at_best_fixed,
+    bootstrap_means,
+    collect,
+    difference,
+    figure,
+    look,
+    panels,
+)
+from pomrl_studies.beyond.claims.horizons_and_priors import WEIGHTS, relative_gain
+
+LEARNERS = {name: look(name) for name in (
+    "without_meta", "ada_pomrl", "pomrl", "aggregating", "oracle", "empirical_bayes", "bayes",
+)}  # fmt: skip
+
+SIGMAS = (0.01, 0.025, 0.047)
+
+RESAMPLES = 200
+"""Number of bootstrap resamples of the runs."""
+
+
+def _series(panel: str, sigma: float) -> list[Series]:
+    return [
+        Series(look, "horizon_or_prior", {"sigma": sigma, "estimator": name}, panel=panel)
+        for name, look in LEARNERS.items()
+    ]
+
+
+GAINS = [_series(panel, sigma) for panel, sigma in zip("abc", SIGMAS, strict=True)]
+WEIGHTS_OF_PRIORS = [_series(panel, sigma) for panel, sigma in zip("def", SIGMAS, strict=True)]
+
+
+@figure("horizon_or_prior")
+def horizon_or_prior(sweeps: StoredSweeps) -> Drawing:
+    """A shorter horizon, or a better prior?.
+
+    What a shorter horizon gains for learners with a worse and a better prior, and the prior that it stands for.
+
+    Panels (a) to (c): the loss at gamma_eval less that at the best fixed gamma, as an average over tasks. The gamma is
+    chosen on one half of the runs and judged on the other; bars are 95 % intervals. Panels (d) to (f): the weight 1 -
+    γ/γ_eval of a prior without information that planning with γ is equivalent to, at the γ* of each task; bands show
+    one bootstrap standard deviation.
+    """
+    wanted = [series for panel in [*GAINS, *WEIGHTS_OF_PRIORS] for series in panel]
+    data = collect([*_gains_of_learners(sweeps), *_weights(sweeps)], wanted)
+    figure = panels.blank(TEXT_WIDTH, 5.2)
+    gains, weights = panels.grid_of_panels(figure, 2, len(SIGMAS), share_y=True)
+    for ax, of_panel, sigma in zip(gains, GAINS, SIGMAS, strict=True):
+        _draw_gains(ax, data, of_panel)
+        panels.letter(ax, of_panel[0].panel, f"σ = {sigma:g}")
+    for ax, of_panel, sigma in zip(weights, WEIGHTS_OF_PRIORS, SIGMAS, strict=True):
+        panels.curves(ax, data, of_panel)
+        panels.task_axis(ax, data[data["panel"] == of_panel[0].panel])
+        panels.letter(ax, of_panel[0].panel, f"σ = {sigma:g}")
+    gains[0].set_ylabel("Gain of best γ")
+    weights[0].set_ylabel("Prior weight of γ*")
+    panels.add_shared_legend(figure, weights)
+    return panels.finish(figure, data, wanted, sweeps)
+
+
+def _gains_of_learners(sweeps: StoredSweeps) -> Iterator[pd.DataFrame]:
+    """Yield the gain of each series as a point; its place on the horizontal axis is that of the estimator."""
+    for of_panel in GAINS:
+        for place, series in enumerate(of_panel):
+            rows = series.rows(sweeps)
+            if len(rows):
+                losses = Losses.of_table(rows)
+                gain = difference(at_best_fixed(losses), losses.regret, paired=True)
+                point = {"mean": [gain.estimate], "lower": [gain.lower], "upper": [gain.upper]}
+                bands = pd.DataFrame({"place": [place], **point, "n": [len(losses.loss)]})
+                yield series.points(bands, "place", "95 % interval")
+
+
+def _weights(sweeps: StoredSweeps) -> Iterator[pd.DataFrame]:
+    """Yield the equivalent prior weight of γ* in each task."""
+    for of_panel in WEIGHTS_OF_PRIORS:
+        for series in of_panel:
+            rows = series.rows(sweeps)
+            if len(rows):
+                yield series.points(_weight_by_task(Losses.of_table(rows)), "task", "bootstrap sd")
+
+
+def _weight_by_task(losses: Losses) -> pd.DataFrame:
+    """Return the weight of γ* in each task, with its bootstrap standard deviation over runs as a band."""
+    gamma_eval, n = float(losses.gammas[-1]), len(losses.loss)
+    weight = 1.0 - losses.best(losses.loss.mean(0)) / gamma_eval
+    resampled = losses.best(bootstrap_means(losses.loss, RESAMPLES))
+    deviation = (1.0 - resampled / gamma_eval).std(0, ddof=1) if n > 1 else np.nan
+    bands = pd.DataFrame({"task": np.arange(1, len(weight) + 1), "mean": weight, "n": n})
+    return bands.assign(lower=weight - deviation, upper=weight + deviation)
+
+
+def _draw_gains(ax: Axes, data: pd.DataFrame, of_panel: list[Series]) -> None:
+    """Draw a bar of the interval with the marker of the estimator for each series."""
+    for series in of_panel:
+        points = series.of(data)
+        if len(points):
+            half = np.abs(points[["lower", "upper"]].to_numpy().T - points["mean"].to_numpy())
+            look = series.look
+            ax.errorbar(points["x"], points["mean"], half, color=look.color, marker=look.marker, linestyle="")
+    ax.axhline(0.0, color="black", linewidth=0.5)
+    ax.set_xticks([])
+
+
+MEANS = {
+    "known": Look("Mean of the prior: true", look("oracle").color, "s"),
+    "uniform": Look("Mean of the prior: uniform", look("without_meta").color, "D", "--"),
+}
+
+TRUE_WEIGHTS = {0.01: 0.83, 0.047: 0.46}
+"""The weight of a prior with the true concentration, by sigma."""
+
+PANELS = [
+    [
+        Series(look, "wrong_priors", {"sigma": sigma, "estimator.prior": prior}, panel=letter)
+        for prior, look in MEANS.items()
+    ]
+    for letter, sigma in zip("ab", TRUE_WEIGHTS, strict=True)
+]
+
+
+@figure("wrong_priors")
+def wrong_priors(sweeps: StoredSweeps) -> Drawing:
+    """What a shorter horizon gains under a wrong prior.
+
+    What a shorter horizon gains for a posterior mean whose prior has a fixed weight, against that weight.
+
+    The gain is the loss at gamma_eval less that at the best fixed gamma, as a share of the former, averaged over tasks.
+    The gamma is chosen on one half of the runs and judged on the other; bands are 95 % intervals. The prior's mean is
+    the true mean model or the uniform one. Dotted lines mark the weight that the true concentration of the tasks stands
+    for, which is α = c / (c + m) with m = 5: c is about 24 at σ = 0.01 and about 4.3 at σ = 0.047.
+    """
+    wanted = [series for panel in PANELS for series in panel]
+    data = collect(_relative_gains(sweeps, wanted), wanted)
+    figure, axes = panels.row_of_panels(len(PANELS), TEXT_WIDTH, 2.6, share_y=True)
+    for ax, of_panel, (sigma, weight) in zip(axes, PANELS, TRUE_WEIGHTS.items(), strict=True):
+        panels.curves(ax, data, of_panel)
+        ax.axvline(weight, color="black", linewidth=0.8, linestyle=":")
+        ax.set_xlabel("Weight α of the prior")
+        panels.letter(ax, of_panel[0].panel, f"σ = {sigma:g}")
+    axes[0].set_ylabel("Relative gain of best γ")
+    panels.add_shared_legend(figure, axes)
+    return panels.finish(figure, data, wanted, sweeps)
+
+
+def _relative_gains(sweeps: StoredSweeps, wanted: list[Series]) -> Iterator[pd.DataFrame]:
+    """Yield the relative gains of each series against the weight, with their intervals."""
+    for series in wanted:
+        rows = series.rows(sweeps)
+        found = []
+        for weight in WEIGHTS:
+            of_weight = rows[rows["estimator.mixing"] == weight]
+            if len(of_weight):
+                gain = relative_gain(Losses.of_table(of_weight))
+                found.append((weight, gain.value, gain.lower, gain.upper, gain.runs))
+        bands = pd.DataFrame(found, columns=["weight", "mean", "lower", "upper", "n"])
+        yield series.points(bands, "weight", "95 % interval")

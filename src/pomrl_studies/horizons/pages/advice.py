@@ -1,0 +1,29 @@
+"""The table of the page `advice.md`: what each method loses in each cell."""
+
+import pandas as pd
+
+from pomrl.study import Page, markdown_table
+from pomrl_studies.horizons.claims import PROBLEMS, SIZES
+
+
+def parts(page: Page) -> dict[str, str]:
+    """Return the table of shares, in per cent with half of their 95 % intervals; the smallest of a row is bold."""
+    cells = dict(list(page.points("advice").groupby(["x", "panel"], sort=False)))
+    methods = cells[0, "a"]["series"]
+    rows = [
+        [f"`{problem}`", str(m), *_in_words(cells[place, panel])]
+        for place, problem in enumerate(PROBLEMS)
+        for m, panel in zip(SIZES, "abc", strict=True)
+    ]
+    return {"the losses": markdown_table(["problem", "m", *map(str, methods)], rows)}
+
+
+def _in_words(methods: pd.DataFrame) -> list[str]:
+    shares = 100.0 * methods[["mean", "lower", "upper"]].to_numpy()
+    least = shares[:, 0].min()
+    words = [f"{_number(share, 3)} ± {_number((upper - lower) / 2, 2)}" for share, lower, upper in shares]
+    return [f"**{word}**" if share == least else word for word, share in zip(words, shares[:, 0], strict=True)]
+
+
+def _number(value: float, digits: int) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.{digits}g}"

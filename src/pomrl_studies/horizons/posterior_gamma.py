@@ -1,0 +1,30 @@
+"""The discount factor with the smallest loss that is expected a posteriori."""
+
+from typing import Annotated, ClassVar
+
+import numpy as np
+from pydantic import Field
+
+from pomrl.components import Agent, Decision, TaskData, draw_models
+
+
+class PosteriorGamma(Agent[None]):
+    """The discount factor whose policy has the smallest expected loss under what the estimator believes of the task.
+
+    Models are drawn from the belief, a Dirichlet distribution in each pair. The policies of all discount factors of the
+    schedule, which are planned on the estimate, are judged on each of them.
+    """
+
+    chooses_gamma: ClassVar[bool] = True
+
+    samples: Annotated[int, Field(ge=1, le=10**4)] = 20
+    """Models that are drawn."""
+
+    @property
+    def plans_per_gamma(self) -> int:
+        return 7 * self.samples
+
+    def act(self, task: TaskData, memory: None) -> Decision:
+        policy, belief = task.plan(task.P_hat, task.gammas), task.believe(task.batch)
+        losses = [task.losses(draw_models(belief, task.rngs), policy) for _ in range(self.samples)]
+        return Decision.best(task, np.mean(losses, axis=0))

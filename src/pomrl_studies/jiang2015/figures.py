@@ -1,0 +1,154 @@
+"""The figures of the study of guidance discount factors."""
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from pomrl.study import (
+    COLUMN_WIDTH,
+    TEXT_WIDTH,
+    Drawing,
+    Kind,
+    Look,
+    Panel,
+    PanelGrid,
+    Series,
+    StoredSweeps,
+    View,
+    at_largest_gamma,
+    band,
+    best_fixed,
+    collect,
+    figure,
+    in_task,
+    of_values,
+    panels,
+    sequence,
+)
+from pomrl_studies.jiang2015.claims import GAMMAS, TRANSITIONS, bound_curve, sets_of_policies
+
+LOOKS = sequence((5, 10, 20, 50, 200), "n = {}".format)
+"""How numbers of trajectories are drawn."""
+
+
+def _curves(title: str, sweep: str, label: str) -> Panel:
+    return Panel(title, of_values(sweep, "m", LOOKS, view=in_task(1)), "gamma", "ci", label=label)
+
+
+@figure()
+def guidance_gamma() -> PanelGrid:
+    """The planning loss against the guidance discount factor, for n trajectories.
+
+    In random MDPs, on average over states. Bands are 95 % intervals of the mean.
+    """
+    return PanelGrid([[_curves("", "guidance", "Planning loss")]])
+
+
+@figure()
+def training_and_test() -> PanelGrid:
+    """The loss in the estimated model and in the true one, against the guidance discount factor.
+
+    For n trajectories, on average over states. Bands are 95 % intervals of the mean.
+    """
+    training = _curves("estimated model", "guidance_training", "Loss")
+    return PanelGrid([[training, _curves("true model", "guidance", "Loss")]], share_y=False)
+
+
+def _of_each_number(view: View) -> View:
+    """Return the view of the only task that takes the rows of each number of trajectories by themselves."""
+
+    def viewed(rows: pd.DataFrame) -> pd.DataFrame:
+        only = in_task(1)(rows)
+        return pd.concat([view(of_number) for _, of_number in only.groupby("m")]) if len(only) else only
+
+    return viewed
+
+
+POLICIES = of_values("guidance_policies", "m", LOOKS, view=in_task(1))
+
+CHOICES = [
+    Series(Look("γ_eval", "#d55e00", "D"), "guidance", {}, _of_each_number(at_largest_gamma)),
+    Series(
+        Look("cross-validation", "#0173b2", "s"), "guidance_cross_validation", {}, _of_each_number(at_largest_gamma)
+    ),
+    Series(Look("best γ in hindsight", "black", "X", ":"), "guidance", {}, _of_each_number(best_fixed)),
+]
+"""Ways to choose a guidance discount factor."""
+
+
+@figure(series=POLICIES)
+def guidance_policies(sweeps: StoredSweeps, kind: Kind = "se") -> Drawing:
+    """The number of different policies for the guidance discount factors up to each one.
+
+    In one estimated model, for n trajectories. There are 1,024 policies. Bands show one standard error.
+    """
+    drawn, ax, data = _one_panel(sweeps, POLICIES, "gamma", kind)
+    panels.gamma_axis(ax)
+    panels.loss_axis(ax, "Different policies")
+    return panels.finish(drawn, data, POLICIES, sweeps)
+
+
+@figure(series=CHOICES)
+def guidance_choices(sweeps: StoredSweeps, kind: Kind = "se") -> Drawing:
+    """The planning loss against the number of trajectories, for three choices of the guidance discount factor.
+
+    In random MDPs, on average over states; both axes are logarithmic. Bands show one standard error.
+    """
+    drawn, ax, data = _one_panel(sweeps, CHOICES, "m", kind)
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    ax.set_xticks(list(LOOKS), [str(n) for n in LOOKS])
+    ax.set_yticks([0.05, 0.1, 0.2, 0.5, 1, 2], ["0.05", "0.1", "0.2", "0.5", "1", "2"])
+    ax.minorticks_off()
+    ax.set_xlabel("Trajectories n")
+    ax.set_ylabel("Planning loss")
+    return panels.finish(drawn, data, CHOICES, sweeps)
+
+
+COUNTS = {
+    name: Series(Look(f"policies, {name}", "#0173b2", linestyle=style), panel="a")
+    for name, style in {"mean": "-", "smallest": ":", "largest": "--"}.items()
+}
+BOUNDS = {n: Series(look, panel="b") for n, look in sequence(TRANSITIONS, "bound, n = {:,}".format).items()}
+
+
+@figure()
+def policies_and_bound(_: StoredSweeps) -> Drawing:
+    """The policies that are optimal in some model, and the bound on the loss that counts them.
+
+    (a) The number of these policies at each guidance discount factor, over twenty draws of rewards; there are 1,024
+    policies. (b) The bound of Theorem 2 with their mean number, for n transitions from each pair, which fails with a
+    probability of at most 5 %. No loss exceeds 1/(1 - gamma_eval) = 100.
+    """
+    counts = sets_of_policies().sum(-1)
+    values = {"mean": counts.mean(0), "smallest": counts.min(0), "largest": counts.max(0)}
+    parts = [_against_gamma(count, values[name], "count") for name, count in COUNTS.items()]
+    parts += [_against_gamma(bound, bound_curve(n), "bound") for n, bound in BOUNDS.items()]
+    data = pd.concat(parts, ignore_index=True)
+    drawn, (a, b) = panels.row_of_panels(2, TEXT_WIDTH, 2.8)
+    for ax, series, label in ((a, list(COUNTS.values()), "Policies"), (b, list(BOUNDS.values()), "Bound on the loss")):
+        panels.curves(ax, data, series)
+        panels.gamma_axis(ax)
+        panels.letter(ax, series[0].panel, "")
+        ax.set_ylabel(label)
+    a.set_yscale("log")
+    a.set_ylim(0.8, 1500)
+    b.set_ylim(0.0, 150.0)
+    b.axhline(100.0, color="0.4", linewidth=0.8, linestyle=":", label="no loss exceeds this")
+    panels.add_shared_legend(drawn, [a, b])
+    return panels.finish(drawn, data)
+
+
+def _against_gamma(series: Series, y: np.ndarray, what: str) -> pd.DataFrame:
+    return series.values(pd.DataFrame({"gamma": GAMMAS, "y": y}), "gamma", "y", what)
+
+
+def _one_panel(sweeps: StoredSweeps, series: list[Series], x: str, kind: Kind) -> tuple[Figure, Axes, pd.DataFrame]:
+    """Return a figure of one panel with these series over a legend, its axes and its data."""
+    points = [one.points(band(one.rows(sweeps), [x], kind=kind), x, kind) for one in series]
+    data = collect(points, series)
+    drawn, (ax,) = panels.row_of_panels(1, COLUMN_WIDTH, 2.8)
+    panels.curves(ax, data, series)
+    panels.add_shared_legend(drawn, [ax])
+    return drawn, ax, data

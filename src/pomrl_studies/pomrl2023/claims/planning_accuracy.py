@@ -1,0 +1,150 @@
+"""Claims on question 1: does meta-learning improve planning at gamma_eval?
+
+All are about sigma = 0.01 (Sec. 5.1, Figures 3 and 4a).
+"""
+
+from functools import partial
+
+import numpy as np
+
+from pomrl.study import (
+    PAIRED,
+    PUBLISHED,
+    Exact,
+    Losses,
+    Part,
+    SweepLosses,
+    claim,
+    does_not_improve,
+    experiment,
+    less,
+    on_a_par,
+    smooth,
+)
+from pomrl_studies.pomrl2023.tasks_and_gains import FIRST, LAST, MANY_RUNS
+
+of_figures_3_and_4 = partial(claim, figures=("planning_omrl", "pomrl_vs_adapomrl"))
+of_figure_3 = partial(claim, figures=("pomrl_vs_adapomrl", "planning_omrl"))
+
+SIGMA = 0.01
+
+
+def _losses(sweep: SweepLosses, estimator: str) -> Losses:
+    return sweep.at(sigma=SIGMA, estimator=estimator)
+
+
+@of_figures_3_and_4(
+    "Q1.1", "task_similarity", title="ada-POMRL's loss falls from the first task to the last", is_main=True
+)
+def loss_falls(sweep: SweepLosses) -> list[Part]:
+    """ada-POMRL's loss at gamma_eval is lower in task 15 than in task 1.
+
+    Sec. 5.1, Figure 4a: "our approach ada-POMRL (green) results in decreasing per-task planning loss as more tasks are
+    seen".
+    """
+    ada = _losses(sweep, "ada_pomrl")
+    return [less(ada.task(15), ada.task(1), "ada-POMRL, task 15 less task 1")]
+
+
+@of_figures_3_and_4("Q1.2", "task_similarity", title="ada-POMRL's loss varies less in the last task", runs=4000)
+def spread_shrinks(sweep: SweepLosses) -> list[Part]:
+    """the spread of ada-POMRL's loss over runs is smaller in task 15 than in task 1.
+
+    Sec. 5.1, Figure 4a: "and decreasing variance as the estimated model gets more stable".
+    """
+    ada = _losses(sweep, "ada_pomrl")
+    pairs = np.stack([ada.task(15), ada.task(1)], axis=1)
+    centred = pairs - pairs.mean(0)
+    return [Part(f"log ratio of deviations, task 15 to task 1, {PAIRED}", smooth(_log_ratio, centred**2), below=0.0)]
+
+
+def _log_ratio(variances: np.ndarray) -> np.ndarray:
+    """Return the logarithm of the ratio of two standard deviations, from their variances along the last axis."""
+    with np.errstate(divide="ignore", invalid="ignore"):  # all losses of a task may be equal
+        return 0.5 * np.log(variances[..., 0] / variances[..., 1])
+
+
+@of_figures_3_and_4("Q1.3", "task_similarity", runs=MANY_RUNS, title="without meta-learning nothing improves")
+def no_improvement_without(sweep: SweepLosses) -> list[Part]:
+    """without meta-learning the loss does not improve over tasks.
+
+    Sec. 5.1, Figure 4a: "without meta-learning (red), the agent struggles to cope as it faces new tasks every round,
+    and its performance does not improve".
+    """
+    return [does_not_improve(_losses(sweep, "without_meta").at_eval, "without meta-learning")]
+
+
+@of_figures_3_and_4(
+    "Q1.4", "task_similarity", runs=4000, title="the oracle is best, then POMRL and ada-POMRL, then no meta-learning"
+)
+def order_of_methods(sweep: SweepLosses) -> list[Part]:
+    """in the last tasks the oracle is best, POMRL and ada-POMRL are next, all better than without meta-learning.
+
+    Sec. 5.1, Figure 4a: "approaches the optimal value returned by the oracle prior knowledge baseline (blue). On the
+    contrary, without meta-learning (red), the agent struggles"; the oracle "should play the role of an 'empirical lower
+    bound'".
+    """
+    oracle, without, pomrl, ada = (
+        _losses(sweep, name).tasks(LAST) for name in ("oracle", "without_meta", "pomrl", "ada_pomrl")
+    )
+    return [
+        less(oracle, pomrl, "oracle less POMRL, last tasks"),
+        less(oracle, ada, "oracle less ada-POMRL, last tasks"),
+        less(pomrl, without, "POMRL less without, last tasks"),
+        less(ada, without, "ada-POMRL less without, last tasks"),
+    ]
+
+
+@of_figures_3_and_4(
+    "Q1.5", "task_similarity", runs={"repaired": 24_000}, title="ada-POMRL catches up with POMRL", selected_on=True
+)
+def gap_closes(sweep: SweepLosses) -> list[Part]:
+    """ada-POMRL is behind POMRL in the first tasks, and on a par with it in the last.
+
+    Sec. 4, Figure 3: "a performance gap for the initial set of tasks as compared to the oracle POMRL, but improves with
+    more tasks"; "eventually converges albeit with a slower rate".
+    """
+    pomrl, ada = _losses(sweep, "pomrl"), _losses(sweep, "ada_pomrl")
+    return [
+        less(pomrl.tasks(FIRST), ada.tasks(FIRST), "POMRL less ada-POMRL, first tasks"),
+        on_a_par(ada.tasks(LAST), pomrl.tasks(LAST), "ada-POMRL less POMRL, last tasks"),
+    ]
+
+
+@of_figures_3_and_4("Q1.6", "task_similarity", title="ada-POMRL approaches the oracle", is_main=True)
+def approaches_the_oracle(sweep: SweepLosses) -> list[Part]:
+    """ada-POMRL is closer to the oracle in the last tasks than in the first.
+
+    Sec. 5.1, Figure 4a: ada-POMRL "approaches the optimal value returned by the oracle prior knowledge baseline".
+    """
+    oracle, ada = _losses(sweep, "oracle"), _losses(sweep, "ada_pomrl")
+    first, last = (ada.tasks(which) - oracle.tasks(which) for which in (FIRST, LAST))
+    return [less(last, first, "ada-POMRL less oracle, last tasks less first")]
+
+
+@of_figure_3("Q1.7", "task_similarity", title="POMRL's loss falls from the first task to the last")
+def loss_of_pomrl_falls(sweep: SweepLosses) -> list[Part]:
+    """POMRL's loss at gamma_eval is lower in task 15 than in task 1.
+
+    Sec. 4, Figure 3: "with each round t POMRL is able to plan better as it learns and adapts the regularizer to the
+    incoming tasks".
+    """
+    pomrl = _losses(sweep, "pomrl")
+    return [less(pomrl.task(15), pomrl.task(1), "POMRL, task 15 less task 1")]
+
+
+@of_figure_3("Q1.8", title="the gap between POMRL and ada-POMRL is due to the learned similarity")
+def gap_is_due_to_the_learned_similarity() -> list[Part]:
+    """POMRL and ada-POMRL differ in where the similarity comes from, and in nothing else.
+
+    Sec. 5.1: "adaptation to learned task-similarity on-the-fly which is the primary cause of the performance gap in
+    ada-POMRL and POMRL". It holds by construction: all else is the same on the same draws. Of the parameters of the two
+    estimators.
+    """
+    pomrl, ada = (
+        vars(experiment(PUBLISHED, [f"estimator={name}"]).method.estimator) for name in ("pomrl", "ada_pomrl")
+    )
+    differ = {name for name in pomrl.keys() | ada.keys() if pomrl.get(name) != ada.get(name)}
+    return [
+        Part("parameters that differ besides the similarity", Exact(float(len(differ - {"similarity"}))), below=0.5)
+    ]

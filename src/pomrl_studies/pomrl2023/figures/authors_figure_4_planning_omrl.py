@@ -1,0 +1,36 @@
+"""Figure 4, as the authors computed it: Planning with online meta-learning.
+
+Planning with online meta-learning, at two similarities of the tasks.
+
+The panels at the left have the similarity of the paper's figure, and those at the right that of the figures in cells
+44, 45, 55 and 61 of the notebook, whose points are drawn hollow, with their errors of reading. Bands show one standard
+error over 100 runs; those of gamma*, in panels (g) and (h), a bootstrap standard deviation.
+
+The legend has the number of readings, and the largest |z| of them. Two of them are contradicted by the notebook itself:
+the markers of task 1 in the figure of cell 45 were read as a loss of 0.964 and gamma* = 0.511, and the same cell prints
+0.950 and 0.5, which are drawn as crosses.
+"""
+
+from pomrl.study import METHODS, Look, Panel, View, dynamic_best, everything
+from pomrl_studies.pomrl2023 import overlay
+from pomrl_studies.pomrl2023.agreement import AuthorsSeries
+from pomrl_studies.pomrl2023.horizons import HORIZON, MINIMUM, HorizonPanel
+
+SHOWN = (1.5, overlay.DIGITISED)
+
+
+def _series(look: Look, c: float, view: View, curve: str) -> AuthorsSeries:
+    settings = {"task_distribution.concentration_over_S": c, "estimator": "ada_pomrl"}
+    cells = (45,) if c == overlay.DIGITISED else ()
+    return AuthorsSeries(look, overlay.SIMILARITY, settings, view, cells=cells, curve=curve)
+
+
+FIGURE = overlay.AuthorsGrid(
+    [
+        [overlay.per_task(c, METHODS, overlay.title(c)) for c in SHOWN],
+        [overlay.against_gamma(c, "ada-POMRL") for c in SHOWN],
+        [Panel("ada-POMRL, γ = γ*", [_series(MINIMUM, c, dynamic_best, "min loss")], "task", "se") for c in SHOWN],
+        [HorizonPanel("ada-POMRL", [_series(HORIZON, c, everything, "gamma*")], "task", "se") for c in SHOWN],
+    ],
+    row_height=1.9,
+)

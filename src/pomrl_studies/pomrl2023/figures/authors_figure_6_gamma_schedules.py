@@ -1,0 +1,61 @@
+"""Figure 6, as the authors computed it: Schedules of the discount factor.
+
+The average loss of ada-POMRL in tasks 1 to t under the gamma schedules.
+
+Panel (a) shows all schedules, (b) those but the constant gamma_eval, and (c) the schedule that follows the upper bound,
+for several offsets gamma_0. Best fixed is at each t the gamma that is best on average over tasks 1 to t. Hollow points
+are those of cells 48, 50 and 49 of the notebook, with their errors of reading. Bands show one standard error over 600
+runs, the number in the paper's caption; the notebook's figures have 100 runs.
+
+The legend has the number of readings, and the largest |z| of them. The same runs are behind all points of the notebook,
+so that their deviations from our curves are correlated.
+"""
+
+from collections.abc import Sequence
+
+from pomrl.study import Panel, at_largest_gamma, look, panels, running_average, sequence
+from pomrl_studies.pomrl2023 import overlay
+from pomrl_studies.pomrl2023.agreement import AuthorsSeries
+from pomrl_studies.pomrl2023.averages import best_so_far
+from pomrl_studies.pomrl2023.figures.figure_6_gamma_schedules import STORED
+
+CURVES = {"fixed": "gamma_eval", "upper_bound": "upper_bound_0.35"}
+"""The names of curves in the notebook's figures, where they are not those of the schedules."""
+
+
+def _schedule(name: str, cell: int) -> AuthorsSeries:
+    stored, view = STORED[name]
+    averaged = best_so_far if name == "best_fixed" else running_average(view)
+    settings, curve = {"gamma_schedule": stored}, CURVES.get(name, name)
+    return AuthorsSeries(
+        look(name, "gamma_schedule"), "computed_schedules", settings, averaged, cells=(cell,), curve=curve
+    )
+
+
+OFFSETS = [
+    AuthorsSeries(
+        look,
+        "computed_gamma_0",
+        {"gamma_schedule.gamma_0": offset},
+        running_average(at_largest_gamma),
+        cells=(49,),
+        curve=f"upper_bound_{offset:.2f}",
+    )
+    for offset, look in sequence((0.25, 0.35, 0.45, 0.5), "γ₀ = {:g}".format).items()
+]
+
+
+def _panel(title: str, series: Sequence[AuthorsSeries], *, zoomed: bool) -> Panel:
+    return Panel(title, series, "task", "se", zoomed, panels.RUNNING_AVERAGE)
+
+
+FIGURE = overlay.AuthorsGrid(
+    [
+        [
+            _panel("All schedules", [_schedule(name, 48) for name in STORED], zoomed=False),
+            _panel("Without γₑᵥₐₗ", [_schedule(name, 50) for name in STORED if name != "fixed"], zoomed=True),
+            _panel("Upper bound", OFFSETS, zoomed=True),
+        ]
+    ],
+    row_height=3.2,
+)

@@ -1,0 +1,14 @@
+"""Figure F4, as the authors would compute it: Loss against γ, task by task.
+
+The loss against gamma in several tasks t for three methods; c = 1.5.
+
+The notebook has the three methods, but no figure of the oracle and of planning without meta-learning against gamma.
+Bands show one standard error over 100 runs.
+"""
+
+from pomrl.study import look
+from pomrl_studies.pomrl2023.overlay import AuthorsGrid, against_gamma
+
+FIGURE = AuthorsGrid(
+    [[against_gamma(1.5, look(name).label, name) for name in ("ada_pomrl", "oracle", "without_meta")]],
+)

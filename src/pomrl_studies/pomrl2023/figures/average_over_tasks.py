@@ -1,0 +1,23 @@
+"""Averages over the first tasks.
+
+Figures 4 (b), 5 (d) to (f) and F4 if a curve "T = j" is the average loss over the first j tasks.
+
+The captions and the file names of the paper disagree about whether such a curve is this average or the loss in task j
+(R10). Bands show one standard error.
+"""
+
+from pomrl.study import AVERAGE_LOSS, Panel, PanelGrid, look
+from pomrl_studies.pomrl2023.averages import of_averages
+
+
+def _panel(estimator: str, sigma: float) -> Panel:
+    series = of_averages("task_similarity", {"sigma": sigma, "estimator": estimator})
+    return Panel(f"{look(estimator).label}, σ = {sigma:g}", series, "gamma", "se", label=AVERAGE_LOSS)
+
+
+ROWS = [
+    [_panel("ada_pomrl", sigma) for sigma in (0.01, 0.025, 0.047)],
+    [_panel(estimator, 0.01) for estimator in ("oracle", "without_meta", "pomrl")],
+]
+
+FIGURE = PanelGrid(ROWS)

@@ -1,0 +1,123 @@
+"""The idea, with real draws."""
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import FancyArrowPatch
+
+from pomrl.study import (
+    TEXT_WIDTH,
+    Drawing,
+    Look,
+    Series,
+    StoredSweeps,
+    band,
+    figure,
+    look,
+    panels,
+)
+from pomrl_studies.pomrl2023 import simplex
+from pomrl_studies.pomrl2023.theory.related_tasks import DIRICHLET
+from pomrl_studies.pomrl2023.theory.simulations import RELATED_TASKS
+
+SHOWN = 6
+"""The task of run 0 that panel (b) shows."""
+
+TASKS = Series(Look("Task models P₁ ... P₁₅", "#4477AA", "o", "", size=3.5), panel="a")
+MEAN_MODEL = Series(Look("Their mean Pₒ", "black", "*", "", size=8.0), panel="a")
+TASK = Series(Look(f"Task Pₜ, t = {SHOWN}", "#4477AA", "o", "", size=5.0), panel="b")
+BATCH = Series(Look(f"Its batch of m = {DIRICHLET.m}", look("without_meta").color, "D", "", size=4.5), panel="b")
+PRIOR = Series(Look("Prior: the batches' mean", "black", "*", "", size=7.0), panel="b")
+ESTIMATE = Series(Look("Estimate P̂ₜ", look("pomrl").color, "^", "", size=4.5), panel="b")
+ERROR = Series(Look("Error of P̂ₜ", look("pomrl").color, "^"), panel="c")
+BATCH_ERROR = Series(Look("Error of the batch", look("without_meta").color, "D"), panel="c")
+HORIZON = Series(Look("Horizon 1 / (1 - γₜ)", "#444444", "s", ":"), panel="d")
+
+
+@figure(simulations=[RELATED_TASKS])
+def overview(sweeps: StoredSweeps) -> Drawing:
+    """Figure 1, redrawn with real draws: The idea.
+
+    Related tasks, the estimate of one of them, and what is gained as tasks go by.
+
+    The paper: "The agent faces a sequence of tasks P^t whose optimal parameters are close to each other. The agent
+    builds a transition model for each task and plans with these inaccurate models. By using data from previous tasks,
+    the agent meta-learns an initialization of the model, which leads to better planning in new related but unseen
+    tasks. [...] as knowledge accumulates, uncertainty diminishes, and the agent can plan with longer horizons."
+
+    The figure shows one row of a transition model of three states, in 200 runs of 15 Dirichlet tasks. The discount
+    factor gamma is that of the schedule that follows the upper bound.
+    """
+    data = _data(sweeps[RELATED_TASKS.name].table)
+    figure = panels.blank(TEXT_WIDTH, 3.6)
+    axes = figure.subplot_mosaic([["a", "b", "c"], ["a", "b", "d"]])
+    a, b, c, d = axes.values()
+    simplex.draw(a, data, [TASKS, MEAN_MODEL])
+    simplex.draw(b, data, [TASK, BATCH, PRIOR, ESTIMATE])
+    _connect(b, data)
+    _draw_gains(c, data, [ERROR, BATCH_ERROR], "Model error")
+    _draw_gains(d, data, [HORIZON], HORIZON.look.label)
+    panels.letter(a, "a", "Related tasks, one by one")
+    panels.letter(b, "b", "Batch and prior, mixed")
+    panels.letter(c, "c", "Errors fall")
+    panels.letter(d, "d", "Horizons grow")
+    panels.add_shared_legend(figure, [a, b, c, d])
+    drawing = panels.finish(figure, data)
+    for left, right in ((a, b), (b, c)):
+        _arrow(figure, left, right)
+    return drawing
+
+
+def _data(tasks: pd.DataFrame) -> pd.DataFrame:
+    first_run = tasks.loc[tasks["run"] == 0]
+    shown = first_run.loc[first_run["task"] == SHOWN]
+    return pd.concat(
+        [
+            simplex.points(TASKS, _rows(first_run, "P")),
+            simplex.points(MEAN_MODEL, np.array([DIRICHLET.P_o])),
+            simplex.points(TASK, _rows(shown, "P")),
+            simplex.points(BATCH, _rows(shown, "P_bar")),
+            simplex.points(PRIOR, _rows(shown, "prior")),
+            simplex.points(ESTIMATE, _rows(shown, "P_hat")),
+            _per_task(ERROR, tasks, _error(tasks, "P_hat")),
+            _per_task(BATCH_ERROR, tasks, _error(tasks, "P_bar")),
+            _per_task(HORIZON, tasks, 1.0 / (1.0 - tasks["gamma"].to_numpy())),
+        ],
+        ignore_index=True,
+    )
+
+
+def _rows(tasks: pd.DataFrame, name: str) -> Float[np.ndarray, "N 3"]:
+    return tasks[[f"{name}_{s}" for s in (1, 2, 3)]].to_numpy()
+
+
+def _error(tasks: pd.DataFrame, name: str) -> Float[np.ndarray, " N"]:
+    """Return the largest deviation of a row of probabilities from the task's model."""
+    return np.abs(_rows(tasks, name) - _rows(tasks, "P")).max(-1)
+
+
+def _per_task(series: Series, tasks: pd.DataFrame, values: Float[np.ndarray, " N"]) -> pd.DataFrame:
+    return series.points(band(tasks.assign(value=values), ["task"], "value", "se"), "task", "se")
+
+
+def _connect(ax: Axes, data: pd.DataFrame) -> None:
+    """Draw the line between batch and prior, on which the estimate lies."""
+    ends = pd.concat([BATCH.of(data), PRIOR.of(data)])
+    ax.plot(ends["x"], ends["mean"], color="0.4", linewidth=0.7, linestyle="--", label="_mixed", zorder=1)
+
+
+def _draw_gains(ax: Axes, data: pd.DataFrame, series: list[Series], label: str) -> None:
+    panels.curves(ax, data, series)
+    panels.task_axis(ax, series[0].of(data))
+    panels.loss_axis(ax, label)
+
+
+def _arrow(figure: Figure, left: Axes, right: Axes) -> None:
+    """Draw an arrow from one panel to the next, in the gap between them."""
+    to_figure = figure.transFigure.inverted()
+    start, end = (to_figure.transform_bbox(ax.get_tightbbox() or ax.bbox) for ax in (left, right))
+    y = 0.5 * (left.get_position().y0 + left.get_position().y1)
+    style = {"arrowstyle": "-|>", "color": "0.3", "linewidth": 1.2, "mutation_scale": 10, "shrinkA": 0, "shrinkB": 0}
+    figure.add_artist(FancyArrowPatch((start.x1 - 0.04, y), (end.x0 - 0.012, y), **style))

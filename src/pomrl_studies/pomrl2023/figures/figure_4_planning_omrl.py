@@ -1,0 +1,36 @@
+"""Figure 4: Planning with online meta-learning.
+
+Planning with online meta-learning at sigma = 0.01.
+
+The paper: "(a) Per-task planning loss of our algorithms POMRL and ada-POMRL compared to an Oracle, and Without
+Meta-learning baselines. All methods use a fixed gamma = gamma_eval = 0.99. (b) ada-POMRL's planning loss decreases
+as more tasks are seen. Markers denote the gamma that minimizes the planning loss in respective tasks. Error bars
+show standard error. (c) ada-POMRL's empirically optimal guidance discount factor (right y axis) depicts the
+effective planning horizon, i.e., one that minimizes the planning loss. [...] Planning loss (left y axis) shows the
+minimum planning loss achieved by the agent in that round T. Results are averaged over 100 independent runs and
+error bars represent 1-standard deviation."
+
+In our panel (b) a curve shows the loss in task t, not the average over tasks 1 to t. Panels (c) and (d) are the
+paper's panel (c). gamma* minimises the mean loss over runs, so there is one value for all runs; its band shows a
+bootstrap standard deviation, and with 95 % intervals those of the bootstrap.
+"""
+
+from pomrl.study import Panel, PanelGrid, Series, dynamic_best, of_estimators, of_tasks
+from pomrl_studies.pomrl2023.horizons import HORIZON, MINIMUM, HorizonPanel
+
+SWEEP = "task_similarity"
+ADA_POMRL = {"sigma": 0.01, "estimator": "ada_pomrl"}
+
+FIGURE = PanelGrid(
+    [
+        [
+            Panel("All methods, γ = γₑᵥₐₗ", of_estimators(SWEEP, {"sigma": 0.01}), "task", "sd"),
+            Panel("ada-POMRL", of_tasks(SWEEP, ADA_POMRL), "gamma", "se"),
+        ],
+        [
+            Panel("ada-POMRL, γ = γ*", [Series(MINIMUM, SWEEP, ADA_POMRL, dynamic_best)], "task", "sd"),
+            HorizonPanel("ada-POMRL", [Series(HORIZON, SWEEP, ADA_POMRL)], "task", "sd"),
+        ],
+    ],
+    share_y=False,
+)

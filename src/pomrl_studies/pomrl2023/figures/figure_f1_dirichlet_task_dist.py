@@ -1,0 +1,28 @@
+"""Draws of tasks."""
+
+from math import sqrt
+
+from pomrl.study import COLUMN_WIDTH, Drawing, Look, Series, StoredSweeps, figure, panels
+from pomrl_studies.pomrl2023 import simplex
+
+CONCENTRATION = 15.0
+DRAWS = 1000
+TASKS = Series(Look("Task models", "#4477AA", ".", "", size=2.0))
+
+
+@figure()
+def dirichlet_task_dist(_: StoredSweeps) -> Drawing:
+    """Figure F1: Draws of tasks.
+
+    Draws of tasks from Dir(15, 15, 15) on the simplex of three states.
+
+    The paper: "Dirichlet Task Distribution for S = 3 states, with Dir(alpha) where alpha = [15, 15, 15], resulting in
+    our task-similarity measure approximately to be sigma = 0.0129." The number is neither of both: the variance of an
+    entry is 0.00483, and its standard deviation 0.0695 (R11). The title of the figure states these computed values.
+    """
+    data = simplex.points(TASKS, simplex.dirichlet(CONCENTRATION, DRAWS))
+    variance = simplex.variance(CONCENTRATION)
+    figure, (ax,) = panels.row_of_panels(1, COLUMN_WIDTH, 3.0)
+    simplex.draw(ax, data, [TASKS])
+    panels.letter(ax, "", f"Dir(15, 15, 15)\nvariance {variance:.5f},\nstandard deviation {sqrt(variance):.4f}")
+    return panels.finish(figure, data)

@@ -1,0 +1,21 @@
+"""Figure F5: More states.
+
+The average loss of ada-POMRL against gamma for pairs of m and T, with 20 and with 30 states.
+
+Bands show one standard deviation.
+
+The paper: "We note that despite larger state-space we observe the same effect [as with 10 states]. Results are averaged
+over 20 independent runs".
+"""
+
+from pomrl.study import PanelGrid
+from pomrl_studies.pomrl2023 import samples_and_tasks
+
+ROWS = [
+    samples_and_tasks.row("states_20", [(5, 5), (20, 5), (5, 30)], "S = 20, "),
+    samples_and_tasks.row("states_30", [(5, 5), (20, 5), (5, 15)], "S = 30, "),
+]
+
+NAME = "varyingSmT"
+
+FIGURE = PanelGrid(ROWS)

@@ -1,0 +1,22 @@
+"""Tasks that differ in a fifth of the pairs.
+
+Panels (a) to (c) of Figure 5 with tasks that differ in only a fifth of the state-action pairs (R5).
+
+Panels (a) to (c) have one mixing rate for all pairs, from the largest sigma (`scope=max`), and panels (d) to (f) a
+mixing rate for each pair (`scope=per_pair`). Bands show one standard deviation.
+"""
+
+from pomrl.study import Panel, PanelGrid, Series, at_largest_gamma, look, of_estimators
+from pomrl_studies.pomrl2023.similarities import STRUCTURES
+
+SCOPES = {"max": "one rate", "per_pair": "a rate per (s,a)"}
+
+
+def _panel(scope: str, sigma: float) -> Panel:
+    settings = {"estimator.scope": scope, "sigma": sigma}
+    learning = of_estimators("varying_pairs", settings, ["oracle", "pomrl", "ada_pomrl"])
+    without_meta = Series(look("without_meta"), "varying_pairs_without_meta", {"sigma": sigma}, at_largest_gamma)
+    return Panel(f"σ = {sigma:g}, {SCOPES[scope]}", [*learning, without_meta], "task", "sd")
+
+
+FIGURE = PanelGrid([[_panel(scope, sigma) for sigma in STRUCTURES] for scope in SCOPES])

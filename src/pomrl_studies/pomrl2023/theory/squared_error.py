@@ -1,0 +1,110 @@
+"""The mean squared error of an estimate against the weight of its prior, for Dirichlet tasks (App. B; errata: E4).
+
+Dirichlet tasks have a closed form of that error, which the simulation is compared with.
+"""
+
+from collections.abc import Sequence
+from itertools import product
+from math import sqrt
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float
+
+from pomrl.components import Batch, Memory, Models, RegularisedLeastSquares
+from pomrl.study import PRIORS
+from pomrl_studies.pomrl2023.theory.dirichlet_tasks import DirichletTasks
+
+DIRICHLET = DirichletTasks(concentration=10.0, P_o=(0.1, 0.2, 0.3, 0.4), m=5)
+"""The distribution of the tasks whose errors are shown."""
+TASKS = (2, 5, 15)
+"""The numbers t of these tasks."""
+
+
+def squared_error_against_alpha(
+    alphas: Sequence[float],
+    dirichlet: DirichletTasks = DIRICHLET,
+    tasks: Sequence[int] = TASKS,
+    sequences: int = 4000,
+    seed: int = 0,
+) -> "pd.DataFrame":
+    """Simulate the mean squared error of the estimate of a row for each constant weight alpha of the prior.
+
+    Args:
+        alphas: Weights in [0, 1].
+        dirichlet: Distribution of the tasks.
+        tasks: Numbers t of the tasks, from 2 on, whose errors are wanted.
+        sequences: Number of independent sequences of tasks, at least 2.
+        seed: Seed of all draws.
+
+    Returns:
+        A row for each t, prior and alpha, with the columns prior, t, alpha; mse, the mean over sequences and rows of
+        sum_{s'} (P_hat - P)^2; standard_error of mse, over sequences; and closed_form, the expectation of that sum
+        (`dirichlet_squared_error`).
+    """
+    rng, weight = np.random.default_rng(seed), np.array(alphas)
+    truth = dirichlet.truth(sequences)
+    shape = truth.P_o.shape[:3]
+    memory = Memory.initial(*shape)
+    parts = []
+    for t in range(1, max(tasks) + 1):
+        P_t = rng.dirichlet(dirichlet.pseudo_counts, shape)
+        batch = Batch.of_counts(rng.multinomial(dirichlet.m, P_t), dirichlet.m, equal=True)
+        after = memory.update(batch)
+        for prior in PRIORS if t in tasks else ():
+            h = RegularisedLeastSquares(mixing=1.0, prior=prior).prior_model(memory, after, truth)
+            squared = _squared_errors(batch.P_bar - P_t, h - batch.P_bar, weight)
+            columns = {"prior": prior, "t": t, "alpha": weight, "mse": squared.mean(0)}
+            columns["standard_error"] = squared.std(0, ddof=1) / sqrt(sequences)
+            columns["closed_form"] = dirichlet_squared_error(weight, prior, t, dirichlet)
+            parts.append(pd.DataFrame(columns))
+        memory = after
+    return pd.concat(parts, ignore_index=True)
+
+
+def mixing_rates_and_errors(dirichlet: DirichletTasks = DIRICHLET, tasks: Sequence[int] = TASKS) -> "pd.DataFrame":
+    """Return the mixing rates of the estimators, told of the true similarity, and the mean squared errors they cause.
+
+    They lie on the curves of `squared_error_against_alpha`.
+
+    Args:
+        dirichlet: Distribution of the tasks.
+        tasks: Numbers t of the tasks, from 2 on.
+
+    Returns:
+        A row for each prior, t and mixing rate, with the columns prior, t, mixing, alpha, closed_form.
+    """
+    truth = dirichlet.truth(1)
+    memory = Memory.initial(*truth.P_o.shape[:3])
+    rows = []
+    for prior, t, mixing in product(PRIORS, tasks, ("paper", "mse_bound", "mse_optimal")):
+        estimator = RegularisedLeastSquares(mixing=mixing, prior=prior, similarity="known")
+        sigma = estimator.similarity_estimate(memory, dirichlet.m, truth)
+        alpha = float(estimator.mixing_rate(t, dirichlet.m, sigma, memory, truth).item())
+        error = dirichlet_squared_error(np.array([alpha]), prior, t, dirichlet).item()
+        rows.append({"prior": prior, "t": t, "mixing": mixing, "alpha": alpha, "closed_form": error})
+    return pd.DataFrame(rows)
+
+
+def dirichlet_squared_error(
+    alpha: Float[np.ndarray, " G"], prior: str, t: int, dirichlet: DirichletTasks
+) -> Float[np.ndarray, " G"]:
+    """Return E sum_{s'} (P_hat_t - P_t)^2 of a row for each weight alpha of the prior, in task t >= 2.
+
+    With c the concentration and V = sum p (1 - p), an entry's variance over tasks and that of one sampled transition
+    sum to V/(c + 1) and V c/(c + 1). An inclusive prior of weight alpha is an exclusive one of weight alpha (t - 1)/t.
+    """
+    c, P_o = dirichlet.concentration, np.array(dirichlet.P_o)
+    spread = float(np.sum(P_o * (1.0 - P_o)))
+    between, noise = spread / (c + 1.0), spread * c / (c + 1.0) / dirichlet.m
+    weight = alpha * (t - 1) / t if prior == "inclusive" else alpha
+    of_prior = between if prior == "known" else between + (between + noise) / (t - 1)
+    return weight**2 * of_prior + (1.0 - weight) ** 2 * noise
+
+
+def _squared_errors(own: Models, pull: Models, weight: Float[np.ndarray, " G"]) -> Float[np.ndarray, "n G"]:
+    """Return sum_{s'} (own + weight pull)^2 in each run, averaged over rows: a parabola in the weight."""
+    constant, linear, square = (
+        (a * b).sum(-1).mean((1, 2))[:, None] for a, b in ((own, own), (own, pull), (pull, pull))
+    )
+    return constant + 2.0 * weight * linear + weight**2 * square

@@ -1,0 +1,196 @@
+"""The claims of the study of discounting as a prior; quotations are of the paper's abstract alone."""
+
+from itertools import product
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from pomrl.study import Exact, Losses, Part, SweepLosses, at_best_fixed, claim, less, mean, ratio, smaller_minimum
+from pomrl_studies.rathnam2023.priors import least_error_weight
+
+GAMMA_EVAL, M = 0.99, 8
+"""The discount factor at which policies are judged, and the mean number of transitions of a pair, in the sweeps."""
+
+WEIGHTS = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.0)
+"""Weights of priors; those that stand for the discount factors of the sweep `discounting`, in their order."""
+
+COMPARED = (0.9, 0.7, 0.5, 0.3, 0.1)
+"""Those of them that are compared for each of `PRIORS`."""
+
+PRIORS = ("uniform", "first_state", "visited")
+
+
+@claim("D1")
+def policies_are_the_same() -> list[Part]:
+    """Planning with gamma and with a prior of weight w, the same in all pairs, is planning with gamma (1 - w).
+
+    Abstract: "planning under a lower discount factor produces an identical optimal policy to planning using any prior
+    on the transition matrix that has the same distribution for all states and actions"; 2,000 random models with random
+    priors, weights and discount factors.
+    """
+    rng = np.random.default_rng(3251)
+    n, S, A = 2000, 10, 2
+    P, R, q = rng.dirichlet(np.ones(S), (n, S, A)), rng.random((n, S, A)), rng.dirichlet(np.ones(S), n)
+    gamma, weight = rng.uniform(0.5, 0.9, (n, 1, 1)), rng.random((n, 1, 1))
+    mixed = weight[..., None] * q[:, None, None] + (1.0 - weight[..., None]) * P
+    differ = (_policy(mixed, R, gamma) != _policy(P, R, gamma * (1.0 - weight))).any(1)
+    return [Part("models in which the policies differ", Exact(float(differ.sum())), below=0.5)]
+
+
+@claim("D2", "discounting", "same_weights")
+def losses_are_the_same(discounting: SweepLosses, priors: SweepLosses) -> list[Part]:
+    """With uneven data, too, such a prior loses to the last bit what the smaller discount factor loses.
+
+    Abstract: the same sentence, for policies of estimated models; a uniform prior, one of a single state, and the
+    frequencies of all next states, each with five weights.
+    """
+    of_gammas = discounting.at(data="unequal").average_curve[:, [WEIGHTS.index(weight) for weight in COMPARED]]
+    parts = []
+    for prior in PRIORS:
+        of_weights = np.stack([priors.at(prior=prior, weight=weight).regret for weight in COMPARED], axis=1)
+        differ = (of_weights != of_gammas).any(1)
+        parts.append(Part(f"prior {prior}, runs with another loss", mean(differ.astype(float)), below=1e-9))
+    return parts
+
+
+@claim("D3", figures=("implied_prior",))
+def the_prior_counts_more_where_data_do() -> list[Part]:
+    """Such a prior is a Dirichlet prior that counts as more transitions in a pair that has more of them.
+
+    Abstract: "In fact, it functions like a prior with stronger regularization on state-action pairs with more
+    transition data." The posterior mean with w n / (1 - w) transitions of the prior, in 1,000 rows of 1 to 30
+    transitions.
+    """
+    rng = np.random.default_rng(3252)
+    n, weight, S = rng.integers(1, 31, 1000), rng.uniform(0.0, 0.95, 1000), 10
+    N, q = rng.multinomial(n, rng.dirichlet(np.ones(S), 1000)), rng.dirichlet(np.ones(S), 1000)
+    mixed = weight[:, None] * q + (1.0 - weight[:, None]) * N / n[:, None]
+    prior = implied_transitions(n, weight)[:, None]
+    difference = np.abs((N + prior * q) / (n[:, None] + prior) - mixed).max()
+    numbers = implied_transitions(np.arange(1, 31), 0.3)
+    return [
+        Part("largest difference of the two models", Exact(float(difference)), below=1e-12),
+        Part("smallest increase of the prior with each transition", Exact(np.diff(numbers).min()), above=0.0),
+    ]
+
+
+@claim("D4", "discounting", "same_transitions", figures=("discounting_or_prior",))
+def equal_data_make_no_difference(discounting: SweepLosses, priors: SweepLosses) -> list[Part]:
+    """With equally many data in all pairs, a Dirichlet prior of any strength loses what a discount factor loses.
+
+    Abstract: what follows from the equivalence; twelve strengths and discount factors, to the last bit.
+    """
+    differ = (_of_transitions(priors, "generative") != discounting.at(data="generative").average_curve).any(1)
+    return [Part("runs with another loss", mean(differ.astype(float)), below=1e-9)]
+
+
+@claim("D5", "discounting", "same_transitions", figures=("discounting_or_prior",))
+def uneven_data_make_one(discounting: SweepLosses, priors: SweepLosses) -> list[Part]:
+    """With uneven data the best such prior loses less than the best discount factor.
+
+    Abstract: "This leads to poor performance when the transition matrix is estimated from data sets with uneven amounts
+    of data across state-action pairs." One or fifteen transitions from each pair.
+    """
+    best = _of_transitions(priors, "unequal"), discounting.at(data="unequal").average_curve
+    return [smaller_minimum(*best, "smallest loss of a prior of the same transitions less that of a gamma")]
+
+
+@claim("D6", figures=("implied_prior",))
+def the_formula_has_the_least_error() -> list[Part]:
+    """The weight of each pair by the formula has the least expected squared error of the estimated row.
+
+    Abstract: "an explicit formula to set regularization parameters locally for individual state-action pairs"; against
+    the expectation over all data sets of n = 1 to 6 transitions to three states, at weights 0, 0.001, ..., 1, for
+    twenty rows.
+    """
+    weights, S = np.linspace(0.0, 1.0, 1001), 3
+    distances = []
+    for p, n in product(np.random.default_rng(3253).dirichlet(np.ones(S), 20), range(1, 7)):
+        best = weights[_expected_error(p, n, weights).argmin()]
+        distances.append(abs(best - least_error_weight((p**2).sum(), n, S)))
+    return [Part("largest distance from the best weight", Exact(float(max(distances))), below=0.001)]
+
+
+@claim("D7", "discounting", "own_weights", runs={"all_successors": 16_000}, figures=("discounting_or_prior",))
+def own_weights_beat_every_gamma(discounting: SweepLosses, own: SweepLosses) -> list[Part]:
+    """With uneven data a weight of each pair by the formula loses less than the best discount factor.
+
+    Abstract: "We demonstrate the failures of discount regularization and how we remedy them using our
+    state-action-specific method". It loses less than the best weight for all pairs, too, which is the same (D2).
+    """
+    return [smaller_minimum(_own(own, "unequal")[:, None], discounting.at(data="unequal").average_curve, OWN)]
+
+
+@claim("D8", "discounting", "own_weights")
+def with_frequencies_plugged_in(discounting: SweepLosses, own: SweepLosses) -> list[Part]:
+    """The same holds if the frequencies of a pair are put into the formula for its unknown probabilities.
+
+    Abstract: as above; it does not say how the formula is used where probabilities are unknown.
+    """
+    of_own, of_gammas = _own(own, "unequal", "frequencies"), discounting.at(data="unequal").average_curve
+    return [smaller_minimum(of_own[:, None], of_gammas, OWN)]
+
+
+@claim("D9", "discounting", "own_weights", figures=("discounting_or_prior",))
+def the_advantage_is_that_of_uneven_data(discounting: SweepLosses, own: SweepLosses) -> list[Part]:
+    """A weight of each pair gains more on the best discount factor with uneven data than with equally many.
+
+    Abstract: a global parameter "leads to poor performance when the transition matrix is estimated from data sets with
+    uneven amounts of data across state-action pairs"; gains in pairs of runs, where the other half of the runs chooses
+    the discount factor.
+    """
+    uneven, equal = (_own(own, data) - at_best_fixed(discounting.at(data=data)) for data in ("unequal", "generative"))
+    return [less(uneven, equal, f"{OWN}: uneven data less equal data")]
+
+
+@claim("D10", "discounting", "same_transitions", "own_weights", figures=("discounting_or_prior",), is_judged=False)
+def other_priors(discounting: SweepLosses, same: SweepLosses, own: SweepLosses) -> list[Part]:
+    """How much priors lose beside the best discount factor, as a share of its loss.
+
+    Beyond the abstract: weights of each pair for what is put in for the unknown probabilities, and the best prior of
+    the same transitions in all pairs. The other half of the runs chooses the best.
+    """
+    parts = []
+    for data, words in (("generative", "equal data"), ("unequal", "uneven data")):
+        of_gammas = discounting.at(data=data)
+        of_priors = Losses(_of_transitions(same, data)[:, None], of_gammas.gammas)
+        losses = {f"own weights, {name}": _own(own, data, name) for name in ("posterior", "frequencies", "known")}
+        losses["best prior of the same transitions"] = at_best_fixed(of_priors)
+        parts += [Part(f"{words}, {name}", ratio(loss, at_best_fixed(of_gammas))) for name, loss in losses.items()]
+    return parts
+
+
+OWN = "loss with a weight of each pair less that with the best gamma"
+
+
+def implied_transitions(
+    n: Int[np.ndarray, "..."], weight: Float[np.ndarray, "..."] | float
+) -> Float[np.ndarray, "..."]:
+    """Return the number of transitions that a prior of this weight counts as, in a pair with n transitions."""
+    return weight * n / (1.0 - weight)
+
+
+def _policy(
+    P: Float[np.ndarray, "n S A S"], R: Float[np.ndarray, "n S A"], gamma: Float[np.ndarray, "n 1 1"]
+) -> Int[np.ndarray, "n S"]:
+    """Return an optimal policy of each model, by value iteration."""
+    Q = R
+    for _ in range(300):
+        Q = R + gamma * (P @ Q.max(-1)[:, None, :, None])[..., 0]
+    return Q.argmax(-1)
+
+
+def _expected_error(p: Float[np.ndarray, " S"], n: int, weights: Float[np.ndarray, " W"]) -> Float[np.ndarray, " W"]:
+    """Return the expected squared error of a row of three states at each weight, over all data of n transitions."""
+    sequences = np.array(list(product(range(3), repeat=n)))
+    frequencies = np.eye(3)[sequences].mean(1)
+    estimates = weights[:, None, None] / 3 + (1.0 - weights[:, None, None]) * frequencies
+    return ((estimates - p) ** 2).sum(-1) @ p[sequences].prod(1)
+
+
+def _of_transitions(priors: SweepLosses, data: str) -> Float[np.ndarray, "n G"]:
+    return np.stack([priors.at(data=data, weight=weight).regret for weight in WEIGHTS], axis=1)
+
+
+def _own(own: SweepLosses, data: str, concentration: str = "posterior") -> Float[np.ndarray, " n"]:
+    return own.at(data=data, concentration=concentration).regret

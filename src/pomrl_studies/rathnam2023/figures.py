@@ -1,0 +1,89 @@
+"""The figures of the study of discounting as a prior."""
+
+import numpy as np
+import pandas as pd
+
+from pomrl.study import (
+    COLUMN_WIDTH,
+    Drawing,
+    Look,
+    Panel,
+    PanelGrid,
+    Series,
+    StoredSweeps,
+    at_largest_gamma,
+    figure,
+    in_task,
+    look,
+    panels,
+    sequence,
+)
+from pomrl_studies.rathnam2023.claims import GAMMA_EVAL, M, implied_transitions
+from pomrl_studies.rathnam2023.priors import least_error_weight
+
+GAMMAS = (0.0, 0.5, 0.99)
+"""Where the line of a method without a discount factor has its points."""
+
+
+def _at_gammas(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of priors at the discount factors that they equal where all pairs have equally many data."""
+    shown = at_largest_gamma(in_task(1)(rows))
+    return shown.assign(gamma=GAMMA_EVAL * (1.0 - shown["estimator.weight"].astype(float)))
+
+
+def _along(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of a method without a discount factor at several of them."""
+    shown = at_largest_gamma(in_task(1)(rows))
+    return pd.concat([shown.assign(gamma=gamma) for gamma in GAMMAS], ignore_index=True)
+
+
+def _panel(title: str, data: str) -> Panel:
+    series = [
+        Series(Look("discounting", "#d55e00", "D"), "discounting", {"data": data}, in_task(1)),
+        Series(look("same_transitions"), "same_transitions", {"data": data}, _at_gammas),
+        Series(look("least_error"), "own_weights", {"data": data, "estimator.concentration": "posterior"}, _along),
+    ]
+    return Panel(title, series, "gamma", "se")
+
+
+@figure()
+def discounting_or_prior() -> PanelGrid:
+    """The planning loss of discounting and of two priors, with equally many data in all pairs and with uneven data.
+
+    Against the discount factor; a prior that counts as the same number of transitions in all pairs stands at the one
+    that it equals where all pairs have eight transitions. A line shows a prior with a weight of each pair, whose circle
+    stands at gamma_eval, with which all priors are planned. With uneven data a pair has one or fifteen transitions. In
+    random MDPs, on average over states. Bands show one standard error.
+    """
+    return PanelGrid([[_panel("equal data", "generative"), _panel("uneven data", "unequal")]])
+
+
+DISCOUNTS = sequence((0.9, 0.7, 0.5), "γ = {:g}".format)
+ROWS = {C: Look(f"least error, C = {C:g}", "#029e73", marker) for C, marker in {0.2: "o", 0.4: "s", 0.8: "^"}.items()}
+
+
+@figure()
+def implied_prior(_: StoredSweeps) -> Drawing:
+    """How many transitions a prior counts as in a pair with n transitions.
+
+    A discount factor of planning, where gamma_eval = 0.99, is a prior that counts as more of them where there are more
+    data. The prior with the least squared error counts as a number that depends on the sum C of the squared
+    probabilities of the pair, and not on n. Ten states.
+    """
+    n = np.arange(1, 2 * M)
+    weights = {discount: 1.0 - gamma / GAMMA_EVAL for gamma, discount in DISCOUNTS.items()}
+    weights |= {row: least_error_weight(np.array(C), n, 10) for C, row in ROWS.items()}
+    numbers = {name: pd.DataFrame({"n": n, "y": implied_transitions(n, weight)}) for name, weight in weights.items()}
+    parts = [Series(name).values(table, "n", "y", "transitions") for name, table in numbers.items()]
+    data, series = pd.concat(parts, ignore_index=True), [Series(number) for number in numbers]
+    drawn, (ax,) = panels.row_of_panels(1, COLUMN_WIDTH, 2.8)
+    panels.curves(ax, data, series)
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    ax.set_xticks([1, 2, 5, 10, 15], ["1", "2", "5", "10", "15"])
+    ax.set_yticks([0.1, 1, 10], ["0.1", "1", "10"])
+    ax.minorticks_off()
+    ax.set_xlabel("Transitions n of a pair")
+    ax.set_ylabel("Transitions of the prior")
+    panels.add_shared_legend(drawn, [ax])
+    return panels.finish(drawn, data)

@@ -1,0 +1,84 @@
+"""The command `pomrl horizon`: the audit stands first, and files are written before anything is printed."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from tests.logs.test_audit import visits
+
+from pomrl.commands import main
+
+
+def horizon(*words: str, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    monkeypatch.setenv("POMRL_OUTPUTS", str(folder / "outputs"))
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr("sys.argv", [])
+    main.command("horizon", list(words))()
+
+
+def test_what_weakens_advice_is_the_first_line_and_the_first_on_the_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    visits(0, 900, old=0.7).to_csv(tmp_path / "log.csv", index=False)
+    horizon("log.csv", "--episode", "patient", "--time", "day", monkeypatch=monkeypatch, folder=tmp_path)
+    printed = " ".join(capsys.readouterr().out.split())
+    assert printed.startswith("the column 'age' goes with the action (V = ")
+    page = (tmp_path / "outputs" / "horizon" / "log" / "report.html").read_text()
+    assert 0 < page.index("goes with the action") < page.index("What to change")
+    words = ["--state", "state,age", "--bins", "age=2", "--episode", "patient", "--output", "with_age"]
+    horizon("log.csv", *words, monkeypatch=monkeypatch, folder=tmp_path)
+    assert capsys.readouterr().out.startswith("The audit of 5,400 transitions found nothing that is wrong. The rewards")
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["--next-state", "late"], "'late' is the state two rows on in .*--accept chain says that it is meant"),
+        (["--reward", "cost"], "write --cost cost; --accept cost says that it is meant"),
+        (["--state", "severity"], "there are 0 columns 'severity'; .*all: "),
+        (["--bins", "age"], "--bins must be COLUMN=NUMBER, such as age=5, got 'age'"),
+    ],
+)
+def test_what_makes_advice_void_ends_the_command_with_status_1(
+    words: list[str],
+    line: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+):
+    frame = visits(0)
+    frame.assign(late=frame["next_state"].shift(-1), cost=-frame["reward"]).dropna().to_csv(tmp_path / "log.csv")
+    with pytest.raises(SystemExit) as raised:
+        horizon("log.csv", *words, monkeypatch=monkeypatch, folder=tmp_path)
+    assert raised.value.code == 1
+    (printed,) = capsys.readouterr().err.splitlines()
+    assert pd.Series([printed]).str.contains(line, regex=True).all()
+    assert not (tmp_path / "outputs").exists()
+
+
+def test_a_reader_that_stops_leaves_a_report(tmp_path: Path):
+    visits(0).to_csv(tmp_path / "log.csv", index=False)
+    command = f"{sys.executable} -m pomrl horizon log.csv --cost cost --output there | head -n 1"
+    visits(0).assign(cost=-visits(0)["reward"]).to_csv(tmp_path / "log.csv", index=False)
+    subprocess.run(command, shell=True, cwd=tmp_path, check=False, capture_output=True)
+    assert (tmp_path / "there" / "report.html").exists()
+
+
+def test_a_report_that_is_there_is_refused_before_the_log_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    (tmp_path / "there").mkdir()
+    (tmp_path / "there" / "report.html").write_text("mine")
+    with pytest.raises(SystemExit):
+        horizon("no_such_log.csv", "--output", "there", monkeypatch=monkeypatch, folder=tmp_path)
+    assert "there is a report already" in capsys.readouterr().err
+
+
+def test_outputs_may_begin_with_the_home_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    from pomrl.outputs import outputs
+
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("POMRL_OUTPUTS", "~/x")
+    assert outputs() == tmp_path / "x"

@@ -1,0 +1,276 @@
+"""How strangers' tables are read: files, names, next states and orders; each convention, and what is refused."""
+
+import gzip
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.support.settings import ROOT
+
+import pomrl_logs
+from pomrl.models.planning import END
+from pomrl_logs.log_tables import CONVENTIONS, Roles, read_log
+from pomrl_logs.logs import Log
+
+HEAD = "task,state,action,reward,next_state"
+LINES = ["t,007,None,1.5,07", "t,07,repair,-2,7", "u,7,None,0,007"]
+STATES, ACTIONS = ("007", "07", "7"), ("None", "repair")
+
+
+def write(path: Path, *lines: str) -> Path:
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def as_jsonl(path: Path) -> Path:
+    rows = [dict(zip(HEAD.split(","), line.split(","), strict=True)) for line in LINES]
+    return write(path / "log.jsonl", *(json.dumps(row | {"reward": float(row["reward"])}) for row in rows))
+
+
+def as_gzip(path: Path) -> Path:
+    (path / "log.csv.gz").write_bytes(gzip.compress("\n".join([HEAD, *LINES]).encode()))
+    return path / "log.csv.gz"
+
+
+def as_parquet(path: Path) -> Path:
+    frame = pd.DataFrame([line.split(",") for line in LINES], columns=HEAD.split(","))
+    frame.assign(reward=frame["reward"].astype(float)).to_parquet(path / "log.parquet")
+    return path / "log.parquet"
+
+
+def separated(separator: str) -> Callable[[Path], Path]:
+    return lambda path: write(path / "log.txt", *(line.replace(",", separator) for line in [HEAD, *LINES]))
+
+
+FILES: dict[str, Callable[[Path], Any]] = {
+    "csv": lambda path: write(path / "log.csv", HEAD, *LINES),
+    "tabs": lambda path: write(path / "log.tsv", *(line.replace(",", "\t") for line in [HEAD, *LINES])),
+    "semicolons": separated(";"),
+    "bars": separated("|"),
+    "gzip": as_gzip,
+    "jsonl": as_jsonl,
+    "parquet": as_parquet,
+    "comments": lambda path: write(path / "log.csv", "# made, by, hand", "", HEAD, LINES[0], "# half", "", *LINES[1:]),
+    "quotes": lambda path: write(path / "log.csv", HEAD, 't,"007","None","1.5",07', *LINES[1:]),
+    "a mark of the encoding": lambda path: write(path / "log.csv", "\ufeff" + HEAD, *LINES),
+    "blanks": lambda path: write(path / "log.csv", HEAD.replace(",", " , "), *(x.replace(",", " ,") for x in LINES)),
+    "another column": lambda path: write(path / "log.csv", "note," + HEAD, *(f'"a,b",{line}' for line in LINES)),
+    "decimal commas": lambda path: write(
+        path / "log.csv", HEAD.replace(",", ";"), *(x.replace(",", ";").replace("1.5", "1,5") for x in LINES)
+    ),
+    "several files": lambda path: [
+        write(path / f"{i}.csv", HEAD, *lines) for i, lines in enumerate((LINES[:2], LINES[2:]))
+    ],
+    "several frames": lambda _: [pd.DataFrame([x.split(",")], columns=HEAD.split(",")) for x in LINES],
+}
+
+
+@pytest.mark.parametrize("form", FILES)
+def test_each_form_of_a_table_is_the_same_log(form: str, tmp_path: Path):
+    log = read_log(FILES[form](tmp_path), Roles())
+    assert (log.tasks, log.states, log.actions) == (("t", "u"), STATES, ACTIONS)
+    assert log.reward.tolist() == [1.5, -2.0, 0.0]
+    assert np.argwhere(log.counts).tolist() == [[0, 0, 0, 1], [0, 1, 1, 2], [1, 2, 0, 0]]
+    said = {finding.name for finding in log.findings}
+    assert said == {"blanks": {"names"}, "decimal commas": {"decimals"}}.get(form, set())
+
+
+def test_names_of_a_frame_are_what_they_are():
+    rows = [(2**53, "1", None, 0.0, 2**53 + 1), (2**53 + 1, 1, None, 0.0, 2**53)]
+    frame = pd.DataFrame(rows, columns=HEAD.split(","), dtype=object).assign(action="NA")
+    log = read_log(frame.rename(columns={"task": "state", "state": "task"}), Roles())
+    assert log.tasks == ("1", 1)
+    assert log.states == (2**53, 2**53 + 1)
+    assert log.actions == ("NA",)
+
+
+def test_names_of_whole_numbers_in_a_file_have_no_point(tmp_path: Path):
+    frame = pd.DataFrame({"task": 1, "state": [10, 9], "action": 0, "reward": 0.0, "next_state": [9.0, 10.0]})
+    frame.to_parquet(tmp_path / "log.parquet")
+    log = read_log(tmp_path / "log.parquet", Roles())
+    assert (log.tasks, log.states) == (("1",), ("9", "10"))
+
+
+def test_two_files_of_other_kinds_have_the_same_names(tmp_path: Path):
+    frame = pd.DataFrame({"task": [1, 2], "state": [10, 9], "action": 0, "reward": 0.0, "next_state": [9, 10]})
+    frame.to_parquet(tmp_path / "old.parquet")
+    frame.assign(task=["1", "x"]).to_csv(tmp_path / "new.csv", index=False)
+    old, new = (read_log(tmp_path / name, Roles()) for name in ("old.parquet", "new.csv"))
+    assert (old.tasks, new.tasks, old.states) == (("1", "2"), ("1", "x"), new.states)
+
+
+def test_a_log_with_many_states_is_planned_without_a_dense_array():
+    """A ring of 60,000 states: an array of all transitions would take 57 GB."""
+    S = 60_000
+    state = np.arange(S)
+    frame = pd.DataFrame({"task": 0, "state": state, "action": "go", "reward": 0.0, "next_state": (state + 1) % S})
+    frame.loc[S - 1, "reward"] = 1.0
+    further = frame.iloc[:2].assign(action="wait", reward=1e-6, next_state=[0, 1])
+    log = read_log(pd.concat([frame, further]), Roles())
+    plan = log.model().plan([0.9])
+    last = 1.0 + 0.9 * plan.values[0, 0]
+    np.testing.assert_allclose(plan.values[0, [S - 1, S - 3]], [last, 0.9**2 * last], rtol=1e-12)
+    np.testing.assert_allclose(plan.values[0, :2], 1e-5, rtol=1e-6)  # waiting for ever, far from the reward
+    assert plan.policies[0, 2:].max() == 0
+    with pytest.raises(ValueError, match=r"1 tasks, 60000 states, for which model.* plans without a prior"):
+        log.new_task()
+
+
+def test_missing_says_which_names_are_missing(tmp_path: Path):
+    path = write(tmp_path / "log.csv", HEAD, *LINES, "t,NA,None,0,7")
+    assert "NA" in read_log(path, Roles()).states
+    with pytest.raises(ValueError, match=r"log\.csv: line 5: the value of 'state' is missing; leave the row out"):
+        read_log(path, Roles(), missing=["NA"])
+    with pytest.raises(ValueError, match="line 2: the value of 'action' is missing"):
+        read_log(write(tmp_path / "log.csv", HEAD, "t,1,,0,1"), Roles())
+
+
+def chain() -> pd.DataFrame:
+    """Two episodes of two tasks, of which the first one ends and the second one is cut off."""
+    rows = [("x", 1, i, f"s{i}", "go", 1.0 + i) for i in range(3)] + [("y", 1, i, f"s{i}", "go", 2.0) for i in range(4)]
+    return pd.DataFrame(rows, columns=["task", "visit", "t", "state", "action", "reward"])
+
+
+def test_next_states_are_those_of_the_next_rows():
+    frame = chain().assign(done=[0, 0, 1, 0, 0, 0, 0])
+    log = read_log(frame.sample(frac=1.0, random_state=1), Roles(episode="visit", time="t", terminated="done"))
+    assert log.states == ("s0", "s1", "s2", "s3", END)
+    task, state, _, following = log.places
+    found = sorted(zip(task.tolist(), state.tolist(), following.tolist(), strict=True))
+    assert found == [(0, 0, 1), (0, 1, 2), (0, 2, 4), (1, 0, 1), (1, 1, 2), (1, 2, 3)]
+    assert any("1 last rows of episodes have no next state, and are left out (row" in line for line in log.audit)
+
+
+def test_a_next_state_may_be_missing_where_the_episode_ended(tmp_path: Path):
+    frame = pd.DataFrame({"task": "t", "state": ["a", "b"] * 5, "action": "go", "reward": 1.0, "done": [0, 1] * 5})
+    frame["next_state"] = ["b", None] * 5
+    frame.to_csv(tmp_path / "log.csv", index=False)
+    for given in (frame, tmp_path / "log.csv"):
+        log = read_log(given, Roles(terminated="done"), accept=["repeats"])
+        assert log.states == ("a", "b", END)
+        assert log.counts.ravel().nonzero()[0].size == 2
+    with pytest.raises(ValueError, match="row 1: the value of 'next_state' is missing; --terminated COLUMN says"):
+        read_log(frame, Roles())
+    cut = read_log(frame.assign(visit=np.arange(10) // 2), Roles(episode="visit"))
+    assert cut.states == ("a", "b")
+    assert len(cut.cell) == 5
+
+
+def test_a_state_of_the_name_of_the_end_goes_on():
+    def value(end: str) -> dict[object, float]:
+        states, following = ["start", "mid", end, "mid"] * 30, ["mid", end, "mid", "mid"] * 30
+        frame = pd.DataFrame({"task": "t", "state": states, "action": ["go", "go", "back", "stop"] * 30})
+        frame = frame.assign(reward=[0.0, 0.0, 0.0, 1.0] * 30, next_state=following, done=[0, 0, 0, 1] * 30)
+        log = read_log(frame, Roles(terminated="done"))
+        return dict(zip(log.states, log.model(log.new_task()).plan([0.9]).values[0], strict=True))
+
+    assert value("end")["mid"] == pytest.approx(value("other")["mid"])
+    assert value("end")["mid"] == pytest.approx(1.0, abs=0.01)  # stop, which pays 1
+
+
+def test_without_a_column_of_tasks_all_rows_are_of_one():
+    log = read_log(chain().drop(columns="task").assign(next_state="s0"), Roles(), accept=["chain", "breaks"])
+    assert log.tasks == ("all",)
+    assert "there is no column 'task', and all rows are of one task" in log.audit
+
+
+def test_several_columns_are_one_name():
+    frame = chain().assign(next_state=chain()["state"].shift(-1), age=[7] * 3 + [8] * 4, next_age=[7, 7, 8, 8, 8, 8, 9])
+    roles = Roles(state=["state", "age"], next_state=["next_state", "next_age"], action=["action", "visit"])
+    log = read_log(frame.dropna(), roles)
+    assert log.states[:2] == (("s0", 7), ("s0", 8))
+    assert log.actions == (("go", 1),)
+    assert str(log.states[0]) == "s0, 7"
+    with pytest.raises(
+        ValueError, match="row 0: the value of 'age' changes within an episode: name its next values too"
+    ):
+        read_log(frame.assign(age=range(7)).dropna(), Roles(state=["state", "age"], episode="visit"))
+
+
+def frame_of(**columns: Any) -> pd.DataFrame:
+    return pd.DataFrame({"task": 0, "state": [0, 1], "action": 0, "reward": 1.0, "next_state": [1, 0]}).assign(
+        **columns
+    )
+
+
+BAD: dict[str, tuple[Callable[[Path], Any], str]] = {
+    "a field too many": (
+        lambda path: pomrl_logs.from_log(write(path / "log.csv", HEAD, LINES[0], LINES[1] + ",9")),
+        r"log\.csv: line 3 has 6 fields, and the header has 5",
+    ),
+    "a field too many in all rows": (
+        lambda path: pomrl_logs.from_log(write(path / "log.csv", HEAD, "t,0,a,1,1,9", "t,1,b,5,0,9")),
+        "line 2 has 6 fields",
+    ),
+    "a field too few after a comment": (
+        lambda path: pomrl_logs.from_log(write(path / "log.csv", "# c", HEAD, "# d", LINES[0], "t,1")),
+        "line 5 has 2 fields",
+    ),
+    "a header alone": (lambda path: pomrl_logs.from_log(write(path / "log.csv", HEAD)), "there are no transitions"),
+    "an empty file": (lambda path: pomrl_logs.from_log(write(path / "log.csv", "")), "it has no header"),
+    "another format": (lambda path: pomrl_logs.from_log(path / "log.xlsx"), r"a log must end in .*, got \.xlsx"),
+    "two columns of a name": (
+        lambda path: pomrl_logs.from_log(write(path / "log.csv", "state," + HEAD, *("1," + line for line in LINES))),
+        "there are 2 columns 'state'",
+    ),
+    "a name that is nearly right": (
+        lambda _: pomrl_logs.from_log(frame_of(), state="Stat"),
+        "there are 0 columns 'Stat'; the nearest is 'state'; all: 'task', 'state', 'action', 'reward', 'next_state'",
+    ),
+    "no next states": (
+        lambda _: pomrl_logs.from_log(frame_of().drop(columns="next_state")),
+        "there are 0 columns 'next_state'; .*; without next states, name the order of rows: --episode COLUMN --time",
+    ),
+    "two rows at a time": (
+        lambda _: pomrl_logs.from_log(frame_of(t=1), time="t"),
+        "the value of 't' is that of another row of its task; --episode names what has one row at a time",
+    ),
+    "a time that is none": (
+        lambda _: pomrl_logs.from_log(frame_of(t="early"), time="t"),
+        "'t' is neither a number nor a",
+    ),
+    "an end that is no state": (
+        lambda _: pomrl_logs.from_log(frame_of(), ends=[7]),
+        "ends must be states, 0, 1, got 7",
+    ),
+    "an end that is left": (
+        lambda _: pomrl_logs.from_log(frame_of(), ends=[1]),
+        "row 1: 1 is no end, because it is left",
+    ),
+    "bins of another column": (lambda _: pomrl_logs.from_log(frame_of(), bins={"age": 3}), "bins must name columns of"),
+    "bins of texts": (
+        lambda _: pomrl_logs.from_log(frame_of(state="a"), bins={"state": 3}),
+        "'state' must be a number, because --bins names it",
+    ),
+    "a reward with a word": (lambda _: pomrl_logs.from_log(frame_of(reward="low")), "row 0: .* is no finite number"),
+    "files that differ": (
+        lambda _: pomrl_logs.from_log([frame_of(), frame_of(more=1)]),
+        "its columns differ from those of the log in 'more'",
+    ),
+    "no table": (lambda _: pomrl_logs.from_log([]), "a log must have a table, got none"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_what_is_wrong_is_named_in_one_line(case: str, tmp_path: Path):
+    call, line = BAD[case]
+    with pytest.raises(ValueError, match=line) as raised:
+        call(tmp_path)
+    assert "\n" not in str(raised.value)
+
+
+def test_each_convention_is_shown_on_the_page():
+    page = (ROOT / "docs" / "models_and_logs.md").read_text()
+    for given, reading in CONVENTIONS.items():
+        assert f"| {given} | {reading} |" in page
+
+
+def test_columns_may_be_read_in_any_order_of_rows(tmp_path: Path):
+    first = read_log(write(tmp_path / "a.csv", HEAD, *LINES), Roles())
+    second = read_log(write(tmp_path / "b.csv", HEAD, *reversed(LINES)), Roles())
+    assert isinstance(first, Log)
+    assert (first.counts == second.counts).all()

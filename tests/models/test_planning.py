@@ -1,0 +1,176 @@
+"""Planning with models of one's own, dense or sparse, from arrays, tables and files; what is wrong is named."""
+
+import subprocess
+import sys
+import tracemalloc
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import sparse
+from tests.support.sample_models import sparse_queue
+
+import pomrl
+from pomrl.models.planning import END
+from pomrl.science.mdp import optimal_value, planning_loss, policy_value
+from pomrl_logs import sparse_models
+from pomrl_studies.beyond.families.queue import Queue
+
+GAMMAS = [0.5, 0.9, 0.99]
+FLIP = np.array([[[1.0, 0.0], [0.0, 1.0]], [[0.0, 1.0], [0.0, 1.0]]])  # state 0: stay, or leave for ever
+S, A = 200, 3
+
+
+def dense(S: int = 6, A: int = 2, M: int = 3) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    return rng.dirichlet(np.full(S, 0.4), (M, S, A)), rng.random((M, S, A))
+
+
+def drawn() -> tuple[sparse.csr_array, np.ndarray]:
+    """Return the pairs of a large model with 4 successors each, and rewards R(s, a)."""
+    rng = np.random.default_rng(0)
+    following = np.stack([rng.choice(S, 4, replace=False) for _ in range(S * A)])
+    rows = sparse.csr_array((rng.dirichlet(np.ones(4), S * A).ravel(), following.ravel(), 4 * np.arange(S * A + 1)))
+    rows.resize((S * A, S))
+    return rows, rng.random((S, A))
+
+
+def test_a_plan_has_optimal_policies_and_their_values_in_ascending_order():
+    P, R = dense()
+    plan = pomrl.plan(P.tolist(), R.tolist(), GAMMAS)
+    for g, gamma in enumerate(GAMMAS):
+        np.testing.assert_allclose(plan.values[:, g], optimal_value(P, R, gamma), rtol=1e-12)
+        np.testing.assert_allclose(policy_value(P, R, plan.policies[:, g], gamma), plan.values[:, g], rtol=1e-12)
+    table = plan.table()
+    assert list(table.columns) == ["model", "gamma", "state", "action", "value"]
+    row = table.query("model == 2 and gamma == 0.9 and state == 4")
+    assert (row["value"].item(), row["action"].item()) == (plan.values[2, 1, 4], plan.policies[2, 1, 4])
+
+
+@pytest.mark.parametrize("as_sparse", [False, True])
+def test_the_policy_changes_where_waiting_begins_to_pay(as_sparse: bool, monkeypatch: pytest.MonkeyPatch):
+    # Staying pays 1 in each step; leaving pays 3 once: staying is better where 1 / (1 - gamma) > 3.
+    monkeypatch.setattr(sparse_models, "is_small", lambda _: not as_sparse)
+    R = np.array([[1.0, 3.0], [0.0, 0.0]])
+    plan = pomrl.plan(sparse.csr_array(FLIP.reshape(-1, 2)), R, [0.5, 0.6, 0.7, 0.8])
+    assert plan.changes.to_dict("list") == {"model": [0], "below": [0.6], "above": [0.7], "states": [1]}
+    assert plan.policies[:, 0].tolist() == [1, 1, 0, 0]
+    assert pomrl.plan(
+        FLIP, np.ones(2), GAMMAS, axes="sas"
+    ).changes.empty  # where all actions are as good, no policy is better
+
+
+def test_rewards_have_all_forms():
+    P, _ = dense()
+    of_states, of_transitions = np.arange(6.0), np.arange(72.0).reshape(6, 2, 6)
+    wanted = pomrl.plan(P[0], np.repeat(of_states[:, None], 2, 1), GAMMAS).values
+    for given in (of_states, np.broadcast_to(of_states[:, None, None], P[0].shape)):
+        np.testing.assert_allclose(pomrl.plan(P[0], given, GAMMAS).values, wanted)
+    shared = pomrl.plan(P, of_transitions, GAMMAS).values
+    np.testing.assert_array_equal(shared, pomrl.plan(P, np.broadcast_to(of_transitions, P.shape), GAMMAS).values)
+    np.testing.assert_allclose(shared, pomrl.plan(P, (P * of_transitions).sum(-1), GAMMAS).values)
+
+
+def test_gymnasiums_table_ends_where_episodes_do():
+    table = {
+        0: {0: [(0.5, 0, 0.0, False), (0.5, 1, 1.0, True)], 1: [(1.0, 0, 0.1, False)]},
+        1: {0: [(1.0, 0, 9.0, False)], 1: [(1.0, 1, 0.0, False)]},
+    }
+    plan = pomrl.plan(table, None, [0.5])
+    start = 0.5 / (1 - 0.25)  # state 1 goes on by itself: it pays 9 and leads to the start
+    np.testing.assert_allclose(plan.values, [[start, 9.0 + 0.5 * start, 0.0]])
+    assert pomrl.from_gymnasium(table, states=["start", "end"]).states == ("start", "end", END)
+    table[1] = {0: [(1.0, 1, 0.0, True)], 1: [(1.0, 1, 0.0, False)]}  # it stays and pays nothing: no state is added
+    assert pomrl.from_gymnasium(table).states == (0, 1)
+
+
+def test_environments_of_gymnasium_are_planned():
+    gymnasium = pytest.importorskip("gymnasium")
+    lake = pomrl.from_gymnasium(gymnasium.make("FrozenLake-v1", is_slippery=False))
+    assert lake.plan([0.9]).values[0, 0] == pytest.approx(0.9**5)
+
+
+def test_planning_loads_no_libraries_for_tables_figures_or_configurations():
+    code = "import sys, pomrl; pomrl.plan([[[1.0]]], [[1.0]], [0.5]); print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert not {"hydra", "omegaconf", "matplotlib", "pandas", "scipy.stats"} & set(loaded)
+
+
+def test_a_large_sparse_model_is_planned_and_judged_as_the_dense_one():
+    rows, R = drawn()
+    as_array = pomrl.from_arrays(rows.toarray().reshape(S, A, S), R)
+    model = pomrl.from_arrays([rows[a::A] for a in range(A)], R)
+    assert sparse.issparse(model.P)
+    found, wanted = model.plan(GAMMAS), as_array.plan(GAMMAS)
+    np.testing.assert_array_equal(found.policies, wanted.policies)
+    np.testing.assert_allclose(found.values, wanted.values, rtol=1e-11)
+    for norm in ("max", "mean"):
+        losses = planning_loss(as_array.P[None], R[None], wanted.policies[None], 0.99, norm=norm)[0]
+        assert losses[0] > 0.0 == losses[2]
+        for form in (model, as_array):
+            np.testing.assert_allclose(form.planning_loss(found.policies, 0.99, norm), losses, atol=1e-10)
+
+
+def test_nothing_of_twenty_thousand_states_is_ever_dense():
+    """A dense array of it would take 10 GB; everything together takes less than a hundredth of that."""
+    tracemalloc.start()
+    rows, R = sparse_queue(20_001)
+    model = pomrl.from_arrays(rows, R)
+    loss = model.planning_loss(model.plan([0.5, 0.9]).policies, 0.9)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 96e6
+    assert loss[0] > 0.0 == loss[1]
+    with pytest.raises(ValueError, match="Queue with 200001 states: the transition probabilities take"):
+        Queue(centre=0.4, spread=0.1, room=200_000).candidate_models()
+
+
+def with_entry(P: np.ndarray, index: tuple[int, ...], value: float) -> np.ndarray:
+    P[index] = value
+    return P
+
+
+def changed(pair: int, *values: float) -> sparse.csr_array:
+    """Return the large model with these probabilities of the first successors of a pair."""
+    rows = drawn()[0]
+    rows.data[rows.indptr[pair] :][: len(values)] = values
+    return rows
+
+
+ROWS, R = drawn()
+EACH: list[Any] = [ROWS[a::A] for a in range(A)]
+BAD: dict[str, tuple[Callable[[], Any], str]] = {
+    "a row of one of several models": (
+        lambda: pomrl.plan(with_entry(dense()[0], (1, 2, 1, 0), 2), dense()[1], [0.5]),
+        r"the row P\[1, 2, 1\]",
+    ),
+    "an array without rewards": (lambda: pomrl.plan(FLIP, None, [0.5]), "need rewards R"),
+    "sparse and dense": (lambda: pomrl.plan([ROWS[:S], np.eye(S)], R, [0.5]), r"P\[1\] must be a sparse"),
+    "actions before states": (
+        lambda: pomrl.plan(dense()[0][0].swapaxes(0, 1), np.zeros(6), [0.5]),
+        r"P must be \[..., S, A, S\], states before actions, got \[2, 6, 6\]; axes='ass'",
+    ),
+    "a name too many": (
+        lambda: pomrl.from_arrays(FLIP, np.zeros(2), actions="aba", axes="sas"),
+        "actions must have 2 different names",
+    ),
+    "a discount factor below 0": (
+        lambda: pomrl.plan(FLIP, np.zeros(2), [0.5, -1.0], axes="sas"),
+        r"gamma\[1\] = -1\.0",
+    ),
+    "no discount factors": (lambda: pomrl.plan(FLIP, np.zeros(2), [], axes="sas"), "gammas must be"),
+    "no table": (lambda: pomrl.from_gymnasium(object()), "object has no table of transitions P"),
+    "models that do not fit": (lambda: pomrl.plan(dense()[0], np.zeros((2, 6, 2)), [0.5]), "the same models"),
+    "a sparse row that sums to more": (lambda: pomrl.plan(changed(16, 1.5), R, GAMMAS), r"P\[5, 1\] is no distr"),
+    "an action of another size": (lambda: pomrl.plan([EACH[0], ROWS], R, GAMMAS), r"P\[1\] must be a sparse"),
+    "rewards of another shape": (lambda: pomrl.plan(ROWS, R[:-1], GAMMAS), r"R must be \[S\] or \[S, A\] = \[200"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_what_is_wrong_is_named_in_one_line(case: str):
+    call, said = BAD[case]
+    with pytest.raises(ValueError, match=said) as raised:
+        call()
+    assert "\n" not in str(raised.value)
