@@ -3,16 +3,20 @@
 python -m docs.build.configuration        in the folder of the checkout: writes docs/configuration.md anew
 """
 
+import ast
+import inspect
 import string
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, cast
 
-from docs.build.generated import package
 from pydantic import TypeAdapter
 
 from pomrl.checks import DataPath
 from pomrl.configuration.composed import GROUPS
+from pomrl.configuration.importing import is_ours
 from pomrl.configuration.parsing import PROBLEM_KEYS, REQUEST_KEYS, Experiment, Request
 from pomrl.configuration.sources import PUBLISHED, Sources
 from pomrl.configuration.sweeps import experiment
@@ -88,10 +92,22 @@ def _rows(cls: type, objects: Mapping[str, Any], keys: Iterable[str]) -> list[tu
 
 def _meanings(cls: type) -> dict[str, str]:
     """Return what the docstrings below the keys of a class and of its bases say, without capital and full stop."""
-    name, _, inside = f"{cls.__module__}.{cls.__qualname__}".partition(".")
-    members = package(name)[inside].all_members
-    texts = {key: " ".join(member.docstring.value.split()) for key, member in members.items() if member.docstring}
-    return {key: _in_a_cell(text.removesuffix(".")) for key, text in texts.items()}
+    texts = {key: text for base in reversed(cls.__mro__) for key, text in _docstrings_of_fields(base).items()}
+    return {key: _in_a_cell(" ".join(text.split()).removesuffix(".")) for key, text in texts.items()}
+
+
+def _docstrings_of_fields(cls: type) -> dict[str, str]:
+    """Return the docstrings below the fields that the source of a class of ours or of a study has."""
+    if not is_ours(cls.__module__):
+        return {}
+    (definition,) = ast.parse(textwrap.dedent(inspect.getsource(cls))).body
+    body = cast(ast.ClassDef, definition).body
+    pairs = [(field, below) for field, below in pairwise(body) if isinstance(field, ast.AnnAssign)]
+    return {
+        ast.unparse(field.target): str(below.value.value)
+        for field, below in pairs
+        if isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant)
+    }
 
 
 def _in_a_cell(text: str) -> str:

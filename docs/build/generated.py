@@ -68,9 +68,9 @@ def reference(face: str) -> str:
 
 
 @cache
-def package(name: str = "pomrl") -> griffe.Module:
-    """Return what the source of a package says, without importing it."""
-    return griffe.load(name, search_paths=[SOURCE])
+def package() -> griffe.Module:
+    """Return what the source of the package says, without importing it."""
+    return griffe.load("pomrl", search_paths=[SOURCE])
 
 
 def gallery() -> str:
