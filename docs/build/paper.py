@@ -131,7 +131,7 @@ def claim_table(places: Sequence[dict[str, str]], figures: Sequence[Figure], jud
             marker for place in places if claim.id in split(place["claims"]) for marker in split(place["one_file"])
         ]
         markers += [marker for figure in figures if figure.name in claim.figures for marker in markers_of(figure)]
-        path, names = split_name(f"{claim.check.__module__}.{claim.check.__name__}".removeprefix("pomrl."))
+        path, names = split_name(f"{claim.check.__module__}.{claim.check.__name__}")
         rows.append(
             [
                 f'<a id="{anchor(claim.id)}"></a>{statements[claim.id]}',
@@ -210,7 +210,7 @@ def markers_of(figure: Figure) -> list[str]:
 
 def name_of(figure: Figure) -> str:
     """Return the dotted name of the function that draws a figure, or of its panels."""
-    module = figure.module.removeprefix("pomrl.")
+    module = figure.module
     path, _ = split_name(f"{module}.FIGURE")
     is_function = any(figure.name in defined_names(node) for node in parse_file(path).body)
     return f"{module}.{figure.name if is_function else 'FIGURE'}"
@@ -247,10 +247,10 @@ def split_name(name: str) -> tuple[Path, list[str]]:
     """
     parts = name.split(".")
     for length in range(len(parts) - 1, 0, -1):
-        path = ROOT.joinpath("src", "pomrl", *parts[:length]).with_suffix(".py")
+        path = ROOT.joinpath("src", *parts[:length]).with_suffix(".py")
         if path.is_file():
             return path, parts[length:]
-    raise LookupError(f"pomrl.{name} must be defined in a module")
+    raise LookupError(f"{name} must be defined in a module")
 
 
 def line_of(path: Path, names: Sequence[str], content: str) -> int:

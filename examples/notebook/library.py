@@ -10,7 +10,6 @@ the paper's study. The exit status is 1 if the two disagree.
 """
 
 import sys
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -19,7 +18,7 @@ from scipy.stats import ks_2samp
 
 import pomrl
 
-PATH = Path("src/pomrl_studies/pomrl2023") / "pages" / "notebook_loss.csv"
+PATH = stored.STUDY / "pages" / "notebook_loss.csv"
 
 NAMES = {
     "without_meta": "without",

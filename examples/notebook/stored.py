@@ -19,6 +19,9 @@ from examples.notebook.losses import losses_of_runs
 
 FOLDER = Path(__file__).parent
 
+STUDY = FOLDER.parents[1] / "src" / "pomrl_studies" / "pomrl2023"
+"""The folder of the paper's study."""
+
 CONCENTRATIONS = (1.5, 1.5 / 2, 1.5 / 4)
 """The factors c of the notebook's Dirichlet parameters, from the most similar tasks to the least similar ones."""
 
@@ -42,7 +45,7 @@ def read(name: str | Path) -> pd.DataFrame:
 
 def digitised() -> pd.DataFrame:
     """Return the points of the curves of the notebook's figures; a value is missing where it could not be read off."""
-    return read(Path("src/pomrl_studies/pomrl2023") / "digitised.csv")
+    return read(STUDY / "digitised.csv")
 
 
 def per_run() -> pd.DataFrame:

@@ -93,9 +93,9 @@ def test_every_link_leads_to_a_line_that_is_there() -> None:
 @pytest.mark.parametrize(
     ("build", "address"),
     [
-        (paper.code_link, "science.algorithm.nothing"),
-        (paper.code_link, "science.nothing.pomrl"),
-        (paper.code_link, "science.algorithm.pomrl: nothing"),
+        (paper.code_link, "pomrl.science.algorithm.nothing"),
+        (paper.code_link, "pomrl.science.nothing.pomrl"),
+        (paper.code_link, "pomrl.science.algorithm.pomrl: nothing"),
         (paper.one_file_link, "learn: no such line"),
         (paper.section_link, "errata.md#E99"),
     ],

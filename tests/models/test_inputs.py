@@ -10,10 +10,10 @@ from scipy import sparse
 from tests.support.settings import ROOT
 
 import pomrl
+from pomrl.models import sparse_models
 from pomrl.models.inputs import CONVENTIONS
 from pomrl.science.model_axes import ReadingWarning, check_axes
 from pomrl.science.tasks.table import Table
-from pomrl_logs import sparse_models
 
 ACTIONS_FIRST = np.array([[[0.5, 0.5], [0.8, 0.2]], [[0.0, 1.0], [0.1, 0.9]]])
 """P[a, s, s'] of pymdptoolbox's small example; its rewards are R[s, a]."""

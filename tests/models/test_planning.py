@@ -12,9 +12,9 @@ from scipy import sparse
 from tests.support.sample_models import sparse_queue
 
 import pomrl
+from pomrl.models import sparse_models
 from pomrl.models.planning import END
 from pomrl.science.mdp import optimal_value, planning_loss, policy_value
-from pomrl_logs import sparse_models
 from pomrl_studies.beyond.families.queue import Queue
 
 GAMMAS = [0.5, 0.9, 0.99]

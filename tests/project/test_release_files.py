@@ -1,12 +1,9 @@
 """What describes a release says the same in all files, and has the form that its readers ask for."""
 
-import json
 import re
 import subprocess
 import sys
 import tomllib
-from collections.abc import Sequence
-from typing import Any
 
 import pytest
 import yaml
@@ -14,26 +11,11 @@ from tests.support.settings import ROOT
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 CITATION = yaml.safe_load((ROOT / "CITATION.cff").read_text())
-CODEMETA = json.loads((ROOT / "codemeta.json").read_text())
-ZENODO = json.loads((ROOT / ".zenodo.json").read_text())
 
 
-@pytest.mark.parametrize(
-    "alike",
-    [
-        (PROJECT["version"], CITATION["version"], CODEMETA["version"], ZENODO["version"]),
-        (PROJECT["license"], CITATION["license"], CODEMETA["license"].rpartition("/")[2], ZENODO["license"]),
-        (str(CITATION["date-released"]), CODEMETA["datePublished"], ZENODO["publication_date"]),
-        (CITATION["title"], CODEMETA["name"], ZENODO["title"]),
-        (CODEMETA["description"], ZENODO["description"]),
-        tuple(
-            [author["name"] for author in authors]
-            for authors in (CITATION["authors"], CODEMETA["author"], ZENODO["creators"])
-        ),
-    ],
-)
-def test_all_say_the_same(alike: Sequence[Any]) -> None:
-    assert all(value == alike[0] for value in alike)
+def test_the_citation_says_what_the_package_says() -> None:
+    assert (CITATION["version"], CITATION["license"]) == (PROJECT["version"], PROJECT["license"])
+    assert [author["name"] for author in CITATION["authors"]] == [author["name"] for author in PROJECT["authors"]]
 
 
 def test_the_changes_name_the_release() -> None:

@@ -32,6 +32,7 @@ from pomrl.configuration.sources import (
     shipped_folders,
     shipped_packages,
     sweep_names,
+    sweep_option,
 )
 from pomrl.configuration.sweeps import Setting, names, sweep
 from pomrl.configuration.variants import DEFAULT, Family, Variant, of_keys
@@ -114,6 +115,7 @@ class Study:
         Raises:
             ConfigError: The study has no such sweep, and the name is not that of another study's, STUDY/NAME.
         """
+        name = sweep_option(name)
         if name in self.sweeps:
             return name if self.is_shipped and self.name == PAPER else f"{self.name}/{name}"
         if "/" not in name:
