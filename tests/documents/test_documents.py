@@ -68,7 +68,7 @@ WRITTEN = [
     *(
         path.relative_to(ROOT).as_posix()
         for path in (ROOT / "src").rglob("*.*")
-        if path.suffix in (".py", ".yaml", ".js")
+        if path.suffix in (".py", ".yaml", ".js", ".csv")
     ),
     *(path.relative_to(ROOT).as_posix() for path in (ROOT / "conf").rglob("*.yaml")),
 ]
