@@ -66,6 +66,10 @@ class TestDocument:
             DOCUMENT.write_text(found)
         assert DOCUMENT.read_text() == found
 
+    def test_it_shows_the_differences_that_change_the_loss_by_a_tenth(self) -> None:
+        losses = pd.read_csv(VALUES["effects"]).query("number == @LOSS")
+        assert {*notebook.EFFECTS} == {*losses.loc[losses["estimate"].abs() >= 0.1, "difference"]}
+
     def test_every_difference_with_a_key_is_measured_where_it_has_a_meaning(self) -> None:
         measured = pd.read_csv(VALUES["effects"]).groupby("place")["difference"].unique()
         names = {choice.name for choice in choices()} - {"zeros"}  # five zeros in both at S = 10
