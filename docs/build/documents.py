@@ -66,8 +66,9 @@ def publish(study: Study, judged: Judgements) -> list[Path]:
     for path in tables[1:]:
         values = DerivedFiles((study.outputs / path.name).with_suffix(".json"))
         contents |= {path: values.content(path.name)} if values.is_made else {}
-    made = pages.read_documents(study).items()
-    contents |= {study.folder / "pages" / f"{name}.md": text.encode() for name, text in made}
+    made = pages.read_documents(study)
+    made.pop(reproduce.CLAIMS, None)  # which the site makes from the table
+    contents |= {study.folder / "pages" / f"{name}.md": text.encode() for name, text in made.items()}
     for path, content in contents.items():
         files.write(path, content)
     for source in sources():

@@ -21,18 +21,20 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 from mkdocs.utils import get_relative_url
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))  # as for python -m mkdocs; the program mkdocs does not add this folder
 
-from docs.build import code, paper  # noqa: E402 (found by the line above)
+from docs.build import code, paper, tables  # noqa: E402 (found by the line above)
 from docs.build.generated import PAGES, SOURCE  # noqa: E402
 
-OF_PAPER = ("ledger.yaml", "variants.py", "digitised.csv", "pages/notebook_loss.csv")
+TABLES = tuple(f"src/pomrl_studies/*/{name}" for name in ("claims.csv", "ledger.yaml", "pages/*.csv"))
+"""The tables of studies, which the site shows as pages."""
 
 SOURCES = (
     *("*.md", "CITATION.cff", "docs/*.md", "outputs/readme/*.png", "docs/build/*.js", "docs/build/*.css"),
     *("src/pomrl_studies/*/pages/*.md", "src/pomrl_studies/*/study.yaml"),
-    *(f"src/pomrl_studies/pomrl2023/{name}" for name in OF_PAPER),
+    *TABLES,
+    *(f"src/pomrl_studies/pomrl2023/{name}" for name in ("variants.py", "digitised.csv")),
     *(
         "examples/tutorial.ipynb",
         "examples/patience/study.yaml",
@@ -42,10 +44,14 @@ SOURCES = (
 )
 """Every file of the repository that is a page, or that a page shows or links to."""
 
+KINDS = {"*.py": code.CodeFile, **dict.fromkeys(TABLES, tables.TableFile)}
+"""The pages that the site makes of other files than documents, by the patterns of their paths."""
+
 ADDRESSES = {
     r"README\.md": "index.html",
     r"docs/(.+)\.md": r"\1.html",
-    r"src/pomrl_studies/(\w+)/pages/(.+)\.md": r"studies/\1/\2.html",
+    r"src/pomrl_studies/(\w+)/pages/(.+)\.(?:md|csv)": r"studies/\1/\2.html",
+    r"src/pomrl_studies/(\w+)/(claims|ledger)\.(?:csv|yaml)": r"studies/\1/\2.html",
     r"(.+)\.md": r"\1.html",
     r"(?:src/)?(.+)\.py": r"code/\1.html",
 }
@@ -78,9 +84,9 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def file_of(path: str, config: MkDocsConfig) -> File:
-    """Return a file of the repository: a page of its lines if it is code, and else as it is."""
-    cls, where = (code.CodeFile if path.endswith(".py") else File), address(path)
-    return cls(path, str(ROOT), config.site_dir, use_directory_urls=False, dest_uri=where)
+    """Return a file of the repository: a page if it is code or a table, and else the file as it is."""
+    kind = next((kind for pattern, kind in KINDS.items() if Path(path).match(pattern)), File)
+    return kind(path, str(ROOT), config.site_dir, use_directory_urls=False, dest_uri=address(path))
 
 
 def address(path: str) -> str:

@@ -1,9 +1,11 @@
 """The family of readings: what each variant changes, and verdicts over a family."""
 
+import re
 from collections.abc import Mapping
 from functools import cache
 
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib.colors import to_rgba
 
@@ -20,11 +22,13 @@ from pomrl.judging.verdict import LOOKS, Comparison, Verdict
 from pomrl.store import signature
 from pomrl_studies.pomrl2023 import readings_figure
 from pomrl_studies.pomrl2023.choices import combine
+from pomrl_studies.pomrl2023.pages import readings as pages_readings
 from pomrl_studies.pomrl2023.variants import READINGS
 
 pytestmark = pytest.mark.slow
 
 PAPER = find("pomrl2023")
+PAGES = PAPER.folder / "pages"
 READINGS_OF = PAPER.family("readings")
 SWEEPS = ("task_similarity", "gamma_schedules", "states_20", "initial_similarity")
 
@@ -46,6 +50,40 @@ OF_PRINTED = ("std", "exclusive", "population", "algorithm", "as_printed")
 
 def signatures(sweep_name: str, variant: Variant | None = None, *further: str) -> list[str]:
     return [signature(setting.experiment) for setting in sweep(PUBLISHED, sweep_name, variant, further=further)]
+
+
+class TestDocument:
+    """The page on readings, and the tables beside it."""
+
+    def test_the_table_of_ambiguities_has_every_choice_with_its_setting(self) -> None:
+        rows = pd.read_csv(PAGES / "ambiguities.csv", dtype=str).dropna(subset="choice")
+        found = [(row["choice"], row["number"], (row["setting"],)) for _, row in rows.iterrows()]
+        assert found == [(choice.name, choice.of, choice.overrides) for choice in READINGS]
+
+    def test_every_claim_of_a_sweep_is_counted_once_under_every_reading(self) -> None:
+        counts = pd.read_csv(PAGES / "readings_claims.csv").set_index("claim")
+        names = pd.read_csv(PAGES / "readings_counts.csv")["reading"]
+        assert sorted(names) == sorted(variant.name for variant in READINGS_OF.variants)
+        assert set(counts.sum(axis=1)) == {len(names)}
+        table = pages_readings.tables(counts.reset_index(), pd.read_csv(PAGES / "readings_choices.csv"))["claims"]
+        assert sorted(re.findall(r"[AIQ]\d?\.\d+", table)) == sorted(counts.index)
+
+    @pytest.mark.parametrize(
+        ("counts", "group"),
+        [
+            ((29, 0, 0, 0), "hold under all"),
+            ((1, 0, 0, 28), "hold wherever they are decided"),
+            ((0, 28, 1, 0), "do not hold under any"),
+            ((0, 1, 0, 28), "do not hold wherever they are decided"),
+            ((0, 0, 1, 28), "do not hold wherever they are decided"),
+            ((28, 1, 0, 0), "depend on the reading"),
+            ((27, 0, 1, 1), "depend on the reading"),
+        ],
+    )
+    def test_the_group_of_a_claim(self, counts: tuple[int, ...], group: str) -> None:
+        claims = pd.DataFrame([("Q1.1", *counts)], columns=["claim", "hold", "do not", "no difference", "undecided"])
+        choices = pd.read_csv(PAGES / "readings_choices.csv")
+        assert f"| {group} | Q1.1 |" in pages_readings.tables(claims, choices)["claims"]
 
 
 class TestOptions:

@@ -2,14 +2,24 @@
 
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from docs.build import documents
 from tests.support.computed import call
 from tests.support.study_folders import UNDRAWN, write
 
 from pomrl.commands import reproduce
+from pomrl.configuration.study import find, shipped_studies
+from pomrl.report.pages import fill
 
 pytestmark = pytest.mark.slow
+
+TABLES = {
+    ("pomrl", "notebook"): ("notebook_effects", "notebook_ladder"),
+    ("pomrl", "readings"): ("readings_claims", "readings_choices"),
+    ("horizons", "advice"): ("losses",),
+}
+"""The pages with tables that code makes, each with the files of the values that it makes them from."""
 
 PAGE = """\
 import pandas as pd
@@ -26,6 +36,27 @@ FILES = {
     "pages/numbers.csv": "old\n",
     "pages/by_hand.csv": "kept\n",
 }
+
+
+@pytest.mark.parametrize(("study", "name"), TABLES)
+def test_tables_are_those_of_the_values_beside_the_page(study: str, name: str, request: pytest.FixtureRequest) -> None:
+    folder = find(study).folder / "pages"
+    (module,) = (module for module in find(study).modules("pages") if module.__name__.endswith(f".{name}"))
+    values = (pd.read_csv(folder / f"{file}.csv") for file in TABLES[study, name])
+    page = folder / f"{name}.md"
+    found = fill(page.read_text(), module.tables(*values))
+    if request.config.getoption("force_regen"):
+        page.write_text(found)
+    assert page.read_text() == found
+
+
+def test_every_page_that_code_makes_is_compared_with_its_values() -> None:
+    made = {
+        (study.name, module.__name__.rpartition(".")[2])
+        for study in shipped_studies()
+        for module in study.modules("pages")
+    }
+    assert made == {*TABLES}
 
 
 @pytest.fixture

@@ -1,10 +1,13 @@
 """Documents look up verdicts and numbers, and a sentence whose verdict turns stops the build."""
 
+import csv
+import re
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from docs.build import documents
+from docs.build import documents, tables
 from tests.support.judged import FOUND, HOLDS, NOT, judged
 from tests.support.settings import ROOT
 from tests.support.worlds import PAPER
@@ -17,11 +20,13 @@ from pomrl.judging.judgements import Judgements
 from pomrl.judging.published import compare
 from pomrl.judging.verdict import Verdict
 from pomrl.report import lookups, pages
-from pomrl.report.answer import claims_page
 from pomrl.report.lookups import Results, fill
 
 PUBLISHED = [study for study in shipped_studies() if (study.folder / judgements.FILE).is_file()]
 """The studies with a published table of judgements."""
+
+COLUMNS = ("claim", "variant", "compared", "part_runs", "part_verdict")
+"""The columns of a table of judgements whose words the page has as they are."""
 
 
 def results(folder: Path, found: Mapping[str, Mapping[str, Verdict]] = FOUND) -> Results:
@@ -141,11 +146,19 @@ class TestPublished:
             assert (study.folder / "pages" / f"{name}.md").read_text() == text, f"python -m docs.build {study.name}"
 
     @pytest.mark.parametrize("study", PUBLISHED, ids=lambda study: study.name)
-    def test_the_page_of_claims(self, study: Study) -> None:
-        page = (study.folder / "pages" / "claims.md").read_text()
-        assert page == claims_page(study, judgements.read_published(study))
-        every = {claim.id for claim in claims_of(study)}
-        assert every == {id for of_variant in judgements.read_published(study).by_variant.values() for id in of_variant}
+    def test_the_page_of_claims_has_every_comparison_of_the_table(self, study: Study) -> None:
+        with (study.folder / judgements.FILE).open(newline="") as file:
+            rows = list(csv.DictReader(file))
+        assert {row["claim"] for row in rows} == {claim.id for claim in claims_of(study)}
+        page = tables.page(study, study.folder / judgements.FILE)
+        lines = page.partition("\n## All comparisons\n")[2].splitlines()[3:]
+        shown = [line.removeprefix("| ").removesuffix(" |").split(" | ") for line in lines]
+        expected = Counter(tuple(row[name] for name in COLUMNS) for row in rows)
+        assert Counter((*cells[:3], cells[5].replace(",", "") or "0", cells[6]) for cells in shown) == expected
+        rows.sort(key=lambda row: [*study.described.variants].index(row["variant"]))
+        for cells, row in zip(shown, rows, strict=True):
+            assert cells[0] == row["claim"]
+            assert float(re.findall(r"-?[\d.]+", cells[3])[0]) == pytest.approx(float(row["estimate"]), abs=6e-4)
 
     def test_a_claim_whose_estimate_is_broken_on_purpose_changes_readme(self, tmp_path: Path) -> None:
         source = (ROOT / "README.md.in").read_text()

@@ -15,12 +15,14 @@ from playwright.sync_api import Browser, Page
 from tests.support.browser import faults_of_axe, needs_axe, watched
 from tests.support.computed import call
 from tests.support.settings import ROOT
+from tests.support.worlds import PAPER
 
 import pomrl
 from pomrl import bounds, components, study
 from pomrl.commands import docs, main
 from pomrl.configuration.study import shipped_studies
 from pomrl.drawing.figure import figures_of
+from pomrl_studies.pomrl2023.differences import differences
 
 pytestmark = pytest.mark.slow
 
@@ -116,6 +118,19 @@ def test_every_figure_is_in_the_gallery(texts: dict[Path, str], site: Path) -> N
     for shipped in shipped_studies():
         for figure in figures_of(shipped):
             assert f"pomrl figures {shipped.name} {figure.name}" in text
+
+
+def test_a_link_to_a_table_leads_to_its_page(texts: dict[Path, str], site: Path) -> None:
+    of_study = site / "studies" / "pomrl2023"
+    assert 'href="claims.html"' in texts[of_study / "results.html"]
+    assert 'href="ledger.html"' in texts[of_study / "notebook.html"]
+    assert "<h1" in (text := texts[of_study / "claims.html"])
+    assert "All comparisons" in text_of(text)
+    rows = len((PAPER.folder / "pages" / "notebook_effects.csv").read_text().splitlines())
+    assert texts[of_study / "notebook_effects.html"].count("<tr>") == rows
+    assert {difference.name for difference in differences()} <= set(
+        re.findall(r"<td>(\w+)(?: \([^)]*\))?</td>", texts[of_study / "ledger.html"])
+    )
 
 
 def test_formulas_are_formulas(texts: dict[Path, str], site: Path) -> None:

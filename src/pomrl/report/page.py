@@ -88,7 +88,7 @@ class Shown:
         """The pages of the study: identifier, title and content of each, but the one that lists all claims."""
         texts = pages.documents(self.study)
         texts.pop(CLAIMS, None)
-        links = {f"{CLAIMS}.md": "#scorecard"} | {f"{name}.md": f"#{name}" for name in texts}
+        links = {f"{CLAIMS}.csv": "#scorecard"} | {f"{name}.md": f"#{name}" for name in texts}
         links |= {f"{figure.name}.png": f"#{figure.id}" for figure in self.figures}
         return documents(texts, links)
 

@@ -1,4 +1,4 @@
-"""The table of the page `advice.md`: what each method loses in each cell."""
+"""The table of the page `advice.md`: how often each method is best, and what it loses."""
 
 import pandas as pd
 
@@ -7,23 +7,21 @@ from pomrl_studies.horizons.claims import PROBLEMS, SIZES
 
 
 def parts(page: Page) -> dict[str, str]:
-    """Return the table of shares, in per cent with half of their 95 % intervals; the smallest of a row is bold."""
-    cells = dict(list(page.points("advice").groupby(["x", "panel"], sort=False)))
-    methods = cells[0, "a"]["series"]
+    """Return the table of the page; write the share of each method in each cell, in per cent, to the outputs."""
+    points, sizes = page.points("advice"), dict(zip("abc", SIZES, strict=True))
+    places = {"problem": points["x"].map(dict(enumerate(PROBLEMS))), "m": points["panel"].map(sizes)}
+    shares = points.assign(**places).rename(columns={"series": "method", "mean": "share"})
+    shares[["share", "lower", "upper"]] *= 100.0
+    return tables(page.write("losses", shares[["problem", "m", "method", "share", "lower", "upper"]]))
+
+
+def tables(losses: pd.DataFrame) -> dict[str, str]:
+    """Return the table of the page, from the share of each method in each cell; the smallest of a cell is the best."""
+    best = losses["share"] == losses.groupby(["problem", "m"])["share"].transform("min")
+    cells = losses.assign(best=best, better=losses["upper"] < 100.0, worse=losses["lower"] > 100.0)
+    names = ["best", "better", "worse"]
     rows = [
-        [f"`{problem}`", str(m), *_in_words(cells[place, panel])]
-        for place, problem in enumerate(PROBLEMS)
-        for m, panel in zip(SIZES, "abc", strict=True)
+        [str(method), *(str(of_method[name].sum()) for name in names), f"{of_method['share'].median():.3g} %"]
+        for method, of_method in cells.groupby("method", sort=False)
     ]
-    return {"the losses": markdown_table(["problem", "m", *map(str, methods)], rows)}
-
-
-def _in_words(methods: pd.DataFrame) -> list[str]:
-    shares = 100.0 * methods[["mean", "lower", "upper"]].to_numpy()
-    least = shares[:, 0].min()
-    words = [f"{_number(share, 3)} ± {_number((upper - lower) / 2, 2)}" for share, lower, upper in shares]
-    return [f"**{word}**" if share == least else word for word, share in zip(words, shares[:, 0], strict=True)]
-
-
-def _number(value: float, digits: int) -> str:
-    return f"{value:,.0f}" if value >= 100 else f"{value:.{digits}g}"
+    return {"the losses": markdown_table(["method", *names, "median share"], rows)}

@@ -1,91 +1,50 @@
 """The tables of the page on the authors' notebook: what each difference from the paper's text does."""
 
-from collections.abc import Callable, Sequence
 from itertools import product
 
 import pandas as pd
 
 from pomrl.study import Interval, Page, markdown_table
-from pomrl_studies.pomrl2023.differences import Difference, differences
 from pomrl_studies.pomrl2023.ledger import GAIN, GAMMA_STAR, LOSS, effects, ladder
+
+EFFECTS = ("trajectories", "fresh", "v2", "samples", "start_weight", "per_pair", "start_deviation")
+"""The differences whose effects the page shows: those that change the loss by 0.1 or more."""
+
+RUNGS = ("repaired", "trajectories", "v2", "samples", "start_deviation", "lag", "fresh", "grid")
+"""The rungs of the ladder that the page shows."""
 
 
 def parts(page: Page) -> dict[str, str]:
-    """Return the tables of the page; write the effects and the ladder to the outputs."""
+    """Return the tables of the page; write all effects and the whole ladder to the outputs."""
     return tables(page.write("notebook_effects", effects(page)), page.write("notebook_ladder", ladder(page)))
 
 
-def tables(found: pd.DataFrame, checks: pd.DataFrame) -> dict[str, str]:
-    """Return the tables of the page, from the effects and the numbers on the rungs."""
-    with_key = [difference for difference in differences() if difference.choice]
-    without_key = [difference for difference in differences() if not difference.choice]
-    return {
-        "differences with a key": _table(with_key, "key", _keys),
-        "differences without a key": _table(without_key, "why it has no key", lambda difference: difference.why),
-        "effects": _effects(found),
-        "effects on others": _effects_on_others(found),
-        "ladder": _ladder(checks),
-    }
-
-
-def _table(differences: Sequence[Difference], head: str, last: Callable[[Difference], str]) -> str:
-    """Return the table of differences, whose last column has this head."""
-    rows = [
-        [_name(of), of.where, of.text or "says nothing of it", of.notebook, of.kind, last(of)] for of in differences
-    ]
-    return markdown_table(["difference", "section", "the text", "the notebook", "kind", head], rows)
-
-
-def _name(difference: Difference) -> str:
-    return difference.name + (f" ({difference.of})" if difference.of else "")
-
-
-def _keys(difference: Difference) -> str:
-    assert difference.choice is not None
-    return ", ".join(f"`{_short(override)}`" for override in difference.choice.overrides)
-
-
-def _short(override: str) -> str:
-    """Return an override without the values of a long list."""
-    return override if len(override) < 60 else f"{override.partition('=')[0]}=[...]"
+def tables(effects: pd.DataFrame, checks: pd.DataFrame) -> dict[str, str]:
+    """Return the tables of the page, from all effects and the numbers on all rungs."""
+    return {"effects": _effects(effects), "ladder": _ladder(checks)}
 
 
 def _effects(effects: pd.DataFrame) -> str:
     """Return the effects on the numbers of ada-POMRL, with a row for each difference."""
     numbers, places = (LOSS, GAIN, GAMMA_STAR), ("repaired", "computed")
     cells = effects.set_index(["difference", "number", "place"])
-    names = effects.loc[effects["number"] == LOSS, "difference"].unique()
     heads = [f"{number}, as {place}" for number, place in product(numbers, places)]
-    rows = [[name, *(_cell(cells, (name, *key)) for key in product(numbers, places))] for name in names]
+    rows = [[f"`{name}`", *(_cell(cells, (name, *key)) for key in product(numbers, places))] for name in EFFECTS]
     return markdown_table(["difference", *heads], rows)
 
 
-def _effects_on_others(effects: pd.DataFrame) -> str:
-    others = effects[~effects["number"].isin([LOSS, GAIN, GAMMA_STAR])]
-    cells = others.set_index(["difference", "number", "place"])
-    rows = [
-        [name, number, *(_cell(cells, (name, number, place)) for place in ("repaired", "computed"))]
-        for name, number in others[["difference", "number"]].drop_duplicates().itertuples(index=False)
-    ]
-    return markdown_table(["difference", "what changes", "as repaired", "as computed"], rows)
-
-
-def _ladder(checks: pd.DataFrame) -> str:
-    cells = checks.set_index(["rung", "number"])
-    names = list(checks["number"].unique())
-    rows = [
-        [rung, *(f"{cells.loc[(rung, name), 'estimate']:.2f}" for name in names)] for rung in checks["rung"].unique()
-    ]
-    return markdown_table(["rung", *names], rows)
-
-
 def _cell(effects: pd.DataFrame, key: tuple[str, ...]) -> str:
-    """Return an effect with its interval, in bold where that does not contain 0, or a dash where there is none."""
-    if key not in effects.index:
-        return "–"
+    """Return an effect with its interval, in bold where that does not contain 0."""
     row = effects[["estimate", "lower", "upper"]].to_numpy(float)[effects.index.get_loc(key)]
     estimate, lower, upper = row.ravel().tolist()
     if max(abs(lower), abs(upper)) < 0.0005:
         return "0"
     text = Interval(estimate, lower, upper).text(signed=True)
     return f"**{text}**" if lower > 0 or upper < 0 else text
+
+
+def _ladder(checks: pd.DataFrame) -> str:
+    cells = checks.set_index(["rung", "number"])
+    names = list(checks["number"].unique())
+    rows = [[f"`{rung}`", *(f"{cells.loc[(rung, name), 'estimate']:.2f}" for name in names)] for rung in RUNGS]
+    return markdown_table(["rung", *names], rows)

@@ -1,24 +1,32 @@
 """The tables of the page on readings of the paper's text, and a figure of all claims under all of them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
 
 from pomrl.study import Change, Judgement, Page, Verdict, changes, markdown_table, over, rank
 from pomrl_studies.pomrl2023 import readings_figure
 
-WORDS = {
-    Verdict.HOLDS: "holds",
-    Verdict.DOES_NOT_HOLD: "does not",
+COUNTS = {
+    Verdict.HOLDS: "hold",
+    Verdict.DOES_NOT_HOLD: "do not",
     Verdict.NO_DIFFERENCE: "no difference",
     Verdict.UNDECIDED: "undecided",
 }
-"""The verdicts in a word or two."""
+"""The columns that count verdicts."""
 
-COUNTS = ("hold", "do not", "no difference", "undecided")
-"""The heads of the columns that count verdicts."""
+GROUPS = (
+    "hold under all",
+    "hold wherever they are decided",
+    "do not hold under any",
+    "do not hold wherever they are decided",
+    "depend on the reading",
+)
+"""The groups of claims, in their order on the page."""
 
 
 def parts(page: Page) -> dict[str, str]:
-    """Return the tables of the page; those without results are left as they are."""
+    """Write the tables of the readings and their figure, and return the page's tables; none if a reading is missing."""
     judgements, family = page.judgements, page.study.family("readings")
     names = [variant.name for variant in family.variants if judgements.of(variant.name)]
     if len(names) < len(family.variants):
@@ -26,35 +34,67 @@ def parts(page: Page) -> dict[str, str]:
     page.save("readings", readings_figure.draw(judgements, names), readings_figure.__doc__ or "")
     single = [variant.name for variant in family.variants if variant.is_single]
     counts, shown = over(judgements, names), readings_figure.in_all(judgements, names)
+    page.write("readings_counts", _counts({name: judgements.of(name) for name in rank(judgements, names)}))
+    claims = [{"claim": id} | {COUNTS[verdict]: of[verdict] for verdict in COUNTS} for id, of in counts.items()]
+    of_claims = pd.DataFrame([row for row in claims if row["claim"] in shown])
+    changed = changes(judgements, page.study.unchanged, single)
+    of_choices = pd.DataFrame([_row(change) for change in sorted(changed, key=lambda change: change.after.variant)])
+    return tables(page.write("readings_claims", of_claims), page.write("readings_choices", of_choices))
+
+
+def tables(claims: pd.DataFrame, choices: pd.DataFrame) -> dict[str, str]:
+    """Return the tables of the page, from the verdicts of each claim and those that a single choice changes."""
+    return {"claims": _groups(claims), "opposites": _opposites(choices)}
+
+
+def _counts(readings: Mapping[str, Mapping[str, Judgement]]) -> pd.DataFrame:
+    """Return how many claims have each verdict, a row for each reading."""
+    rows = [
+        {"reading": name} | {COUNTS[verdict]: _number(verdict, judged) for verdict in COUNTS}
+        for name, judged in readings.items()
+    ]
+    return pd.DataFrame(rows)
+
+
+def _number(verdict: Verdict, judged: Mapping[str, Judgement]) -> int:
+    return sum(judgement.verdict is verdict for judgement in judged.values())
+
+
+def _row(change: Change) -> dict[str, str | int]:
+    """Return a verdict that a single choice changes, with the comparison that decides under that choice."""
+    decisive = change.after.decisive
     return {
-        "readings": markdown_table(
-            ["reading", *COUNTS], [[f"`{name}`", *_counts(judgements.of(name))] for name in rank(judgements, names)]
-        ),
-        "choices": _of_choices(changes(judgements, page.study.unchanged, single)),
-        "claims under readings": markdown_table(
-            ["claim", *COUNTS],
-            [[id, *(str(of[verdict]) for verdict in WORDS)] for id, of in counts.items() if id in shown],
-        ),
+        "choice": change.after.variant,
+        "claim": change.id,
+        "by default": str(change.before.verdict),
+        "under the choice": str(change.after.verdict),
+        "comparison": decisive.compared,
+        "estimate": decisive.found,
+        "runs": change.after.runs,
     }
 
 
-def _counts(judgements: Mapping[str, Judgement]) -> list[str]:
-    return [str(sum(judgement.verdict is verdict for judgement in judgements.values())) for verdict in WORDS]
+def _groups(claims: pd.DataFrame) -> str:
+    of_group = claims.set_index("claim").apply(_group, axis=1)
+    rows = [[group, ", ".join(of_group.index[of_group == group])] for group in GROUPS]
+    return markdown_table(["claims that", ""], rows)
 
 
-def _of_choices(found: list[Change]) -> str:
-    """Return the verdicts that a single choice changes, with the comparison that decides under that choice."""
+def _group(counts: "pd.Series[int]") -> str:
+    """Return the group of a claim from how many readings have each verdict."""
+    against = counts["do not"] + counts["no difference"]
+    if counts["hold"] and against:
+        return GROUPS[-1]
+    of_verdict = GROUPS[:2] if counts["hold"] else GROUPS[2:4]
+    return of_verdict[1 if counts["undecided"] else 0]
+
+
+def _opposites(choices: pd.DataFrame) -> str:
+    """Return the verdicts that a single choice turns into their opposites."""
+    decided: Sequence[str] = [Verdict.HOLDS, Verdict.DOES_NOT_HOLD]
+    turned = choices[choices["by default"].isin(decided) & choices["under the choice"].isin(decided)]
     rows = [
-        [f"`{change.after.variant}`", change.id, _word(change.before), _word(change.after), _comparison(change.after)]
-        for change in sorted(found, key=lambda change: change.after.variant)
+        [f"`{row['choice']}`", row["claim"], row["under the choice"], f"{row['comparison']}: {row['estimate']}"]
+        for _, row in turned.iterrows()
     ]
-    return markdown_table(["choice", "claim", "by default", "under the choice", "comparison [interval]"], rows)
-
-
-def _word(judgement: Judgement) -> str:
-    return WORDS[judgement.verdict] if judgement.verdict else ""
-
-
-def _comparison(judgement: Judgement) -> str:
-    shown = judgement.decisive
-    return f"{shown.compared}: {shown.found}, {judgement.runs:,} runs" if shown.compared else ""
+    return markdown_table(["choice", "claim", "under the choice", "comparison"], rows)

@@ -1,0 +1,82 @@
+"""Tables of studies as pages of the site: `claims.csv`, `ledger.yaml` and `pages/*.csv`, under their own paths.
+
+A link to a table leads to its rows on GitHub, and to its page on the site. The repository has no other copy of it.
+"""
+
+import csv
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from mkdocs.structure.files import File, InclusionLevel
+
+from pomrl.configuration.study import Study, shipped_studies
+from pomrl.judging.judgements import read_published
+from pomrl.report.answer import claims_page
+from pomrl.results.tables import markdown, markdown_text
+from pomrl_studies.pomrl2023.differences import Difference, differences
+
+
+class TableFile(File):
+    """A table of a study, which is a page of the site."""
+
+    def __init__(self, *arguments: str, **options: str | bool) -> None:
+        super().__init__(*arguments, **options, inclusion=InclusionLevel.NOT_IN_NAV)  # pyright: ignore[reportArgumentType]
+
+    def is_documentation_page(self) -> bool:
+        """Return True, so that it gets the theme, and links to it are checked."""
+        return True
+
+    @property
+    def content_string(self) -> str:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """The page in Markdown."""
+        path = Path(self.abs_src_path or "")
+        (study,) = (study for study in shipped_studies() if study.folder in path.parents)
+        return page(study, path)
+
+
+def page(study: Study, path: Path) -> str:
+    """Return the page of a table, as Markdown."""
+    if path.name == "claims.csv":
+        return claims_page(study, read_published(study))
+    if path.name == "ledger.yaml":
+        return differences_page()
+    head, *rows = csv.reader(path.read_text(encoding="utf-8").splitlines())
+    return f"# {study.name}: {path.stem.replace('_', ' ')}\n\n{table(head, rows)}"
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table in Markdown, whose cells are plain text."""
+    return markdown(head, [[*map(markdown_text, row)] for row in rows])
+
+
+def differences_page() -> str:
+    """Return the page of all differences between the paper's text and its authors' notebook."""
+    with_key = [difference for difference in differences() if difference.choice]
+    without_key = [difference for difference in differences() if not difference.choice]
+    return "\n".join(
+        [
+            "# The paper's text and its authors' notebook: all differences\n",
+            "A key of this project sets each of these. Together they are `reading=computed`.\n",
+            _differences_table(with_key, "key", _overrides),
+            "The others have no key, for the reason in the last column.\n",
+            _differences_table(without_key, "why it has no key", lambda difference: difference.why),
+        ]
+    )
+
+
+def _differences_table(rows: Sequence[Difference], head: str, last: Callable[[Difference], str]) -> str:
+    cells = [
+        [
+            row.name + (f" ({row.of})" if row.of else ""),
+            *(row.where, row.text or "says nothing of it", row.notebook, row.kind, last(row)),
+        ]
+        for row in rows
+    ]
+    return table(["difference", "section", "the text", "the notebook", "kind", head], cells)
+
+
+def _overrides(difference: Difference) -> str:
+    """Return what a difference sets, without the values of long lists."""
+    overrides = difference.choice.overrides if difference.choice else ()
+    short = (word if len(word) < 60 else f"{word.partition('=')[0]}=[...]" for word in overrides)
+    return ", ".join(f"`{word}`" for word in short)
