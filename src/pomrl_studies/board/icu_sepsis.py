@@ -23,6 +23,9 @@ from pomrl.components import Batch, Field, MeanModel, Memory, ModelEstimator, Mo
 DEATH, SURVIVAL = -3, -2
 """The states in which a patient has died, and has survived, from the last one."""
 
+MOST_ACTIONS = 8
+"""The actions that a state keeps, so that arrays of all models fit into memory; eight states of 713 have more."""
+
 SETTINGS: dict[str, Any] = {
     "sigma": None,
     "S": None,
@@ -30,7 +33,7 @@ SETTINGS: dict[str, Any] = {
     "T": 5,
     "loss": "mean",
     "gamma_schedule.gammas": [0.0, 0.5, 0.9, 0.95, 0.99],
-    "execution.workers": 1,  # each takes 1.3 GB
+    "execution.workers": 1,  # each takes a gigabyte
 }
 """The settings of the board's cell: five hospitals a run, losses by the patients who arrive."""
 
@@ -101,7 +104,7 @@ class _Published:
             P, self.start = arrays["tx_mat"], arrays["d_0"].tolist()
         lines = (file.parent / "admissible_actions.txt").read_text(encoding="utf-8").splitlines()[1 : len(P) + 1]
         admissible = [[int(word) for word in line.split()] for line in lines]
-        A = max(map(len, admissible[:DEATH]))  # those of death, survival and the end are all of 25, and all alike
+        A = min(MOST_ACTIONS, max(map(len, admissible[:DEATH])))
         self.is_admissible: Bool[np.ndarray, "S A"] = np.zeros((len(P), A), bool)
         self.P: Float[np.ndarray, "S A S"] = np.zeros((len(P), A, len(P)))
         self.P[..., DEATH] = 1.0

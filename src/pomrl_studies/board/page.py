@@ -58,7 +58,7 @@ def cell_title(cell: Cell, of: CellScore) -> str:
 
 def _profiles(learners: Sequence[Score]) -> dict[str, Any]:
     """Return what the chart of profiles draws."""
-    best = learners[1 if learners[0].learner.is_limit else 0].learner.name
+    best = next((score.learner.name for score in learners if score.rank), NONE)
     series = [
         {
             "label": score.learner.label,
