@@ -1,7 +1,8 @@
 """The board: the scores of learners, files of one's own and what is refused, and the treatment of sepsis."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,6 @@ from tests.support.board import MINE, NAMES, folder, made_up, mine, write
 from pomrl_studies.board import checks, icu_sepsis, scores
 from pomrl_studies.board.cells import board_cells, common_cells
 from pomrl_studies.board.learners import Learner, own_learners, shipped_learners
-from pomrl_studies.board.losses import CellLosses
 
 __all__ = ["folder"]
 
@@ -21,14 +21,13 @@ def learners(*names: str) -> list[Learner]:
     return [learner for name, learner in shipped_learners().items() if name in names]
 
 
-def ranked(of_mine: Sequence[CellLosses] = ()) -> list[scores.Score]:
-    own = [mine(Path("mine.py"))] if of_mine else []
+@cache
+def ranked(copied: str = "", factor: float = 1.0) -> list[scores.Score]:
+    """Scores of the learners, and of one of the user's own whose losses are those of one of them, times a factor."""
     shipped = scores.by_learner(made_up(NAMES))
-    return scores.score([*learners(*NAMES), *own], shipped, scores.by_learner(of_mine))
-
-
-def copies(name: str, factor: float = 1.0) -> list[CellLosses]:
-    return [replace(row, learner="Mine", losses=factor * row.losses) for row in made_up(NAMES) if row.learner == name]
+    of_mine = {name: replace(row, losses=factor * row.losses) for name, row in shipped.get(copied, {}).items()}
+    own = [mine(Path("mine.py"))] if copied else []
+    return scores.score([*learners(*NAMES), *own], shipped, {"Mine": of_mine})
 
 
 # Scores
@@ -65,14 +64,14 @@ def test_comparisons_are_paired_t_tests_at_the_error_of_all_cells() -> None:
 def test_no_row_moves_when_a_learner_is_added() -> None:
     cells = common_cells()
     alone = {score.learner.name: scores.flat(score, cells) for score in ranked()}
-    beside = {score.learner.name: scores.flat(score, cells) for score in ranked(copies("tied_rows", 0.01))}
+    beside = {score.learner.name: scores.flat(score, cells) for score in ranked("tied_rows", 0.01)}
     assert repr({name: beside[name] for name in alone}) == repr(alone)
     assert beside["Mine"]["rank"] == 1.0
 
 
 def test_a_copy_of_a_learner_ties_with_it() -> None:
     """A copy has the rank of the learner and half a place more, because the learner is in the field of the copy."""
-    by_name = {score.learner.name: score for score in ranked(copies("ada_pomrl"))}
+    by_name = {score.learner.name: score for score in ranked("ada_pomrl")}
     original, copy = by_name["ada_pomrl"], by_name["Mine"]
     assert original.rank
     assert copy.rank

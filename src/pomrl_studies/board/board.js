@@ -5,17 +5,17 @@
   const tables = [...document.querySelectorAll("table.sortable")];
 
   // The number that a cell begins with; cells without one come last.
-  const number = (row, i) => Number.parseFloat(row.cells[i].textContent.replace("–", "")) ;
-  const compare = (a, b, i) => {
+  const number = (row, i) => Number.parseFloat(row.cells[i].textContent);
+  const compare = (a, b, i, sign) => {
     const [x, y] = [number(a, i), number(b, i)];
-    if (Number.isNaN(x) && Number.isNaN(y)) return a.cells[i].textContent.localeCompare(b.cells[i].textContent);
+    if (Number.isNaN(x) && Number.isNaN(y)) return sign * a.cells[i].textContent.localeCompare(b.cells[i].textContent);
     if (Number.isNaN(x) || Number.isNaN(y)) return Number.isNaN(x) - Number.isNaN(y);
-    return x - y;
+    return sign * (x - y);
   };
 
   function sort(table, head) {
     const down = head.getAttribute("aria-sort") === "ascending";
-    const rows = [...table.tBodies[0].rows].sort((a, b) => (down ? -1 : 1) * compare(a, b, head.cellIndex));
+    const rows = [...table.tBodies[0].rows].sort((a, b) => compare(a, b, head.cellIndex, down ? -1 : 1));
     table.tBodies[0].append(...rows);
     table.querySelectorAll("th[aria-sort]").forEach((other) => other.removeAttribute("aria-sort"));
     head.setAttribute("aria-sort", down ? "descending" : "ascending");

@@ -2,12 +2,12 @@
 
 import sys
 from collections.abc import Sequence
+from math import isnan
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from pomrl.study import Interval
 from pomrl_studies.board import checks, losses, page, scores
 from pomrl_studies.board.cells import ICU_SEPSIS, board_cells, common_cells
 from pomrl_studies.board.learners import own_learners, shipped_learners
@@ -18,6 +18,9 @@ CHECKED = ("without_meta", "chains 0.01")
 
 TOLERANCE = 1e-4
 """How far losses of five digits may differ that another processor computed, relative."""
+
+LABEL_WIDTH = 25
+"""Columns of a learner's name."""
 
 
 def board(file: Path | None = None, *, output: Path = Path("board"), workers: int | None = None) -> None:
@@ -69,25 +72,36 @@ def write(ranked: Sequence[Score], folder: Path) -> list[Path]:
 
 def text(ranked: Sequence[Score]) -> str:
     """Return the ranking as text of at most 80 columns."""
-    head = f"  {'learner':<25}{'rank':<19}{'ada-POMRL':<13}{'none':<13}ms"
-    second = f"  {'':<25}{'':<19}{'better worse':<13}better worse"
+    head = f"  {'learner':<{LABEL_WIDTH}}{'rank':<19}{'ada-POMRL':<13}{'none':<13}ms"
+    second = f"  {'':<{LABEL_WIDTH}}{'':<19}{'better worse':<13}better worse"
     lines = [head, second, *(_line(score) for score in ranked if score.learner.base is None)]
-    return "\n".join([*lines, "", "rank among shipped learners; cells of 21 that are better and worse; *: yours"])
+    on_top = [_line_on_top(score) for score in ranked if score.learner.base]
+    remark = "rank among shipped learners; cells of 21 that are better and worse; *: yours"
+    return "\n".join([*lines, "", "  a horizon on top, in % of the learner at γ_eval", *on_top, "", remark])
 
 
 def _line(score: Score) -> str:
-    rank = _rank(score.rank)
-    counts = [f"{score.count(f'versus_{other}', sign):>6}" for other in ("ada", "none") for sign in (-1, 1)]
-    mark, label = "*" if score.learner.is_own else " ", _cut(score.learner.label)
-    return f"{mark} {label:<25}{rank:<19}{''.join(counts[:2]):<13}{''.join(counts[2:]):<13}{score.milliseconds:g}"
+    rank = score.rank.text(1) if score.rank else "limit"
+    return f"{_name(score)}{rank:<19}{_counts(score, 'ada')} {_counts(score, 'none')} {_milliseconds(score)}"
 
 
-def _rank(rank: Interval | None) -> str:
-    return rank.text(1) if rank else "limit"
+def _line_on_top(score: Score) -> str:
+    return f"{_name(score)}{score.mean_percent:<19.0f}{_counts(score, 'ada')} {'':<12} {_milliseconds(score)}"
 
 
-def _cut(label: str) -> str:
-    return label if len(label) < 25 else f"{label[:23]}…"
+def _milliseconds(score: Score) -> str:
+    return "–" if isnan(score.milliseconds) else f"{score.milliseconds:g}"
+
+
+def _name(score: Score) -> str:
+    label = score.learner.label
+    short = label if len(label) < LABEL_WIDTH else f"{label[: LABEL_WIDTH - 2]}…"
+    return f"{'*' if score.learner.is_own else ' '} {short:<{LABEL_WIDTH}}"
+
+
+def _counts(score: Score, other: str) -> str:
+    better, worse = (score.count(f"versus_{other}", sign) for sign in (-1, 1))
+    return f"{better:>6}{worse:>6}"
 
 
 def _say(line: str) -> None:

@@ -24,6 +24,9 @@ FOLDER = Path(__file__).parent / "learners"
 METHOD = ("estimator", "gamma_schedule", "planner", "agent")
 """The groups of settings that a learner may have."""
 
+CHEAP: tuple[Group, ...] = ("families", "chains")
+"""The groups of cells in which ways to choose the discount factor are run, unless their file names others."""
+
 
 @dataclass(frozen=True)
 class Learner:
@@ -100,7 +103,7 @@ def _read(path: Path, *, is_own: bool = False) -> Learner:
     further = {key: value for key, value in content.items() if key not in settings}
     if unknown := further.keys() - {"label", "about", "base", "is_limit", "groups"}:
         raise ValueError(f"{path}: {min(unknown)} must be a key of a learner or of {', '.join(METHOD)}")
-    further["groups"] = tuple(further.get("groups", get_args(Group)))
+    further["groups"] = tuple(further.get("groups", CHEAP if "base" in further else get_args(Group)))
     return Learner(path.stem, further.pop("label", path.stem), path, settings, **further, is_own=is_own)
 
 

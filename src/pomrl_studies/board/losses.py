@@ -77,12 +77,17 @@ def rounded(values: Any) -> Any:
 
 
 def time_per_task(learner: Learner) -> float:
-    """Return the processor time of a task of the random chains in milliseconds, with two digits."""
+    """Return the processor time of a task of the random chains in milliseconds; NaN if it is not run in them."""
+    if "chains" not in learner.groups:
+        return np.nan
     problem, method = parts(learner, {"sigma": 0.01})
     schedule = method.gamma_schedule if learner.base else Fixed(gamma=problem.gamma_eval)
-    start = process_time()
-    tables(problem, [replace(method, gamma_schedule=schedule)], range(TIMED_RUNS))
-    return float(f"{1e3 * (process_time() - start) / (TIMED_RUNS * problem.T):.2g}")
+    seconds = []
+    for _ in range(2):  # the first time warms up
+        start = process_time()
+        tables(problem, [replace(method, gamma_schedule=schedule)], range(TIMED_RUNS))
+        seconds.append(process_time() - start)
+    return float(f"{1e3 * min(seconds) / (TIMED_RUNS * problem.T):.2g}")
 
 
 def parts(learner: Learner, settings: Mapping[str, Any]) -> tuple[Problem, Method]:

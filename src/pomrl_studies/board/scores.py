@@ -59,6 +59,11 @@ class Score:
     profile: Float[np.ndarray, "3 thresholds"]
     """The share of runs and cells that lose at most as much as a threshold, with the ends of its interval."""
 
+    @property
+    def mean_percent(self) -> float:
+        """The mean loss over its cells, in per cent of its reference."""
+        return float(np.mean([cell.percent.estimate for cell in self.cells.values()]))
+
     def count(self, comparison: str, sign: int) -> int:
         """Return in how many common cells a comparison, `versus_ada` or `versus_none`, has this sign."""
         scores = (self.cells[cell.name] for cell in common_cells() if cell.name in self.cells)
@@ -90,7 +95,7 @@ def _order(of: Score) -> float:
     """Return what rows are sorted by: the mean rank, a limit first; the mean loss in the second table."""
     if of.rank or of.learner.is_limit:
         return of.rank.estimate if of.rank else 0.0
-    return float(np.mean([cell.percent.estimate for cell in of.cells.values()]))
+    return of.mean_percent
 
 
 def _score(learner: Learner, losses: Mapping[str, CellLosses], shipped: Losses, field: Sequence[str]) -> Score:
