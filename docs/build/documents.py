@@ -1,7 +1,8 @@
 """Publish the results of studies in this checkout: python -m docs.build [STUDY ...].
 
 What is stored becomes the published answer: the table of judgements and the pages in the folder of each study, and
-README.md and other documents, which look numbers up in that table (`pomrl.report.lookups`). Results that are
+README.md and other documents, which look numbers up in that table (`pomrl.report.lookups`) and in the board
+(`pomrl_studies.board.lookups`). Results that are
 provisional or old are not published. With --pictures, the small pictures of README.md and of the page of results are
 drawn instead, into outputs/readme. The reference of all keys is made by python -m docs.build.configuration,
 and the page from the paper to the code by python -m docs.build.paper.
@@ -23,6 +24,7 @@ from pomrl.judging.judgements import Judgements
 from pomrl.report import lookups, pages
 from pomrl.store import files
 from pomrl.store.derived import DerivedFiles
+from pomrl_studies.board.lookups import board
 
 ROOT = Path(__file__).parents[2]
 
@@ -85,4 +87,4 @@ def document(source: Path) -> str:
     """Return what a document becomes with the published judgements."""
     paper = find("pomrl2023")
     results = pages.results_of(paper, judgements.read_published(paper))
-    return lookups.fill(source.read_text("utf-8"), results, source.name)
+    return lookups.fill(source.read_text("utf-8"), results, source.name, {"board": board})

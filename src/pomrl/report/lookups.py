@@ -8,6 +8,7 @@ shown is a check: `ada-POMRL ends on a par with POMRL{holds(Q1.5, repaired)}`.
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from math import isfinite
 
 from pomrl.configuration.composed import ConfigError
@@ -77,21 +78,23 @@ def _no(variant: str) -> str:
     return f"nothing is judged under the variant {variant}"
 
 
-def fill(document: str, results: Results, name: str) -> str:
-    """Return a document in which each place has what its call returns.
+def fill(document: str, results: Results, name: str, further: Mapping[str, Callable[..., str]] | None = None) -> str:
+    """Fill the places of a document with what their calls return.
 
     Args:
         document: The document with places.
         results: What is looked up.
         name: The name of the document, for errors.
+        further: Functions by name that look numbers up elsewhere.
 
     Raises:
         ConfigError: A call has no meaning, or a verdict is not the one that a sentence needs; it names the sentence.
     """
+    functions = {**_functions(results), **(further or {})}
 
     def look_up(place: re.Match[str]) -> str:
         try:
-            return _call(place[1], place[2], results)
+            return _call(place[1], place[2], functions)
         except (LookupError, TypeError, ValueError) as error:
             raise ConfigError(f"{name}: {error.args[0]}, in: {sentence_around(document, place.start())}") from error
 
@@ -106,14 +109,18 @@ def sentence_around(text: str, position: int) -> str:
     return " ".join(PLACE.sub("", text[start:stop]).strip(" |\n").split())
 
 
-def _call(function: str, given: str, results: Results) -> str:
+def _functions(results: Results) -> dict[str, Callable[..., str]]:
+    """Return checks and lookups by name, with what they look up."""
+    checks = {name: partial(check, results, demanded) for name, demanded in CHECKS.items()}
+    return checks | {name: partial(function, results) for name, function in FUNCTIONS.items()}
+
+
+def _call(function: str, given: str, functions: Mapping[str, Callable[..., str]]) -> str:
     named = {name: value for name, value, _ in ARGUMENT.findall(given) if name}
     positional = [word.strip() for _, _, word in ARGUMENT.findall(given) if word.strip()]
-    if function in CHECKS:
-        return check(results, CHECKS[function], *positional)
-    if function not in FUNCTIONS:
-        raise LookupError(f"there is no function {function}; there is {', '.join([*CHECKS, *FUNCTIONS])}")
-    return FUNCTIONS[function](results, *positional, **named)
+    if function not in functions:
+        raise LookupError(f"there is no function {function}; there is {', '.join(functions)}")
+    return functions[function](*positional, **named)
 
 
 def check(results: Results, demanded: Verdict, id: str, *variants: str) -> str:

@@ -4,25 +4,30 @@ import gzip
 import json
 from base64 import b64encode
 from functools import cache
+from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, FileSystemLoader, PackageLoader, StrictUndefined
 
 from pomrl.configuration.wording import number_of
 from pomrl.judging.views import decisive_in_words, in_words
 from pomrl.report.markup import sentence, symbols
 
 
-def render(template: str, *, escapes: bool = True, **shown: Any) -> str:
-    """Return a page. By default what is put into it is escaped, and an unknown name is an error."""
-    return _environment(escapes).get_template(template).render(shown)
+def render(template: str, *, escapes: bool = True, folder: Path | None = None, **shown: Any) -> str:
+    """Render a page, with templates of a further folder if one is given.
+
+    By default what is put into it is escaped, and an unknown name is an error.
+    """
+    return _environment(escapes, folder).get_template(template).render(shown)
 
 
 @cache
-def _environment(escapes: bool) -> Environment:  # noqa: FBT001
+def _environment(escapes: bool, folder: Path | None) -> Environment:  # noqa: FBT001
     """Return what keeps the templates that it has compiled, which takes longer than most pages."""
+    further = [FileSystemLoader(folder)] if folder else []
     environment = Environment(
-        loader=PackageLoader("pomrl.report"),
+        loader=ChoiceLoader([*further, PackageLoader("pomrl.report")]),
         autoescape=escapes,
         trim_blocks=True,
         lstrip_blocks=True,

@@ -1,0 +1,1 @@
+"""The board: every learner on the same problems, ranked (docs/board.md)."""

@@ -1,0 +1,64 @@
+"""The cells of the board, version 1: problems on which every learner is run. They never change."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from itertools import product
+from pathlib import Path
+from typing import Any, Literal
+
+from pomrl_studies.board import icu_sepsis
+
+VERSION = "board v1"
+"""The name of this set of cells."""
+
+SEED = 20261127
+"""The seed of all draws, that of all published sweeps."""
+
+CONF = Path(__file__).parent / "conf"
+"""The folder of the options that the cells need."""
+
+FAMILIES = (
+    "river_swim", "inventory", "queue", "machine_replacement", "forest", "garnet", "frozen_lake", "frozen_lake_8x8",
+    "cliff_walking",
+)  # fmt: skip
+"""The families of the sweep `beyond/families`."""
+
+SPREADS = (0.05, 0.15)
+"""The largest differences of their latents from the mean."""
+
+SIGMAS = (0.01, 0.025, 0.047)
+"""The similarities of the tasks of the paper's random chains."""
+
+Group = Literal["families", "chains", "icu_sepsis"]
+"""What a cell belongs to; sentences of documents count cells of a group."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A problem, and the number of its runs."""
+
+    name: str
+    group: Group
+    runs: int
+    settings: Mapping[str, Any]
+    """Its settings by dotted keys, as `pomrl.run` takes them."""
+
+
+def board_cells() -> tuple[Cell, ...]:
+    """List the cells; that of ICU-Sepsis needs the data of the package `icu-sepsis`."""
+    return (*common_cells(), *([ICU_SEPSIS] if icu_sepsis.data_file() else []))
+
+
+@cache
+def common_cells() -> tuple[Cell, ...]:
+    """List the cells that need no further data: over them, ranks and counts are made."""
+    families = (
+        Cell(f"{family} {spread:g}", "families", 100, {"task_distribution": family, "task_distribution.spread": spread})
+        for family, spread in product(FAMILIES, SPREADS)
+    )
+    return (*families, *(Cell(f"chains {sigma:g}", "chains", 100, {"sigma": sigma}) for sigma in SIGMAS))
+
+
+ICU_SEPSIS = Cell("icu_sepsis", "icu_sepsis", 10, {"task_distribution": "icu_sepsis", **icu_sepsis.SETTINGS})
+"""The cell of a real problem."""

@@ -1,0 +1,42 @@
+"""What a learner is refused for, before its row is computed."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from pomrl.study import Fixed, tables
+from pomrl_studies.board import losses
+from pomrl_studies.board.learners import Learner
+
+PROBLEMS = (
+    {"sigma": 0.01, "T": 4},
+    {"task_distribution": "river_swim", "T": 4},
+)
+"""Small problems on which a learner is tried: independent rows, and rows that move together."""
+
+RUNS = range(3)
+"""The runs in which it is tried, together and alone."""
+
+
+def check(learner: Learner) -> None:
+    """Raise a ValueError with the name of a learner that fails, returns NaN, or whose runs depend on one another."""
+    for settings in PROBLEMS:
+        together = _table(learner, settings, RUNS)
+        alone = [_table(learner, settings, [run]) for run in RUNS]
+        if not np.array_equal(together, np.concatenate(alone), equal_nan=True):
+            raise ValueError(f"{learner.label}: each run must have the same bits alone and among others")
+
+
+def _table(learner: Learner, settings: dict[str, object], runs: Sequence[int]) -> np.ndarray:
+    """Return the numbers of a learner in some runs, a row for each run and task."""
+    problem, method = losses.parts(learner, settings)
+    try:
+        (table,) = tables(problem, [_at_eval(method, learner, problem.gamma_eval)], runs)
+    except Exception as error:  # whatever the class of somebody raises
+        raise ValueError(f"{learner.label}: {type(error).__name__}: {error}") from error
+    return table.to_numpy(float)
+
+
+def _at_eval(method: losses.Method, learner: Learner, gamma_eval: float) -> losses.Method:
+    return method if learner.base else replace(method, gamma_schedule=Fixed(gamma=gamma_eval))

@@ -1,0 +1,108 @@
+"""The command `pomrl board`."""
+
+import sys
+from collections.abc import Sequence
+from math import isnan
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from pomrl_studies.board import checks, losses, page, scores
+from pomrl_studies.board.cells import ICU_SEPSIS, board_cells, common_cells
+from pomrl_studies.board.learners import own_learners, shipped_learners
+from pomrl_studies.board.scores import Score
+
+CHECKED = ("without_meta", "chains 0.01")
+"""The learner and the cell that are computed again, to see that what is shipped is of this code."""
+
+TOLERANCE = 1e-4
+"""How far losses of five digits may differ that another processor computed, relative."""
+
+LABEL_WIDTH = 25
+"""Columns of a learner's name."""
+
+
+def board(file: Path | None = None, *, output: Path = Path("board"), workers: int | None = None) -> None:
+    """Rank learners on the problems of the board, yours among them.
+
+    Args:
+        file: A file with your learner: NAME.py with classes of ModelEstimator, or NAME.yaml where there are keys.
+        output: The folder that the page and the table are written to.
+        workers: Processes that compute; by default one for each core.
+
+    Raises:
+        ValueError: A learner is refused; the message has its name.
+    """
+    own = own_learners(file) if file else []
+    shipped = losses.read()
+    if own:
+        for learner in own:
+            checks.check(learner)
+        check_shipped(shipped)
+        if ICU_SEPSIS not in board_cells():
+            _say("ICU-Sepsis is left out: pip install 'pomrl[icu-sepsis]' installs its data")
+    rows = [row for learner in own for row in losses.compute(learner, board_cells(), _say, workers=workers)]
+    ranked = scores.score([*shipped_learners().values(), *own], scores.by_learner(shipped), scores.by_learner(rows))
+    print(text(ranked))
+    for path in write(ranked, output):
+        print(path)
+
+
+def check_shipped(shipped: Sequence[losses.CellLosses]) -> None:
+    """Raise a ValueError if the shipped losses of one cell are not those that this code computes."""
+    name, cell = CHECKED
+    (stored,) = (row for row in shipped if (row.learner, row.cell) == CHECKED)
+    settings = next(each for each in common_cells() if each.name == cell)
+    computed = losses.compute(shipped_learners()[name], [settings], str)[0]
+    if not np.allclose(computed.losses, stored.losses, rtol=TOLERANCE, atol=0.0):
+        raise ValueError(f"{losses.FILE}: must be of this code, but {name} has other losses in {cell}")
+
+
+def write(ranked: Sequence[Score], folder: Path) -> list[Path]:
+    """Write the page and the table of scores into a folder, and return their paths."""
+    folder.mkdir(parents=True, exist_ok=True)
+    cells = [*common_cells(), ICU_SEPSIS]
+    table, html = folder / "board.csv", folder / "index.html"
+    frame = pd.DataFrame([scores.flat(score, cells) for score in ranked], columns=scores.columns(cells))
+    frame.to_csv(table, index=False, float_format="%.5g", lineterminator="\n")
+    html.write_text(page.html(ranked), encoding="utf-8")
+    return [html, table]
+
+
+def text(ranked: Sequence[Score]) -> str:
+    """Return the ranking as text of at most 80 columns."""
+    head = f"  {'learner':<{LABEL_WIDTH}}{'rank':<19}{'ada-POMRL':<13}{'none':<13}ms"
+    second = f"  {'':<{LABEL_WIDTH}}{'':<19}{'better worse':<13}better worse"
+    lines = [head, second, *(_line(score) for score in ranked if score.learner.base is None)]
+    on_top = [_line_on_top(score) for score in ranked if score.learner.base]
+    remark = "rank among shipped learners; cells of 21 that are better and worse; *: yours"
+    return "\n".join([*lines, "", "  a horizon on top, in % of the learner at γ_eval", *on_top, "", remark])
+
+
+def _line(score: Score) -> str:
+    rank = score.rank.text(1) if score.rank else "limit"
+    return f"{_name(score)}{rank:<19}{_counts(score, 'ada')} {_counts(score, 'none')} {_milliseconds(score)}"
+
+
+def _line_on_top(score: Score) -> str:
+    return f"{_name(score)}{score.mean_percent:<19.0f}{_counts(score, 'ada')} {'':<12} {_milliseconds(score)}"
+
+
+def _milliseconds(score: Score) -> str:
+    return "–" if isnan(score.milliseconds) else f"{score.milliseconds:g}"
+
+
+def _name(score: Score) -> str:
+    label = score.learner.label
+    short = label if len(label) < LABEL_WIDTH else f"{label[: LABEL_WIDTH - 2]}…"
+    return f"{'*' if score.learner.is_own else ' '} {short:<{LABEL_WIDTH}}"
+
+
+def _counts(score: Score, other: str) -> str:
+    better, worse = (score.count(f"versus_{other}", sign) for sign in (-1, 1))
+    return f"{better:>6}{worse:>6}"
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)

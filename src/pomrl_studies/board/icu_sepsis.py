@@ -1,0 +1,127 @@
+"""Treatment of sepsis in intensive care, in hospitals that differ: a model that was estimated from patients.
+
+The model is ICU-Sepsis (Choudhary, Gupta and Thomas, 2024): 713 states of patients, death, survival and the end. It is
+read from the data file of the package `icu-sepsis`, none of whose code is imported. A patient who survives is a reward
+of 1, so that the reward of a pair is the chance of that, which learners know. Of the 25 actions a state has those that
+physicians took often enough. They come first here; each further action is death, the package's strategy `terminate`.
+
+That hospitals differ is our invention: their rows are drawn from Dirichlet distributions around those of the package.
+`pip install 'pomrl[icu-sepsis]'` installs the data.
+"""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+from pomrl.components import Batch, Field, MeanModel, Memory, ModelEstimator, Models, TaskDistribution, Tasks, Truth
+
+DEATH, SURVIVAL = -3, -2
+"""The states in which a patient has died, and has survived, from the last one."""
+
+MOST_ACTIONS = 8
+"""The actions that a state keeps, so that arrays of all models fit into memory; eight states of 713 have more."""
+
+SETTINGS: dict[str, Any] = {
+    "sigma": None,
+    "S": None,
+    "A": None,
+    "T": 5,
+    "loss": "mean",
+    "gamma_schedule.gammas": [0.0, 0.5, 0.9, 0.95, 0.99],
+    "execution.workers": 1,  # each takes a gigabyte
+}
+"""The settings of the board's cell: five hospitals a run, losses by the patients who arrive."""
+
+
+def data_file() -> Path | None:
+    """Return the data file of the package `icu-sepsis`; None where it is not installed."""
+    spec = find_spec("icu_sepsis")
+    places = spec.submodule_search_locations if spec else None
+    return Path(places[0]) / "envs" / "assets" / "dynamics.npz" if places else None
+
+
+class IcuSepsis(TaskDistribution):
+    """Hospitals whose rows are Dirichlet distributed around those of ICU-Sepsis, independently."""
+
+    concentration: Annotated[float, Field(gt=0)] = 300.0
+    """Concentration of the rows of hospitals around the package's, in patients."""
+
+    @property
+    def size(self) -> tuple[int, int]:
+        S, A, _ = _published().P.shape
+        return S, A
+
+    @property
+    def start(self) -> list[float]:
+        return _published().start
+
+    def draw_mean(self, seed: int, run: int, S: int, A: int, sigma: float | None) -> MeanModel:
+        if sigma is not None:
+            raise ValueError(f"sigma={sigma}: must be null, because concentration gives it")
+        P = _published().P
+        varying = (P > 0).sum(-1) > 1
+        return MeanModel(P, _rewards(P), varying, float(np.sqrt(self._variance(P).max())), np.inf)
+
+    def draw(self, rngs: Sequence[np.random.Generator], means: Sequence[MeanModel], tasks: int) -> Tasks:
+        P_o = means[0].P_o
+        support = P_o > 0
+        weight = np.zeros((tasks, len(means), *P_o.shape))
+        for t, i in np.ndindex(tasks, len(means)):
+            weight[t, i][support] = rngs[i].standard_gamma(self.concentration * P_o[support])
+        weight /= weight.sum(-1, keepdims=True)
+        return Tasks(weight, _rewards(weight))
+
+    def variance(self, mean: MeanModel) -> Float[np.ndarray, "S A S"]:
+        return self._variance(mean.P_o)
+
+    def _variance(self, P: Float[np.ndarray, "S A S"]) -> Float[np.ndarray, "S A S"]:
+        return P * (1.0 - P) / (self.concentration + 1.0)
+
+
+class ActionPrior(ModelEstimator):
+    """The frequencies of a hospital, shrunk towards their mean over the actions that a state has."""
+
+    strength: Annotated[float, Field(ge=0)] = 5.0
+    """Transitions that the mean counts as."""
+
+    def estimate(self, memory: Memory, batch: Batch, truth: Truth) -> Models:
+        is_admissible = _published().is_admissible[None, :, :, None]
+        mean = (batch.P_bar * is_admissible).sum(2, keepdims=True) / is_admissible.sum(2, keepdims=True)
+        weight = is_admissible * self.strength / (batch.visits[..., None] + self.strength)
+        return weight * mean + (1.0 - weight) * batch.P_bar
+
+
+class _Published:
+    """The model of the package, with the actions of a state first."""
+
+    def __init__(self, file: Path) -> None:
+        with np.load(file, allow_pickle=False) as arrays:
+            P, self.start = arrays["tx_mat"], arrays["d_0"].tolist()
+        lines = (file.parent / "admissible_actions.txt").read_text(encoding="utf-8").splitlines()[1 : len(P) + 1]
+        admissible = [[int(word) for word in line.split()] for line in lines]
+        A = min(MOST_ACTIONS, max(map(len, admissible[:DEATH])))
+        self.is_admissible: Bool[np.ndarray, "S A"] = np.zeros((len(P), A), bool)
+        self.P: Float[np.ndarray, "S A S"] = np.zeros((len(P), A, len(P)))
+        self.P[..., DEATH] = 1.0
+        for s, actions in enumerate(admissible):
+            rows = P[s, actions[:A]]
+            self.is_admissible[s, : len(rows)] = True
+            self.P[s, : len(rows)] = rows / rows.sum(-1, keepdims=True)
+
+
+def _rewards(P: Float[np.ndarray, "*n S A S"]) -> Float[np.ndarray, "*n S A"]:
+    """Return the chance of each pair that the patient survives with the next step, which learners know as a reward."""
+    return P[..., SURVIVAL].copy()
+
+
+@lru_cache(maxsize=1)
+def _published() -> _Published:
+    file = data_file()
+    if file is None:
+        raise ValueError("task_distribution=icu_sepsis: pip install 'pomrl[icu-sepsis]' installs its data")
+    return _Published(file)

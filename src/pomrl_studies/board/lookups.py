@@ -1,0 +1,52 @@
+"""What documents look up in the board, such as `{board(meta_gradient, worse_than, ada_pomrl)}`."""
+
+from functools import cache
+
+from pomrl_studies.board import losses, scores
+from pomrl_studies.board.cells import Cell, common_cells
+from pomrl_studies.board.learners import shipped_learners
+from pomrl_studies.board.scores import Score
+
+SIGNS = {"better_than": -1, "worse_than": 1}
+"""The sign of the comparisons that are counted."""
+
+
+def board(learner: str, what: str, other: str = "", group: str = "families") -> str:
+    """Return a number of a shipped learner.
+
+    Args:
+        learner: Its name.
+        what: `better_than` or `worse_than`, in how many cells it is so, as in `13 of 18`; `rank`, as in `8.7`; or
+            `loss`, in per cent of no meta-learning.
+        other: The learner that it is compared with; of `loss`, the name of the cell.
+        group: The group of the cells that are counted.
+
+    Raises:
+        LookupError: There is no such learner or cell.
+        ValueError: There is no such number.
+    """
+    if what in SIGNS:
+        cells = [cell for cell in common_cells() if cell.group == group]
+        count = sum(_compare(learner, other, cell) == SIGNS[what] for cell in cells)
+        return f"{count} of {len(cells)}"
+    score = _scores()[learner]
+    if what == "rank" and score.rank:
+        return f"{score.rank.estimate:.1f}"
+    if what == "loss":
+        return f"{score.cells[other].percent.estimate:.0f} %"
+    raise ValueError(f"what must be rank, loss, {' or '.join(SIGNS)}, got {what}")
+
+
+def _compare(learner: str, other: str, cell: Cell) -> int:
+    shipped = _shipped()
+    return scores.compare(shipped[learner][cell.name].losses, shipped[other][cell.name].losses)
+
+
+@cache
+def _shipped() -> scores.Losses:
+    return scores.by_learner(losses.read())
+
+
+@cache
+def _scores() -> dict[str, Score]:
+    return {score.learner.name: score for score in scores.score(shipped_learners().values(), _shipped(), {})}

@@ -1,0 +1,126 @@
+"""The losses of learners in cells: computed by `pomrl.run`, and the table of those that are shipped."""
+
+import csv
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from time import process_time
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float
+
+import pomrl
+from pomrl.components import Estimator
+from pomrl.study import PUBLISHED, Fixed, Method, Problem, experiment, tables
+from pomrl_studies.board.cells import CONF, SEED, Cell
+from pomrl_studies.board.learners import Learner
+
+FILE = Path(__file__).parent / "losses.csv"
+"""The losses of the shipped learners."""
+
+DIGITS = 5
+"""Significant digits of losses, in the table and in everything that is made of it."""
+
+TIMED_RUNS = 20
+"""Runs of the random chains in which learners are timed."""
+
+
+@dataclass(frozen=True)
+class CellLosses:
+    """The losses of a learner in a cell."""
+
+    learner: str
+    cell: str
+    signature: str
+    """The signature under which its runs are stored."""
+    milliseconds: float
+    """Processor time of one of its tasks in the random chains, with drawing, planning at gamma_eval and judging."""
+    gamma: float
+    """The discount factor with the smallest mean loss; NaN where a schedule or an agent chooses."""
+    loss_at_gamma: float
+    """The mean loss at this discount factor."""
+    losses: Float[np.ndarray, " n"]
+    """The loss in each run at gamma_eval, or at the chosen discount factor, averaged over tasks."""
+
+
+Report = Callable[[str], object]
+"""A function that is called with a line about the progress."""
+
+
+def compute(learner: Learner, cells: Sequence[Cell], report: Report, *, workers: int | None = None) -> list[CellLosses]:
+    """Compute what is not stored of a learner in the cells in which it is run."""
+    milliseconds = time_per_task(learner)
+    rows = []
+    for cell in filter(learner.is_run_in, cells):
+        report(f"{learner.label}: {cell.name}")
+        rows.append(_compute_cell(learner, cell, milliseconds, workers))
+    return rows
+
+
+def _compute_cell(learner: Learner, cell: Cell, milliseconds: float, workers: int | None) -> CellLosses:
+    settings = {"execution.workers": workers, **cell.settings, **learner.settings}
+    table = pomrl.run(config_dir=CONF, runs=cell.runs, seed=SEED, yes=True, **settings)
+    of_tasks = table.groupby(["run", "task"])["planning_loss"]
+    losses = of_tasks.last().groupby("run").mean().to_numpy()  # the last discount factor is gamma_eval
+    means = table.groupby("gamma")["planning_loss"].mean()
+    chooses = bool((of_tasks.size() == 1).all())
+    gamma, loss = (np.nan, np.nan) if chooses else (means.idxmin(), means.min())
+    signature = table.attrs["signature"]
+    return CellLosses(learner.name, cell.name, signature, milliseconds, rounded(gamma), rounded(loss), rounded(losses))
+
+
+def rounded(values: Any) -> Any:
+    """Return numbers with the digits that they have in the table."""
+    return np.array([float(f"{value:.{DIGITS}g}") for value in np.atleast_1d(values)]).reshape(np.shape(values))[()]
+
+
+def time_per_task(learner: Learner) -> float:
+    """Return the processor time of a task of the random chains in milliseconds; NaN if it is not run in them."""
+    if "chains" not in learner.groups:
+        return np.nan
+    problem, method = parts(learner, {"sigma": 0.01})
+    schedule = method.gamma_schedule if learner.base else Fixed(gamma=problem.gamma_eval)
+    seconds = []
+    for _ in range(2):  # the first time warms up
+        start = process_time()
+        tables(problem, [replace(method, gamma_schedule=schedule)], range(TIMED_RUNS))
+        seconds.append(process_time() - start)
+    return float(f"{1e3 * min(seconds) / (TIMED_RUNS * problem.T):.2g}")
+
+
+def parts(learner: Learner, settings: Mapping[str, Any]) -> tuple[Problem, Method]:
+    """Return a problem with these settings, and a learner's method for it."""
+    given = {"seed": SEED, **settings, **learner.settings}
+    objects = {key: value for key, value in given.items() if isinstance(value, Estimator)}
+    words = [f"{key}={_word(value)}" for key, value in given.items() if key not in objects]
+    composed = experiment(PUBLISHED.with_options(CONF), words)
+    return composed.problem, replace(composed.method, **objects)
+
+
+def _word(value: Any) -> str:
+    return "null" if value is None else str(value).replace(" ", "")
+
+
+def read(file: Path = FILE) -> list[CellLosses]:
+    """Read a table of losses."""
+    with file.open(encoding="utf-8", newline="") as lines:
+        return [
+            CellLosses(
+                row["learner"],
+                row["cell"],
+                row["signature"],
+                float(row["milliseconds"]),
+                float(row["gamma"]),
+                float(row["loss_at_gamma"]),
+                np.array(row["losses"].split(), float),
+            )
+            for row in csv.DictReader(lines)
+        ]
+
+
+def write(rows: Iterable[CellLosses], file: Path) -> None:
+    """Write a table of losses."""
+    frame = pd.DataFrame([{**vars(row), "losses": " ".join(f"{x:.{DIGITS}g}" for x in row.losses)} for row in rows])
+    frame.to_csv(file, index=False, na_rep="nan", float_format=f"%.{DIGITS}g", lineterminator="\n")

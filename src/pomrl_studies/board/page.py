@@ -1,0 +1,72 @@
+"""The page of the board: tables that sort and filter, and performance profiles."""
+
+from collections.abc import Sequence
+from math import isnan
+from pathlib import Path
+from typing import Any
+
+from pomrl.report.rendering import render
+from pomrl_studies.board.cells import ICU_SEPSIS, VERSION, Cell, common_cells
+from pomrl_studies.board.scores import ADA, NONE, THRESHOLDS, CellScore, Score
+
+TEMPLATES = Path(__file__).parent
+"""The folder of the template."""
+
+COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7a6a00", "#4b0092")
+"""The colours of profiles, in turn."""
+
+DRAWN = (NONE, ADA)
+"""The learners whose profiles are drawn at first, beside the best one and the user's own."""
+
+
+def html(scores: Sequence[Score]) -> str:
+    """Render the page of the board with these scores, the best first."""
+    learners = [score for score in scores if score.learner.base is None]
+    return render(
+        "board.html.j2",
+        folder=TEMPLATES,
+        version=VERSION,
+        cells=[*common_cells(), ICU_SEPSIS],
+        learners=learners,
+        horizons=[score for score in scores if score.learner.base],
+        best={score.learner.name: best_in_words(score) for score in learners},
+        cell_text=cell_text,
+        cell_title=cell_title,
+        curves={"series": ()},
+        profiles=_profiles(learners),
+    )
+
+
+def best_in_words(score: Score) -> str:
+    """Return in how many common cells gamma_eval is the best discount factor."""
+    gammas = [score.cells[cell.name].gamma for cell in common_cells() if cell.name in score.cells]
+    return f"{sum(gamma == 0.99 for gamma in gammas)} of {len(gammas)}"
+
+
+def cell_text(of: CellScore) -> str:
+    """Return a loss in per cent with half of its interval, and a sign where it differs from that of ada-POMRL."""
+    half = (of.percent.upper - of.percent.lower) / 2.0
+    ends = "" if isnan(half) else f" ± {half:.2g}" if half < 10 else f" ± {half:.0f}"
+    return f"{of.percent.estimate:.0f}{ends}{ {-1: ' ▼', 0: '', 1: ' ▲'}[of.versus_ada] }"
+
+
+def cell_title(cell: Cell, of: CellScore) -> str:
+    """Return what a cell says when it is pointed at."""
+    interval = f"{cell.name}: {of.percent.text(1)} %"
+    return interval if isnan(of.gamma) else f"{interval}; least at γ = {of.gamma:g}: {of.percent_at_gamma:.1f} %"
+
+
+def _profiles(learners: Sequence[Score]) -> dict[str, Any]:
+    """Return what the chart of profiles draws."""
+    best = next((score.learner.name for score in learners if score.rank), NONE)
+    series = [
+        {
+            "label": score.learner.label,
+            "color": COLORS[i % len(COLORS)],
+            "dashes": "6 4" if i >= len(COLORS) else "",
+            "drawn": score.learner.is_own or score.learner.name in (*DRAWN, best),
+            "share": score.profile.round(3).tolist(),
+        }
+        for i, score in enumerate(learners)
+    ]
+    return {"thresholds": THRESHOLDS.tolist(), "series": series}

@@ -1,0 +1,217 @@
+"""The board: the scores of learners, files of one's own and what is refused, and the treatment of sepsis."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+from tests.support.board import MINE, NAMES, folder, made_up, mine, write
+
+from pomrl_studies.board import checks, icu_sepsis, scores
+from pomrl_studies.board.cells import board_cells, common_cells
+from pomrl_studies.board.learners import Learner, own_learners, shipped_learners
+
+__all__ = ["folder"]
+
+
+def learners(*names: str) -> list[Learner]:
+    return [learner for name, learner in shipped_learners().items() if name in names]
+
+
+@cache
+def ranked(copied: str = "", factor: float = 1.0) -> list[scores.Score]:
+    """Scores of the learners, and of one of the user's own whose losses are those of one of them, times a factor."""
+    shipped = scores.by_learner(made_up(NAMES))
+    of_mine = {name: replace(row, losses=factor * row.losses) for name, row in shipped.get(copied, {}).items()}
+    own = [mine(Path("mine.py"))] if copied else []
+    return scores.score([*learners(*NAMES), *own], shipped, {"Mine": of_mine})
+
+
+# Scores
+
+
+def test_ranks_and_losses_are_those_that_two_lines_of_scipy_give() -> None:
+    table = scores.by_learner(made_up(NAMES))
+    field = ("without_meta", "ada_pomrl", "aggregating", "tied_rows")
+    means = np.array([[table[name][cell.name].losses.mean() for name in field] for cell in common_cells()])
+    expected = dict(zip(field, stats.rankdata(means, axis=1).mean(0), strict=True))
+    found = {score.learner.name: score for score in ranked()}
+    assert {name: pytest.approx(score.rank.estimate) for name, score in found.items() if score.rank} == expected
+    assert [found[name].rank for name in ("oracle", "dong")] == [None, None]
+    for name, reference in {"tied_rows": "without_meta", "dong": "ada_pomrl"}.items():
+        for cell in common_cells():
+            share = table[name][cell.name].losses.mean() / table[reference][cell.name].losses.mean()
+            interval = found[name].cells[cell.name].percent
+            assert interval.estimate == pytest.approx(100.0 * share)
+            assert interval.lower < interval.estimate < interval.upper
+
+
+def test_comparisons_are_paired_t_tests_at_the_error_of_all_cells() -> None:
+    table, level = scores.by_learner(made_up(NAMES)), 0.05 / len(common_cells())
+    for score in ranked():
+        for cell in common_cells():
+            a, b = table[score.learner.name][cell.name].losses, table["without_meta"][cell.name].losses
+            sign = 0
+            if score.learner.name != "without_meta":
+                p = float(stats.ttest_rel(a, b).pvalue)
+                sign = int(np.sign((a - b).mean())) if p < level else 0
+            assert score.cells[cell.name].versus_none == sign
+
+
+def test_no_row_moves_when_a_learner_is_added() -> None:
+    cells = common_cells()
+    alone = {score.learner.name: scores.flat(score, cells) for score in ranked()}
+    beside = {score.learner.name: scores.flat(score, cells) for score in ranked("tied_rows", 0.01)}
+    assert repr({name: beside[name] for name in alone}) == repr(alone)
+    assert beside["Mine"]["rank"] == 1.0
+
+
+def test_a_copy_of_a_learner_ties_with_it() -> None:
+    """A copy has the rank of the learner and half a place more, because the learner is in the field of the copy."""
+    by_name = {score.learner.name: score for score in ranked("ada_pomrl")}
+    original, copy = by_name["ada_pomrl"], by_name["Mine"]
+    assert original.rank
+    assert copy.rank
+    assert copy.rank.estimate == pytest.approx(original.rank.estimate + 0.5)
+    assert [copy.count("versus_ada", sign) for sign in (-1, 1)] == [0, 0]
+    assert copy.cells == original.cells
+
+
+def test_profiles_are_shares_of_runs_below_a_threshold() -> None:
+    table = scores.by_learner(made_up(NAMES))
+    (score,) = (each for each in ranked() if each.learner.name == "tied_rows")
+    share, lower, upper = score.profile
+    at = [40.0, 100.0]
+    for threshold in at:
+        of_cells = [
+            (table["tied_rows"][cell.name].losses <= threshold / 100 * table["without_meta"][cell.name].losses.mean())
+            for cell in common_cells()
+        ]
+        index = int(np.flatnonzero(threshold == scores.THRESHOLDS)[0])
+        assert share[index] == pytest.approx(np.mean(of_cells))
+        assert lower[index] <= share[index] <= upper[index]
+    assert (np.diff(share) >= 0.0).all()
+
+
+# A user's own learners
+
+
+@pytest.mark.parametrize(
+    ("estimate", "reason"),
+    [
+        ("np.full_like(batch.P_bar, np.nan)", "Mine: .*Mine"),
+        (
+            "np.repeat(batch.P_bar.mean(0, keepdims=True), len(batch.P_bar), 0)",
+            "Mine: each run must have the same",
+        ),
+        ("1 / 0", "Mine: ZeroDivisionError"),
+    ],
+)
+def test_a_learner_is_refused_with_its_name(folder: Path, estimate: str, reason: str) -> None:
+    (learner,) = own_learners(write(folder / "mine.py", MINE.format(estimate=estimate)))
+    with pytest.raises(ValueError, match=reason):
+        checks.check(learner)
+
+
+def test_sound_learners_pass(folder: Path) -> None:
+    checks.check(own_learners(write(folder / "mine.py", MINE.format(estimate="memory.P_o_hat")))[0])
+    for learner in learners("ada_pomrl", "james_stein", "tied_rows", "posterior_gamma"):
+        checks.check(learner)
+
+
+KEYS = """
+from pomrl.components import Batch, Field, Memory, ModelEstimator, Models, Truth
+
+class Weighted(ModelEstimator):
+    weight: float = Field(ge=0, le=1, description="the weight of the mean")
+
+    def estimate(self, memory: Memory, batch: Batch, truth: Truth) -> Models:
+        return self.weight * memory.P_o_hat + (1 - self.weight) * batch.P_bar
+"""
+
+
+def test_a_yaml_file_gives_keys(folder: Path) -> None:
+    write(folder / "mine_keys.py", KEYS)
+    with pytest.raises(ValueError, match=r"mine_keys\.py: the keys of Weighted must be given in a YAML file"):
+        own_learners(folder / "mine_keys.py")
+    text = "label: half\nestimator: {_target_: mine_keys.Weighted, weight: 0.5}\n"
+    (learner,) = own_learners(write(folder / "half.yaml", text))
+    assert (learner.name, learner.label, learner.settings["estimator"].weight) == ("half", "half", 0.5)
+    (on_top,) = own_learners(write(folder / "top.yaml", "base: tied_rows\nagent: posterior_gamma\n"))
+    assert on_top.settings == {"estimator": "tied_rows", "agent": "posterior_gamma"}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "reason"),
+    [
+        ("none.py", "x = 1\n", "must define a class"),
+        ("statistics.py", "x = 1\n", "must have another name, because statistics is a module already"),
+        ("broken.py", "1 / 0\n", "broken: must be importable, got ZeroDivisionError"),
+        ("list.yaml", "- 1\n", "must have keys"),
+        ("key.yaml", "sigma: 0.1\n", "sigma must be a key of a learner"),
+        ("base.yaml", "base: nobody\nagent: posterior_gamma\n", "base must be one of"),
+    ],
+)
+def test_a_wrong_file_is_refused(folder: Path, name: str, text: str, reason: str) -> None:
+    with pytest.raises(ValueError, match=reason):
+        own_learners(write(folder / name, text))
+    with pytest.raises(ValueError, match="must be a file with a learner"):
+        own_learners(folder / "missing.py")
+
+
+# ICU-Sepsis
+
+
+@pytest.fixture
+def hospital(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Let the data be those of a small hospital: two patients' states with one and two of three actions."""
+    S, A = 5, 3
+    P = np.random.default_rng(0).dirichlet(np.ones(S), (S, A))
+    P[2:] = np.eye(S)[-1]
+    np.savez(tmp_path / "dynamics.npz", tx_mat=P, d_0=[0.25, 0.75, 0.0, 0.0, 0.0])
+    (tmp_path / "admissible_actions.txt").write_text("1 2 3 3 3\n1\n0 2\n0 1 2\n0 1 2\n0 1 2\n")
+    monkeypatch.setattr(icu_sepsis, "data_file", lambda: tmp_path / "dynamics.npz")
+    icu_sepsis._published.cache_clear()
+    yield
+    icu_sepsis._published.cache_clear()
+
+
+@pytest.mark.usefixtures("hospital")
+def test_hospitals_have_the_admissible_actions_first_and_vary_around_the_published_model() -> None:
+    of_data = np.load(icu_sepsis.data_file() or "")["tx_mat"]
+    tasks = icu_sepsis.IcuSepsis(concentration=50.0)
+    assert tasks.size == (5, 2)
+    assert tasks.start == [0.25, 0.75, 0.0, 0.0, 0.0]
+    mean = tasks.draw_mean(0, 0, 5, 2, None)
+    np.testing.assert_allclose(mean.P_o[0], [of_data[0, 1], np.eye(5)[2]])
+    np.testing.assert_allclose(mean.P_o[1], of_data[1, [0, 2]])
+    np.testing.assert_allclose(mean.R[:2], mean.P_o[:2, :, 3])
+    drawn = tasks.draw([np.random.default_rng(1)], [mean], 4000)
+    np.testing.assert_allclose(drawn.P.mean((0, 1)), mean.P_o, atol=0.01)
+    np.testing.assert_allclose(drawn.P.var((0, 1)), tasks.variance(mean), atol=0.0005)
+    assert (drawn.P[..., 3] == drawn.R).all()
+
+
+@pytest.mark.usefixtures("hospital")
+def test_a_prior_over_actions_leaves_those_that_are_not_admissible_alone() -> None:
+    from pomrl.components import Batch, Memory, Truth
+
+    mean = icu_sepsis.IcuSepsis().draw_mean(0, 0, 5, 2, None)
+    counts = np.random.default_rng(2).multinomial(5, mean.P_o)[None].astype(float)
+    batch = Batch.of_counts(counts, 5)
+    truth = Truth(mean.P_o[None], mean.P_o[None])
+    P_hat = icu_sepsis.ActionPrior(strength=5.0).estimate(Memory.initial(1, 5, 2), batch, truth)
+    np.testing.assert_allclose(P_hat[0, 0], batch.P_bar[0, 0])
+    pooled = batch.P_bar[0, 1].mean(0)
+    np.testing.assert_allclose(P_hat[0, 1], 0.5 * batch.P_bar[0, 1] + 0.5 * pooled)
+
+
+def test_without_its_data_the_cell_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(icu_sepsis, "data_file", lambda: None)
+    icu_sepsis._published.cache_clear()
+    assert board_cells() == common_cells()
+    with pytest.raises(ValueError, match=r"pip install 'pomrl\[icu-sepsis\]'"):
+        _ = icu_sepsis.IcuSepsis().size

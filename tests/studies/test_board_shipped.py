@@ -1,0 +1,139 @@
+"""The command `pomrl board`, its page, what documents look up, and the losses that are shipped, computed again."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from playwright.sync_api import Browser
+from tests.support.board import MINE, NAMES, folder, made_up, mine, write
+from tests.support.browser import AXE, browser, faults_of_axe, watched
+
+from pomrl_studies.board import command, lookups, losses, page, scores
+from pomrl_studies.board.cells import ICU_SEPSIS, common_cells
+from pomrl_studies.board.learners import shipped_learners
+
+__all__ = ["browser", "folder"]
+
+# The command
+
+
+CHEAP = tuple(replace(cell, runs=5) for cell in common_cells() if cell.name in ("chains 0.01", "river_swim 0.05"))
+
+
+@pytest.fixture
+def few_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the board have two cells of five runs, of which the shipped losses have the first five."""
+    rows = [replace(row, losses=row.losses[:5]) for row in losses.read() if row.cell in {cell.name for cell in CHEAP}]
+    monkeypatch.setattr(losses, "read", lambda: rows)
+    for module in (command, scores, page):
+        monkeypatch.setattr(module, "common_cells", lambda: CHEAP)
+    monkeypatch.setattr(command, "board_cells", lambda: CHEAP)
+
+
+@pytest.mark.usefixtures("empty_outputs", "few_runs")
+def test_the_command_ranks_a_file_and_keeps_all_other_rows(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command.board(output=folder / "before")
+    before = (folder / "before" / "board.csv").read_text().splitlines()
+    capsys.readouterr()
+    command.board(write(folder / "mine.py", MINE.format(estimate="memory.P_o_hat")), output=folder / "board", workers=1)
+    out = capsys.readouterr().out
+    after = (folder / "board" / "board.csv").read_text().splitlines()
+    (own,) = {*after} - {*before}
+    assert {*before} <= {*after}
+    assert own.startswith("learners,Mine,Mine,1,")
+    assert "* Mine" in out
+    assert max(map(len, out.splitlines()[:-2])) <= 80
+    assert 'class="own"' in (folder / "board" / "index.html").read_text()
+
+
+@pytest.mark.usefixtures("empty_outputs")
+def test_shipped_losses_of_other_code_are_noticed() -> None:
+    rows = losses.read()
+    command.check_shipped(rows)
+    of_other_code = [replace(row, losses=1.001 * row.losses) for row in rows]
+    with pytest.raises(ValueError, match=r"must be of this code, but without_meta has other losses in chains 0\.01"):
+        command.check_shipped(of_other_code)
+
+
+# What is shipped
+
+
+def test_every_shipped_learner_has_losses_in_every_cell() -> None:
+    table = {(row.learner, row.cell): len(row.losses) for row in losses.read()}
+    cells = (*common_cells(), ICU_SEPSIS)
+    expected = {
+        (learner.name, cell.name): cell.runs
+        for learner in shipped_learners().values()
+        for cell in cells
+        if learner.is_run_in(cell)
+    }
+    assert table == expected
+
+
+@pytest.mark.usefixtures("empty_outputs")
+@pytest.mark.parametrize(("name", "cell"), [("james_stein", "river_swim 0.05"), ("ada_pomrl_computed", "chains 0.047")])
+def test_shipped_losses_are_computed_again(name: str, cell: str) -> None:
+    (stored,) = (row for row in losses.read() if (row.learner, row.cell) == (name, cell))
+    (of_cell,) = (each for each in common_cells() if each.name == cell)
+    (computed,) = losses.compute(shipped_learners()[name], [of_cell], str, workers=1)
+    np.testing.assert_allclose(computed.losses, stored.losses, rtol=command.TOLERANCE)
+    assert computed.gamma == stored.gamma
+
+
+def test_a_table_is_read_as_it_was_written(tmp_path: Path) -> None:
+    rows = made_up(NAMES)
+    losses.write(rows, tmp_path / "losses.csv")
+    for row, again in zip(rows, losses.read(tmp_path / "losses.csv"), strict=True):
+        np.testing.assert_array_equal(again.losses, row.losses)
+        assert replace(again, losses=row.losses) == row
+    losses.write(losses.read(), tmp_path / "shipped.csv")
+    assert (tmp_path / "shipped.csv").read_bytes() == losses.FILE.read_bytes()
+
+
+def test_documents_look_up_counts_ranks_and_losses() -> None:
+    found = {score.learner.name: score for score in scores.score(shipped_learners().values(), shipped(), {})}
+    families = [cell.name for cell in common_cells() if cell.group == "families"]
+    for name in ("meta_gradient", "tied_rows"):
+        worse = sum(found[name].cells[cell].versus_ada == 1 for cell in families)
+        assert lookups.board(name, "worse_than", "ada_pomrl") == f"{worse} of 18"
+        rank = found[name].rank
+        assert rank
+        assert lookups.board(name, "rank") == f"{rank.estimate:.1f}"
+    assert lookups.board("without_meta", "loss", "chains 0.01") == "100 %"
+    with pytest.raises(ValueError, match="what must be rank, loss"):
+        lookups.board("tied_rows", "best")
+
+
+def shipped() -> scores.Losses:
+    return scores.by_learner(losses.read())
+
+
+# The page
+
+
+def test_the_page_sorts_and_filters(browser: Browser, tmp_path: Path) -> None:
+    own = [replace(row, learner="Mine") for row in losses.read() if row.learner == "james_stein"]
+    all_learners = [*shipped_learners().values(), mine(Path("mine.py"))]
+    (html, _) = command.write(scores.score(all_learners, shipped(), scores.by_learner(own)), tmp_path)
+    assert html.stat().st_size < 400_000
+    with watched(browser) as visit:
+        visit.goto(html.as_uri())
+        visit.wait_for_selector("#profiles[data-ready]")
+        ranking = visit.locator("table.sortable").first.locator("tbody tr")
+        names = [name.partition(" yours")[0] for name in ranking.locator("th").all_inner_texts()]
+        assert "Mine" in names
+        heading = visit.locator("table.sortable th button", has_text="milliseconds").first
+        for is_down in (False, True):
+            heading.click()
+            *times, none = ranking.locator("td:last-child").all_inner_texts()  # a limit has no time
+            assert none == "–"
+            assert times == sorted(times, key=float, reverse=is_down)
+        visit.fill("#words", "rows")
+        assert ranking.locator("visible=true").count() >= 2
+        assert visit.text_content("#count") == f"2 of {len(names)} learners"
+        visit.select_option("#group", "chains")
+        assert visit.locator("th[data-group]:visible").count() == 3 * 2
+        visit.fill("#words", "")
+        if AXE:
+            assert faults_of_axe(visit, 400, 1280) == []

@@ -1,0 +1,58 @@
+"""Losses of learners that are made up, and files with learners of one's own, for tests of the board."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pomrl_studies.board import losses
+from pomrl_studies.board.cells import common_cells
+from pomrl_studies.board.learners import Learner
+from pomrl_studies.board.losses import CellLosses
+
+RUNS = 30
+"""The runs of a cell in tables that are made up."""
+
+NAMES = ("without_meta", "ada_pomrl", "aggregating", "tied_rows", "oracle", "dong")
+"""The learners in these tables: a limit is among them, and a row of the second table."""
+
+MINE = """
+import numpy as np
+from pomrl.components import Batch, Memory, ModelEstimator, Models, Truth
+
+class Mine(ModelEstimator):
+    def estimate(self, memory: Memory, batch: Batch, truth: Truth) -> Models:
+        return {estimate}
+"""
+
+
+def made_up(names: Sequence[str]) -> list[CellLosses]:
+    """Losses in pairs: runs have something in common in a cell, and each learner a mean and noise of its own."""
+    rows = []
+    for at, cell in enumerate(common_cells()):
+        common = np.random.default_rng(at).gamma(4.0, size=RUNS)
+        for i, name in enumerate(names):
+            rng = np.random.default_rng((at, i))
+            loss = losses.rounded(common * rng.uniform(0.2, 1.5) + rng.uniform(size=RUNS))
+            rows.append(CellLosses(name, cell.name, f"{at:06d}{i:06d}", 0.1, 0.9, losses.rounded(loss.mean()), loss))
+    return rows
+
+
+def mine(path: Path) -> Learner:
+    return Learner("Mine", "Mine", path, {"estimator": "ada_pomrl"}, is_own=True)
+
+
+def write(path: Path, text: str) -> Path:
+    path.write_text(text)
+    return path
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    for name in ("mine", "mine_keys"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    return tmp_path
