@@ -34,7 +34,10 @@ SOURCES = (
     *("src/pomrl/studies/*/pages/*.md", "src/pomrl/studies/*/study.yaml"),
     *(f"src/pomrl/studies/pomrl/{name}" for name in OF_PAPER),
     *(
+        "benchmarks/results/*.csv",
         "examples/tutorial.ipynb",
+        "examples/*.py",
+        "examples/patience/figures.py",
         "examples/patience/study.yaml",
         "examples/notebook/*.py",
         "examples/notebook/README.md",

@@ -30,7 +30,7 @@ README = {
 
 PICTURES = ROOT / "outputs/readme"
 
-DOCUMENTS = ("README.md", "src/pomrl/studies/pomrl/pages/results.md", "docs/horizons.md")
+DOCUMENTS = ("README.md", "src/pomrl/studies/pomrl/pages/results.md", "docs/beyond.md")
 
 
 @pytest.mark.parametrize(

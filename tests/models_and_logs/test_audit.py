@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from tests.support.settings import ROOT
+from docs_build import generated
 
 import pomrl
 from pomrl.models_and_logs import audit
@@ -420,7 +420,7 @@ def test_declared_ends_pay_nothing():
 
 
 def test_each_kind_is_shown_on_the_page():
-    page = (ROOT / "docs" / "models_and_logs.md").read_text()
+    page = generated.conventions()
     for name, what in audit.KINDS.items():
         assert f"| `{name}` | {what} |" in page
 
