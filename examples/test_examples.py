@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from examples.all_alike import AllAlike
 from examples.corners import Corners
 from examples.growing_horizon import GrowingHorizon
 from examples.james_stein import JamesStein
@@ -28,6 +29,12 @@ from pomrl.contracts import (
     TaskDistributionContract,
     TaskStreamContract,
 )
+
+
+class TestAllAlike(EstimatorContract):
+    @pytest.fixture
+    def component(self) -> Estimator:
+        return AllAlike()
 
 
 class TestJamesStein(EstimatorContract):

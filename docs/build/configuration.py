@@ -5,9 +5,11 @@ python -m docs.build.configuration        in the folder of the checkout: writes 
 
 import ast
 import inspect
+import re
 import string
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, cast
@@ -25,20 +27,31 @@ from pomrl.science.problem import Problem
 
 HEAD = """# The configuration
 
-Every key: what it means, what it may be, and its default. Written from the components by
-`python -m docs.build.configuration`, and tested, so that it is never out of date. R.. are ambiguities of the paper, of
-which [the page on readings](../src/pomrl_studies/pomrl2023/pages/readings.md) has the alternatives; E.. are its errors
-([errata](../src/pomrl_studies/pomrl2023/pages/errata.md)). A key of a group is set as `group.key=value`; an option is
-chosen as `group=option`.
+Set a key of a group as `group.key=value`; select an option as `group=option`. The column *of* names the options with a
+key, unless all have it; a sign " repeats the line above. Defaults of few options stand behind that of the others.
 
-The defaults are the paper's text with its errors corrected (`reading=repaired`). `reading=printed` sets the keys of all
-groups as the text stands, and `reading=computed` as the notebook of the paper's first author has them. The files of the
-readings belong to the study, `src/pomrl_studies/pomrl2023/conf/reading/`. Keys on the command line replace those of a
-reading.
+The defaults are the paper with its errors corrected. `reading=printed` sets the text as it stands, `reading=computed`
+the authors' notebook; keys on the command line come after a reading. R.. are ambiguities of the paper
+([readings](../src/pomrl_studies/pomrl2023/pages/readings.md)), E.. its errors
+([errata](../src/pomrl_studies/pomrl2023/pages/errata.md)). `python -m docs.build.configuration` writes this page.
 """
+
+DITTO = '"'
+"""What repeats the cell above."""
 
 BOUNDS = {"minimum": ">=", "exclusiveMinimum": ">", "maximum": "<=", "exclusiveMaximum": "<"}
 """The sign that is written for each bound of a JSON schema."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A key of a group: its meaning, its values, and its default in each option that has it."""
+
+    key: str
+    meaning: str
+    values: str
+    defaults: Mapping[str, Any]
+    """The defaults by option."""
 
 
 def configuration(sources: Sources) -> str:
@@ -52,19 +65,30 @@ def configuration(sources: Sources) -> str:
 
 
 def _group(sources: Sources, group: str) -> str:
-    """Return a section with a table for each class of a group; above it stand the options that name the class."""
+    """Return a section with the options of a group and a table of its keys."""
     options = [path.stem for path in sources.options(group)]
     classes: dict[type, dict[str, Any]] = {}
     for name in options:
         component = _component(experiment(sources, [f"{group}={name}"]), group)
         classes.setdefault(type(component), {})[name] = component
-    parts = [f"## {group}: {', '.join(options)}\n"]
-    for cls, of_class in classes.items():
-        summary = (cls.__doc__ or "").strip().split("\n\n")[0].replace("\n", " ")
-        names = ", ".join(f"`{name}`" for name in of_class)
-        parts.append(f"{names} (`{cls.__module__}.{cls.__qualname__}`): {' '.join(summary.split())}\n")
-        parts.append(_table(_rows(cls, of_class, _properties(cls))))
-    return "\n".join(parts)
+    summaries = [f"- {_names(objects)}: {_summary(cls)}" for cls, objects in classes.items()]
+    rows = [row for cls, objects in classes.items() for row in _rows(cls, objects, _properties(cls))]
+    return "\n".join([f"## {group}\n", *summaries, "", _table(_merge(rows), set(options))])
+
+
+def _summary(cls: type) -> str:
+    """Return the first sentence of the documentation of a class."""
+    first = " ".join((cls.__doc__ or "").strip().split("\n\n")[0].split())
+    return re.split(r"\. (?=[A-Z]\w* )", first)[0].removesuffix(".")
+
+
+def _merge(rows: Iterable[Row]) -> list[Row]:
+    """Return one row for each key with the same meaning and values, in the order of options."""
+    merged: dict[tuple[str, str, str], Row] = {}
+    for row in rows:
+        same = (row.key, row.meaning, row.values)
+        merged[same] = replace(row, defaults={**(merged[same].defaults if same in merged else {}), **row.defaults})
+    return list(merged.values())
 
 
 def _component(experiment: Experiment, group: str) -> object:
@@ -76,15 +100,15 @@ def _properties(cls: type) -> Mapping[str, Any]:
     return TypeAdapter(cls).json_schema().get("properties", {})
 
 
-def _rows(cls: type, objects: Mapping[str, Any], keys: Iterable[str]) -> list[tuple[str, str, str, str]]:
-    """Return a row for each key of a class: its meaning, its values, and its default in each of the named objects."""
+def _rows(cls: type, objects: Mapping[str, Any], keys: Iterable[str]) -> list[Row]:
+    """Return a row for each key of a class, with its defaults in the named objects."""
     schemas, meanings = _properties(cls), _meanings(cls)
     return [
-        (
-            f"`{key}`",
+        Row(
+            key,
             schemas[key].get("description", meanings.get(key, "")),
             _values(schemas[key]),
-            _defaults(key, objects),
+            {name: getattr(component, key) for name, component in objects.items()},
         )
         for key in keys
     ]
@@ -117,24 +141,27 @@ def _in_a_cell(text: str) -> str:
 def _values(schema: Mapping[str, Any]) -> str:
     """Say in words which values a JSON schema admits."""
     if "anyOf" in schema:
-        return ", or ".join(_values(alternative) for alternative in schema["anyOf"])
+        return ", ".join(_values(alternative) for alternative in schema["anyOf"])
     if "const" in schema:
         return f"`{schema['const']}`"
     if "enum" in schema:
         return ", ".join(f"`{value}`" for value in schema["enum"])
     if schema.get("type") == "array":
         return f"a list: {_values(schema['items'])}"
-    bounds = ", ".join(f"{sign} {schema[bound]:g}" for bound, sign in BOUNDS.items() if bound in schema)
+    bounds = " ".join(f"{sign} {schema[bound]:g}" for bound, sign in BOUNDS.items() if bound in schema)
+    if {"minimum", "maximum"} <= schema.keys():
+        bounds = f"in [{schema['minimum']:g}, {schema['maximum']:g}]"
     word = {"boolean": "`true`, `false`", "null": "`null`"}.get(schema["type"], schema["type"])
     return " ".join(part for part in (word, bounds) if part)
 
 
-def _defaults(key: str, objects: Mapping[str, Any]) -> str:
-    """Return the default of a key: one value where all objects agree, else the value of each."""
-    values = {name: getattr(of, key) for name, of in objects.items()}
-    if len({repr(value) for value in values.values()}) == 1:
-        return _shown(next(iter(values.values())))
-    return "; ".join(f"{name}: {_shown(value)}" for name, value in values.items())
+def _defaults(row: Row) -> str:
+    """Return the default of most options, and then those of others."""
+    shown = {name: _shown(value) for name, value in row.defaults.items()}
+    most = max(shown.values(), key=[*shown.values()].count)
+    others = [value for value in dict.fromkeys(shown.values()) if value != most]
+    names = {value: ", ".join(name for name in shown if shown[name] == value) for value in others}
+    return "; ".join([most, *(f"{value}: {names[value]}" for value in others)])
 
 
 def _shown(value: Any) -> str:
@@ -147,14 +174,33 @@ def _shown(value: Any) -> str:
     return "`null`" if value is None else f"`{str(value).lower() if isinstance(value, bool) else value}`"
 
 
-def _section(title: str, rows: Sequence[tuple[str, str, str, str]]) -> str:
-    return f"## {title}\n\n{_table(rows)}"
+def _section(title: str, rows: Sequence[Row]) -> str:
+    return f"## {title}\n\n{_table(rows, {'default'})}"
 
 
-def _table(rows: Sequence[tuple[str, str, str, str]]) -> str:
+def _table(rows: Sequence[Row], options: set[str]) -> str:
+    """Return the table of keys; it names the options of a key that some lack."""
     if not rows:
         return "No keys.\n"
-    return markdown(("key", "meaning", "values", "default"), rows)
+    owners = [_owners(row, options) for row in rows]
+    owners = [DITTO if mine and mine == above else mine for above, mine in zip(["", *owners], owners, strict=False)]
+    cells = [[f"`{row.key}`", row.meaning, row.values, _defaults(row)] for row in rows]
+    head = ["key", "meaning", "values", "default", "of"]
+    if not any(owners):
+        return markdown(head[:-1], cells)
+    return markdown(head, [[*row, owner] for row, owner in zip(cells, owners, strict=True)])
+
+
+def _owners(row: Row, options: set[str]) -> str:
+    """Return the options that have a key; empty where all have it, and the others where these are fewer."""
+    others = options - row.defaults.keys()
+    if not others:
+        return ""
+    return _names(row.defaults) if len(row.defaults) <= len(others) else f"all but {_names(sorted(others))}"
+
+
+def _names(options: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in options)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,11 @@ from pomrl.commands import main
 from pomrl.configuration.importing import import_by_name
 from pomrl.configuration.study import Study, shipped_studies
 from pomrl.drawing.figure import INTERVALS, Figure, caption_of, figures_of, file_name, number_of, title_of
+from pomrl.models.inputs import CONVENTIONS as CONVENTIONS_OF_MODELS
 from pomrl.report.markup import paragraphs
+from pomrl.results.tables import markdown
+from pomrl_logs.audit import KINDS
+from pomrl_logs.log_tables import CONVENTIONS as CONVENTIONS_OF_LOGS
 
 ROOT = Path(__file__).parents[2]
 
@@ -108,9 +112,23 @@ def glossary() -> str:
     return f"# Glossary\n{words.partition(chr(10) + '## ')[0]}"
 
 
+def conventions() -> str:
+    """Return the page of the forms in which models and logs are read, and of what the audit of a log finds."""
+    forms, findings = ["given", "read"], [[f"`{name}`", what] for name, what in KINDS.items()]
+    return "\n\n".join(
+        [
+            "# How models and logs are read",
+            f"## Models\n\n{markdown(forms, [*CONVENTIONS_OF_MODELS.items()])}",
+            f"## Logs\n\n{markdown(forms, [*CONVENTIONS_OF_LOGS.items()])}",
+            f"## The audit of a log\n\n{markdown(['finding', 'what is found'], findings)}",
+        ]
+    )
+
+
 PAGES: Mapping[str, Callable[[], str]] = {
     "gallery.md": gallery,
     "reference/commands.md": commands,
+    "reference/conventions.md": conventions,
     "reference/glossary.md": glossary,
     **{f"reference/{face or 'pomrl'}.md": partial(reference, face) for face in ("", "components", "study", "bounds")},
 }

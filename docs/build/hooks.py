@@ -36,7 +36,10 @@ SOURCES = (
     *TABLES,
     *(f"src/pomrl_studies/pomrl2023/{name}" for name in ("variants.py", "digitised.csv")),
     *(
+        "benchmarks/results/*.csv",
         "examples/tutorial.ipynb",
+        "examples/*.py",
+        "examples/patience/figures.py",
         "examples/patience/study.yaml",
         "examples/notebook/*.py",
         "examples/notebook/README.md",

@@ -8,7 +8,7 @@ from jaxtyping import Bool
 from pomrl_logs.departures import Policies
 
 HELD = "99 % of the logs of a benchmark, and in at least 95 % of those of each kind"
-"""How often limits were below true gains (docs/advice_on_logs.md)."""
+"""How often limits were below true gains (docs/models_and_logs.md)."""
 
 
 @dataclass(frozen=True)

@@ -1,27 +1,25 @@
-"""docs/agents.md does what it says: its code and its commands are run, and its agent keeps to the contract."""
+"""The agent and the metric of docs/extending.md: their code is run, and the agent keeps to the contract."""
 
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.support.computed import call
 from tests.support.settings import ROOT
 
-from pomrl.commands import plot, run, table
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.contracts import AgentContract
 
 pytestmark = pytest.mark.slow
 
-DOCUMENT = (ROOT / "docs" / "agents.md").read_text()
+DOCUMENT = (ROOT / "docs" / "extending.md").read_text().partition("## An agent\n")[2]
 BLOCKS = re.findall(r"```python\n(.*?)```", DOCUMENT, flags=re.DOTALL)
 
 
 def executed(blocks: list[str]) -> dict[str, Any]:
     names: dict[str, Any] = {"__name__": __name__}
     for block in blocks:
-        exec(compile(block, "docs/agents.md", "exec"), names)
+        exec(compile(block, "docs/extending.md", "exec"), names)
     return names
 
 
@@ -35,24 +33,12 @@ class TestAgentOfTheDocument(AgentContract):
 
 def test_the_code_of_the_document_runs_in_its_order(empty_outputs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     executed(BLOCKS)
-    printed = re.findall(r"^    (\(.*|\[.*|model \d.*)$", DOCUMENT, flags=re.MULTILINE)
+    printed = re.findall(r"^    (\(.*|\[.*)$", DOCUMENT, flags=re.MULTILINE)
     assert capsys.readouterr().out.splitlines() == printed
-
-
-def test_its_commands_work(empty_outputs: Path) -> None:
-    """Sweeps are computed with few runs of a small problem."""
-    commands: dict[str, Any] = {"run": run, "table": table, "plot": plot}
-    lines = re.findall(r"^pomrl (\w+) (.*)$", DOCUMENT, flags=re.MULTILINE)
-    assert [name for name, _ in lines] == ["run", "table", "run", "table", "plot"]
-    for name, words in lines:
-        small = ["S=4", "T=2", *(["runs=3"] if name == "run" else [])]
-        status, out, err = call(commands[name], *words.split(), *small)
-        assert status == 0, err
-        assert out
 
 
 def test_every_agent_and_metric_is_in_its_table() -> None:
     first, second = (set(re.findall(r"`(\w+)`", "".join(re.findall(r"^\|([^|]*)", part, flags=re.MULTILINE))))
-                     for part in DOCUMENT.split("## Metrics"))  # fmt: skip
+                     for part in DOCUMENT.partition("## Problems")[0].split("## A metric"))  # fmt: skip
     assert first == {path.stem for path in PUBLISHED.options("agent")}
     assert second == {path.stem for path in PUBLISHED.options("metric")}

@@ -1,9 +1,8 @@
 """Every command and every piece of Python in the documents works, from a folder in which much is stored.
 
 What takes long is not executed in full: of a sweep, `pomrl run` composes the first experiment and only says what it
-would compute, and commands that need all sweeps of a study only read their arguments. The pages docs/agents.md,
-docs/extending.md, docs/models_and_logs.md, docs/python.md and docs/start.md, and the example of docs/studies.md, have
-tests of their own.
+would compute, and commands that need all sweeps of a study only read their arguments. The pages docs/extending.md,
+docs/models_and_logs.md, docs/python.md and docs/start.md, and the example of docs/studies.md, have tests of their own.
 """
 
 import re
@@ -31,7 +30,7 @@ PAGES = [
     *sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md")),
     *sorted(path.relative_to(ROOT).as_posix() for path in STUDIES.glob("*/pages/*.md")),
 ]
-ELSEWHERE = ("docs/agents.md", "docs/extending.md", "docs/models_and_logs.md", "docs/python.md", "docs/start.md")
+ELSEWHERE = ("docs/extending.md", "docs/models_and_logs.md", "docs/python.md", "docs/start.md")
 
 STATE = (
     ("-m", "estimator=pomrl,ada_pomrl", "sigma=0.01,0.02", "+tag=first"),
@@ -41,7 +40,7 @@ STATE = (
 """What is stored before: the sweeps of the documents, by their tags, and an experiment that has neither."""
 
 
-PLACEHOLDER = re.compile(r"HOST|STUDY|FOLDER|OLD=NEW|\bNAME|\.\.\.")
+PLACEHOLDER = re.compile(r"HOST|STUDY|FOLDER|OLD\.\.NEW|OLD=NEW|\bNAME|\.\.\.")
 """Words that stand for others, in lines that are no commands as they are."""
 
 
@@ -124,7 +123,7 @@ def test_a_command_works(line: str) -> None:
 def test_the_commands_are_found() -> None:
     of_readme = {line for line, page in COMMANDS.items() if page == "README.md"}
     assert {"./reproduce.sh test", "pomrl plot tag=first", "pomrl reproduce my_study"} <= of_readme
-    assert {"pomrl export crate.zip", "pomrl reproduce beyond", "pomrl run reading=computed"} <= {*COMMANDS}
+    assert {"pomrl export FILE.zip", "pomrl reproduce beyond", "pomrl run reading=computed"} <= {*COMMANDS}
 
 
 BLOCKS = {

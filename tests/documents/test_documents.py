@@ -7,10 +7,13 @@ from pathlib import Path
 
 import pytest
 from docs.build.configuration import configuration
-from tests.support.settings import ROOT, STUDIES
+from pydantic import TypeAdapter
+from tests.support.settings import OPTIONS, ROOT, STUDIES
 
+from pomrl.checks import DataPath
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.configuration.study import Described, shipped_studies
+from pomrl.configuration.sweeps import experiment
 from pomrl.drawing.figure import figures_of, file_name
 from pomrl.judging.claim import claims_of
 
@@ -21,6 +24,37 @@ def test_the_reference_of_the_configuration_is_up_to_date(request: pytest.Fixtur
     if request.config.getoption("force_regen"):
         path.write_text(found)
     assert path.read_text() == found
+
+
+def rows_of(group: str) -> list[tuple[str, str, set[str]]]:
+    """The keys of a group in the reference, each with the cell of its default and the options that have it."""
+    text = (ROOT / "docs" / "configuration.md").read_text().partition(f"\n## {group}\n")[2].partition("\n## ")[0]
+    options = {path.stem for path in (PUBLISHED.folder / group).glob("*.yaml")}
+    owners, rows = options, []
+    for line in re.findall(r"^\| `.*$", text, flags=re.MULTILINE):
+        key, _, _, default, *cell = line.strip("| ").split(" | ") if line.count("|") == 5 else line[2:-2].split(" | ")
+        named = {*re.findall(r"`(\w+)`", "".join(cell))}
+        if cell != ['"']:
+            owners = options - named if "all but" in "".join(cell) else named or options
+        rows.append((key.strip("`"), default, owners))
+    return rows
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+def test_the_reference_has_each_key_of_an_option_once_with_its_default(option: str) -> None:
+    group, _, name = option.partition("=")
+    composed = experiment(PUBLISHED, [option])
+    component = (vars(composed) | vars(composed.problem) | vars(composed.method))[group]
+    rows = [(key, default) for key, default, owners in rows_of(group) if name in owners]
+    keys = TypeAdapter(type(component)).json_schema().get("properties", {})
+    assert sorted(key for key, _ in rows) == sorted(keys)
+    for key, default in rows:
+        value = getattr(component, key)
+        most, *others = default.split("; ")
+        mine = [other.partition(": ")[0] for other in others if name in other.partition(": ")[2].split(", ")]
+        if isinstance(value, bool | int | float | str | None) and not isinstance(value, DataPath):
+            shown = "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+            assert [f"`{shown}`"] == (mine or [most]), key
 
 
 HELP = (ROOT / "conf" / "config.yaml").read_text().partition("template: |")[2]
@@ -78,7 +112,7 @@ WRITTEN = [
 def test_every_file_that_is_named_exists() -> None:
     named = {(text, name) for text in WRITTEN for name in re.findall(PATH, (ROOT / text).read_text())}
     of_the_project = {pair for pair in named if not re.search("skeleton|CHANGELOG|NAME", "".join(pair))}
-    assert len(of_the_project) > 100
+    assert len(of_the_project) > 80
     assert [pair for pair in sorted(of_the_project) if not (ROOT / pair[1]).exists()] == []
 
 

@@ -30,7 +30,7 @@ README = {
 
 PICTURES = ROOT / "outputs/readme"
 
-DOCUMENTS = ("README.md", "src/pomrl_studies/pomrl2023/pages/results.md", "docs/horizons.md")
+DOCUMENTS = ("README.md", "src/pomrl_studies/pomrl2023/pages/results.md", "docs/beyond.md")
 
 
 @pytest.mark.parametrize(

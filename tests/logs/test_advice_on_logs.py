@@ -3,12 +3,15 @@
 import numpy as np
 import pandas as pd
 import pytest
-from benchmarks.advice_on_logs import area_under_the_curve, judged, table
+from benchmarks.advice_on_logs import CELLS, GROUPS, SEEN, area_under_the_curve, judged, table
 from benchmarks.logs_with_truth import GAMMA_EVAL, LONGEST, TASKS, Cell, LogWithTruth, best_policies, drawn
 from benchmarks.true_gains import KEEP, OTHERS, Cautious, true_gains
+from docs.build import advice
+from tests.support.settings import ROOT
 
 from pomrl.science.mdp import optimal_value
 from pomrl.science.solvers.evaluation import policy_value
+from pomrl_logs.recommendations import HELD
 
 
 def a_log(behaviour: str, transitions: int = 800) -> LogWithTruth:
@@ -59,9 +62,43 @@ def test_a_cell():
     cell = Cell("machine_replacement", "best_10", 3000, "structure")
     logs = pd.DataFrame([judged(cell, number) for number in range(2)])
     (row,) = table(logs, ["family"]).to_dict("records")
-    assert row["limit holds"] == "1.000 (0.158 to 1.000)"
-    assert row["told and loses"].startswith("0.000 ")
-    assert 0.6 < float(row["advice"]) <= 1.0
+    assert (row["logs"], row["holds"], row["loses"]) == (2, 2, 0)
+    assert 0.6 < row["advice"] <= 1.0
+
+
+class TestPublished:
+    """The published table, whose cells make its groups, and what the page and the report say of it."""
+
+    PUBLISHED = pd.read_csv(ROOT / advice.TABLE)
+
+    @pytest.mark.parametrize("name", GROUPS)
+    @pytest.mark.parametrize("hidden", [False, True])
+    def test_a_group_has_the_logs_of_its_cells(self, name: str, hidden: bool):
+        cells = self.PUBLISHED.dropna(subset="transitions")
+        of_group = cells["family"].isin(list(GROUPS[name])) & ((cells["behaviour"] == "hidden") == hidden)
+        counts = ["logs", "told", "loses", "holds"]
+        published = self.PUBLISHED["family"] == name
+        published &= self.PUBLISHED["behaviour"] == ("hidden" if hidden else SEEN)
+        (row,) = self.PUBLISHED.loc[published, counts].to_numpy()
+        assert (cells.loc[of_group, counts].sum() == row).all()
+
+    def test_every_cell_is_published(self):
+        cells = self.PUBLISHED.dropna(subset="transitions")
+        assert [*map(tuple, cells[["family", "behaviour", "transitions", "knows"]].to_numpy())] == [
+            (cell.family, cell.behaviour, cell.transitions, cell.knows) for cell in CELLS
+        ]
+
+    def test_the_report_says_how_often_limits_held(self):
+        seen = self.PUBLISHED.dropna(subset="transitions").query("behaviour != 'hidden'")
+        rates = seen["holds"] / seen["logs"]
+        share = 100 * seen["holds"].sum() / seen["logs"].sum()
+        assert f"{int(share)} % of the logs of a benchmark, and in at least {100 * rates.min():.0f} % of those" in HELD
+
+    def test_the_page_has_its_main_rows(self, request: pytest.FixtureRequest):
+        page = ROOT / advice.DOCUMENT
+        if request.config.getoption("force_regen"):
+            page.write_text(advice.with_table(page.read_text()))
+        assert page.read_text() == advice.with_table(page.read_text()), "python -m docs.build.advice"
 
 
 def test_the_area_under_the_curve_is_that_of_doubts_of_limits_that_fail():

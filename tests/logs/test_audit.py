@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from tests.support.settings import ROOT
+from docs.build import generated
 
 import pomrl_logs
 from pomrl_logs import audit
@@ -422,7 +422,7 @@ def test_declared_ends_pay_nothing():
 
 
 def test_each_kind_is_shown_on_the_page():
-    page = (ROOT / "docs" / "models_and_logs.md").read_text()
+    page = generated.conventions()
     for name, what in audit.KINDS.items():
         assert f"| `{name}` | {what} |" in page
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from tests.support.settings import ROOT
+from docs.build import generated
 
 import pomrl_logs
 from pomrl.models.planning import END
@@ -264,7 +264,7 @@ def test_what_is_wrong_is_named_in_one_line(case: str, tmp_path: Path):
 
 
 def test_each_convention_is_shown_on_the_page():
-    page = (ROOT / "docs" / "models_and_logs.md").read_text()
+    page = generated.conventions()
     for given, reading in CONVENTIONS.items():
         assert f"| {given} | {reading} |" in page
 

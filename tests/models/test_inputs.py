@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from docs.build import generated
 from scipy import sparse
-from tests.support.settings import ROOT
 
 import pomrl
 from pomrl.models import sparse_models
@@ -429,6 +429,6 @@ def test_what_is_wrong_is_named_in_one_line(case: str):
 
 
 def test_every_convention_is_tested_here_and_shown_on_the_page():
-    page = (ROOT / "docs" / "models_and_logs.md").read_text()
+    page = generated.conventions()
     for given, reading in CONVENTIONS.items():
         assert f"| {given} | {reading} |" in page

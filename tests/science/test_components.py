@@ -2,17 +2,14 @@
 
 import dataclasses
 import pickle
-import re
 from abc import abstractmethod
 from typing import Annotated, Any, ClassVar, Generic, TypeVar
 
 import pytest
 from pydantic import ValidationError
 from pydantic.dataclasses import is_pydantic_dataclass
-from tests.support.settings import ROOT
 
-from pomrl.components import Component, Estimator, Field, field_validator, model_validator
-from pomrl.contracts import EstimatorContract
+from pomrl.components import Component, Field, field_validator, model_validator
 
 T = TypeVar("T")
 
@@ -91,17 +88,3 @@ def test_an_init_of_its_own_is_refused() -> None:
         class Mine(Shape):
             def __init__(self) -> None:
                 pass
-
-
-class TestTheEstimatorOfTheDocument(EstimatorContract):
-    """docs/extending.md has an estimator with a memory of its own."""
-
-    @pytest.fixture
-    def component(self, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> Estimator:
-        document = (ROOT / "docs" / "extending.md").read_text()
-        (code,) = (code for code in re.findall(r"```python\n(.*?)```", document, re.DOTALL) if "class AllAlike" in code)
-        (tmp_path / "all_alike_of_the_document.py").write_text(code)
-        monkeypatch.syspath_prepend(tmp_path)
-        from all_alike_of_the_document import AllAlike  # pyright: ignore[reportMissingImports]
-
-        return AllAlike()

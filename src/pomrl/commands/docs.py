@@ -12,7 +12,7 @@ from pomrl.report.markup import documents
 from pomrl.report.rendering import render
 from pomrl.store.derived import write_file
 
-FIRST = ("start", "overview")
+FIRST = ("start", "running")
 """The documents that one begins with."""
 
 

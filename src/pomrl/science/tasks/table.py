@@ -18,7 +18,7 @@ class Table(FiniteTasks):
     """
 
     file: DataFile
-    """An npz file with models; docs/families.md has the format."""
+    """An npz file with models; docs/beyond.md has the format."""
     axes: Axes | None = None
     """The order of axes: sas, or ass for P[a, s, s'] and R[a, s, s']; null: sas, and a warning where S = A."""
 

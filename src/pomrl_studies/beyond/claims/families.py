@@ -3,7 +3,7 @@
 Each family is looked at where its latent differs little and where it differs more from task to task. A claim holds in a
 family if it holds at both spreads. How many families there are in which it holds is judged with Holm's correction over
 families (`inference.Count`). Losses of families have different units, and so differences are shares of the loss without
-meta-learning. Taxi is left out, because 300 runs of it would take hours; docs/families.md compares
+meta-learning. Taxi is left out, because 300 runs of it would take hours; docs/beyond.md has a command that compares
 learners on 10 runs.
 """
 

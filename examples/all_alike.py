@@ -1,0 +1,25 @@
+"""An example of an estimator with a memory of its own: all tasks are taken to be the same."""
+
+import numpy as np
+
+from pomrl.components import Batch, Estimate, Estimator, Field, Truth
+
+
+class AllAlike(Estimator[np.ndarray]):
+    """The frequencies of the transitions of all tasks so far."""
+
+    start: float = Field(default=0.01, gt=0, description="transitions to each state before any batch")
+
+    @property
+    def has_similarity(self) -> bool:
+        return False
+
+    def initial_memory(self, n: int, S: int, A: int) -> np.ndarray:
+        return np.full((n, S, A, S), self.start)
+
+    def learn(self, memory: np.ndarray, batch: Batch) -> np.ndarray:
+        return memory + batch.counts
+
+    def assess(self, t: int, batch: Batch, before: np.ndarray, after: np.ndarray, truth: Truth) -> Estimate:
+        one = np.ones((len(after), 1, 1))
+        return Estimate(h=after / after.sum(-1, keepdims=True), alpha=one, deviation=np.nan * one)
