@@ -49,5 +49,5 @@ def test_the_signature_is_of_the_parameters_and_the_code_that_is_run_through(mon
     assert Simulation(noise, {"sequences": 5, "scale": 1.0}).signature == SAMPLE.signature
     assert Simulation(noise, {"sequences": 6}).signature != SAMPLE.signature
     before = SAMPLE.signature
-    monkeypatch.setattr("pomrl.store.simulations.closure_digest", lambda modules: f"another of {modules}")
+    monkeypatch.setattr("pomrl.store.simulations.module_digest", lambda modules: f"another of {modules}")
     assert SAMPLE.signature != before

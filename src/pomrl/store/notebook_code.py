@@ -19,7 +19,8 @@ import numpy as np
 
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.settings import SESSION, SOURCE
-from pomrl.store.code_digest import closure_digest, covers, normalise
+from pomrl.store.code_digest import normalise, own_modules
+from pomrl.store.code_digest import source_digest as digest_files
 
 DATA = (type(None), bool, int, float, complex, str, bytes, np.generic)
 """The types of variables whose values a digest covers, besides arrays and containers of these."""
@@ -53,7 +54,7 @@ def source_digest(cls: type) -> str:
     """Return the digest, 64 hex digits, of what a class of the session consists of."""
     reached = _Reached()
     reached.add(cls.__name__, cls)
-    modules = closure_digest(tuple(sorted(reached.modules)))
+    modules = digest_files(own_modules(reached.modules, importer=SESSION))
     return hashlib.sha256("\0".join([modules, *reached.parts]).encode()).hexdigest()
 
 
@@ -64,7 +65,7 @@ class _Reached:
     parts: list[str] = field(default_factory=list[str])
     """Definitions as normalised text, and values, each after its name."""
     modules: set[str] = field(default_factory=set[str])
-    """The modules of ours, and of the user's own."""
+    """The modules whose names it uses."""
     seen: dict[int, object] = field(default_factory=dict[int, object])
 
     def add(self, name: str, value: Any) -> None:
@@ -77,7 +78,7 @@ class _Reached:
             self._add_definition(name, value)
         elif isinstance(value, NAMED):
             module = value.__name__ if isinstance(value, ModuleType) else str(getattr(value, "__module__", ""))
-            self.modules.update([module] if module and covers(module) else [])
+            self.modules.add(module)
             self.parts.append(f"{name} {module}.{getattr(value, '__qualname__', '')}")
         else:
             self.parts.append(f"{name} = {_digest_of_data(name, value)}")

@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from pomrl.outputs import outputs
-from pomrl.store.code_digest import closure_digest
+from pomrl.store.code_digest import module_digest
 from pomrl.store.derived import DerivedFiles
 from pomrl.store.layout import StoreError
 from pomrl.store.provenance import provenance
@@ -52,7 +52,7 @@ class Simulation:
     def signature(self) -> str:
         """A digest of the parameters and of the code that the simulation runs."""
         module = self.function.__module__
-        identity = [module, self.function.__qualname__, self.parameters, closure_digest((module,))]
+        identity = [module, self.function.__qualname__, self.parameters, module_digest((module,))]
         return hashlib.sha256(json.dumps(identity, sort_keys=True, default=asdict).encode()).hexdigest()[:12]
 
     @property
