@@ -124,7 +124,7 @@ def test_a_command_works(line: str) -> None:
 def test_the_commands_are_found() -> None:
     of_readme = {line for line, page in COMMANDS.items() if page == "README.md"}
     assert {"./reproduce.sh test", "pomrl plot tag=first", "pomrl reproduce my_study"} <= of_readme
-    assert {"pomrl export crate.zip", "pomrl figures beyond streams", "pomrl run reading=computed"} <= {*COMMANDS}
+    assert {"pomrl export archive.zip", "pomrl figures beyond streams", "pomrl run reading=computed"} <= {*COMMANDS}
 
 
 BLOCKS = {

@@ -1,8 +1,8 @@
 """Parsing makes checked objects of a composed configuration.
 
 Only what was composed from `conf/`, from `--config-dir` and from the command line becomes objects here; the
-configuration that is stored beside the tables of an experiment is data. It becomes objects only where a damaged
-experiment is recomputed by `pomrl audit`, and only if all its classes are of this package (`pomrl.commands.audit`).
+configuration that is stored beside the tables of an experiment is data. It becomes objects only where `pomrl runs`
+verifies or recomputes it, and only if all its classes are of this package.
 """
 
 import dataclasses

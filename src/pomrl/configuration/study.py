@@ -257,7 +257,10 @@ def shipped_studies() -> list[Study]:
 
 def is_study(word: str) -> bool:
     """Return whether a word stands for a study."""
-    return (folder_of(word) / DESCRIPTION).is_file()
+    try:
+        return (folder_of(word) / DESCRIPTION).is_file()
+    except OSError:  # such as a name that is too long for a file
+        return False
 
 
 def find(word: str) -> Study:

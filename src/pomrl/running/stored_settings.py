@@ -19,7 +19,7 @@ def from_settings(stored: StoredExperiment) -> Experiment:
         ConfigError: The settings are wrong, or a class is not of this package, so that it must not be imported.
     """
     if not is_of_package(stored):
-        raise ConfigError("it has components of somebody's own; pomrl audit STUDY takes them from a study")
+        raise ConfigError("it has components of somebody's own; pomrl runs STUDY --recompute N takes them from a study")
     manifest = stored.read_manifest()
     # Settings leave out defaults where they decide nothing.
     return parse(Composed({**_defaults(), **manifest.settings}, manifest.options))
