@@ -130,7 +130,7 @@ def _from_settings(settings: Mapping[str, Any], sources: Sources) -> Experiment:
 
 def _from_config(config: Mapping[str, Any], sources: Sources) -> Experiment:
     from pomrl.configuration.composition import of_config  # here, because commands that read need no Hydra
-    from pomrl.configuration.option_names import find_options
+    from pomrl.configuration.sweeps import find_options
 
     composed = of_config(config)
     return parse(composed if composed.options else replace(composed, options=find_options(composed.values, sources)))

@@ -22,7 +22,7 @@ from pomrl.configuration.sources import PUBLISHED
 from pomrl.running.plan import plan
 from pomrl.running.work import work
 from pomrl.store import StoredExperiment, files
-from pomrl.store.provenance import decisive_versions
+from pomrl.store.manifests import decisive_versions
 
 pytestmark = pytest.mark.usefixtures("empty_outputs")
 

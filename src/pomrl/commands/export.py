@@ -11,12 +11,11 @@ from pathlib import Path
 from pomrl import store
 from pomrl.commands.arguments import Parser, add_asked
 from pomrl.commands.terminal import exit_with, warn
-from pomrl.configuration.composed import ConfigError
+from pomrl.configuration.composed import ConfigError, number_of
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.settings import component_classes, data_files, scientific_settings
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.configuration.study import Study, find, is_study
-from pomrl.configuration.wording import number_of
 from pomrl.results.chosen_runs import choose, filters
 from pomrl.store import StoreError, archives
 from pomrl.store.code_digest import module_of, own_modules

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from pomrl.commands.interrupts import INTERRUPTED, raise_at_interrupt
 from pomrl.commands.terminal import exit_with
+from pomrl.configuration.composed import unknown_key
 from pomrl.configuration.importing import import_by_name, import_lazily
-from pomrl.configuration.wording import unknown_key
 
 COMMANDS: Mapping[str, str] = {
     "run": "run one experiment, or a sweep of them with -m, and store the results",

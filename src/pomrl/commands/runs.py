@@ -25,12 +25,11 @@ import pandas as pd
 from pomrl import store
 from pomrl.commands.arguments import Parser, add_format, filters
 from pomrl.commands.terminal import agrees, exit_with, print_frame, printable, warn
-from pomrl.configuration.composed import ConfigError
+from pomrl.configuration.composed import ConfigError, number_of
 from pomrl.configuration.importing import find_modules_in
 from pomrl.configuration.parsing import Experiment, Label
 from pomrl.configuration.settings import varying_keys
 from pomrl.configuration.study import Study, find, is_study
-from pomrl.configuration.wording import number_of
 from pomrl.outputs import outputs
 from pomrl.results.chosen_runs import order
 from pomrl.running.stored_settings import fault_of_settings, from_settings

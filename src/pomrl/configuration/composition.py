@@ -6,9 +6,8 @@ remembers what it has composed for as long as no file is changed; nothing is kep
 interpolations that jobs share once.
 """
 
-import json
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import replace
 from functools import cache, lru_cache
@@ -31,17 +30,21 @@ from hydra.core.default_element import GroupDefault, InputDefault
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override, Transformer, ValueType
 from hydra.core.utils import setup_globals
-from hydra.errors import ConfigCompositionException
+from hydra.errors import ConfigCompositionException, HydraException, MissingConfigException, OverrideParseException
 from hydra.plugins.config_source import ConfigResult
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from pomrl.configuration import looks
-from pomrl.configuration.composed import Composed, ConfigError
-from pomrl.configuration.composing_errors import composing
-from pomrl.configuration.merging import Values, merge, with_value
-from pomrl.configuration.resolvers import OF_NUMBERS, register_resolvers, with_typed_environment
-from pomrl.configuration.sources import PAPER, Sources, folder_of, sweep_names
+from pomrl.configuration.composed import GROUPS, Composed, ConfigError, UnreadableOverrideError, unknown_key
+from pomrl.configuration.resolvers import (
+    Values,
+    merge,
+    register_resolvers,
+    resolve,
+    with_typed_environment,
+    with_value,
+)
+from pomrl.configuration.sources import PAPER, Sources, folder_of, looks_of_own_options, sweep_names
 
 MOST_VALUES = 100_000
 """The most values that one axis of a sweep may have."""
@@ -164,7 +167,7 @@ class Composer(ConfigLoaderImpl):
             config = self._load(*overrides).values
         config = with_typed_environment(config)
         try:
-            resolved = _resolve(config, config)
+            resolved = resolve(config, config)
         except (KeyError, OmegaConfBaseException):
             resolved = OmegaConf.to_container(OmegaConf.create(config), resolve=True, throw_on_missing=True)
         return Composed(cast(Values, resolved), options, looks_of_options)
@@ -214,7 +217,7 @@ class Composer(ConfigLoaderImpl):
             self._apply_overrides_to_config(found.config_overrides, config)
             values = _to_values(config)
         choices = {group: option for group, option in found.overrides.known_choices.items() if option}
-        return _Loaded(values, choices, looks.of_own_options(choices, self._folders), axes)
+        return _Loaded(values, choices, looks_of_own_options(choices, self._folders), axes)
 
     def _content(self, path: str, package: str | None) -> Values:
         """Return what a file adds to the configuration, as plain data."""
@@ -256,32 +259,6 @@ def _of_files(paths: tuple[str, ...], config_name: str, _states: object) -> Comp
     return Composer(search_path, config_name)
 
 
-def _resolve(value: Any, values: Values) -> Any:
-    """Return a value with the interpolations resolved that depend on keys outside of groups alone.
-
-    Raises:
-        KeyError: The value is missing, or has another interpolation.
-        OmegaConfBaseException: An interpolation cannot be resolved so.
-    """
-    if isinstance(value, dict):
-        return {key: _resolve(inner, values) for key, inner in cast(Values, value).items()}
-    if isinstance(value, list):
-        return [_resolve(inner, values) for inner in cast(list[Any], value)]
-    if value == "???":
-        raise KeyError(value)
-    if not isinstance(value, str) or "${" not in value:
-        return value
-    names = [name for name in re.findall(r"\$\{([^:}]*)", value) if name not in OF_NUMBERS]
-    return deepcopy(_interpolate(json.dumps({**{name: values[name] for name in names}, "": value})))
-
-
-@lru_cache(maxsize=10_000)
-def _interpolate(said: str) -> Any:
-    """Return the value of the key "" of JSON, whose interpolations refer to its other keys."""
-    resolved = OmegaConf.to_container(OmegaConf.create(json.loads(said)), resolve=True)
-    return cast(Values, resolved)[""]
-
-
 def _to_values(config: DictConfig) -> Values:
     return cast(Values, OmegaConf.to_container(config))
 
@@ -304,7 +281,7 @@ def of_config(config: Mapping[str, Any], hydra: Any = None) -> Composed:
         return Composed(values, {})
     options = {group: option for group, option in hydra.runtime.choices.items() if option}
     folders = [source.path for source in hydra.runtime.config_sources if source.schema == "file"]
-    return Composed(values, options, looks.of_own_options(options, folders))
+    return Composed(values, options, looks_of_own_options(options, folders))
 
 
 def parse_flags(arguments: Sequence[str] | None, refuse: Callable[[str], NoReturn]) -> Any:
@@ -315,3 +292,47 @@ def parse_flags(arguments: Sequence[str] | None, refuse: Callable[[str], NoRetur
     if sum(map(bool, (flags.multirun, flags.cfg, flags.info, flags.shell_completion))) > 1:
         refuse("only one of --multirun, --cfg, --info and --shell-completion can be asked for")
     return flags
+
+
+@contextmanager
+def composing() -> Generator[None, None, None]:
+    """Turn whatever is raised in this context because of somebody's YAML or overrides into an error of one line.
+
+    Raises:
+        ConfigError: Something was raised that is neither a ConfigError nor an error of the operating system.
+    """
+    try:
+        yield
+    except OverrideParseException as error:
+        what = "it has to be key=value, such as sigma=0.01; text with signs is quoted: 'key=\"...\"'"
+        if not error.override.isascii():
+            key, _, value = error.override.partition("=")
+            what = f"letters beyond a to z must be quoted: '{key}=\"{value}\"'"
+        raise UnreadableOverrideError(f"{error.override}: {what}") from error
+    except MissingConfigException as error:
+        raise ConfigError(_no_option(error)) from error
+    except Exception as error:
+        of_system = isinstance(error, OSError) and not isinstance(error, HydraException)
+        if of_system or isinstance(error, ConfigError | MemoryError):
+            raise
+        raise ConfigError(" ".join(str(error).split()) or type(error).__name__) from error
+
+
+def _no_option(error: MissingConfigException) -> str:
+    path = error.missing_cfg_file or ""
+    if path.startswith("experiment/"):
+        return _no_sweep(path.partition("/")[2], sorted(error.options or ()))
+    group, _, name = path.rpartition("/")
+    own = f"; options of your own are files {group}/NAME.yaml of --config-dir FOLDER" if group in GROUPS else ""
+    what = unknown_key(f"{group}={name}", name, sorted(error.options or ()), "there is no such option", "there are")
+    return f"{what}{own}" if group else " ".join(str(error).split())
+
+
+def _no_sweep(word: str, of_paper: Sequence[str]) -> str:
+    """Say that there is no such sweep; its word is `NAME`, of the paper's study, or `STUDY/NAME`."""
+    study, _, name = word.rpartition("/")
+    folder = folder_of(study)
+    if study and not folder.is_dir():
+        return f"experiment={word}: there is no study {study}, shipped or in this folder"
+    known = sweep_names(folder) if study else of_paper
+    return unknown_key(f"experiment={word}", name, known, "there is no such sweep", "there are")

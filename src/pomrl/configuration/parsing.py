@@ -13,10 +13,9 @@ from pydantic import Field, ValidationError
 from pydantic.dataclasses import dataclass
 
 from pomrl.checks import CHECKED
-from pomrl.configuration.composed import GROUPS, METHOD_GROUPS, PROBLEM_GROUPS, Composed, ConfigError
+from pomrl.configuration.composed import GROUPS, METHOD_GROUPS, PROBLEM_GROUPS, Composed, ConfigError, unknown_key
 from pomrl.configuration.importing import import_by_name, in_words, is_ours
 from pomrl.configuration.sources import PUBLISHED
-from pomrl.configuration.wording import unknown_key
 from pomrl.execution import Execution
 from pomrl.science.problem import Method, Problem
 from pomrl.science.tasks.distribution import TaskDistribution

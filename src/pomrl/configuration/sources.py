@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pomrl.configuration.composed import GROUPS, ConfigError
 
@@ -17,6 +17,9 @@ DESCRIPTION = "study.yaml"
 
 ENTRY_POINTS = "pomrl.studies"
 """The group of the entry points by which packages name the studies that they are."""
+
+LOOKS = "looks.yaml"
+"""The file in a folder of options that says how they look in figures, by group and option."""
 
 SWEEPS = "conf/experiment"
 """The place in a study's folder of the group `experiment`, whose options STUDY/NAME are sweeps."""
@@ -159,3 +162,29 @@ def beside_the_package(name: str) -> Path:
 
 PUBLISHED = Sources(beside_the_package("conf"))
 """The options and sweeps of this project."""
+
+
+def find_looks(group: str, option: str, folders: Iterable[Path]) -> Mapping[str, Any] | None:
+    """Return what is said of the look of an option, in the first of the folders that has this option.
+
+    Raises:
+        ConfigError: The file with the looks cannot be read.
+    """
+    folder = next((folder for folder in folders if (folder / group / f"{option}.yaml").is_file()), None)
+    if folder is None or not (path := folder / LOOKS).is_file():
+        return None
+    import yaml  # here, because help needs none
+
+    try:
+        # libyaml's loader where it was built, because figures ask for looks often
+        return yaml.load(path.read_bytes(), getattr(yaml, "CSafeLoader", yaml.SafeLoader))[group][option]
+    except KeyError:
+        return None
+    except (yaml.YAMLError, TypeError) as error:
+        raise ConfigError(f"{path}: cannot be read; it has looks by group and option") from error
+
+
+def looks_of_own_options(choices: Mapping[str, Any], folders: Iterable[str]) -> dict[str, Mapping[str, Any]]:
+    """Return the looks of the options that are not published, by group, as these folders say them."""
+    own = [path for path in map(Path, folders) if path.resolve() not in PUBLISHED.folders]
+    return {group: look for group, option in choices.items() if (look := find_looks(group, option, own))}

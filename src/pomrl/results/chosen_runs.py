@@ -16,13 +16,12 @@ import yaml
 from jaxtyping import Float
 
 from pomrl import store
-from pomrl.configuration.composed import UnreadableOverrideError
+from pomrl.configuration.composed import UnreadableOverrideError, number_of, unknown_key
 from pomrl.configuration.importing import find_modules_in
 from pomrl.configuration.parsing import MOST_RUNS, Experiment
 from pomrl.configuration.settings import DEFAULTS, asked_settings, flat_settings, scientific_settings, varying_keys
 from pomrl.configuration.sources import PUBLISHED, Sources
 from pomrl.configuration.sweeps import selection
-from pomrl.configuration.wording import number_of, unknown_key
 from pomrl.results.stored_sweeps import Source
 from pomrl.science.gamma_schedules import Hindsight
 from pomrl.science.gamma_star import in_hindsight

@@ -12,8 +12,8 @@ from functools import cached_property
 from itertools import pairwise
 from math import ceil, inf
 
-from pomrl.running import cost
-from pomrl.running.plan import PlannedExperiment
+from pomrl.configuration.importing import is_ours
+from pomrl.running.plan import PART_SECONDS, PlannedExperiment, estimate_seconds
 from pomrl.science.problem import Method, Problem, components
 
 
@@ -34,13 +34,13 @@ class BlockPart:
         """An estimate of the time that one process needs; infinite for components of somebody's own."""
         if any(is_foreign(self.problem, method) for method in self.methods.values()):
             return inf
-        return sum(cost.seconds(self.problem, method, len(self.runs)) for method in self.methods.values())
+        return sum(estimate_seconds(self.problem, method, len(self.runs)) for method in self.methods.values())
 
 
 def is_foreign(problem: Problem, method: Method) -> bool:
-    """Return whether a component of an experiment is not of this package."""
+    """Return whether a component of an experiment is not of this distribution."""
     parts = components(problem, method).values()
-    return any(type(component).__module__.partition(".")[0] != "pomrl" for component in parts)
+    return not all(is_ours(type(component).__module__) for component in parts)
 
 
 def divide(planned: Sequence[PlannedExperiment]) -> list[BlockPart]:
@@ -62,6 +62,6 @@ def divide(planned: Sequence[PlannedExperiment]) -> list[BlockPart]:
 
 def _divide(block: BlockPart, most: int) -> list[BlockPart]:
     """Return a block in parts of about as many runs; each part takes a while."""
-    number = max(1, int(min(most, block.seconds / cost.PART, len(block.runs))))
+    number = max(1, int(min(most, block.seconds / PART_SECONDS, len(block.runs))))
     edges = [len(block.runs) * i // number for i in range(number + 1)]
     return [replace(block, runs=block.runs[start:stop]) for start, stop in pairwise(edges)]

@@ -9,7 +9,7 @@ import shlex
 import sys
 import traceback
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from importlib.metadata import version
@@ -24,7 +24,7 @@ from pomrl import store
 from pomrl.configuration.parsing import Experiment, Request
 from pomrl.configuration.settings import component_classes, scientific_settings
 from pomrl.execution import ExecutionError
-from pomrl.execution.parallel import one_thread
+from pomrl.execution.local import one_thread
 from pomrl.running.parts import BlockPart, divide
 from pomrl.running.plan import PlannedExperiment, find_unfinished
 from pomrl.science.drawn_tasks import STACK_BYTES
@@ -33,7 +33,8 @@ from pomrl.science.problem import Method, Problem
 from pomrl.store import StoredBlock, StoredExperiment, StoreError, files
 from pomrl.store.block_files import encode
 from pomrl.store.code_digest import code_digest
-from pomrl.store.provenance import decisive_versions
+from pomrl.store.derived import Simulation
+from pomrl.store.manifests import decisive_versions
 
 MEMORY = 256 * 2**20
 """Bytes that the runs which are computed together may take, unless a number of runs is given."""
@@ -280,3 +281,15 @@ def refuse_failures(failures: Mapping[str, Failure]) -> None:
     """Raise an ExecutionError if a method has failed."""
     if failures:
         raise ExecutionError("; ".join(dict.fromkeys(failure.reason for failure in failures.values())))
+
+
+def store_simulations(simulations: Iterable[Simulation], announce: Callable[[str], None]) -> None:
+    """Compute and store, in this process, the simulations that are not stored or damaged; each is announced in a line.
+
+    Raises:
+        OSError: A table cannot be stored.
+    """
+    for simulation in (simulation for simulation in simulations if not simulation.is_stored):
+        announce(f"simulating {simulation.name.replace('_', ' ')}")
+        with one_thread():
+            simulation.save(simulation.function(**simulation.arguments))

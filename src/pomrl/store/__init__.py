@@ -24,6 +24,6 @@ from pomrl.store.experiments import (
     signature,
     usable_experiments,
 )
-from pomrl.store.layout import BLOCK, StoreError, StoreWarning, root
-from pomrl.store.provenance import Provenance
+from pomrl.store.files import BLOCK, StoreError, StoreWarning, root
+from pomrl.store.manifests import Provenance
 from pomrl.store.stored_experiments import StoredExperiment

@@ -21,8 +21,7 @@ from tempfile import TemporaryDirectory
 
 from pomrl.configuration.composed import ConfigError
 from pomrl.outputs import outputs
-from pomrl.store.files import replacing, sync_all, sync_folder, write
-from pomrl.store.layout import StoreError, root
+from pomrl.store.files import StoreError, replacing, root, sync_all, sync_folder, write
 from pomrl.store.stored_experiments import LOG, StoredExperiment, is_ours
 
 MAX_BYTES = 8 * 2**30

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 
 from pomrl.science.loss_tables import COLUMNS, SCHEMA
 from pomrl.store import files
-from pomrl.store.layout import REPAIR, StoreError, UnreadableError
+from pomrl.store.files import REPAIR, StoreError, UnreadableError
 
 _NAME = re.compile(r"runs-(\d{6,9})-(\d{6,9})-([0-9a-f]{16})\.parquet")
 """Numbers of runs have no more digits than those that can be asked for: whoever reads a name may list the blocks."""

@@ -23,18 +23,16 @@ from uuid import uuid4
 
 import pandas as pd
 
-from pomrl.configuration.composed import ConfigError
+from pomrl.configuration.composed import ConfigError, unknown_key
 from pomrl.configuration.parsing import Experiment, Label
 from pomrl.configuration.settings import component_classes, scientific_settings
-from pomrl.configuration.wording import unknown_key
 from pomrl.science.gamma_schedules import Hindsight
 from pomrl.science.gamma_star import in_hindsight
-from pomrl.store import block_files, files, labels, manifests
+from pomrl.store import block_files, files, manifests
 from pomrl.store.block_files import StoredBlock
 from pomrl.store.code_digest import code_digest
-from pomrl.store.layout import BLOCK, SCHEMA_VERSION, StoreError, StoreWarning, root
-from pomrl.store.manifests import DESCRIPTION, Manifest
-from pomrl.store.provenance import decisive_versions, now, provenance
+from pomrl.store.files import BLOCK, SCHEMA_VERSION, StoreError, StoreWarning, root
+from pomrl.store.manifests import DESCRIPTION, Manifest, decisive_versions, now, provenance
 from pomrl.store.stored_experiments import LOG, StoredExperiment, is_ours, name_of_count
 
 
@@ -125,9 +123,9 @@ def _describe(stored: StoredExperiment, manifest: Manifest, before: Manifest | N
     """Write a description; labels in that of an older version become files."""
     if before:
         for text in before.tags:
-            labels.add(stored.folder, labels.TAG, text)
+            manifests.add_label(stored.folder, manifests.TAG, text)
         for text in before.notes:
-            labels.add(stored.folder, labels.NOTE, text)
+            manifests.add_label(stored.folder, manifests.NOTE, text)
     manifests.write(stored.folder, manifest)
 
 
@@ -190,16 +188,20 @@ def label(
     looks: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> None:
     """Add a tag and a note to what is stored, and take another tag away; say how options look now."""
-    for kind, text in ((labels.TAG, tag), (labels.NOTE, note), (labels.LOOKS, json.dumps(looks) if looks else None)):
+    for kind, text in (
+        (manifests.TAG, tag),
+        (manifests.NOTE, note),
+        (manifests.LOOKS, json.dumps(looks) if looks else None),
+    ):
         if text is not None:
-            labels.add(stored.folder, kind, str(text))
+            manifests.add_label(stored.folder, kind, str(text))
     if without is not None:
         if str(without) in (manifest := stored.read_manifest()).tags:
             _describe(stored, manifest, manifest)
-        (stored.folder / labels.name(labels.TAG, str(without))).unlink(missing_ok=True)
+        (stored.folder / manifests.label_name(manifests.TAG, str(without))).unlink(missing_ok=True)
     if looks:
         for name in stored.names():
-            if name.startswith(labels.LOOKS) and name != labels.name(labels.LOOKS, json.dumps(looks)):
+            if name.startswith(manifests.LOOKS) and name != manifests.label_name(manifests.LOOKS, json.dumps(looks)):
                 (stored.folder / name).unlink(missing_ok=True)
 
 

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all."""
+"""The place, the version and the errors of the store, and its files, which are written whole or not at all."""
 
 import errno
 import hashlib
@@ -11,7 +11,14 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import BinaryIO, cast
 
-from pomrl.store.layout import StoreError, UnreadableError
+from pomrl.outputs import StoreError as StoreError
+from pomrl.outputs import outputs
+
+SCHEMA_VERSION = 2
+BLOCK = 200
+"""The runs that are stored together: fewer take longer, and more are lost when a process is killed."""
+
+REPAIR = "the same pomrl run computes it again"
 
 MOST_BYTES = 2**32
 """The size that no file of the store reaches; one that has it was damaged, and would not fit into memory."""
@@ -20,6 +27,19 @@ ATTEMPTS = 5
 """How often a file is written again whose folder was moved away meanwhile."""
 
 _CHECK = b',\n "check": "'
+
+
+class UnreadableError(StoreError):
+    """The error for a file that the system could not read, which is not to say that it is damaged."""
+
+
+class StoreWarning(UserWarning):
+    """The warning that an experiment is left out, because it is damaged or lacks runs; its message is one line."""
+
+
+def root() -> Path:
+    """Return the folder of all experiments."""
+    return outputs() / "runs"
 
 
 def write(path: Path, content: bytes) -> None:

@@ -14,9 +14,9 @@ import pandas as pd
 from jaxtyping import Float
 
 from pomrl.science.loss_tables import MEASURED, SCHEMA
-from pomrl.store import block_files, labels, manifests
+from pomrl.store import block_files, manifests
 from pomrl.store.block_files import Shape, StoredBlock
-from pomrl.store.layout import StoreError, StoreWarning, UnreadableError
+from pomrl.store.files import StoreError, StoreWarning, UnreadableError
 from pomrl.store.manifests import Manifest
 
 LOG, COMPLETE = "run.log", ".complete"
@@ -111,7 +111,7 @@ class StoredExperiment:
             of_blocks = list((self.faulty_blocks(names) if faulty is None else faulty).values())
         except UnreadableError as error:
             of_blocks = [str(error)]
-        of_labels = (labels.fault(self.folder / name) for name in self.faulty_labels())
+        of_labels = (manifests.label_fault(self.folder / name) for name in self.faulty_labels())
         return [*filter(None, [self._fault_of_description(), *of_blocks, *of_labels, self._gap()])]
 
     def _fault_of_folder(self) -> str | None:
@@ -147,8 +147,8 @@ class StoredExperiment:
 
     def faulty_labels(self) -> list[str]:
         """Return the names of notes and looks that are not what was written."""
-        of_labels = (name for name in self.names() if name.startswith((labels.NOTE, labels.LOOKS)))
-        return [name for name in of_labels if labels.fault(self.folder / name)]
+        of_labels = (name for name in self.names() if name.startswith((manifests.NOTE, manifests.LOOKS)))
+        return [name for name in of_labels if manifests.label_fault(self.folder / name)]
 
     def fault_of(self, block: StoredBlock, names: Sequence[str] = ()) -> str | None:
         """Return why a block cannot be used; None if it can, or if a longer one has taken its place meanwhile.
@@ -180,22 +180,22 @@ class StoredExperiment:
     def tags(self) -> list[str]:
         """Return its tags, sorted."""
         manifest = self.manifest()
-        return sorted({*self._labels(labels.TAG), *(manifest.tags if manifest else [])})
+        return sorted({*self._labels(manifests.TAG), *(manifest.tags if manifest else [])})
 
     def notes(self) -> list[str]:
         """Return its notes, sorted."""
         manifest = self.manifest()
-        return sorted({*self._labels(labels.NOTE), *(manifest.notes if manifest else [])})
+        return sorted({*self._labels(manifests.NOTE), *(manifest.notes if manifest else [])})
 
     def look(self, group: str, option: Any) -> Mapping[str, Any] | None:
         """Return how an option looks in figures, if it is the one that this experiment has and is not published."""
         manifest = self.read_manifest()
-        stored = self._labels(labels.LOOKS)
+        stored = self._labels(manifests.LOOKS)
         looks = json.loads(stored[-1]) if stored else manifest.looks
         return looks.get(group) if manifest.options.get(group) == option else None
 
     def _labels(self, kind: str) -> list[str]:
-        return labels.texts(self.folder, self.names(), kind)
+        return manifests.read_labels(self.folder, self.names(), kind)
 
     def table(self, runs: int | None = None) -> "pd.DataFrame":
         """Return the table of the first `runs` runs, or of all; StoreError if runs are missing or damaged."""
@@ -275,7 +275,7 @@ class StoredExperiment:
 
 def is_ours(name: str) -> bool:
     """Return whether the store gives such a name to a file of an experiment."""
-    is_ours = name in (manifests.DESCRIPTION, LOG) or name.startswith((labels.TAG, labels.NOTE, labels.LOOKS))
+    is_ours = name in (manifests.DESCRIPTION, LOG) or name.startswith((manifests.TAG, manifests.NOTE, manifests.LOOKS))
     return is_ours or _COUNT.fullmatch(name) is not None or block_files.parse_name(name) is not None
 
 
