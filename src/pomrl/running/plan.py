@@ -1,4 +1,4 @@
-"""What the store lacks of experiments, and what it costs to compute that. Nothing is computed or written here."""
+"""What the store lacks of experiments, and the time to compute it. Nothing is computed or written here."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -13,8 +13,8 @@ from pomrl.science.problem import Method, Problem, check
 from pomrl.science.solvers.elimination import SMALL
 from pomrl.store import StoredExperiment
 
-CHECKED_OF_PROBLEM, CHECKED = 50, 2000
-"""The most runs of a problem, and about as many of all, whose mean models are checked before any run is computed."""
+MAX_CHECKED_OF_PROBLEM, MAX_CHECKED = 50, 2000
+"""The most runs, of a problem and about of all, whose mean models are checked before any run is computed."""
 
 MAX_SECONDS = 3600.0
 """A request that takes longer is computed only with `yes=true`."""
@@ -34,14 +34,14 @@ PER_SQUARE_OF_SMALL, PER_SQUARE, PER_CUBE_OF_PLAN = 1.4e-9, 5e-9, 1e-10
 
 @dataclass(frozen=True)
 class PlannedExperiment:
-    """An experiment that is asked for, its place in the store, and the runs that it lacks there."""
+    """A requested experiment, its place in the store, and the runs that it lacks there."""
 
     experiment: Experiment
     stored: StoredExperiment
     missing: list[range]
     """The missing runs, divided as they are stored."""
     faults: list[str]
-    """A line for each stored file that is damaged, and therefore missing."""
+    """A line for each damaged file."""
 
     @property
     def runs_missing(self) -> int:
@@ -50,22 +50,21 @@ class PlannedExperiment:
 
     @property
     def seconds(self) -> float:
-        """The time that one process needs for what it lacks, within a factor of about three."""
+        """The time of one process for what it lacks, within a factor of about three."""
         return estimate_seconds(self.experiment.problem, self.experiment.method, self.runs_missing)
 
 
 def plan(experiments: Sequence[Experiment]) -> list[PlannedExperiment]:
     """Look up what the store lacks of each experiment, and check that it can be computed.
 
-    Of each problem the first missing runs are looked at, `CHECKED_OF_PROBLEM` or fewer where there are many problems. A
-    later run that cannot have its sigma ends its method with a failure.
+    Of each problem the first missing runs are checked. A later run that cannot have its sigma fails its method.
 
     Raises:
         ConfigError: An experiment cannot be computed.
     """
     planned = [_look_up(experiment) for experiment in experiments]
     checked: dict[Problem, set[int]] = defaultdict(set)
-    most = min(CHECKED_OF_PROBLEM, ceil(CHECKED / max(1, len({job.experiment.problem for job in planned}))))
+    most = min(MAX_CHECKED_OF_PROBLEM, ceil(MAX_CHECKED / max(1, len({job.experiment.problem for job in planned}))))
     for job in planned:
         problem = job.experiment.problem
         runs = set(islice(chain.from_iterable(job.missing), most)) - checked[problem]
@@ -101,7 +100,7 @@ def estimate_seconds(problem: Problem, method: Method, runs: int) -> float:
 
 
 def find_unfinished(planned: Sequence[PlannedExperiment]) -> list[PlannedExperiment]:
-    """Return the experiments with runs to compute, or files to repair: each once, with the most runs."""
+    """Return the experiments with runs to compute or files to repair, each once, with the most runs."""
     by_runs = sorted(planned, key=lambda job: job.experiment.request.runs)
     lacking = {job.stored.signature: job for job in by_runs if job.missing or job.faults}
     return list(lacking.values())
@@ -109,11 +108,11 @@ def find_unfinished(planned: Sequence[PlannedExperiment]) -> list[PlannedExperim
 
 @dataclass(frozen=True)
 class WorkEstimate:
-    """What a request takes, within a factor of about three."""
+    """The work of a request, within a factor of about three."""
 
     experiments: int
     runs: int
-    """Runs to compute, those of every experiment added."""
+    """Runs to compute, summed over experiments."""
     seconds: float
     """Time in one process."""
     workers: int
@@ -125,13 +124,11 @@ class WorkEstimate:
 
 
 def estimate(planned: Sequence[PlannedExperiment], times: int = 1) -> WorkEstimate:
-    """Return what experiments take with the execution of the first.
-
-    Shared work counts once.
+    """Return the work of planned experiments with the execution of the first; shared work counts once.
 
     Args:
-        planned: The experiments, as `plan` returns them.
-        times: How many sweeps alike there are.
+        planned: The experiments.
+        times: The number of such sweeps.
     """
     lacking = [job for job in find_unfinished(planned) if job.missing]
     runs = times * sum(job.runs_missing for job in lacking)

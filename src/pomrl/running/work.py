@@ -36,15 +36,14 @@ from pomrl.store.code_digest import code_digest
 from pomrl.store.derived import Simulation
 from pomrl.store.manifests import decisive_versions
 
-MEMORY = 256 * 2**20
-"""Bytes that the runs which are computed together may take, unless a number of runs is given."""
+MAX_BYTES = 256 * 2**20
+"""The most bytes of runs that are computed together, unless a number of runs is given."""
 
-OF_TASK, OF_METHOD = 4, 8
-"""About how many arrays of the size of its model a task takes in each run, and each method beside it."""
+ARRAYS_PER_TASK, ARRAYS_PER_METHOD = 4, 8
+"""About how many arrays of the size of a model a run takes for its task, and for each method."""
 
-
-ROUNDS = 10
-"""How often runs are computed again that another process removes meanwhile."""
+MAX_ROUNDS = 10
+"""How often runs are computed that another process removes meanwhile."""
 
 PACKAGE = Path(__file__).parents[1]
 """The folder of this package."""
@@ -57,27 +56,27 @@ class Failure:
     reason: str
     traceback: str
     where: str
-    """The frames of the traceback that are not in this package; empty if there are none."""
+    """The frames of the traceback outside of this package."""
 
 
 Outcomes = Mapping[str, bytes | Failure]
-"""The encoded table of each method of a part, or why it has none, by the signatures of the experiments."""
+"""The encoded table of each method of a part, or why it has none, by the signatures."""
 
 
 def work(planned: Sequence[PlannedExperiment], advance: Callable[[int, int], None]) -> dict[str, Failure]:
-    """Compute and store the runs that experiments lack, all with the execution of the first.
+    """Compute and store the runs that experiments lack, with the execution of the first.
 
     A method that fails does not end the others: its traceback is in its run.log.
 
     Args:
         planned: The experiments, as `plan` returns them.
-        advance: Called after each part with the number of runs that are done, and how many experiments have failed.
+        advance: Called after each part with the numbers of computed runs and of failed experiments.
 
     Returns:
-        The failures, by the signature of their experiment.
+        The failures, by the signatures of the experiments.
 
     Raises:
-        ExecutionError: If the work cannot go on.
+        ExecutionError: The work cannot go on.
     """
     if not planned:
         return {}
@@ -89,7 +88,7 @@ def work(planned: Sequence[PlannedExperiment], advance: Callable[[int, int], Non
     unfinished = find_unfinished(planned)
     if unfinished:
         files.check_writable(store.root())
-    for _ in range(ROUNDS):
+    for _ in range(MAX_ROUNDS):
         blocks = _Blocks(unfinished, requests)
         if parts := divide(unfinished):
             versions = Versions.here([job.experiment for job in planned])
@@ -110,12 +109,12 @@ def work(planned: Sequence[PlannedExperiment], advance: Callable[[int, int], Non
 def simulate(part: BlockPart, versions: "Versions", runs_at_a_time: int | None = None) -> tuple[range, range, Outcomes]:
     """Simulate the runs of a part; return its block, its runs, and the encoded table of each method.
 
-    If a method fails, the others are not affected.
+    A method that fails does not affect the others.
 
     Args:
         part: The runs and the methods.
         versions: The versions of the process that stores the tables.
-        runs_at_a_time: Number of runs computed together; by default as many as fit into `MEMORY`. It changes no bit.
+        runs_at_a_time: Number of runs computed together; by default as many as fit into `MAX_BYTES`. It changes no bit.
 
     Raises:
         ExecutionError: This process has other versions.
@@ -142,7 +141,6 @@ def simulate(part: BlockPart, versions: "Versions", runs_at_a_time: int | None =
 
 
 def _failure(error: BaseException) -> Failure:
-    """Return what is kept of an error."""
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if not Path(frame.filename).is_relative_to(PACKAGE)]
     where = "".join(traceback.format_list(own))
@@ -150,10 +148,10 @@ def _failure(error: BaseException) -> Failure:
 
 
 def runs_together(problem: Problem, methods: Sequence[Method], runs: int, asked: int | None) -> int:
-    """Return how many of so many runs are computed together: those asked for, or as many as fit into `MEMORY`."""
+    """Return how many runs are computed together: as many as asked, or as fit into `MAX_BYTES`."""
     if asked is not None:
         return min(asked, runs)
-    most = MEMORY // (problem.bytes_of_model * (OF_TASK + OF_METHOD * len(methods)))
+    most = MAX_BYTES // (problem.bytes_of_model * (ARRAYS_PER_TASK + ARRAYS_PER_METHOD * len(methods)))
     if problem.copies > 1:  # the batches of a single task can be many
         most = min(most, STACK_BYTES // (problem.bytes_of_model * problem.copies))
     return int(np.clip(most, 1, runs))
@@ -161,7 +159,7 @@ def runs_together(problem: Problem, methods: Sequence[Method], runs: int, asked:
 
 @dataclass(frozen=True)
 class Versions:
-    """Versions of packages and code, which must be the same wherever parts of a sweep are computed."""
+    """Versions of packages and code, which must be equal wherever parts of a sweep are computed."""
 
     classes: tuple[str, ...]
     """The classes of the components, whose code counts."""
@@ -169,7 +167,7 @@ class Versions:
 
     @staticmethod
     def here(experiments: Sequence[Experiment]) -> "Versions":
-        """Return the versions that this process computes these experiments with."""
+        """Return the versions of this process for these experiments."""
         every = (component_classes(scientific_settings(experiment)) for experiment in experiments)
         classes = tuple(sorted({*chain.from_iterable(every)}))
         return Versions(classes, _versions(classes))
@@ -180,7 +178,7 @@ class Versions:
         if other := [name for name, number in self.numbers.items() if here[name] != number]:
             numbers = ", ".join(f"{name} {here[name]} there and {self.numbers[name]} here" for name in other)
             where = f"the worker on {platform.node()} has other versions"
-            raise ExecutionError(f"{where}: {numbers}; they have to be the same")
+            raise ExecutionError(f"{where}: {numbers}; they must be the same")
 
 
 @cache
@@ -193,7 +191,7 @@ class _Blocks:
 
     def __init__(self, unfinished: Sequence[PlannedExperiment], requests: Mapping[str, Sequence[Request]]) -> None:
         self.done = 0
-        """The number of runs that are done, those of every method added."""
+        """The number of computed runs, summed over methods."""
         self.failures: dict[str, Failure] = {}
         self._lacking = {experiment.stored.signature: experiment for experiment in unfinished}
         self._requests = requests
@@ -204,7 +202,7 @@ class _Blocks:
         self._new = self._lacking.keys() - begun
 
     def add(self, block: range, runs: range, outcomes: Outcomes) -> None:
-        """Take what a part of a block has become."""
+        """Take the outcomes of a part of a block."""
         for signature, outcome in outcomes.items():
             stored = self._lacking[signature].stored
             if signature in self._new:
@@ -223,14 +221,14 @@ class _Blocks:
         self.done += len(runs) * len(outcomes)
 
     def end(self) -> Mapping[str, Failure]:
-        """Log that the work on these experiments has ended, and return the failures."""
+        """Log the end of the work, and return the failures."""
         for experiment in self._lacking.values():
             store.log(experiment.stored, "ended")
         return self.failures
 
 
 def _begin(planned: PlannedExperiment, requests: Sequence[Request]) -> None:
-    """Write what an experiment is and what labels requests give it, and remove what is damaged."""
+    """Write the description of an experiment and its labels, and remove what is damaged."""
     force = planned.experiment.request.force
     same_bytes = partial(_gives_same_bytes, planned)
     stored = store.open_experiment(planned.experiment, force=force, gives_same_bytes=same_bytes)
@@ -241,16 +239,16 @@ def _begin(planned: PlannedExperiment, requests: Sequence[Request]) -> None:
 
 
 def _gives_same_bytes(planned: PlannedExperiment, stored: StoredExperiment) -> bool:
-    """Return whether the shortest block of what is stored has the same bytes when it is computed again."""
+    """Return whether the shortest sound block has the same bytes when it is computed again."""
     sound = [block for block in stored.blocks() if not stored.fault_of(block)]
     return not sound or is_recomputed(stored, min(sound, key=lambda block: len(block.runs)), planned.experiment)
 
 
 def is_recomputed(stored: StoredExperiment, block: StoredBlock, experiment: Experiment) -> bool:
-    """Return whether the present code gives the file of a block again, to the byte.
+    """Return whether the present code gives the bytes of a block again.
 
     Raises:
-        StoreError: The settings have another signature under the present code, or the computation failed.
+        StoreError: The experiment has another signature under the present code, or the computation failed.
     """
     if store.signature(experiment) != stored.signature:
         raise StoreError("its settings have another signature under the present code")
@@ -268,7 +266,7 @@ def _label(planned: PlannedExperiment, requests: Sequence[Request]) -> None:
 
 
 def _finish(planned: PlannedExperiment, requests: Sequence[Request]) -> PlannedExperiment | None:
-    """Say that the runs of an experiment are complete, or return what it lacks because another process removed runs."""
+    """Mark an experiment as complete, or return what it lacks because another process removed runs."""
     stored, runs = planned.stored, max(request.runs for request in requests)
     _label(planned, requests)
     if stored.manifest() and not store.lacking(stored, runs) and os.access(stored.folder, os.W_OK):

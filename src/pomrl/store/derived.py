@@ -24,7 +24,7 @@ TABLE = "table.parquet"
 
 @dataclass(frozen=True)
 class DerivedFiles:
-    """A set of derived files, which may be damaged or not exist yet."""
+    """A set of files, which may be damaged or not exist yet."""
 
     sidecar: Path
 
@@ -34,18 +34,14 @@ class DerivedFiles:
         return self.sidecar.exists()
 
     def read_sidecar(self) -> dict[str, Any]:
-        """Return what the sidecar says; its entry `files` has the digest of each other file by name.
-
-        Raises:
-            StoreError: It is missing or damaged; the message says what renews it.
-        """
+        """Return the sidecar; `files` has the digests by name. StoreError, with what renews it, if it is damaged."""
         try:
             return json.loads(files.read_json(self.sidecar))
         except StoreError as error:
             raise StoreError(f"{error}; the command that made it renews it") from error
 
     def content(self, name: str) -> bytes:
-        """Return the content of one of the files; StoreError, with what renews it, if it is not what was written."""
+        """Return the content of a file; StoreError, with what renews it, if it is damaged."""
         path, said = self.sidecar.with_name(name), self.read_sidecar()
         if _digest(content := files.content(path)) != said["files"].get(name):
             remedy = f"{said.get('command') or 'the command that made it'} renews it"
@@ -62,7 +58,7 @@ class DerivedFiles:
         return None
 
     def write(self, contents: Mapping[str, bytes], said: Mapping[str, Any]) -> None:
-        """Write the files of the set, and then the sidecar with their digests."""
+        """Write the files, and then the sidecar with their digests."""
         digests = {name: _digest(content) for name, content in contents.items()}
         for name, content in contents.items():
             files.write(self.sidecar.with_name(name), content)
@@ -74,7 +70,7 @@ def _digest(content: bytes) -> str:
 
 
 def write_file(path: Path, content: bytes, command: str, said: Mapping[str, Any] | None = None) -> None:
-    """Write a file, and a sidecar beside it that says which command makes it again, and what is given further."""
+    """Write a file, and a sidecar with the command that makes it again, and further entries."""
     said = {"command": command, **commit(), **(said or {})}
     DerivedFiles(path.with_suffix(".json")).write({path.name: content}, said)
 
@@ -82,7 +78,7 @@ def write_file(path: Path, content: bytes, command: str, said: Mapping[str, Any]
 def write_table(
     frame: "pd.DataFrame", path: Path, command: str, said: Mapping[str, Any] | None = None, digits: int = 6
 ) -> None:
-    """Write a table as NAME.csv, numbers with so many digits, with a sidecar as `write_file` does."""
+    """Write a table as NAME.csv with a sidecar (`write_file`)."""
     write_file(path, encode_table(frame, digits), command, said)
 
 
@@ -92,15 +88,9 @@ def encode_table(frame: "pd.DataFrame", digits: int) -> bytes:
 
 
 def read_rows(path: Path) -> list[dict[str, str]]:
-    """Return the rows of the table in NAME.csv as text, without empty cells; none if there is no sidecar NAME.json.
-
-    Raises:
-        StoreError: The table or the sidecar is damaged.
-    """
+    """Return the rows of NAME.csv (`parse_rows`), none without a sidecar; StoreError if one of them is damaged."""
     files = DerivedFiles(path.with_suffix(".json"))
-    if not files.is_made:
-        return []
-    return parse_rows(files.content(path.name))
+    return parse_rows(files.content(path.name)) if files.is_made else []
 
 
 def parse_rows(content: bytes) -> list[dict[str, str]]:
@@ -116,8 +106,8 @@ class Simulation:
     """A simulated table, which figures and claims read, in outputs/simulations/<signature>/table.parquet.
 
     Attributes:
-        function: Function of keyword arguments that returns the table; the same arguments give the same table.
-        arguments: Arguments that are not the function's defaults, as JSON can hold them or frozen dataclasses.
+        function: Function of keyword arguments that returns the same table for the same arguments.
+        arguments: Arguments besides the function's defaults: JSON, or frozen dataclasses.
     """
 
     function: Callable[..., "pd.DataFrame"]

@@ -37,14 +37,10 @@ DESCRIPTION = "experiment.json"
 
 _REPAIR = "the same pomrl run writes it again; if there is none, remove the folder"
 
-
 TAG, NOTE, LOOKS = "tag-", "note-", "looks-"
 
 MAX_NAME_BYTES = 255
 """The most bytes of the name of a file."""
-
-
-version = cache(metadata.version)  # which reads a file each time
 
 _PACKAGES = ("numpy", "scipy", "pandas", "pyarrow", "pydantic", "joblib", "hydra-core", "pomrl")
 
@@ -58,18 +54,18 @@ class Provenance:
 
     command: tuple[str, ...]
     start: str
-    """Time at which the computation began, ISO 8601 in UTC."""
+    """Time at the beginning, ISO 8601 in UTC."""
     python: str
     platform: str
     packages: Mapping[str, str]
     engine: str
-    """The engine that solved small models: `compiled`, or `numpy` if the former was not built."""
+    """The engine of small models: `compiled`, or `numpy` if the former was not built."""
     commit: str | None
-    """Commit of the repository; None if the code is not in a repository."""
+    """Commit of the repository; None outside of one."""
     dirty: bool | None
-    """Whether files of the repository had been changed since that commit."""
+    """Whether files of the repository had changes since that commit."""
     end: str | None = None
-    """Time at which the last computation ended, in descriptions of older versions; now `run.log` has it."""
+    """Time at the end, in descriptions of older versions; now `run.log` has it."""
 
 
 @dataclass(frozen=True)
@@ -82,20 +78,19 @@ class Manifest:
     code: str
     """The digest of the code that the signature covers."""
     versions: Mapping[str, str]
-    """The versions of the packages that decide on the bytes of tables."""
+    """The versions of the packages in `DECISIVE`."""
     options: Mapping[str, str]
-    """The name of the chosen option of each group."""
+    """The name of each group's option."""
     provenance: Provenance
-    """The circumstances of the first computation; `run.log` has those of later ones."""
     signature: str = ""
-    """The signature that its settings give, for people."""
+    """For people."""
     tags: Sequence[str] = ()
     notes: Sequence[str] = ()
     looks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
-    """Labels in descriptions of older versions; now they are files of their own (`labels`)."""
+    """Labels in descriptions of older versions; now they are files of their own."""
 
     def flat_settings(self) -> dict[str, Any]:
-        """Return its settings by dotted keys, and the name of each group's option."""
+        """Return its settings by dotted keys."""
         return flat_settings(self.settings, self.options)
 
     def computed_at(self) -> datetime:
@@ -103,11 +98,11 @@ class Manifest:
         return datetime.fromisoformat(self.provenance.start).astimezone()
 
     def label(self) -> str:
-        """Return a label of the code that computed it: its commit or date, and the first digits of its digest."""
+        """Return a label of its code: the commit or date, and the first digits of the digest."""
         return f"{(self.provenance.commit or self.provenance.start[:10])[:10]}+{self.code[:4]}"
 
     def is_outdated(self) -> bool:
-        """Return whether the code has changed since; nobody knows where the source of a component is missing."""
+        """Return whether the code has changed since; False where the source of a component is missing."""
         try:
             return (code_digest(component_classes(self.settings)), self.schema) != (self.code, SCHEMA_VERSION)
         except (ImportError, OSError, SyntaxError, ValueError):
@@ -148,7 +143,7 @@ def _read(name: str, _file: int, _time: int) -> Manifest:
 
 
 def _is_wellformed(settings: Mapping[str, Any]) -> bool:
-    """Return whether settings are a number of tasks, other values, and components that name their classes."""
+    """Return whether settings have a number of tasks, and components that name their classes."""
     components = {key: cast(dict[str, Any], value) for key, value in settings.items() if isinstance(value, dict)}
     return (
         type(T := settings.get("T")) is int
@@ -186,8 +181,14 @@ def provenance() -> Provenance:
 
 
 def decisive_versions() -> dict[str, str]:
-    """Return the versions of the packages that the numbers and bytes of a table depend on."""
+    """Return the versions of the packages in `DECISIVE`."""
     return {package: version(package) for package in DECISIVE}
+
+
+@cache  # because it reads a file each time
+def version(package: str) -> str:
+    """Return the version of an installed package."""
+    return metadata.version(package)
 
 
 def now() -> str:
@@ -197,10 +198,7 @@ def now() -> str:
 
 @cache
 def commit() -> dict[str, Any]:
-    """Return the `commit` of this code's repository, and whether it is `dirty` (has changes since).
-
-    Both are None if there is no repository or no git.
-    """
+    """Return the `commit` of this code's repository and whether it is `dirty`; None without a repository or git."""
 
     def git(*arguments: str) -> str | None:
         command = ["git", "-C", str(Path(__file__).parent), *arguments]
@@ -231,7 +229,7 @@ def add_label(folder: Path, kind: str, text: str) -> None:
 
 
 def read_labels(folder: Path, names: Iterable[str], kind: str) -> list[str]:
-    """Return the labels of a kind among the names of files in a folder, sorted, without damaged ones."""
+    """Return the labels of a kind among names of files in a folder, sorted, without damaged ones."""
     of_kind = [name for name in names if name.startswith(kind)]
     if kind == TAG:
         return sorted(unquote(name.removeprefix(TAG)) for name in of_kind)

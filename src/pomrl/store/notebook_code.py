@@ -1,7 +1,7 @@
-"""The digest of a class that a cell of a notebook defines, which no module has and other sessions cannot import.
+"""The digest of a class that a cell of a notebook defines, which other sessions cannot import.
 
-It covers the definition of the class, and of the functions and classes of other cells that it uses, directly or not;
-the values of the variables whose names these definitions use; and the modules that they import, as `code_digest` does.
+It covers the definitions, of this session, of the class and of what it uses, directly or not; the values of the
+variables that these name; and the modules that they use, as in `code_digest`, without the engine.
 """
 
 import ast
@@ -23,30 +23,30 @@ from pomrl.store.code_digest import normalise, own_modules
 from pomrl.store.code_digest import source_digest as digest_files
 
 DATA = (type(None), bool, int, float, complex, str, bytes, np.generic)
-"""The types of variables whose values a digest covers, besides arrays and containers of these."""
+"""The types of values that a digest covers, besides arrays and containers of these."""
 
 CONTAINERS = (list, tuple, set, frozenset, dict)
 
 NAMED = (type, FunctionType, BuiltinFunctionType, np.ufunc, ModuleType)
-"""The types of values that are told apart by their names; what else can be called may hold anything."""
+"""The types of values that are identified by their names; other callables may hold anything."""
 
-DIGITS = 8
-"""The hex digits of a digest that the name of a class has."""
+NAME_DIGITS = 8
+"""The hex digits of the digest in the name of a class."""
 
 
 def mark(components: Iterable[object]) -> None:
-    """Give each class of the session among those of components the digest of its source, which its target then has.
+    """Give each class of the session among those of components the digest of its source, for its target.
 
     Raises:
-        ConfigError: The source of what a class uses cannot be found, or is no data. The message names it.
+        ConfigError: What a class uses has no source, and is no data. The message names it.
     """
     for cls in {type(component) for component in components}:
         if is_of_session(cls):
-            setattr(cls, SOURCE, source_digest(cls)[:DIGITS])
+            setattr(cls, SOURCE, source_digest(cls)[:NAME_DIGITS])
 
 
 def is_of_session(value: Any) -> bool:
-    """Return whether a class or a function is defined in this session: by a notebook, or by the program that runs."""
+    """Return whether a class or a function is defined by a notebook, or by the program that runs."""
     return getattr(value, "__module__", "") == SESSION
 
 
@@ -112,7 +112,7 @@ class _Reached:
 
 
 def _digest_of_data(name: str, value: Any) -> str:
-    """Return a text that tells the values of a variable apart; ConfigError if it is no number, text, array, or list."""
+    """Return a text that identifies a value; ConfigError if it is no number, text, array, or list."""
     kind, is_array = type(value).__name__, isinstance(value, np.ndarray)
     if is_array and not value.dtype.hasobject:
         array = np.ascontiguousarray(value)
@@ -133,9 +133,9 @@ def _digest_of_data(name: str, value: Any) -> str:
 
 
 def _definition(value: FunctionType | type, name: str) -> tuple[ast.stmt, str]:
-    """Return the statement that defines a class or a function, and the file, or the cell, that has it.
+    """Return the statement that defines a class or a function, and its file or cell.
 
-    In contrast to `inspect.getsource`, a class is found in all versions of Python, by the code of one of its methods.
+    A class is found by the code of one of its methods, in contrast to `inspect.getsource` in all versions of Python.
     """
     for function in _functions(value):
         code = function.__code__
@@ -152,7 +152,7 @@ def _definition(value: FunctionType | type, name: str) -> tuple[ast.stmt, str]:
 
 
 def _is_within(code: CodeType, statement: ast.stmt, file: str) -> bool:
-    """Return whether the code of a function stands in a statement of a file; libraries add methods to our classes."""
+    """Return whether a function's code stands in a statement of a file; libraries add methods to classes."""
     lines = [statement.lineno, *(one.lineno for one in getattr(statement, "decorator_list", []))]
     return code.co_filename == file and min(lines) <= code.co_firstlineno <= (statement.end_lineno or 0)
 
