@@ -9,7 +9,7 @@ from docs.build.configuration import configuration
 from tests.support.settings import ROOT, STUDIES
 
 from pomrl.configuration.sources import PUBLISHED
-from pomrl.configuration.study import Described, shipped_studies
+from pomrl.configuration.study import StudyConfig, shipped_studies
 from pomrl.drawing.figure import figures_of, file_name
 from pomrl.judging.claim import claims_of
 
@@ -96,7 +96,7 @@ def test_every_ambiguity_and_error_that_is_cited_is_defined() -> None:
 def test_the_document_on_studies_has_every_key_of_their_description() -> None:
     text = (ROOT / "docs" / "studies.md").read_text()
     table = text.partition("| key | meaning | default |")[2].partition("\n\n")[0]
-    assert re.findall(r"^\| `(\w+)` \|", table, flags=re.MULTILINE) == [*Described.__annotations__]
+    assert re.findall(r"^\| `(\w+)` \|", table, flags=re.MULTILINE) == [*StudyConfig.__annotations__]
 
 
 def test_the_documents_name_no_claim_or_figure_that_does_not_exist() -> None:

@@ -44,7 +44,7 @@ def test_many_jobs_are_counted_before_they_are_composed(monkeypatch: pytest.Monk
 
 
 def test_a_dry_run_of_ten_million_runs_draws_few_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plan, "CHECKED_OF_PROBLEM", 7)
+    monkeypatch.setattr(plan, "MAX_CHECKED_OF_PROBLEM", 7)
     drawn = counted(monkeypatch, RandomChains, "draw_mean")
     status, _, said = command("runs=10000000", "dry_run=true")
     assert (status, drawn.call_count) == (0, 7)

@@ -26,7 +26,7 @@ from pomrl import store
 from pomrl.commands.arguments import Parser, add_format, filters
 from pomrl.commands.terminal import agrees, exit_with, print_frame, printable, warn
 from pomrl.configuration.composed import ConfigError, number_of
-from pomrl.configuration.importing import find_modules_in
+from pomrl.configuration.importing import add_to_path
 from pomrl.configuration.parsing import Experiment, Label
 from pomrl.configuration.settings import varying_keys
 from pomrl.configuration.study import Study, find, is_study
@@ -59,7 +59,7 @@ def main(parser: Parser) -> None:
     task.add_argument("--untag", action="store_true", help="take the tag of the filter tag=NAME away")
     parser.add_argument("--yes", action="store_true", help="with --remove and --prune: do not ask")
     arguments = parser.parse_intermixed_args()
-    find_modules_in(Path.cwd())  # of components, whose present code is compared with that of what is stored
+    add_to_path(Path.cwd())  # of components, whose present code is compared with that of what is stored
     studies = [find(word) for word in arguments.filter if is_study(word)]
     wanted = filters([word for word in arguments.filter if not is_study(word)])
     is_whole = not (arguments.filter or arguments.since)

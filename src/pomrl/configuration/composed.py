@@ -9,21 +9,20 @@ from difflib import get_close_matches
 from typing import Any
 
 METHOD_GROUPS = ("estimator", "gamma_schedule", "planner", "agent", "metric")
-"""Groups that form the method; they do not affect the random draws."""
+"""Groups of the method; random draws do not depend on them."""
 
 PROBLEM_GROUPS = ("task_distribution", "stream", "data", "meta_batch")
-"""Groups that form the problem, together with the keys outside of groups; random draws depend on them."""
+"""Groups of the problem, besides the keys outside of groups; random draws depend on them."""
 
 GROUPS = (*PROBLEM_GROUPS, *METHOD_GROUPS, "execution")
-"""Groups; a configuration has one option of each."""
-
+"""All groups; a configuration has one option of each."""
 
 MOST_JOBS = 10_000
 """The most jobs of a sweep that is composed without `yes=true`."""
 
 
 class ConfigError(ValueError):
-    """A configuration is wrong. The message is one line: the key, its value and what would be right."""
+    """A configuration is wrong; the message is one line with the key, its value and what would be right."""
 
 
 class UnreadableOverrideError(ConfigError):
@@ -32,14 +31,14 @@ class UnreadableOverrideError(ConfigError):
 
 @dataclass(frozen=True)
 class Composed:
-    """A composed configuration as plain data: no interpolations are left, and nothing is checked yet."""
+    """A composed configuration as plain data, without interpolations, unchecked."""
 
     values: Mapping[str, Any]
     """The values by key; for a group, the keys of its option and the name of its class under `_target_`."""
     options: Mapping[str, str]
-    """The name of the option that was chosen in each group."""
+    """The name of each group's option."""
     looks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
-    """The looks of options of the user's own, by group (`looks`)."""
+    """The looks of the user's own options, by group (`sources.find_looks`)."""
 
 
 def number_of(number: int, word: str) -> str:
@@ -50,14 +49,14 @@ def number_of(number: int, word: str) -> str:
 def unknown_key(
     shown: str, key: str, known: Sequence[str], what: str = "unknown key", are: str = "the keys are"
 ) -> str:
-    """Return the message about a key or name that is not among the known ones, with the nearest and with all of them.
+    """Return the message about an unknown key or name, with the nearest known one and all of them.
 
     Args:
-        shown: What the message begins with, such as the key with its value.
-        key: The key, whose last name is compared with theirs.
+        shown: The beginning of the message, such as the key with its value.
+        key: The key, whose last name is compared.
         known: The known keys.
-        what: What is wrong with the key.
-        are: What the known ones are.
+        what: The fault of the key.
+        are: The words before the known keys.
     """
     by_name = {key.rpartition(".")[2]: key for key in sorted(known, key=len, reverse=True)}
     near = get_close_matches(key.rpartition(".")[2], by_name, n=1)

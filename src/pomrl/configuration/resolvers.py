@@ -15,7 +15,7 @@ from omegaconf import OmegaConf
 from pomrl.configuration.sources import beside_the_package
 
 Values = dict[str, Any]
-"""Nested values by key; interpolations such as `${S}` are text."""
+"""Nested values by key; interpolations are text."""
 
 
 def _half(n: Any) -> Any:
@@ -29,14 +29,14 @@ def _all_but(part: int, n: Any) -> Any:
 
 
 def _steps_to(horizon: Any) -> Any:
-    """Return the horizon, and 1 where there is none, which a problem without a horizon refuses."""
+    """Return the horizon, or 1, which a problem without a horizon refuses."""
     return 1 if horizon is None else horizon
 
 
 def _grid_to(gamma_eval: Any, horizon: Any = None) -> Any:
-    """Return the default grid: 0, 0.05, ..., 0.95 as far as they are below gamma_eval, and gamma_eval.
+    """Return the default grid: those of 0, 0.05, ..., 0.95 below gamma_eval, and gamma_eval.
 
-    Where nothing ends after a horizon, 0.99 stands for a gamma_eval of 1, at which most estimates have no plan.
+    Without a horizon, 0.99 stands for a gamma_eval of 1, at which most estimates have no plan.
     """
     if not isinstance(gamma_eval, int | float):
         return gamma_eval
@@ -49,7 +49,7 @@ OF_NUMBERS = {"half": _half, "all_but": _all_but, "grid_to": _grid_to, "steps_to
 
 
 def _scalar(text: Any) -> Any:
-    """Return the number, truth value or null that a text is, or else the text."""
+    """Return the number, truth value or null in a text, or the text."""
     for kind in (int, float):
         try:
             return kind(text)
@@ -59,7 +59,7 @@ def _scalar(text: Any) -> Any:
 
 
 def with_typed_environment(value: Any) -> Any:
-    """Return a value in which each `${oc.env:NAME}` that stands alone gives a number if the variable has one."""
+    """Return a value in which each lone `${oc.env:NAME}` gives a number if the variable has one."""
     if isinstance(value, dict):
         return {key: with_typed_environment(inner) for key, inner in cast(dict[str, Any], value).items()}
     if isinstance(value, list):
@@ -69,13 +69,13 @@ def with_typed_environment(value: Any) -> Any:
 
 
 def register_resolvers() -> None:
-    """Make known to OmegaConf the functions that YAML files call."""
+    """Register the functions that YAML files call with OmegaConf."""
     for name, function in {**OF_NUMBERS, "scalar": _scalar, "shipped": beside_the_package}.items():
         OmegaConf.register_new_resolver(name, function, replace=True)
 
 
 def merge(values: Values, further: Values) -> None:
-    """Put further values into nested ones; `???` is a value that is given elsewhere."""
+    """Put further values into nested ones; `???` stands for a value from elsewhere."""
     for key, value in further.items():
         below = values.get(key)
         if isinstance(value, dict) and isinstance(below, dict):
@@ -85,11 +85,7 @@ def merge(values: Values, further: Values) -> None:
 
 
 def with_value(values: Values, path: Sequence[str], value: Any) -> Values:
-    """Return values with another value of a key; what lies beside the key is shared, and nothing is changed.
-
-    Raises:
-        KeyError: There is no such key, or it is a group of keys.
-    """
+    """Return a copy with another value of a key; KeyError if there is no such key, or it is a group of keys."""
     name, *below = path
     if isinstance(values[name], dict) != bool(below) or isinstance(value, dict):
         raise KeyError(name)
@@ -97,11 +93,11 @@ def with_value(values: Values, path: Sequence[str], value: Any) -> Values:
 
 
 def resolve(value: Any, values: Values) -> Any:
-    """Return a value with the interpolations resolved that depend on keys outside of groups alone.
+    """Return a value with its interpolations of keys outside of groups resolved.
 
     Raises:
         KeyError: The value is missing, or has another interpolation.
-        OmegaConfBaseException: An interpolation cannot be resolved so.
+        OmegaConfBaseException: An interpolation cannot be resolved.
     """
     if isinstance(value, dict):
         return {key: resolve(inner, values) for key, inner in cast(Values, value).items()}
@@ -117,6 +113,6 @@ def resolve(value: Any, values: Values) -> Any:
 
 @lru_cache(maxsize=10_000)
 def _interpolate(said: str) -> Any:
-    """Return the value of the key "" of JSON, whose interpolations refer to its other keys."""
+    """Return the value of the key "" in JSON, whose interpolations refer to its other keys."""
     resolved = OmegaConf.to_container(OmegaConf.create(json.loads(said)), resolve=True)
     return cast(Values, resolved)[""]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Setting:
-    """One experiment of a sweep, and its values of the keys that the sweep varies."""
+    """An experiment of a sweep, and its values of the varied keys."""
 
     varied: dict[str, Any]
     experiment: Experiment
@@ -36,7 +36,7 @@ Further = Sequence[str]
 
 
 def experiment(sources: Sources, overrides: Sequence[str]) -> Experiment:
-    """Return the experiment that these overrides of the defaults describe; ConfigError where it is wrong."""
+    """Return the experiment of these overrides of the defaults; ConfigError if it is wrong."""
     return parse(_composer(sources).one(overrides))
 
 
@@ -46,16 +46,14 @@ def sweep(
     """Return the experiments of a sweep, in the order of its axes.
 
     Args:
-        sources: Where the configurations come from.
-        name: The sweep, as in `experiment=NAME`; None for experiments that the further overrides alone describe.
-        variant: Under which the experiments are computed; `varied` is as published all the same.
-        axes: The axes of a sweep without a file, which the name then only stands for.
-        further: Further overrides. Some may have several values, as in `sigma=0.01,0.02`: each combination is
-            an experiment. One with the key of an axis of the sweep replaces the axis.
+        sources: The folders of configurations.
+        name: The sweep, as in `experiment=NAME`; None for experiments of the further overrides alone.
+        variant: The variant of the experiments; `varied` is as published all the same.
+        axes: The axes of a sweep without a file.
+        further: Overrides, of which each combination of several values is an experiment; they replace axes.
 
     Raises:
-        ConfigError: There is no such sweep, or a setting is wrong. Under a variant this may be so because the variant
-            has no meaning in the sweep.
+        ConfigError: There is no such sweep, or a setting is wrong, perhaps because of the variant.
     """
     composer = _composer(sources, [name] if name else [])
     name = sweep_option(name) if name else None
@@ -80,11 +78,11 @@ def sweep(
 def expand(composer: "Composer", words: Sequence[str], axes: Axes | None = None) -> list[list[list[str]]]:
     """Return the overrides of jobs: for each sweep and each of its axes, one `key=value` for each value.
 
-    Several published sweeps, as in `experiment=gamma_0,theory`, have all of their jobs, each with its own axes.
+    Several sweeps, as in `experiment=gamma_0,theory`, have all of their jobs, each with its own axes.
 
     Args:
-        composer: What composes the jobs.
-        words: The overrides of a command line, some of which may have several values.
+        composer: The composer of the jobs.
+        words: The overrides of a command line, some with several values.
         axes: The axes of the primary configuration, unless several sweeps are named.
 
     Raises:
@@ -102,7 +100,7 @@ def expand(composer: "Composer", words: Sequence[str], axes: Axes | None = None)
 
 
 def selection(sources: Sources, words: Sequence[str]) -> list[Experiment]:
-    """Return the experiments that `pomrl run -m` with the same words would compute; ConfigError if one is wrong."""
+    """Return the experiments that `pomrl run -m` computes with these words; ConfigError if one is wrong."""
     of_sweeps = [word.partition("=")[2].split(",") for word in words if word.startswith("experiment=")]
     composer = _composer(sources, chain.from_iterable(of_sweeps))
     jobs = chain.from_iterable(product(*of_sweep) for of_sweep in expand(composer, words))
@@ -116,7 +114,7 @@ def check_first(sources: Sources, words: Sequence[str], *, is_sweep: bool) -> No
 
 
 def refuse_ignored_choices(sources: Sources, name: str) -> None:
-    """Raise a ConfigError if the file of a sweep chooses a launcher or a sweeper, which config.yaml would override."""
+    """Raise a ConfigError if the file of a sweep chooses a launcher or a sweeper, which has no effect."""
     folders = [*([sources.own] if sources.own else []), *sources.folders[1:]]
     paths = [folder / "experiment" / f"{sweep_option(name)}.yaml" for folder in folders]
     for path in (path for path in paths if path.is_file()):
@@ -131,7 +129,7 @@ def refuse_ignored_choices(sources: Sources, name: str) -> None:
 
 
 def names(sources: Sources) -> list[str]:
-    """Return the names of all sweeps of studies and of a folder of the user's own, in alphabetical order."""
+    """Return the names of all sweeps of studies and of the user's own folder, sorted."""
     own = sources.own / "experiment" if sources.own else None
     found = {path.relative_to(own).with_suffix("").as_posix() for path in own.rglob("*.yaml")} if own else set[str]()
     for folder in sources.studies:
@@ -141,7 +139,7 @@ def names(sources: Sources) -> list[str]:
 
 
 def _composer(sources: Sources, named: Iterable[str] = ()) -> "Composer":
-    """Return what composes configurations of sources, and of the studies whose sweeps are named."""
+    """Return the composer of sources with the studies of named sweeps."""
     from pomrl.configuration.composition import Composer  # here, because what is stored is found without Hydra
 
     for folder in named_folders(named):
@@ -161,12 +159,7 @@ def command(name: str, *words: str) -> str:
 
 
 def find_options(values: Mapping[str, Any], sources: Sources) -> dict[str, str]:
-    """Return for each group the option with the same class that differs in the fewest keys; none where several do.
-
-    Args:
-        values: A composed configuration as plain data.
-        sources: The folders of options.
-    """
+    """Return for each group the one option with the same class that differs in the fewest keys from values."""
     found = {group: _nearest(group, values.get(group), sources) for group in GROUPS}
     return {group: name for group, name in found.items() if name}
 
@@ -190,6 +183,6 @@ def _nearest(group: str, value: Any, sources: Sources) -> str | None:
 
 
 def _may_have(path: Path, target: str) -> bool:
-    """Return whether the file of an option has this class, or takes its class from another file."""
+    """Return whether an option's file has this class, or takes its class from another file."""
     text = path.read_text(encoding="utf-8")
     return target in text or "_target_" not in text

@@ -139,7 +139,7 @@ def estimate(planned: Sequence[PlannedExperiment], times: int = 1) -> WorkEstima
     return WorkEstimate(times * len(planned), runs, seconds, max(1, workers))
 
 
-def refuse_what_takes_long(of_work: WorkEstimate) -> None:
+def check_time_limit(of_work: WorkEstimate) -> None:
     """Raise a ConfigError if the work takes longer than `MAX_SECONDS`."""
     if of_work.seconds / of_work.workers > MAX_SECONDS:
         raise ConfigError(f"{of_work}; what takes more than an hour is computed with yes=true")
