@@ -33,6 +33,9 @@ MAX_FILES = 200_000
 _DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, UnicodeError)
 """What `zipfile` raises where the content of an archive is wrong."""
 
+_TWO_KINDS = (FileExistsError, IsADirectoryError, NotADirectoryError)
+"""What it raises where a name is that of a file and of a folder."""
+
 
 def export(path: Path, stored: Sequence[StoredExperiment], further: Mapping[str, Path] | None = None) -> int:
     """Write an archive of experiments and return the number of its files.
@@ -98,7 +101,7 @@ def import_(
             sync_all(place)
         except FileNotFoundError as error:
             raise StoreError(f"{path}: there is no such file") from error
-        except _DAMAGE as error:
+        except (*_DAMAGE, *_TWO_KINDS) as error:
             raise StoreError(f"{path}: it is damaged, or no zip archive") from error
         except (StoreError, ConfigError) as error:
             raise StoreError(f"{path}: {error}") from error
@@ -130,7 +133,7 @@ def _is_expected(parts: Sequence[str]) -> bool:
     match parts:
         case ["runs", signature, name]:
             return re.fullmatch("[0-9a-f]{12}", signature) is not None and is_ours(name) and name != LOG
-        case ["code" | "studies", *inside]:
+        case ["code" | "studies", *inside] if inside:
             return all(part and part[0] != "." and part.isprintable() and "\\" not in part for part in inside)
         case _:
             return False
@@ -144,6 +147,7 @@ def _find_lacking(code: Path) -> list[Path]:
         is_of_store = any(target.is_relative_to((outputs() / kind).resolve()) for kind in ("runs", "simulations"))
         if is_of_store or not target.is_relative_to(Path.cwd().resolve()):
             raise StoreError(f"code/{file} would not stand in the current folder")
-        if file.exists() and not (file.is_file() and filecmp.cmp(file, code / file, shallow=False)):
+        is_same = not file.exists() or (file.is_file() and filecmp.cmp(file, code / file, shallow=False))
+        if not is_same or any(parent.is_file() for parent in file.parents):
             raise StoreError(f"{file} is there already, with another content; import it into an empty folder")
     return [file for file in files if not file.exists()]
