@@ -92,7 +92,7 @@ FORGED: dict[str, Callable[[Contents], object]] = {
     "a folder and a file": lambda it: it.update({"code/outside/more": b"", "code/outside": b""}),
     "code by itself": lambda it: it.update({"code": b""}),
     "a folder": lambda it: it.update({"code/outside/": b""}),
-    "a backslash": lambda it: it.update({"code/..\\outside": b""}),
+    "a backslash": lambda it: it.update({"code/x\\..\\outside": b""}),
     "twice but for the case": lambda it: it.update({"code/outside": b"", "code/Outside": b""}),
     "other settings": other_settings,
 }
@@ -118,6 +118,18 @@ def test_an_entry_that_is_no_file_is_refused(archive: Path, kind: int) -> None:
     with zipfile.ZipFile(archive, "a") as opened:
         opened.writestr(entry("code/outside", kind), "/etc/passwd")
     with pytest.raises(store.StoreError, match="code/outside is no file"):
+        archives.import_(archive)
+
+
+@pytest.mark.parametrize("name", ["runs/S=4 {}/experiment.json", "runs/{}/run.log", "runs/{}/more/x", "runs", "more/x"])
+def test_other_names_are_refused_before_anything_is_unpacked(
+    archive: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = name.format(store.signature(experiment()))
+    with zipfile.ZipFile(archive, "a") as opened:
+        opened.writestr(name, b"")
+    monkeypatch.setattr(zipfile.ZipFile, "extract", lambda *_: pytest.fail("it was unpacked"))
+    with pytest.raises(store.StoreError, match=f"{name} is no file"):
         archives.import_(archive)
 
 
@@ -155,6 +167,8 @@ def test_an_entry_gives_no_more_bytes_than_the_directory_says(archive: Path, tmp
 
 def test_equal_files_give_equal_archives(tmp_path: Path) -> None:
     kept, path = stored(range(4)), tmp_path / "archive.zip"
+    for tag in "abcdefg":
+        store.label(kept, tag)
     written: list[bytes] = []
     for _ in range(2):
         (tmp_path / "notes").write_text("the same")

@@ -59,7 +59,10 @@ def test_an_edit_of_the_science_changes_every_digest(engine: Path, file: str, ch
     assert (code_digest([OURS]) != before) is counts
 
 
-def test_the_components_of_a_study_count_with_what_they_import_and_not_its_figures() -> None:
+def test_the_components_of_a_study_count_with_what_they_import_and_not_its_figures(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(digests, "INSTALLED", {"src", *digests.INSTALLED})  # as a wheel is
     covered = own_modules(["pomrl_studies.beyond.families.frozen_lake"])
     names = ("", ".beyond.families.frozen_lake", ".beyond.families.gymnasium_tables")
     assert covered.keys() == {f"pomrl_studies{name}" for name in names}
@@ -93,7 +96,8 @@ FILES = {
     "component_of_theirs.py": "import numpy\nimport beside_it\nfrom package_of_theirs import part\nclass C: ...\n",
     "beside_it.py": "def f():\n    from pomrl import bounds\n    return 1\n",
     "not_imported.py": "this is no Python (",
-    "package_of_theirs/__init__.py": "x = 1\n",
+    "package_of_theirs/__init__.py": "from .early import x\n",
+    "package_of_theirs/early.py": "x = 1\n",
     "package_of_theirs/part.py": "from . import other\nfrom .deep.er import y\n",
     "package_of_theirs/other.py": "import component_of_theirs\n",
     "package_of_theirs/deep/__init__.py": "",

@@ -32,10 +32,10 @@ def import_(file: Path, most: float = archives.MAX_BYTES / 1e9, *, yes: bool = F
         most: The most gigabytes of its files.
         yes: Agree to the files of a study.
     """
-    added, kept = archives.import_(file, most * 1e9, partial(_agrees, yes=yes), refuse_wrong_settings)
+    added, present = archives.import_(file, most * 1e9, partial(_agrees, yes=yes), refuse_wrong_settings)
     for folder in added:
         print(printable(str(folder)))
-    warn(f"{len(added)} added, {len(kept)} stored already; pomrl runs --recompute 10 recomputes a sample of them")
+    warn(f"{len(added)} added, {len(present)} stored already; pomrl runs --recompute 10 recomputes a sample of them")
 
 
 def _agrees(files: Sequence[Path], *, yes: bool) -> bool:

@@ -61,14 +61,14 @@ def main(parser: Parser) -> None:
     arguments = parser.parse_intermixed_args()
     add_to_path(Path.cwd())  # of components, whose present code is compared with that of what is stored
     studies = [find(word) for word in arguments.filter if is_study(word)]
-    wanted = filters([word for word in arguments.filter if not is_study(word)])
+    settings = filters([word for word in arguments.filter if not is_study(word)])
     is_whole = not (arguments.filter or arguments.since)
     is_shown = not (arguments.verify or arguments.prune or arguments.remove)  # only a list leaves out what has faults
     everything = store.usable_experiments if is_shown else store.all_experiments
     composed = _compose(studies)
     listed = [
         stored
-        for stored in since(arguments.since, store.find(**wanted) if wanted else everything())
+        for stored in since(arguments.since, store.find(**settings) if settings else everything())
         if not studies or stored.signature in composed
     ]
     if not listed and not is_whole:
@@ -78,13 +78,14 @@ def main(parser: Parser) -> None:
     if arguments.recompute is not None:
         raise SystemExit(recompute(listed, arguments.recompute, composed))
     if arguments.prune:
-        prune([stored for stored in listed if (said := stored.manifest()) and said.is_outdated()], yes=arguments.yes)
+        outdated = (stored for stored in listed if (manifest := stored.manifest()) and manifest.is_outdated())
+        prune(list(outdated), yes=arguments.yes)
     elif arguments.remove and is_whole:
         exit_with("--remove: say what to remove, such as tag=NAME or --since DATE", 2)
     elif arguments.remove:
         remove(listed, yes=arguments.yes)
     elif arguments.untag or arguments.tag:
-        label(listed, arguments.tag, wanted.get("tag"))
+        label(listed, arguments.tag, settings.get("tag"))
     is_changed = arguments.prune or arguments.remove or arguments.tag or arguments.untag
     index = describe(listed if is_whole and not is_changed else store.usable_experiments())
     with suppress(OSError):  # of a folder that cannot be written to
@@ -106,8 +107,8 @@ def since(time: datetime | None, listed: list[StoredExperiment]) -> list[StoredE
     """Return those that were computed at this time, which is local unless it says otherwise, or later."""
     if time is None:
         return listed
-    known = [(experiment, said) for experiment in listed if (said := experiment.manifest())]
-    return [stored for stored, said in known if said.computed_at() >= time.astimezone()]
+    described = [(experiment, manifest) for experiment in listed if (manifest := experiment.manifest())]
+    return [stored for stored, manifest in described if manifest.computed_at() >= time.astimezone()]
 
 
 def verify(listed: list[StoredExperiment], *, whole: bool) -> int:
@@ -142,12 +143,12 @@ def recompute(listed: Sequence[StoredExperiment], number: int, composed: Mapping
     if number < 1:
         exit_with(f"--recompute must be at least 1, got {number}", 2)
     blocks = [(stored, block) for stored in listed for block in stored.blocks()]
-    drawn = SystemRandom().sample(blocks, min(number, len(blocks)))
-    outcomes = Counter(_compare(stored, block, composed.get(stored.signature)) for stored, block in drawn)
+    sample = SystemRandom().sample(blocks, min(number, len(blocks)))
+    outcomes = Counter(_compare(stored, block, composed.get(stored.signature)) for stored, block in sample)
     same, differing, unknown = (outcomes[outcome] for outcome in (SAME, DIFFERS, UNKNOWN))
-    n_blocks = number_of(len(drawn), "block")
+    n_blocks = number_of(len(sample), "block")
     print(f"of {n_blocks}, {same:,} have the same bytes again, {differing:,} differ, {unknown:,} cannot be recomputed")
-    return int(same < len(drawn))
+    return int(same < len(sample))
 
 
 def _compare(stored: StoredExperiment, block: StoredBlock, composed: Experiment | None) -> str:
@@ -167,8 +168,8 @@ def prune(unused: list[StoredExperiment], *, yes: bool) -> None:
     """List and remove what the present code does not use, and temporary files of processes that were killed."""
     for experiment in unused:
         print(f"{experiment.folder}: the code has changed since")
-    found = (path for form in (".*.tmp", "runs/.removed-*") for path in outputs().rglob(form))
-    temporary = [path for path in found if path.stat().st_mtime < time.time() - ABANDONED]
+    paths = (path for form in (".*.tmp", "runs/.removed-*") for path in outputs().rglob(form))
+    temporary = [path for path in paths if path.stat().st_mtime < time.time() - ABANDONED]
     remove(unused, temporary, yes=yes)
 
 
@@ -208,22 +209,22 @@ def show(listed: list[StoredExperiment], frame: "pd.DataFrame | None", form: str
 
 def describe(listed: Sequence[StoredExperiment], *, whole: bool = False) -> "pd.DataFrame":
     """Return a row for each experiment, the newest first, with the settings that differ, or with the whole of them."""
-    known = [(experiment, experiment.manifest()) for experiment in listed]
-    settings = [said.flat_settings() if said else {} for _, said in known]
+    described = [(experiment, experiment.manifest()) for experiment in listed]
+    settings = [manifest.flat_settings() if manifest else {} for _, manifest in described]
     varying = varying_keys(settings) if len(listed) > 1 else []
     keys = dict.fromkeys(key for setting in settings for key in setting) if whole else varying
     columns: dict[str, list[Any]] = {
         "signature": [experiment.signature for experiment in listed],
         **{key: [_cell(setting.get(key, "")) for setting in settings] for key in keys},
         "runs": [experiment.contiguous() for experiment in listed],
-        "computed": [said.provenance.start[:16] if said else "" for _, said in known],
-        "code": [said.label() if said else "" for _, said in known],
+        "computed": [manifest.provenance.start[:16] if manifest else "" for _, manifest in described],
+        "code": [manifest.label() if manifest else "" for _, manifest in described],
         "tags": [_cell(experiment.tags()) for experiment in listed],
         "notes": [_cell(experiment.notes()) for experiment in listed],
     }
     places = sorted(range(len(listed)), key=lambda place: [order(settings[place].get(key)) for key in varying])
     places.sort(key=lambda place: columns["computed"][place], reverse=True)
-    return pd.DataFrame({name: [of[place] for place in places] for name, of in columns.items()})
+    return pd.DataFrame({name: [column[place] for place in places] for name, column in columns.items()})
 
 
 def _cell(value: Any) -> Any:

@@ -201,16 +201,16 @@ class Composer(ConfigLoaderImpl):
     def _load(self, *overrides: str) -> _Loaded:
         """Compose without Hydra's own part."""
         parsed = [self._parse(line) for line in overrides]
-        found = create_defaults_list(self._files, self._config_name, parsed, prepend_hydra=False, skip_missing=False)
+        tree = create_defaults_list(self._files, self._config_name, parsed, prepend_hydra=False, skip_missing=False)
         values: Values = {}
-        for default in found.defaults:
+        for default in tree.defaults:
             merge(values, self._content(str(default.config_path), default.package))
         axes = values.pop("hydra", {}).get("sweeper", {}).get("params", {})
-        if found.config_overrides:
+        if tree.config_overrides:
             config = OmegaConf.create(values)
-            self._apply_overrides_to_config(found.config_overrides, config)
+            self._apply_overrides_to_config(tree.config_overrides, config)
             values = _to_values(config)
-        choices = {group: option for group, option in found.overrides.known_choices.items() if option}
+        choices = {group: option for group, option in tree.overrides.known_choices.items() if option}
         return _Loaded(values, choices, looks_of_own_options(choices, self._folders), axes)
 
     def _content(self, path: str, package: str | None) -> Values:
@@ -224,8 +224,8 @@ class Composer(ConfigLoaderImpl):
 def _states_of_files(folders: Iterable[Path]) -> Iterator[tuple[Path, int, int]]:
     """Yield the path, the time of change and the size of each YAML file in folders, and where links lead."""
     for folder in folders:
-        found = glob(f"{escape(str(folder))}/**/*.yaml", recursive=True)  # noqa: PTH207 (Path.rglob follows no links)
-        for path in map(Path, found):
+        names = glob(f"{escape(str(folder))}/**/*.yaml", recursive=True)  # noqa: PTH207 (Path.rglob follows no links)
+        for path in map(Path, names):
             if path.exists():  # and is no link that leads nowhere, which Hydra does not find either
                 status = path.stat()
                 yield path, status.st_mtime_ns, status.st_size

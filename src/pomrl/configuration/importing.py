@@ -57,8 +57,8 @@ def load_from(face: str, name: str) -> Any:
     if name not in names_of(face):
         raise AttributeError(f"module {face!r} has no attribute {name!r}")
     module, of_module = names_of(face)[name]
-    found = import_module(module)
-    return getattr(found, of_module) if hasattr(found, of_module) else import_module(f"{module}.{of_module}")
+    imported = import_module(module)
+    return getattr(imported, of_module) if hasattr(imported, of_module) else import_module(f"{module}.{of_module}")
 
 
 def add_to_path(folder: Path) -> None:

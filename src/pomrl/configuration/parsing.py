@@ -179,6 +179,6 @@ def _one_line(errors: Sequence[Any], prefix: str, keys: Sequence[str]) -> str:
         return unknown_key(f"{key}={first['input']!r}", key, [prefix + name for name in keys])
     if first["type"] in ("missing", "missing_argument"):
         return f"{key}: a value is missing"
-    said = (error["msg"].removeprefix("Value error, ") for error in errors if error["loc"][:1] == place)
+    messages = (error["msg"].removeprefix("Value error, ") for error in errors if error["loc"][:1] == place)
     where = f"{key}={first['input']!r}" if place else key
-    return f"{where}: {' or '.join(dict.fromkeys(said))}"
+    return f"{where}: {' or '.join(dict.fromkeys(messages))}"

@@ -64,8 +64,8 @@ def with_typed_environment(value: Any) -> Any:
         return {key: with_typed_environment(inner) for key, inner in cast(dict[str, Any], value).items()}
     if isinstance(value, list):
         return [with_typed_environment(inner) for inner in cast(list[Any], value)]
-    alone = isinstance(value, str) and re.fullmatch(r"\$\{oc\.env:[^{}]*\}", value)
-    return f"${{scalar:{value}}}" if alone else value
+    is_lone = isinstance(value, str) and re.fullmatch(r"\$\{oc\.env:[^{}]*\}", value)
+    return f"${{scalar:{value}}}" if is_lone else value
 
 
 def register_resolvers() -> None:
@@ -112,7 +112,7 @@ def resolve(value: Any, values: Values) -> Any:
 
 
 @lru_cache(maxsize=10_000)
-def _interpolate(said: str) -> Any:
+def _interpolate(values: str) -> Any:
     """Return the value of the key "" in JSON, whose interpolations refer to its other keys."""
-    resolved = OmegaConf.to_container(OmegaConf.create(json.loads(said)), resolve=True)
+    resolved = OmegaConf.to_container(OmegaConf.create(json.loads(values)), resolve=True)
     return cast(Values, resolved)[""]

@@ -154,10 +154,10 @@ class Study:
                 raise ConfigError(f"{where}.{error}") from error
         module, _, function = ("variants." * ("." not in value) + value).rpartition(".")
         file = f"{module.replace('.', '/')}.py"
-        found = getattr(self.module(module), function, None) if (self.folder / file).is_file() else None
-        if not isinstance(found, Variant):
+        variant = getattr(self.module(module), function, None) if (self.folder / file).is_file() else None
+        if not isinstance(variant, Variant):
             raise ConfigError(f"{where}={value}: there is no such function with @variant in {file}")
-        return replace(found, name=name)
+        return replace(variant, name=name)
 
     @property
     def unchanged(self) -> str:
@@ -167,18 +167,18 @@ class Study:
     @cached_property
     def families(self) -> Mapping[str, Family]:
         """The families of variants in its `variants.py`, by name; ConfigError if they share names."""
-        there = vars(self.module("variants")).values() if (self.folder / "variants.py").is_file() else ()
-        found = {family.name: family for family in there if isinstance(family, Family)}
-        judged = [variant.name for family in found.values() if family.is_judged for variant in family.variants]
+        members = vars(self.module("variants")).values() if (self.folder / "variants.py").is_file() else ()
+        families = {family.name: family for family in members if isinstance(family, Family)}
+        judged = [variant.name for family in families.values() if family.is_judged for variant in family.variants]
         if twice := [name for name in judged if judged.count(name) > 1 and name not in self.described.variants]:
             raise ConfigError(f"{self.word}/variants.py: two families have a variant {twice[0]}")
-        return found
+        return families
 
     def family(self, name: str) -> Family:
         """Return a family of variants; ConfigError if there is no such family."""
         if name not in self.families:
-            there = ", ".join([*self.described.variants, *self.families])
-            raise ConfigError(f"{self.word}: there is no variant or family of variants {name}; there is {there}")
+            names = ", ".join([*self.described.variants, *self.families])
+            raise ConfigError(f"{self.word}: there is no variant or family of variants {name}; there is {names}")
         return self.families[name]
 
     @property
@@ -206,7 +206,7 @@ class Study:
         """Return a module by its dotted name in the folder; ConfigError if it cannot be imported."""
         self.register()
         try:
-            found = import_by_name(f"{self.package}.{name}")
+            module = import_by_name(f"{self.package}.{name}")
         except SyntaxError as error:
             raise ConfigError(
                 f"{self.word}: {display_path(error.filename or name)}:{error.lineno}: {error.msg}"
@@ -214,9 +214,9 @@ class Study:
         except (Exception, SystemExit) as error:  # whatever a module of somebody's own raises when it is imported
             place = place_of(error, str(self.folder / f"{name.replace('.', '/')}.py"))
             raise ConfigError(f"{self.word}: {place}: {in_words(error)}") from error
-        if not Path(str(found.__file__)).resolve().is_relative_to(self.folder):
+        if not Path(str(module.__file__)).resolve().is_relative_to(self.folder):
             raise ConfigError(f"{self.word}: another package is named {self.name}; give the folder another name")
-        return found
+        return module
 
     def register(self) -> None:
         """Let this process find the study's modules, and the looks of its options."""

@@ -59,15 +59,15 @@ def sweep(
     name = sweep_option(name) if name else None
     try:
         published = composer.axes(name) if name and axes is None else axes or {}
-        of_file = {"experiment": name} if name and axes is None else {}
+        sweep_key = {"experiment": name} if name and axes is None else {}
         several = [override.get_key_element() for override in composer.parse(further) if override.is_sweep_override()]
-        jobs = composer.product({**of_file, **published}, further)
+        jobs = composer.product({**sweep_key, **published}, further)
         composed = composer.each(jobs)
         varied = [_varied_values(job, dict.fromkeys([*published, *several])) for job in composed]
         if variant:
             word = (name or "").rpartition("/")[2]
-            of_jobs = zip(jobs, composed, strict=True)
-            composed = composer.each(variant.overrides_of(Job(word, tuple(job), of.options)) for job, of in of_jobs)
+            pairs = zip(jobs, composed, strict=True)
+            composed = composer.each(variant.overrides_of(Job(word, tuple(job), one.options)) for job, one in pairs)
         return [Setting(*parts) for parts in zip(varied, map(parse, composed), strict=True)]
     except ConfigError as error:
         if not name:
@@ -160,8 +160,8 @@ def command(name: str, *words: str) -> str:
 
 def find_options(values: Mapping[str, Any], sources: Sources) -> dict[str, str]:
     """Return for each group the one option with the same class that differs in the fewest keys from values."""
-    found = {group: _nearest(group, values.get(group), sources) for group in GROUPS}
-    return {group: name for group, name in found.items() if name}
+    nearest = {group: _nearest(group, values.get(group), sources) for group in GROUPS}
+    return {group: name for group, name in nearest.items() if name}
 
 
 def _nearest(group: str, value: Any, sources: Sources) -> str | None:

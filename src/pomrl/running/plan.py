@@ -79,8 +79,8 @@ def plan(experiments: Sequence[Experiment]) -> list[PlannedExperiment]:
 def _look_up(experiment: Experiment) -> PlannedExperiment:
     stored, runs = store.lookup(experiment), experiment.request.runs
     if experiment.request.force:
-        known = max(runs, stored.contiguous(), stored.promised())
-        return PlannedExperiment(experiment, stored, store.divide_into_blocks(known), [])
+        n_runs = max(runs, stored.contiguous(), stored.promised())
+        return PlannedExperiment(experiment, stored, store.divide_into_blocks(n_runs), [])
     return PlannedExperiment(experiment, stored, *store.missing(stored, runs))
 
 
@@ -139,10 +139,10 @@ def estimate(planned: Sequence[PlannedExperiment], times: int = 1) -> WorkEstima
     return WorkEstimate(times * len(planned), runs, seconds, max(1, workers))
 
 
-def check_time_limit(of_work: WorkEstimate) -> None:
+def check_time_limit(work: WorkEstimate) -> None:
     """Raise a ConfigError if the work takes longer than `MAX_SECONDS`."""
-    if of_work.seconds / of_work.workers > MAX_SECONDS:
-        raise ConfigError(f"{of_work}; what takes more than an hour is computed with yes=true")
+    if work.seconds / work.workers > MAX_SECONDS:
+        raise ConfigError(f"{work}; what takes more than an hour is computed with yes=true")
 
 
 def _duration(seconds: float) -> str:

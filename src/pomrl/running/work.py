@@ -123,20 +123,20 @@ def simulate(part: BlockPart, versions: "Versions", runs_at_a_time: int | None =
     methods = list(part.methods.values())
     size = runs_together(part.problem, methods, len(part.runs), runs_at_a_time)
     together = [part.runs[i : i + size] for i in range(0, len(part.runs), size)]
-    of_methods: list[list[pd.DataFrame]] = [[] for _ in methods]
+    tables_by_method: list[list[pd.DataFrame]] = [[] for _ in methods]
     try:
         with one_thread():
             for runs in together:
-                for of_method, table in zip(of_methods, tables(part.problem, methods, runs), strict=True):
-                    of_method.append(table)
-        whole = [pd.concat(of_method, ignore_index=True) for of_method in of_methods]
+                for method_tables, table in zip(tables_by_method, tables(part.problem, methods, runs), strict=True):
+                    method_tables.append(table)
+        whole = [pd.concat(method_tables, ignore_index=True) for method_tables in tables_by_method]
         encoded = {name: encode(table, name, part.runs) for name, table in zip(part.methods, whole, strict=True)}
         return part.block, part.runs, encoded
     except (Exception, SystemExit) as error:  # a component of somebody's own may even exit
         if len(methods) == 1:
             return part.block, part.runs, dict.fromkeys(part.methods, _failure(error))
-        alone = [replace(part, methods={signature: method}) for signature, method in part.methods.items()]
-        outcomes = [simulate(of_method, versions, runs_at_a_time)[-1] for of_method in alone]
+        single_methods = [replace(part, methods={signature: method}) for signature, method in part.methods.items()]
+        outcomes = [simulate(single, versions, runs_at_a_time)[-1] for single in single_methods]
         return part.block, part.runs, {name: outcome for each in outcomes for name, outcome in each.items()}
 
 
@@ -147,10 +147,10 @@ def _failure(error: BaseException) -> Failure:
     return Failure(f"{type(error).__name__}: {error}", "".join(traceback.format_exception(error)), where)
 
 
-def runs_together(problem: Problem, methods: Sequence[Method], runs: int, asked: int | None) -> int:
+def runs_together(problem: Problem, methods: Sequence[Method], runs: int, limit: int | None) -> int:
     """Return how many runs are computed together: as many as asked, or as fit into `MAX_BYTES`."""
-    if asked is not None:
-        return min(asked, runs)
+    if limit is not None:
+        return min(limit, runs)
     most = MAX_BYTES // (problem.bytes_of_model * (ARRAYS_PER_TASK + ARRAYS_PER_METHOD * len(methods)))
     if problem.copies > 1:  # the batches of a single task can be many
         most = min(most, STACK_BYTES // (problem.bytes_of_model * problem.copies))

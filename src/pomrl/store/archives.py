@@ -54,8 +54,8 @@ def export(path: Path, stored: Sequence[StoredExperiment], further: Mapping[str,
     for experiment in stored:
         if faults := experiment.faults():
             raise StoreError(faults[0])
-        kept = {path.name for path in experiment.paths()} - {LOG} - {block.name for block in experiment.files()}
-        names = kept | {block.name for block in experiment.blocks()}
+        unused = {LOG, *(block.name for block in {*experiment.files()} - {*experiment.blocks()})}
+        names = {path.name for path in experiment.paths()} - unused
         files |= {f"runs/{experiment.signature}/{name}": experiment.folder / name for name in names}
     with replacing(path) as whole, zipfile.ZipFile(whole, "w") as archive:
         for name in sorted(files):

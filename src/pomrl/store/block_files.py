@@ -45,8 +45,8 @@ class StoredBlock:
 
 def parse_name(name: str) -> StoredBlock | None:
     """Return the block of a file name, or None."""
-    found = _NAME.fullmatch(name)
-    block = StoredBlock(range(int(found[1]), int(found[2]) + 1), found[3]) if found else None
+    match = _NAME.fullmatch(name)
+    block = StoredBlock(range(int(match[1]), int(match[2]) + 1), match[3]) if match else None
     return block if block and block.runs and block.name == name else None
 
 
@@ -114,13 +114,13 @@ def decode(
         raise ValueError("the metadata name another experiment or other runs")
     if shape:
         _check_shape(schema, file.metadata.num_rows, len(runs), shape)
-    read = cast(Any, file).read(columns=[*dict.fromkeys(["run", *names])], use_threads=False)
-    found = {name: read[name].to_numpy() for name in ["run", *names]}
-    if len(found["run"]) % len(runs) or (np.array(runs) != found["run"].reshape(len(runs), -1).T).any():
+    table = cast(Any, file).read(columns=[*dict.fromkeys(["run", *names])], use_threads=False)
+    columns = {name: table[name].to_numpy() for name in ["run", *names]}
+    if len(columns["run"]) % len(runs) or (np.array(runs) != columns["run"].reshape(len(runs), -1).T).any():
         raise ValueError("the column run has other runs")
-    if not all(np.isfinite(found[name]).all() for name in names if name not in UNKNOWN):
+    if not all(np.isfinite(columns[name]).all() for name in names if name not in UNKNOWN):
         raise ValueError("numbers are missing or infinite")
-    return {name: found[name] for name in names}
+    return {name: columns[name] for name in names}
 
 
 def _check_shape(schema: Any, rows: int, runs: int, shape: Shape) -> None:

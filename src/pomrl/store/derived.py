@@ -42,9 +42,9 @@ class DerivedFiles:
 
     def content(self, name: str) -> bytes:
         """Return the content of a file; StoreError, with what renews it, if it is damaged."""
-        path, said = self.sidecar.with_name(name), self.read_sidecar()
-        if _digest(content := files.content(path)) != said["files"].get(name):
-            remedy = f"{said.get('command') or 'the command that made it'} renews it"
+        path, sidecar = self.sidecar.with_name(name), self.read_sidecar()
+        if _digest(content := files.content(path)) != sidecar["files"].get(name):
+            remedy = f"{sidecar.get('command') or 'the command that made it'} renews it"
             raise StoreError(f"{path}: its digest is not the one in {self.sidecar.name}; {remedy}")
         return content
 
@@ -57,29 +57,29 @@ class DerivedFiles:
             return str(error)
         return None
 
-    def write(self, contents: Mapping[str, bytes], said: Mapping[str, Any]) -> None:
+    def write(self, contents: Mapping[str, bytes], entries: Mapping[str, Any]) -> None:
         """Write the files, and then the sidecar with their digests."""
         digests = {name: _digest(content) for name, content in contents.items()}
         for name, content in contents.items():
             files.write(self.sidecar.with_name(name), content)
-        files.write(self.sidecar, files.json_with_checksum({**said, "files": digests}))
+        files.write(self.sidecar, files.json_with_checksum({**entries, "files": digests}))
 
 
 def _digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def write_file(path: Path, content: bytes, command: str, said: Mapping[str, Any] | None = None) -> None:
+def write_file(path: Path, content: bytes, command: str, entries: Mapping[str, Any] | None = None) -> None:
     """Write a file, and a sidecar with the command that makes it again, and further entries."""
-    said = {"command": command, **commit(), **(said or {})}
-    DerivedFiles(path.with_suffix(".json")).write({path.name: content}, said)
+    entries = {"command": command, **commit(), **(entries or {})}
+    DerivedFiles(path.with_suffix(".json")).write({path.name: content}, entries)
 
 
 def write_table(
-    frame: "pd.DataFrame", path: Path, command: str, said: Mapping[str, Any] | None = None, digits: int = 6
+    frame: "pd.DataFrame", path: Path, command: str, entries: Mapping[str, Any] | None = None, digits: int = 6
 ) -> None:
     """Write a table as NAME.csv with a sidecar (`write_file`)."""
-    write_file(path, encode_table(frame, digits), command, said)
+    write_file(path, encode_table(frame, digits), command, entries)
 
 
 def encode_table(frame: "pd.DataFrame", digits: int) -> bytes:

@@ -66,8 +66,8 @@ def missing(stored: StoredExperiment, runs: int) -> tuple[list[range], list[str]
 def lacking(stored: StoredExperiment, runs: int, faulty: Collection[StoredBlock] = ()) -> list[range]:
     """Return the runs without a sound block, in parts of blocks, of the first `runs` and of what was stored beyond."""
     stop = {block.runs.start // BLOCK: block.runs.stop for block in stored.blocks() if block not in faulty}
-    known = max(runs, stored.promised(), *stop.values())
-    parts = [range(max(part.start, stop.get(part.start // BLOCK, 0)), part.stop) for part in divide_into_blocks(known)]
+    total = max(runs, stored.promised(), *stop.values())
+    parts = [range(max(part.start, stop.get(part.start // BLOCK, 0)), part.stop) for part in divide_into_blocks(total)]
     return [part for part in parts if part]
 
 
@@ -143,34 +143,34 @@ def add_block(stored: StoredExperiment, runs: range, parts: Mapping[range, bytes
     Return False, and store nothing, where those before them were removed meanwhile. Of several blocks that begin with
     the same run, the longest stays, whoever wrote it.
     """
-    held = range(runs.start // BLOCK * BLOCK, runs.stop)
+    merged = range(runs.start // BLOCK * BLOCK, runs.stop)
     try:
-        content = parts.get(held) or block_files.encode(_join(stored, held, parts), stored.signature, held)
+        content = parts.get(merged) or block_files.encode(_join(stored, merged, parts), stored.signature, merged)
     except StoreError:
         return False
-    block = StoredBlock.of(held, content)
+    block = StoredBlock.of(merged, content)
     files.write(stored.folder / block.name, content)
-    alike = [other for other in stored.files() if other.runs.start == held.start and other != block]
-    longer = [other for other in alike if other.runs.stop > held.stop and not stored.fault_of(other)]
+    alike = [other for other in stored.files() if other.runs.start == merged.start and other != block]
+    longer = [other for other in alike if other.runs.stop > merged.stop and not stored.fault_of(other)]
     for other in {block, *alike} - {*longer} if longer else alike:
         (stored.folder / other.name).unlink(missing_ok=True)
     return True
 
 
-def _join(stored: StoredExperiment, held: range, parts: Mapping[range, bytes]) -> "pd.DataFrame":
+def _join(stored: StoredExperiment, merged: range, parts: Mapping[range, bytes]) -> "pd.DataFrame":
     """Return the table of parts of a block after the stored runs before them."""
     names, shape, first = stored.column_names(), stored.shape(), min(part.start for part in parts)
     tables = [
         pd.DataFrame(block_files.decode(parts[part], stored.signature, part, names, shape))
         for part in sorted(parts, key=lambda part: part.start)
     ]
-    if first > held.start:
+    if first > merged.start:
         # It may have more by now, of another process.
-        before = [block for block in stored.files() if block.runs.start == held.start and block.runs.stop >= first]
+        before = [block for block in stored.files() if block.runs.start == merged.start and block.runs.stop >= first]
         if not before:
             raise StoreError(f"{stored.folder}: the runs before {first} were removed")
-        kept = pd.DataFrame(block_files.columns(stored.folder, before[-1], names, shape))
-        tables.insert(0, kept[kept["run"] < first])
+        stored_rows = pd.DataFrame(block_files.columns(stored.folder, before[-1], names, shape))
+        tables.insert(0, stored_rows[stored_rows["run"] < first])
     return pd.concat(tables, ignore_index=True)
 
 
@@ -254,23 +254,23 @@ def usable_experiments() -> list[StoredExperiment]:
     return [stored for stored, fault in faults.items() if not fault]
 
 
-def find(tag: object = None, **wanted: Any) -> list[StoredExperiment]:
+def find(tag: object = None, **filters: Any) -> list[StoredExperiment]:
     """Return the stored experiments with these settings; a list stands for each of its elements."""
     settings = {
         stored: stored.flat_settings() for stored in usable_experiments() if tag is None or str(tag) in stored.tags()
     }
-    known = {key for setting in settings.values() for key in setting}
-    if unknown := [key for key in wanted if settings and key not in known]:
-        raise StoreError(unknown_key(unknown[0], unknown[0], sorted(known), "no stored experiment has this key"))
+    keys = {key for setting in settings.values() for key in setting}
+    if unknown := [key for key in filters if settings and key not in keys]:
+        raise StoreError(unknown_key(unknown[0], unknown[0], sorted(keys), "no stored experiment has this key"))
     return [
         stored
         for stored, setting in settings.items()
-        if all(key in setting and _is(setting[key], value) for key, value in wanted.items())
+        if all(key in setting and _is(setting[key], value) for key, value in filters.items())
     ]
 
 
-def _is(value: Any, wanted: Any) -> bool:
-    return value == wanted or (isinstance(wanted, list | tuple) and value in cast(Sequence[Any], wanted))
+def _is(value: Any, accepted: Any) -> bool:
+    return value == accepted or (isinstance(accepted, list | tuple) and value in cast(Sequence[Any], accepted))
 
 
 def by_signature(start: str) -> StoredExperiment:

@@ -130,17 +130,17 @@ def read_json(path: Path) -> bytes:
     if not path.exists():
         raise StoreError(f"{path}: it is missing")
     try:
-        said, _, check = content(path).rpartition(_CHECK)
+        text, _, check = content(path).rpartition(_CHECK)
     except OSError as error:
         raise UnreadableError(f"{path}: {error.strerror}") from error
-    if check != _end(said):
+    if check != _end(text):
         raise StoreError(f"{path}: it is damaged, or another version wrote it")
-    return said + b"}"
+    return text + b"}"
 
 
-def json_with_checksum(said: object) -> bytes:
+def json_with_checksum(entries: object) -> bytes:
     """Return a mapping as JSON whose last entry is a checksum of all bytes before it."""
-    text = json.dumps(said, indent=1).removesuffix("\n}").encode()
+    text = json.dumps(entries, indent=1).removesuffix("\n}").encode()
     return text + _CHECK + _end(text)
 
 

@@ -213,12 +213,12 @@ def commit() -> dict[str, Any]:
 
 def label_name(kind: str, text: str) -> str:
     """Return the name of the file of a label; StoreError if no file can have it."""
-    found = kind + (quote(text, safe=" ") if kind == TAG else hashlib.sha256(text.encode()).hexdigest()[:16])
-    if len(found) > MAX_NAME_BYTES:
+    name = kind + (quote(text, safe=" ") if kind == TAG else hashlib.sha256(text.encode()).hexdigest()[:16])
+    if len(name) > MAX_NAME_BYTES:
         raise StoreError(
-            f"{text}: the file of a tag must have a name of at most {MAX_NAME_BYTES} bytes, got {len(found)}"
+            f"{text}: the file of a tag must have a name of at most {MAX_NAME_BYTES} bytes, got {len(name)}"
         )
-    return found
+    return name
 
 
 def add_label(folder: Path, kind: str, text: str) -> None:

@@ -199,8 +199,8 @@ class StoredExperiment:
 
     def table(self, runs: int | None = None) -> "pd.DataFrame":
         """Return the table of the first runs, or of all; StoreError if some are missing or damaged."""
-        wanted = self._count_wanted(runs)
-        return pd.DataFrame(self.columns(self.column_names(), wanted), copy=False)
+        n_runs = self._check_count(runs)
+        return pd.DataFrame(self.columns(self.column_names(), n_runs), copy=False)
 
     def parts(self, names: Sequence[str], runs: int) -> Iterator[dict[str, Float[np.ndarray, "n T G"]]]:
         """Yield columns of the first runs, part by part; StoreError if runs are missing or damaged."""
@@ -210,20 +210,20 @@ class StoredExperiment:
 
     def columns(self, names: Sequence[str], runs: int | None = None) -> dict[str, np.ndarray]:
         """Return columns of the table of the first runs, or of all."""
-        wanted = self._count_wanted(runs)
-        return _join(wanted, self._parts(names, wanted))
+        n_runs = self._check_count(runs)
+        return _join(n_runs, self._parts(names, n_runs))
 
     def losses(self, runs: int | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Return the planning losses, or the metric, of shape (runs, T, G), and the discount factors."""
-        wanted, name = self._count_wanted(runs), self._loss
+        n_runs, name = self._check_count(runs), self._loss
         gammas, T = self._gammas(), self.read_manifest().settings["T"]
-        return self.columns([name], wanted)[name].reshape(-1, T, len(gammas)), gammas
+        return self.columns([name], n_runs)[name].reshape(-1, T, len(gammas)), gammas
 
     def mean_losses(self, runs: int | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return `losses` at the last discount factor, their mean over tasks, and the discount factors."""
-        wanted, name = self._count_wanted(runs), self._loss
-        losses = (part[name] for part in self.parts([name], wanted))
-        means = _join(wanted, ((len(x), {"last": x[..., -1], "mean": x.mean(1)}) for x in losses))
+        n_runs, name = self._check_count(runs), self._loss
+        losses = (part[name] for part in self.parts([name], n_runs))
+        means = _join(n_runs, ((len(x), {"last": x[..., -1], "mean": x.mean(1)}) for x in losses))
         return means["last"], means["mean"], self._gammas()
 
     def _gammas(self) -> np.ndarray:
@@ -238,19 +238,19 @@ class StoredExperiment:
         """Return the names of the columns of its table."""
         return [*SCHEMA, *([MEASURED] if "metric" in self.read_manifest().settings else [])]
 
-    def _count_wanted(self, runs: int | None) -> int:
+    def _check_count(self, runs: int | None) -> int:
         if fault := self.fault():
             raise StoreError(fault)
-        complete = self.contiguous()
-        wanted = complete if runs is None else runs
-        if complete < wanted or wanted <= 0:
-            raise StoreError(f"{self.folder}: {complete} of {max(wanted, 1)} runs are stored")
-        return wanted
+        n_complete = self.contiguous()
+        n_runs = n_complete if runs is None else runs
+        if n_complete < n_runs or n_runs <= 0:
+            raise StoreError(f"{self.folder}: {n_complete} of {max(n_runs, 1)} runs are stored")
+        return n_runs
 
-    def _parts(self, names: Sequence[str], wanted: int) -> Iterator[tuple[int, dict[str, np.ndarray]]]:
+    def _parts(self, names: Sequence[str], n_runs: int) -> Iterator[tuple[int, dict[str, np.ndarray]]]:
         """Yield columns of the first `wanted` runs, block by block, each with its number of runs."""
         start, shape = 0, self.shape()
-        while start < wanted:
+        while start < n_runs:
             # Looked up each time, because another process may have put a longer block in its place.
             block = next((block for block in self.blocks() if start in block.runs), None)
             if block is None:
@@ -262,7 +262,7 @@ class StoredExperiment:
                     raise
                 continue
             rows = len(columns[names[0]]) // len(block.runs)
-            first, stop = start - block.runs.start, min(block.runs.stop, wanted) - block.runs.start
+            first, stop = start - block.runs.start, min(block.runs.stop, n_runs) - block.runs.start
             yield stop - first, {name: column[first * rows : stop * rows] for name, column in columns.items()}
             start = block.runs.stop
 
@@ -289,12 +289,12 @@ def _contiguous(blocks: Iterable[StoredBlock]) -> int:
 def _join(runs: int, parts: Iterable[tuple[int, dict[str, np.ndarray]]]) -> dict[str, np.ndarray]:
     """Return arrays of so many runs, joined along their first axis without a second copy in memory."""
     joined: dict[str, np.ndarray] = {}
-    filled = 0
-    for of_part, part in parts:
+    n_filled = 0
+    for n_part, part in parts:
         for name, column in part.items():
             if name not in joined:
-                joined[name] = np.empty((len(column) // of_part * runs, *column.shape[1:]), column.dtype)
+                joined[name] = np.empty((len(column) // n_part * runs, *column.shape[1:]), column.dtype)
             rows = len(joined[name]) // runs
-            joined[name][filled * rows : (filled + of_part) * rows] = column
-        filled += of_part
+            joined[name][n_filled * rows : (n_filled + n_part) * rows] = column
+        n_filled += n_part
     return joined
