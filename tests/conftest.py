@@ -62,7 +62,7 @@ def simulated(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return outputs with all simulations, which the first of several processes that asks for them computes for all."""
     from tests.support.shipped import SIMULATIONS  # here, because who only distributes tests needs none
 
-    from pomrl.running.simulations import store_simulations
+    from pomrl.running.work import store_simulations
 
     folder = tmp_path_factory.getbasetemp()
     folder = (folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder) / "simulated"

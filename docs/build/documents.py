@@ -16,8 +16,8 @@ from pomrl.commands import reproduce
 from pomrl.commands.arguments import Parser
 from pomrl.commands.errors import one_line_errors
 from pomrl.commands.terminal import warn
+from pomrl.configuration.composed import number_of
 from pomrl.configuration.study import Study, find, shipped_studies
-from pomrl.configuration.wording import number_of
 from pomrl.drawing.figures_of_study import versions
 from pomrl.judging import claims_of_variants, judgements
 from pomrl.judging.judgements import Judgements

@@ -24,7 +24,7 @@ from pomrl.results.chosen_runs import Chosen, Tasks, choose, filters
 from pomrl.results.statistics import Kind
 from pomrl.results.stored_sweeps import concatenate, load_sweep
 from pomrl.results.summary_tables import summarise
-from pomrl.running.plan import estimate, plan, refuse_what_takes_long
+from pomrl.running.plan import check_time_limit, estimate, plan
 from pomrl.running.work import refuse_failures, work
 from pomrl.science.problem import components
 from pomrl.store import StoreError, notebook_code
@@ -130,7 +130,7 @@ def _from_settings(settings: Mapping[str, Any], sources: Sources) -> Experiment:
 
 def _from_config(config: Mapping[str, Any], sources: Sources) -> Experiment:
     from pomrl.configuration.composition import of_config  # here, because commands that read need no Hydra
-    from pomrl.configuration.option_names import find_options
+    from pomrl.configuration.sweeps import find_options
 
     composed = of_config(config)
     return parse(composed if composed.options else replace(composed, options=find_options(composed.values, sources)))
@@ -343,7 +343,7 @@ def _compute_experiments(experiments: Sequence[Experiment], report: Report | Non
     jobs = plan(experiments)
     wanted = estimate(jobs)
     if not experiments[0].request.yes:
-        refuse_what_takes_long(wanted)
+        check_time_limit(wanted)
 
     def advance(done: int, _failed: int) -> None:
         if report:

@@ -11,8 +11,7 @@ description, which may also be a docstring below the key:
             return np.full((len(state.alpha), 1), self.gamma)
 
 This module is a face: it only gathers names from the floors below it. Studies, components of one's own, examples and
-tests import it, and nothing else does. The digest of a component's code covers the modules that define the names which
-the component imports from here, and not those of all names.
+tests import it, and nothing else does.
 """
 
 from pydantic import Field as Field

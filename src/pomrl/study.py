@@ -136,7 +136,7 @@ if TYPE_CHECKING:
     from pomrl.science.upper_bound import regret_upper_bound as regret_upper_bound
     from pomrl.science.upper_bound import upper_bound_gamma as upper_bound_gamma
     from pomrl.store import signature as signature
-    from pomrl.store.simulations import Simulation as Simulation
+    from pomrl.store.derived import Simulation as Simulation
 
 
 def __getattr__(name: str) -> Any:

@@ -12,7 +12,7 @@ from tests.support.settings import OPTIONS, ROOT, STUDIES
 
 from pomrl.checks import DataPath
 from pomrl.configuration.sources import PUBLISHED
-from pomrl.configuration.study import Described, shipped_studies
+from pomrl.configuration.study import StudyConfig, shipped_studies
 from pomrl.configuration.sweeps import experiment
 from pomrl.drawing.figure import figures_of, file_name
 from pomrl.judging.claim import claims_of
@@ -29,7 +29,7 @@ def test_the_reference_of_the_configuration_is_up_to_date(request: pytest.Fixtur
 def rows_of(group: str) -> list[tuple[str, str, set[str]]]:
     """The keys of a group in the reference, each with the cell of its default and the options that have it."""
     text = (ROOT / "docs" / "configuration.md").read_text().partition(f"\n## {group}\n")[2].partition("\n## ")[0]
-    options = {path.stem for path in (PUBLISHED.folder / group).glob("*.yaml")}
+    options = {path.stem for path in PUBLISHED.options(group)}
     owners, rows = options, []
     for line in re.findall(r"^\| `.*$", text, flags=re.MULTILINE):
         key, _, _, default, *cell = line.strip("| ").split(" | ") if line.count("|") == 5 else line[2:-2].split(" | ")
@@ -132,7 +132,7 @@ def test_every_ambiguity_and_error_that_is_cited_is_defined() -> None:
 def test_the_document_on_studies_has_every_key_of_their_description() -> None:
     text = (ROOT / "docs" / "studies.md").read_text()
     table = text.partition("| key | meaning | default |")[2].partition("\n\n")[0]
-    assert re.findall(r"^\| `(\w+)` \|", table, flags=re.MULTILINE) == [*Described.__annotations__]
+    assert re.findall(r"^\| `(\w+)` \|", table, flags=re.MULTILINE) == [*StudyConfig.__annotations__]
 
 
 def test_the_documents_name_no_claim_or_figure_that_does_not_exist() -> None:

@@ -16,7 +16,7 @@ from pomrl.judging.judgements import judgement, table_of
 from pomrl.judging.outcomes import Outcome
 from pomrl.judging.verdict import Part
 from pomrl.science.loss_tables import MEASURED, SCHEMA
-from pomrl.store.simulations import Simulation
+from pomrl.store.derived import Simulation
 
 DOCUMENT = (ROOT / "docs" / "stored_formats.md").read_text()
 

@@ -153,7 +153,7 @@ def test_a_worker_of_other_versions_is_refused(empty_cluster: Cluster, tmp_path:
     assert "has other versions: " in last
     assert "numpy 9.9.9 there and " in last
     assert "pomrl (code) " in last
-    assert " here; they have to be the same" in last
+    assert " here; they must be the same" in last
     assert blocks(tmp_path / "outputs") == {}
 
 

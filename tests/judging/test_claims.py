@@ -25,7 +25,7 @@ from pomrl.judging.inference import mean
 from pomrl.judging.outcomes import Outcome
 from pomrl.judging.verdict import Part, Verdict
 from pomrl.results.intervals import ERROR_RATE
-from pomrl.store.simulations import Simulation
+from pomrl.store.derived import Simulation
 from pomrl_studies.pomrl2023.claims.similarity import SIGMAS
 
 REFUTED_IN: list[tuple[World, str]] = [

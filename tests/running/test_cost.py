@@ -4,12 +4,12 @@ import pytest
 
 from pomrl.configuration import sweeps
 from pomrl.configuration.sources import PUBLISHED
-from pomrl.running import cost
+from pomrl.running.plan import estimate_seconds
 
 
 def estimate(*overrides: str, runs: int = 1) -> float:
     experiment = sweeps.experiment(PUBLISHED, overrides)
-    return cost.seconds(experiment.problem, experiment.method, runs)
+    return estimate_seconds(experiment.problem, experiment.method, runs)
 
 
 def test_it_is_proportional_to_runs_and_tasks() -> None:

@@ -44,7 +44,7 @@ def test_many_jobs_are_counted_before_they_are_composed(monkeypatch: pytest.Monk
 
 
 def test_a_dry_run_of_ten_million_runs_draws_few_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plan, "CHECKED_OF_PROBLEM", 7)
+    monkeypatch.setattr(plan, "MAX_CHECKED_OF_PROBLEM", 7)
     drawn = counted(monkeypatch, RandomChains, "draw_mean")
     status, _, said = command("runs=10000000", "dry_run=true")
     assert (status, drawn.call_count) == (0, 7)
@@ -52,7 +52,7 @@ def test_a_dry_run_of_ten_million_runs_draws_few_of_them(monkeypatch: pytest.Mon
 
 
 def test_more_than_an_hour_needs_a_yes(monkeypatch: pytest.MonkeyPatch, here: Path) -> None:
-    monkeypatch.setattr(plan, "LONG", 1e-9)
+    monkeypatch.setattr(plan, "MAX_SECONDS", 1e-9)
     status, _, said = command("T=1", "runs=2")
     assert (status, said.count("\n")) == (1, 1)
     assert "what takes more than an hour is computed with yes=true" in said

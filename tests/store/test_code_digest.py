@@ -2,29 +2,72 @@
 
 import ast
 import hashlib
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from pomrl.store import code_digest as digests
-from pomrl.store.code_digest import Code, closure_digest, code_digest, modules, normalise
+from pomrl.store.code_digest import code_digest, engine_sources, module_digest, normalise, own_modules
+
+OURS = "pomrl.science.estimators.pomrl.RegularisedLeastSquares"
 
 
 def test_it_covers_every_module_that_an_experiment_runs_through() -> None:
     imported = """import sys, pomrl.science.experiment
-print(*sorted(name for name, m in sys.modules.items() if name.startswith("pomrl.") and m.__file__))"""
+print(*(m.__file__ for name, m in sys.modules.items() if name.startswith("pomrl.") and m.__file__.endswith(".py")))"""
     loaded = subprocess.run([sys.executable, "-c", imported], capture_output=True, text=True, check=True).stdout
-    assert loaded.split() == sorted(modules(["pomrl.science.experiment"]))
+    assert {Path(path) for path in loaded.split()} <= {*engine_sources().values()}
 
 
-def test_of_the_theory_what_a_simulation_uses_by_way_of_a_face_counts_and_no_more() -> None:
-    coverage, related = (modules([f"pomrl_studies.pomrl2023.theory.{name}"]) for name in ("coverage", "related_tasks"))
-    assert "pomrl.bounds" in coverage
-    assert not {"pomrl.bounds", "pomrl.study"} & related
+def clear() -> None:
+    module_digest.cache_clear()
+    digests._engine_digest.cache_clear()
+
+
+@pytest.fixture
+def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A copy of the engine."""
+    copy = tmp_path / "copied" / "pomrl"
+    shutil.copytree(digests.PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__", "*.so"))
+    monkeypatch.setattr(digests, "PACKAGE", copy)
+    clear()
+    yield copy
+    clear()
+
+
+@pytest.mark.parametrize(
+    ("file", "change", "counts"),
+    [
+        ("science/data.py", "more = 1\n", True),
+        ("science/estimators/pomrl.py", "more = 1\n", True),
+        ("science/solvers/_compiled.c", "int more;\n", True),
+        ("science/_buffers.h", "int more;\n", True),
+        ("checks.py", "more = 1\n", True),
+        ("science/data.py", "# more\n", False),
+        ("science/solvers/_compiled.c", "/* more */ // more\n", False),
+        ("api.py", "more = 1\n", False),
+    ],
+)
+def test_an_edit_of_the_science_changes_every_digest(engine: Path, file: str, change: str, counts: bool) -> None:
+    before = code_digest([OURS])
+    (engine / file).write_text((engine / file).read_text() + change)
+    clear()
+    assert (code_digest([OURS]) != before) is counts
+
+
+def test_the_components_of_a_study_count_with_what_they_import_and_not_its_figures(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(digests, "INSTALLED", {"src", *digests.INSTALLED})  # as a wheel is
+    covered = own_modules(["pomrl_studies.beyond.families.frozen_lake"])
+    names = ("", ".beyond.families.frozen_lake", ".beyond.families.gymnasium_tables")
+    assert covered.keys() == {f"pomrl_studies{name}" for name in names}
+    assert {*own_modules(["pomrl_logs.horizon_reports"])} >= {"pomrl_studies.beyond.estimators.empirical_bayes"}
+    assert own_modules(["pomrl.science.estimators.pomrl"]) == {}
 
 
 def test_it_is_blind_to_comments_and_docstrings_but_not_to_code() -> None:
@@ -52,8 +95,9 @@ class C(metaclass=M):
 FILES = {
     "component_of_theirs.py": "import numpy\nimport beside_it\nfrom package_of_theirs import part\nclass C: ...\n",
     "beside_it.py": "def f():\n    from pomrl import bounds\n    return 1\n",
-    "not_imported.py": "x = 1\n",
-    "package_of_theirs/__init__.py": "x = 1\n",
+    "not_imported.py": "this is no Python (",
+    "package_of_theirs/__init__.py": "from .early import x\n",
+    "package_of_theirs/early.py": "x = 1\n",
     "package_of_theirs/part.py": "from . import other\nfrom .deep.er import y\n",
     "package_of_theirs/other.py": "import component_of_theirs\n",
     "package_of_theirs/deep/__init__.py": "",
@@ -68,78 +112,35 @@ def theirs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(source + "raise SystemExit('this code was run')\n")
     monkeypatch.syspath_prepend(tmp_path)
-    closure_digest.cache_clear()
+    clear()
     yield tmp_path
-    closure_digest.cache_clear()
+    clear()
 
 
 def test_what_a_component_imports_from_beside_itself_counts(theirs: Path) -> None:
-    covered = modules(["component_of_theirs"])
     own = {path.removesuffix(".py").removesuffix("/__init__").replace("/", ".") for path in FILES} - {"not_imported"}
-    assert {name for name in covered if not name.startswith("pomrl")} == own
-    assert "pomrl.bounds" in covered
-    assert "pomrl" not in covered
+    assert own_modules(["component_of_theirs"]).keys() == own
+
+
+def test_of_an_installed_component_its_own_package_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("mine/part.py", "mine/other.py", "library/__init__.py"):
+        (file := tmp_path / "site-packages" / name).parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("import library\nfrom . import other\nimport numpy, json\n")
+    monkeypatch.syspath_prepend(tmp_path / "site-packages")
+    assert {*own_modules(["mine.part"])} == {"mine.part", "mine.other"}
+    assert {*own_modules(["mine.part"], importer="__main__")} == set()
 
 
 @pytest.mark.parametrize("name", ["component_of_theirs", "package_of_theirs/__init__", "package_of_theirs/deep/er"])
 def test_an_edit_of_any_of_it_changes_the_digest(theirs: Path, name: str) -> None:
     before = code_digest(["component_of_theirs.C"])
-    closure_digest.cache_clear()
+    clear()
     assert code_digest(["component_of_theirs.C"]) == before
     path = theirs / f"{name}.py"
     path.write_text(path.read_text() + "more = 1\n")
-    (theirs / "not_imported.py").write_text("x = 2\n")
-    closure_digest.cache_clear()
+    (theirs / "not_imported.py").write_text("x = 2 (")
+    clear()
     assert code_digest(["component_of_theirs.C"]) != before
-
-
-ESTIMATOR = """from pomrl.components import Estimator, Field
-
-class C(Estimator[None]):
-    weight: float = Field(ge=0)
-"""
-
-
-@pytest.mark.parametrize(
-    "imports",
-    [
-        "from pomrl.components import Estimator, Field",
-        "from pomrl.science.estimators.estimator import Estimator",
-        "def f():\n    from pomrl.components import Truth as T, Estimator",
-    ],
-)
-def test_a_name_of_the_face_is_imported_from_the_module_that_defines_it(theirs: Path, imports: str) -> None:
-    (theirs / "of_the_face.py").write_text(imports)
-    assert modules(["of_the_face"]) == modules(["pomrl.science.estimators.estimator"]) | {"of_the_face"}
-
-
-@pytest.mark.parametrize(
-    "imports", ["import pomrl.components as c", "from pomrl import components", "from pomrl.components import *"]
-)
-def test_where_names_are_not_said_all_that_the_face_gathers_counts(theirs: Path, imports: str) -> None:
-    (theirs / "of_the_face.py").write_text(imports)
-    covered = modules(["of_the_face"])
-    assert {"pomrl.components", "pomrl.science.tasks.family", "pomrl.science.planners"} <= covered
-
-
-@pytest.mark.parametrize(
-    ("edited", "counts"),
-    [("pomrl.science.data", True), ("pomrl.science.estimators.pomrl", False), ("pomrl.components", False)],
-)
-def test_of_what_the_face_gathers_only_what_a_component_uses_changes_its_digest(
-    theirs: Path, edited: str, counts: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (theirs / "of_the_face.py").write_text(ESTIMATOR)
-    before = code_digest(["of_the_face.C"])
-    code_of = digests._code
-
-    def with_an_edit(module: str) -> Code:
-        code = code_of(module)
-        return replace(code, normalised=code.normalised + " edited") if module == edited else code
-
-    monkeypatch.setattr(digests, "_code", with_an_edit)
-    closure_digest.cache_clear()
-    assert (code_digest(["of_the_face.C"]) != before) is counts
 
 
 def test_the_class_may_stand_in_another_one_and_one_that_is_not_found_is_named(theirs: Path) -> None:

@@ -176,13 +176,13 @@ def test_a_command_that_is_killed_is_finished_by_calling_it_again(
     """It ends with the files that it would have had, and leaves no process and no other file."""
     monkeypatch.setattr(runs, "ABANDONED", -1.0)  # a kill inside a write leaves a file, which is removed after an hour
     whole, study = sound
-    crate = str(tmp_path / "crate.zip")
-    assert call(export, crate)[0] == 0
+    archive = str(tmp_path / "archive.zip")
+    assert call(export, archive)[0] == 0
     kept, stored = f"{STUDY}/figures", ("runs", "simulations")
     removed, made, (command, *words) = (
         ("studies", (*stored, kept), (figures, study, *DRAWN)),
         ("studies", (*stored, f"{STUDY}/claims"), (claims, study)),
-        ("", ("runs",), (import_, crate)),
+        ("", ("runs",), (import_, archive)),
         ("", (*stored, STUDY), (reproduce, study, "--runs", "2")),
     )[seed % 4]
     shutil.rmtree(damaged / removed)

@@ -26,7 +26,7 @@ from tests.support.computed import call, compute
 from tests.support.damage import copied
 
 from pomrl import store
-from pomrl.commands import audit, export, run, runs, table, view
+from pomrl.commands import export, run, runs, table, view
 from pomrl.configuration import sweeps
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.sources import PUBLISHED
@@ -164,8 +164,8 @@ COMMANDS: dict[str, Callable[[], tuple[int, str, str]]] = {
     "runs": lambda: call(runs, "--format", "csv"),
     "table": lambda: call(table, "--format", "csv", "--statistic", "mean"),
     "view": lambda: call(view, "--once"),
-    "export": lambda: call(export, str(store.root().parent / "crate.zip")),
-    "audit": lambda: call(audit, "--blocks", "1"),
+    "export": lambda: call(export, str(store.root().parent / "archive.zip")),
+    "recompute": lambda: call(runs, "--recompute", "1"),
 }
 
 

@@ -2,7 +2,6 @@
 
 import errno
 import os
-import zipfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -22,8 +21,8 @@ from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.running.plan import plan
 from pomrl.running.work import work
-from pomrl.store import StoredExperiment, crates, files
-from pomrl.store.provenance import decisive_versions
+from pomrl.store import StoredExperiment, files
+from pomrl.store.manifests import decisive_versions
 
 pytestmark = pytest.mark.usefixtures("empty_outputs")
 
@@ -47,9 +46,9 @@ def test_what_is_lost_is_named_by_every_reader_and_mended_by_the_command(lost: s
     status, named, _ = call(runs, "--verify")
     assert (status, named.count("\n")) == (1, 1)
     assert named.startswith(str(kept.folder))
-    for command, words in ((runs, ()), (table_command, ()), (view, ("--once",)), (export, ("crate.zip",))):
+    for command, words in ((runs, ()), (table_command, ()), (view, ("--once",)), (export, ("archive.zip",))):
         if command is export:
-            words = (str(kept.folder.parents[1] / "crate.zip"),)
+            words = (str(kept.folder.parents[1] / "archive.zip"),)
         status, out, err = call(command, *words)
         assert (status, err.count(named.strip())) == (1, 1)
         assert kept.signature not in out
@@ -208,21 +207,6 @@ def test_the_folder_of_a_new_file_and_of_a_new_folder_are_flushed(
     assert flushed[0] == str(tmp_path)
     assert Path(flushed[1]).parent == tmp_path / "new"
     assert flushed[2] == str(tmp_path / "new")
-
-
-def test_an_export_to_a_full_disk_leaves_the_last_crate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    kept, crate = stored(range(10)), tmp_path / "crate.zip"
-    crates.export(crate, [kept])
-    before = crate.read_bytes()
-
-    def full(*_: object, **__: object) -> None:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    monkeypatch.setattr(zipfile.ZipFile, "writestr", full)
-    with pytest.raises(OSError, match=r"No space left on device: .*crate\.zip"):
-        crates.export(crate, [kept])
-    assert crate.read_bytes() == before
-    assert not [*tmp_path.glob(".*.tmp")]
 
 
 def test_a_store_that_cannot_be_written_is_noticed_before_anything_is_computed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,7 +31,7 @@ def folder(here: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def signature(*overrides: str) -> str:
     """The signature of an experiment, as a new process would find it."""
-    code_digest.closure_digest.cache_clear()
+    code_digest.module_digest.cache_clear()
     importlib.invalidate_caches()
     return store.signature(sweeps.experiment(PUBLISHED, ["gamma_schedule=fixed", *overrides]))
 

@@ -5,9 +5,9 @@ import pytest
 from tests.support.sample_simulation import noise
 
 from pomrl.results.stored_sweeps import load_simulation
-from pomrl.running.simulations import store_simulations
+from pomrl.running.work import store_simulations
 from pomrl.store import StoreError
-from pomrl.store.simulations import Simulation
+from pomrl.store.derived import Simulation
 
 SAMPLE = Simulation(noise, {"sequences": 5})
 
@@ -21,7 +21,7 @@ def announced(simulation: Simulation = SAMPLE) -> list[str]:
 
 
 def test_what_is_missing_is_computed_once_and_announced():
-    with pytest.raises(StoreError, match=r"noise is not stored, .*pomrl claims"):
+    with pytest.raises(StoreError, match=r"noise is not stored, .*pomrl reproduce"):
         SAMPLE.load()
     assert announced() == ["simulating noise"]
     assert announced() == []
@@ -49,5 +49,5 @@ def test_the_signature_is_of_the_parameters_and_the_code_that_is_run_through(mon
     assert Simulation(noise, {"sequences": 5, "scale": 1.0}).signature == SAMPLE.signature
     assert Simulation(noise, {"sequences": 6}).signature != SAMPLE.signature
     before = SAMPLE.signature
-    monkeypatch.setattr("pomrl.store.simulations.closure_digest", lambda modules: f"another of {modules}")
+    monkeypatch.setattr("pomrl.store.derived.module_digest", lambda modules: f"another of {modules}")
     assert SAMPLE.signature != before

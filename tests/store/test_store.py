@@ -10,7 +10,7 @@ from tests.support.sample_experiment import GAMMAS, add, experiment, stored, tab
 
 from pomrl import store
 from pomrl.science.gamma_schedules import Hindsight
-from pomrl.store.provenance import DECISIVE, decisive_versions
+from pomrl.store.manifests import DECISIVE, decisive_versions
 
 pytestmark = pytest.mark.usefixtures("empty_outputs")
 

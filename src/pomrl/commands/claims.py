@@ -21,7 +21,7 @@ from pomrl.judging import claims_of_variants, judgements
 from pomrl.judging.basis import Basis, Reader
 from pomrl.judging.claim import claims_of
 from pomrl.judging.outcomes import Outcome
-from pomrl.running.simulations import store_simulations
+from pomrl.running.work import store_simulations
 
 
 def main(parser: Parser) -> None:

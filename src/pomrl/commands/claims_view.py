@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import pandas as pd
 
 from pomrl.commands.terminal import console, print_frame, printable
+from pomrl.configuration.composed import number_of
 from pomrl.configuration.study import Study
-from pomrl.configuration.wording import number_of
 from pomrl.judging import judgements as table_of_judgements
 from pomrl.judging import views
 from pomrl.judging.claim import claims_of

@@ -12,7 +12,7 @@ from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.settings import asked_settings, flat_settings, varying_keys
 from pomrl.results.chosen_runs import choose
 from pomrl.results.summary_tables import summarise
-from pomrl.running.plan import PlannedExperiment, estimate, plan, refuse_what_takes_long
+from pomrl.running.plan import PlannedExperiment, check_time_limit, estimate, plan
 from pomrl.running.work import Failure, work
 
 MEASURES = {"variance": "variance", "std": "standard deviation"}
@@ -80,7 +80,7 @@ def compute(experiments: Sequence[Experiment]) -> Mapping[str, Failure]:
         warn(str(expected))
         return {}
     if not request.yes:
-        refuse_what_takes_long(expected)
+        check_time_limit(expected)
     if complete := sum(not job.missing for job in planned):
         warn(f"{complete} of {len(planned)} stored already, not computed again (force=true would)")
     with progress(expected.runs) as advance:

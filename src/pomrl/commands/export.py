@@ -1,42 +1,103 @@
-"""Write what is stored as an RO-Crate, for an archive or a colleague: pomrl export CRATE.zip [STUDY | KEY=VALUE ...].
+"""Write what is stored into an archive, for a colleague or to keep: pomrl export FILE.zip [STUDY | KEY=VALUE ...].
 
-The crate of a study has its folder, the modules and the data that it needs beside it, the results of its sweeps, and
-its claims, figures and page. `pomrl import` puts it into another folder, where nothing is computed again.
+The archive of a study has its folder, the modules and the data that it needs beside it, the results of its sweeps, and
+its claims, figures and page. `pomrl import` adds it to another folder, where nothing is computed again.
 """
 
+from collections.abc import Sequence
+from itertools import chain, product
 from pathlib import Path
 
-from pomrl.commands.arguments import Parser, add_asked, choose_experiments
+from pomrl import store
+from pomrl.commands.arguments import Parser, add_asked
 from pomrl.commands.terminal import exit_with, warn
+from pomrl.configuration.composed import ConfigError, number_of
+from pomrl.configuration.parsing import Experiment
+from pomrl.configuration.settings import component_classes, data_files, scientific_settings
+from pomrl.configuration.sources import PUBLISHED
 from pomrl.configuration.study import Study, find, is_study
-from pomrl.configuration.wording import number_of
-from pomrl.store import crates
+from pomrl.results.chosen_runs import choose, filters
+from pomrl.store import StoreError, archives
+from pomrl.store.code_digest import module_of, own_modules
 
 
 def main(parser: Parser) -> None:
-    """Run the command and print the path of the crate."""
-    parser.add_argument("crate", type=Path, metavar="CRATE.zip", help="the archive to write")
+    """Run the command."""
+    parser.add_argument("file", type=Path, metavar="FILE.zip", help="the archive to write")
     add_asked(parser, "STUDY")
     arguments = parser.parse_intermixed_args()
-    if arguments.crate.suffix != ".zip":
-        exit_with(f"{arguments.crate}: the name of the archive has to end with .zip", 2)
-    if len(arguments.words) == 1 and is_study(arguments.words[0]):
-        experiments, files = _export_study(arguments.crate, find(arguments.words[0]))
+    export(arguments.file, *arguments.words, where=arguments.where, config_dir=arguments.config_dir)
+
+
+def export(file: Path, *what: str, where: Sequence[str] = (), config_dir: Path | None = None) -> None:
+    """Write what is stored into an archive, and print its path.
+
+    Args:
+        file: The archive to write, FILE.zip.
+        what: A study, or what `pomrl run -m` with these words computes; all that is stored by default.
+        where: Filters of all that is stored, such as `sigma=0.01,0.02`.
+        config_dir: A folder like conf/ with options of your own.
+    """
+    if file.suffix != ".zip":
+        exit_with(f"{file}: the name of the archive must end with .zip", 2)
+    if len(what) == 1 and is_study(what[0]):
+        n_experiments, n_files = _export_study(file, find(what[0]))
     else:
-        of = choose_experiments(arguments, value=None)
-        experiments, files = len(of.stored), crates.export(arguments.crate, of.stored)
-        for line in of.notes:
+        selection = choose(what, filters(where), None, PUBLISHED.with_options(config_dir))
+        n_experiments, n_files = len(selection.stored), archives.export(file, selection.stored)
+        for line in selection.notes:
             warn(line)
-    warn(f"{number_of(experiments, 'experiment')}, {number_of(files, 'file')}")
-    print(arguments.crate)
+    warn(f"{number_of(n_experiments, 'experiment')}, {number_of(n_files, 'file')}")
+    print(file)
 
 
-def _export_study(crate: Path, study: Study) -> tuple[int, int]:
-    """Write the crate of a study, and return the numbers of its experiments and files."""
-    from pomrl.commands import parcel  # here, because it loads all that a study is made of
+def _export_study(file: Path, study: Study) -> tuple[int, int]:
+    """Write the archive of a study, and return the numbers of its experiments and files."""
+    every = {store.lookup(experiment): experiment for experiment in experiments_of(study)}
+    stored = [kept for kept in every if kept.complete()]
+    if not stored:
+        raise StoreError(f"{study.word}: nothing is stored of it; pomrl reproduce {study.word} computes it")
+    files = {f"code/{path.as_posix()}": path for path in _files_of(study, [every[kept] for kept in stored])}
+    made = [path for path in study.outputs.rglob("[!.]*") if path.is_file()]
+    files |= {f"studies/{study.name}/{path.relative_to(study.outputs).as_posix()}": path for path in made}
+    return len(stored), archives.export(file, stored, files)
 
-    stored, experiments = zip(*parcel.list_stored(study), strict=True)
-    code = {f"code/{path.as_posix()}": path for path in parcel.files_of(study, experiments)}
-    made = sorted(path for path in study.outputs.rglob("[!.]*") if path.is_file())
-    names = (f"studies/{study.name}/{path.relative_to(study.outputs).as_posix()}" for path in made)
-    return len(stored), crates.export(crate, stored, study.described.title, code | dict(zip(names, made, strict=True)))
+
+def experiments_of(study: Study) -> list[Experiment]:
+    """Return the experiments of a study: those of its sweeps, and under its variants those that its claims read."""
+    from pomrl.commands.reproduce import sweeps_of  # here, because both load all that a study is made of
+    from pomrl.judging.claim import claims_of
+
+    read = list(dict.fromkeys(name for claim in claims_of(study) for name in claim.sweeps))
+    pairs = [(None, name) for name in sweeps_of(study)] + list(product(study.variants, read))
+    for variant in chain.from_iterable(family.variants for family in study.families.values()):
+        pairs += [(variant, name) for name in (read if variant.sweeps is None else variant.sweeps)]
+    every = (setting.experiment for variant, name in pairs for setting in study.settings(name, variant))
+    return list({store.signature(experiment): experiment for experiment in every}.values())
+
+
+def _files_of(study: Study, experiments: Sequence[Experiment]) -> list[Path]:
+    """Return the files that a study needs: its folder, and modules and data beside it. Paths begin in this folder.
+
+    A study that is installed, or comes with this package, needs none: whoever reproduces it installs it.
+
+    Raises:
+        ConfigError: A file is not below the current folder, so that it has no place in another one.
+    """
+    if study.is_shipped or study.is_installed:
+        return []
+    here, folder = Path.cwd().resolve(), study.folder
+    inside = [path for path in folder.rglob("*") if path.is_file()]
+    kept = [path for path in inside if not any(map(_is_left_out, path.relative_to(folder).parts))]
+    python = (path.relative_to(folder.parent).with_suffix("") for path in kept if path.suffix == ".py")
+    classes = chain.from_iterable(component_classes(scientific_settings(experiment)) for experiment in experiments)
+    modules = {*(".".join(path.parts) for path in python), *map(module_of, {*classes})}
+    beside = {path.resolve() for path in own_modules(modules, importer=study.name).values()}
+    files = sorted({*kept, *beside, *chain.from_iterable(map(data_files, experiments))})
+    if outside := [path for path in files if not path.is_relative_to(here) or folder == here]:
+        raise ConfigError(f"{outside[0]}: call pomrl export in a folder below which the study and all that it needs is")
+    return [path.relative_to(here) for path in files]
+
+
+def _is_left_out(part: str) -> bool:
+    return part.startswith(".") or part == "__pycache__"

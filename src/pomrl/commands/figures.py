@@ -11,12 +11,12 @@ from collections.abc import Mapping, Sequence
 from pomrl import store
 from pomrl.commands.arguments import Parser, add_study, add_variants, find_variants
 from pomrl.commands.terminal import exit_with, warn
+from pomrl.configuration.composed import number_of
 from pomrl.configuration.study import Study, find
 from pomrl.configuration.sweeps import command
-from pomrl.configuration.wording import number_of
 from pomrl.drawing.figure import figures_of
 from pomrl.drawing.figures_of_study import Selection, draw, version_of, versions
-from pomrl.running.simulations import store_simulations
+from pomrl.running.work import store_simulations
 
 
 def main(parser: Parser) -> None:

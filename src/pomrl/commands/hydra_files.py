@@ -9,7 +9,7 @@ from typing import Any
 from hydra.core.utils import env_override
 
 from pomrl import store
-from pomrl.configuration.importing import find_modules_in
+from pomrl.configuration.importing import add_to_path
 from pomrl.configuration.parsing import Experiment
 from pomrl.outputs import outputs
 
@@ -23,7 +23,7 @@ def staying_in(folder: Path) -> Iterator[None]:
     if folder.resolve() == Path.cwd().resolve():
         yield
         return
-    find_modules_in(folder)
+    add_to_path(folder)
     with env_override({"POMRL_OUTPUTS": str(folder / outputs())}):
         yield
 

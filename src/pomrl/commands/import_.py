@@ -1,7 +1,7 @@
-"""Check an RO-Crate that `pomrl export` has written, and add its experiments to the store: pomrl import CRATE.zip.
+"""Check an archive that `pomrl export` has written, and add its experiments to the store: pomrl import FILE.zip.
 
 What is stored already stays as it is. The files of a study are put into the current folder only if you agree, because
-commands that name the study run the code in them. The exit status is 1 if the crate is damaged; nothing is added then.
+commands that name the study run the code in them. If the archive is damaged, nothing is added and the exit status is 1.
 """
 
 from collections.abc import Sequence
@@ -12,21 +12,30 @@ from pomrl.commands.arguments import Parser
 from pomrl.commands.terminal import agrees, printable, warn
 from pomrl.configuration.sources import DESCRIPTION
 from pomrl.running.stored_settings import refuse_wrong_settings
-from pomrl.store import crates
+from pomrl.store import archives
 
 
 def main(parser: Parser) -> None:
-    """Run the command and print the folders that are added."""
-    parser.add_argument("crate", type=Path, metavar="CRATE.zip", help="the archive, as pomrl export has written it")
-    most = crates.MOST_BYTES / 1e9
+    """Run the command."""
+    parser.add_argument("file", type=Path, metavar="FILE.zip", help="the archive, as pomrl export has written it")
+    most = archives.MAX_BYTES / 1e9
     parser.add_argument("--most", type=float, metavar="GB", default=most, help="the most gigabytes of its files; 8.6")
     parser.add_argument("--yes", action="store_true", help="agree to the files of a study")
-    arguments = parser.parse_args()
-    agrees = partial(_agrees, yes=arguments.yes)
-    added, kept = crates.import_(arguments.crate, arguments.most * 1e9, agrees, refuse_wrong_settings)
+    import_(**vars(parser.parse_args()))
+
+
+def import_(file: Path, most: float = archives.MAX_BYTES / 1e9, *, yes: bool = False) -> None:
+    """Check an archive and add its experiments to the store; print the folders that are added.
+
+    Args:
+        file: The archive, as `pomrl export` has written it.
+        most: The most gigabytes of its files.
+        yes: Agree to the files of a study.
+    """
+    added, present = archives.import_(file, most * 1e9, partial(_agrees, yes=yes), refuse_wrong_settings)
     for folder in added:
         print(printable(str(folder)))
-    warn(f"{len(added)} added, {len(kept)} stored already; pomrl audit recomputes a sample of what is stored")
+    warn(f"{len(added)} added, {len(present)} stored already; pomrl runs --recompute 10 recomputes a sample of them")
 
 
 def _agrees(files: Sequence[Path], *, yes: bool) -> bool:

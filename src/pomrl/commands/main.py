@@ -13,13 +13,12 @@ from pathlib import Path
 
 from pomrl.commands.interrupts import INTERRUPTED, raise_at_interrupt
 from pomrl.commands.terminal import exit_with
+from pomrl.configuration.composed import unknown_key
 from pomrl.configuration.importing import import_by_name, import_lazily
-from pomrl.configuration.wording import unknown_key
 
 COMMANDS: Mapping[str, str] = {
     "run": "run one experiment, or a sweep of them with -m, and store the results",
-    "runs": "list, label, verify and remove what is stored",
-    "audit": "recompute a random sample of what is stored, and compare it",
+    "runs": "list, label, verify, recompute and remove what is stored",
     "diff": "show what differs between experiments, in settings and in results",
     "view": "look at all that is stored in a browser, while a sweep runs too",
     "plot": "plot what is stored of your own sweeps",
@@ -32,8 +31,8 @@ COMMANDS: Mapping[str, str] = {
     "article": "typeset the article of a study, with numbers from its results",
     "new": "make a study of your own that runs as it is",
     "docs": "open the documents in a browser",
-    "export": "write what is stored, or a study, as an RO-Crate for an archive or a colleague",
-    "import": "check an RO-Crate, and add its experiments, and its study if you agree",
+    "export": "write what is stored, or a study, into a zip archive",
+    "import": "check an archive, and add its experiments, and its study if you agree",
 }
 """The commands and what each of them does. The command NAME is the function `main` of `pomrl.commands.NAME`, or of
 `pomrl.commands.NAME_` where NAME is a keyword of Python, which adds its arguments to a parser and reads them."""

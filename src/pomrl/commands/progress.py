@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from pomrl.commands.terminal import console, warn
-from pomrl.configuration.wording import number_of
+from pomrl.configuration.composed import number_of
 
 QUIET = 30.0
 """Seconds after which a line of progress is printed anyway."""

@@ -24,8 +24,7 @@ from omegaconf import DictConfig
 from pomrl.commands.completion import print_script
 from pomrl.commands.terminal import exit_with
 from pomrl.configuration.composed import GROUPS, ConfigError
-from pomrl.configuration.composing_errors import composing
-from pomrl.configuration.composition import of_config, parse_flags, register_short_names
+from pomrl.configuration.composition import composing, of_config, parse_flags, register_short_names
 from pomrl.configuration.overrides import overrides
 from pomrl.configuration.resolvers import register_resolvers
 from pomrl.configuration.sources import PUBLISHED, Sources, named_folders, sweep_option

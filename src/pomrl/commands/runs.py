@@ -1,19 +1,23 @@
-"""List what is stored, newest first: pomrl runs [key=value ...] [--since DATE] [--format FORMAT].
+"""List what is stored, newest first: pomrl runs [STUDY | KEY=VALUE ...] [--since DATE] [--format FORMAT].
 
 The list has the settings in which the stored experiments differ, how many runs of each are complete, and when and by
 which code it was computed. --verify checks the files instead, --tag and --untag change the labels of what is listed,
 and --remove and --prune remove what is listed, or what the present code does not use. What is damaged is computed again
-by the pomrl run that computed it. Each list leaves `index.csv` in the folder of all outputs, the same table of all that
+by the pomrl run that computed it. --recompute N computes N blocks again, drawn at random, and compares the bytes. With
+other packages or on another machine, rounding may break a tie otherwise. With STUDY, components of the study's own can
+be recomputed. Each list leaves `index.csv` in the folder of all outputs, the same table of all that
 is stored, for people who look with a file manager; no command reads it.
 """
 
 import shutil
 import sys
 import time
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
+from secrets import SystemRandom
 from typing import Any
 
 import pandas as pd
@@ -21,54 +25,67 @@ import pandas as pd
 from pomrl import store
 from pomrl.commands.arguments import Parser, add_format, filters
 from pomrl.commands.terminal import agrees, exit_with, print_frame, printable, warn
-from pomrl.configuration.importing import find_modules_in
+from pomrl.configuration.composed import ConfigError, number_of
+from pomrl.configuration.importing import add_to_path
+from pomrl.configuration.parsing import Experiment, Label
 from pomrl.configuration.settings import varying_keys
-from pomrl.configuration.wording import number_of
+from pomrl.configuration.study import Study, find, is_study
 from pomrl.outputs import outputs
 from pomrl.results.chosen_runs import order
-from pomrl.running.stored_settings import fault_of_settings
-from pomrl.store import StoredExperiment, files
+from pomrl.running.stored_settings import fault_of_settings, from_settings
+from pomrl.store import StoredBlock, StoredExperiment, StoreError, files
 from pomrl.store.derived import DerivedFiles
 
 ABANDONED = 3600.0
 """Seconds after which a temporary file is that of a process which was killed."""
 
+SAME, DIFFERS, UNKNOWN = "has the same bytes", "differs from what the code gives", "cannot be recomputed"
+"""The outcomes of recomputing a block."""
+
 
 def main(parser: Parser) -> None:
     """Run the command; the exit status is 1 where nothing matches the filters, or a file is damaged."""
-    parser.add_argument("filter", nargs="*", metavar="KEY=VALUE", help="only those with this setting: sigma=0.01,0.02")
+    only = "only those of this study, or with this setting: sigma=0.01,0.02"
+    parser.add_argument("filter", nargs="*", metavar="STUDY|KEY=VALUE", help=only)
     date = "only those computed since this time of this machine, such as 2026-11-17 or 2026-11-17T14:30"
     parser.add_argument("--since", type=datetime.fromisoformat, metavar="DATE", help=date)
     add_format(parser)
     task = parser.add_mutually_exclusive_group()
     task.add_argument("--verify", action="store_true", help="print a line for each damaged file instead of the list")
+    task.add_argument("--recompute", type=int, metavar="N", help="compute N blocks again, and compare their bytes")
     task.add_argument("--prune", action="store_true", help="remove what the present code does not use, after asking")
     task.add_argument("--remove", action="store_true", help="remove what is listed, after asking")
     task.add_argument("--tag", metavar="NEW", help="give a tag to what is listed")
     task.add_argument("--untag", action="store_true", help="take the tag of the filter tag=NAME away")
     parser.add_argument("--yes", action="store_true", help="with --remove and --prune: do not ask")
     arguments = parser.parse_intermixed_args()
-    find_modules_in(Path.cwd())  # of components, whose present code is compared with that of what is stored
-    wanted, is_whole = filters(arguments.filter), not (arguments.filter or arguments.since)
+    add_to_path(Path.cwd())  # of components, whose present code is compared with that of what is stored
+    studies = [find(word) for word in arguments.filter if is_study(word)]
+    settings = filters([word for word in arguments.filter if not is_study(word)])
+    is_whole = not (arguments.filter or arguments.since)
     is_shown = not (arguments.verify or arguments.prune or arguments.remove)  # only a list leaves out what has faults
     everything = store.usable_experiments if is_shown else store.all_experiments
-    listed = since(arguments.since, store.find(**wanted) if wanted else everything())
+    composed = _compose(studies)
+    listed = [
+        stored
+        for stored in since(arguments.since, store.find(**settings) if settings else everything())
+        if not studies or stored.signature in composed
+    ]
     if not listed and not is_whole:
         exit_with(f"{store.root()}: no stored experiment matches {' '.join(sys.argv[1:])}")
     if arguments.verify:
         raise SystemExit(verify(listed, whole=is_whole))
+    if arguments.recompute is not None:
+        raise SystemExit(recompute(listed, arguments.recompute, composed))
     if arguments.prune:
-        prune([stored for stored in listed if (said := stored.manifest()) and said.is_outdated()], yes=arguments.yes)
+        outdated = (stored for stored in listed if (manifest := stored.manifest()) and manifest.is_outdated())
+        prune(list(outdated), yes=arguments.yes)
     elif arguments.remove and is_whole:
         exit_with("--remove: say what to remove, such as tag=NAME or --since DATE", 2)
     elif arguments.remove:
         remove(listed, yes=arguments.yes)
-    elif arguments.untag and "tag" not in wanted:
-        exit_with("--untag: say which tag to take away: tag=NAME --untag", 2)
     elif arguments.untag or arguments.tag:
-        for stored in listed:
-            store.label(stored, arguments.tag, without=wanted["tag"] if arguments.untag else None)
-        print(f"{number_of(len(listed), 'experiment')} changed")
+        label(listed, arguments.tag, settings.get("tag"))
     is_changed = arguments.prune or arguments.remove or arguments.tag or arguments.untag
     index = describe(listed if is_whole and not is_changed else store.usable_experiments())
     with suppress(OSError):  # of a folder that cannot be written to
@@ -77,12 +94,21 @@ def main(parser: Parser) -> None:
         show(listed, index if is_whole else None, arguments.format)
 
 
+def label(listed: Sequence[StoredExperiment], new: str | None, old: Label) -> None:
+    """Give a tag to what is listed, or take the old one away if there is no new one."""
+    if not new and old is None:
+        exit_with("--untag: say which tag to take away: tag=NAME --untag", 2)
+    for stored in listed:
+        store.label(stored, new, without=None if new else old)
+    print(f"{number_of(len(listed), 'experiment')} changed")
+
+
 def since(time: datetime | None, listed: list[StoredExperiment]) -> list[StoredExperiment]:
     """Return those that were computed at this time, which is local unless it says otherwise, or later."""
     if time is None:
         return listed
-    known = [(experiment, said) for experiment in listed if (said := experiment.manifest())]
-    return [stored for stored, said in known if said.computed_at() >= time.astimezone()]
+    described = [(experiment, manifest) for experiment in listed if (manifest := experiment.manifest())]
+    return [stored for stored, manifest in described if manifest.computed_at() >= time.astimezone()]
 
 
 def verify(listed: list[StoredExperiment], *, whole: bool) -> int:
@@ -97,12 +123,53 @@ def verify(listed: list[StoredExperiment], *, whole: bool) -> int:
     return int(bool(faults))
 
 
+def _compose(studies: Sequence[Study]) -> dict[str, Experiment]:
+    """Return the experiments of studies by their signatures."""
+    if not studies:
+        return {}
+    from pomrl.commands.export import experiments_of  # here, because it loads what results are made of
+
+    return {store.signature(experiment): experiment for study in studies for experiment in experiments_of(study)}
+
+
+def recompute(listed: Sequence[StoredExperiment], number: int, composed: Mapping[str, Experiment]) -> int:
+    """Compute blocks again, drawn at random; return the exit status, 1 unless all have the same bytes.
+
+    Args:
+        listed: The experiments whose blocks are drawn.
+        number: How many blocks are drawn.
+        composed: The experiments that need not be made from stored settings, by their signatures.
+    """
+    if number < 1:
+        exit_with(f"--recompute must be at least 1, got {number}", 2)
+    blocks = [(stored, block) for stored in listed for block in stored.blocks()]
+    sample = SystemRandom().sample(blocks, min(number, len(blocks)))
+    outcomes = Counter(_compare(stored, block, composed.get(stored.signature)) for stored, block in sample)
+    same, differing, unknown = (outcomes[outcome] for outcome in (SAME, DIFFERS, UNKNOWN))
+    n_blocks = number_of(len(sample), "block")
+    print(f"of {n_blocks}, {same:,} have the same bytes again, {differing:,} differ, {unknown:,} cannot be recomputed")
+    return int(same < len(sample))
+
+
+def _compare(stored: StoredExperiment, block: StoredBlock, composed: Experiment | None) -> str:
+    """Return the outcome of recomputing a block, and print a line where it has not the same bytes."""
+    from pomrl.running.work import is_recomputed  # here, because most lists compute nothing
+
+    try:
+        outcome, why = SAME if is_recomputed(stored, block, composed or from_settings(stored)) else DIFFERS, ""
+    except (StoreError, ConfigError) as error:
+        outcome, why = UNKNOWN, f" ({error})"
+    if outcome != SAME:
+        print(printable(f"{stored.signature}/{block.name}: {outcome}{why}"), flush=True)
+    return outcome
+
+
 def prune(unused: list[StoredExperiment], *, yes: bool) -> None:
     """List and remove what the present code does not use, and temporary files of processes that were killed."""
     for experiment in unused:
         print(f"{experiment.folder}: the code has changed since")
-    found = (path for form in (".*.tmp", "runs/.removed-*") for path in outputs().rglob(form))
-    temporary = [path for path in found if path.stat().st_mtime < time.time() - ABANDONED]
+    paths = (path for form in (".*.tmp", "runs/.removed-*") for path in outputs().rglob(form))
+    temporary = [path for path in paths if path.stat().st_mtime < time.time() - ABANDONED]
     remove(unused, temporary, yes=yes)
 
 
@@ -142,22 +209,22 @@ def show(listed: list[StoredExperiment], frame: "pd.DataFrame | None", form: str
 
 def describe(listed: Sequence[StoredExperiment], *, whole: bool = False) -> "pd.DataFrame":
     """Return a row for each experiment, the newest first, with the settings that differ, or with the whole of them."""
-    known = [(experiment, experiment.manifest()) for experiment in listed]
-    settings = [said.flat_settings() if said else {} for _, said in known]
+    described = [(experiment, experiment.manifest()) for experiment in listed]
+    settings = [manifest.flat_settings() if manifest else {} for _, manifest in described]
     varying = varying_keys(settings) if len(listed) > 1 else []
     keys = dict.fromkeys(key for setting in settings for key in setting) if whole else varying
     columns: dict[str, list[Any]] = {
         "signature": [experiment.signature for experiment in listed],
         **{key: [_cell(setting.get(key, "")) for setting in settings] for key in keys},
         "runs": [experiment.contiguous() for experiment in listed],
-        "computed": [said.provenance.start[:16] if said else "" for _, said in known],
-        "code": [said.label() if said else "" for _, said in known],
+        "computed": [manifest.provenance.start[:16] if manifest else "" for _, manifest in described],
+        "code": [manifest.label() if manifest else "" for _, manifest in described],
         "tags": [_cell(experiment.tags()) for experiment in listed],
         "notes": [_cell(experiment.notes()) for experiment in listed],
     }
     places = sorted(range(len(listed)), key=lambda place: [order(settings[place].get(key)) for key in varying])
     places.sort(key=lambda place: columns["computed"][place], reverse=True)
-    return pd.DataFrame({name: [of[place] for place in places] for name, of in columns.items()})
+    return pd.DataFrame({name: [column[place] for place in places] for name, column in columns.items()})
 
 
 def _cell(value: Any) -> Any:

@@ -9,7 +9,7 @@ pairs of runs.
 from pomrl.commands.arguments import Parser, add_asked, add_format, add_number, choose_experiments, filters
 from pomrl.commands.errors import one_line_errors
 from pomrl.commands.terminal import print_frame, warn
-from pomrl.configuration.wording import number_of
+from pomrl.configuration.composed import number_of
 from pomrl.results.chosen_runs import runs_in_words
 from pomrl.results.summaries import STATISTICS
 from pomrl.results.summary_tables import summarise

@@ -1,14 +1,12 @@
-"""Composing the configurations of all jobs of a sweep with Hydra, fast.
+"""Composition of the configurations of all jobs of a sweep with Hydra, fast.
 
-Hydra takes about a tenth of a second for each composition. Jobs are therefore composed without Hydra's own part of the
-configuration and from files that are read once, and jobs that differ in values alone share one composition. A process
-remembers what it has composed for as long as no file is changed; nothing is kept on disk. OmegaConf resolves the
-interpolations that jobs share once.
+Hydra takes about a tenth of a second for each. Jobs are therefore composed without Hydra's own part and from files that
+are read once; jobs that differ in values alone share a composition, and OmegaConf resolves shared interpolations once.
+A process remembers compositions until a file changes; nothing is kept on disk.
 """
 
-import json
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import replace
 from functools import cache, lru_cache
@@ -31,42 +29,46 @@ from hydra.core.default_element import GroupDefault, InputDefault
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override, Transformer, ValueType
 from hydra.core.utils import setup_globals
-from hydra.errors import ConfigCompositionException
+from hydra.errors import ConfigCompositionException, HydraException, MissingConfigException, OverrideParseException
 from hydra.plugins.config_source import ConfigResult
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from pomrl.configuration import looks
-from pomrl.configuration.composed import Composed, ConfigError
-from pomrl.configuration.composing_errors import composing
-from pomrl.configuration.merging import Values, merge, with_value
-from pomrl.configuration.resolvers import OF_NUMBERS, register_resolvers, with_typed_environment
-from pomrl.configuration.sources import PAPER, Sources, folder_of, sweep_names
+from pomrl.configuration.composed import GROUPS, Composed, ConfigError, UnreadableOverrideError, unknown_key
+from pomrl.configuration.resolvers import (
+    Values,
+    merge,
+    register_resolvers,
+    resolve,
+    with_typed_environment,
+    with_value,
+)
+from pomrl.configuration.sources import PAPER, Sources, folder_of, looks_of_own_options, sweep_names
 
-MOST_VALUES = 100_000
-"""The most values that one axis of a sweep may have."""
+MAX_AXIS_VALUES = 100_000
+"""The most values of an axis of a sweep."""
 
 
 def register_short_names() -> None:
-    """Make the paper's sweeps known to Hydra as `experiment=NAME` too, besides `experiment=STUDY/NAME`."""
+    """Register the paper's sweeps with Hydra as `experiment=NAME`, besides `experiment=STUDY/NAME`."""
     for name in sweep_names(folder_of(PAPER)):
         node = {"defaults": [f"{PAPER}/{name}"]}
         ConfigStore.instance().store(name, node, group="experiment", package="_global_", provider="pomrl")
 
 
 class _Loaded(NamedTuple):
-    """A configuration that was composed, and the option that was chosen in each group."""
+    """A composed configuration, and the option of each group."""
 
     values: Values
     """The values by key as plain data, without Hydra's own part, and with their interpolations."""
     options: Mapping[str, str]
     looks: Mapping[str, Mapping[str, Any]]
     axes: Mapping[str, Any]
-    """The axes of the sweep that it describes: for each key its values, separated by commas."""
+    """The axes of its sweep: for each key its values, separated by commas."""
 
 
 class _Files(CachingConfigRepository):
-    """YAML files, read once each, without what they choose of Hydra's own part of the configuration."""
+    """YAML files, read once each, without their choices in Hydra's own part."""
 
     def load_config(self, config_path: str) -> ConfigResult | None:
         if f"config_path={config_path}" not in self.cache and (read := super().load_config(config_path)):
@@ -79,7 +81,7 @@ def _is_of_hydra(default: InputDefault) -> bool:
 
 
 class Composer(ConfigLoaderImpl):
-    """Hydra's loader of configurations, which reads each file once and composes each choice of options once.
+    """Hydra's loader, which reads each file once and composes each choice of options once.
 
     Args:
         search_path: The folders of options and of studies.
@@ -99,21 +101,17 @@ class Composer(ConfigLoaderImpl):
 
     @staticmethod
     def of_sources(sources: Sources) -> "Composer":
-        """Return the composer for these folders of options and of studies; the same one while no file is changed."""
+        """Return the composer for these folders, the same one until a file changes."""
         return _of_paths(tuple(f"file://{folder}" for folder in sources.folders))
 
     @staticmethod
     def of_hydra(hydra: DictConfig) -> "Composer":
-        """Return the composer for the files that Hydra composed its own part of a configuration from."""
+        """Return the composer for the files of Hydra's own part of a configuration."""
         sources = [source for source in hydra.runtime.config_sources if source.provider not in ("hydra", "schema")]
         return _of_paths(tuple(f"{source.schema}://{source.path}" for source in sources), hydra.job.config_name)
 
     def one(self, overrides: Sequence[str]) -> Composed:
-        """Return the configuration that these overrides of the defaults give.
-
-        Raises:
-            ConfigError: It cannot be composed.
-        """
+        """Return the configuration with these overrides of the defaults; ConfigError if it cannot be composed."""
         with composing():
             return self._compose(*overrides)
 
@@ -122,7 +120,7 @@ class Composer(ConfigLoaderImpl):
         return [self.one(job) for job in jobs]
 
     def axes(self, name: str) -> Mapping[str, Any]:
-        """Return the axes of a published sweep: for each key its values, separated by commas."""
+        """Return the axes of a sweep: for each key its values, separated by commas."""
         with composing():
             return self._load(f"experiment={name}").axes
 
@@ -131,11 +129,10 @@ class Composer(ConfigLoaderImpl):
 
         Args:
             axes: The values of each key, separated by commas.
-            further: Further overrides. Some may have several values. Of two with the same key the later one
-                counts, and each of them replaces an axis.
+            further: Overrides, some with several values, which replace axes; the later of two with a key counts.
 
         Raises:
-            ConfigError: An axis has more than `MOST_VALUES` values, or none that can be listed.
+            ConfigError: An axis has more than `MAX_AXIS_VALUES` values, or none that can be listed.
         """
         overrides = [*(f"{key}={values}" for key, values in axes.items()), *further]
         last = {override.partition("=")[0]: override for override in overrides}
@@ -144,7 +141,7 @@ class Composer(ConfigLoaderImpl):
             return list({override.get_key_element(): self._each_value(override) for override in parsed}.values())
 
     def product(self, axes: Mapping[str, Any], further: Sequence[str] = ()) -> list[list[str]]:
-        """Return the overrides of each combination of the values of axes, in the order of the axes (`choices`)."""
+        """Return the overrides of each combination of `choices`, in the order of the axes."""
         return list(map(list, product(*self.choices(axes, further))))
 
     def parse(self, overrides: Sequence[str]) -> list[Override]:
@@ -153,7 +150,7 @@ class Composer(ConfigLoaderImpl):
             return OverridesParser.create(self).parse_overrides(list(overrides))
 
     def _compose(self, *overrides: str) -> Composed:
-        """Compose what chooses options, or adds or removes keys, and then set the other keys."""
+        """Compose the overrides that choose options, add or remove keys, and then set the other keys."""
         parsed = {override: self._parse(override) for override in overrides}
         values = {line: override for line, override in parsed.items() if self._sets_a_value(override)}
         config, options, looks_of_options, _ = self._load(*(line for line in parsed if line not in values))
@@ -164,13 +161,13 @@ class Composer(ConfigLoaderImpl):
             config = self._load(*overrides).values
         config = with_typed_environment(config)
         try:
-            resolved = _resolve(config, config)
+            resolved = resolve(config, config)
         except (KeyError, OmegaConfBaseException):
             resolved = OmegaConf.to_container(OmegaConf.create(config), resolve=True, throw_on_missing=True)
         return Composed(cast(Values, resolved), options, looks_of_options)
 
     def _parse(self, line: str) -> Override:
-        """Return an override as Hydra reads it, which takes long, so that it is read once."""
+        """Return an override as Hydra reads it, once, because that takes long."""
         if line not in self._read:
             (override,) = OverridesParser.create().parse_overrides([line])
             if override.is_sweep_override():
@@ -179,7 +176,7 @@ class Composer(ConfigLoaderImpl):
         return self._read[line]
 
     def _each_value(self, override: Override) -> list[str]:
-        """Return an override with each of its values; numbers need not be read again."""
+        """Return an override with each of its values."""
         key = override.get_key_element()
         if not override.is_sweep_override():
             return [f"{key}={override.get_value_element_as_str()}"]
@@ -187,9 +184,9 @@ class Composer(ConfigLoaderImpl):
             raise ConfigError(
                 f"{override.input_line}: an interval has no list of values; hydra/sweeper=optuna searches it"
             )
-        values = list(islice(override.sweep_iterator(), MOST_VALUES + 1))
-        if len(values) > MOST_VALUES:
-            raise ConfigError(f"{override.input_line}: more than {MOST_VALUES:,} values; sweep fewer at a time")
+        values = list(islice(override.sweep_iterator(), MAX_AXIS_VALUES + 1))
+        if len(values) > MAX_AXIS_VALUES:
+            raise ConfigError(f"{override.input_line}: more than {MAX_AXIS_VALUES:,} values; sweep fewer at a time")
         lines = [f"{key}={Transformer.str(value)}" for value in values]
         for line, value in zip(lines, values, strict=True):
             if isinstance(value, int | float):
@@ -197,24 +194,24 @@ class Composer(ConfigLoaderImpl):
         return lines
 
     def _sets_a_value(self, override: Override) -> bool:
-        """Return whether an override only gives another value to a key: it chooses no option, adds and removes none."""
+        """Return whether an override only sets a key that there is, outside of groups' options."""
         changes = override.is_add() or override.is_force_add() or override.is_delete() or override.package
         return not changes and "/" not in override.key_or_group and override.key_or_group not in self._groups
 
     def _load(self, *overrides: str) -> _Loaded:
         """Compose without Hydra's own part."""
         parsed = [self._parse(line) for line in overrides]
-        found = create_defaults_list(self._files, self._config_name, parsed, prepend_hydra=False, skip_missing=False)
+        tree = create_defaults_list(self._files, self._config_name, parsed, prepend_hydra=False, skip_missing=False)
         values: Values = {}
-        for default in found.defaults:
+        for default in tree.defaults:
             merge(values, self._content(str(default.config_path), default.package))
         axes = values.pop("hydra", {}).get("sweeper", {}).get("params", {})
-        if found.config_overrides:
+        if tree.config_overrides:
             config = OmegaConf.create(values)
-            self._apply_overrides_to_config(found.config_overrides, config)
+            self._apply_overrides_to_config(tree.config_overrides, config)
             values = _to_values(config)
-        choices = {group: option for group, option in found.overrides.known_choices.items() if option}
-        return _Loaded(values, choices, looks.of_own_options(choices, self._folders), axes)
+        choices = {group: option for group, option in tree.overrides.known_choices.items() if option}
+        return _Loaded(values, choices, looks_of_own_options(choices, self._folders), axes)
 
     def _content(self, path: str, package: str | None) -> Values:
         """Return what a file adds to the configuration, as plain data."""
@@ -225,27 +222,24 @@ class Composer(ConfigLoaderImpl):
 
 
 def _states_of_files(folders: Iterable[Path]) -> Iterator[tuple[Path, int, int]]:
-    """Yield the path, the time of the last change and the size of each YAML file in folders, and where links lead."""
+    """Yield the path, the time of change and the size of each YAML file in folders, and where links lead."""
     for folder in folders:
-        found = glob(f"{escape(str(folder))}/**/*.yaml", recursive=True)  # noqa: PTH207 (Path.rglob follows no links)
-        for path in map(Path, found):
+        names = glob(f"{escape(str(folder))}/**/*.yaml", recursive=True)  # noqa: PTH207 (Path.rglob follows no links)
+        for path in map(Path, names):
             if path.exists():  # and is no link that leads nowhere, which Hydra does not find either
                 status = path.stat()
                 yield path, status.st_mtime_ns, status.st_size
 
 
 def _of_paths(paths: tuple[str, ...], config_name: str = "config") -> Composer:
-    """Return the composer of a search path; a changed file in one of its folders makes another one."""
+    """Return the composer of a search path, another one after a change of a file."""
     folders = [Path(path.removeprefix("file://")) for path in paths if path.startswith("file://")]
     return _of_files(paths, config_name, tuple(_states_of_files(folders)))
 
 
 @lru_cache(maxsize=8)
 def _of_files(paths: tuple[str, ...], config_name: str, _states: object) -> Composer:
-    """Return the composer of a search path with files in these states.
-
-    Of a file that is in several folders of options, that of the first one counts, which has the primary configuration.
-    """
+    """Return the composer of a search path with files in these states; of equal names the first folder's counts."""
     setup_globals()
     for source in (FileConfigSource, StructuredConfigSource):
         SourcesRegistry.instance().register(source)
@@ -256,42 +250,16 @@ def _of_files(paths: tuple[str, ...], config_name: str, _states: object) -> Comp
     return Composer(search_path, config_name)
 
 
-def _resolve(value: Any, values: Values) -> Any:
-    """Return a value with the interpolations resolved that depend on keys outside of groups alone.
-
-    Raises:
-        KeyError: The value is missing, or has another interpolation.
-        OmegaConfBaseException: An interpolation cannot be resolved so.
-    """
-    if isinstance(value, dict):
-        return {key: _resolve(inner, values) for key, inner in cast(Values, value).items()}
-    if isinstance(value, list):
-        return [_resolve(inner, values) for inner in cast(list[Any], value)]
-    if value == "???":
-        raise KeyError(value)
-    if not isinstance(value, str) or "${" not in value:
-        return value
-    names = [name for name in re.findall(r"\$\{([^:}]*)", value) if name not in OF_NUMBERS]
-    return deepcopy(_interpolate(json.dumps({**{name: values[name] for name in names}, "": value})))
-
-
-@lru_cache(maxsize=10_000)
-def _interpolate(said: str) -> Any:
-    """Return the value of the key "" of JSON, whose interpolations refer to its other keys."""
-    resolved = OmegaConf.to_container(OmegaConf.create(json.loads(said)), resolve=True)
-    return cast(Values, resolved)[""]
-
-
 def _to_values(config: DictConfig) -> Values:
     return cast(Values, OmegaConf.to_container(config))
 
 
 def of_config(config: Mapping[str, Any], hydra: Any = None) -> Composed:
-    """Return what Hydra composed as plain data.
+    """Return a configuration that Hydra composed as plain data.
 
     Args:
         config: The configuration, which may have Hydra's own part.
-        hydra: That part, which says what options were chosen, and from which folders; without it nothing does.
+        hydra: That part, without which the options are unknown.
     """
     register_resolvers()
     config = config if isinstance(config, DictConfig) else OmegaConf.create(dict(config))
@@ -304,14 +272,57 @@ def of_config(config: Mapping[str, Any], hydra: Any = None) -> Composed:
         return Composed(values, {})
     options = {group: option for group, option in hydra.runtime.choices.items() if option}
     folders = [source.path for source in hydra.runtime.config_sources if source.schema == "file"]
-    return Composed(values, options, looks.of_own_options(options, folders))
+    return Composed(values, options, looks_of_own_options(options, folders))
 
 
 def parse_flags(arguments: Sequence[str] | None, refuse: Callable[[str], NoReturn]) -> Any:
-    """Return Hydra's flags and the overrides of a command line; `refuse` is called with what is wrong with them."""
+    """Return Hydra's flags and the overrides of a command line; `refuse` is called with a fault."""
     parser = get_args_parser()
     setattr(parser, "error", refuse)  # noqa: B010 (a type checker wants no method to be replaced)
     flags = parser.parse_args(arguments)
     if sum(map(bool, (flags.multirun, flags.cfg, flags.info, flags.shell_completion))) > 1:
         refuse("only one of --multirun, --cfg, --info and --shell-completion can be asked for")
     return flags
+
+
+@contextmanager
+def composing() -> Generator[None, None, None]:
+    """Turn what faulty YAML or overrides raise in this context into a ConfigError of one line.
+
+    Errors of the operating system and a lack of memory stay.
+    """
+    try:
+        yield
+    except OverrideParseException as error:
+        what = "it has to be key=value, such as sigma=0.01; text with signs is quoted: 'key=\"...\"'"
+        if not error.override.isascii():
+            key, _, value = error.override.partition("=")
+            what = f"letters beyond a to z must be quoted: '{key}=\"{value}\"'"
+        raise UnreadableOverrideError(f"{error.override}: {what}") from error
+    except MissingConfigException as error:
+        raise ConfigError(_no_option(error)) from error
+    except Exception as error:
+        of_system = isinstance(error, OSError) and not isinstance(error, HydraException)
+        if of_system or isinstance(error, ConfigError | MemoryError):
+            raise
+        raise ConfigError(" ".join(str(error).split()) or type(error).__name__) from error
+
+
+def _no_option(error: MissingConfigException) -> str:
+    path = error.missing_cfg_file or ""
+    if path.startswith("experiment/"):
+        return _no_sweep(path.partition("/")[2], sorted(error.options or ()))
+    group, _, name = path.rpartition("/")
+    own = f"; options of your own are files {group}/NAME.yaml of --config-dir FOLDER" if group in GROUPS else ""
+    what = unknown_key(f"{group}={name}", name, sorted(error.options or ()), "there is no such option", "there are")
+    return f"{what}{own}" if group else " ".join(str(error).split())
+
+
+def _no_sweep(word: str, of_paper: Sequence[str]) -> str:
+    """Return the message about an unknown sweep `NAME`, of the paper, or `STUDY/NAME`."""
+    study, _, name = word.rpartition("/")
+    folder = folder_of(study)
+    if study and not folder.is_dir():
+        return f"experiment={word}: there is no study {study}, shipped or in this folder"
+    known = sweep_names(folder) if study else of_paper
+    return unknown_key(f"experiment={word}", name, known, "there is no such sweep", "there are")

@@ -1,4 +1,4 @@
-"""Importing modules by names that a user gives; they may do anything while they are imported."""
+"""Imports of modules by names from users, which may do anything meanwhile."""
 
 import ast
 import sys
@@ -17,14 +17,9 @@ INSTALLED = {"site-packages", "dist-packages"}
 
 
 def import_by_name(module: str) -> ModuleType:
-    """Return the module of this name; one of the user's own is looked for in the current folder too.
-
-    Raises:
-        ImportError: There is no such module.
-        BaseException: Whatever the module raises.
-    """
+    """Import a module, also from the current folder; whatever it raises is raised."""
     if not is_ours(module):
-        find_modules_in(Path.cwd())
+        add_to_path(Path.cwd())
     return import_module(module)
 
 
@@ -34,10 +29,7 @@ def is_ours(module: str) -> bool:
 
 
 def import_lazily(name: str) -> None:
-    """Let a package be imported when something of it is first used, and not by the statement that names it.
-
-    Modules may annotate with names of the package as strings, which are not evaluated.
-    """
+    """Let a package be imported when something of it is first used."""
     if name not in sys.modules:
         sys.modules[name] = _NotYet(name)
 
@@ -53,10 +45,7 @@ class _NotYet(ModuleType):
 
 @cache
 def names_of(face: str) -> dict[str, tuple[str, str]]:
-    """Return for each name that a face offers the module that has it, and its name there.
-
-    They are read from the statements of the face that only type checkers execute.
-    """
+    """Return the module and the name there of each name of a face, from its statements for type checkers."""
     tree = ast.parse(Path(str(sys.modules[face].__file__)).read_text(encoding="utf-8"))
     above = next(line for line in tree.body if isinstance(line, ast.If))
     statements = (line for line in above.body if isinstance(line, ast.ImportFrom))
@@ -64,28 +53,22 @@ def names_of(face: str) -> dict[str, tuple[str, str]]:
 
 
 def load_from(face: str, name: str) -> Any:
-    """Return what a face offers under a name, and import the module that has it; AttributeError if it offers none."""
+    """Return what a face offers under a name, from the module that has it."""
     if name not in names_of(face):
         raise AttributeError(f"module {face!r} has no attribute {name!r}")
     module, of_module = names_of(face)[name]
-    found = import_module(module)
-    return getattr(found, of_module) if hasattr(found, of_module) else import_module(f"{module}.{of_module}")
+    imported = import_module(module)
+    return getattr(imported, of_module) if hasattr(imported, of_module) else import_module(f"{module}.{of_module}")
 
 
-def find_modules_in(folder: Path) -> None:
+def add_to_path(folder: Path) -> None:
     """Let modules in a folder be found from now on, after those of libraries."""
     if str(folder) not in sys.path:
         sys.path.append(str(folder))
 
 
 def place_of(error: BaseException, file: str, line: int = 1) -> str:
-    """Return the place in a user's file at which an error was raised, FILE:LINE.
-
-    Args:
-        error: The error.
-        file: The path of the file.
-        line: The line that counts if none of the file was being executed.
-    """
+    """Return FILE:LINE of an error in a user's file, with this line if none of the file was executed."""
     lines = [frame.lineno for frame in extract_tb(error.__traceback__) if frame.filename == file]
     return f"{display_path(file)}:{lines[-1] if lines else line}"
 
@@ -96,6 +79,6 @@ def in_words(error: BaseException) -> str:
 
 
 def display_path(file: str) -> str:
-    """Return the path of a file, relative to the current folder if it is in there."""
+    """Return the path of a file, relative to the current folder if it is inside."""
     path = Path(file)
     return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)

@@ -1,4 +1,4 @@
-"""Settings that Python code gives by name, written as overrides of a command line."""
+"""Settings from Python code as overrides of a command line."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -18,20 +18,12 @@ def key(name: str) -> str:
 
 
 def overrides(settings: Mapping[str, Any]) -> list[str]:
-    """Return settings as overrides of a single experiment; a list or tuple is the value of its setting.
-
-    Raises:
-        ConfigError: A value is not text, a number, a truth value, None, or a sequence of these.
-    """
+    """Return settings as overrides of an experiment; ConfigError unless they are plain values or lists of them."""
     return [f"{key(name)}={_text(name, value)}" for name, value in settings.items()]
 
 
 def axes(settings: Mapping[str, Any]) -> list[str]:
-    """Return settings as overrides of a sweep; the elements of a list, tuple, range or array are values to sweep.
-
-    Raises:
-        ConfigError: A value cannot be written.
-    """
+    """Return settings as overrides of a sweep, over the elements of lists, tuples, ranges and arrays."""
     values = {name: value if _is_sequence(value) else [value] for name, value in settings.items()}
     return [f"{key(name)}={','.join(_text(name, one) for one in several)}" for name, several in values.items()]
 

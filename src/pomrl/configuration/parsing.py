@@ -1,8 +1,7 @@
-"""Parsing makes checked objects of a composed configuration.
+"""Checked objects from a composed configuration.
 
-Only what was composed from `conf/`, from `--config-dir` and from the command line becomes objects here; the
-configuration that is stored beside the tables of an experiment is data. It becomes objects only where a damaged
-experiment is recomputed by `pomrl audit`, and only if all its classes are of this package (`pomrl.commands.audit`).
+Stored settings become objects only where `pomrl runs` verifies or recomputes them, and only if all classes are of this
+package.
 """
 
 import dataclasses
@@ -13,10 +12,9 @@ from pydantic import Field, ValidationError
 from pydantic.dataclasses import dataclass
 
 from pomrl.checks import CHECKED
-from pomrl.configuration.composed import GROUPS, METHOD_GROUPS, PROBLEM_GROUPS, Composed, ConfigError
+from pomrl.configuration.composed import GROUPS, METHOD_GROUPS, PROBLEM_GROUPS, Composed, ConfigError, unknown_key
 from pomrl.configuration.importing import import_by_name, in_words, is_ours
 from pomrl.configuration.sources import PUBLISHED
-from pomrl.configuration.wording import unknown_key
 from pomrl.execution import Execution
 from pomrl.science.problem import Method, Problem
 from pomrl.science.tasks.distribution import TaskDistribution
@@ -25,7 +23,7 @@ Label = Annotated[str, Field(min_length=1, max_length=200)] | int | float | None
 """Text that people attach to an experiment; what looks like a number is one."""
 
 MOST_RUNS = 10**8
-"""The most runs of an experiment; the list of their blocks takes 100 MB while they are estimated."""
+"""The most runs of an experiment; the list of their blocks takes 100 MB."""
 
 
 @dataclass(frozen=True, config=CHECKED, kw_only=True)
@@ -41,9 +39,9 @@ class Request:
     yes: bool = False
     """Compute also more than 10,000 experiments, or more than an hour."""
     tag: Label = None
-    """A word to find the experiment by, as +tag=NAME."""
+    """A word to find the experiment by, +tag=NAME."""
     note: Label = None
-    """A remark that is kept with the experiment, as +note=TEXT."""
+    """A remark, +note=TEXT."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -55,9 +53,9 @@ class Experiment:
     request: Request
     execution: Execution
     options: Mapping[str, str]
-    """The name of the option that was chosen in each group: for people to read; no number depends on it."""
+    """The name of each group's option; no number depends on it."""
     looks: Mapping[str, Mapping[str, Any]] = dataclasses.field(default_factory=dict[str, Mapping[str, Any]])
-    """How options of the user's own look in figures, by group, as their files say."""
+    """How the user's own options look in figures, by group."""
 
 
 def _fields(cls: type) -> tuple[str, ...]:
@@ -67,24 +65,24 @@ def _fields(cls: type) -> tuple[str, ...]:
 _TYPES = get_type_hints(Problem) | get_type_hints(Method) | get_type_hints(Experiment)
 
 COMPONENTS: Mapping[str, type] = {group: get_origin(_TYPES[group]) or _TYPES[group] for group in GROUPS}
-"""For each group the class that the classes of its options have to derive from."""
+"""The base class of each group's options."""
 
 PROBLEM_KEYS = tuple(key for key in _fields(Problem) if key not in GROUPS)
-"""Keys outside of the groups that describe the problem."""
+"""Keys of the problem outside of the groups."""
 
 REQUEST_KEYS = _fields(Request)
-"""Keys outside of the groups that say what is requested."""
+"""Keys of the request."""
 
 KEYS = (*PROBLEM_KEYS, *REQUEST_KEYS)
 """All keys outside of the groups."""
 
 
 def parse(composed: Composed) -> Experiment:
-    """Make the objects that a composed configuration describes.
+    """Make the objects of a composed configuration.
 
     Raises:
         ConfigError: A key is unknown or missing, a value is out of its range, or an option's class is unsuitable.
-            Whether the values go together is checked later, by `pomrl.science.problem.check`.
+            `pomrl.science.problem.check` checks later whether the values go together.
     """
     values = composed.values
     for key in values:
@@ -111,7 +109,7 @@ def parse(composed: Composed) -> Experiment:
 
 
 def _name(group: str, option: str, component: Any) -> str:
-    """Return the name of an option, or of the class where one of the user's own was given to an option of ours."""
+    """Return the option's name; the class name if a user's class replaced a shipped one."""
     cls: type = component.__class__
     if is_ours(cls.__module__) or all(option != path.stem for path in PUBLISHED.options(group)):
         return option
@@ -119,7 +117,7 @@ def _name(group: str, option: str, component: Any) -> str:
 
 
 def _fill_sizes(numbers: Mapping[str, Any], tasks: Any) -> dict[str, Any]:
-    """Return the numbers of the problem, with those of states and actions where they are null and the tasks tell."""
+    """Return the numbers of the problem, with S and A of the tasks where they are null."""
     missing = [key for key in ("S", "A") if key in numbers and numbers[key] is None]
     if not missing:
         return dict(numbers)
@@ -133,7 +131,7 @@ def _fill_sizes(numbers: Mapping[str, Any], tasks: Any) -> dict[str, Any]:
 
 
 def _refuse_bad_numbers(numbers: Mapping[str, Any]) -> None:
-    """Raise a ConfigError that names the first bad number of the problem, if there is one."""
+    """Raise a ConfigError that names the first bad number of the problem."""
     try:
         Problem(**numbers)
     except ValidationError as invalid:
@@ -143,7 +141,7 @@ def _refuse_bad_numbers(numbers: Mapping[str, Any]) -> None:
 
 
 def _component(group: str, values: Any) -> Any:
-    """Make the object that an option describes by its `_target_` and its other keys."""
+    """Make the object of an option from its `_target_` and its other keys."""
     cls = _class(group, values)
     return make(cls, {key: value for key, value in values.items() if key != "_target_"}, group + ".")
 
@@ -166,7 +164,7 @@ def _class(group: str, values: Any) -> Any:
 
 
 def make(cls: type, arguments: Mapping[str, Any], prefix: str = "") -> Any:
-    """Make an object of a class; raise a ConfigError that names the first bad key, with `prefix` in front of it."""
+    """Make an object of a class; ConfigError names the first bad key after a prefix."""
     try:
         return cls(**arguments)
     except ValidationError as invalid:
@@ -174,13 +172,13 @@ def make(cls: type, arguments: Mapping[str, Any], prefix: str = "") -> Any:
 
 
 def _one_line(errors: Sequence[Any], prefix: str, keys: Sequence[str]) -> str:
-    """Say in one line what is wrong with the first bad key; a value that may be of several types has several errors."""
+    """Return one line about the first bad key, which has several errors if it may have several types."""
     first, place = errors[0], errors[0]["loc"][:1]
     key = prefix + str(place[0]) if place else prefix.rstrip(".")
     if first["type"] == "unexpected_keyword_argument":
         return unknown_key(f"{key}={first['input']!r}", key, [prefix + name for name in keys])
     if first["type"] in ("missing", "missing_argument"):
         return f"{key}: a value is missing"
-    said = (error["msg"].removeprefix("Value error, ") for error in errors if error["loc"][:1] == place)
+    messages = (error["msg"].removeprefix("Value error, ") for error in errors if error["loc"][:1] == place)
     where = f"{key}={first['input']!r}" if place else key
-    return f"{where}: {' or '.join(dict.fromkeys(said))}"
+    return f"{where}: {' or '.join(dict.fromkeys(messages))}"

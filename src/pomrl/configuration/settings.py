@@ -24,22 +24,21 @@ DEFAULTS = {"agent": "certainty_equivalence", "metric": "planning_loss"}
 
 
 def scientific_settings(experiment: Experiment) -> dict[str, Any]:
-    """Return the settings that can change a number, all of them and no others.
+    """Return exactly the settings that can change a number.
 
-    They are read from the checked objects: defaults that a YAML file leaves out are included, and 0 and 0.0 are the
-    same where a real number is expected. A hindsight schedule has the settings of the grid whose table it is read from,
-    and the default agent and metric have none, so that nothing that is stored depends on there being others.
+    They are read from the checked objects, so that they have all defaults, and 0 and 0.0 are the same real number. A
+    hindsight schedule has the settings of the grid whose table it reads; the default agent and metric have none.
 
     Returns:
-        The numbers of the problem by their keys, and for each group the settings of its component: the name of its
-        class under `_target_`, and its parameters. A data file is represented by the digest of its content.
+        The numbers of the problem by their keys, and for each group its component: the name of the class under
+        `_target_`, and its parameters. A data file is represented by the digest of its content.
     """
     schedule = {"gamma_schedule": experiment.method.gamma_schedule.computed_schedule()}
     return _settings(experiment.problem, _parts(experiment) | schedule, _content)
 
 
 def asked_settings(experiment: Experiment) -> dict[str, Any]:
-    """Return the settings as they were asked for: those of a hindsight schedule itself, and paths of data files."""
+    """Return the settings as requested: those of a hindsight schedule itself, and paths of data files."""
     return _settings(experiment.problem, _parts(experiment), str)
 
 
@@ -70,13 +69,13 @@ def _component_settings(component: Any, of_file: Callable[[DataPath], str]) -> d
 
 
 def _target(cls: type) -> str:
-    """Return the dotted name of a class; that of a class of a notebook has the digest of its source behind it."""
+    """Return the dotted name of a class; that of a notebook's class ends with the digest of its source."""
     digest = vars(cls).get(SOURCE)
     return f"{cls.__module__}.{cls.__qualname__}" + (f"@{digest}" if digest else "")
 
 
 def _content(path: DataPath) -> str:
-    """Return the digest of a data file, which stands for the file in the settings wherever the file is."""
+    """Return the digest of a data file, which stands for it in the settings."""
     status = Path(path).stat()
     return _digest(path, status.st_mtime_ns, status.st_size)
 
@@ -88,21 +87,17 @@ def _digest(path: DataPath, _time: int, _size: int) -> str:
 
 
 def component_classes(settings: Mapping[str, Any]) -> list[str]:
-    """Return the dotted names of the classes of the components in `scientific_settings`.
-
-    A class whose name has the digest of its source is left out, because no module has its code.
-    """
+    """Return the dotted names of the classes in `scientific_settings`, without those of notebooks."""
     targets: list[str] = [value["_target_"] for value in settings.values() if isinstance(value, dict)]
     return [target for target in targets if "@" not in target]
 
 
 def flat_settings(settings: Mapping[str, Any], options: Mapping[str, str]) -> dict[str, Any]:
-    """Return `scientific_settings` with dotted keys, such as `estimator.prior`, instead of nested dictionaries.
+    """Return `scientific_settings` with dotted keys, such as `estimator.prior`.
 
     Args:
         settings: The settings of an experiment.
-        options: The name of the option of each group. It becomes the value of the group's key; the name of the class
-            does where a group is missing here.
+        options: The option of each group, which becomes the value of its key; by default the name of the class does.
     """
     flat: dict[str, Any] = {group: name for group, name in DEFAULTS.items() if settings and group not in settings}
     for key, value in settings.items():
@@ -116,7 +111,7 @@ def flat_settings(settings: Mapping[str, Any], options: Mapping[str, str]) -> di
 
 
 def varying_keys(settings: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the keys in which flat settings differ; a part of a component counts if it differs within an option."""
+    """Return the keys in which flat settings differ, parts of a component only within an option."""
     keys = dict.fromkeys(key for setting in settings for key in setting)
     return [key for key in keys if _differs(key, settings)]
 

@@ -1,11 +1,11 @@
-"""Configurations come from these sources: the folder `conf/`, folders of the user's own, and the folders of studies."""
+"""The folders of configurations: `conf/`, folders of the user's own, and those of studies."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pomrl.configuration.composed import GROUPS, ConfigError
 
@@ -16,52 +16,55 @@ DESCRIPTION = "study.yaml"
 """The file that makes a folder a study."""
 
 ENTRY_POINTS = "pomrl.studies"
-"""The group of the entry points by which packages name the studies that they are."""
+"""The group of entry points that name studies."""
+
+LOOKS = "looks.yaml"
+"""The file in a folder of options that says how they look in figures, by group and option."""
 
 SWEEPS = "conf/experiment"
-"""The place in a study's folder of the group `experiment`, whose options STUDY/NAME are sweeps."""
+"""The place of sweeps, options STUDY/NAME of the group `experiment`, in a study's folder."""
 
 PAPER = "pomrl2023"
-"""The study of the paper, whose sweeps are named without the name of the study too."""
+"""The study of the paper, whose sweeps have short names too."""
 
 FORMER_NAMES = {"pomrl": PAPER}
-"""Names of studies in version 1, which still answer."""
+"""Names of studies in version 1."""
 
 
 @dataclass(frozen=True)
 class Sources:
-    """The folders that configurations are composed from."""
+    """The folders of configurations."""
 
     folder: Path
     """The folder with the primary configuration."""
     own: Path | None = None
-    """A folder like `conf/` with further options and sweeps, as named by `--config-dir`."""
+    """The folder of `--config-dir`, like `conf/`."""
     named: tuple[Path, ...] = ()
-    """The folders of studies that are not shipped, whose sweeps and options can be named."""
+    """The folders of studies that are not shipped."""
 
     @property
     def folders(self) -> tuple[Path, ...]:
-        """The folders of options, absolute. Of two files with the same name, that of the earlier folder is read."""
+        """The absolute folders of options. Of two files with one name, the earlier folder's is read."""
         of_studies = (folder / "conf" for folder in self.studies if (folder / "conf").is_dir())
         return tuple(folder.resolve() for folder in (self.folder, *filter(None, [self.own]), *of_studies))
 
     @property
     def studies(self) -> tuple[Path, ...]:
-        """The folders of studies: those that are shipped, and those of anybody's own."""
+        """The folders of studies, shipped ones first."""
         return (*shipped_folders(), *self.named)
 
     def options(self, group: str) -> list[Path]:
-        """Return the files of the options of a group, in alphabetical order of their names."""
+        """Return the files of a group's options, sorted by name."""
         paths = {path.stem: path for folder in reversed(self.folders) for path in (folder / group).glob("*.yaml")}
         return [paths[name] for name in sorted(paths)]
 
     def with_study(self, folder: Path) -> "Sources":
-        """Return the sources with the sweeps and options of a study; ConfigError if one hides a shipped option."""
+        """Return the sources with a study; ConfigError if it hides a shipped option."""
         self._refuse_hidden(folder.resolve() / "conf")
         return self if folder.resolve() in self.studies else replace(self, named=(*self.named, folder.resolve()))
 
     def with_options(self, folder: Path | None) -> "Sources":
-        """Return the sources with a folder of further options; ConfigError if it is none, or hides a shipped one."""
+        """Return the sources with a folder of options; ConfigError if it is none, or hides a shipped option."""
         if folder and not folder.is_dir():
             raise ConfigError(f"{folder}: there is no such folder of options")
         self._refuse_hidden(folder)
@@ -79,20 +82,20 @@ class Sources:
 
 @cache
 def shipped_packages() -> Mapping[Path, str]:
-    """Return the packages of the shipped studies by their folders, in alphabetical order."""
+    """Return the packages of the shipped studies by their folders, sorted."""
     from importlib.metadata import distribution  # here, because it takes a few milliseconds
 
     return _packages(distribution("pomrl").entry_points.select(group=ENTRY_POINTS))
 
 
 def shipped_folders() -> tuple[Path, ...]:
-    """Return the folders of the shipped studies, in alphabetical order."""
+    """Return the folders of the shipped studies, sorted."""
     return tuple(shipped_packages())
 
 
 @cache
 def installed_packages() -> Mapping[Path, str]:
-    """Return the packages of all installed studies by their folders, in alphabetical order."""
+    """Return the packages of all installed studies by their folders, sorted."""
     from importlib.metadata import entry_points  # here, because most commands name no such study
 
     return _packages(entry_points(group=ENTRY_POINTS))
@@ -106,7 +109,7 @@ def _packages(points: Iterable["EntryPoint"]) -> dict[Path, str]:
 
 
 def folder_of(word: str) -> Path:
-    """Return the folder of a study: a shipped one of this name, one of this path, or an installed one."""
+    """Return the folder of a study: shipped under this name, at this path, or installed."""
     shipped = {folder.name: folder for folder in shipped_packages()}
     folder = shipped.get(FORMER_NAMES.get(word, word), Path(word).resolve())
     if (folder / DESCRIPTION).is_file():
@@ -115,12 +118,12 @@ def folder_of(word: str) -> Path:
 
 
 def sweep_names(study: Path) -> list[str]:
-    """Return the names of the sweeps in the folder of a study, in alphabetical order."""
+    """Return the names of a study's sweeps, sorted."""
     return sorted(path.stem for path in study.glob(f"{SWEEPS}/{study.name}/*.yaml"))
 
 
 def named_folders(sweeps: Iterable[str]) -> tuple[Path, ...]:
-    """Return the folders of one's own studies that names of sweeps begin with, such as `mine/first`."""
+    """Return the folders of users' studies in names of sweeps, such as `mine/first`."""
     names = {sweep.rpartition("/")[0] for sweep in sweeps if "/" in sweep}
     folders = [folder_of(name) for name in sorted(names.difference(folder.name for folder in shipped_folders()))]
     return tuple(folder for folder in folders if (folder / DESCRIPTION).is_file() and folder not in shipped_packages())
@@ -134,24 +137,24 @@ def sweep_option(name: str) -> str:
 
 
 _READ: dict[Path, None] = {}
-"""The folders of the studies of anybody's own that this process has read, the latest last."""
+"""The folders of users' studies that this process has read, the latest last."""
 
 
-def remember(folder: Path) -> None:
-    """Note that this process reads a study, so that the looks of its options are known."""
+def register_folder(folder: Path) -> None:
+    """Note that this process reads a study, for the looks of its options."""
     if folder not in shipped_folders():
         _READ.pop(folder, None)
         _READ[folder] = None
 
 
 def own_studies() -> tuple[Path, ...]:
-    """Return the folders of the studies that this process has read, the latest first, and of those in this folder."""
+    """Return the folders of users' studies: those read by this process, the latest first, and those in this folder."""
     here = (path.parent.resolve() for path in sorted(Path().glob(f"*/{DESCRIPTION}")))
     return tuple(dict.fromkeys([*reversed(_READ), *here]))
 
 
 def beside_the_package(name: str) -> Path:
-    """Return a folder that a checkout has at its top, and an installed package as a copy inside."""
+    """Return a folder at the top of a checkout, or its copy inside an installed package."""
     package = Path(__file__).parents[1]
     inside = package / name
     return inside if inside.exists() else package.parents[1] / name
@@ -159,3 +162,25 @@ def beside_the_package(name: str) -> Path:
 
 PUBLISHED = Sources(beside_the_package("conf"))
 """The options and sweeps of this project."""
+
+
+def find_looks(group: str, option: str, folders: Iterable[Path]) -> Mapping[str, Any] | None:
+    """Return the look of an option in the first folder with this option; ConfigError if the file is faulty."""
+    folder = next((folder for folder in folders if (folder / group / f"{option}.yaml").is_file()), None)
+    if folder is None or not (path := folder / LOOKS).is_file():
+        return None
+    import yaml  # here, because help needs none
+
+    try:
+        # libyaml's loader where it was built, because figures ask for looks often
+        return yaml.load(path.read_bytes(), getattr(yaml, "CSafeLoader", yaml.SafeLoader))[group][option]
+    except KeyError:
+        return None
+    except (yaml.YAMLError, TypeError) as error:
+        raise ConfigError(f"{path}: cannot be read; it has looks by group and option") from error
+
+
+def looks_of_own_options(choices: Mapping[str, Any], folders: Iterable[str]) -> dict[str, Mapping[str, Any]]:
+    """Return the looks of unpublished options in these folders, by group."""
+    own = [path for path in map(Path, folders) if path.resolve() not in PUBLISHED.folders]
+    return {group: look for group, option in choices.items() if (look := find_looks(group, option, own))}

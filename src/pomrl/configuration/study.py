@@ -1,7 +1,6 @@
 """Studies: folders with sweeps, claims, figures, pages and variants, and a description, `study.yaml`.
 
-The form of the folder is the same for the studies that are shipped and for anybody's. This module reads the
-description and finds the modules; what claims, figures and pages are is up to the rooms above.
+This module reads the description and finds the modules, of shipped studies and of anybody's.
 """
 
 from collections.abc import Iterable, Mapping
@@ -18,7 +17,7 @@ from pydantic.dataclasses import dataclass as checked_dataclass
 
 from pomrl.checks import CHECKED
 from pomrl.configuration.composed import ConfigError
-from pomrl.configuration.importing import display_path, find_modules_in, import_by_name, in_words, place_of
+from pomrl.configuration.importing import add_to_path, display_path, import_by_name, in_words, place_of
 from pomrl.configuration.parsing import make
 from pomrl.configuration.sources import (
     DESCRIPTION,
@@ -28,7 +27,7 @@ from pomrl.configuration.sources import (
     Sources,
     folder_of,
     installed_packages,
-    remember,
+    register_folder,
     shipped_folders,
     shipped_packages,
     sweep_names,
@@ -40,21 +39,21 @@ from pomrl.outputs import outputs
 
 
 @checked_dataclass(frozen=True, config=CHECKED, kw_only=True)
-class Described:
+class StudyConfig:
     """The content of `study.yaml`."""
 
     title: Annotated[str, Field(min_length=1)]
-    """The title of the study, or of the paper that it reproduces."""
+    """The title of the study, or of its paper."""
     cite: str | None = None
-    """The authors and the place of a paper that it reproduces."""
+    """The authors and the place of its paper."""
     about: str = ""
-    """What the study asks, in a few sentences."""
+    """The question, in a few sentences."""
     headline: Annotated[list[str], Field(min_length=1)] = field(default_factory=lambda: [DEFAULT])
     """The variants that share the error."""
     error: Annotated[float, Field(gt=0, lt=1)] = 0.05
-    """Probability of any wrong verdict in the headline; others have as much each."""
+    """Probability of any wrong verdict in the headline; each other variant has as much."""
     runs: Annotated[int, Field(ge=10)] = 1000
-    """Number of runs on which claims are judged that name no other."""
+    """Number of runs for claims that name no other."""
     variants: dict[str, dict[str, Any] | str] = field(default_factory=lambda: {DEFAULT: {}})
     """Its variants, each with its keys, or as MODULE.NAME."""
 
@@ -65,15 +64,15 @@ class Study:
 
     folder: Path
     """The absolute path of the folder."""
-    described: Described
+    described: StudyConfig
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what is sent to other processes: not the variants, which are functions and are found there too."""
+        """Return the state for other processes, without variants, which are functions."""
         return {"folder": self.folder, "described": self.described}
 
     @property
     def name(self) -> str:
-        """The name of the study, which is that of its folder."""
+        """The name of its folder."""
         return self.folder.name
 
     @property
@@ -88,7 +87,7 @@ class Study:
 
     @property
     def word(self) -> str:
-        """What stands for the study in a command: its name if it is shipped or installed, or else its folder."""
+        """The study in a command: its name if it is shipped or installed, else its folder."""
         if self.is_shipped or self.is_installed:
             return self.name
         here = Path.cwd().resolve()
@@ -96,7 +95,7 @@ class Study:
 
     @property
     def outputs(self) -> Path:
-        """The folder of everything that is made of the study."""
+        """The folder of its results."""
         return outputs() / "studies" / self.name
 
     @property
@@ -106,15 +105,11 @@ class Study:
 
     @property
     def sweeps(self) -> list[str]:
-        """The names of its sweeps, in alphabetical order."""
+        """The names of its sweeps, sorted."""
         return sweep_names(self.folder)
 
     def option(self, name: str) -> str:
-        """Return the option of the group `experiment` that a sweep is, by its name in this study.
-
-        Raises:
-            ConfigError: The study has no such sweep, and the name is not that of another study's, STUDY/NAME.
-        """
+        """Return the option of the group `experiment` for a sweep, NAME of this study or STUDY/NAME; or ConfigError."""
         name = sweep_option(name)
         if name in self.sweeps:
             return name if self.is_shipped and self.name == PAPER else f"{self.name}/{name}"
@@ -127,7 +122,7 @@ class Study:
         return name
 
     def refuse_unknown(self, sweeps: Iterable[str], reader: str) -> None:
-        """Raise a ConfigError that names the reader, such as `claim Q1.1`, of a sweep that does not exist."""
+        """Raise a ConfigError that names the reader, such as `claim Q1.1`, of an unknown sweep."""
         for name in sweeps:
             try:
                 self.option(name)
@@ -135,12 +130,8 @@ class Study:
                 raise ConfigError(f"{self.word}: {reader}: {str(error).partition(': ')[2]}") from error
 
     def settings(self, name: str, variant: Variant | None = None) -> list[Setting]:
-        """Return the experiments of a sweep under a variant.
-
-        Raises:
-            ConfigError: There is no such sweep, or it cannot be composed under the variant.
-        """
-        self.make_known()
+        """Return the experiments of a sweep under a variant; ConfigError if it cannot be composed."""
+        self.register()
         axes = variant.sweeps.get(name) if variant and variant.sweeps else None
         try:
             return sweep(self.sources, self.option(name) if axes is None else name, variant, axes)
@@ -153,11 +144,7 @@ class Study:
 
     @cached_property
     def variants(self) -> tuple[Variant, ...]:
-        """The variants that the description names, in its order; the first one is that of the answer.
-
-        Raises:
-            ConfigError: A variant has no meaning.
-        """
+        """The variants of the description; the first is that of the answer. ConfigError if one has no meaning."""
         return tuple(self._variant(name, value) for name, value in self.described.variants.items())
 
     def _variant(self, name: str, value: Mapping[str, Any] | str) -> Variant:
@@ -169,35 +156,31 @@ class Study:
                 raise ConfigError(f"{where}.{error}") from error
         module, _, function = ("variants." * ("." not in value) + value).rpartition(".")
         file = f"{module.replace('.', '/')}.py"
-        found = getattr(self.module(module), function, None) if (self.folder / file).is_file() else None
-        if not isinstance(found, Variant):
+        variant = getattr(self.module(module), function, None) if (self.folder / file).is_file() else None
+        if not isinstance(variant, Variant):
             raise ConfigError(f"{where}={value}: there is no such function with @variant in {file}")
-        return replace(found, name=name)
+        return replace(variant, name=name)
 
     @property
     def unchanged(self) -> str:
-        """The name of the variant that changes nothing."""
+        """The name of the variant without changes."""
         return next((name for name, changes in self.described.variants.items() if changes == {}), DEFAULT)
 
     @cached_property
     def families(self) -> Mapping[str, Family]:
-        """The families of variants in its `variants.py`, by their names.
-
-        Raises:
-            ConfigError: The module cannot be imported, or variants of two families have a name in common.
-        """
-        there = vars(self.module("variants")).values() if (self.folder / "variants.py").is_file() else ()
-        found = {family.name: family for family in there if isinstance(family, Family)}
-        judged = [variant.name for family in found.values() if family.is_judged for variant in family.variants]
+        """The families of variants in its `variants.py`, by name; ConfigError if they share names."""
+        members = vars(self.module("variants")).values() if (self.folder / "variants.py").is_file() else ()
+        families = {family.name: family for family in members if isinstance(family, Family)}
+        judged = [variant.name for family in families.values() if family.is_judged for variant in family.variants]
         if twice := [name for name in judged if judged.count(name) > 1 and name not in self.described.variants]:
             raise ConfigError(f"{self.word}/variants.py: two families have a variant {twice[0]}")
-        return found
+        return families
 
     def family(self, name: str) -> Family:
         """Return a family of variants; ConfigError if there is no such family."""
         if name not in self.families:
-            there = ", ".join([*self.described.variants, *self.families])
-            raise ConfigError(f"{self.word}: there is no variant or family of variants {name}; there is {there}")
+            names = ", ".join([*self.described.variants, *self.families])
+            raise ConfigError(f"{self.word}: there is no variant or family of variants {name}; there is {names}")
         return self.families[name]
 
     @property
@@ -207,33 +190,25 @@ class Study:
 
     @property
     def article(self) -> Path:
-        """The path of its article, a Typst document, which a study may lack."""
+        """The path of its article, a Typst document, if it has one."""
         return self.folder / "article" / "article.typ"
 
     @property
     def package(self) -> str:
-        """The dotted name of the package that its modules belong to."""
+        """The dotted name of its package."""
         return shipped_packages().get(self.folder) or installed_packages().get(self.folder, self.name)
 
     def modules(self, kind: str) -> list[ModuleType]:
-        """Return the modules KIND.py and KIND/*.py of the study, in alphabetical order.
-
-        Raises:
-            ConfigError: A module cannot be imported.
-        """
+        """Return its modules KIND.py and KIND/*.py, sorted; ConfigError if one cannot be imported."""
         inside = sorted(path.stem for path in (self.folder / kind).glob("*.py") if not path.stem.startswith("_"))
         names = [kind] * (self.folder / f"{kind}.py").is_file() + [f"{kind}.{stem}" for stem in inside]
         return [self.module(name) for name in names]
 
     def module(self, name: str) -> ModuleType:
-        """Return a module of the study by its dotted name in the folder.
-
-        Raises:
-            ConfigError: There is no such module, it cannot be imported, or another one has its name.
-        """
-        self.make_known()
+        """Return a module by its dotted name in the folder; ConfigError if it cannot be imported."""
+        self.register()
         try:
-            found = import_by_name(f"{self.package}.{name}")
+            module = import_by_name(f"{self.package}.{name}")
         except SyntaxError as error:
             raise ConfigError(
                 f"{self.word}: {display_path(error.filename or name)}:{error.lineno}: {error.msg}"
@@ -241,33 +216,32 @@ class Study:
         except (Exception, SystemExit) as error:  # whatever a module of somebody's own raises when it is imported
             place = place_of(error, str(self.folder / f"{name.replace('.', '/')}.py"))
             raise ConfigError(f"{self.word}: {place}: {in_words(error)}") from error
-        if not Path(str(found.__file__)).resolve().is_relative_to(self.folder):
+        if not Path(str(module.__file__)).resolve().is_relative_to(self.folder):
             raise ConfigError(f"{self.word}: another package is named {self.name}; give the folder another name")
-        return found
+        return module
 
-    def make_known(self) -> None:
-        """Let this process find the modules of the study, as those of its components, and the looks of its options."""
-        remember(self.folder)
+    def register(self) -> None:
+        """Let this process find the study's modules, and the looks of its options."""
+        register_folder(self.folder)
         if not (self.is_shipped or self.is_installed):
-            find_modules_in(self.folder.parent)
+            add_to_path(self.folder.parent)
 
 
 def shipped_studies() -> list[Study]:
-    """Return the studies that come with this package, in alphabetical order."""
+    """Return the shipped studies, sorted."""
     return [read(folder) for folder in shipped_folders()]
 
 
 def is_study(word: str) -> bool:
     """Return whether a word stands for a study."""
-    return (folder_of(word) / DESCRIPTION).is_file()
+    try:
+        return (folder_of(word) / DESCRIPTION).is_file()
+    except OSError:  # such as a name that is too long for a file
+        return False
 
 
 def find(word: str) -> Study:
-    """Return the study that a word stands for: the name of one that is shipped or installed, or a folder of anybody's.
-
-    Raises:
-        ConfigError: There is no such study, or its description is wrong.
-    """
+    """Return a study by its name, or by its folder; ConfigError if there is none, or its description is wrong."""
     folder = folder_of(word)
     if folder in shipped_folders():
         return read(folder)
@@ -280,7 +254,7 @@ def find(word: str) -> Study:
 
 
 def refuse_name(name: str, word: str) -> None:
-    """Raise a ConfigError, which begins with a word, of a name that the folder of anybody's study cannot have."""
+    """Raise a ConfigError, which begins with a word, if a user's study cannot have this name."""
     if name in (folder.name for folder in shipped_folders()):
         raise ConfigError(f"{word}: the study {name} is shipped; give the folder another name")
     if not name.isidentifier() or iskeyword(name):
@@ -288,14 +262,10 @@ def refuse_name(name: str, word: str) -> None:
 
 
 def read(folder: Path) -> Study:
-    """Return the study in a folder.
-
-    Raises:
-        ConfigError: Its description is malformed or has an unknown key; the message names the file and the key.
-    """
+    """Return the study in a folder; ConfigError, with the file and the key, if its description is wrong."""
     path, content = display_path(str(folder / DESCRIPTION)), _read_yaml(folder / DESCRIPTION)
     try:
-        described: Described = make(Described, content)
+        described: StudyConfig = make(StudyConfig, content)
     except ConfigError as error:
         raise ConfigError(f"{path}: {error}") from error
     if lacking := [name for name in described.headline if name not in described.variants]:
@@ -304,7 +274,7 @@ def read(folder: Path) -> Study:
 
 
 def _read_yaml(path: Path) -> dict[str, Any]:
-    """Return the mapping in a YAML file; ConfigError with the file and the line where it is none."""
+    """Return the mapping in a YAML file; ConfigError, with the file, if there is none."""
     try:
         content: Any = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, yaml.YAMLError) as error:

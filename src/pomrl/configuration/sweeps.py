@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from functools import reduce
 from itertools import chain, product
 from operator import getitem
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import yaml
 
-from pomrl.configuration.composed import Composed, ConfigError
+from pomrl.configuration.composed import GROUPS, Composed, ConfigError
 from pomrl.configuration.parsing import Experiment, parse
 from pomrl.configuration.sources import PAPER, Sources, folder_of, named_folders, sweep_names, sweep_option
 from pomrl.configuration.variants import Job, Variant
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Setting:
-    """One experiment of a sweep, and its values of the keys that the sweep varies."""
+    """An experiment of a sweep, and its values of the varied keys."""
 
     varied: dict[str, Any]
     experiment: Experiment
@@ -35,7 +36,7 @@ Further = Sequence[str]
 
 
 def experiment(sources: Sources, overrides: Sequence[str]) -> Experiment:
-    """Return the experiment that these overrides of the defaults describe; ConfigError where it is wrong."""
+    """Return the experiment of these overrides of the defaults; ConfigError if it is wrong."""
     return parse(_composer(sources).one(overrides))
 
 
@@ -45,30 +46,28 @@ def sweep(
     """Return the experiments of a sweep, in the order of its axes.
 
     Args:
-        sources: Where the configurations come from.
-        name: The sweep, as in `experiment=NAME`; None for experiments that the further overrides alone describe.
-        variant: Under which the experiments are computed; `varied` is as published all the same.
-        axes: The axes of a sweep without a file, which the name then only stands for.
-        further: Further overrides. Some may have several values, as in `sigma=0.01,0.02`: each combination is
-            an experiment. One with the key of an axis of the sweep replaces the axis.
+        sources: The folders of configurations.
+        name: The sweep, as in `experiment=NAME`; None for experiments of the further overrides alone.
+        variant: The variant of the experiments; `varied` is as published all the same.
+        axes: The axes of a sweep without a file.
+        further: Overrides, of which each combination of several values is an experiment; they replace axes.
 
     Raises:
-        ConfigError: There is no such sweep, or a setting is wrong. Under a variant this may be so because the variant
-            has no meaning in the sweep.
+        ConfigError: There is no such sweep, or a setting is wrong, perhaps because of the variant.
     """
     composer = _composer(sources, [name] if name else [])
     name = sweep_option(name) if name else None
     try:
         published = composer.axes(name) if name and axes is None else axes or {}
-        of_file = {"experiment": name} if name and axes is None else {}
+        sweep_key = {"experiment": name} if name and axes is None else {}
         several = [override.get_key_element() for override in composer.parse(further) if override.is_sweep_override()]
-        jobs = composer.product({**of_file, **published}, further)
+        jobs = composer.product({**sweep_key, **published}, further)
         composed = composer.each(jobs)
         varied = [_varied_values(job, dict.fromkeys([*published, *several])) for job in composed]
         if variant:
             word = (name or "").rpartition("/")[2]
-            of_jobs = zip(jobs, composed, strict=True)
-            composed = composer.each(variant.overrides_of(Job(word, tuple(job), of.options)) for job, of in of_jobs)
+            pairs = zip(jobs, composed, strict=True)
+            composed = composer.each(variant.overrides_of(Job(word, tuple(job), one.options)) for job, one in pairs)
         return [Setting(*parts) for parts in zip(varied, map(parse, composed), strict=True)]
     except ConfigError as error:
         if not name:
@@ -79,11 +78,11 @@ def sweep(
 def expand(composer: "Composer", words: Sequence[str], axes: Axes | None = None) -> list[list[list[str]]]:
     """Return the overrides of jobs: for each sweep and each of its axes, one `key=value` for each value.
 
-    Several published sweeps, as in `experiment=gamma_0,theory`, have all of their jobs, each with its own axes.
+    Several sweeps, as in `experiment=gamma_0,theory`, have all of their jobs, each with its own axes.
 
     Args:
-        composer: What composes the jobs.
-        words: The overrides of a command line, some of which may have several values.
+        composer: The composer of the jobs.
+        words: The overrides of a command line, some with several values.
         axes: The axes of the primary configuration, unless several sweeps are named.
 
     Raises:
@@ -101,7 +100,7 @@ def expand(composer: "Composer", words: Sequence[str], axes: Axes | None = None)
 
 
 def selection(sources: Sources, words: Sequence[str]) -> list[Experiment]:
-    """Return the experiments that `pomrl run -m` with the same words would compute; ConfigError if one is wrong."""
+    """Return the experiments that `pomrl run -m` computes with these words; ConfigError if one is wrong."""
     of_sweeps = [word.partition("=")[2].split(",") for word in words if word.startswith("experiment=")]
     composer = _composer(sources, chain.from_iterable(of_sweeps))
     jobs = chain.from_iterable(product(*of_sweep) for of_sweep in expand(composer, words))
@@ -115,7 +114,7 @@ def check_first(sources: Sources, words: Sequence[str], *, is_sweep: bool) -> No
 
 
 def refuse_ignored_choices(sources: Sources, name: str) -> None:
-    """Raise a ConfigError if the file of a sweep chooses a launcher or a sweeper, which config.yaml would override."""
+    """Raise a ConfigError if the file of a sweep chooses a launcher or a sweeper, which has no effect."""
     folders = [*([sources.own] if sources.own else []), *sources.folders[1:]]
     paths = [folder / "experiment" / f"{sweep_option(name)}.yaml" for folder in folders]
     for path in (path for path in paths if path.is_file()):
@@ -130,7 +129,7 @@ def refuse_ignored_choices(sources: Sources, name: str) -> None:
 
 
 def names(sources: Sources) -> list[str]:
-    """Return the names of all sweeps of studies and of a folder of the user's own, in alphabetical order."""
+    """Return the names of all sweeps of studies and of the user's own folder, sorted."""
     own = sources.own / "experiment" if sources.own else None
     found = {path.relative_to(own).with_suffix("").as_posix() for path in own.rglob("*.yaml")} if own else set[str]()
     for folder in sources.studies:
@@ -140,7 +139,7 @@ def names(sources: Sources) -> list[str]:
 
 
 def _composer(sources: Sources, named: Iterable[str] = ()) -> "Composer":
-    """Return what composes configurations of sources, and of the studies whose sweeps are named."""
+    """Return the composer of sources with the studies of named sweeps."""
     from pomrl.configuration.composition import Composer  # here, because what is stored is found without Hydra
 
     for folder in named_folders(named):
@@ -157,3 +156,33 @@ def _varied_values(composed: Composed, axes: Iterable[str]) -> dict[str, Any]:
 def command(name: str, *words: str) -> str:
     """Return the command that computes a sweep, with further words such as `runs=1000`."""
     return " ".join(["pomrl run", f"experiment={name}", *words])
+
+
+def find_options(values: Mapping[str, Any], sources: Sources) -> dict[str, str]:
+    """Return for each group the one option with the same class that differs in the fewest keys from values."""
+    nearest = {group: _nearest(group, values.get(group), sources) for group in GROUPS}
+    return {group: name for group, name in nearest.items() if name}
+
+
+def _nearest(group: str, value: Any, sources: Sources) -> str | None:
+    if not isinstance(value, dict):
+        return None
+    values = cast(dict[str, Any], value)
+    composer, distances = _composer(sources), dict[str, int]()
+    for path in [path for folder in sources.folders for path in sorted((folder / group).glob("*.yaml"))]:
+        if _may_have(path, str(values.get("_target_"))):
+            try:
+                option: Mapping[str, Any] = composer.one([f"{group}={path.stem}"]).values[group]
+            except ConfigError:  # it needs further settings
+                continue
+            if option["_target_"] == values["_target_"]:
+                keys = {*option, *values}
+                distances[path.stem] = sum(option.get(key) != values.get(key) for key in keys)
+    nearest = [name for name, distance in distances.items() if distance == min(distances.values())]
+    return nearest[0] if len(nearest) == 1 else None
+
+
+def _may_have(path: Path, target: str) -> bool:
+    """Return whether an option's file has this class, or takes its class from another file."""
+    text = path.read_text(encoding="utf-8")
+    return target in text or "_target_" not in text

@@ -24,7 +24,7 @@ from pomrl.configuration.study import Study
 from pomrl.drawing.drawing import Drawing, Series
 from pomrl.drawing.style import MOST_BANDS, context
 from pomrl.results.stored_sweeps import StoredSweeps
-from pomrl.store.simulations import Simulation
+from pomrl.store.derived import Simulation
 
 INTERVALS = "_intervals"
 """The end of the name of the version of a figure with 95 % intervals of the mean."""

@@ -22,7 +22,7 @@ from pomrl.configuration.variants import Variant
 from pomrl.drawing.drawing import Drawing
 from pomrl.drawing.figure import Figure, figures_of, file_name
 from pomrl.drawing.files import Sidecar, save
-from pomrl.execution.parallel import processes
+from pomrl.execution.local import processes
 from pomrl.results.stored_sweeps import StoredSweep, load_simulation, load_sweep, promised_runs, shared_runs
 from pomrl.store import StoreError
 

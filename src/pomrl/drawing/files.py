@@ -16,7 +16,7 @@ from pomrl.drawing.style import context
 from pomrl.results.stored_sweeps import Source
 from pomrl.store import StoreError
 from pomrl.store.derived import DerivedFiles
-from pomrl.store.provenance import commit
+from pomrl.store.manifests import commit
 
 
 @dataclass(frozen=True)

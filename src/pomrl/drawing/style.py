@@ -10,9 +10,8 @@ from typing import Any, TypeVar
 import matplotlib as mpl
 import seaborn as sns
 
-from pomrl.configuration import looks
 from pomrl.configuration.composed import ConfigError
-from pomrl.configuration.sources import PUBLISHED, own_studies
+from pomrl.configuration.sources import LOOKS, PUBLISHED, find_looks, own_studies
 
 Value = TypeVar("Value", bound=Hashable)
 
@@ -59,7 +58,7 @@ def look(option: str, group: str = "estimator", stored: Mapping[str, Any] | None
     or in the folder `conf` of a study of one's own that this process has read, the last one first, or that is in the
     current folder.
     """
-    said = stored or looks.find(group, option, (*PUBLISHED.folders, *(folder / "conf" for folder in own_studies())))
+    said = stored or find_looks(group, option, (*PUBLISHED.folders, *(folder / "conf" for folder in own_studies())))
     digest = hashlib.sha256(option.encode()).digest()
     name = option.removeprefix("__main__.").replace("_", " ")
     default = Look(name, _NINE[digest[0] % len(_NINE)], MARKERS[digest[1] % len(MARKERS)])
@@ -67,7 +66,7 @@ def look(option: str, group: str = "estimator", stored: Mapping[str, Any] | None
         return replace(default, **said) if said else default
     except TypeError as error:
         keys = ", ".join(field.name for field in fields(Look))
-        raise ConfigError(f"{looks.FILE}: the keys of {group}.{option} are {keys}") from error
+        raise ConfigError(f"{LOOKS}: the keys of {group}.{option} are {keys}") from error
 
 
 def sequence(values: Iterable[Value], label: Callable[[Value], str]) -> dict[Value, Look]:

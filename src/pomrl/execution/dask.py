@@ -23,8 +23,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from pomrl.execution.engine import Execution, ExecutionError, Parallel
-from pomrl.execution.parallel import Calls
+from pomrl.execution.engine import Calls, Execution, ExecutionError, Parallel
 
 try:
     import dask.config
@@ -36,16 +35,16 @@ try:
 except ImportError as error:
     raise ImportError("execution=dask needs the packages of pomrl[dask]: pip install 'pomrl[dask]'") from error
 
-CONNECT = 5
-"""Seconds within which a scheduler has to answer."""
+CONNECT_SECONDS = 5
+"""The time within which a scheduler must answer."""
 
-FETCH = 60
-"""Seconds within which a result has to arrive from a worker."""
+FETCH_SECONDS = 60
+"""The time within which a result must arrive from a worker."""
 
-TICK = 0.1
-"""Seconds between two looks at what is finished, and at whether there are workers."""
+POLL_SECONDS = 0.1
+"""The time between two looks at what is finished, and at whether there are workers."""
 
-SETTINGS = {"distributed.comm.timeouts.connect": f"{CONNECT}s", "distributed.comm.retry.count": 0}
+SETTINGS = {"distributed.comm.timeouts.connect": f"{CONNECT_SECONDS}s", "distributed.comm.retry.count": 0}
 
 
 class Dask(Execution):
@@ -65,12 +64,12 @@ class Dask(Execution):
         for name in ("distributed", "distributed.client"):
             logging.getLogger(name).setLevel(logging.CRITICAL)
         with dask.config.set(SETTINGS):
-            client = Client(_scheduler(self.address), timeout=CONNECT)
+            client = Client(_scheduler(self.address), timeout=CONNECT_SECONDS)
             try:
                 yield partial(self._results, client)
             finally:
                 with suppress(Exception):
-                    client.close(timeout=CONNECT)
+                    client.close(timeout=CONNECT_SECONDS)
 
     def _results(self, client: Client, calls: Calls) -> Iterator[Any]:
         """Submit calls at once and yield their results."""
@@ -93,7 +92,7 @@ class Dask(Execution):
                     worker_seen = monotonic()
                 elif monotonic() - worker_seen > self.patience:
                     raise ExecutionError(f"Dask has had no worker for {self.patience} s")
-                sleep(TICK)
+                sleep(POLL_SECONDS)
         except (CancelledError, CommClosedError, TimeoutError) as error:
             raise ExecutionError("the connection to Dask's scheduler is lost") from error
 
@@ -101,22 +100,19 @@ class Dask(Execution):
 def _has_workers(client: Client) -> bool:
     scheduler: Any = client.scheduler
     try:
-        return bool(client.sync(scheduler.processing, workers=None, callback_timeout=FETCH))
+        return bool(client.sync(scheduler.processing, workers=None, callback_timeout=FETCH_SECONDS))
     except OSError as error:  # nobody answers at the address any more
         raise ExecutionError("the connection to Dask's scheduler is lost") from error
 
 
 def _scheduler(named: str | None) -> str:
-    """Return the address of a scheduler that runs.
+    """Return the address of a scheduler that runs; ExecutionError if none is named, or answers in time.
 
-    Dask's client starts a cluster of its own if no scheduler is named, and may wait forever for an address where
-    something else answers. Certificates for addresses of tls:// are those of Dask's own configuration.
+    Dask's client would start a cluster of its own if none is named, and may wait forever where something else answers.
+    Certificates for tls:// are those of Dask's configuration.
 
     Args:
         named: The address, or the path of the scheduler file; None for the one that Dask's configuration names.
-
-    Raises:
-        ExecutionError: No scheduler is named, or none answers in time.
     """
     configured = dask.config.get("scheduler-address", None) or dask.config.get("scheduler-file", None)
     if not (named := named or configured):
@@ -131,7 +127,7 @@ def _scheduler(named: str | None) -> str:
     address = named
     try:
         address = named if "://" in named else json.loads(Path(named).read_text())["address"]
-        asyncio.run(asyncio.wait_for(identity(address), CONNECT))
+        asyncio.run(asyncio.wait_for(identity(address), CONNECT_SECONDS))
         return address
     except Exception as error:  # whatever answers there may make Dask raise anything
         with_these = " to these certificates" if address.startswith("tls:") else ""
@@ -155,7 +151,7 @@ def _result(future: Future) -> Any:
         TimeoutError: The result does not arrive from its worker.
     """
     try:
-        return future.result(timeout=FETCH)
+        return future.result(timeout=FETCH_SECONDS)
     except KilledWorker as error:
         workers = error.allowed_failures + 1
         raise ExecutionError(f"a block killed each of the {workers} workers that tried it") from error

@@ -2,14 +2,16 @@
 
 import os
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Annotated, Any
 
 from pydantic import Field
 
 from pomrl.checks import Component
-from pomrl.execution.parallel import Calls
+
+Calls = Iterable[tuple[Callable[..., Any], Sequence[Any], Mapping[str, Any]]]
+"""Calls of functions with their arguments, as `joblib.delayed` makes them."""
 
 Parallel = Callable[[Calls], Iterator[Any]]
 """A function that makes calls, and yields their results in any order, each as soon as it is there."""

@@ -1,22 +1,37 @@
-"""An engine that computes in processes of this machine, with joblib."""
+"""Calls in processes of this machine, with joblib, or in threads.
 
-# Joblib comes without types.
+Processes leave the interrupts of the terminal to the command that started them, and end when it ends.
+"""
+
+# joblib and threadpoolctl come without types.
 # pyright: reportMissingTypeStubs=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 
+import ctypes
+import os
 import re
-from collections.abc import Generator
-from contextlib import contextmanager
-from typing import Annotated
+import sys
+import warnings
+from collections.abc import Callable, Generator, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager
+from signal import SIG_IGN, SIGINT, SIGKILL, signal
+from typing import Annotated, Any, TypeVar, cast
 
-from joblib import cpu_count
+import joblib
 from joblib.externals.loky.process_executor import BrokenProcessPool
 from pydantic import Field
+from threadpoolctl import threadpool_limits
 
 from pomrl.execution.engine import Execution, ExecutionError, Parallel
-from pomrl.execution.parallel import processes
 
-SMALL_WORK = 5.0
-"""Seconds of work below which starting processes, which takes seconds as well, does not pay."""
+SHORT_WORK_SECONDS = 5.0
+"""Below it, starting processes, which takes seconds as well, does not pay."""
+
+PR_SET_PDEATHSIG = 1
+"""The option of Linux's prctl for the signal that a process gets when its parent ends."""
+
+Argument = TypeVar("Argument")
+Result = TypeVar("Result")
 
 
 class Local(Execution):
@@ -28,7 +43,7 @@ class Local(Execution):
     ] = None
 
     def at_once(self, seconds: float) -> int:
-        return self.workers or (1 if seconds < SMALL_WORK else cpu_count())
+        return self.workers or (1 if seconds < SHORT_WORK_SECONDS else joblib.cpu_count())
 
     @contextmanager
     def parallel(self, seconds: float) -> Generator[Parallel]:
@@ -39,3 +54,35 @@ class Local(Execution):
             how = (exit_codes and exit_codes[1]) or "for an unknown reason"
             hint = "; perhaps execution.runs_at_a_time has to be smaller for the memory" if "SIGKILL" in how else ""
             raise ExecutionError(f"a process ended while it computed, {how}{hint}") from error
+
+
+def processes(number: int) -> Parallel:
+    """Return joblib's `Parallel` of so many processes, which yields results as they arrive; one is this process."""
+    # Joblib starts a process anew when its memory has grown, and warns of that.
+    warnings.filterwarnings("ignore", "A worker stopped while some jobs were given", UserWarning)
+    options: dict[str, Any] = {"return_as": "generator_unordered", "initializer": _end_with, "initargs": (os.getpid(),)}
+    return cast(Any, joblib.Parallel(n_jobs=number, **options))
+
+
+def _end_with(driver: int) -> None:
+    """Let the kernel end this process when its parent, the driver, ends for whatever reason (on Linux).
+
+    Joblib would let a process that crashes print fifty lines, unless the environment says whether it should.
+    """
+    signal(SIGINT, SIG_IGN)
+    os.environ.setdefault("PYTHONFAULTHANDLER", "")
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, SIGKILL)
+        if os.getppid() != driver:  # which ended before that
+            os.kill(os.getpid(), SIGKILL)
+
+
+def one_thread() -> AbstractContextManager[Any]:
+    """Let BLAS use one thread: more can change bits, and take longer for small products."""
+    return threadpool_limits(limits=1, user_api="blas")
+
+
+def in_threads(function: Callable[[Argument], Result], arguments: Iterable[Argument]) -> list[Result]:
+    """Call a function on each argument in threads, for long calls of NumPy; results are in the arguments' order."""
+    with one_thread(), ThreadPoolExecutor(joblib.cpu_count()) as threads:
+        return list(threads.map(function, arguments))

@@ -14,7 +14,7 @@ import numpy as np
 from pomrl import store
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.sweeps import Setting
-from pomrl.execution.parallel import in_threads
+from pomrl.execution.local import in_threads
 from pomrl.judging.claim import Claim
 from pomrl.judging.outcomes import Outcome, with_runs
 from pomrl.judging.verdict import Part

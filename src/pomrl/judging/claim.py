@@ -11,7 +11,7 @@ from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.study import Study
 from pomrl.judging.verdict import Part, Verdict
 from pomrl.results.losses import SweepLosses
-from pomrl.store.simulations import Simulation
+from pomrl.store.derived import Simulation
 
 Check = Callable[..., list[Part]]
 """A function of the losses of each sweep that a claim names, in that order, or of its simulation's table.

@@ -18,7 +18,7 @@ from pomrl.judging.judgements import Judgements
 from pomrl.judging.outcomes import Outcome
 from pomrl.judging.verdict import Part
 from pomrl.store import StoreError
-from pomrl.store.simulations import Simulation
+from pomrl.store.derived import Simulation
 
 BEST_IN_RUN = "gamma_schedule.choice=per_run"
 """What a variant sets under which schedules that choose in hindsight do so in each run."""

@@ -11,7 +11,7 @@ from markupsafe import Markup
 from pomrl.configuration.study import Study
 from pomrl.drawing.figure import INTERVALS, figures_of, file_name
 from pomrl.drawing.figures_of_study import FOLDER
-from pomrl.execution.parallel import in_threads
+from pomrl.execution.local import in_threads
 from pomrl.judging import claims_of_variants, views
 from pomrl.judging.judgements import Judgement, Judgements
 from pomrl.judging.over_variants import counts, rank

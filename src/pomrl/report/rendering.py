@@ -9,7 +9,7 @@ from typing import Any
 
 from jinja2 import ChoiceLoader, Environment, FileSystemLoader, PackageLoader, StrictUndefined
 
-from pomrl.configuration.wording import number_of
+from pomrl.configuration.composed import number_of
 from pomrl.judging.views import decisive_in_words, in_words
 from pomrl.report.markup import sentence, symbols
 

@@ -16,13 +16,12 @@ import yaml
 from jaxtyping import Float
 
 from pomrl import store
-from pomrl.configuration.composed import UnreadableOverrideError
-from pomrl.configuration.importing import find_modules_in
+from pomrl.configuration.composed import UnreadableOverrideError, number_of, unknown_key
+from pomrl.configuration.importing import add_to_path
 from pomrl.configuration.parsing import MOST_RUNS, Experiment
 from pomrl.configuration.settings import DEFAULTS, asked_settings, flat_settings, scientific_settings, varying_keys
 from pomrl.configuration.sources import PUBLISHED, Sources
 from pomrl.configuration.sweeps import selection
-from pomrl.configuration.wording import number_of, unknown_key
 from pomrl.results.stored_sweeps import Source
 from pomrl.science.gamma_schedules import Hindsight
 from pomrl.science.gamma_star import in_hindsight
@@ -142,7 +141,7 @@ def resolve(
         ConfigError: A setting is wrong.
         StoreError: There is no such signature, or no stored experiment has such a key.
     """
-    find_modules_in(Path.cwd())  # of components, whose present code is compared with that of what is stored
+    add_to_path(Path.cwd())  # of components, whose present code is compared with that of what is stored
     if words and not any("=" in word for word in words):
         return [Found.of(_find_by_name(word)) for word in words], []
     asked, where = filters(words), dict(where or {})

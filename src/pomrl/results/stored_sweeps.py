@@ -11,7 +11,7 @@ import pandas as pd
 from pomrl import store
 from pomrl.configuration.sweeps import Setting
 from pomrl.science.loss_tables import SCHEMA
-from pomrl.store.simulations import Simulation
+from pomrl.store.derived import Simulation
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,7 @@
-"""What lacks is divided into parts, each of which one process computes.
+"""Missing runs are divided into parts, each of which one process computes.
 
-What is computed together is a part: some runs of one problem by one or more methods, for which models, tasks and
-batches are drawn once. It is a whole block of runs, or less where blocks are dear and fewer than the processes. The
-files are the same either way.
+A part is runs of one problem by one or more methods, for which models, tasks and batches are drawn once: a whole block,
+or less where blocks are dear and fewer than the processes. The files are the same either way.
 """
 
 from collections import defaultdict
@@ -12,14 +11,14 @@ from functools import cached_property
 from itertools import pairwise
 from math import ceil, inf
 
-from pomrl.running import cost
-from pomrl.running.plan import PlannedExperiment
+from pomrl.configuration.importing import is_ours
+from pomrl.running.plan import PART_SECONDS, PlannedExperiment, estimate_seconds
 from pomrl.science.problem import Method, Problem, components
 
 
 @dataclass(frozen=True)
 class BlockPart:
-    """Runs of one problem, and the methods that are applied to them. It may travel to another machine."""
+    """Runs of one problem, and the methods for them. It may travel to another machine."""
 
     problem: Problem
     methods: Mapping[str, Method]
@@ -31,23 +30,20 @@ class BlockPart:
 
     @cached_property
     def seconds(self) -> float:
-        """An estimate of the time that one process needs; infinite for components of somebody's own."""
+        """An estimate of the time of one process; infinite for components of a user's own."""
         if any(is_foreign(self.problem, method) for method in self.methods.values()):
             return inf
-        return sum(cost.seconds(self.problem, method, len(self.runs)) for method in self.methods.values())
+        return sum(estimate_seconds(self.problem, method, len(self.runs)) for method in self.methods.values())
 
 
 def is_foreign(problem: Problem, method: Method) -> bool:
-    """Return whether a component of an experiment is not of this package."""
+    """Return whether a component of an experiment is not of this distribution."""
     parts = components(problem, method).values()
-    return any(type(component).__module__.partition(".")[0] != "pomrl" for component in parts)
+    return not all(is_ours(type(component).__module__) for component in parts)
 
 
 def divide(planned: Sequence[PlannedExperiment]) -> list[BlockPart]:
-    """Divide what experiments lack into parts, the dearest first.
-
-    The methods at one problem are in the same part. Dear blocks are divided for all processes.
-    """
+    """Divide what experiments lack into parts, the dearest first; methods at one problem are in the same part."""
     methods: defaultdict[tuple[Problem, range], dict[str, Method]] = defaultdict(dict)
     for lacking in planned:
         for block in lacking.missing:
@@ -62,6 +58,6 @@ def divide(planned: Sequence[PlannedExperiment]) -> list[BlockPart]:
 
 def _divide(block: BlockPart, most: int) -> list[BlockPart]:
     """Return a block in parts of about as many runs; each part takes a while."""
-    number = max(1, int(min(most, block.seconds / cost.PART, len(block.runs))))
+    number = max(1, int(min(most, block.seconds / PART_SECONDS, len(block.runs))))
     edges = [len(block.runs) * i // number for i in range(number + 1)]
     return [replace(block, runs=block.runs[start:stop]) for start, stop in pairwise(edges)]

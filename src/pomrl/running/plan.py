@@ -1,4 +1,4 @@
-"""What the store lacks of experiments, and what it costs to compute that. Nothing is computed or written here."""
+"""What the store lacks of experiments, and the time to compute it. Nothing is computed or written here."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -7,30 +7,41 @@ from itertools import chain, islice
 from math import ceil
 
 from pomrl import store
-from pomrl.configuration.composed import ConfigError
+from pomrl.configuration.composed import ConfigError, number_of
 from pomrl.configuration.parsing import Experiment
-from pomrl.configuration.wording import number_of
-from pomrl.running import cost
-from pomrl.science.problem import Problem, check
+from pomrl.science.problem import Method, Problem, check
+from pomrl.science.solvers.elimination import SMALL
 from pomrl.store import StoredExperiment
 
-CHECKED_OF_PROBLEM, CHECKED = 50, 2000
-"""The most runs of a problem, and about as many of all, whose mean models are checked before any run is computed."""
+MAX_CHECKED_OF_PROBLEM, MAX_CHECKED = 50, 2000
+"""The most runs, of a problem and about of all, whose mean models are checked before any run is computed."""
 
-LONG = 3600.0
-"""Seconds from which on a request is computed only with `yes=true`."""
+MAX_SECONDS = 3600.0
+"""A request that takes longer is computed only with `yes=true`."""
+
+PART_SECONDS = 1.0
+"""A part of a block takes at least so long: less is not worth the time of a further process."""
+
+PER_TASK, PER_ENTRY_OF_TASK = 2e-5, 1.5e-7
+"""Seconds to draw a task and to learn from it: a constant, and those for each of the S * S * A entries of a model."""
+
+PER_ENTRY_OF_TRIAL, PER_CUBE = 5e-8, 5e-9
+"""Seconds to draw and estimate a model from one trial, per entry; to evaluate it, per S cubed, above `SMALL` states."""
+
+PER_SQUARE_OF_SMALL, PER_SQUARE, PER_CUBE_OF_PLAN = 1.4e-9, 5e-9, 1e-10
+"""Seconds to plan at one discount factor: per S squared up to `SMALL` states; above, per S squared and per S cubed."""
 
 
 @dataclass(frozen=True)
 class PlannedExperiment:
-    """An experiment that is asked for, its place in the store, and the runs that it lacks there."""
+    """A requested experiment, its place in the store, and the runs that it lacks there."""
 
     experiment: Experiment
     stored: StoredExperiment
     missing: list[range]
     """The missing runs, divided as they are stored."""
     faults: list[str]
-    """A line for each stored file that is damaged, and therefore missing."""
+    """A line for each damaged file."""
 
     @property
     def runs_missing(self) -> int:
@@ -39,22 +50,21 @@ class PlannedExperiment:
 
     @property
     def seconds(self) -> float:
-        """The time that one process needs for what it lacks, within a factor of about three."""
-        return cost.seconds(self.experiment.problem, self.experiment.method, self.runs_missing)
+        """The time of one process for what it lacks, within a factor of about three."""
+        return estimate_seconds(self.experiment.problem, self.experiment.method, self.runs_missing)
 
 
 def plan(experiments: Sequence[Experiment]) -> list[PlannedExperiment]:
     """Look up what the store lacks of each experiment, and check that it can be computed.
 
-    Of each problem the first missing runs are looked at, `CHECKED_OF_PROBLEM` or fewer where there are many problems. A
-    later run that cannot have its sigma ends its method with a failure.
+    Of each problem the first missing runs are checked. A later run that cannot have its sigma fails its method.
 
     Raises:
         ConfigError: An experiment cannot be computed.
     """
     planned = [_look_up(experiment) for experiment in experiments]
     checked: dict[Problem, set[int]] = defaultdict(set)
-    most = min(CHECKED_OF_PROBLEM, ceil(CHECKED / max(1, len({job.experiment.problem for job in planned}))))
+    most = min(MAX_CHECKED_OF_PROBLEM, ceil(MAX_CHECKED / max(1, len({job.experiment.problem for job in planned}))))
     for job in planned:
         problem = job.experiment.problem
         runs = set(islice(chain.from_iterable(job.missing), most)) - checked[problem]
@@ -69,13 +79,28 @@ def plan(experiments: Sequence[Experiment]) -> list[PlannedExperiment]:
 def _look_up(experiment: Experiment) -> PlannedExperiment:
     stored, runs = store.lookup(experiment), experiment.request.runs
     if experiment.request.force:
-        known = max(runs, stored.contiguous(), stored.promised())
-        return PlannedExperiment(experiment, stored, store.divide_into_blocks(known), [])
+        n_runs = max(runs, stored.contiguous(), stored.promised())
+        return PlannedExperiment(experiment, stored, store.divide_into_blocks(n_runs), [])
     return PlannedExperiment(experiment, stored, *store.missing(stored, runs))
 
 
+def estimate_seconds(problem: Problem, method: Method, runs: int) -> float:
+    """Return an estimate of the seconds that one process needs for so many runs of a problem by a method.
+
+    It depends on what is computed alone, not on the machine. The constants were fitted to one core with the compiled
+    engine, for 6 to 300 states, 1 to 100 discount factors and 1 to 100 trials, within a factor of about three. Models
+    with few transitions, such as Taxi's, take about a fifth of it.
+    """
+    S, entries = problem.S, problem.S**2 * problem.A
+    of_task = PER_TASK + PER_ENTRY_OF_TASK * entries * method.estimator.relative_time
+    of_trial = PER_ENTRY_OF_TRIAL * entries + (PER_CUBE * S**3 if S > SMALL else 0.0)
+    of_plan = PER_SQUARE_OF_SMALL * S**2 if S <= SMALL else PER_SQUARE * S**2 + PER_CUBE_OF_PLAN * S**3
+    plans_of_model = method.gamma_schedule.computed_schedule().gammas_per_task * method.agent.plans_per_gamma
+    return runs * problem.T * (of_task + problem.trials * (of_trial + plans_of_model * of_plan))
+
+
 def find_unfinished(planned: Sequence[PlannedExperiment]) -> list[PlannedExperiment]:
-    """Return the experiments with runs to compute, or files to repair: each once, with the most runs."""
+    """Return the experiments with runs to compute or files to repair, each once, with the most runs."""
     by_runs = sorted(planned, key=lambda job: job.experiment.request.runs)
     lacking = {job.stored.signature: job for job in by_runs if job.missing or job.faults}
     return list(lacking.values())
@@ -83,11 +108,11 @@ def find_unfinished(planned: Sequence[PlannedExperiment]) -> list[PlannedExperim
 
 @dataclass(frozen=True)
 class WorkEstimate:
-    """What a request takes, within a factor of about three."""
+    """The work of a request, within a factor of about three."""
 
     experiments: int
     runs: int
-    """Runs to compute, those of every experiment added."""
+    """Runs to compute, summed over experiments."""
     seconds: float
     """Time in one process."""
     workers: int
@@ -99,27 +124,25 @@ class WorkEstimate:
 
 
 def estimate(planned: Sequence[PlannedExperiment], times: int = 1) -> WorkEstimate:
-    """Return what experiments take with the execution of the first.
-
-    Shared work counts once.
+    """Return the work of planned experiments with the execution of the first; shared work counts once.
 
     Args:
-        planned: The experiments, as `plan` returns them.
-        times: How many sweeps alike there are.
+        planned: The experiments.
+        times: The number of such sweeps.
     """
     lacking = [job for job in find_unfinished(planned) if job.missing]
     runs = times * sum(job.runs_missing for job in lacking)
     seconds = times * sum((job.seconds for job in lacking), 0.0)
     parts = times * sum(len(job.missing) for job in lacking)
     most = planned[0].experiment.execution.at_once(seconds) if planned else 1
-    workers = min(most, max(parts, int(seconds / cost.PART)), runs)
+    workers = min(most, max(parts, int(seconds / PART_SECONDS)), runs)
     return WorkEstimate(times * len(planned), runs, seconds, max(1, workers))
 
 
-def refuse_what_takes_long(of_work: WorkEstimate) -> None:
-    """Raise a ConfigError if the work takes longer than `LONG`."""
-    if of_work.seconds / of_work.workers > LONG:
-        raise ConfigError(f"{of_work}; what takes more than an hour is computed with yes=true")
+def check_time_limit(work: WorkEstimate) -> None:
+    """Raise a ConfigError if the work takes longer than `MAX_SECONDS`."""
+    if work.seconds / work.workers > MAX_SECONDS:
+        raise ConfigError(f"{work}; what takes more than an hour is computed with yes=true")
 
 
 def _duration(seconds: float) -> str:

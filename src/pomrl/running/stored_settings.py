@@ -1,4 +1,4 @@
-"""Stored settings become an experiment again: to recompute its blocks, and to find settings that are wrong."""
+"""Experiments from stored settings: to recompute blocks, and to find wrong settings."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -15,11 +15,11 @@ def from_settings(stored: StoredExperiment) -> Experiment:
     """Return the experiment that the stored settings describe.
 
     Raises:
-        StoreError: The description of the experiment is missing or damaged.
+        StoreError: The description is missing or damaged.
         ConfigError: The settings are wrong, or a class is not of this package, so that it must not be imported.
     """
     if not is_of_package(stored):
-        raise ConfigError("it has components of somebody's own; pomrl audit STUDY takes them from a study")
+        raise ConfigError("it has components of somebody's own; pomrl runs STUDY --recompute N takes them from a study")
     manifest = stored.read_manifest()
     # Settings leave out defaults where they decide nothing.
     return parse(Composed({**_defaults(), **manifest.settings}, manifest.options))
@@ -33,13 +33,13 @@ def is_of_package(stored: StoredExperiment) -> bool:
 
 
 def refuse_wrong_settings(stored: StoredExperiment) -> None:
-    """Raise a ConfigError if the stored settings are those of no experiment, as far as components of ours can tell."""
+    """Raise a ConfigError if stored settings, whose components are all of this package, are wrong."""
     if is_of_package(stored):
         from_settings(stored)
 
 
 def fault_of_settings(stored: StoredExperiment) -> str | None:
-    """Return why the stored settings, whose description can be read, are those of no experiment; or None."""
+    """Return why readable stored settings are wrong, or None."""
     try:
         if stored.manifest():
             refuse_wrong_settings(stored)

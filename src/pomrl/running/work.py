@@ -9,7 +9,7 @@ import shlex
 import sys
 import traceback
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from importlib.metadata import version
@@ -24,7 +24,7 @@ from pomrl import store
 from pomrl.configuration.parsing import Experiment, Request
 from pomrl.configuration.settings import component_classes, scientific_settings
 from pomrl.execution import ExecutionError
-from pomrl.execution.parallel import one_thread
+from pomrl.execution.local import one_thread
 from pomrl.running.parts import BlockPart, divide
 from pomrl.running.plan import PlannedExperiment, find_unfinished
 from pomrl.science.drawn_tasks import STACK_BYTES
@@ -33,17 +33,17 @@ from pomrl.science.problem import Method, Problem
 from pomrl.store import StoredBlock, StoredExperiment, StoreError, files
 from pomrl.store.block_files import encode
 from pomrl.store.code_digest import code_digest
-from pomrl.store.provenance import decisive_versions
+from pomrl.store.derived import Simulation
+from pomrl.store.manifests import decisive_versions
 
-MEMORY = 256 * 2**20
-"""Bytes that the runs which are computed together may take, unless a number of runs is given."""
+MAX_BYTES = 256 * 2**20
+"""The most bytes of runs that are computed together, unless a number of runs is given."""
 
-OF_TASK, OF_METHOD = 4, 8
-"""About how many arrays of the size of its model a task takes in each run, and each method beside it."""
+ARRAYS_PER_TASK, ARRAYS_PER_METHOD = 4, 8
+"""About how many arrays of the size of a model a run takes for its task, and for each method."""
 
-
-ROUNDS = 10
-"""How often runs are computed again that another process removes meanwhile."""
+MAX_ROUNDS = 10
+"""How often runs are computed that another process removes meanwhile."""
 
 PACKAGE = Path(__file__).parents[1]
 """The folder of this package."""
@@ -56,27 +56,27 @@ class Failure:
     reason: str
     traceback: str
     where: str
-    """The frames of the traceback that are not in this package; empty if there are none."""
+    """The frames of the traceback outside of this package."""
 
 
 Outcomes = Mapping[str, bytes | Failure]
-"""The encoded table of each method of a part, or why it has none, by the signatures of the experiments."""
+"""The encoded table of each method of a part, or why it has none, by the signatures."""
 
 
 def work(planned: Sequence[PlannedExperiment], advance: Callable[[int, int], None]) -> dict[str, Failure]:
-    """Compute and store the runs that experiments lack, all with the execution of the first.
+    """Compute and store the runs that experiments lack, with the execution of the first.
 
     A method that fails does not end the others: its traceback is in its run.log.
 
     Args:
         planned: The experiments, as `plan` returns them.
-        advance: Called after each part with the number of runs that are done, and how many experiments have failed.
+        advance: Called after each part with the numbers of computed runs and of failed experiments.
 
     Returns:
-        The failures, by the signature of their experiment.
+        The failures, by the signatures of the experiments.
 
     Raises:
-        ExecutionError: If the work cannot go on.
+        ExecutionError: The work cannot go on.
     """
     if not planned:
         return {}
@@ -88,7 +88,7 @@ def work(planned: Sequence[PlannedExperiment], advance: Callable[[int, int], Non
     unfinished = find_unfinished(planned)
     if unfinished:
         files.check_writable(store.root())
-    for _ in range(ROUNDS):
+    for _ in range(MAX_ROUNDS):
         blocks = _Blocks(unfinished, requests)
         if parts := divide(unfinished):
             versions = Versions.here([job.experiment for job in planned])
@@ -109,12 +109,12 @@ def work(planned: Sequence[PlannedExperiment], advance: Callable[[int, int], Non
 def simulate(part: BlockPart, versions: "Versions", runs_at_a_time: int | None = None) -> tuple[range, range, Outcomes]:
     """Simulate the runs of a part; return its block, its runs, and the encoded table of each method.
 
-    If a method fails, the others are not affected.
+    A method that fails does not affect the others.
 
     Args:
         part: The runs and the methods.
         versions: The versions of the process that stores the tables.
-        runs_at_a_time: Number of runs computed together; by default as many as fit into `MEMORY`. It changes no bit.
+        runs_at_a_time: Number of runs computed together; by default as many as fit into `MAX_BYTES`. It changes no bit.
 
     Raises:
         ExecutionError: This process has other versions.
@@ -123,36 +123,35 @@ def simulate(part: BlockPart, versions: "Versions", runs_at_a_time: int | None =
     methods = list(part.methods.values())
     size = runs_together(part.problem, methods, len(part.runs), runs_at_a_time)
     together = [part.runs[i : i + size] for i in range(0, len(part.runs), size)]
-    of_methods: list[list[pd.DataFrame]] = [[] for _ in methods]
+    tables_by_method: list[list[pd.DataFrame]] = [[] for _ in methods]
     try:
         with one_thread():
             for runs in together:
-                for of_method, table in zip(of_methods, tables(part.problem, methods, runs), strict=True):
-                    of_method.append(table)
-        whole = [pd.concat(of_method, ignore_index=True) for of_method in of_methods]
+                for method_tables, table in zip(tables_by_method, tables(part.problem, methods, runs), strict=True):
+                    method_tables.append(table)
+        whole = [pd.concat(method_tables, ignore_index=True) for method_tables in tables_by_method]
         encoded = {name: encode(table, name, part.runs) for name, table in zip(part.methods, whole, strict=True)}
         return part.block, part.runs, encoded
     except (Exception, SystemExit) as error:  # a component of somebody's own may even exit
         if len(methods) == 1:
             return part.block, part.runs, dict.fromkeys(part.methods, _failure(error))
-        alone = [replace(part, methods={signature: method}) for signature, method in part.methods.items()]
-        outcomes = [simulate(of_method, versions, runs_at_a_time)[-1] for of_method in alone]
+        single_methods = [replace(part, methods={signature: method}) for signature, method in part.methods.items()]
+        outcomes = [simulate(single, versions, runs_at_a_time)[-1] for single in single_methods]
         return part.block, part.runs, {name: outcome for each in outcomes for name, outcome in each.items()}
 
 
 def _failure(error: BaseException) -> Failure:
-    """Return what is kept of an error."""
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if not Path(frame.filename).is_relative_to(PACKAGE)]
     where = "".join(traceback.format_list(own))
     return Failure(f"{type(error).__name__}: {error}", "".join(traceback.format_exception(error)), where)
 
 
-def runs_together(problem: Problem, methods: Sequence[Method], runs: int, asked: int | None) -> int:
-    """Return how many of so many runs are computed together: those asked for, or as many as fit into `MEMORY`."""
-    if asked is not None:
-        return min(asked, runs)
-    most = MEMORY // (problem.bytes_of_model * (OF_TASK + OF_METHOD * len(methods)))
+def runs_together(problem: Problem, methods: Sequence[Method], runs: int, limit: int | None) -> int:
+    """Return how many runs are computed together: as many as asked, or as fit into `MAX_BYTES`."""
+    if limit is not None:
+        return min(limit, runs)
+    most = MAX_BYTES // (problem.bytes_of_model * (ARRAYS_PER_TASK + ARRAYS_PER_METHOD * len(methods)))
     if problem.copies > 1:  # the batches of a single task can be many
         most = min(most, STACK_BYTES // (problem.bytes_of_model * problem.copies))
     return int(np.clip(most, 1, runs))
@@ -160,7 +159,7 @@ def runs_together(problem: Problem, methods: Sequence[Method], runs: int, asked:
 
 @dataclass(frozen=True)
 class Versions:
-    """Versions of packages and code, which must be the same wherever parts of a sweep are computed."""
+    """Versions of packages and code, which must be equal wherever parts of a sweep are computed."""
 
     classes: tuple[str, ...]
     """The classes of the components, whose code counts."""
@@ -168,7 +167,7 @@ class Versions:
 
     @staticmethod
     def here(experiments: Sequence[Experiment]) -> "Versions":
-        """Return the versions that this process computes these experiments with."""
+        """Return the versions of this process for these experiments."""
         every = (component_classes(scientific_settings(experiment)) for experiment in experiments)
         classes = tuple(sorted({*chain.from_iterable(every)}))
         return Versions(classes, _versions(classes))
@@ -179,7 +178,7 @@ class Versions:
         if other := [name for name, number in self.numbers.items() if here[name] != number]:
             numbers = ", ".join(f"{name} {here[name]} there and {self.numbers[name]} here" for name in other)
             where = f"the worker on {platform.node()} has other versions"
-            raise ExecutionError(f"{where}: {numbers}; they have to be the same")
+            raise ExecutionError(f"{where}: {numbers}; they must be the same")
 
 
 @cache
@@ -192,7 +191,7 @@ class _Blocks:
 
     def __init__(self, unfinished: Sequence[PlannedExperiment], requests: Mapping[str, Sequence[Request]]) -> None:
         self.done = 0
-        """The number of runs that are done, those of every method added."""
+        """The number of computed runs, summed over methods."""
         self.failures: dict[str, Failure] = {}
         self._lacking = {experiment.stored.signature: experiment for experiment in unfinished}
         self._requests = requests
@@ -203,7 +202,7 @@ class _Blocks:
         self._new = self._lacking.keys() - begun
 
     def add(self, block: range, runs: range, outcomes: Outcomes) -> None:
-        """Take what a part of a block has become."""
+        """Take the outcomes of a part of a block."""
         for signature, outcome in outcomes.items():
             stored = self._lacking[signature].stored
             if signature in self._new:
@@ -222,14 +221,14 @@ class _Blocks:
         self.done += len(runs) * len(outcomes)
 
     def end(self) -> Mapping[str, Failure]:
-        """Log that the work on these experiments has ended, and return the failures."""
+        """Log the end of the work, and return the failures."""
         for experiment in self._lacking.values():
             store.log(experiment.stored, "ended")
         return self.failures
 
 
 def _begin(planned: PlannedExperiment, requests: Sequence[Request]) -> None:
-    """Write what an experiment is and what labels requests give it, and remove what is damaged."""
+    """Write the description of an experiment and its labels, and remove what is damaged."""
     force = planned.experiment.request.force
     same_bytes = partial(_gives_same_bytes, planned)
     stored = store.open_experiment(planned.experiment, force=force, gives_same_bytes=same_bytes)
@@ -240,16 +239,16 @@ def _begin(planned: PlannedExperiment, requests: Sequence[Request]) -> None:
 
 
 def _gives_same_bytes(planned: PlannedExperiment, stored: StoredExperiment) -> bool:
-    """Return whether the shortest block of what is stored has the same bytes when it is computed again."""
+    """Return whether the shortest sound block has the same bytes when it is computed again."""
     sound = [block for block in stored.blocks() if not stored.fault_of(block)]
     return not sound or is_recomputed(stored, min(sound, key=lambda block: len(block.runs)), planned.experiment)
 
 
 def is_recomputed(stored: StoredExperiment, block: StoredBlock, experiment: Experiment) -> bool:
-    """Return whether the present code gives the file of a block again, to the byte.
+    """Return whether the present code gives the bytes of a block again.
 
     Raises:
-        StoreError: The settings have another signature under the present code, or the computation failed.
+        StoreError: The experiment has another signature under the present code, or the computation failed.
     """
     if store.signature(experiment) != stored.signature:
         raise StoreError("its settings have another signature under the present code")
@@ -267,7 +266,7 @@ def _label(planned: PlannedExperiment, requests: Sequence[Request]) -> None:
 
 
 def _finish(planned: PlannedExperiment, requests: Sequence[Request]) -> PlannedExperiment | None:
-    """Say that the runs of an experiment are complete, or return what it lacks because another process removed runs."""
+    """Mark an experiment as complete, or return what it lacks because another process removed runs."""
     stored, runs = planned.stored, max(request.runs for request in requests)
     _label(planned, requests)
     if stored.manifest() and not store.lacking(stored, runs) and os.access(stored.folder, os.W_OK):
@@ -280,3 +279,15 @@ def refuse_failures(failures: Mapping[str, Failure]) -> None:
     """Raise an ExecutionError if a method has failed."""
     if failures:
         raise ExecutionError("; ".join(dict.fromkeys(failure.reason for failure in failures.values())))
+
+
+def store_simulations(simulations: Iterable[Simulation], announce: Callable[[str], None]) -> None:
+    """Compute and store, in this process, the simulations that are not stored or damaged; each is announced in a line.
+
+    Raises:
+        OSError: A table cannot be stored.
+    """
+    for simulation in (simulation for simulation in simulations if not simulation.is_stored):
+        announce(f"simulating {simulation.name.replace('_', ' ')}")
+        with one_thread():
+            simulation.save(simulation.function(**simulation.arguments))

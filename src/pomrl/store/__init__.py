@@ -1,4 +1,4 @@
-"""The store of experiments (`experiments`), and files that are made of what is stored (`derived`)."""
+"""The store of experiments (`experiments`), and files that are made from them (`derived`)."""
 
 # These are the names that other rooms use.
 # ruff: noqa: F401
@@ -24,6 +24,6 @@ from pomrl.store.experiments import (
     signature,
     usable_experiments,
 )
-from pomrl.store.layout import BLOCK, StoreError, StoreWarning, root
-from pomrl.store.provenance import Provenance
+from pomrl.store.files import BLOCK, StoreError, StoreWarning, root
+from pomrl.store.manifests import Provenance
 from pomrl.store.stored_experiments import StoredExperiment

@@ -1,4 +1,4 @@
-"""Files of blocks of runs: Parquet, under a name that says which runs they hold and what the digest of the file is."""
+"""Files of blocks of runs: Parquet, named after the runs and the digest of the file."""
 
 # pyarrow comes without types.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 
 from pomrl.science.loss_tables import COLUMNS, SCHEMA
 from pomrl.store import files
-from pomrl.store.layout import REPAIR, StoreError, UnreadableError
+from pomrl.store.files import REPAIR, StoreError, UnreadableError
 
 _NAME = re.compile(r"runs-(\d{6,9})-(\d{6,9})-([0-9a-f]{16})\.parquet")
 """Numbers of runs have no more digits than those that can be asked for: whoever reads a name may list the blocks."""
@@ -26,11 +26,11 @@ _NAME = re.compile(r"runs-(\d{6,9})-(\d{6,9})-([0-9a-f]{16})\.parquet")
 
 @dataclass(frozen=True)
 class StoredBlock:
-    """A block of runs, as the name of its file describes it."""
+    """A block of runs, as the name of its file says."""
 
     runs: range
     sha256: str
-    """The first 16 hex digits of the digest of the file."""
+    """The first 16 hex digits of the file's digest."""
 
     @staticmethod
     def of(runs: range, content: bytes) -> "StoredBlock":
@@ -44,17 +44,14 @@ class StoredBlock:
 
 
 def parse_name(name: str) -> StoredBlock | None:
-    """Return the block that a file of this name holds, or None if it is no name of a block."""
-    found = _NAME.fullmatch(name)
-    block = StoredBlock(range(int(found[1]), int(found[2]) + 1), found[3]) if found else None
+    """Return the block of a file name, or None."""
+    match = _NAME.fullmatch(name)
+    block = StoredBlock(range(int(match[1]), int(match[2]) + 1), match[3]) if match else None
     return block if block and block.runs and block.name == name else None
 
 
 def encode(table: "pd.DataFrame", signature: str, runs: range) -> bytes:
-    """Return the content of the file of a block.
-
-    Columns have no dictionaries and no statistics: tables are read whole, and are smaller and written faster without.
-    """
+    """Return the content of a block's file, without dictionaries and statistics, because tables are read whole."""
     arrays = {str(name): column.to_numpy(SCHEMA.get(str(name))) for name, column in table.items()}
     encoded = pa.table({name: pa.array(array, from_pandas=True) for name, array in arrays.items()})
     buffer = pa.BufferOutputStream()
@@ -65,12 +62,12 @@ def encode(table: "pd.DataFrame", signature: str, runs: range) -> bytes:
 
 @dataclass(frozen=True)
 class Shape:
-    """What is known of the table of an experiment besides its runs."""
+    """The size of an experiment's table besides its runs."""
 
     T: int
     """The number of tasks."""
     gammas: Container[int]
-    """The numbers of discount factors that a task may have."""
+    """The possible numbers of discount factors of a task."""
     names: Sequence[str]
     """The columns."""
 
@@ -80,10 +77,10 @@ UNKNOWN = frozenset(column.name for column in COLUMNS if not column.is_finite)
 
 
 def columns(folder: Path, block: StoredBlock, names: Sequence[str], shape: Shape | None) -> dict[str, np.ndarray]:
-    """Return columns of the table of a block in the folder of its experiment.
+    """Return columns of a block in the folder of its experiment.
 
     Raises:
-        StoreError: The file is missing or damaged, or that of another experiment.
+        StoreError: The file is missing, damaged, or another experiment's.
         UnreadableError: The system could not read it.
     """
     path = folder / block.name
@@ -106,10 +103,10 @@ def columns(folder: Path, block: StoredBlock, names: Sequence[str], shape: Shape
 def decode(
     content: bytes, signature: str, runs: range, names: Sequence[str], shape: Shape | None
 ) -> dict[str, np.ndarray]:
-    """Return columns of the table of a block, or of a part of one.
+    """Return columns of the content of a block, or of a part of one.
 
     Raises:
-        ValueError: The table is that of other runs, or has other columns, types or rows, or losses that are not finite.
+        ValueError: It has other runs, columns, types or rows, or numbers that are not finite.
     """
     file = pq.ParquetFile(pa.BufferReader(content))
     schema = file.schema_arrow
@@ -117,17 +114,17 @@ def decode(
         raise ValueError("the metadata name another experiment or other runs")
     if shape:
         _check_shape(schema, file.metadata.num_rows, len(runs), shape)
-    read = cast(Any, file).read(columns=[*dict.fromkeys(["run", *names])], use_threads=False)
-    found = {name: read[name].to_numpy() for name in ["run", *names]}
-    if len(found["run"]) % len(runs) or (np.array(runs) != found["run"].reshape(len(runs), -1).T).any():
+    table = cast(Any, file).read(columns=[*dict.fromkeys(["run", *names])], use_threads=False)
+    columns = {name: table[name].to_numpy() for name in ["run", *names]}
+    if len(columns["run"]) % len(runs) or (np.array(runs) != columns["run"].reshape(len(runs), -1).T).any():
         raise ValueError("the column run has other runs")
-    if not all(np.isfinite(found[name]).all() for name in names if name not in UNKNOWN):
+    if not all(np.isfinite(columns[name]).all() for name in names if name not in UNKNOWN):
         raise ValueError("numbers are missing or infinite")
-    return {name: found[name] for name in names}
+    return {name: columns[name] for name in names}
 
 
 def _check_shape(schema: Any, rows: int, runs: int, shape: Shape) -> None:
-    """Raise a ValueError if the footer says other columns, types or numbers of rows; no column has been read."""
+    """Raise a ValueError if the footer, read before any column, has other columns, types or numbers of rows."""
     types = {name: pa.from_numpy_dtype(SCHEMA.get(name, "float64")) for name in shape.names}
     if dict(zip(schema.names, schema.types, strict=True)) != types or len(schema.names) != len(types):
         raise ValueError("the columns or their types are other ones")

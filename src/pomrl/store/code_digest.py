@@ -1,35 +1,33 @@
-"""Digests of the code that computes numbers, taken over its normalised source. The code is neither imported nor run.
+"""Digests of the code that computes numbers, over its normalised source, which is neither imported nor run.
 
-A digest covers the modules that a computation starts from and the modules that they import, directly or indirectly, at
-the top of a file or inside a function. Imports of modules of this package count, except `pomrl/__init__.py`. A name
-that is imported from a face, `pomrl.components` or `pomrl.study`, counts as imported from the module that the face has
-it from. For a module that is not of this package, the modules in the same folder or the same package count
-as well. The C source of an extension module counts with the headers of ours that it includes, whether or not the module
-was built. A digest cannot see imports whose module names are computed while a program runs.
+A digest covers the code of the engine (`ENGINE`), whatever is used of it, and the modules of components with those that
+they import, directly or not, at the top of a file or inside a function. Modules of other studies and beside a study
+count. Installed packages do not, except a component's own one.
+
+Not covered: modules whose names are computed while a program runs, files that code reads, headers of C code that is not
+the engine's.
 """
 
 import ast
 import hashlib
 import re
-import sys
 import sysconfig
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
-from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import find_spec
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, cast
 
 from pomrl.configuration.importing import INSTALLED, is_ours
-from pomrl.configuration.settings import SESSION
 
-START = "pomrl.science.experiment"
-"""The module that every experiment starts from."""
+PACKAGE = Path(__file__).parents[1]
 
-FACES = ("pomrl.components", "pomrl.study")
-"""The modules that only gather names from others: an import of one of them is an import from the other module."""
+ENGINE = ("bounds.py", "checks.py", "science")
+"""The files and folders of the package that can change a number."""
+
+LANGUAGES = (".py", ".c", ".h")
+"""The endings of files with code."""
 
 
 def code_digest(components: Sequence[str]) -> str:
@@ -43,150 +41,116 @@ def code_digest(components: Sequence[str]) -> str:
     Raises:
         ModuleNotFoundError: The source of a class cannot be found.
     """
-    return closure_digest((START, *sorted({_module_of(component) for component in components})))
+    return module_digest(tuple(sorted({module_of(component) for component in components})))
 
 
 @cache
-def closure_digest(start: tuple[str, ...]) -> str:
-    """Return the digest, 64 hex digits, of these modules and of the modules that they import, directly or not."""
-    parts = (f"{name}\0{_code(name).normalised}" for name in sorted(modules(start)))
+def module_digest(modules: tuple[str, ...]) -> str:
+    """Return the digest of the engine's code, and of these modules with what they import."""
+    return hashlib.sha256((_engine_digest() + source_digest(own_modules(modules))).encode()).hexdigest()
+
+
+@cache
+def _engine_digest() -> str:
+    return source_digest(engine_sources())
+
+
+def source_digest(sources: Mapping[str, Path]) -> str:
+    """Return the digest of files under these names."""
+    parts = (f"{name}\0{_normalise_file(sources[name])}" for name in sorted(sources))
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
-def modules(start: Iterable[str]) -> set[str]:
-    """Return the dotted names of the modules that a digest covers if code starts from these modules."""
-    reached: set[str] = set()
-    ahead = list(start)
+def engine_sources() -> dict[str, Path]:
+    """Return the files of the engine that can change a number, by their paths in the package."""
+    paths = [path for name in ENGINE for path in (PACKAGE / name, *(PACKAGE / name).rglob("*"))]
+    return {path.relative_to(PACKAGE).as_posix(): path for path in paths if path.suffix in LANGUAGES}
+
+
+def own_modules(modules: Iterable[str], importer: str | None = None) -> dict[str, Path]:
+    """Find modules and what they import, without the engine's modules and installed ones.
+
+    Args:
+        modules: Dotted names.
+        importer: The module that uses them; by default they are components, and so are their own packages' modules.
+
+    Returns:
+        The files of the modules by dotted names.
+    """
+    found: dict[str, Path] = {}
+    ahead = [(name, importer or module) for module in modules for name in _with_packages(module)]
     while ahead:
-        module = ahead.pop()
-        if module not in reached:
-            reached.add(module)
-            names = {name for statement in _code(module).imports for name in _names(statement, module)}
-            ahead += [name for name in names.union(_packages(module)) if _counts(name, module)]
-    return reached
+        name, user = ahead.pop()
+        if name not in found and (source := _source(name)) and _is_own(name, source, user):
+            found[name] = source
+            ahead += [(other, name) for other in _imports(name, source)]
+    return found
 
 
-def own_sources(start: Iterable[str], components: Iterable[str]) -> set[Path]:
-    """Return the files that these modules and classes reach, but for those of this package and of what is installed."""
-    own = [name for name in {*start, *map(_module_of, components)} if not is_ours(name)]
-    sources = (_source(name) for name in modules(own) if not is_ours(name))
-    return {source.resolve() for source in sources if source and not _is_installed(source)}
-
-
-@cache
-def _module_of(target: str) -> str:
+def module_of(target: str) -> str:
     """Return the module that defines the class with this dotted name; the class may be nested in another class."""
-    module = next((name for name in reversed(_packages(target)) if _source(name)), None)
+    module = next((name for name in reversed(_with_packages(target)[:-1]) if _source(name)), None)
     if module is None:
         raise ModuleNotFoundError(f"the source of {target} cannot be found")
     return module
 
 
-def _names(statement: ast.Import | ast.ImportFrom, module: str) -> Iterator[str]:
-    """Yield the modules that a statement in a module may import, with the packages that contain them."""
-    for alias in statement.names:
-        if isinstance(statement, ast.Import):
-            yield from (alias.name, *_packages(alias.name))
-            continue
-        base = _absolute(statement, module) if statement.level else statement.module or ""
-        source = _gather(base).get(alias.name, base) if base in FACES else base
-        yield from (source, *_packages(source), f"{source}.{alias.name}")
+def _with_packages(name: str) -> list[str]:
+    """Return a dotted name after the packages that contain it, the outermost first."""
+    return list(accumulate(name.split("."), "{}.{}".format))
 
 
-def _absolute(statement: ast.ImportFrom, module: str) -> str:
-    """Return the absolute name of the module that a relative import in a module names."""
-    spec = _spec(module)
-    levels = statement.level - (spec is not None and spec.submodule_search_locations is not None)
-    package = module.rsplit(".", levels)[0] if levels else module
-    return f"{package}.{statement.module}" if statement.module else package
-
-
-@cache
-def _gather(face: str) -> Mapping[str, str]:
-    """Return the module that each name of a face is imported from, as the face's own statements say."""
-    statements = (statement for statement in _code(face).imports if isinstance(statement, ast.ImportFrom))
-    return {alias.asname or alias.name: statement.module or "" for statement in statements for alias in statement.names}
-
-
-def _packages(name: str) -> list[str]:
-    """Return the packages that contain a module, the outermost first."""
-    return list(accumulate(name.split(".")[:-1], "{}.{}".format))
-
-
-def covers(name: str) -> bool:
-    """Return whether the digest of a class of a notebook covers a module: one of ours, or of the user's own."""
-    return name not in sys.builtin_module_names and _counts(name, SESSION)
-
-
-def _counts(name: str, importer: str) -> bool:
-    """Return whether a digest covers an imported name: a module of ours, or one beside somebody's own importer."""
-    top, own = name.partition(".")[0], importer.partition(".")[0]
-    source = None if name == "pomrl" or top == "hydra_plugins" else _source(name)
-    return source is not None and (top in ("pomrl", own) or (own != "pomrl" and not _is_installed(source)))
-
-
-def _is_installed(source: Path) -> bool:
-    return source.is_relative_to(sysconfig.get_path("stdlib")) or not INSTALLED.isdisjoint(source.parts)
+def _is_own(name: str, source: Path, importer: str) -> bool:
+    top = name.partition(".")[0]
+    if top in ("pomrl", "hydra_plugins"):
+        return False
+    is_installed = source.is_relative_to(sysconfig.get_path("stdlib")) or not INSTALLED.isdisjoint(source.parts)
+    return is_ours(name) or top == importer.partition(".")[0] or not is_installed
 
 
 def _source(module: str) -> Path | None:
-    """Return the file with the Python or C source of a module, or None if there is no such module or no source."""
-    spec = _spec(module)
-    if spec and spec.has_location and str(spec.origin).endswith(".py"):
-        return Path(str(spec.origin))
-    package, _, name = module.rpartition(".")
-    above = _spec(package) if package else None
-    c_files = [Path(folder) / f"{name}.c" for folder in (above and above.submodule_search_locations) or []]
-    return next((path for path in c_files if path.is_file()), None)
-
-
-def _spec(module: str) -> ModuleSpec | None:
-    """Return the import specification of a module; in contrast to `find_spec`, no package is imported for it."""
-    package, _, name = module.rpartition(".")
-    if package:
-        above = _spec(package)
-        locations = above.submodule_search_locations if above else None
-        # By its last name alone: a folder that is a package without a file would need those above it to be imported.
-        return PathFinder.find_spec(name, list(locations)) if locations else None
+    """Return the file with the Python or C source of a module, if there is one; no package is imported for it."""
+    top, *below = module.split(".")
     try:
-        return find_spec(module) if module else None
+        spec = find_spec(top)
     except (ValueError, ImportError):  # a module that is run as a program has no specification
-        return getattr(sys.modules.get(module), "__spec__", None)
+        return None
+    if spec is None:
+        return None
+    bases = [Path(folder, *below) for folder in spec.submodule_search_locations or ()]
+    files = [Path(f"{base}{ending}") for base in bases for ending in ("/__init__.py", ".py", ".c")]
+    files = files if below else [Path(str(spec.origin))]
+    return next((file for file in files if file.suffix in LANGUAGES and file.is_file()), None)
 
 
-@dataclass(frozen=True)
-class Code:
-    """The normalised source of a module, and its import statements."""
+def _imports(module: str, source: Path) -> Iterator[str]:
+    """Yield the modules that a module may import, with the packages that contain them."""
+    if source.suffix != ".py":
+        return
+    for node in ast.walk(ast.parse(source.read_bytes())):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield from _with_packages(alias.name)
+        elif isinstance(node, ast.ImportFrom):
+            package = module.split(".")[: None if source.name == "__init__.py" else -1]
+            above = package[: len(package) + 1 - node.level] if node.level else []
+            base = ".".join([*above, *filter(None, [node.module])])
+            yield from _with_packages(base)
+            yield from (f"{base}.{alias.name}" for alias in node.names)
 
-    normalised: str
-    imports: tuple[ast.Import | ast.ImportFrom, ...] = ()
 
-
-def _code(module: str) -> Code:
-    source = _source(module)
-    if source is None:
-        raise ModuleNotFoundError(f"the source of {module} cannot be found")
-    is_c = source.suffix == ".c"
-    return _understood(_with_headers(source) if is_c else source.read_bytes(), is_c=is_c)
-
-
-def _with_headers(source: Path) -> bytes:
-    """Return C source with the text of the headers of ours that it includes."""
-    return _INCLUDE.sub(lambda found: (source.parent / found[1].decode()).read_bytes(), source.read_bytes())
+def _normalise_file(source: Path) -> str:
+    return _normalise_source(source.read_bytes(), is_python=source.suffix == ".py")
 
 
 @cache
-def _understood(source: bytes, *, is_c: bool) -> Code:
-    """Return C source without comments, and with one space for white space; or the normalised syntax tree of Python."""
-    if is_c:
-        bare = _C_COMMENT_OR_STRING.sub(lambda found: found["string"] or " ", source.decode())
-        return Code(" ".join(bare.split()))
-    tree = ast.parse(source)
-    imports = (node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom))
-    return Code(normalise(tree), tuple(imports))
+def _normalise_source(source: bytes, *, is_python: bool) -> str:
+    """Return the normalised syntax tree of Python; C without comments, and with one space for white space."""
+    if is_python:
+        return normalise(ast.parse(source))
+    bare = _C_COMMENT_OR_STRING.sub(lambda match: match["string"] or " ", source.decode())
+    return " ".join(bare.split())
 
-
-_INCLUDE = re.compile(rb'^#include "([^"]+)"$', re.MULTILINE)
 
 _C_COMMENT_OR_STRING = re.compile(r'/\*.*?\*/|//[^\n]*|(?P<string>"(?:\\.|[^"\\])*")', re.DOTALL)
 

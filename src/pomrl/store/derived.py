@@ -1,24 +1,30 @@
-"""What is made of stored experiments: sets of files, each with a sidecar NAME.json that has their digests."""
+"""Derived files, and tables of simulations: sets of files with a sidecar NAME.json that has their digests."""
 
 import csv
 import hashlib
+import inspect
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
-from io import StringIO
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from io import BytesIO, StringIO
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from pomrl.outputs import outputs
 from pomrl.store import files
-from pomrl.store.layout import StoreError
-from pomrl.store.provenance import commit
+from pomrl.store.code_digest import module_digest
+from pomrl.store.files import StoreError
+from pomrl.store.manifests import commit, provenance
+
+TABLE = "table.parquet"
+"""The file of a simulation's table."""
 
 
 @dataclass(frozen=True)
 class DerivedFiles:
-    """A set of derived files, which may be damaged or not exist yet."""
+    """A set of files, which may be damaged or not exist yet."""
 
     sidecar: Path
 
@@ -28,21 +34,17 @@ class DerivedFiles:
         return self.sidecar.exists()
 
     def read_sidecar(self) -> dict[str, Any]:
-        """Return what the sidecar says; its entry `files` has the digest of each other file by name.
-
-        Raises:
-            StoreError: It is missing or damaged; the message says what renews it.
-        """
+        """Return the sidecar; `files` has the digests by name. StoreError, with what renews it, if it is damaged."""
         try:
             return json.loads(files.read_json(self.sidecar))
         except StoreError as error:
             raise StoreError(f"{error}; the command that made it renews it") from error
 
     def content(self, name: str) -> bytes:
-        """Return the content of one of the files; StoreError, with what renews it, if it is not what was written."""
-        path, said = self.sidecar.with_name(name), self.read_sidecar()
-        if _digest(content := files.content(path)) != said["files"].get(name):
-            remedy = f"{said.get('command') or 'the command that made it'} renews it"
+        """Return the content of a file; StoreError, with what renews it, if it is damaged."""
+        path, sidecar = self.sidecar.with_name(name), self.read_sidecar()
+        if _digest(content := files.content(path)) != sidecar["files"].get(name):
+            remedy = f"{sidecar.get('command') or 'the command that made it'} renews it"
             raise StoreError(f"{path}: its digest is not the one in {self.sidecar.name}; {remedy}")
         return content
 
@@ -55,29 +57,29 @@ class DerivedFiles:
             return str(error)
         return None
 
-    def write(self, contents: Mapping[str, bytes], said: Mapping[str, Any]) -> None:
-        """Write the files of the set, and then the sidecar with their digests."""
+    def write(self, contents: Mapping[str, bytes], entries: Mapping[str, Any]) -> None:
+        """Write the files, and then the sidecar with their digests."""
         digests = {name: _digest(content) for name, content in contents.items()}
         for name, content in contents.items():
             files.write(self.sidecar.with_name(name), content)
-        files.write(self.sidecar, files.json_with_checksum({**said, "files": digests}))
+        files.write(self.sidecar, files.json_with_checksum({**entries, "files": digests}))
 
 
 def _digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def write_file(path: Path, content: bytes, command: str, said: Mapping[str, Any] | None = None) -> None:
-    """Write a file, and a sidecar beside it that says which command makes it again, and what is given further."""
-    said = {"command": command, **commit(), **(said or {})}
-    DerivedFiles(path.with_suffix(".json")).write({path.name: content}, said)
+def write_file(path: Path, content: bytes, command: str, entries: Mapping[str, Any] | None = None) -> None:
+    """Write a file, and a sidecar with the command that makes it again, and further entries."""
+    entries = {"command": command, **commit(), **(entries or {})}
+    DerivedFiles(path.with_suffix(".json")).write({path.name: content}, entries)
 
 
 def write_table(
-    frame: "pd.DataFrame", path: Path, command: str, said: Mapping[str, Any] | None = None, digits: int = 6
+    frame: "pd.DataFrame", path: Path, command: str, entries: Mapping[str, Any] | None = None, digits: int = 6
 ) -> None:
-    """Write a table as NAME.csv, numbers with so many digits, with a sidecar as `write_file` does."""
-    write_file(path, encode_table(frame, digits), command, said)
+    """Write a table as NAME.csv with a sidecar (`write_file`)."""
+    write_file(path, encode_table(frame, digits), command, entries)
 
 
 def encode_table(frame: "pd.DataFrame", digits: int) -> bytes:
@@ -86,15 +88,9 @@ def encode_table(frame: "pd.DataFrame", digits: int) -> bytes:
 
 
 def read_rows(path: Path) -> list[dict[str, str]]:
-    """Return the rows of the table in NAME.csv as text, without empty cells; none if there is no sidecar NAME.json.
-
-    Raises:
-        StoreError: The table or the sidecar is damaged.
-    """
+    """Return the rows of NAME.csv (`parse_rows`), none without a sidecar; StoreError if one of them is damaged."""
     files = DerivedFiles(path.with_suffix(".json"))
-    if not files.is_made:
-        return []
-    return parse_rows(files.content(path.name))
+    return parse_rows(files.content(path.name)) if files.is_made else []
 
 
 def parse_rows(content: bytes) -> list[dict[str, str]]:
@@ -103,3 +99,61 @@ def parse_rows(content: bytes) -> list[dict[str, str]]:
         {name: cell for name, cell in row.items() if cell}
         for row in csv.DictReader(StringIO(content.decode(), newline=""))
     ]
+
+
+@dataclass(frozen=True, eq=False)
+class Simulation:
+    """A simulated table, which figures and claims read, in outputs/simulations/<signature>/table.parquet.
+
+    Attributes:
+        function: Function of keyword arguments that returns the same table for the same arguments.
+        arguments: Arguments besides the function's defaults: JSON, or frozen dataclasses.
+    """
+
+    function: Callable[..., "pd.DataFrame"]
+    arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+    @property
+    def name(self) -> str:
+        """The name of the function, by which figures get the table."""
+        return self.function.__name__
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """All arguments by name, the function's defaults included."""
+        bound = inspect.signature(self.function).bind(**self.arguments)
+        bound.apply_defaults()
+        return dict(bound.arguments)
+
+    @property
+    def sequences(self) -> int:
+        """The number of sequences that are simulated; 0 if the table has none."""
+        return self.parameters.get("sequences", 0)
+
+    @property
+    def signature(self) -> str:
+        """A digest of the parameters and of the code that the simulation runs."""
+        module = self.function.__module__
+        identity = [module, self.function.__qualname__, self.parameters, module_digest((module,))]
+        return hashlib.sha256(json.dumps(identity, sort_keys=True, default=asdict).encode()).hexdigest()[:12]
+
+    @property
+    def files(self) -> DerivedFiles:
+        """The stored files, which may be missing."""
+        return DerivedFiles(outputs() / "simulations" / self.signature / "table.json")
+
+    @property
+    def is_stored(self) -> bool:
+        """Return whether the table is stored and not damaged."""
+        return self.files.is_made and not self.files.fault()
+
+    def save(self, table: "pd.DataFrame") -> None:
+        """Store the table."""
+        content = table.to_parquet(index=False, compression="zstd")
+        self.files.write({TABLE: content}, {"name": self.name, "provenance": asdict(provenance())})
+
+    def load(self) -> "pd.DataFrame":
+        """Return the stored table; StoreError if it is not stored or damaged."""
+        if not self.is_stored:
+            raise StoreError(f"{self.name} is not stored, or damaged; pomrl reproduce simulates it")
+        return pd.read_parquet(BytesIO(self.files.content(TABLE)))

@@ -7,9 +7,9 @@
       tag-<name>, note-<digest>                labels
       run.log                                  times, and commands
 
-A file gets its name when it is whole, and its name says what its content is. So there is no list of blocks to keep
-right, no lock, and nothing to repair: what has another digest than its name is not there. Processes that compute the
-same block write the same file.
+A file gets its name when it is whole, and the name says what the content is. So there is no lock and no list of blocks
+to keep right: what has another digest than its name is not there. Processes that compute the same block write the same
+file.
 """
 
 import json
@@ -23,18 +23,16 @@ from uuid import uuid4
 
 import pandas as pd
 
-from pomrl.configuration.composed import ConfigError
+from pomrl.configuration.composed import ConfigError, unknown_key
 from pomrl.configuration.parsing import Experiment, Label
 from pomrl.configuration.settings import component_classes, scientific_settings
-from pomrl.configuration.wording import unknown_key
 from pomrl.science.gamma_schedules import Hindsight
 from pomrl.science.gamma_star import in_hindsight
-from pomrl.store import block_files, files, labels, manifests
+from pomrl.store import block_files, files, manifests
 from pomrl.store.block_files import StoredBlock
 from pomrl.store.code_digest import code_digest
-from pomrl.store.layout import BLOCK, SCHEMA_VERSION, StoreError, StoreWarning, root
-from pomrl.store.manifests import DESCRIPTION, Manifest
-from pomrl.store.provenance import decisive_versions, now, provenance
+from pomrl.store.files import BLOCK, SCHEMA_VERSION, StoreError, StoreWarning, root
+from pomrl.store.manifests import DESCRIPTION, Manifest, decisive_versions, now, provenance
 from pomrl.store.stored_experiments import LOG, StoredExperiment, is_ours, name_of_count
 
 
@@ -45,41 +43,36 @@ def signature(experiment: Experiment) -> str:
     """
     kept = vars(experiment)
     if "signature" not in kept:
-        kept["signature"] = _signature(scientific_settings(experiment))
+        settings = scientific_settings(experiment)
+        code = code_digest(component_classes(settings))
+        try:
+            kept["signature"] = manifests.signature_of(settings, schema=SCHEMA_VERSION, code=code)
+        except (TypeError, ValueError) as error:
+            raise ConfigError(f"fields of components have to be text, numbers, or lists of them ({error})") from error
     return kept["signature"]
 
 
-def _signature(settings: Mapping[str, Any]) -> str:
-    try:
-        return manifests.signature_of(settings, schema=SCHEMA_VERSION, code=code_digest(component_classes(settings)))
-    except (TypeError, ValueError) as error:
-        raise ConfigError(f"fields of components have to be text, numbers, or lists of them ({error})") from error
-
-
 def lookup(experiment: Experiment) -> StoredExperiment:
-    """Return the stored experiment of this configuration; its folder need not exist yet."""
+    """Return the stored experiment of a configuration; its folder need not exist yet."""
     return StoredExperiment(root() / signature(experiment))
 
 
 def missing(stored: StoredExperiment, runs: int) -> tuple[list[range], list[str]]:
-    """Return the runs that are to be computed, in parts of blocks, and a line for each fault of what is stored."""
+    """Return the runs to compute, in parts of blocks, and a line for each fault of what is stored."""
     faulty = stored.faulty_blocks()
     return lacking(stored, runs, faulty), stored.faults(faulty=faulty)
 
 
 def lacking(stored: StoredExperiment, runs: int, faulty: Collection[StoredBlock] = ()) -> list[range]:
-    """Return the runs that no block but these has, by the names of files, in parts of blocks.
-
-    They are those of the first `runs` runs, and of what was stored beyond them and is lost, damaged or behind a gap.
-    """
+    """Return the runs without a sound block, in parts of blocks, of the first `runs` and of what was stored beyond."""
     stop = {block.runs.start // BLOCK: block.runs.stop for block in stored.blocks() if block not in faulty}
-    known = max(runs, stored.promised(), *stop.values())
-    parts = [range(max(part.start, stop.get(part.start // BLOCK, 0)), part.stop) for part in divide_into_blocks(known)]
+    total = max(runs, stored.promised(), *stop.values())
+    parts = [range(max(part.start, stop.get(part.start // BLOCK, 0)), part.stop) for part in divide_into_blocks(total)]
     return [part for part in parts if part]
 
 
 def divide_into_blocks(runs: int) -> list[range]:
-    """Return the runs from 0 on, divided into blocks of `BLOCK` runs; the last block may have fewer."""
+    """Divide the first runs into blocks of `BLOCK` runs; the last one may have fewer."""
     return [range(start, min(start + BLOCK, runs)) for start in range(0, runs, BLOCK)]
 
 
@@ -89,13 +82,12 @@ def open_experiment(
     force: bool = False,
     gives_same_bytes: Callable[[StoredExperiment], bool] = lambda _: False,
 ) -> StoredExperiment:
-    """Write what an experiment is, unless that is stored.
+    """Write the description of an experiment unless it is stored.
 
     Args:
         experiment: The experiment.
         force: Whether what is stored is computed again.
-        gives_same_bytes: Whether a block of what is stored has the same bytes when it is computed again. It is asked
-            where packages are of other patch releases.
+        gives_same_bytes: Whether a stored block has the same bytes again; asked under other patch releases of packages.
 
     Raises:
         StoreError: Its runs were computed with other packages.
@@ -125,9 +117,9 @@ def _describe(stored: StoredExperiment, manifest: Manifest, before: Manifest | N
     """Write a description; labels in that of an older version become files."""
     if before:
         for text in before.tags:
-            labels.add(stored.folder, labels.TAG, text)
+            manifests.add_label(stored.folder, manifests.TAG, text)
         for text in before.notes:
-            labels.add(stored.folder, labels.NOTE, text)
+            manifests.add_label(stored.folder, manifests.NOTE, text)
     manifests.write(stored.folder, manifest)
 
 
@@ -146,39 +138,39 @@ def _options(experiment: Experiment) -> dict[str, str]:
 
 
 def add_block(stored: StoredExperiment, runs: range, parts: Mapping[range, bytes]) -> bool:
-    """Store runs of a block, encoded in one or more parts, together with the runs before them that are stored.
+    """Store runs of a block, encoded in parts, with the stored runs before them.
 
-    Nothing is stored, and False returned, where those before them were removed meanwhile. Of several blocks that begin
-    with the same run, the longest stays, whoever wrote it.
+    Return False, and store nothing, where those before them were removed meanwhile. Of several blocks that begin with
+    the same run, the longest stays, whoever wrote it.
     """
-    held = range(runs.start // BLOCK * BLOCK, runs.stop)
+    merged = range(runs.start // BLOCK * BLOCK, runs.stop)
     try:
-        content = parts.get(held) or block_files.encode(_join(stored, held, parts), stored.signature, held)
+        content = parts.get(merged) or block_files.encode(_join(stored, merged, parts), stored.signature, merged)
     except StoreError:
         return False
-    block = StoredBlock.of(held, content)
+    block = StoredBlock.of(merged, content)
     files.write(stored.folder / block.name, content)
-    alike = [other for other in stored.files() if other.runs.start == held.start and other != block]
-    longer = [other for other in alike if other.runs.stop > held.stop and not stored.fault_of(other)]
+    alike = [other for other in stored.files() if other.runs.start == merged.start and other != block]
+    longer = [other for other in alike if other.runs.stop > merged.stop and not stored.fault_of(other)]
     for other in {block, *alike} - {*longer} if longer else alike:
         (stored.folder / other.name).unlink(missing_ok=True)
     return True
 
 
-def _join(stored: StoredExperiment, held: range, parts: Mapping[range, bytes]) -> "pd.DataFrame":
-    """Return the table of parts of a block, below the stored runs of the block that come before them."""
+def _join(stored: StoredExperiment, merged: range, parts: Mapping[range, bytes]) -> "pd.DataFrame":
+    """Return the table of parts of a block after the stored runs before them."""
     names, shape, first = stored.column_names(), stored.shape(), min(part.start for part in parts)
     tables = [
         pd.DataFrame(block_files.decode(parts[part], stored.signature, part, names, shape))
         for part in sorted(parts, key=lambda part: part.start)
     ]
-    if first > held.start:
+    if first > merged.start:
         # It may have more by now, of another process.
-        before = [block for block in stored.files() if block.runs.start == held.start and block.runs.stop >= first]
+        before = [block for block in stored.files() if block.runs.start == merged.start and block.runs.stop >= first]
         if not before:
             raise StoreError(f"{stored.folder}: the runs before {first} were removed")
-        kept = pd.DataFrame(block_files.columns(stored.folder, before[-1], names, shape))
-        tables.insert(0, kept[kept["run"] < first])
+        stored_rows = pd.DataFrame(block_files.columns(stored.folder, before[-1], names, shape))
+        tables.insert(0, stored_rows[stored_rows["run"] < first])
     return pd.concat(tables, ignore_index=True)
 
 
@@ -189,30 +181,34 @@ def label(
     without: Label = None,
     looks: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> None:
-    """Add a tag and a note to what is stored, and take another tag away; say how options look now."""
-    for kind, text in ((labels.TAG, tag), (labels.NOTE, note), (labels.LOOKS, json.dumps(looks) if looks else None)):
+    """Add a tag and a note, take another tag away, and replace how options look."""
+    for kind, text in (
+        (manifests.TAG, tag),
+        (manifests.NOTE, note),
+        (manifests.LOOKS, json.dumps(looks) if looks else None),
+    ):
         if text is not None:
-            labels.add(stored.folder, kind, str(text))
+            manifests.add_label(stored.folder, kind, str(text))
     if without is not None:
         if str(without) in (manifest := stored.read_manifest()).tags:
             _describe(stored, manifest, manifest)
-        (stored.folder / labels.name(labels.TAG, str(without))).unlink(missing_ok=True)
+        (stored.folder / manifests.label_name(manifests.TAG, str(without))).unlink(missing_ok=True)
     if looks:
         for name in stored.names():
-            if name.startswith(labels.LOOKS) and name != labels.name(labels.LOOKS, json.dumps(looks)):
+            if name.startswith(manifests.LOOKS) and name != manifests.label_name(manifests.LOOKS, json.dumps(looks)):
                 (stored.folder / name).unlink(missing_ok=True)
 
 
 def complete(stored: StoredExperiment) -> None:
-    """Say, by the name of an empty file, that all runs up to the last are stored."""
+    """Write the empty file whose name counts the complete runs."""
     if stored.promised() < (runs := stored.contiguous()):
         files.write(stored.folder / name_of_count(runs), b"")
 
 
 def remove(stored: StoredExperiment) -> None:
-    """Remove the files that the store wrote into the folder of an experiment; those of somebody's own stay.
+    """Remove the store's files from the folder of an experiment; other files stay.
 
-    The folder is moved away first. So what another process is computing is removed as a whole, or stays as a whole.
+    The folder is moved away first, so that what another process is computing is removed or stays as a whole.
     """
     away = root() / f".removed-{stored.signature}-{uuid4().hex[:8]}"
     try:
@@ -227,14 +223,14 @@ def remove(stored: StoredExperiment) -> None:
 
 
 def log(stored: StoredExperiment, text: str) -> None:
-    """Append lines to the log of an experiment, each with the present time before it."""
+    """Append lines, each after the present time, to the log of an experiment."""
     files.make_folder(stored.folder)
     with (stored.folder / LOG).open("a") as file:
         file.writelines(f"{now()[:19]} {line}\n" for line in text.splitlines())
 
 
 def load(experiment: Experiment, runs: int | None = None) -> "pd.DataFrame":
-    """Return the stored table of an experiment; a hindsight schedule chooses given the losses of these runs."""
+    """Return the stored table of an experiment; a hindsight schedule selects by the losses of these runs."""
     table, schedule = lookup(experiment).table(runs), experiment.method.gamma_schedule
     return in_hindsight(table, schedule) if isinstance(schedule, Hindsight) else table
 
@@ -251,30 +247,30 @@ _SIGNATURE = re.compile("[0-9a-f]{12}")
 
 
 def usable_experiments() -> list[StoredExperiment]:
-    """Return the experiments in the store whose runs can be shown; a `StoreWarning` names each other one."""
+    """Return the experiments whose runs can be shown; a `StoreWarning` names each other one."""
     faults = {stored: stored.fault() for stored in all_experiments()}
     for fault in filter(None, faults.values()):
         warnings.warn(fault, StoreWarning, stacklevel=2)
     return [stored for stored, fault in faults.items() if not fault]
 
 
-def find(tag: object = None, **wanted: Any) -> list[StoredExperiment]:
+def find(tag: object = None, **filters: Any) -> list[StoredExperiment]:
     """Return the stored experiments with these settings; a list stands for each of its elements."""
     settings = {
         stored: stored.flat_settings() for stored in usable_experiments() if tag is None or str(tag) in stored.tags()
     }
-    known = {key for setting in settings.values() for key in setting}
-    if unknown := [key for key in wanted if settings and key not in known]:
-        raise StoreError(unknown_key(unknown[0], unknown[0], sorted(known), "no stored experiment has this key"))
+    keys = {key for setting in settings.values() for key in setting}
+    if unknown := [key for key in filters if settings and key not in keys]:
+        raise StoreError(unknown_key(unknown[0], unknown[0], sorted(keys), "no stored experiment has this key"))
     return [
         stored
         for stored, setting in settings.items()
-        if all(key in setting and _is(setting[key], value) for key, value in wanted.items())
+        if all(key in setting and _is(setting[key], value) for key, value in filters.items())
     ]
 
 
-def _is(value: Any, wanted: Any) -> bool:
-    return value == wanted or (isinstance(wanted, list | tuple) and value in cast(Sequence[Any], wanted))
+def _is(value: Any, accepted: Any) -> bool:
+    return value == accepted or (isinstance(accepted, list | tuple) and value in cast(Sequence[Any], accepted))
 
 
 def by_signature(start: str) -> StoredExperiment:

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all."""
+"""The place, the version and the errors of the store, and its files, which are written whole or not at all."""
 
 import errno
 import hashlib
@@ -11,38 +11,52 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import BinaryIO, cast
 
-from pomrl.store.layout import StoreError, UnreadableError
+from pomrl.outputs import StoreError as StoreError
+from pomrl.outputs import outputs
 
-MOST_BYTES = 2**32
-"""The size that no file of the store reaches; one that has it was damaged, and would not fit into memory."""
+SCHEMA_VERSION = 2
+BLOCK = 200
+"""The runs that are stored together: fewer take longer, and more are lost when a process is killed."""
 
-ATTEMPTS = 5
-"""How often a file is written again whose folder was moved away meanwhile."""
+REPAIR = "the same pomrl run computes it again"
+
+MAX_BYTES = 2**32
+"""The size that no file of the store reaches; a larger one is damaged, and would not fit into memory."""
+
+MAX_ATTEMPTS = 5
+"""How often a file is written whose folder is moved away meanwhile."""
 
 _CHECK = b',\n "check": "'
 
 
-def write(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all.
+class UnreadableError(StoreError):
+    """The system could not read a file, which need not be damaged."""
 
-    Where another process moves the folder away meanwhile, as `pomrl runs --remove` does, there is a new folder.
-    """
-    for attempt in range(ATTEMPTS):
+
+class StoreWarning(UserWarning):
+    """An experiment is left out, because it is damaged or lacks runs; the message is one line."""
+
+
+def root() -> Path:
+    """Return the folder of all experiments."""
+    return outputs() / "runs"
+
+
+def write(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all, into a new folder where `pomrl runs --remove` takes its folder away."""
+    for attempt in range(MAX_ATTEMPTS):
         try:
             with replacing(path) as file:
                 file.write(content)
             return
         except FileNotFoundError:
-            if attempt == ATTEMPTS - 1:
+            if attempt == MAX_ATTEMPTS - 1:
                 raise
 
 
 @contextmanager
 def replacing(path: Path) -> Generator[BinaryIO]:
-    """Open a file that gets its name when it is whole and on the disk.
-
-    The entry in its folder is flushed to the disk as well, so that a power cut loses nothing that was reported.
-    """
+    """Open a file that gets its name when it is whole, and on the disk with its entry in the folder."""
     make_folder(path.parent)
     temporary = None
     try:
@@ -71,7 +85,7 @@ def make_folder(folder: Path) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Flush the entries of a folder to the disk, where its file system can do that."""
+    """Flush the entries of a folder to the disk if its file system can."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -83,13 +97,13 @@ def sync_folder(folder: Path) -> None:
 
 
 def sync_all(folder: Path) -> None:
-    """Flush all that is in a folder to the disk."""
+    """Flush a folder and all in it to the disk."""
     for path in (*folder.rglob("*"), folder):
         sync_folder(path)  # which flushes a file just as well
 
 
 def check_writable(folder: Path) -> None:
-    """Raise an OSError that names the folder if no file can be written into it."""
+    """Raise an OSError that names the folder if no file can be written there."""
     try:
         make_folder(folder)
         with NamedTemporaryFile(dir=folder, prefix=".", suffix=".tmp"):
@@ -100,33 +114,33 @@ def check_writable(folder: Path) -> None:
 
 
 def remove(path: Path) -> None:
-    """Remove what stands under the name of a file of the store, which may be a folder."""
+    """Remove a file, or a folder in its place."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
     path.unlink(missing_ok=True)
 
 
 def content(path: Path) -> bytes:
-    """Return the content of a file; nothing if it is no ordinary file, or larger than what was ever written."""
-    return path.read_bytes() if path.is_file() and path.stat().st_size < MOST_BYTES else b""
+    """Return the content of a file; nothing if it is no ordinary file, or too large."""
+    return path.read_bytes() if path.is_file() and path.stat().st_size < MAX_BYTES else b""
 
 
 def read_json(path: Path) -> bytes:
-    """Return the JSON in a file of `json_with_checksum`; StoreError if it is not what was written."""
+    """Return the JSON in a file of `json_with_checksum`; StoreError if it is missing or damaged."""
     if not path.exists():
         raise StoreError(f"{path}: it is missing")
     try:
-        said, _, check = content(path).rpartition(_CHECK)
+        text, _, check = content(path).rpartition(_CHECK)
     except OSError as error:
         raise UnreadableError(f"{path}: {error.strerror}") from error
-    if check != _end(said):
+    if check != _end(text):
         raise StoreError(f"{path}: it is damaged, or another version wrote it")
-    return said + b"}"
+    return text + b"}"
 
 
-def json_with_checksum(said: object) -> bytes:
-    """Return a mapping as JSON, with a checksum of all bytes before it as the last entry."""
-    text = json.dumps(said, indent=1).removesuffix("\n}").encode()
+def json_with_checksum(entries: object) -> bytes:
+    """Return a mapping as JSON whose last entry is a checksum of all bytes before it."""
+    text = json.dumps(entries, indent=1).removesuffix("\n}").encode()
     return text + _CHECK + _end(text)
 
 

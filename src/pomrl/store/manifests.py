@@ -1,32 +1,71 @@
-"""The description of an experiment, `experiment.json`: its settings, which give its signature, and how it was computed.
+"""What is stored of an experiment besides its runs: `experiment.json`, and labels.
 
-It has a checksum, and is written once. Blocks do not depend on it: where it is lost, the command that made it writes it
-again.
+experiment.json   settings, which give the signature, and how it was computed; it has a checksum and is written once
+tag-NAME          an empty file; NAME is percent-encoded
+note-DIGEST       a remark, under the digest of its text
+looks-DIGEST      how options that are not published look in figures, in JSON
+
+Labels are files of their own, so that they travel with the experiment and merge by themselves.
 """
 
 import hashlib
 import json
 import os
-from collections.abc import Mapping, Sequence
+import platform
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cache
+from importlib import metadata
 from itertools import chain
 from pathlib import Path
 from typing import Any, cast
+from urllib.parse import quote, unquote
 
 from pydantic import TypeAdapter
 
 from pomrl.configuration.composed import GROUPS
 from pomrl.configuration.settings import component_classes, flat_settings
+from pomrl.science.solvers import compiled
 from pomrl.store import files
 from pomrl.store.code_digest import code_digest
-from pomrl.store.layout import SCHEMA_VERSION, StoreError, UnreadableError
-from pomrl.store.provenance import Provenance
+from pomrl.store.files import SCHEMA_VERSION, StoreError, UnreadableError
 
 DESCRIPTION = "experiment.json"
 
 _REPAIR = "the same pomrl run writes it again; if there is none, remove the folder"
+
+TAG, NOTE, LOOKS = "tag-", "note-", "looks-"
+
+MAX_NAME_BYTES = 255
+"""The most bytes of the name of a file."""
+
+_PACKAGES = ("numpy", "scipy", "pandas", "pyarrow", "pydantic", "joblib", "hydra-core", "pomrl")
+
+DECISIVE = ("numpy", "scipy", "pandas", "pyarrow")
+"""Packages whose version may change the numbers or the bytes that are stored."""
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """The circumstances of the first computation of an experiment."""
+
+    command: tuple[str, ...]
+    start: str
+    """Time at the beginning, ISO 8601 in UTC."""
+    python: str
+    platform: str
+    packages: Mapping[str, str]
+    engine: str
+    """The engine of small models: `compiled`, or `numpy` if the former was not built."""
+    commit: str | None
+    """Commit of the repository; None outside of one."""
+    dirty: bool | None
+    """Whether files of the repository had changes since that commit."""
+    end: str | None = None
+    """Time at the end, in descriptions of older versions; now `run.log` has it."""
 
 
 @dataclass(frozen=True)
@@ -39,20 +78,19 @@ class Manifest:
     code: str
     """The digest of the code that the signature covers."""
     versions: Mapping[str, str]
-    """The versions of the packages that decide on the bytes of tables."""
+    """The versions of the packages in `DECISIVE`."""
     options: Mapping[str, str]
-    """The name of the chosen option of each group."""
+    """The name of each group's option."""
     provenance: Provenance
-    """The circumstances of the first computation; `run.log` has those of later ones."""
     signature: str = ""
-    """The signature that its settings give, for people."""
+    """For people."""
     tags: Sequence[str] = ()
     notes: Sequence[str] = ()
     looks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
-    """Labels in descriptions of older versions; now they are files of their own (`labels`)."""
+    """Labels in descriptions of older versions; now they are files of their own."""
 
     def flat_settings(self) -> dict[str, Any]:
-        """Return its settings by dotted keys, and the name of each group's option."""
+        """Return its settings by dotted keys."""
         return flat_settings(self.settings, self.options)
 
     def computed_at(self) -> datetime:
@@ -60,11 +98,11 @@ class Manifest:
         return datetime.fromisoformat(self.provenance.start).astimezone()
 
     def label(self) -> str:
-        """Return a label of the code that computed it: its commit or date, and the first digits of its digest."""
+        """Return a label of its code: the commit or date, and the first digits of the digest."""
         return f"{(self.provenance.commit or self.provenance.start[:10])[:10]}+{self.code[:4]}"
 
     def is_outdated(self) -> bool:
-        """Return whether the code has changed since; nobody knows where the source of a component is missing."""
+        """Return whether the code has changed since; False where the source of a component is missing."""
         try:
             return (code_digest(component_classes(self.settings)), self.schema) != (self.code, SCHEMA_VERSION)
         except (ImportError, OSError, SyntaxError, ValueError):
@@ -105,7 +143,7 @@ def _read(name: str, _file: int, _time: int) -> Manifest:
 
 
 def _is_wellformed(settings: Mapping[str, Any]) -> bool:
-    """Return whether settings are a number of tasks, other values, and components that name their classes."""
+    """Return whether settings have a number of tasks, and components that name their classes."""
     components = {key: cast(dict[str, Any], value) for key, value in settings.items() if isinstance(value, dict)}
     return (
         type(T := settings.get("T")) is int
@@ -127,3 +165,80 @@ def signature_of(settings: Mapping[str, Any], *, schema: int, code: str) -> str:
     """Return the signature of settings under some version of the store and some code."""
     identity = {"settings": settings, "schema": schema, "code": code}
     return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:12]
+
+
+def provenance() -> Provenance:
+    """Return the circumstances of a computation that begins now."""
+    return Provenance(
+        command=tuple(sys.argv),
+        start=now(),
+        python=platform.python_version(),
+        platform=platform.platform(),
+        packages={package: version(package) for package in _PACKAGES},
+        engine="compiled" if compiled.is_built() else "numpy",
+        **commit(),
+    )
+
+
+def decisive_versions() -> dict[str, str]:
+    """Return the versions of the packages in `DECISIVE`."""
+    return {package: version(package) for package in DECISIVE}
+
+
+@cache  # because it reads a file each time
+def version(package: str) -> str:
+    """Return the version of an installed package."""
+    return metadata.version(package)
+
+
+def now() -> str:
+    """Return the present time, ISO 8601 in UTC."""
+    return datetime.now(UTC).isoformat()
+
+
+@cache
+def commit() -> dict[str, Any]:
+    """Return the `commit` of this code's repository and whether it is `dirty`; None without a repository or git."""
+
+    def git(*arguments: str) -> str | None:
+        command = ["git", "-C", str(Path(__file__).parent), *arguments]
+        try:
+            return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+        except (OSError, subprocess.CalledProcessError):
+            return None
+
+    commit = git("rev-parse", "HEAD")
+    return {"commit": commit, "dirty": bool(git("status", "--porcelain")) if commit else None}
+
+
+def label_name(kind: str, text: str) -> str:
+    """Return the name of the file of a label; StoreError if no file can have it."""
+    name = kind + (quote(text, safe=" ") if kind == TAG else hashlib.sha256(text.encode()).hexdigest()[:16])
+    if len(name) > MAX_NAME_BYTES:
+        raise StoreError(
+            f"{text}: the file of a tag must have a name of at most {MAX_NAME_BYTES} bytes, got {len(name)}"
+        )
+    return name
+
+
+def add_label(folder: Path, kind: str, text: str) -> None:
+    """Add a label."""
+    path = folder / label_name(kind, text)
+    if not path.exists() or label_fault(path):
+        files.write(path, b"" if kind == TAG else text.encode())
+
+
+def read_labels(folder: Path, names: Iterable[str], kind: str) -> list[str]:
+    """Return the labels of a kind among names of files in a folder, sorted, without damaged ones."""
+    of_kind = [name for name in names if name.startswith(kind)]
+    if kind == TAG:
+        return sorted(unquote(name.removeprefix(TAG)) for name in of_kind)
+    return sorted(files.content(folder / name).decode() for name in of_kind if not label_fault(folder / name))
+
+
+def label_fault(path: Path) -> str | None:
+    """Return why a note or looks cannot be used, or None."""
+    digest = hashlib.sha256(files.content(path)).hexdigest()[:16]
+    if path.name.startswith(TAG) or path.name.endswith(f"-{digest}"):
+        return None
+    return f"{path}: its digest is not the one in its name; the same pomrl run removes it"

@@ -1,7 +1,7 @@
-"""The digest of a class that a cell of a notebook defines, which no module has and other sessions cannot import.
+"""The digest of a class that a cell of a notebook defines, which other sessions cannot import.
 
-It covers the definition of the class, and of the functions and classes of other cells that it uses, directly or not;
-the values of the variables whose names these definitions use; and the modules that they import, as `code_digest` does.
+It covers the definitions, of this session, of the class and of what it uses, directly or not; the values of the
+variables that these name; and the modules that they use, as in `code_digest`, without the engine.
 """
 
 import ast
@@ -19,33 +19,34 @@ import numpy as np
 
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.settings import SESSION, SOURCE
-from pomrl.store.code_digest import closure_digest, covers, normalise
+from pomrl.store.code_digest import normalise, own_modules
+from pomrl.store.code_digest import source_digest as digest_files
 
 DATA = (type(None), bool, int, float, complex, str, bytes, np.generic)
-"""The types of variables whose values a digest covers, besides arrays and containers of these."""
+"""The types of values that a digest covers, besides arrays and containers of these."""
 
 CONTAINERS = (list, tuple, set, frozenset, dict)
 
 NAMED = (type, FunctionType, BuiltinFunctionType, np.ufunc, ModuleType)
-"""The types of values that are told apart by their names; what else can be called may hold anything."""
+"""The types of values that are identified by their names; other callables may hold anything."""
 
-DIGITS = 8
-"""The hex digits of a digest that the name of a class has."""
+NAME_DIGITS = 8
+"""The hex digits of the digest in the name of a class."""
 
 
 def mark(components: Iterable[object]) -> None:
-    """Give each class of the session among those of components the digest of its source, which its target then has.
+    """Give each class of the session among those of components the digest of its source, for its target.
 
     Raises:
-        ConfigError: The source of what a class uses cannot be found, or is no data. The message names it.
+        ConfigError: What a class uses has no source, and is no data. The message names it.
     """
     for cls in {type(component) for component in components}:
         if is_of_session(cls):
-            setattr(cls, SOURCE, source_digest(cls)[:DIGITS])
+            setattr(cls, SOURCE, source_digest(cls)[:NAME_DIGITS])
 
 
 def is_of_session(value: Any) -> bool:
-    """Return whether a class or a function is defined in this session: by a notebook, or by the program that runs."""
+    """Return whether a class or a function is defined by a notebook, or by the program that runs."""
     return getattr(value, "__module__", "") == SESSION
 
 
@@ -53,7 +54,7 @@ def source_digest(cls: type) -> str:
     """Return the digest, 64 hex digits, of what a class of the session consists of."""
     reached = _Reached()
     reached.add(cls.__name__, cls)
-    modules = closure_digest(tuple(sorted(reached.modules)))
+    modules = digest_files(own_modules(reached.modules, importer=SESSION))
     return hashlib.sha256("\0".join([modules, *reached.parts]).encode()).hexdigest()
 
 
@@ -64,7 +65,7 @@ class _Reached:
     parts: list[str] = field(default_factory=list[str])
     """Definitions as normalised text, and values, each after its name."""
     modules: set[str] = field(default_factory=set[str])
-    """The modules of ours, and of the user's own."""
+    """The modules whose names it uses."""
     seen: dict[int, object] = field(default_factory=dict[int, object])
 
     def add(self, name: str, value: Any) -> None:
@@ -77,7 +78,7 @@ class _Reached:
             self._add_definition(name, value)
         elif isinstance(value, NAMED):
             module = value.__name__ if isinstance(value, ModuleType) else str(getattr(value, "__module__", ""))
-            self.modules.update([module] if module and covers(module) else [])
+            self.modules.add(module)
             self.parts.append(f"{name} {module}.{getattr(value, '__qualname__', '')}")
         else:
             self.parts.append(f"{name} = {_digest_of_data(name, value)}")
@@ -111,7 +112,7 @@ class _Reached:
 
 
 def _digest_of_data(name: str, value: Any) -> str:
-    """Return a text that tells the values of a variable apart; ConfigError if it is no number, text, array, or list."""
+    """Return a text that identifies a value; ConfigError if it is no number, text, array, or list."""
     kind, is_array = type(value).__name__, isinstance(value, np.ndarray)
     if is_array and not value.dtype.hasobject:
         array = np.ascontiguousarray(value)
@@ -132,9 +133,9 @@ def _digest_of_data(name: str, value: Any) -> str:
 
 
 def _definition(value: FunctionType | type, name: str) -> tuple[ast.stmt, str]:
-    """Return the statement that defines a class or a function, and the file, or the cell, that has it.
+    """Return the statement that defines a class or a function, and its file or cell.
 
-    In contrast to `inspect.getsource`, a class is found in all versions of Python, by the code of one of its methods.
+    A class is found by the code of one of its methods, in contrast to `inspect.getsource` in all versions of Python.
     """
     for function in _functions(value):
         code = function.__code__
@@ -151,7 +152,7 @@ def _definition(value: FunctionType | type, name: str) -> tuple[ast.stmt, str]:
 
 
 def _is_within(code: CodeType, statement: ast.stmt, file: str) -> bool:
-    """Return whether the code of a function stands in a statement of a file; libraries add methods to our classes."""
+    """Return whether a function's code stands in a statement of a file; libraries add methods to classes."""
     lines = [statement.lineno, *(one.lineno for one in getattr(statement, "decorator_list", []))]
     return code.co_filename == file and min(lines) <= code.co_firstlineno <= (statement.end_lineno or 0)
 

@@ -1,9 +1,7 @@
-"""A study is sent to a colleague, who has nothing of the author but the parcel; another study is installed."""
+"""A study is sent to a colleague, who has nothing of the author but the archive; another study is installed."""
 
-import json
 import zipfile
 from pathlib import Path
-from urllib.parse import unquote
 
 import pytest
 from tests.support.commands import commands
@@ -11,7 +9,6 @@ from tests.support.study_folders import SMALL, SWEEP, write
 
 from pomrl.configuration.sources import SWEEPS
 from pomrl.store import StoredBlock, StoredExperiment, block_files
-from pomrl.store.crates import METADATA
 
 pytestmark = pytest.mark.slow
 
@@ -52,31 +49,28 @@ def test_a_colleague_computes_only_what_is_new(tmp_path: Path) -> None:
     study(author / "small")
     with commands(author) as pomrl:
         assert pomrl("reproduce", "small")[0] == 0
-        assert pomrl("export", "parcel.zip", "small")[1] == "parcel.zip\n"
-    with zipfile.ZipFile(author / "parcel.zip") as archive:
-        names = archive.namelist()
-        described = {unquote(entity["@id"]) for entity in json.loads(archive.read(METADATA))["@graph"]}
-    assert {*names} <= described
-    assert {"studies/small/claims.csv", "studies/small/figures/curves.png", "studies/small/report/index.html"} <= {
-        *names
-    }
-    assert {name.split("/")[1].split()[0] for name in names if name.startswith("runs")} == {
-        f"estimator={name}" for name in (*AXIS.split(","), "half")
-    }
-    (author / "parcel.zip").rename(here / "parcel.zip")
+        assert pomrl("export", "study.zip", "small")[1] == "study.zip\n"
+    with zipfile.ZipFile(author / "study.zip") as archive:
+        names = {*archive.namelist()}
+    made = {"studies/small/claims.csv", "studies/small/figures/curves.png", "studies/small/report/index.html"}
+    assert made | {"code/small/study.yaml", "code/small/own.py", "code/beside.py"} <= names
+    experiments = {path.name for path in (author / "outputs" / "runs").iterdir()}
+    assert {name.split("/")[1] for name in names if name.startswith("runs")} == experiments
+    (author / "study.zip").rename(here / "study.zip")
     author.rename(tmp_path / "away")
     with commands(here) as pomrl:
-        status, _, said = pomrl("import", "parcel.zip")
+        status, _, said = pomrl("import", "study.zip")
         assert (status, (here / "small").exists()) == (0, False)
         assert {"small/own.py", "beside.py"} <= {*said.splitlines()}
         before = stored(here)
-        assert "2 have the same bytes again, 0 differ, 1 cannot be recomputed" in pomrl("audit")[1]
+        assert "2 have the same bytes again, 0 differ, 1 cannot be recomputed" in pomrl("runs", "--recompute", "10")[1]
 
-        assert pomrl("import", "parcel.zip", "--yes")[0] == 0
+        assert pomrl("import", "study.zip", "--yes")[0] == 0
         status, _, said = pomrl("reproduce", "small")
         assert (status, stored(here)) == (0, before), said
         assert "3 of 3 stored already" in said
-        assert "3 have the same bytes again, 0 differ, 0 cannot be recomputed" in pomrl("audit", "small")[1]
+        recompute = ("runs", "small", "--recompute", "10")
+        assert "3 have the same bytes again, 0 differ, 0 cannot be recomputed" in pomrl(*recompute)[1]
 
         sweep = here / "small" / SWEEPS / "small" / "first.yaml"
         sweep.write_text(sweep.read_text().replace(AXIS, f"pomrl,{AXIS}"))
@@ -87,7 +81,7 @@ def test_a_colleague_computes_only_what_is_new(tmp_path: Path) -> None:
         kept, runs = StoredExperiment(path.parent), range(10)
         false = block_files.encode(kept.table().assign(planning_loss=0.0), kept.signature, runs)
         path.rename(path.with_name(StoredBlock.of(runs, false).name)).write_bytes(false)
-        status, out, _ = pomrl("audit", "small")
+        status, out, _ = pomrl(*recompute)
         assert (status, out.splitlines()[-1].split(", ")[1:3]) == (1, ["3 have the same bytes again", "1 differ"])
 
 
@@ -103,4 +97,4 @@ def test_a_study_that_is_installed_is_named(tmp_path: Path) -> None:
         assert pomrl("run", "-m", "experiment=small/first")[0] == 0
         assert "3 of 3 stored already" in pomrl("run", "-m", "experiment=small/first")[2]
         assert pomrl("claims", "small")[0] == 0
-        assert pomrl("export", "parcel.zip", "small")[0] == 0
+        assert pomrl("export", "study.zip", "small")[0] == 0

@@ -1,0 +1,153 @@
+"""Archives: zip files with experiments as the store has them, and with the code and results of a study.
+
+    runs/<signature>/     an experiment
+    code/                 the files of a study, with paths in the folder in which its commands are called
+    studies/<study>/      what was made of the study, for people: it is made again, and not imported
+
+Equal files give equal archives. Nothing in an archive is trusted: all names and sizes are checked before anything is
+unpacked, and then each experiment as `pomrl runs --verify` checks it. `pomrl runs --recompute` shows whether the
+numbers are right.
+"""
+
+import filecmp
+import re
+import shutil
+import stat
+import zipfile
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from pomrl.configuration.composed import ConfigError
+from pomrl.outputs import outputs
+from pomrl.store.files import StoreError, replacing, root, sync_all, sync_folder, write
+from pomrl.store.stored_experiments import LOG, StoredExperiment, is_ours
+
+MAX_BYTES = 8 * 2**30
+"""The most bytes that the files of an archive may have together, unless more is allowed."""
+
+MAX_FILES = 200_000
+"""The most files of an archive."""
+
+_DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, UnicodeError)
+"""What `zipfile` raises where the content of an archive is wrong."""
+
+_TWO_KINDS = (FileExistsError, IsADirectoryError, NotADirectoryError)
+"""What it raises where a name is that of a file and of a folder."""
+
+
+def export(path: Path, stored: Sequence[StoredExperiment], further: Mapping[str, Path] | None = None) -> int:
+    """Write an archive of experiments and return the number of its files.
+
+    Args:
+        path: The archive.
+        stored: The experiments.
+        further: The paths of other files, by their names in the archive.
+
+    Raises:
+        StoreError: There is nothing to export, or a file of an experiment is damaged.
+    """
+    if not stored:
+        raise StoreError(f"{root()}: nothing is stored to export")
+    files = dict(further or {})
+    for experiment in stored:
+        if faults := experiment.faults():
+            raise StoreError(faults[0])
+        unused = {LOG, *(block.name for block in {*experiment.files()} - {*experiment.blocks()})}
+        names = {path.name for path in experiment.paths()} - unused
+        files |= {f"runs/{experiment.signature}/{name}": experiment.folder / name for name in names}
+    with replacing(path) as whole, zipfile.ZipFile(whole, "w") as archive:
+        for name in sorted(files):
+            entry = zipfile.ZipInfo(name)  # with the time that zip counts from
+            entry.create_system, entry.external_attr = 3, (stat.S_IFREG | 0o644) << 16
+            entry.file_size = files[name].stat().st_size
+            with files[name].open("rb") as source, archive.open(entry, "w") as target:
+                shutil.copyfileobj(source, target)
+    return len(files)
+
+
+def import_(
+    path: Path,
+    max_bytes: float = MAX_BYTES,
+    agrees: Callable[[Sequence[Path]], bool] = lambda _: False,
+    check: Callable[[StoredExperiment], object] = lambda _: None,
+) -> tuple[list[Path], list[Path]]:
+    """Check an archive and add its experiments; return the folders that were added, and those stored already.
+
+    Args:
+        path: The archive.
+        max_bytes: The most bytes that its files may have.
+        agrees: Whether these files of a study, which are not there yet, are to be put into the current folder.
+        check: Raises a StoreError or ConfigError for an experiment whose settings are wrong.
+
+    Raises:
+        StoreError: It is no archive of ours, too large, or a file of it is damaged or unexpected; or the current folder
+            has a file of the study with another content. Nothing is added then.
+    """
+    root().mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(prefix=".import-", dir=outputs()) as name:
+        place = Path(name)
+        try:
+            with zipfile.ZipFile(path) as archive:
+                for entry in _select_entries(archive, max_bytes):
+                    archive.extract(entry, place)  # no more bytes than the entry says
+            unpacked = [StoredExperiment(folder) for folder in sorted(place.glob("runs/*"))]
+            for stored in unpacked:
+                if faults := stored.faults() or ([] if stored.contiguous() else [f"{stored.folder}: it has no runs"]):
+                    raise StoreError(faults[0].replace(f"{place}/", "").partition("; ")[0])
+                check(stored)
+            lacking = _find_lacking(place / "code")
+            sync_all(place)
+        except FileNotFoundError as error:
+            raise StoreError(f"{path}: there is no such file") from error
+        except (*_DAMAGE, *_TWO_KINDS) as error:
+            raise StoreError(f"{path}: it is damaged, or no zip archive") from error
+        except (StoreError, ConfigError) as error:
+            raise StoreError(f"{path}: {error}") from error
+        new = [stored for stored in unpacked if not (root() / stored.signature).exists()]
+        added = [stored.folder.rename(root() / stored.signature) for stored in new]
+        sync_folder(root())
+        for file in lacking if lacking and agrees(lacking) else ():
+            write(file, (place / "code" / file).read_bytes())
+    return added, [root() / stored.signature for stored in unpacked if stored not in new]
+
+
+def _select_entries(archive: zipfile.ZipFile, max_bytes: float) -> list[zipfile.ZipInfo]:
+    """Return the entries to unpack; StoreError if one has no name of ours, or if there is too much of them."""
+    entries = archive.infolist()
+    if len(entries) > MAX_FILES:
+        raise StoreError(f"it must have at most {MAX_FILES:,} files, got {len(entries):,}")
+    if (total := sum(entry.file_size for entry in entries) / 1e9) > max_bytes / 1e9:
+        raise StoreError(f"its files have {total:.1f} GB; --most {total + 0.1:.1f} allows so much")
+    if len({entry.filename.casefold() for entry in entries}) < len(entries):
+        raise StoreError("two of its files have the same name")
+    for entry in entries:
+        is_file = stat.S_IFMT(entry.external_attr >> 16) in (0, stat.S_IFREG)
+        if not (is_file and _is_expected(entry.filename.split("/"))):
+            raise StoreError(f"{entry.filename} is no file of an experiment or of a study")
+    return [entry for entry in entries if not entry.filename.startswith("studies/")]
+
+
+def _is_expected(parts: Sequence[str]) -> bool:
+    match parts:
+        case ["runs", signature, name]:
+            return re.fullmatch("[0-9a-f]{12}", signature) is not None and is_ours(name) and name != LOG
+        case ["code" | "studies", *inside] if inside:
+            return all(part and part[0] != "." and part.isprintable() and "\\" not in part for part in inside)
+        case _:
+            return False
+
+
+def _find_lacking(code: Path) -> list[Path]:
+    """Return the files in a folder that the current folder lacks; StoreError if one of them may not stand there."""
+    files = sorted(path.relative_to(code) for path in code.rglob("*") if path.is_file())
+    for file in files:
+        target = file.resolve()
+        is_of_store = any(target.is_relative_to((outputs() / kind).resolve()) for kind in ("runs", "simulations"))
+        if is_of_store or not target.is_relative_to(Path.cwd().resolve()):
+            raise StoreError(f"code/{file} would not stand in the current folder")
+        is_same = not file.exists() or (file.is_file() and filecmp.cmp(file, code / file, shallow=False))
+        if not is_same or any(parent.is_file() for parent in file.parents):
+            raise StoreError(f"{file} is there already, with another content; import it into an empty folder")
+    return [file for file in files if not file.exists()]

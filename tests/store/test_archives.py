@@ -1,0 +1,270 @@
+"""Archives are written, checked and added; forged ones are refused, or found when they are recomputed."""
+
+# pyarrow comes without types.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
+
+import errno
+import io
+import json
+import re
+import resource
+import shutil
+import stat
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from unittest.mock import ANY
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from tests.support.computed import call
+from tests.support.sample_experiment import experiment, stored, table
+
+from pomrl import store
+from pomrl.commands import import_, runs, view
+from pomrl.commands import table as table_command
+from pomrl.running.work import is_recomputed
+from pomrl.store import StoredBlock, archives, block_files, manifests
+from pomrl.store.files import json_with_checksum
+
+pytestmark = pytest.mark.usefixtures("empty_outputs")
+
+Contents = dict[str, bytes]
+
+
+@pytest.fixture
+def archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return an archive of an experiment that is not stored any more."""
+    monkeypatch.chdir(tmp_path)
+    kept, path = stored(range(4)), tmp_path / "archive.zip"
+    assert archives.export(path, [kept]) == 2
+    shutil.rmtree(kept.folder)
+    return path
+
+
+def forged(archive: Path, change: Callable[[Contents], object]) -> Path:
+    with zipfile.ZipFile(archive) as opened:
+        contents = {name: opened.read(name) for name in opened.namelist()}
+    change(contents)
+    with zipfile.ZipFile(archive, "w") as opened:
+        for name, content in contents.items():
+            opened.writestr(name, content)
+    return archive
+
+
+def block_in(contents: Contents) -> str:
+    return next(name for name in contents if name.endswith(".parquet"))
+
+
+def other_settings(contents: Contents) -> None:
+    """Let the description say another sigma, with a checksum that fits."""
+    name = next(name for name in contents if name.endswith("experiment.json"))
+    said = json.loads(contents[name])
+    del said["check"]
+    said["settings"]["sigma"] = 0.5
+    contents[name] = json_with_checksum(said)
+
+
+def test_what_is_exported_is_imported_once(archive: Path) -> None:
+    added, _ = archives.import_(archive)
+    assert store.load(experiment()).equals(table(range(4)))
+    assert archives.import_(archive) == ([], added)
+
+
+FORGED: dict[str, Callable[[Contents], object]] = {
+    "flipped": lambda it: it.update({block_in(it): it[block_in(it)][:-1] + b"x"}),
+    "no block": lambda it: it.pop(block_in(it)),
+    "no description": lambda it: it.pop(next(name for name in it if name.endswith("experiment.json"))),
+    "up": lambda it: it.update({"../outside": b""}),
+    "from a block": lambda it: it.update({f"{block_in(it)}/../../outside": b""}),
+    "root": lambda it: it.update({"/outside": b""}),
+    "beside": lambda it: it.update({"runs/../experiment.json": b""}),
+    "another file": lambda it: it.update({f"{block_in(it)}.sh": b""}),
+    "hidden code": lambda it: it.update({"code/.profile": b""}),
+    "code above": lambda it: it.update({"code/../outside": b""}),
+    "code in the store": lambda it: it.update({"code/runs/outside": b""}),
+    "code in the place of a file": lambda it: it.update({"code/archive.zip": b""}),
+    "moved": lambda it: it.update({re.sub("runs/.", "runs/f", block_in(it)): it[block_in(it)]}),
+    "settings in the name": lambda it: it.update({block_in(it).replace("runs/", "runs/S=4 ", 1): it[block_in(it)]}),
+    "code below a file": lambda it: it.update({"code/archive.zip/outside": b""}),
+    "a file and a folder": lambda it: it.update({"code/outside": b"", "code/outside/more": b""}),
+    "a folder and a file": lambda it: it.update({"code/outside/more": b"", "code/outside": b""}),
+    "code by itself": lambda it: it.update({"code": b""}),
+    "a folder": lambda it: it.update({"code/outside/": b""}),
+    "a backslash": lambda it: it.update({"code/x\\..\\outside": b""}),
+    "twice but for the case": lambda it: it.update({"code/outside": b"", "code/Outside": b""}),
+    "other settings": other_settings,
+}
+
+
+@pytest.mark.parametrize("change", FORGED.values(), ids=FORGED)
+def test_forged_archives_are_refused(archive: Path, change: Callable[[Contents], object], tmp_path: Path) -> None:
+    before = {*tmp_path.rglob("*")}
+    with pytest.raises(store.StoreError, match=r"archive\.zip"):
+        archives.import_(forged(archive, change))
+    assert store.all_experiments() == []
+    assert not any("outside" in path.name for path in {*tmp_path.rglob("*")} - before)
+
+
+def entry(name: str, kind: int) -> zipfile.ZipInfo:
+    described = zipfile.ZipInfo(name)
+    described.create_system, described.external_attr = 3, (kind | 0o777) << 16
+    return described
+
+
+@pytest.mark.parametrize("kind", [stat.S_IFLNK, stat.S_IFDIR, stat.S_IFIFO, stat.S_IFCHR])
+def test_an_entry_that_is_no_file_is_refused(archive: Path, kind: int) -> None:
+    with zipfile.ZipFile(archive, "a") as opened:
+        opened.writestr(entry("code/outside", kind), "/etc/passwd")
+    with pytest.raises(store.StoreError, match="code/outside is no file"):
+        archives.import_(archive)
+
+
+@pytest.mark.parametrize("name", ["runs/S=4 {}/experiment.json", "runs/{}/run.log", "runs/{}/more/x", "runs", "more/x"])
+def test_other_names_are_refused_before_anything_is_unpacked(
+    archive: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = name.format(store.signature(experiment()))
+    with zipfile.ZipFile(archive, "a") as opened:
+        opened.writestr(name, b"")
+    monkeypatch.setattr(zipfile.ZipFile, "extract", lambda *_: pytest.fail("it was unpacked"))
+    with pytest.raises(store.StoreError, match=f"{name} is no file"):
+        archives.import_(archive)
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_two_entries_with_one_name_are_refused(archive: Path) -> None:
+    with zipfile.ZipFile(archive, "a") as opened:
+        opened.writestr(opened.namelist()[0], "another")
+    with pytest.raises(store.StoreError, match="the same name"):
+        archives.import_(archive)
+
+
+def test_a_bomb_is_refused_by_what_the_directory_says_before_anything_is_unpacked(
+    archive: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with zipfile.ZipFile(archive, "a", zipfile.ZIP_DEFLATED) as opened:
+        opened.writestr("code/zeros", bytes(10**7))
+    monkeypatch.setattr(zipfile.ZipFile, "extract", lambda *_: pytest.fail("it was unpacked"))
+    with pytest.raises(store.StoreError, match=r"0\.0 GB; --most 0\.1"):
+        archives.import_(archive, max_bytes=10**7)
+    monkeypatch.setattr(archives, "MAX_FILES", 2)
+    with pytest.raises(store.StoreError, match="at most 2 files, got 3"):
+        archives.import_(archive)
+
+
+def test_an_entry_gives_no_more_bytes_than_the_directory_says(archive: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(archive, "a", zipfile.ZIP_DEFLATED) as opened:
+        opened.writestr("code/zeros", bytes(10**6))
+    content = archive.read_bytes()
+    said = (10**6).to_bytes(4, "little")
+    assert content.count(said) == 2  # before the file, and in the directory
+    archive.write_bytes(content.replace(said, (100).to_bytes(4, "little")))
+    with pytest.raises(store.StoreError, match="damaged"):
+        archives.import_(archive)
+
+
+def test_equal_files_give_equal_archives(tmp_path: Path) -> None:
+    kept, path = stored(range(4)), tmp_path / "archive.zip"
+    for tag in "abcdefg":
+        store.label(kept, tag)
+    written: list[bytes] = []
+    for _ in range(2):
+        (tmp_path / "notes").write_text("the same")
+        archives.export(path, [kept], {"code/notes": tmp_path / "notes"})
+        written.append(path.read_bytes())
+        shutil.copytree(kept.folder, tmp_path / "copy")
+        shutil.rmtree(kept.folder)
+        shutil.move(tmp_path / "copy", kept.folder)
+        (tmp_path / "notes").unlink()
+    assert written[0] == written[1]
+    with zipfile.ZipFile(path) as opened:
+        assert opened.namelist() == sorted(opened.namelist())
+
+
+def test_a_disk_that_is_full_leaves_the_last_archive(tmp_path: Path) -> None:
+    kept, path = stored(range(4)), tmp_path / "archive.zip"
+    archives.export(path, [kept])
+    before, limits = path.read_bytes(), resource.getrlimit(resource.RLIMIT_FSIZE)
+    for size in (0, 100, len(before) // 2, len(before) - 1):
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, limits[1]))
+        try:
+            with pytest.raises(OSError, match=r"archive\.zip") as raised:
+                archives.export(path, [kept])
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        assert (raised.value.errno, raised.value.filename) == (errno.EFBIG, str(path))
+        assert path.read_bytes() == before
+        assert not [*tmp_path.glob(".*.tmp")]
+
+
+def test_what_is_no_archive_or_too_large_is_refused(archive: Path, tmp_path: Path) -> None:
+    with pytest.raises(store.StoreError, match="--most"):
+        archives.import_(archive, max_bytes=100)
+    (tmp_path / "text.zip").write_text("no zip")
+    with pytest.raises(store.StoreError, match="no zip archive"):
+        archives.import_(tmp_path / "text.zip")
+    with pytest.raises(store.StoreError, match="no such file"):
+        archives.import_(tmp_path / "missing.zip")
+
+
+def test_false_numbers_are_found_when_they_are_recomputed(archive: Path) -> None:
+    archives.import_(archive)
+    kept = store.lookup(experiment())
+    assert is_recomputed(kept, kept.blocks()[0], experiment())
+    false = table(range(4)).assign(planning_loss=0.0)
+    content = block_files.encode(false, kept.signature, range(4))
+    (kept.folder / StoredBlock.of(range(4), content).name).write_bytes(content)
+    assert not all(is_recomputed(kept, block, experiment()) for block in kept.files())
+
+
+def poisoned(contents: Contents, settings: dict[str, object], provenance: dict[str, str]) -> None:
+    """Let the description say other settings, and let its folder and block have the signature of these."""
+    name = next(name for name in contents if name.endswith("experiment.json"))
+    said = json.loads(contents.pop(name))
+    del said["check"]
+    said["settings"] |= settings
+    said["provenance"] |= provenance
+    signature = manifests.signature_of(said["settings"], schema=said["schema"], code=said["code"])
+    block = block_in(contents)
+    table = pq.read_table(pa.BufferReader(contents.pop(block)))
+    owner = {**table.schema.metadata, b"pomrl.signature": signature.encode()}
+    pq.write_table(table.replace_schema_metadata(owner), buffer := io.BytesIO(), compression="zstd")
+    contents[f"runs/{signature}/experiment.json"] = json_with_checksum(said)
+    contents[f"runs/{signature}/{StoredBlock.of(range(4), buffer.getvalue()).name}"] = buffer.getvalue()
+
+
+GRID = "pomrl.science.gamma_schedules.Grid"
+
+
+@pytest.mark.parametrize(
+    ("settings", "provenance"),
+    [
+        ({"T": "abc"}, {}),
+        ({"T": True}, {}),
+        ({"gamma_schedule": 3}, {}),
+        ({"gamma_schedule": [1]}, {}),
+        ({"gamma_schedule": {"gammas": [0.5]}}, {}),
+        ({"gamma_schedule": {"_target_": 7, "gammas": [0.5]}}, {}),
+        ({"gamma_schedule": {"_target_": GRID, "gammas": 5}}, {}),
+        ({"estimator": [1]}, {}),
+        ({"sigma": {"a": 1}}, {}),
+        ({"=1+1": 2}, {}),
+        ({}, {"start": "yesterday"}),
+    ],
+)
+def test_settings_of_no_experiment_are_one_line_for_every_command(
+    settings: dict[str, object], provenance: dict[str, str], archive: Path
+) -> None:
+    forged(archive, lambda contents: poisoned(contents, settings, provenance))
+    assert call(import_, str(archive))[::2] == (1, ANY)
+    assert not store.all_experiments()
+    with zipfile.ZipFile(archive) as opened:
+        opened.extractall(store.root().parent)  # as by hand
+    (name,) = (folder.name for folder in store.root().iterdir())
+    for command, words in ((table_command, ()), (view, ("--once",))):
+        status, _, err = call(command, *words)
+        assert (status, err.count(name)) == (1, 1)
+    assert call(runs, "--since", "2020-01-01")[2].count(name) <= 1
+    assert call(runs, "--verify")[0] == 1
