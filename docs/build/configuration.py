@@ -11,7 +11,7 @@ from typing import Any, cast
 from docs.build.generated import package
 from pydantic import TypeAdapter
 
-from pomrl.checks import DataPath
+from pomrl.base import DataPath
 from pomrl.configuration.composed import GROUPS
 from pomrl.configuration.parsing import PROBLEM_KEYS, REQUEST_KEYS, Experiment, Request
 from pomrl.configuration.sources import PUBLISHED, Sources

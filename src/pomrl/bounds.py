@@ -12,10 +12,10 @@ from typing import Any, NotRequired, TypedDict, Unpack
 import numpy as np
 
 from pomrl.science.estimators.pomrl import Prior, paper_mixing_rate
-from pomrl.science.upper_bound import Numbers, Values
-from pomrl.science.upper_bound import regret_constant as regret_constant
-from pomrl.science.upper_bound import regret_upper_bound as regret_upper_bound
-from pomrl.science.upper_bound import upper_bound_gamma as upper_bound_gamma
+from pomrl.science.gamma_schedules import Numbers, Values
+from pomrl.science.gamma_schedules import regret_constant as regret_constant
+from pomrl.science.gamma_schedules import regret_upper_bound as regret_upper_bound
+from pomrl.science.gamma_schedules import upper_bound_gamma as upper_bound_gamma
 
 VERSIONS = ("as_printed", "corrected", "sharpened")
 """The versions of the bound: the one that the paper prints, which does not hold, and two that hold."""

@@ -22,7 +22,6 @@ from pomrl.contracts import (
     TaskStreamContract,
     problem,
 )
-from pomrl.science.checked import ComponentError
 from pomrl.science.data import Data, Generative, Trajectories
 from pomrl.science.estimators.estimator import Estimator, Truth
 from pomrl.science.estimators.memory import Memory, PerPair
@@ -34,6 +33,7 @@ from pomrl.science.problem import Method, Problem
 from pomrl.science.tasks.distribution import MeanModel
 from pomrl.science.tasks.random_chains import Dirichlet, Gaussian
 from pomrl.science.tasks.streams import TaskStream
+from pomrl.science.validation import ComponentError
 
 
 def options(group: str) -> list[str]:

@@ -14,7 +14,7 @@ from pomrl.contracts import METHOD, problem
 from pomrl.running.parts import BlockPart
 from pomrl.running.work import Failure, Versions, simulate
 from pomrl.science import algorithm
-from pomrl.science.metrics.metric import Metric, Outcome
+from pomrl.science.metrics.metric import Metric, MetricInput
 
 
 def published() -> list[Experiment]:
@@ -43,7 +43,7 @@ def test_an_error_inside_the_algorithm_fails_every_experiment_of_the_paper(monke
 class Stopping(Metric):
     """A metric that stops in the second batch of runs, as a bare `next` of an empty iterator does."""
 
-    def measure(self, outcome: Outcome) -> np.ndarray:
+    def measure(self, outcome: MetricInput) -> np.ndarray:
         if outcome.P.tobytes() == FIRST.setdefault("models", outcome.P.tobytes()):
             return np.zeros(outcome.gamma.shape)
         return next(iter(()))

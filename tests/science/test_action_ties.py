@@ -16,7 +16,7 @@ from pomrl.science import planners
 from pomrl.science.mdp import LARGEST_GAMMA_EVAL, Criterion, LossNorm, optimal_value, planning_loss
 from pomrl.science.planners import BackwardInduction, PolicyIteration, ValueIteration
 from pomrl.science.solvers import action_ties, compiled, evaluation, policy_stacks, relative_values, sparse
-from pomrl.science.solvers.policy_values import distinct_policy_values
+from pomrl.science.solvers.evaluation import distinct_policy_values
 
 GAMMAS = (0.5, 0.9, 0.99)
 

@@ -16,7 +16,7 @@ from pomrl.running.parts import BlockPart
 from pomrl.running.work import Failure, Versions, simulate
 from pomrl.science.agents.agent import Agent, Decision, TaskData
 from pomrl.science.data import Batch
-from pomrl.science.exploration import Belief
+from pomrl.science.estimators.estimator import Belief
 from pomrl.science.mdp import Criterion, Rewards, planning_loss, policy_value
 from pomrl.science.problem import Method
 from pomrl_studies.amit2020.least_squares import LeastSquares

@@ -9,8 +9,7 @@ import pytest
 from tests.support.engine_fuzzer import assert_engines_agree
 
 from pomrl.science.solvers import compiled
-from pomrl.science.solvers.elimination import SMALL
-from pomrl.science.solvers.evaluation import chain_value
+from pomrl.science.solvers.evaluation import SMALL, chain_value
 
 built = pytest.mark.skipif(not compiled.is_built(), reason="the engine was not built, as POMRL_NO_ENGINE=1 allows")
 

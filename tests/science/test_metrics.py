@@ -21,7 +21,7 @@ from pomrl.results.losses import Losses
 from pomrl.science.experiment import tables
 from pomrl.science.loss_tables import MEASURED
 from pomrl.science.mdp import Criterion, policy_value
-from pomrl.science.metrics.metric import Metric, Outcome, PlanningLoss
+from pomrl.science.metrics.metric import Metric, MetricInput, PlanningLoss
 from pomrl.science.metrics.shipped import DistinctPolicies, TrainingLoss, Value
 from pomrl.science.problem import Method, Problem
 from pomrl_studies.amit2020.least_squares import LeastSquares
@@ -46,7 +46,7 @@ class TestMetrics(ComponentContract):
             assert_array_equal(component.measure(replace(outcome, **arrays))[0], together[i])
 
 
-def outcomes() -> Outcome:
+def outcomes() -> MetricInput:
     """Return three tasks with policies that are planned, but for one, which is drawn."""
     given, rng = some_task(), np.random.default_rng(5)
     P = rng.dirichlet(np.ones(4), (3, 4, 2))
@@ -57,7 +57,7 @@ def outcomes() -> Outcome:
     policy[2, 1] = 1 - policy[2, 2]
     V_star = np.stack([best(P[i], R[i]) for i in range(3)])
     counts = given.batch.counts
-    return Outcome(P, R, given.P_hat, given.R, counts, policy, given.gammas, V_star, Criterion(0.9))
+    return MetricInput(P, R, given.P_hat, given.R, counts, policy, given.gammas, V_star, Criterion(0.9))
 
 
 def best(P: np.ndarray, R: np.ndarray) -> np.ndarray:

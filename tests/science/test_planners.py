@@ -17,7 +17,7 @@ from pomrl.science import planners
 from pomrl.science.mdp import planning_loss
 from pomrl.science.planners import Planner, PolicyIteration, ValueIteration
 from pomrl.science.solvers import action_ties, compiled
-from pomrl.science.solvers.evaluation import check_models
+from pomrl.science.solvers.input_checks import check_models
 
 every_planner = pytest.mark.parametrize("planner", [PolicyIteration(), ValueIteration()], ids=["policy", "value"])
 GAMMAS = np.array([0.0, 0.5, 0.99, 0.9999])

@@ -6,7 +6,7 @@ from pomrl.contracts.component import METHOD, RUNS
 from pomrl.contracts.data import generators
 from pomrl.science.agents.agent import TaskData
 from pomrl.science.data import Batch
-from pomrl.science.exploration import Belief
+from pomrl.science.estimators.estimator import Belief
 from pomrl.science.mdp import Criterion, Rewards
 
 

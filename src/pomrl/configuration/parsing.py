@@ -12,7 +12,7 @@ from typing import Annotated, Any, cast, get_origin, get_type_hints
 from pydantic import Field, ValidationError
 from pydantic.dataclasses import dataclass
 
-from pomrl.checks import CHECKED
+from pomrl.base import CHECKED
 from pomrl.configuration.composed import GROUPS, METHOD_GROUPS, PROBLEM_GROUPS, Composed, ConfigError
 from pomrl.configuration.importing import import_by_name, in_words, is_ours
 from pomrl.configuration.sources import PUBLISHED
@@ -84,7 +84,7 @@ def parse(composed: Composed) -> Experiment:
 
     Raises:
         ConfigError: A key is unknown or missing, a value is out of its range, or an option's class is unsuitable.
-            Whether the values go together is checked later, by `pomrl.science.problem.check`.
+            Whether the values go together is checked later, by `science.validation.check_experiment`.
     """
     values = composed.values
     for key in values:

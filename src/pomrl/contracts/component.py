@@ -16,8 +16,9 @@ from pomrl.science.experiment import tables
 from pomrl.science.gamma_schedules import Grid
 from pomrl.science.meta_batches import Separate
 from pomrl.science.planners import PolicyIteration
-from pomrl.science.problem import Method, Problem, check
+from pomrl.science.problem import Method, Problem
 from pomrl.science.tasks.random_chains import Dirichlet, RandomChains
+from pomrl.science.validation import check_experiment
 from pomrl.store.code_digest import code_digest
 
 RUNS = 3
@@ -67,7 +68,7 @@ METHOD = Method(
 
 def assert_experiment_runs(of_problem: Problem, of_method: Method) -> None:
     """Assert that the experiment has finite losses, which are the same for runs alone and together."""
-    check(of_problem, of_method, range(RUNS))
+    check_experiment(of_problem, of_method, range(RUNS))
     (together,) = tables(of_problem, [of_method], range(RUNS))
     alone = pd.concat([tables(of_problem, [of_method], [run])[0] for run in range(RUNS)], ignore_index=True)
     pd.testing.assert_frame_equal(together, alone, check_exact=True)

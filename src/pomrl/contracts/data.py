@@ -7,7 +7,7 @@ import numpy as np
 from numpy.testing import assert_array_equal
 
 from pomrl.contracts.component import METHOD, RUNS, ComponentContract, problem
-from pomrl.science import checked
+from pomrl.science import validation
 from pomrl.science.data import Data
 from pomrl.science.problem import Method, Problem
 
@@ -65,4 +65,4 @@ def true_models(T: int = 3, S: int = 4, A: int = 2) -> np.ndarray:
 
 def draw_counts(data: Data, P: np.ndarray) -> np.ndarray:
     """Draw batches from new generators with fixed seeds."""
-    return checked.draw_batch(data, generators(), P, TRANSITIONS, BATCHES).counts
+    return validation.draw_batch(data, generators(), P, TRANSITIONS, BATCHES).counts

@@ -6,7 +6,7 @@ from itertools import repeat
 
 import numpy as np
 
-from pomrl.checks import make_read_only
+from pomrl.base import make_read_only
 from pomrl.contracts.component import METHOD, RUNS, UNEQUAL, ComponentContract, assert_models, problem
 from pomrl.science.algorithm import PlanningInput, pomrl
 from pomrl.science.data import Batch, Batches

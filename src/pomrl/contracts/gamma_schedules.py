@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from pomrl.checks import make_read_only
+from pomrl.base import make_read_only
 from pomrl.contracts.component import METHOD, ComponentContract, problem
-from pomrl.science import checked
+from pomrl.science import validation
 from pomrl.science.gamma_schedules import GammaSchedule, TaskState
 from pomrl.science.problem import Method, Problem
 
@@ -25,4 +25,4 @@ class GammaScheduleContract(ComponentContract):
     def test_gammas_lie_between_zero_and_gamma_eval(self, component: GammaSchedule) -> None:
         for t in (1, 2, 15, 1000):
             state = TaskState(t=t, m=5, S=10, A=2, gamma_eval=0.9, alpha=ALPHAS, deviation=SIGMAS)
-            checked.check_gammas(component, component.select(state), state)
+            validation.check_gammas(component, component.select(state), state)

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from pomrl.checks import make_read_only
+from pomrl.base import make_read_only
 from pomrl.contracts.component import METHOD, RUNS, ComponentContract, problem
 from pomrl.science.mdp import policy_value, random_chain_mdp
 from pomrl.science.planners import Planner

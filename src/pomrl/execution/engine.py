@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from pomrl.checks import Component
+from pomrl.base import Component
 from pomrl.execution.parallel import Calls
 
 Parallel = Callable[[Calls], Iterator[Any]]

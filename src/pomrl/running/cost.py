@@ -9,7 +9,7 @@ Models with few transitions, such as Taxi's, take about a fifth of what is estim
 """
 
 from pomrl.science.problem import Method, Problem
-from pomrl.science.solvers.elimination import SMALL
+from pomrl.science.solvers.evaluation import SMALL
 
 PER_TASK, PER_ENTRY_OF_TASK = 2e-5, 1.5e-7
 """Seconds to draw a task and to learn from it: a constant, and those for each of the S * S * A entries of a model."""

@@ -11,7 +11,8 @@ from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.wording import number_of
 from pomrl.running import cost
-from pomrl.science.problem import Problem, check
+from pomrl.science.problem import Problem
+from pomrl.science.validation import check_experiment
 from pomrl.store import StoredExperiment
 
 CHECKED_OF_PROBLEM, CHECKED = 50, 2000
@@ -59,7 +60,7 @@ def plan(experiments: Sequence[Experiment]) -> list[PlannedExperiment]:
         problem = job.experiment.problem
         runs = set(islice(chain.from_iterable(job.missing), most)) - checked[problem]
         try:
-            check(problem, job.experiment.method, sorted(runs))
+            check_experiment(problem, job.experiment.method, sorted(runs))
         except ValueError as error:
             raise ConfigError(str(error)) from error
         checked[problem] |= runs

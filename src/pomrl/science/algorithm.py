@@ -11,8 +11,8 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from jaxtyping import Float, Int
 
-from pomrl.checks import make_read_only
-from pomrl.science import checked
+from pomrl.base import make_read_only
+from pomrl.science import validation
 from pomrl.science.data import Batches, join
 from pomrl.science.estimators.estimator import Estimate, Estimator, MemoryT, Truth
 from pomrl.science.gamma_schedules import GammaSchedule, TaskState
@@ -89,7 +89,7 @@ def pomrl(
         sigma = estimate.deviation
         state = TaskState(t, m, S, A, gamma_eval, alpha.mean((1, 2, 3)), sigma.max((1, 2)))
         gamma = gamma_schedule.select(state)  # the gamma-Selection-Procedure, with t in the place of T
-        checked.check_gammas(gamma_schedule, gamma, state)
+        validation.check_gammas(gamma_schedule, gamma, state)
         yield PlanningInput(t, P_hat, gamma, state.alpha, state.deviation, batches)  # Planning(P_hat_t)
 
 
@@ -110,12 +110,12 @@ def estimate_task(
     """
     after = estimator.learn(memory, batches.meta)  # P_hat_o,t+1 (Eq. 5), and sigma_hat_t+1 in Algorithm 2
     estimate = estimator.assess(t, batches.meta, memory, after, truth)  # h_t, alpha_t (Sec. 3.2) and sigma_t
-    checked.check_estimate(estimator, t, estimate, batches.meta)
+    validation.check_estimate(estimator, t, estimate, batches.meta)
 
     own, h, alpha = batches.own, estimate.h, estimate.alpha
     priors = [h(trial) for trial in own.trials] if callable(h) else [h]
     rates = [alpha(N) for N in own.numbers] if callable(alpha) else [alpha]
-    checked.check_trials(estimator, t, estimate, priors, rates, truth.P_o.shape)
+    validation.check_trials(estimator, t, estimate, priors, rates, truth.P_o.shape)
     h, alpha = np.stack(priors, axis=1), np.stack(np.broadcast_arrays(*rates), axis=1)
 
     P_hat = (1 - alpha)[..., None] * own.P_bar  # Eq. 4: P_hat_t = alpha_t h_t + (1 - alpha_t) P_bar_t

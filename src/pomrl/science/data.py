@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Num
 from pydantic import Field
 
-from pomrl.checks import Component, make_read_only
+from pomrl.base import Component, make_read_only
 from pomrl.science.randomness import Generators, task_keys
 from pomrl.science.sampling import draws
 from pomrl.science.sampling.reference import Pooled

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pomrl.checks import make_read_only
-from pomrl.science import checked
+from pomrl.base import make_read_only
+from pomrl.science import validation
 from pomrl.science.data import Batch, Batches, Trajectories, join
 from pomrl.science.estimators.estimator import Truth
 from pomrl.science.estimators.memory import Models
@@ -43,7 +43,7 @@ class _Setting(NamedTuple):
 def _settings(problem: Problem, runs: Sequence[int]) -> Iterator[_Setting]:
     """Yield the setting of each task, the same object as long as no mean model changes."""
     setting = None
-    for means in islice(zip(*map(problem.means, runs), strict=True), problem.T):
+    for means in islice(zip(*(validation.mean_models(problem, run) for run in runs), strict=True), problem.T):
         if setting is None or any(new is not old for new, old in zip(means, setting.means, strict=True)):
             setting = _Setting(means, _truth(problem, means))
         yield setting
@@ -51,7 +51,7 @@ def _settings(problem: Problem, runs: Sequence[int]) -> Iterator[_Setting]:
 
 def _truth(problem: Problem, means: Sequence[MeanModel]) -> Truth:
     """Return the true moments of the task distribution around the mean models of all runs, once for each memory."""
-    moments = checked.moments(problem.task_distribution, means)
+    moments = validation.moments(problem.task_distribution, means)
     unsmoothed = [mean.unsmoothed for mean in means if mean.unsmoothed is not None]
     of_runs = [*moments, *([np.stack(unsmoothed)] if unsmoothed else [])]
     told = [np.repeat(array, problem.memories, axis=0) for array in of_runs]
@@ -79,14 +79,14 @@ def draw(problem: Problem, runs: Sequence[int], at_a_time: int) -> Iterator[list
     settings, memory, distribution = _settings(problem, runs), RewardMemory(), problem.task_distribution
     while together := list(islice(settings, at_a_time)):
         alike = [list(group) for _, group in groupby(together, key=id)]
-        drawn = [checked.draw_tasks(distribution, task_streams, group[0].means, len(group)) for group in alike]
+        drawn = [validation.draw_tasks(distribution, task_streams, group[0].means, len(group)) for group in alike]
         P, R = join([tasks.P for tasks in drawn]), join([tasks.R for tasks in drawn])
         if isinstance(problem.data, Trajectories) and problem.data.is_adaptive:
             batches = explorations(problem.data, batch_streams, P, R, problem.m, problem.gamma_eval)
             R_hat = R
         else:
-            own = checked.draw_batch(problem.data, batch_streams, P, problem.m, problem.trials)
-            meta = checked.of_tasks(problem.meta_batch, own, problem.data, meta_streams, P)
+            own = validation.draw_batch(problem.data, batch_streams, P, problem.m, problem.trials)
+            meta = validation.of_tasks(problem.meta_batch, own, problem.data, meta_streams, P)
             R_hat, memory = _rewards(problem, reward_streams, memory, R, own)
             of_memories = own if problem.meta_batch.is_shared else own.reshape(*meta.P_bar.shape[:2], 1)
             batches = map(Batches, of_memories, meta)

@@ -13,29 +13,20 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from pomrl.science.algorithm import Learner, estimate_task
-from pomrl.science.checked import check_mixing_rate
 from pomrl.science.data import Batch, Batches, Counts, TaskModels, Trajectories
-from pomrl.science.estimators.memory import Models, PerPair
+from pomrl.science.estimators.estimator import Belief
+from pomrl.science.estimators.memory import Models
 from pomrl.science.mdp import Rewards, expected_rewards
 from pomrl.science.planners import PolicyIteration
 from pomrl.science.randomness import Generators
 from pomrl.science.sampling.reference import cumulative, next_states
+from pomrl.science.validation import check_mixing_rate
 
 LEAST_PRIOR, LARGEST_PRIOR = 1.0, 1e6
 """Limits of the number of transitions that the prior of a belief stands for."""
 
 SMALLEST_WEIGHT = 1e-12
 """Least weight of the data that is divided by."""
-
-
-@dataclass(frozen=True, eq=False)
-class Belief:
-    """What a learner knows of the model of a task, in each of n runs: a Dirichlet distribution in each pair (s, a)."""
-
-    P_hat: Models
-    """The estimate of the model, which is the mean."""
-    concentration: PerPair
-    """The concentration around it."""
 
 
 def believe(learner: Learner, batch: Batch) -> Belief:

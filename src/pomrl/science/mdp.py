@@ -9,10 +9,10 @@ import numpy as np
 from jaxtyping import Float, Int, Shaped
 
 from pomrl.science.planners import PolicyIteration
-from pomrl.science.solvers import action_ties, faces, finite_horizon, undiscounted
-from pomrl.science.solvers.evaluation import check_gammas, check_models
+from pomrl.science.solvers import action_ties, finite_horizon, input_checks, undiscounted
+from pomrl.science.solvers.evaluation import distinct_policy_values
 from pomrl.science.solvers.evaluation import policy_value as policy_value
-from pomrl.science.solvers.policy_values import distinct_policy_values
+from pomrl.science.solvers.input_checks import check_gammas, check_models
 
 Rewards = Float[np.ndarray, "..."]
 """Rewards R(s, a) of pairs, [..., S, A], or R(s, a, s') of transitions, [..., S, A, S]."""
@@ -121,7 +121,7 @@ class Criterion:
         if self.horizon is None and self.gamma_eval < 1.0:
             return distinct_policy_values(P, R, policies, self.gamma_eval)
         S, A = R.shape[1:]
-        given = faces.policies(policies, S, A)
+        given = input_checks.policies(policies, S, A)
         if given.ndim not in (3, 3 + (self.horizon is not None)) or len(given) != len(R):
             raise ValueError(f"policy must be [M, G, S] with M = {len(R)}, but its shape is {given.shape}")
         M, G = given.shape[:2]
@@ -161,7 +161,7 @@ def optimal_value(
         ValueError: If P and R are not models or gamma is not in [0, 1].
         NeverEndsError: If gamma is 1, and a state ends under no policy, or gains for ever.
     """
-    return Criterion(gamma).optimal_value(faces.float64(P, "P"), faces.float64(R, "R"))
+    return Criterion(gamma).optimal_value(input_checks.float64(P, "P"), input_checks.float64(R, "R"))
 
 
 def planning_loss(
@@ -195,10 +195,10 @@ def planning_loss(
             model's.
         NeverEndsError: If gamma_eval is 1, and a state never ends.
     """
-    P, R = faces.float64(P, "P"), faces.float64(R, "R")
+    P, R = input_checks.float64(P, "P"), input_checks.float64(R, "R")
     check_models(P, R)
-    gamma_eval = faces.float64(gamma_eval, "gamma_eval").item()
+    gamma_eval = input_checks.float64(gamma_eval, "gamma_eval").item()
     check_gammas(np.array([gamma_eval]), undiscounted=True)
-    if V_star is not None and (V_star := faces.float64(V_star, "V_star")).shape != R.shape[:2]:
+    if V_star is not None and (V_star := input_checks.float64(V_star, "V_star")).shape != R.shape[:2]:
         raise ValueError(f"V_star must be [M, S], here {R.shape[:2]}, but its shape is {V_star.shape}")
     return Criterion(gamma_eval, norm).planning_loss(P, R, policy, V_star)

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Int
 from pydantic import Field
 
-from pomrl.checks import Component
+from pomrl.base import Component
 from pomrl.science.data import Batch, Data, TaskModels, Trajectories
 from pomrl.science.randomness import Generators
 

@@ -20,10 +20,18 @@ import numpy as np
 from jaxtyping import Float, Int, Shaped
 from pydantic import Field
 
-from pomrl.checks import Component
-from pomrl.science.solvers import action_ties, compiled, faces, finite_horizon, relative_values, sparse, undiscounted
-from pomrl.science.solvers.elimination import SMALL, STACK
-from pomrl.science.solvers.evaluation import check_gammas, check_models
+from pomrl.base import Component
+from pomrl.science.solvers import (
+    action_ties,
+    compiled,
+    finite_horizon,
+    input_checks,
+    relative_values,
+    sparse,
+    undiscounted,
+)
+from pomrl.science.solvers.evaluation import SMALL, STACK
+from pomrl.science.solvers.input_checks import check_gammas, check_models
 from pomrl.science.solvers.policy_stacks import PolicyStack
 
 _PATIENCE = 100
@@ -68,7 +76,11 @@ class Planner(Component):
                 index, or the dtype that doubles do not hold. If a discount factor is 1 and a state ends under no
                 policy, or gains for ever, the message names it (`NeverEndsError`).
         """
-        P, R, gammas = faces.float64(P, "P"), faces.float64(R, "R"), faces.float64(gammas, "gammas")
+        P, R, gammas = (
+            input_checks.float64(P, "P"),
+            input_checks.float64(R, "R"),
+            input_checks.float64(gammas, "gammas"),
+        )
         if P.ndim != 4:
             raise ValueError(f"P must be [M, S, A, S], but its shape is {P.shape}")
         check_models(P, R)
@@ -89,7 +101,9 @@ class Planner(Component):
     ) -> Int[np.ndarray, "..."]:
         """Return what `_plan` returns, if it is policies."""
         policies, steps = self._plan(P, R, gammas), () if self.looks_ahead is None else (self.looks_ahead,)
-        check_policies(policies, (*gammas.shape, *steps, R.shape[1]), R.shape[2], f"{type(self).__qualname__}.plan")
+        input_checks.check_policies(
+            policies, (*gammas.shape, *steps, R.shape[1]), R.shape[2], f"{type(self).__qualname__}.plan"
+        )
         return policies
 
     @abstractmethod
@@ -97,16 +111,6 @@ class Planner(Component):
         self, P: Float[np.ndarray, "M S A S"], R: Float[np.ndarray, "M S A"], gammas: Float[np.ndarray, "M G"]
     ) -> Int[np.ndarray, "M G S"]:
         """Return an optimal policy of each model at each of its discount factors; the arguments are valid."""
-
-
-def check_policies(policies: Any, shape: tuple[int, ...], A: int, planner: str) -> None:
-    """Refuse what no planner may return: ValueError with its name, and with the first bad index."""
-    if not isinstance(policies, np.ndarray) or policies.dtype.kind not in "iu" or policies.shape != shape:
-        kind = f"{policies.dtype} {policies.shape}" if isinstance(policies, np.ndarray) else type(policies).__name__
-        raise ValueError(f"{planner} returned {kind}; it has to be an array of integers of shape {shape}")
-    if policies.min(initial=0) < 0 or policies.max(initial=0) >= A:
-        bad = (policies < 0) | (policies >= A)
-        faces.refuse(bad, policies, f"{planner}: policy", f"is not one of the {A} actions")
 
 
 class PolicyIteration(Planner):

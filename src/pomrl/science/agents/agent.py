@@ -12,9 +12,9 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 import numpy as np
 from jaxtyping import Float, Int
 
-from pomrl.checks import Component
+from pomrl.base import Component
 from pomrl.science.data import Batch
-from pomrl.science.exploration import Belief
+from pomrl.science.estimators.estimator import Belief
 from pomrl.science.gamma_star import best_index
 from pomrl.science.mdp import Criterion, Rewards, expected_rewards
 from pomrl.science.planners import Planner

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 import numpy as np
 from jaxtyping import Float
 
-from pomrl.checks import Component
+from pomrl.base import Component
 from pomrl.science.data import Batch
 from pomrl.science.estimators.memory import Memory, Models, PerPair
 
@@ -45,6 +45,16 @@ class Estimate(NamedTuple):
     transitions from each pair, which is one number if all pairs have the same."""
     deviation: PerPair
     """The similarity of the tasks, as a standard deviation; NaN in all places if the estimator has none."""
+
+
+@dataclass(frozen=True, eq=False)
+class Belief:
+    """What a learner knows of the model of a task, in each of n runs: a Dirichlet distribution in each pair (s, a)."""
+
+    P_hat: Models
+    """The estimate of the model, which is the mean."""
+    concentration: PerPair
+    """The concentration around it."""
 
 
 class Estimator(Component, Generic[MemoryT]):

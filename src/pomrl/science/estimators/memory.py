@@ -9,12 +9,92 @@ from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float, Int, Num
 from pydantic import Field
 
-from pomrl.checks import make_read_only
+from pomrl.base import make_read_only
 from pomrl.science.data import Batch, Counts
-from pomrl.science.estimators.predictions import GRID, evidence, log_likelihoods, predictive_concentration
+
+Models = Float[np.ndarray, "n S A S"]
+"""A transition model for each of n runs."""
+
+PerPair = Float[np.ndarray, "n #S #A"]
+"""A number for each pair (s, a) of each of n runs, or one number for all pairs of a run."""
+
+GRID = np.geomspace(0.5, 1000.0, 8)[:, None, None, None]
+"""Concentrations of tasks around their mean model for which likelihoods are computed."""
+
+LEAST_CONCENTRATION = 0.05
+"""Least concentration of a prediction from earlier tasks."""
+
+LEAST_TASKS = 1e-12
+"""Least number of tasks that is divided by."""
+
+UNKNOWN_CONCENTRATION = 3.0
+"""Concentration of the next task's model around the uniform one in a pair that no task has shown anything of."""
+
+
+def predictive_concentration(
+    c: Float[np.ndarray, "*#C #N 1 1"], tasks: PerPair, m: PerPair
+) -> Float[np.ndarray, "*C N #S #A"]:
+    """Return the concentration of the next task's model around an average over earlier tasks.
+
+    An entry with mean p has the variance p (1 - p) / (c + 1) around its true mean. The average over tasks of
+    frequencies of m transitions has a variance of its own, which is added.
+
+    Args:
+        c: Concentration of tasks around their true mean.
+        tasks: Number of earlier tasks, as far as they count; 0 where the mean is not known at all.
+        m: Mean number of transitions from a pair in one of these tasks.
+    """
+    of_average = (1.0 + c / np.maximum(m, 1.0)) / (c + 1.0) / np.maximum(tasks, LEAST_TASKS)
+    concentration = 1.0 / (1.0 / (c + 1.0) + of_average) - 1.0
+    return np.where(tasks > 0, np.maximum(concentration, LEAST_CONCENTRATION), UNKNOWN_CONCENTRATION)
+
+
+def log_likelihoods(
+    counts: Num[np.ndarray, "n S A S"],
+    mean: Float[np.ndarray, "K n S A S"],
+    concentrations: Float[np.ndarray, "C K n #S #A"],
+) -> Float[np.ndarray, "K n C"]:
+    """Return the logarithm of the probability of a batch under K explanations, up to a constant that they share.
+
+    Args:
+        counts: Number of transitions N(s, a, s').
+        mean: Mean model that each explanation predicts; it is above 0 in all places.
+        concentrations: Concentrations of the model around it.
+    """
+    from scipy.special import gammaln  # here, because it takes long to load
+
+    C, (K, n, S, A, _) = len(concentrations), mean.shape
+    full = np.broadcast_to(concentrations, (C, K, n, S, A))
+    run, s, a, following = np.nonzero(counts)  # most states are never reached, and add nothing
+    reached = counts[run, s, a, following]
+    weight = full[:, :, run, s, a] * mean[:, run, s, a, following]
+    gains = _log_rising(weight, reached)
+    by_run = [np.bincount(run, of_one, minlength=n) for of_one in gains.reshape(C * K, -1)]
+    rows = gammaln(full) - gammaln(full + counts.sum(-1))
+    found = np.reshape(by_run, (C, K, n)) + rows.reshape(C, K, n, -1).sum(-1)
+    return np.ascontiguousarray(np.moveaxis(found, 0, -1))  # so that sums over C do not depend on the number of runs
+
+
+def _log_rising(weight: Float[np.ndarray, "C K M"], number: Num[np.ndarray, " M"]) -> Float[np.ndarray, "C K M"]:
+    """Return the logarithm of weight (weight + 1) ... (weight + number - 1), of one factor for most numbers."""
+    from scipy.special import gammaln  # here, because it takes long to load
+
+    found = np.log(weight)
+    several = number > 1
+    of_several = weight[..., several]
+    found[..., several] = gammaln(of_several + number[several]) - gammaln(of_several)
+    return found
+
+
+def evidence(log_likelihood: Float[np.ndarray, "K n C"]) -> Float[np.ndarray, "K n"]:
+    """Return the logarithm of the mean likelihood over `GRID`, up to a constant."""
+    from scipy.special import logsumexp  # here, because it takes long to load
+
+    return np.asarray(logsumexp(log_likelihood, axis=-1))
+
 
 Forgetting = Literal["learned"] | Annotated[float, Field(gt=0, le=1)]
 """A factor of forgetting, or that the factor is learned; the type of a key."""
@@ -22,20 +102,14 @@ Forgetting = Literal["learned"] | Annotated[float, Field(gt=0, le=1)]
 FACTORS = (1.0, 0.95, 0.9, 0.8, 0.6, 0.3)
 """The factors of forgetting among which is chosen."""
 
-ODDS = np.array([0.0, *[-5.0] * (len(FACTORS) - 1)])[:, None]
+LOG_ODDS = np.array([0.0, *[-5.0] * (len(FACTORS) - 1)])[:, None]
 """Logarithm of the odds of each factor before any batch: to forget has to be clearly better than not to."""
 
-UNSEEN = 0.3
+UNSEEN_TRANSITIONS = 0.3
 """Transitions that are added to each state where a batch is predicted, so that no transition is impossible."""
 
-SMALLEST_DEGREES = 1e-9
+LEAST_DEGREES = 1e-9
 """What a variance is divided by at least; where there are fewer degrees of freedom, there is no variance to divide."""
-
-Models = Float[np.ndarray, "n S A S"]
-"""A transition model for each of n runs."""
-
-PerPair = Float[np.ndarray, "n #S #A"]
-"""A number for each pair (s, a) of each of n runs, or one number for all pairs of a run."""
 
 
 @dataclass(frozen=True)
@@ -120,9 +194,9 @@ class Memory:
 
     @property
     def predicted(self) -> Models:
-        """The mean model of the next task as past batches predict it, in which each state has `UNSEEN` transitions."""
+        """The mean model of the next task as past batches predict it, with `UNSEEN_TRANSITIONS` to each state."""
         total = self.visits[..., None]
-        return (total * self.P_o_hat + UNSEEN) / (total + UNSEEN * self.P_o_hat.shape[-1])
+        return (total * self.P_o_hat + UNSEEN_TRANSITIONS) / (total + UNSEEN_TRANSITIONS * self.P_o_hat.shape[-1])
 
     def log_likelihoods(self, counts: Counts) -> Float[np.ndarray, "K n C"]:
         """Return how likely a batch of n runs is to follow, up to a constant, for each concentration in `GRID`.
@@ -221,7 +295,7 @@ class Memory:
         """
         of_one = np.divide(self.squared_mass, self.mass, out=np.ones_like(self.mass), where=self.mass > 0)
         degrees = self.weight - (of_one if kind == "sample" else 0.0)
-        return self.squares / np.maximum(degrees, SMALLEST_DEGREES)[..., None]
+        return self.squares / np.maximum(degrees, LEAST_DEGREES)[..., None]
 
     def sampling_variance(self) -> Models:
         """Return an unbiased estimate of E[p (1 - p)], the variance of a single sampled transition.
@@ -254,9 +328,9 @@ class Rivals:
         return Rivals(memory.of_runs(np.tile(np.arange(n), K)), np.zeros((K, n, len(GRID))))
 
     def best(self) -> Memory:
-        """Return the memory of each run that has predicted the best, given the `ODDS`."""
+        """Return the memory of each run that has predicted the best, given the `LOG_ODDS`."""
         _, n, _ = self.log_likelihood.shape
-        chosen = (evidence(self.log_likelihood) + ODDS).argmax(0)
+        chosen = (evidence(self.log_likelihood) + LOG_ODDS).argmax(0)
         return replace(self.memory.of_runs(chosen * n + np.arange(n)), rivals=self)
 
 

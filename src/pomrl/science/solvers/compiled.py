@@ -5,14 +5,26 @@ results have the same bits. It is built when the package is installed and a C co
 without one, NumPy does the same work, about a tenth as fast.
 """
 
+import hashlib
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 from jaxtyping import Float, Int, Int16
 
-from pomrl.science.extensions import is_built_from
-from pomrl.science.solvers import action_ties, faces
+from pomrl.science.solvers import action_ties, input_checks
+
+HEADER = Path(__file__).parents[1] / "_buffers.h"
+"""What the C sources of all extension modules include."""
+
+
+def is_built_from(module: ModuleType | None, source: Path) -> bool:
+    """Return whether a module was built, and from this source with the header as both are now."""
+    if module is None or not (source.is_file() and HEADER.is_file()):
+        return False
+    return hashlib.sha256(HEADER.read_bytes() + source.read_bytes()).hexdigest() == module.SOURCE_DIGEST
+
 
 try:
     from pomrl.science.solvers import _compiled
@@ -50,7 +62,7 @@ def plan(
     """
     (M, S, A), G = R.shape, gammas.shape[1]
     policies = np.empty((M, G, S), np.int16)
-    P, R, gammas = faces.float64(P, "P"), faces.float64(R, "R"), faces.float64(gammas, "gammas")
+    P, R, gammas = input_checks.float64(P, "P"), input_checks.float64(R, "R"), input_checks.float64(gammas, "gammas")
     sides = 1 + action_ties.have_both_signs(R)
     stuck = _built().plan(P, R, gammas, policies, M, S, A, G, sides, rounding, patience)
     if stuck >= 0:
@@ -75,7 +87,7 @@ def evaluate_policies(
 ) -> Float[np.ndarray, "k S"]:
     """Return the values of k policies, each of the model with the given index and at its own discount factor."""
     V = np.empty(policies.shape)
-    P, R, gammas = faces.float64(P, "P"), faces.float64(R, "R"), faces.float64(gammas, "gammas")
+    P, R, gammas = input_checks.float64(P, "P"), input_checks.float64(R, "R"), input_checks.float64(gammas, "gammas")
     models, policies = np.require(models, np.int64, ["C", "A"]), np.require(policies, np.int16, ["C", "A"])
     (k, S), A = policies.shape, R.shape[2]
     _built().evaluate(P, R, models, policies, gammas, V, k, S, A)

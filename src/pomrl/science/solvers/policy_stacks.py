@@ -13,8 +13,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from pomrl.science.solvers.action_ties import best_of_better, excess, signed_and_absolute
-from pomrl.science.solvers.elimination import SMALL
-from pomrl.science.solvers.evaluation import action_values, chain_value
+from pomrl.science.solvers.evaluation import SMALL, action_values, chain_value
 
 
 class PolicyStack:

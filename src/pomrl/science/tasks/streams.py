@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Float
 from pydantic import BeforeValidator, Field
 
-from pomrl.checks import Ascending, Component
+from pomrl.base import Ascending, Component
 from pomrl.science.tasks.distribution import MeanModel, TaskDistribution
 from pomrl.science.tasks.random_chains import RandomChains
 

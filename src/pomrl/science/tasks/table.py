@@ -5,9 +5,9 @@ from pathlib import Path
 
 import numpy as np
 
-from pomrl.checks import DataFile
+from pomrl.base import DataFile
 from pomrl.science.model_axes import Axes, states_first, warn
-from pomrl.science.tasks.family import Candidates, FiniteTasks
+from pomrl.science.tasks.distribution import Candidates, FiniteTasks
 
 
 class Table(FiniteTasks):

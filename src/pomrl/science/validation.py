@@ -9,21 +9,25 @@ one sees. What an estimator keeps from task to task is its own: what it makes of
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from typing import Any, NoReturn
 
 import numpy as np
 from jaxtyping import Float
 
+from pomrl.science.agents.agent import Agent, Decision, TaskData
 from pomrl.science.data import Batch, Data, TaskModels
 from pomrl.science.estimators.estimator import Estimate, Estimator
-from pomrl.science.gamma_schedules import GammaSchedule, TaskState
-from pomrl.science.meta_batches import MetaBatch
-from pomrl.science.metrics.metric import Metric, Outcome
-from pomrl.science.randomness import Generators
-from pomrl.science.solvers.evaluation import row_sums
+from pomrl.science.gamma_schedules import GammaSchedule, Hindsight, TaskState
+from pomrl.science.mdp import check_gamma_eval
+from pomrl.science.meta_batches import MetaBatch, Own
+from pomrl.science.metrics.metric import Metric, MetricInput
+from pomrl.science.problem import Method, Problem
+from pomrl.science.randomness import Generators, Stream, generator
+from pomrl.science.solvers import input_checks
 from pomrl.science.tasks.distribution import MeanModel, TaskDistribution, Tasks
 from pomrl.science.tasks.random_chains import RandomChains
-from pomrl.science.tasks.streams import TaskStream
+from pomrl.science.tasks.streams import Stationary
 
 LARGEST = float(np.finfo(float).max)
 """The largest finite number."""
@@ -85,7 +89,7 @@ class Returned:
 
     def sums(self, P: Float[np.ndarray, "*n S A S"], part: str = "") -> None:
         """Refuse rows that do not sum to 1."""
-        total, tolerance = row_sums(P)
+        total, tolerance = input_checks.row_sums(P)
         self.between(total, 1.0 - tolerance, 1.0 + tolerance, part, "the sum of the row ")
 
     def counts(self, counts: Any, shape: tuple[int, ...], part: str = "") -> None:
@@ -105,22 +109,32 @@ def _words(low: float, high: float) -> str:
     return f"{high:g}" if high - low < 1e-6 else f"between {low:g} and {high:g}"
 
 
-def check_mean(distribution: TaskDistribution, mean: Any, run: int, S: int, A: int) -> None:
-    """Refuse a mean model of another kind or shape; `moments` checks its values."""
-    _check_mean(mean, S, A, Returned(distribution, "draw_mean", f" in run {run}"))
+def mean_models(problem: Problem, run: int) -> Iterator[MeanModel]:
+    """Yield the mean model of each task of a run, without end.
+
+    Raises:
+        ValueError: A mean model cannot have this sigma or this many zeros, or is not a model.
+    """
+    distribution, place = problem.task_distribution, f" in run {run}"
+    first = distribution.draw_mean(problem.seed, run, problem.S, problem.A, problem.sigma)
+    _check_mean(first, problem.S, problem.A, Returned(distribution, "draw_mean", place))
+    if isinstance(problem.stream, Stationary) or not isinstance(distribution, RandomChains):
+        return repeat(first)
+    rng = generator(*distribution.mean_key(problem.seed, run), Stream.CHANGES)
+    return _changing_means(
+        problem.stream.means(rng, first, distribution), first, Returned(problem.stream, "means", place)
+    )
 
 
-def means(
-    stream: TaskStream, rng: np.random.Generator, mean: MeanModel, distribution: RandomChains, run: int
-) -> Iterator[MeanModel]:
-    """Yield the mean model of each task of a run. That of the first task has been checked."""
-    checked, where, (S, A) = mean, Returned(stream, "means", f" in run {run}"), mean.varying.shape
-    for drawn in stream.means(rng, mean, distribution):
-        if drawn is not checked:
-            _check_mean(drawn, S, A, where)
-            where.models(drawn.P_o, drawn.P_o.shape, "P_o")
-            checked = drawn
-        yield drawn
+def _changing_means(means: Iterator[MeanModel], first: MeanModel, where: Returned) -> Iterator[MeanModel]:
+    """Yield the mean models of a stream; each new one after the first is checked."""
+    last, (S, A) = first, first.varying.shape
+    for mean in means:
+        if mean is not last:
+            _check_mean(mean, S, A, where)
+            where.models(mean.P_o, mean.P_o.shape, "P_o")
+            last = mean
+        yield mean
     raise ComponentError(f"{where.name} ended; it has to yield mean models without end")
 
 
@@ -224,7 +238,22 @@ def check_gammas(gamma_schedule: GammaSchedule, gammas: Any, state: TaskState) -
     where.between(gammas, 0.0, state.gamma_eval)
 
 
-def measure(metric: Metric, outcome: Outcome) -> Float[np.ndarray, "M G"]:
+def act(agent: Agent[Any], task: TaskData, memory: Any) -> Decision:
+    """Return what an agent decides, which is refused unless there are policies and discount factors in range."""
+    where = Returned(agent, "act", f" in task {task.t}")
+    if agent.discounts and task.gammas.max() == 1.0:
+        raise ValueError(f"{where.name}: set the discount factors of gamma_schedule below 1, because it discounts")
+    policy, gamma = agent.act(task, memory)
+    n, S, A = task.P_hat.shape[:3]
+    G = 1 if agent.chooses_gamma else task.gammas.shape[-1]
+    steps = policy.shape[2:-1] if task.criterion.horizon and np.ndim(policy) == 4 else ()
+    input_checks.check_policies(policy, (n, G, *steps, S), A, where.name)
+    where.array(gamma, (n, G), part="gamma")
+    where.between(gamma, 0.0, task.gamma_eval, "gamma")
+    return Decision(policy, gamma)
+
+
+def measure(metric: Metric, outcome: MetricInput) -> Float[np.ndarray, "M G"]:
     """Return the numbers of a metric, which are finite."""
     found, where = metric.measure(outcome), Returned(metric, "measure")
     where.array(found, outcome.gamma.shape)
@@ -246,3 +275,56 @@ def _check_mean(mean: Any, S: int, A: int, where: Returned) -> None:
     where.array(mean.varying, (S, A), part="varying", dtype=np.bool_)
     where.a(float, mean.deviation, "deviation")
     where.between(np.array(mean.deviation), 0.0, LARGEST, "deviation")
+
+
+def check_experiment(problem: Problem, method: Method, runs: Sequence[int]) -> None:
+    """Raise a ValueError if the method cannot be used on the problem, or if one of the runs cannot have its sigma."""
+    _check_criterion(problem, method)
+    problem.task_distribution.check(problem.S, problem.A)
+    problem.stream.check(problem.T, problem.task_distribution)
+    problem.data.check(problem.m)
+    problem.meta_batch.check(problem.data, problem.m)
+    if problem.data.is_adaptive and (problem.trials > 1 or problem.meta_batch != Own()):
+        raise ValueError(
+            f"trials={problem.trials}: where a learner collects its data, there is one batch for each task; "
+            "set trials=1 and meta_batch=own, or data.behaviour=uniform"
+        )
+    if problem.data.is_adaptive and problem.reward_model != "known":
+        raise ValueError(
+            f"reward_model={problem.reward_model}: a learner that collects its data plans with the true rewards; set "
+            "reward_model=known, or data.behaviour=uniform"
+        )
+    if problem.reward_low > problem.reward_high:
+        raise ValueError(f"reward_low={problem.reward_low}: it has to be at most reward_high={problem.reward_high}")
+    method.estimator.check(problem.data.most_visits(problem.m))
+    if method.estimator.needs_candidates and problem.task_distribution.candidates() is None:
+        name, tasks = type(method.estimator).__name__, type(problem.task_distribution).__name__
+        raise ValueError(f"estimator {name} needs tasks with one of finitely many models, unlike those of {tasks}")
+    method.gamma_schedule.check(problem.gamma_eval)
+    if method.gamma_schedule.needs_similarity and not method.estimator.has_similarity:
+        name = type(method.gamma_schedule).__name__
+        raise ValueError(f"gamma_schedule {name} needs an estimator with a similarity, which this one does not have")
+    if method.agent.chooses_gamma and isinstance(method.gamma_schedule, Hindsight):
+        name = type(method.agent).__name__
+        raise ValueError(f"gamma_schedule: agent {name} chooses a discount factor of a grid itself; set it to grid")
+    for run in runs:
+        next(mean_models(problem, run))
+
+
+def _check_criterion(problem: Problem, method: Method) -> None:
+    """Raise a ValueError if policies of this planner cannot be judged in this way."""
+    if problem.horizon is None and problem.gamma_eval != 1.0:
+        check_gamma_eval(problem.gamma_eval)
+    if problem.horizon is None and problem.gamma_eval == 1.0 and isinstance(problem.task_distribution, RandomChains):
+        raise ValueError("gamma_eval=1: random chains never end; set gamma_eval below 1, or a horizon")
+    if problem.data.is_adaptive and problem.gamma_eval == 1.0:
+        raise ValueError("gamma_eval=1: a learner that collects its data plans with it; set data.behaviour=uniform")
+    start = problem.criterion.start
+    if start is not None and (len(start) != problem.S or not abs(sum(start) - 1.0) <= 1e-9 or min(start) < 0.0):
+        raise ValueError(f"start={problem.start}: it has to be a state or {problem.S} probabilities that sum to 1")
+    if problem.start is not None and problem.loss == "max" and not method.is_measured:
+        raise ValueError(f"start={problem.start}: loss=max is that of the worst state; set loss=mean or a metric")
+    steps, horizon = method.planner.looks_ahead, problem.horizon
+    if steps is not None and (horizon is None or steps > horizon):
+        name = type(method.planner).__name__
+        raise ValueError(f"horizon={horizon}: planner {name} looks ahead {steps}; set horizon to at least that")

@@ -1,1 +1,0 @@
-"""Agents, which map what is known of a task to policies."""

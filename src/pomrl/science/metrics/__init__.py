@@ -1,1 +1,0 @@
-"""Metrics, which say more of policies than their planning loss does."""
