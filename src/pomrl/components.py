@@ -15,6 +15,8 @@ tests import it, and nothing else does. The digest of a component's code covers 
 the component imports from here, and not those of all names.
 """
 
+from typing import Any
+
 from pydantic import Field as Field
 from pydantic import field_validator as field_validator
 from pydantic import model_validator as model_validator
@@ -22,6 +24,7 @@ from pydantic import model_validator as model_validator
 from pomrl.base import Component as Component
 from pomrl.base import DataFile as DataFile
 from pomrl.base import make_read_only as make_read_only
+from pomrl.contracts import check_component as check_component
 from pomrl.science.agents.agent import Agent as Agent
 from pomrl.science.agents.agent import Decision as Decision
 from pomrl.science.agents.agent import TaskData as TaskData
@@ -61,3 +64,13 @@ from pomrl.science.tasks.distribution import TaskFamily as TaskFamily
 from pomrl.science.tasks.distribution import Tasks as Tasks
 from pomrl.science.tasks.random_chains import RandomChains as RandomChains
 from pomrl.science.tasks.streams import TaskStream as TaskStream
+from pomrl.science.validation import ComponentError as ComponentError
+
+RENAMED = {"Outcome": "MetricInput"}
+"""Names of version 1, by their names now."""
+
+
+def __getattr__(name: str) -> Any:
+    if name in RENAMED:
+        raise ImportError(f"pomrl.components.{name} is pomrl.components.{RENAMED[name]} since version 2")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -10,7 +10,7 @@ from pomrl import store
 from pomrl.commands.reproduce import sweeps_of
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.study import find
-from pomrl.contracts import METHOD, problem
+from pomrl.contracts import SMALL_METHOD, small_problem
 from pomrl.running.parts import BlockPart
 from pomrl.running.work import Failure, Versions, simulate
 from pomrl.science import algorithm
@@ -54,7 +54,7 @@ FIRST: dict[str, bytes] = {}
 
 
 def test_runs_that_a_component_stops_at_are_a_failure_and_not_left_out() -> None:
-    part = BlockPart(problem(), {"method": replace(METHOD, metric=Stopping())}, range(4), range(4))
+    part = BlockPart(small_problem(), {"method": replace(SMALL_METHOD, metric=Stopping())}, range(4), range(4))
     _, _, outcomes = simulate(part, Versions.here([]), runs_at_a_time=2)
     assert isinstance(outcomes["method"], Failure)
     assert "StopIteration" in outcomes["method"].reason

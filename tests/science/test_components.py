@@ -11,8 +11,7 @@ from pydantic import ValidationError
 from pydantic.dataclasses import is_pydantic_dataclass
 from tests.support.settings import ROOT
 
-from pomrl.components import Component, Estimator, Field, field_validator, model_validator
-from pomrl.contracts import EstimatorContract
+from pomrl.components import Component, Field, check_component, field_validator, model_validator
 
 T = TypeVar("T")
 
@@ -93,15 +92,12 @@ def test_an_init_of_its_own_is_refused() -> None:
                 pass
 
 
-class TestTheEstimatorOfTheDocument(EstimatorContract):
+def test_the_estimator_of_the_document_keeps_to_its_contracts(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """docs/extending.md has an estimator with a memory of its own."""
+    document = (ROOT / "docs" / "extending.md").read_text()
+    (code,) = (code for code in re.findall(r"```python\n(.*?)```", document, re.DOTALL) if "class AllAlike" in code)
+    (tmp_path / "all_alike_of_the_document.py").write_text(code)
+    monkeypatch.syspath_prepend(tmp_path)
+    from all_alike_of_the_document import AllAlike  # pyright: ignore[reportMissingImports]
 
-    @pytest.fixture
-    def component(self, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> Estimator:
-        document = (ROOT / "docs" / "extending.md").read_text()
-        (code,) = (code for code in re.findall(r"```python\n(.*?)```", document, re.DOTALL) if "class AllAlike" in code)
-        (tmp_path / "all_alike_of_the_document.py").write_text(code)
-        monkeypatch.syspath_prepend(tmp_path)
-        from all_alike_of_the_document import AllAlike  # pyright: ignore[reportMissingImports]
-
-        return AllAlike()
+    check_component(AllAlike())

@@ -100,8 +100,8 @@ def _measure(method: Method, stack: PlannedStack, R_hat: Rewards, inputs: Sequen
     R_hat = np.ascontiguousarray(expected_rewards(R_hat, P_hat))
     counts = join([given.batches.own.counts for given in inputs]).reshape(P.shape)
     make_read_only(P, R, P_hat, R_hat, counts, policy, gamma, V_star)
-    outcome = MetricInput(P, R, P_hat, R_hat, counts, policy, gamma, V_star, stack.criterion)
-    return {MEASURED: validation.measure(method.metric, outcome).reshape(N, K, -1).mean(1)}
+    given = MetricInput(P, R, P_hat, R_hat, counts, policy, gamma, V_star, stack.criterion)
+    return {MEASURED: validation.measure(method.metric, given).reshape(N, K, -1).mean(1)}
 
 
 def meet(problem: Problem, method: Method, runs: Sequence[int], queue: deque[DrawnTask]) -> Iterator[Any]:

@@ -253,10 +253,10 @@ def act(agent: Agent[Any], task: TaskData, memory: Any) -> Decision:
     return Decision(policy, gamma)
 
 
-def measure(metric: Metric, outcome: MetricInput) -> Float[np.ndarray, "M G"]:
+def measure(metric: Metric, tasks: MetricInput) -> Float[np.ndarray, "M G"]:
     """Return the numbers of a metric, which are finite."""
-    found, where = metric.measure(outcome), Returned(metric, "measure")
-    where.array(found, outcome.gamma.shape)
+    found, where = metric.measure(tasks), Returned(metric, "measure")
+    where.array(found, tasks.gamma.shape)
     where.finite(found)
     return found
 

@@ -51,12 +51,12 @@ class Metric(Component):
     """Base class of metrics. They work on many tasks at once, which must not influence one another."""
 
     @abstractmethod
-    def measure(self, outcome: MetricInput) -> Float[np.ndarray, "M G"]:
+    def measure(self, tasks: MetricInput) -> Float[np.ndarray, "M G"]:
         """Return a finite number for each policy of each task."""
 
 
 class PlanningLoss(Metric):
     """The planning loss, the default, which is in every table."""
 
-    def measure(self, outcome: MetricInput) -> Float[np.ndarray, "M G"]:
-        return outcome.criterion.planning_loss(outcome.P, outcome.R, outcome.policy, outcome.V_star)
+    def measure(self, tasks: MetricInput) -> Float[np.ndarray, "M G"]:
+        return tasks.criterion.planning_loss(tasks.P, tasks.R, tasks.policy, tasks.V_star)

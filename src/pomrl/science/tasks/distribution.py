@@ -59,6 +59,9 @@ class Tasks:
 class TaskDistribution(Component):
     """Base class of task distributions: what the tasks of a run have in common, and how each of them is drawn."""
 
+    has_exact_moments: ClassVar[bool] = True
+    """Whether the mean of tasks is exactly `MeanModel.P_o`, and their variance exactly `variance`."""
+
     @property
     def size(self) -> tuple[int, int] | None:
         """The numbers (S, A) of states and actions if the distribution determines them, and None if it does not."""

@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
 from math import ceil, sqrt
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from jaxtyping import Float
@@ -229,6 +229,8 @@ class Gaussian(RandomChains):
 
     sigma is the deviation before clipping and normalising, which change the mean and the variance.
     """
+
+    has_exact_moments: ClassVar[bool] = False
 
     def _largest_deviation(self, P_o: Float[np.ndarray, "pairs S"]) -> float:
         return np.inf
