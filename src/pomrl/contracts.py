@@ -5,6 +5,7 @@ from pomrl.components import check_component
 check_component(Mine(strength=2.0))
 """
 
+import inspect
 import json
 import pickle
 from collections.abc import Callable, Sequence
@@ -180,10 +181,8 @@ def _check_pickle(component: Any) -> None:
     _require(pickle.loads(pickle.dumps(component)) == component, "its copy differs from it")
 
 
-def _check_digest(component: Any) -> None:
-    from pomrl.store.code_digest import code_digest  # here, because the store takes long to load
-
-    code_digest([f"{type(component).__module__}.{type(component).__qualname__}"])
+def _check_source(component: Any) -> None:
+    inspect.getsource(type(component))
 
 
 def _check_estimates(estimator: Estimator[Any]) -> None:
@@ -407,7 +406,7 @@ CONTRACTS: tuple[tuple[type, str, Callable[[Any], None], str], ...] = (
     (Component, "its experiments depend on their own run alone", _check_experiments, MODEL_REMEDY),
     (Component, "its fields describe it", _check_fields, "declare fields, of types of JSON, for all settings"),
     (Component, "it travels to another process", _check_pickle, "define its class at the top of a module"),
-    (Component, "its code has a digest", _check_digest, "define its class in a file with source"),
+    (Component, "its code can be read", _check_source, "define its class in a file with source"),
     (Estimator, "its estimates are models", _check_estimates, MODEL_REMEDY),
     (GammaSchedule, "its gammas are in range", _check_gammas, "cut them to [0, state.gamma_eval]"),
     (Planner, "its policies are optimal", _check_policies, "solve Bellman's equation up to rounding"),

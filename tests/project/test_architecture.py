@@ -26,10 +26,10 @@ LAYERS = (
     ("api",),
     ("report",),
     ("drawing", "judging"),
-    ("results", "running", "contracts"),
+    ("results", "running"),
     ("store",),
     ("configuration",),
-    ("models", "bounds"),
+    ("contracts", "models", "bounds"),
     ("science", "execution"),
     ("base", "outputs"),
 )

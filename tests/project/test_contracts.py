@@ -288,7 +288,7 @@ def component_without_source() -> Any:
         (Counting(), "independent draws", "more transitions than most_visits", "task after task"),
         (Ranked(), "experiments", "a run has other numbers alone", "first axis"),
         (Placed(), "measures each task by itself", "task 1 has other numbers alone", "first axis"),
-        (component_without_source(), "code has a digest", "cannot be found", "in a file with source"),
+        (component_without_source(), "code can be read", "module_without_source", "in a file with source"),
         (Unready(), "experiments", "is not one of the 2 actions", "return new arrays"),
         (Discarding(), "experiments", "the sum of the row", "return new arrays"),
     ],

@@ -119,7 +119,7 @@ def test_a_name_of_the_face_is_imported_from_the_module_that_defines_it(theirs: 
 def test_where_names_are_not_said_all_that_the_face_gathers_counts(theirs: Path, imports: str) -> None:
     (theirs / "of_the_face.py").write_text(imports)
     covered = modules(["of_the_face"])
-    assert {"pomrl.components", "pomrl.science.tasks.family", "pomrl.science.planners"} <= covered
+    assert {"pomrl.components", "pomrl.science.tasks.distribution", "pomrl.science.planners"} <= covered
 
 
 @pytest.mark.parametrize(
