@@ -1,4 +1,4 @@
-"""What is drawn in the runs of a problem, the same for all methods: the models of tasks, their rewards and batches."""
+"""What is drawn in the runs of a problem, the same for all methods: tasks, their rewards and batches."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby, islice
@@ -19,7 +19,7 @@ from pomrl.science.randomness import Generators, GeneratorsOfRuns, Stream
 from pomrl.science.tasks.distribution import MeanModel
 
 STACK_BYTES = 4 * 2**20
-"""Largest size of a stack of models that is planned at once, in bytes, unless the models of one task exceed it."""
+"""Largest size of a stack of models that is planned at once, unless one task exceeds it."""
 
 
 class DrawnTask(NamedTuple):
@@ -34,7 +34,7 @@ class DrawnTask(NamedTuple):
 
 
 class _Setting(NamedTuple):
-    """What the tasks of all runs are drawn around, and its moments; tasks that share it follow one another."""
+    """What the tasks of all runs are drawn around, and its moments."""
 
     means: Sequence[MeanModel]
     truth: Truth
@@ -50,7 +50,7 @@ def _settings(problem: Problem, runs: Sequence[int]) -> Iterator[_Setting]:
 
 
 def _truth(problem: Problem, means: Sequence[MeanModel]) -> Truth:
-    """Return the true moments of the task distribution around the mean models of all runs, once for each memory."""
+    """Return the true moments of the task distribution, once for each memory."""
     moments = validation.moments(problem.task_distribution, means)
     unsmoothed = [mean.unsmoothed for mean in means if mean.unsmoothed is not None]
     of_runs = [*moments, *([np.stack(unsmoothed)] if unsmoothed else [])]
@@ -63,15 +63,12 @@ def _truth(problem: Problem, means: Sequence[MeanModel]) -> Truth:
 
 
 def tasks_at_a_time(problem: Problem, runs: int) -> int:
-    """Return how many tasks are drawn, planned and evaluated together, in each of so many runs."""
+    """Return how many tasks are drawn, planned and evaluated together."""
     return int(np.clip(STACK_BYTES // (runs * problem.bytes_of_model * problem.copies), 1, problem.T))
 
 
 def draw(problem: Problem, runs: Sequence[int], at_a_time: int) -> Iterator[list[DrawnTask]]:
-    """Yield the models P_t of each task and its batches, for all runs, in stacks of so many tasks.
-
-    Those of a stack are drawn together for each run, in the order that its streams demand.
-    """
+    """Yield the tasks of all runs in stacks, which are drawn in the order that their streams demand."""
     task_streams, batch_streams, meta_streams, reward_streams = (
         GeneratorsOfRuns(problem.seed, runs, stream)
         for stream in (Stream.TASKS, Stream.BATCHES, Stream.META_BATCHES, Stream.REWARDS)
@@ -98,7 +95,7 @@ def draw(problem: Problem, runs: Sequence[int], at_a_time: int) -> Iterator[list
 def _rewards(
     problem: Problem, rngs: Generators, memory: RewardMemory, R: Rewards, own: Batch
 ) -> tuple[Rewards, RewardMemory]:
-    """Return the rewards that T tasks are planned with, [T, n K, ...], and what is known of rewards after them."""
+    """Return the rewards that T tasks are planned with, [T, n K, ...], and the memory after them."""
     trials = problem.trials
     if problem.reward_model == "known":
         return np.repeat(R, trials, axis=1), memory

@@ -1,8 +1,8 @@
 """One experiment: a method on a problem, over independent runs, and its table.
 
-Methods on the same problem see the same models, tasks and batches, which are drawn once for all of them, and the
-optimal values are computed once. Tasks are planned and evaluated in stacks of about `drawn_tasks.STACK_BYTES`, so that
-memory does not grow with the number of tasks.
+Methods on the same problem see the same tasks and batches, drawn once for all. Tasks are planned in stacks of about
+`drawn_tasks.STACK_BYTES`, so that memory does not grow with their number. The default agent plans a stack at once;
+other agents act in one task after the other.
 """
 
 from collections import deque
@@ -33,12 +33,7 @@ from pomrl.science.randomness import Stream, generator
 def tables(problem: Problem, methods: Sequence[Method], runs: Sequence[int]) -> "list[pd.DataFrame]":
     """Return the table of each method, with the columns `COLUMNS`, and that of its metric if it has one.
 
-    The numbers of a run do not depend on the other runs or on the other methods, to the last bit.
-
-    Args:
-        problem: The problem.
-        methods: The methods that are compared on it.
-        runs: The indices of the independent runs.
+    The numbers of a run do not depend on the other runs or methods, to the last bit.
     """
     results: list[list[Columns]] = [[] for _ in methods]
     players = _without_metrics(methods)
@@ -63,7 +58,7 @@ def tables(problem: Problem, methods: Sequence[Method], runs: Sequence[int]) -> 
 
 
 def _without_metrics(methods: Sequence[Method]) -> list[Method]:
-    """Return the different methods without their metrics, so that policies are made once for all metrics."""
+    """Return the different methods without metrics: policies are made once for all metrics."""
     players: list[Method] = []
     for method in methods:
         if (player := replace(method, metric=PlanningLoss())) not in players:
@@ -90,7 +85,7 @@ def _stack(
 
 
 def _measure(method: Method, stack: PlannedStack, R_hat: Rewards, inputs: Sequence[PlanningInput]) -> Columns:
-    """Return the column of the metric of a method if it has one, a mean over trials, which must be finite."""
+    """Return the column of a method's metric, a mean over trials, if it has one."""
     if not method.is_measured:
         return {}
     N, K = stack.P_hat.shape[:2]
@@ -105,13 +100,13 @@ def _measure(method: Method, stack: PlannedStack, R_hat: Rewards, inputs: Sequen
 
 
 def meet(problem: Problem, method: Method, runs: Sequence[int], queue: deque[DrawnTask]) -> Iterator[Any]:
-    """Return what a method makes of one task after the other, which `decide` understands.
+    """Return what a method makes of one task after the other, for `decide`.
 
     Args:
         problem: The problem.
         method: The method.
         runs: The indices of the runs.
-        queue: The next tasks, each of which is removed when it is met.
+        queue: The next tasks; each is removed when it is met.
     """
     tasks = iter(queue.popleft, None)
     if type(method.agent) is not CertaintyEquivalence:
@@ -120,9 +115,7 @@ def meet(problem: Problem, method: Method, runs: Sequence[int], queue: deque[Dra
 
 
 def decide(method: Method, met: Sequence[Any], R_hat: Rewards) -> tuple[list[PlanningInput], Decision]:
-    """Return what is known of tasks that were met, and the policies in them, [M, G, *S], of M models.
-
-    The default agent plans all tasks at once; another one has decided when it met each.
+    """Return what is known of tasks, and the policies in them, [M, G, *S], of M models.
 
     Args:
         method: The method.
@@ -136,14 +129,14 @@ def decide(method: Method, met: Sequence[Any], R_hat: Rewards) -> tuple[list[Pla
 
 
 def _learn(problem: Problem, method: Method, tasks: Iterable[tuple[Task, Truth]]) -> Iterator[PlanningInput]:
-    """Return the loop over these tasks of the method's estimator and schedule."""
+    """Return the loop over these tasks."""
     return pomrl(tasks, problem.m, method.estimator, method.gamma_schedule, problem.gamma_eval)
 
 
 def _act(
     problem: Problem, method: Method, runs: Sequence[int], tasks: Iterable[DrawnTask]
 ) -> Iterator[tuple[PlanningInput, Decision]]:
-    """Let an agent act in one task after the other; yield what is known of each, and what it decides."""
+    """Let an agent act in one task after the other."""
     keys = [(run, Stream.AGENTS, index) for run in runs for index in range(problem.memories)]
     rngs = [generator(problem.seed, *key) for key in keys]
     memory = method.agent.initial_memory(len(keys), problem.S, problem.A)
@@ -169,7 +162,7 @@ def _act(
 
 @dataclass
 class RecordingTask:
-    """A task that keeps the learner that meets it, which an agent may ask for further estimates."""
+    """A task that keeps its learner, which an agent may ask for further estimates."""
 
     task: Task
     learner: Learner = field(init=False)

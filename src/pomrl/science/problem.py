@@ -29,7 +29,7 @@ Probabilities = Annotated[
 
 @dataclass(frozen=True, config=CHECKED, kw_only=True)
 class Problem:
-    """Everything but the method. All that is drawn in a run is a function of the problem and of the run's index."""
+    """Everything but the method. All draws are a function of the problem and of the run's index."""
 
     S: Annotated[int, Field(ge=2)]
     """Number of states."""
@@ -87,7 +87,7 @@ class Problem:
 
     @property
     def memories(self) -> int:
-        """The number of learners in each run: one for each trial, unless all learn from the same batches."""
+        """The number of learners in each run: one for each trial, unless they share a memory."""
         return 1 if self.meta_batch.is_shared else self.trials
 
     @property
@@ -103,7 +103,7 @@ class Problem:
 
 @dataclass(frozen=True, config=CHECKED, kw_only=True)
 class Method:
-    """An agent, the parts that it may use (the default agent consists of them), and the metric of its policies."""
+    """An agent, the parts that it may use (of which the default agent consists), and a metric."""
 
     estimator: InstanceOf[Estimator[Any]]
     """How a task's model is estimated."""
@@ -118,11 +118,11 @@ class Method:
 
     @property
     def is_measured(self) -> bool:
-        """Return whether tables have a further column, that of the metric."""
+        """Return whether tables have the column of the metric."""
         return type(self.metric) is not PlanningLoss
 
 
 def components(problem: Problem, method: Method) -> dict[str, Any]:
-    """Return the components of an experiment by the names of their groups: the fields that are no plain numbers."""
+    """Return the components of an experiment by the names of their groups."""
     parts = {field.name: getattr(owner, field.name) for owner in (problem, method) for field in fields(owner)}
     return {group: part for group, part in parts.items() if is_dataclass(part)}

@@ -1,10 +1,8 @@
-"""What components return is checked in every task, because components may be anybody's.
+"""Checks of experiments, and of everything that components return.
 
-Each function below refuses what a method of a component has returned if it has the wrong shape or kind, values out of
-range, or is not finite: an array that broadcasts would otherwise pass unnoticed, NaN would end in a table, and numbers
-of another type than float64 would be computed with in another precision. The functions of draws call the method first.
-The arrays that components receive are read-only (`checks.make_read_only`), so that no component can change what another
-one sees. What an estimator keeps from task to task is its own: what it makes of it is checked.
+Components may be anybody's. An array of a wrong shape would broadcast unnoticed, NaN would end in a table, and another
+type than float64 would change the precision: each is refused where it is returned. Arrays that components receive are
+read-only (`base.make_read_only`).
 """
 
 from collections.abc import Iterator, Sequence
@@ -33,21 +31,20 @@ LARGEST = float(np.finfo(float).max)
 """The largest finite number."""
 
 Shape = tuple[int, ...]
-"""The shape of an array."""
 
 
 class ComponentError(ValueError):
-    """A component has returned what it must not; the message names it, its method, the task and the first bad index."""
+    """A component breaks its contract; the message names it, its method, the task and the first bad index."""
 
 
 @dataclass(frozen=True)
 class Returned:
-    """The place where a component returned something, as messages name it; each method refuses a wrong value there."""
+    """Checks what a method of a component returned; messages name both."""
 
     component: Any
     method: str
     place: str = ""
-    """The task or the run, in words that follow the name of the method; empty if there is none."""
+    """The task or the run, in words that follow the name of the method."""
 
     @property
     def name(self) -> str:
@@ -56,12 +53,12 @@ class Returned:
         return f"{kind.__module__}.{kind.__qualname__}.{self.method}{self.place}"
 
     def a(self, wanted: type, value: Any, part: str = "") -> None:
-        """Refuse what is not of this type; `part` is the name of the field of the result, if it has fields."""
+        """Check the type; `part` is the field of the result, if it has fields."""
         if not isinstance(value, wanted):
             self._refuse(part, f"a {type(value).__name__}; it has to be a {wanted.__name__}")
 
     def array(self, value: Any, *shapes: tuple[int, ...], part: str = "", dtype: Any = np.float64) -> None:
-        """Refuse what is no array of this type and of one of these shapes."""
+        """Check the type of numbers and the shape of an array."""
         if not isinstance(value, np.ndarray) or value.dtype != dtype:
             kind = f"array of {value.dtype}" if isinstance(value, np.ndarray) else type(value).__name__
             self._refuse(part, f"a {kind}; it has to be an array of {np.dtype(dtype)}")
@@ -70,30 +67,30 @@ class Returned:
             self._refuse(part, f"an array of shape {value.shape}; it has to be {allowed}")
 
     def between(self, values: np.ndarray, low: float, high: float, part: str = "", of: str = "") -> None:
-        """Refuse values that are not all between two numbers; NaN is not. `of` says what they are of the result."""
+        """Check that all values lie in a range, which NaN does not; `of` says what they are."""
         if not (values.min() >= low and values.max() <= high):
             index = tuple(np.argwhere(~((values >= low) & (values <= high)))[0].tolist())
             place = f"{of}{part}{list(index) if index else ''}"
             raise ComponentError(f"{self.name}: {place} = {float(values[index])!r} is not {_words(low, high)}")
 
     def finite(self, values: np.ndarray, part: str = "") -> None:
-        """Refuse values that are not all finite."""
+        """Check that all values are finite."""
         self.between(values, -LARGEST, LARGEST, part)
 
     def models(self, P: Any, shape: tuple[int, ...], part: str = "") -> None:
-        """Refuse what is no array of transition models of this shape, whose rows are distributions."""
+        """Check that an array of this shape has distributions as rows."""
         self.array(P, shape, part=part)
         if not P.min() >= 0.0:  # rows that sum to 1 then have no entry above 1
             self.between(P, 0.0, 1.0, part)
         self.sums(P, part)
 
     def sums(self, P: Float[np.ndarray, "*n S A S"], part: str = "") -> None:
-        """Refuse rows that do not sum to 1."""
+        """Check that rows sum to 1."""
         total, tolerance = input_checks.row_sums(P)
         self.between(total, 1.0 - tolerance, 1.0 + tolerance, part, "the sum of the row ")
 
     def counts(self, counts: Any, shape: tuple[int, ...], part: str = "") -> None:
-        """Refuse what are no integers, at least 0, of this shape."""
+        """Check that an array of this shape has integers, at least 0."""
         whole = isinstance(counts, np.ndarray) and counts.dtype.kind in "iu"
         self.array(counts, shape, part=part, dtype=counts.dtype if whole else np.int64)
         self.between(counts, 0.0, LARGEST, part)
@@ -103,7 +100,7 @@ class Returned:
 
 
 def _words(low: float, high: float) -> str:
-    """Return the numbers between two numbers in words."""
+    """Return the words for a range."""
     if high == LARGEST:
         return "finite" if low < 0.0 else f"finite and at least {low:g}"
     return f"{high:g}" if high - low < 1e-6 else f"between {low:g} and {high:g}"
@@ -127,7 +124,7 @@ def mean_models(problem: Problem, run: int) -> Iterator[MeanModel]:
 
 
 def _changing_means(means: Iterator[MeanModel], first: MeanModel, where: Returned) -> Iterator[MeanModel]:
-    """Yield the mean models of a stream; each new one after the first is checked."""
+    """Yield the mean models of a stream; each new one is checked."""
     last, (S, A) = first, first.varying.shape
     for mean in means:
         if mean is not last:
@@ -141,13 +138,9 @@ def _changing_means(means: Iterator[MeanModel], first: MeanModel, where: Returne
 def moments(
     distribution: TaskDistribution, means: Sequence[MeanModel]
 ) -> tuple[Float[np.ndarray, "n S A S"], Float[np.ndarray, "n S A S"]]:
-    """Return the mean models of n runs, which are models, and the variance of each of their entries, at least 0.
+    """Return the mean models of n runs, and the variance of each of their entries.
 
     The values of all runs are checked at once, which takes a tenth of the time.
-
-    Args:
-        distribution: The distribution of the tasks.
-        means: What the tasks of each run have in common.
     """
     P_o = np.stack([mean.P_o for mean in means])
     drawn, where = Returned(distribution, "draw_mean"), Returned(distribution, "variance")
@@ -162,7 +155,7 @@ def moments(
 
 
 def draw_tasks(distribution: TaskDistribution, rngs: Generators, means: Sequence[MeanModel], tasks: int) -> Tasks:
-    """Return the next tasks of n runs, whose models are models and whose rewards are finite."""
+    """Draw the next tasks of n runs, and check them."""
     drawn, where = distribution.draw(rngs, means, tasks), Returned(distribution, "draw")
     where.a(Tasks, drawn)
     shape = (tasks, len(means), *means[0].P_o.shape)
@@ -175,7 +168,7 @@ def draw_tasks(distribution: TaskDistribution, rngs: Generators, means: Sequence
 
 
 def draw_batch(data: Data, rngs: Generators, P: TaskModels, m: int, batches: int) -> Batch:
-    """Return the batches of T tasks, whose counts are whole numbers, and equally many for all pairs if data say so."""
+    """Draw the batches of T tasks, and check them: equally many transitions of all pairs if `data.is_equal`."""
     counts, where = data.draw(rngs, P, m, batches), Returned(data, "draw")
     where.counts(counts, (*P.shape[:2], batches, *P.shape[2:]))
     batch = Batch.of_counts(counts, m, equal=data.is_equal)
@@ -186,7 +179,7 @@ def draw_batch(data: Data, rngs: Generators, P: TaskModels, m: int, batches: int
 
 
 def of_tasks(meta_batch: MetaBatch, own: Batch, data: Data, rngs: Generators, P: TaskModels) -> Batch:
-    """Return the batches for the meta-learner, whose frequencies are distributions."""
+    """Return the checked batches for the meta-learner."""
     batch, where = meta_batch.of_tasks(own, data, rngs, P), Returned(meta_batch, "of_tasks")
     where.a(Batch, batch)
     T, n, K, *model = own.counts.shape
@@ -201,7 +194,7 @@ def of_tasks(meta_batch: MetaBatch, own: Batch, data: Data, rngs: Generators, P:
 
 
 def check_estimate(estimator: Estimator[Any], t: int, estimate: Any, batch: Batch) -> None:
-    """Refuse an estimate of a task unless h_t are distributions, and the deviation at least 0, or NaN everywhere."""
+    """Check that h_t are distributions, and the deviation at least 0, or NaN everywhere."""
     where = Returned(estimator, "assess", f" in task {t}")
     where.a(Estimate, estimate)
     if not callable(estimate.h):
@@ -214,10 +207,7 @@ def check_estimate(estimator: Estimator[Any], t: int, estimate: Any, batch: Batc
 def check_trials(
     estimator: Estimator[Any], t: int, estimate: Estimate, priors: Sequence[Any], rates: Sequence[Any], shape: Shape
 ) -> None:
-    """Refuse priors h_t of trials that are no models of this shape, and mixing rates alpha_t out of [0, 1].
-
-    Both have one entry for each trial, or one for all.
-    """
+    """Check priors h_t and mixing rates alpha_t, one for each trial or one for all."""
     for h in priors if callable(estimate.h) else ():  # others have been checked (`check_estimate`)
         Returned(estimator, "estimate", f" in task {t}").models(h, shape)
     for alpha in rates:
@@ -225,21 +215,21 @@ def check_trials(
 
 
 def check_mixing_rate(estimator: Estimator[Any], t: int, alpha: Any, shape: Shape) -> None:
-    """Refuse a mixing rate alpha_t unless it is in [0, 1], for models of this shape."""
+    """Check that a mixing rate alpha_t lies in [0, 1]."""
     where = Returned(estimator, "assess", f" in task {t}")
     where.array(alpha, *_per_pair(shape), part="alpha")
     where.between(alpha, 0.0, 1.0, "alpha")
 
 
 def check_gammas(gamma_schedule: GammaSchedule, gammas: Any, state: TaskState) -> None:
-    """Refuse the discount factors of a task unless they are in [0, gamma_eval]."""
+    """Check that the discount factors of a task lie in [0, gamma_eval]."""
     where = Returned(gamma_schedule, "select", f" in task {state.t}")
     where.array(gammas, (len(state.alpha), gamma_schedule.gammas_per_task))
     where.between(gammas, 0.0, state.gamma_eval)
 
 
 def act(agent: Agent[Any], task: TaskData, memory: Any) -> Decision:
-    """Return what an agent decides, which is refused unless there are policies and discount factors in range."""
+    """Return what an agent decides, checked."""
     where = Returned(agent, "act", f" in task {task.t}")
     if agent.discounts and task.gammas.max() == 1.0:
         raise ValueError(f"{where.name}: set the discount factors of gamma_schedule below 1, because it discounts")
@@ -254,7 +244,7 @@ def act(agent: Agent[Any], task: TaskData, memory: Any) -> Decision:
 
 
 def measure(metric: Metric, tasks: MetricInput) -> Float[np.ndarray, "M G"]:
-    """Return the numbers of a metric, which are finite."""
+    """Return the numbers of a metric, checked."""
     found, where = metric.measure(tasks), Returned(metric, "measure")
     where.array(found, tasks.gamma.shape)
     where.finite(found)
@@ -262,13 +252,13 @@ def measure(metric: Metric, tasks: MetricInput) -> Float[np.ndarray, "M G"]:
 
 
 def _per_pair(shape: Shape) -> list[tuple[int, ...]]:
-    """Return the shapes of a number for each pair (s, a) of models of this shape, or one for all pairs."""
+    """Return the shapes of a number for each pair (s, a), or one for all pairs."""
     n, S, A, _ = shape
     return [(n, 1, 1), (n, S, 1), (n, 1, A), (n, S, A)]
 
 
 def _check_mean(mean: Any, S: int, A: int, where: Returned) -> None:
-    """Refuse what is no mean model, by the kinds and shapes of its parts."""
+    """Check the types and shapes of a mean model."""
     where.a(MeanModel, mean)
     where.array(mean.P_o, (S, A, S), part="P_o")
     where.array(mean.R, (S, A), (S, A, S), part="R")
@@ -278,7 +268,11 @@ def _check_mean(mean: Any, S: int, A: int, where: Returned) -> None:
 
 
 def check_experiment(problem: Problem, method: Method, runs: Sequence[int]) -> None:
-    """Raise a ValueError if the method cannot be used on the problem, or if one of the runs cannot have its sigma."""
+    """Check that the method can be used on the problem, and that these runs can have its sigma.
+
+    Raises:
+        ValueError: The message names the key, its value and the remedy.
+    """
     _check_criterion(problem, method)
     problem.task_distribution.check(problem.S, problem.A)
     problem.stream.check(problem.T, problem.task_distribution)
@@ -312,7 +306,7 @@ def check_experiment(problem: Problem, method: Method, runs: Sequence[int]) -> N
 
 
 def _check_criterion(problem: Problem, method: Method) -> None:
-    """Raise a ValueError if policies of this planner cannot be judged in this way."""
+    """Check that policies of this planner can be judged in this way."""
     if problem.horizon is None and problem.gamma_eval != 1.0:
         check_gamma_eval(problem.gamma_eval)
     if problem.horizon is None and problem.gamma_eval == 1.0 and isinstance(problem.task_distribution, RandomChains):

@@ -1,7 +1,8 @@
-"""Draws of models, transitions and trajectories in NumPy, which say what `_sampling.c` draws.
+"""Draws of models, transitions and trajectories in NumPy, which say what `_sampling.c` draws, bit by bit.
 
-A task has a key; its batches, their rows and the entries of rows have keys of their own below it. Hence no draw moves
-another one: of two settings that differ in sigma or m, the same entries and transitions come from the same numbers.
+A task has a key; its batches, rows and entries have keys below it. So settings that differ in sigma or m use the same
+numbers. Logarithm, exponential and normal quantile are written out here, because those of C and of NumPy differ in last
+bits.
 """
 
 from collections.abc import Iterable, Sequence
@@ -16,7 +17,7 @@ from pomrl.science.randomness import Keys, fold
 Numbers = Float[np.ndarray, "*n"]
 
 LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
-"""The logarithm of 2 as a sum, of which the first part has trailing zeros."""
+"""The logarithm of 2 as a sum; the first part has trailing zeros."""
 
 # fmt: off
 LOG = (
@@ -46,7 +47,7 @@ FAR_TAIL = (
      7.86869131145613259100e-4, 1.84631831751005468180e-5, 1.42151175831644588870e-7, 2.04426310338993978564e-15),
 )
 # fmt: on
-"""Coefficients of polynomials, the constant one first; those of the quantile are a numerator and a denominator."""
+"""Coefficients of polynomials, the constant one first; those of quantiles are a numerator and a denominator."""
 
 
 def polynomial(coefficients: Sequence[float], x: Numbers) -> Numbers:
@@ -124,8 +125,8 @@ def gamma_variates(keys: Keys, shape: Numbers) -> Numbers:
 def dirichlet(keys: Keys, shape: Float[np.ndarray, "rows S"]) -> Float[np.ndarray, "N rows S"]:
     """Draw the models of N tasks, with rows that are Dirichlet distributed with these shapes.
 
-    Rows are normalised gamma variates. A row with a shape below 1 comes from their logarithms, G(a) = G(a + 1) U^(1/a),
-    so that not all of its entries underflow.
+    Rows are normalised gamma variates. A row with a shape below 1 comes from logarithms, G(a) = G(a + 1) U^(1/a), so
+    that not all entries underflow.
     """
     row, entry = np.nonzero(shape)
     a = shape[row, entry]
@@ -166,8 +167,7 @@ def transitions(
     """Draw the counts of m transitions from each row, in so many batches of each task.
 
     Up to `MOST_ONE_BY_ONE` transitions are drawn one by one. Of more, the uniform number with the middle rank is drawn,
-    which is beta distributed, and then those below and above it. What lies within one state needs no further number,
-    so that the work grows with the logarithm of m.
+    a beta variate, then those below and above it. The work grows with the logarithm of m.
     """
     N, rows, S = P.shape
     row_keys = fold(fold(keys[:, None], np.arange(batches))[..., None], np.arange(rows)).ravel()
@@ -188,7 +188,7 @@ def transitions(
 def _states(
     of_rows: Float[np.ndarray, "rows S"], row: Int[np.ndarray, "*k"], u: Float[np.ndarray, "*k"]
 ) -> Int[np.ndarray, "*k"]:
-    """Return the state in a row of cumulative probabilities of each number, which may have been rounded up to 1."""
+    """Return the state of each number in a row of cumulative probabilities."""
     return next_states((below.take(row) for below in of_rows.T), np.minimum(u, LARGEST_BELOW_ONE))
 
 
@@ -259,7 +259,7 @@ def _cells(
 ) -> Int[np.ndarray, "N batches length m"]:
     """Return the position of each transition in its model.
 
-    One number chooses an action, and what is left of it, which is uniform again, the next state.
+    One number chooses an action, and its rest, which is uniform again, the next state.
     """
     N, S, A, _ = P.shape
     trajectory_keys = fold(fold(keys[:, None], np.arange(batches))[..., None], np.arange(m))
@@ -276,14 +276,14 @@ def _cells(
 
 
 def cumulative(P: Float[np.ndarray, "*n S"]) -> Float[np.ndarray, "*n S"]:
-    """Return the cumulative probabilities of rows, with 1 from the last supported state on, whatever rounding did."""
+    """Return the cumulative probabilities of rows, exactly 1 from the last supported state on."""
     below = P.cumsum(-1)
     below[below == below[..., -1:]] = 1.0
     return below
 
 
 def next_states(below: Iterable[Float[np.ndarray, "*#N"]], u: Float[np.ndarray, "*N"]) -> Num[np.ndarray, "*N"]:
-    """Return next states by the inverse of their cumulative probabilities, which `below` has state by state."""
+    """Return next states by inverse cumulative probabilities, given state by state."""
     state = np.zeros(u.shape, np.intp)
     for of_state in below:
         state += of_state <= u

@@ -1,4 +1,4 @@
-"""Exact evaluation of policies on stacks of finite MDPs, and checks of models and of gammas.
+"""Exact values of policies on stacks of finite MDPs.
 
 The value of a policy π is the expected sum of discounted rewards from each state. It solves S linear equations,
 
@@ -16,21 +16,20 @@ from pomrl.science.solvers import compiled, input_checks, relative_values, spars
 SMALL = 64
 """Largest number of equations that are solved by elimination.
 
-NumPy's elimination is faster than LAPACK up to about 16 equations and takes three times as long at 64. The compiled
-engine's takes a third of LAPACK's time at 64 equations where it has many models, and twice as long for a single one.
-Both eliminate up to this number, so that results have the same bits on every processor, whether or not the engine was
-built.
+NumPy's is faster than LAPACK up to about 16 equations, and takes three times as long at 64. The compiled one takes a
+third of LAPACK's time at 64 for many models. Both eliminate up to this number, so that bits are the same everywhere.
 """
 
 STACK = 1500
-"""Number of systems that are solved together, chosen such that they fit into the processor's cache."""
+"""Number of systems that are solved together, so that they fit into the processor's cache."""
 
 
 def eliminate(system: Float[np.ndarray, "S S+1 n"], scratch: Float[np.ndarray, "S S n"]) -> Float[np.ndarray, "S n"]:
-    """Solve n linear systems of S equations in place.
+    """Solve n linear systems of S equations in place, by Gaussian elimination without pivots.
 
-    There is no pivoting, which is safe for diagonally dominant systems such as I - gamma P_pi with gamma < 1. Both
-    arguments are overwritten, because allocating them anew would take longer than solving the systems.
+    That is safe for diagonally dominant systems such as I - gamma P_pi with gamma < 1. The systems are the last axis,
+    so that each step is one elementwise operation for all, with the same bits on every processor. Both arguments are
+    overwritten.
 
     Args:
         system: The coefficients, with the right-hand sides as the last column.
@@ -66,22 +65,19 @@ def policy_value(
 ) -> Float[np.ndarray, "*n S"]:
     """Return the exact value of a policy, the solution V of (I - γ P_π) V = R_π.
 
-    Leading axes are stacks of MDPs and policies, and broadcast. Numbers may be of every kind that doubles hold exactly
-    (`faces.float64`), and actions integers of every kind. Models and discount factors are not checked: the rows of P
-    have to be distributions (`check_models`) and gamma has to be in [0, 1).
+    Leading axes are stacks and broadcast. Models and discount factors are not checked (`input_checks`).
 
     Args:
         P: Transition probabilities P(s, a, s').
         R: Rewards R(s, a).
         policy: The action that the policy takes in each state.
-        gamma: Discount factor.
+        gamma: Discount factor, in [0, 1).
 
     Returns:
-        The expected sum of discounted rewards from each state, between min R / (1 - gamma) and max R / (1 - gamma).
+        The expected sum of discounted rewards, between min R / (1 - gamma) and max R / (1 - gamma).
 
     Raises:
-        ValueError: If shapes do not fit, if an action is not one of the model's, which has a limit
-            (`faces.MOST_ACTIONS`), or if doubles do not hold the numbers.
+        ValueError: Shapes do not fit, an action is not one of the model's, or doubles do not hold the numbers.
     """
     P, R, gamma = input_checks.float64(P, "P"), input_checks.float64(R, "R"), input_checks.float64(gamma, "gamma")
     input_checks.check_shapes(P, R)
@@ -96,10 +92,9 @@ def chain_value(
     R_pi: Float[np.ndarray, "*#n S"],
     gamma: Float[np.ndarray, "*#n"] | float,
 ) -> Float[np.ndarray, "*n S"]:
-    """Return the value of a Markov chain with rewards, the solution V of (I - γ P_π) V = R_π.
+    """Return the value of a Markov chain with rewards, such as an MDP under a fixed policy.
 
-    An MDP under a fixed policy is such a chain. Leading axes broadcast. Chains of at most `elimination.SMALL` states
-    are solved by elimination, longer ones by LAPACK.
+    Leading axes broadcast. Up to `SMALL` states are solved by elimination, more by LAPACK.
     """
     S = P_pi.shape[-1]
     shape = np.broadcast_shapes(P_pi.shape[:-2], R_pi.shape[:-1], np.shape(gamma))
@@ -120,11 +115,10 @@ def chain_value(
 
 
 def solve_dominant(system: Float[np.ndarray, "S S"], right: Float[np.ndarray, "S ..."]) -> Float[np.ndarray, "S ..."]:
-    """Solve equations whose rows are diagonally dominant by LAPACK, which does not exchange them.
+    """Solve equations whose rows are diagonally dominant by LAPACK, without exchanges of rows.
 
-    LAPACK exchanges rows for the largest entry of a column. It is given the columns as rows, whose largest entry is
-    that of the diagonal. So equations of states that others do not reach are not added to theirs, where rounding errors
-    of large values would stay.
+    LAPACK is given columns as rows, whose largest entry is the diagonal. So equations of states that others do not
+    reach are not added to theirs, where rounding errors of large values would stay.
     """
     from scipy.linalg import lu_factor, lu_solve  # here, because it takes long to load
 
@@ -161,17 +155,16 @@ def distinct_policy_values(
     policies: Shaped[np.ndarray, "M G S"] | Sequence[Any],
     gamma: float,
 ) -> tuple[Float[np.ndarray, "k S"], Int[np.ndarray, " k"], Int[np.ndarray, "M G"]]:
-    """Return the exact values of G policies of each of M MDPs at one discount factor, without repetitions.
+    """Return the exact values of G policies of each of M MDPs, each distinct one evaluated once.
 
-    Along a grid of discount factors most policies equal the one before; each of these is evaluated once. The models
-    are not checked (see `evaluation.policy_value`), and the actions are.
+    Along a grid of discount factors most policies equal the one before. Models are not checked; actions are.
 
     Returns:
-        The values of the k policies that differ from the one before, the MDP that each of them belongs to, and for each
-        of all policies the index of its values.
+        The values of the k policies that differ from the one before, the MDP of each, and for each policy the index of
+            its values.
 
     Raises:
-        ValueError: If policies are not integers of the shape [M, G, S], or if an action is not one of the model's.
+        ValueError: Policies are not integers [M, G, S], or an action is not one of the model's.
     """
     policies = input_checks.policies(policies, *R.shape[-2:])
     if policies.ndim != 3 or len(policies) != len(R):
@@ -206,7 +199,7 @@ def _differs_from_the_one_before(policies: Int[np.ndarray, "M G S"]) -> Bool[np.
 def _values_on_large_model(
     P: Float[np.ndarray, "S A S"], R: Float[np.ndarray, "S A"], policies: Int[np.ndarray, "k S"], gamma: float
 ) -> Float[np.ndarray, "k S"]:
-    """Return the values of policies of one model, by the fastest method for the model and their likeness."""
+    """Return the values of policies of one model by the fastest method."""
     if sparse.pays(P):
         return sparse.policy_values(sparse.rows_of(P), R, policies, gamma)
     base = policies[len(policies) // 2]
@@ -225,8 +218,8 @@ def _values_near_a_policy(
 ) -> Float[np.ndarray, "k S"]:
     """Return the values of policies that differ from the policy `base` in few states.
 
-    The linear equations of a policy are those of the base but for the rows of the d states in which any policy differs.
-    By Woodbury's formula, one factorisation then serves all policies, and each needs the solution of d equations more.
+    Their equations differ in the rows of these d states. By Woodbury's formula one factorisation serves all policies,
+    and each needs the solution of d equations more.
     """
     every = np.arange(len(base))
     states = np.flatnonzero((policies != base).any(0))

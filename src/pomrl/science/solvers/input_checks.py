@@ -1,8 +1,7 @@
-"""The face of planning and evaluation: what callers give becomes what both engines compute with, or is refused.
+"""Checks of the arguments of planning and evaluation: converted where that is exact, refused otherwise.
 
-Both engines compute with native doubles in C's order, and store actions as 16-bit integers. An array of another kind is
-converted here where that is exact, so that the engines have the same results for it, and is refused in one line
-otherwise. An array that is right already is returned as it is, without a copy.
+Both engines compute with native doubles in C's order, and store actions as 16-bit integers. An array that is right
+already is not copied.
 """
 
 from collections.abc import Sequence
@@ -12,7 +11,7 @@ import numpy as np
 from jaxtyping import Float, Int16, Shaped
 
 MOST_ACTIONS = int(np.iinfo(np.int16).max)
-"""The largest number of actions that a model may have, because policies are stored as 16-bit integers."""
+"""Largest number of actions, because policies are 16-bit integers."""
 
 
 _ROW_SUM_ULPS = 64.0
@@ -27,8 +26,7 @@ def float64(values: Shaped[np.ndarray, "..."] | Sequence[Any] | float, name: str
         name: What a message calls them.
 
     Raises:
-        ValueError: If doubles do not hold all numbers of this kind, as those of long double, complex numbers, objects
-            and texts.
+        ValueError: Doubles do not hold all numbers of this kind.
     """
     array = np.asarray(values)
     if not np.can_cast(array.dtype, np.float64):
@@ -37,16 +35,15 @@ def float64(values: Shaped[np.ndarray, "..."] | Sequence[Any] | float, name: str
 
 
 def policies(values: Shaped[np.ndarray, "..."] | Sequence[Any], S: int, A: int) -> Int16[np.ndarray, "*n {S}"]:
-    """Return the actions that policies take in each state as 16-bit integers.
+    """Return the actions of policies as 16-bit integers.
 
     Args:
-        values: An array of integers of any kind, or nested sequences of them; its last axis are the states.
+        values: Integers of any kind, [..., S].
         S: Number of states.
         A: Number of actions, at most `MOST_ACTIONS`.
 
     Raises:
-        ValueError: If they are not integers, are not S for each policy, or are not between 0 and A - 1; the message
-            names the first bad index.
+        ValueError: The message names the first bad index.
     """
     array = np.asarray(values)
     if array.dtype.kind not in "iu":
@@ -59,10 +56,10 @@ def policies(values: Shaped[np.ndarray, "..."] | Sequence[Any], S: int, A: int) 
 
 
 def check_size(S: int, A: int) -> None:
-    """Refuse numbers of states and actions that no model has.
+    """Check numbers of states and actions.
 
     Raises:
-        ValueError: Unless there is a state, and between 1 and `MOST_ACTIONS` actions.
+        ValueError: There is no state, or not between 1 and `MOST_ACTIONS` actions.
     """
     if S < 1:
         raise ValueError(f"S = {S}: a model has to have at least one state")
@@ -78,14 +75,13 @@ def refuse(bad: np.ndarray, values: np.ndarray, name: str, why: str) -> None:
 
 
 def check_models(P: Float[np.ndarray, "*n S A S"], R: Float[np.ndarray, "*n S A"]) -> None:
-    """Raise an error unless P and R are stacks of transition models and rewards.
+    """Check stacks of transition models and rewards.
 
-    The entries of R have to be finite. Those of P have to be at least 0, and each row P(s, a, ·) has to sum to 1 within
-    a tolerance proportional to S and to the machine epsilon.
+    Rewards must be finite, transition probabilities at least 0, and each row P(s, a, ·) must sum to 1 within a
+    tolerance proportional to S and to the machine epsilon.
 
     Raises:
-        ValueError: If the shapes do not fit, if there are no states or actions or more actions than
-            `MOST_ACTIONS`, or if an entry is wrong; the message names the first wrong index.
+        ValueError: The message names the shapes, or the first wrong index.
     """
     if R.shape != P.shape[:-1]:
         raise _misshapen(P, R)
@@ -105,7 +101,7 @@ def row_sums(P: Float[np.ndarray, "*n S A S"]) -> tuple[Float[np.ndarray, "*n S 
 
 
 def check_shapes(P: Float[np.ndarray, "..."], R: Float[np.ndarray, "..."]) -> None:
-    """Refuse arrays that are no stacks of models and rewards, whose leading axes may broadcast."""
+    """Check the shapes of models and rewards, whose leading axes may broadcast."""
     if P.ndim < 3 or R.ndim < 2 or P.shape[-1] != P.shape[-3] or R.shape[-2:] != P.shape[-3:-1]:
         raise _misshapen(P, R)
     check_size(*R.shape[-2:])
@@ -116,18 +112,18 @@ def _misshapen(P: Float[np.ndarray, "..."], R: Float[np.ndarray, "..."]) -> Valu
 
 
 def check_finite(R: Float[np.ndarray, "..."]) -> None:
-    """Raise a ValueError that names the first wrong index unless all rewards are finite."""
+    """Check that all rewards are finite; ValueError names the first wrong index."""
     refuse(~np.isfinite(R), R, "R", "is not finite")
 
 
 def check_gammas(gammas: Float[np.ndarray, "..."], *, undiscounted: bool = False) -> None:
-    """Raise a ValueError that names the first wrong index unless gammas are in [0, 1), or 1 if that may be."""
+    """Check that gammas are in [0, 1), or 1 if that may be; ValueError names the first wrong index."""
     within = (gammas >= 0.0) & ((gammas <= 1.0) if undiscounted else (gammas < 1.0))
     refuse(~within, gammas, "gamma", f"is not in [0, 1{']' if undiscounted else ')'}")
 
 
 def check_policies(policies: Any, shape: tuple[int, ...], A: int, planner: str) -> None:
-    """Refuse what no planner may return: ValueError with its name, and with the first bad index."""
+    """Check what a planner returns: ValueError with its name, and the first bad index."""
     if not isinstance(policies, np.ndarray) or policies.dtype.kind not in "iu" or policies.shape != shape:
         kind = f"{policies.dtype} {policies.shape}" if isinstance(policies, np.ndarray) else type(policies).__name__
         raise ValueError(f"{planner} returned {kind}; it has to be an array of integers of shape {shape}")
