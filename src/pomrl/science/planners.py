@@ -4,12 +4,9 @@ The optimal value V* of an MDP (P, R, γ) solves Bellman's equation,
 
     V*(s) = max_a Q*(s, a),    Q*(s, a) = R(s, a) + γ Σ_s' P(s, a, s') V*(s'),
 
-and a policy π is optimal if π(s) maximises Q*(s, ·) in every state s. A planner solves the equation for M models, each
-at G discount factors.
-
-Actions can be tied, exactly or up to rounding. Policies are therefore compared by their values and never by their
-actions, and an action is kept unless another is better by more than the rounding error of the two values compared
-(`solvers.action_ties`). All planners of this module are exact up to that error, or raise an exception.
+and a policy π is optimal if π(s) maximises Q*(s, ·) in every state s. Actions can be tied: policies are compared by
+their values, and an action is kept unless another gains more than rounding explains (`solvers.action_ties`). All
+planners here are exact up to that, or raise an exception.
 """
 
 from abc import abstractmethod
@@ -39,14 +36,11 @@ _PATIENCE = 100
 
 
 class Planner(Component):
-    """Base class of planners. Subclasses implement `_plan`, whose arguments `plan` has checked.
-
-    Discount factors are below 1 unless the planner looks finitely many steps ahead.
-    """
+    """Base class of planners. Subclasses implement `_plan`, whose arguments `plan` has checked."""
 
     @property
     def looks_ahead(self) -> int | None:
-        """The number of steps that are planned ahead; None: infinitely many."""
+        """The number of steps that are planned ahead; None: infinitely many, with gamma below 1."""
         return None
 
     def plan(
@@ -57,24 +51,19 @@ class Planner(Component):
     ) -> Int[np.ndarray, "M G *S"]:
         """Return an optimal policy of each model at each discount factor.
 
-        The arguments may be numbers of every kind that doubles hold exactly (`solvers.faces.float64`).
-
         Args:
-            P: Transition probabilities P(s, a, s') of M models, which have at most `faces.MOST_ACTIONS` actions.
+            P: Transition probabilities P(s, a, s') of M models, with at most `input_checks.MOST_ACTIONS` actions.
             R: Rewards R(s, a) of the models.
-            gammas: Discount factors in [0, 1], in any order, of shape [G] for all models alike or [M, G] for each model
-                its own. Ascending ones are planned fastest.
-
-                At 1 the plan is the best of those that end (`solvers.undiscounted`), whatever the planner.
+            gammas: Discount factors in [0, 1], [G] or [M, G]; ascending ones are planned fastest. At 1 the plan is the
+                best of the policies that end (`solvers.undiscounted`), whatever the planner.
 
         Returns:
             The action in each state, for each model and discount factor; by steps to go, [M, G, h, S], if the planner
-            `looks_ahead` h steps (`solvers.finite_horizon`).
+                `looks_ahead` h steps (`solvers.finite_horizon`).
 
         Raises:
-            ValueError: If P and R are not models or gammas are not discount factors; the message names the first wrong
-                index, or the dtype that doubles do not hold. If a discount factor is 1 and a state ends under no
-                policy, or gains for ever, the message names it (`NeverEndsError`).
+            ValueError: P and R are no models or gammas no discount factors; the message names the first wrong index.
+            NeverEndsError: A discount factor is 1, and a state ends under no policy, or gains for ever.
         """
         P, R, gammas = (
             input_checks.float64(P, "P"),
@@ -99,7 +88,7 @@ class Planner(Component):
     def _check(
         self, P: Float[np.ndarray, "M S A S"], R: Float[np.ndarray, "M S A"], gammas: Float[np.ndarray, "M G"]
     ) -> Int[np.ndarray, "..."]:
-        """Return what `_plan` returns, if it is policies."""
+        """Return what `_plan` returns, checked."""
         policies, steps = self._plan(P, R, gammas), () if self.looks_ahead is None else (self.looks_ahead,)
         input_checks.check_policies(
             policies, (*gammas.shape, *steps, R.shape[1]), R.shape[2], f"{type(self).__qualname__}.plan"
@@ -110,7 +99,7 @@ class Planner(Component):
     def _plan(
         self, P: Float[np.ndarray, "M S A S"], R: Float[np.ndarray, "M S A"], gammas: Float[np.ndarray, "M G"]
     ) -> Int[np.ndarray, "M G S"]:
-        """Return an optimal policy of each model at each of its discount factors; the arguments are valid."""
+        """Return an optimal policy of each model at each of its discount factors; arguments are valid."""
 
 
 class PolicyIteration(Planner):
@@ -150,7 +139,7 @@ class PolicyIteration(Planner):
 def _plan_large_model(
     P: Float[np.ndarray, "S A S"], R: Float[np.ndarray, "S A"], gammas: Float[np.ndarray, " G"]
 ) -> Int[np.ndarray, "G S"]:
-    """Plan by the method that is fastest for the model, which are described in `solvers`."""
+    """Plan by the method that is fastest for the model (`solvers`)."""
     if sparse.pays(P):
         return sparse.plan(sparse.rows_of(P), R, gammas)[0]
     sweeps = 20 + len(R) // (2 * R.shape[1])  # cost about as much as policy iteration by LAPACK

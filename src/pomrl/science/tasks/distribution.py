@@ -1,7 +1,7 @@
-"""What a distribution of related tasks is: tasks have something in common, and each is drawn around it (Sec. 3.1).
+"""Distributions of related tasks: tasks have something in common, and each is drawn around it (Sec. 3.1).
 
-`TaskDistribution` is the base class of all distributions, `FiniteTasks` of those with finitely many models, and
-`TaskFamily` of families of well-known models, whose tasks differ in one number.
+`TaskDistribution` is the base class of all, `FiniteTasks` of those with finitely many models, and `TaskFamily` of
+families whose tasks differ in one number.
 """
 
 from abc import abstractmethod
@@ -28,19 +28,19 @@ class MeanModel:
     P_o: Float[np.ndarray, "S A S"]
     """Mean over tasks of the transition probabilities."""
     R: Rewards
-    """Rewards of all tasks, R(s, a) or R(s, a, s'); their mean over tasks where tasks have their own."""
+    """Rewards R(s, a) or R(s, a, s'); their mean over tasks where tasks have their own."""
     varying: Bool[np.ndarray, "S A"]
     """Whether tasks differ in the pair (s, a)."""
     deviation: float
     """Largest standard deviation over tasks of any entry of the model."""
     largest_deviation: float
-    """Limit that the deviation has to stay below with this P_o."""
+    """Limit that the deviation must stay below with this P_o."""
     unsmoothed: Float[np.ndarray, "S A S"] | None = None
     """The mean model before smoothing; None where there is no smoothing."""
 
     @property
     def has_room(self) -> bool:
-        """Return whether there are tasks around this mean model that spread by the deviation."""
+        """Return whether tasks around this mean model can spread by the deviation."""
         return self.deviation < self.largest_deviation or self.deviation == 0
 
 
@@ -51,25 +51,25 @@ class Tasks:
     P: Float[np.ndarray, "tasks n S A S"]
     """Transition probabilities."""
     R: Rewards
-    """Rewards R(s, a), [tasks, n, S, A], or R(s, a, s'), [tasks, n, S, A, S], which learners know as they are."""
+    """Rewards R(s, a), [tasks, n, S, A], or R(s, a, s'), [tasks, n, S, A, S]."""
     latent: Float[np.ndarray, "tasks n"] | None = None
-    """The number that determines the model of a task, which ties its rows; None where rows are independent."""
+    """The number that determines the model of a task; None where rows are independent."""
 
 
 class TaskDistribution(Component):
-    """Base class of task distributions: what the tasks of a run have in common, and how each of them is drawn."""
+    """Base class: what the tasks of a run have in common, and how each is drawn."""
 
     has_exact_moments: ClassVar[bool] = True
     """Whether the mean of tasks is exactly `MeanModel.P_o`, and their variance exactly `variance`."""
 
     @property
     def size(self) -> tuple[int, int] | None:
-        """The numbers (S, A) of states and actions if the distribution determines them, and None if it does not."""
+        """The numbers (S, A) if the distribution determines them; None if not."""
         return None
 
     @property
     def start(self) -> list[float] | None:
-        """The probability of each state to be the first where the key `start` is null; None: all are equally likely."""
+        """The probability of each first state where the key `start` is null; None: all alike."""
         return None
 
     def check(self, S: int, A: int) -> None:
@@ -92,14 +92,14 @@ class TaskDistribution(Component):
             sigma: Similarity of the tasks; None where a key of the distribution gives it.
 
         Raises:
-            ValueError: If the distribution cannot have this sigma, or if sigma is given twice or not at all.
+            ValueError: The distribution cannot have this sigma, or sigma is given twice or not at all.
         """
 
     @abstractmethod
     def draw(self, rngs: Generators, means: Sequence[MeanModel], tasks: int) -> Tasks:
         """Draw the next tasks of n runs, each from its own generator.
 
-        The tasks are drawn in their order, so that two calls, for the first tasks and for the others, draw the same.
+        Tasks are drawn in their order: two calls, for the first tasks and for the others, draw the same.
         """
 
     @abstractmethod
@@ -107,7 +107,7 @@ class TaskDistribution(Component):
         """Return the variance over tasks of each entry of the model; the largest one is sigma squared."""
 
     def candidates(self) -> Float[np.ndarray, "k S A S"] | None:
-        """Return the k models that each task has with the same chance; None if tasks have infinitely many."""
+        """Return the k models that each task has with the same chance; None if there are infinitely many."""
         return None
 
 
@@ -119,18 +119,17 @@ Latents = Float[np.ndarray, " k"]
 class Candidates:
     """The k models that a task has with the same chance, and their moments.
 
-    Numbers of every kind that doubles hold exactly (`solvers.faces.float64`) become doubles, and rows lose the rounding
-    errors of their sums.
+    Rows lose the rounding errors of their sums.
 
     Raises:
-        ValueError: If P and R are not models; the message names the first wrong index.
+        ValueError: P and R are no models; the message names the first wrong index.
     """
 
     latent: Shaped[np.ndarray, " k"]
     P: Shaped[np.ndarray, "..."]
     """Transition probabilities of each model, [k, S, A, S]."""
     R: Shaped[np.ndarray, "..."]
-    """Rewards R(s, a), [k, S, A], or R(s, a, s'), [k, S, A, S], of each model; given without k, of all models alike."""
+    """Rewards R(s, a), [k, S, A], or R(s, a, s'), [k, S, A, S]; without k, of all models alike."""
 
     def __post_init__(self) -> None:
         latent, P, R = (input_checks.float64(getattr(self, name), name) for name in ("latent", "P", "R"))
@@ -163,7 +162,7 @@ class Candidates:
 class FiniteTasks(TaskDistribution):
     """Base class of distributions whose tasks have one of finitely many models, each with the same chance.
 
-    Subclasses implement `candidate_models`. The draws of a task take one uniform number from its generator.
+    Subclasses implement `candidate_models`. A task takes one uniform number from its generator.
     """
 
     @abstractmethod
@@ -189,9 +188,9 @@ class FiniteTasks(TaskDistribution):
 
 
 class TaskFamily(FiniteTasks):
-    """Base class of families: each task has a value of a latent, one of equally spaced values with the same chance.
+    """Base class of families: each task has one of equally spaced values of a latent, with the same chance.
 
-    Subclasses implement `size` and `models`, and say in `domain` between which numbers the latent makes sense.
+    Subclasses implement `size` and `models`, and give the range of the latent in `domain`.
     """
 
     domain: ClassVar[tuple[float, float]] = (0.0, 1.0)
@@ -223,8 +222,8 @@ class TaskFamily(FiniteTasks):
         """Return the models of these values of the latent.
 
         Returns:
-            Transition probabilities, and rewards R(s, a), [k, S, A], or R(s, a, s'), [k, S, A, S]; those that do not
-            depend on the latent may lack the first axis.
+            Transition probabilities, and rewards R(s, a), [k, S, A], or R(s, a, s'), [k, S, A, S]; without k where they
+                do not depend on the latent.
         """
 
     def candidate_models(self) -> Candidates:
