@@ -1,4 +1,4 @@
-"""What a metric is: a number for each policy of a task, in the place of its planning loss or beside it."""
+"""Metrics: a number for each policy of a task, beside its planning loss."""
 
 from abc import abstractmethod
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ class MetricInput:
     counts: Counts
     """The transitions that were sampled in the tasks."""
     policy: Int[np.ndarray, "M G *S"]
-    """The action in each state, which over a horizon may depend on the steps to go, from 1 to h."""
+    """The action in each state, over a horizon by steps to go, from 1 to h."""
     gamma: Float[np.ndarray, "M G"]
     """The discount factor of each policy."""
     V_star: Float[np.ndarray, "M S"]
