@@ -51,7 +51,7 @@ def _settings(problem: Problem, runs: Sequence[int]) -> Iterator[_Setting]:
 
 def _truth(problem: Problem, means: Sequence[MeanModel]) -> Truth:
     """Return the true moments of the task distribution, once for each memory."""
-    moments = validation.moments(problem.task_distribution, means)
+    moments = validation.check_moments(problem.task_distribution, means)
     unsmoothed = [mean.unsmoothed for mean in means if mean.unsmoothed is not None]
     of_runs = [*moments, *([np.stack(unsmoothed)] if unsmoothed else [])]
     told = [np.repeat(array, problem.memories, axis=0) for array in of_runs]
@@ -83,7 +83,7 @@ def draw(problem: Problem, runs: Sequence[int], at_a_time: int) -> Iterator[list
             R_hat = R
         else:
             own = validation.draw_batch(problem.data, batch_streams, P, problem.m, problem.trials)
-            meta = validation.of_tasks(problem.meta_batch, own, problem.data, meta_streams, P)
+            meta = validation.draw_meta_batches(problem.meta_batch, own, problem.data, meta_streams, P)
             R_hat, memory = _rewards(problem, reward_streams, memory, R, own)
             of_memories = own if problem.meta_batch.is_shared else own.reshape(*meta.P_bar.shape[:2], 1)
             batches = map(Batches, of_memories, meta)

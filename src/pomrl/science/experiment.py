@@ -154,7 +154,7 @@ def _act(
             TaskData(given.t, problem.criterion, batch, R[:, k], given.P_hat[:, k], given.gamma, *further)
             for k, batch in enumerate(own.trials)
         ]
-        decisions = [validation.act(method.agent, trial, memory) for trial in trials]
+        decisions = [validation.ask_agent(method.agent, trial, memory) for trial in trials]
         policy, gamma = (np.stack(parts, axis=1) for parts in zip(*decisions, strict=True))
         memory = method.agent.learn(memory, given.batches.meta, trials[0].R)
         yield given, Decision(policy.reshape(-1, *policy.shape[2:]), gamma.reshape(-1, gamma.shape[-1]))

@@ -27,7 +27,7 @@ from pomrl.science.tasks.distribution import MeanModel, TaskDistribution, Tasks
 from pomrl.science.tasks.random_chains import RandomChains
 from pomrl.science.tasks.streams import Stationary
 
-LARGEST = float(np.finfo(float).max)
+LARGEST_FLOAT = float(np.finfo(float).max)
 """The largest finite number."""
 
 Shape = tuple[int, ...]
@@ -38,7 +38,7 @@ class ComponentError(ValueError):
 
 
 @dataclass(frozen=True)
-class Returned:
+class ComponentOutput:
     """Checks what a method of a component returned; messages name both."""
 
     component: Any
@@ -52,12 +52,12 @@ class Returned:
         kind = type(self.component)
         return f"{kind.__module__}.{kind.__qualname__}.{self.method}{self.place}"
 
-    def a(self, wanted: type, value: Any, part: str = "") -> None:
+    def check_type(self, wanted: type, value: Any, part: str = "") -> None:
         """Check the type; `part` is the field of the result, if it has fields."""
         if not isinstance(value, wanted):
             self._refuse(part, f"a {type(value).__name__}; it has to be a {wanted.__name__}")
 
-    def array(self, value: Any, *shapes: tuple[int, ...], part: str = "", dtype: Any = np.float64) -> None:
+    def check_array(self, value: Any, *shapes: Shape, part: str = "", dtype: Any = np.float64) -> None:
         """Check the type of numbers and the shape of an array."""
         if not isinstance(value, np.ndarray) or value.dtype != dtype:
             kind = f"array of {value.dtype}" if isinstance(value, np.ndarray) else type(value).__name__
@@ -66,42 +66,42 @@ class Returned:
             allowed = " or ".join(map(str, dict.fromkeys(shapes)))
             self._refuse(part, f"an array of shape {value.shape}; it has to be {allowed}")
 
-    def between(self, values: np.ndarray, low: float, high: float, part: str = "", of: str = "") -> None:
+    def check_range(self, values: np.ndarray, low: float, high: float, part: str = "", of: str = "") -> None:
         """Check that all values lie in a range, which NaN does not; `of` says what they are."""
         if not (values.min() >= low and values.max() <= high):
             index = tuple(np.argwhere(~((values >= low) & (values <= high)))[0].tolist())
             place = f"{of}{part}{list(index) if index else ''}"
-            raise ComponentError(f"{self.name}: {place} = {float(values[index])!r} is not {_words(low, high)}")
+            raise ComponentError(f"{self.name}: {place} = {float(values[index])!r} is not {_range_label(low, high)}")
 
-    def finite(self, values: np.ndarray, part: str = "") -> None:
+    def check_finite(self, values: np.ndarray, part: str = "") -> None:
         """Check that all values are finite."""
-        self.between(values, -LARGEST, LARGEST, part)
+        self.check_range(values, -LARGEST_FLOAT, LARGEST_FLOAT, part)
 
-    def models(self, P: Any, shape: tuple[int, ...], part: str = "") -> None:
+    def check_models(self, P: Any, shape: Shape, part: str = "") -> None:
         """Check that an array of this shape has distributions as rows."""
-        self.array(P, shape, part=part)
+        self.check_array(P, shape, part=part)
         if not P.min() >= 0.0:  # rows that sum to 1 then have no entry above 1
-            self.between(P, 0.0, 1.0, part)
-        self.sums(P, part)
+            self.check_range(P, 0.0, 1.0, part)
+        self.check_row_sums(P, part)
 
-    def sums(self, P: Float[np.ndarray, "*n S A S"], part: str = "") -> None:
+    def check_row_sums(self, P: Float[np.ndarray, "*n S A S"], part: str = "") -> None:
         """Check that rows sum to 1."""
         total, tolerance = input_checks.row_sums(P)
-        self.between(total, 1.0 - tolerance, 1.0 + tolerance, part, "the sum of the row ")
+        self.check_range(total, 1.0 - tolerance, 1.0 + tolerance, part, "the sum of the row ")
 
-    def counts(self, counts: Any, shape: tuple[int, ...], part: str = "") -> None:
+    def check_counts(self, counts: Any, shape: Shape, part: str = "") -> None:
         """Check that an array of this shape has integers, at least 0."""
         whole = isinstance(counts, np.ndarray) and counts.dtype.kind in "iu"
-        self.array(counts, shape, part=part, dtype=counts.dtype if whole else np.int64)
-        self.between(counts, 0.0, LARGEST, part)
+        self.check_array(counts, shape, part=part, dtype=counts.dtype if whole else np.int64)
+        self.check_range(counts, 0.0, LARGEST_FLOAT, part)
 
     def _refuse(self, part: str, what: str) -> NoReturn:
         raise ComponentError(f"{self.name} returned {part and f'as {part} '}{what}")
 
 
-def _words(low: float, high: float) -> str:
+def _range_label(low: float, high: float) -> str:
     """Return the words for a range."""
-    if high == LARGEST:
+    if high == LARGEST_FLOAT:
         return "finite" if low < 0.0 else f"finite and at least {low:g}"
     return f"{high:g}" if high - low < 1e-6 else f"between {low:g} and {high:g}"
 
@@ -114,28 +114,28 @@ def mean_models(problem: Problem, run: int) -> Iterator[MeanModel]:
     """
     distribution, place = problem.task_distribution, f" in run {run}"
     first = distribution.draw_mean(problem.seed, run, problem.S, problem.A, problem.sigma)
-    _check_mean(first, problem.S, problem.A, Returned(distribution, "draw_mean", place))
+    _check_mean(first, problem.S, problem.A, ComponentOutput(distribution, "draw_mean", place))
     if isinstance(problem.stream, Stationary) or not isinstance(distribution, RandomChains):
         return repeat(first)
     rng = generator(*distribution.mean_key(problem.seed, run), Stream.CHANGES)
     return _changing_means(
-        problem.stream.means(rng, first, distribution), first, Returned(problem.stream, "means", place)
+        problem.stream.means(rng, first, distribution), first, ComponentOutput(problem.stream, "means", place)
     )
 
 
-def _changing_means(means: Iterator[MeanModel], first: MeanModel, where: Returned) -> Iterator[MeanModel]:
+def _changing_means(means: Iterator[MeanModel], first: MeanModel, output: ComponentOutput) -> Iterator[MeanModel]:
     """Yield the mean models of a stream; each new one is checked."""
     last, (S, A) = first, first.varying.shape
     for mean in means:
         if mean is not last:
-            _check_mean(mean, S, A, where)
-            where.models(mean.P_o, mean.P_o.shape, "P_o")
+            _check_mean(mean, S, A, output)
+            output.check_models(mean.P_o, mean.P_o.shape, "P_o")
             last = mean
         yield mean
-    raise ComponentError(f"{where.name} ended; it has to yield mean models without end")
+    raise ComponentError(f"{output.name} ended; it has to yield mean models without end")
 
 
-def moments(
+def check_moments(
     distribution: TaskDistribution, means: Sequence[MeanModel]
 ) -> tuple[Float[np.ndarray, "n S A S"], Float[np.ndarray, "n S A S"]]:
     """Return the mean models of n runs, and the variance of each of their entries.
@@ -143,65 +143,65 @@ def moments(
     The values of all runs are checked at once, which takes a tenth of the time.
     """
     P_o = np.stack([mean.P_o for mean in means])
-    drawn, where = Returned(distribution, "draw_mean"), Returned(distribution, "variance")
-    drawn.models(P_o, P_o.shape, "P_o")
+    drawn, output = ComponentOutput(distribution, "draw_mean"), ComponentOutput(distribution, "variance")
+    drawn.check_models(P_o, P_o.shape, "P_o")
     of_runs = [distribution.variance(mean) for mean in means]
     for mean, variance in zip(means, of_runs, strict=True):
-        drawn.finite(mean.R, "R")
-        where.array(variance, P_o.shape[1:])
+        drawn.check_finite(mean.R, "R")
+        output.check_array(variance, P_o.shape[1:])
     variance = np.stack(of_runs)
-    where.between(variance, 0.0, LARGEST)
+    output.check_range(variance, 0.0, LARGEST_FLOAT)
     return P_o, variance
 
 
 def draw_tasks(distribution: TaskDistribution, rngs: Generators, means: Sequence[MeanModel], tasks: int) -> Tasks:
     """Draw the next tasks of n runs, and check them."""
-    drawn, where = distribution.draw(rngs, means, tasks), Returned(distribution, "draw")
-    where.a(Tasks, drawn)
+    drawn, output = distribution.draw(rngs, means, tasks), ComponentOutput(distribution, "draw")
+    output.check_type(Tasks, drawn)
     shape = (tasks, len(means), *means[0].P_o.shape)
-    where.models(drawn.P, shape, "P")
-    where.array(drawn.R, shape[:-1], shape, part="R")
-    where.finite(drawn.R, "R")
+    output.check_models(drawn.P, shape, "P")
+    output.check_array(drawn.R, shape[:-1], shape, part="R")
+    output.check_finite(drawn.R, "R")
     if drawn.latent is not None:
-        where.array(drawn.latent, shape[:2], part="latent")
+        output.check_array(drawn.latent, shape[:2], part="latent")
     return drawn
 
 
 def draw_batch(data: Data, rngs: Generators, P: TaskModels, m: int, batches: int) -> Batch:
     """Draw the batches of T tasks, and check them: equally many transitions of all pairs if `data.is_equal`."""
-    counts, where = data.draw(rngs, P, m, batches), Returned(data, "draw")
-    where.counts(counts, (*P.shape[:2], batches, *P.shape[2:]))
+    counts, output = data.draw(rngs, P, m, batches), ComponentOutput(data, "draw")
+    output.check_counts(counts, (*P.shape[:2], batches, *P.shape[2:]))
     batch = Batch.of_counts(counts, m, equal=data.is_equal)
     if data.is_equal:  # whose numbers of transitions are those of the first pair
-        where.between(batch.visits, 1.0, LARGEST, of="is_equal, but the number of transitions of pairs ")
-        where.sums(batch.P_bar, "is_equal, but divided by the transitions of the first pair ")
+        output.check_range(batch.visits, 1.0, LARGEST_FLOAT, of="is_equal, but the number of transitions of pairs ")
+        output.check_row_sums(batch.P_bar, "is_equal, but divided by the transitions of the first pair ")
     return batch
 
 
-def of_tasks(meta_batch: MetaBatch, own: Batch, data: Data, rngs: Generators, P: TaskModels) -> Batch:
+def draw_meta_batches(meta_batch: MetaBatch, own: Batch, data: Data, rngs: Generators, P: TaskModels) -> Batch:
     """Return the checked batches for the meta-learner."""
-    batch, where = meta_batch.of_tasks(own, data, rngs, P), Returned(meta_batch, "of_tasks")
-    where.a(Batch, batch)
+    batch, output = meta_batch.of_tasks(own, data, rngs, P), ComponentOutput(meta_batch, "of_tasks")
+    output.check_type(Batch, batch)
     T, n, K, *model = own.counts.shape
     shape = (T, n if meta_batch.is_shared else n * K, *model)
     per_pair = shape[:-1], (*shape[:2], 1, 1)
-    where.counts(batch.counts, shape, "counts")
-    where.models(batch.P_bar, shape, "P_bar")
-    where.array(batch.visits, *per_pair, part="visits")
-    where.between(batch.visits, 0.0, LARGEST, "visits")
-    where.array(batch.counted, *per_pair, part="counted", dtype=np.bool_)
+    output.check_counts(batch.counts, shape, "counts")
+    output.check_models(batch.P_bar, shape, "P_bar")
+    output.check_array(batch.visits, *per_pair, part="visits")
+    output.check_range(batch.visits, 0.0, LARGEST_FLOAT, "visits")
+    output.check_array(batch.counted, *per_pair, part="counted", dtype=np.bool_)
     return batch
 
 
 def check_estimate(estimator: Estimator[Any], t: int, estimate: Any, batch: Batch) -> None:
-    """Check that h_t are distributions, and the deviation at least 0, or NaN everywhere."""
-    where = Returned(estimator, "assess", f" in task {t}")
-    where.a(Estimate, estimate)
+    """Check that h_t are distributions, and the deviation at least 0, or NaN everyoutput."""
+    output = ComponentOutput(estimator, "assess", f" in task {t}")
+    output.check_type(Estimate, estimate)
     if not callable(estimate.h):
-        where.models(estimate.h, batch.P_bar.shape, "h")
-    where.array(estimate.deviation, *_per_pair(batch.P_bar.shape), part="deviation")
+        output.check_models(estimate.h, batch.P_bar.shape, "h")
+    output.check_array(estimate.deviation, *_per_pair(batch.P_bar.shape), part="deviation")
     if not np.isnan(estimate.deviation).all():
-        where.between(estimate.deviation, 0.0, LARGEST, "deviation")
+        output.check_range(estimate.deviation, 0.0, LARGEST_FLOAT, "deviation")
 
 
 def check_trials(
@@ -209,62 +209,62 @@ def check_trials(
 ) -> None:
     """Check priors h_t and mixing rates alpha_t, one for each trial or one for all."""
     for h in priors if callable(estimate.h) else ():  # others have been checked (`check_estimate`)
-        Returned(estimator, "estimate", f" in task {t}").models(h, shape)
+        ComponentOutput(estimator, "estimate", f" in task {t}").check_models(h, shape)
     for alpha in rates:
         check_mixing_rate(estimator, t, alpha, shape)
 
 
 def check_mixing_rate(estimator: Estimator[Any], t: int, alpha: Any, shape: Shape) -> None:
     """Check that a mixing rate alpha_t lies in [0, 1]."""
-    where = Returned(estimator, "assess", f" in task {t}")
-    where.array(alpha, *_per_pair(shape), part="alpha")
-    where.between(alpha, 0.0, 1.0, "alpha")
+    output = ComponentOutput(estimator, "assess", f" in task {t}")
+    output.check_array(alpha, *_per_pair(shape), part="alpha")
+    output.check_range(alpha, 0.0, 1.0, "alpha")
 
 
 def check_gammas(gamma_schedule: GammaSchedule, gammas: Any, state: TaskState) -> None:
     """Check that the discount factors of a task lie in [0, gamma_eval]."""
-    where = Returned(gamma_schedule, "select", f" in task {state.t}")
-    where.array(gammas, (len(state.alpha), gamma_schedule.gammas_per_task))
-    where.between(gammas, 0.0, state.gamma_eval)
+    output = ComponentOutput(gamma_schedule, "select", f" in task {state.t}")
+    output.check_array(gammas, (len(state.alpha), gamma_schedule.gammas_per_task))
+    output.check_range(gammas, 0.0, state.gamma_eval)
 
 
-def act(agent: Agent[Any], task: TaskData, memory: Any) -> Decision:
+def ask_agent(agent: Agent[Any], task: TaskData, memory: Any) -> Decision:
     """Return what an agent decides, checked."""
-    where = Returned(agent, "act", f" in task {task.t}")
+    output = ComponentOutput(agent, "act", f" in task {task.t}")
     if agent.discounts and task.gammas.max() == 1.0:
-        raise ValueError(f"{where.name}: set the discount factors of gamma_schedule below 1, because it discounts")
+        raise ValueError(f"{output.name}: set the discount factors of gamma_schedule below 1, because it discounts")
     policy, gamma = agent.act(task, memory)
     n, S, A = task.P_hat.shape[:3]
     G = 1 if agent.chooses_gamma else task.gammas.shape[-1]
     steps = policy.shape[2:-1] if task.criterion.horizon and np.ndim(policy) == 4 else ()
-    input_checks.check_policies(policy, (n, G, *steps, S), A, where.name)
-    where.array(gamma, (n, G), part="gamma")
-    where.between(gamma, 0.0, task.gamma_eval, "gamma")
+    input_checks.check_policies(policy, (n, G, *steps, S), A, output.name)
+    output.check_array(gamma, (n, G), part="gamma")
+    output.check_range(gamma, 0.0, task.gamma_eval, "gamma")
     return Decision(policy, gamma)
 
 
 def measure(metric: Metric, tasks: MetricInput) -> Float[np.ndarray, "M G"]:
     """Return the numbers of a metric, checked."""
-    found, where = metric.measure(tasks), Returned(metric, "measure")
-    where.array(found, tasks.gamma.shape)
-    where.finite(found)
+    found, output = metric.measure(tasks), ComponentOutput(metric, "measure")
+    output.check_array(found, tasks.gamma.shape)
+    output.check_finite(found)
     return found
 
 
-def _per_pair(shape: Shape) -> list[tuple[int, ...]]:
+def _per_pair(shape: Shape) -> list[Shape]:
     """Return the shapes of a number for each pair (s, a), or one for all pairs."""
     n, S, A, _ = shape
     return [(n, 1, 1), (n, S, 1), (n, 1, A), (n, S, A)]
 
 
-def _check_mean(mean: Any, S: int, A: int, where: Returned) -> None:
+def _check_mean(mean: Any, S: int, A: int, output: ComponentOutput) -> None:
     """Check the types and shapes of a mean model."""
-    where.a(MeanModel, mean)
-    where.array(mean.P_o, (S, A, S), part="P_o")
-    where.array(mean.R, (S, A), (S, A, S), part="R")
-    where.array(mean.varying, (S, A), part="varying", dtype=np.bool_)
-    where.a(float, mean.deviation, "deviation")
-    where.between(np.array(mean.deviation), 0.0, LARGEST, "deviation")
+    output.check_type(MeanModel, mean)
+    output.check_array(mean.P_o, (S, A, S), part="P_o")
+    output.check_array(mean.R, (S, A), (S, A, S), part="R")
+    output.check_array(mean.varying, (S, A), part="varying", dtype=np.bool_)
+    output.check_type(float, mean.deviation, "deviation")
+    output.check_range(np.array(mean.deviation), 0.0, LARGEST_FLOAT, "deviation")
 
 
 def check_experiment(problem: Problem, method: Method, runs: Sequence[int]) -> None:
