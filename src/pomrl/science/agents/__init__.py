@@ -1,0 +1,1 @@
+"""Agents, which map what is known of a task to policies."""

@@ -1,0 +1,1 @@
+"""Estimators of models and rewards, and what they remember of earlier tasks."""

@@ -1,0 +1,1 @@
+"""Draws by keys, in C and in NumPy with the same bits."""
