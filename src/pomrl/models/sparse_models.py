@@ -57,7 +57,7 @@ def size_of(rows: sparse.csr_array) -> tuple[int, int]:
 def is_small(rows: sparse.csr_array) -> bool:
     """Return whether a model is planned faster as an array: it has few states, or many positive entries."""
     S, A = size_of(rows)
-    return 8 * S * A * S <= DENSE_BYTES and (S < large.LARGE or rows.nnz > large.SHARE * S * A * S)
+    return 8 * S * A * S <= DENSE_BYTES and (S < large.SPARSE_STATES or rows.nnz > large.SPARSE_SHARE * S * A * S)
 
 
 def dense(rows: sparse.csr_array) -> Float[np.ndarray, "S A S"]:

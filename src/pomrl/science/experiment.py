@@ -38,7 +38,7 @@ def tables(problem: Problem, methods: Sequence[Method], runs: Sequence[int]) -> 
     results: list[list[Columns]] = [[] for _ in methods]
     players = _without_metrics(methods)
     queues = [deque[DrawnTask]() for _ in players]  # of tasks that a player has not met yet
-    loops = [meet(problem, player, runs, queue) for player, queue in zip(players, queues, strict=True)]
+    loops = [loop_over_tasks(problem, player, runs, queue) for player, queue in zip(players, queues, strict=True)]
     for tasks in draw(problem, runs, tasks_at_a_time(problem, len(runs))):
         P, R, R_hat = (join([getattr(task, name) for task in tasks]) for name in ("P", "R", "R_hat"))
         R = np.ascontiguousarray(expected_rewards(R, P))
@@ -47,7 +47,7 @@ def tables(problem: Problem, methods: Sequence[Method], runs: Sequence[int]) -> 
         for player, queue, loop in zip(players, queues, loops, strict=True):
             queue.extend(tasks)
             met = list(islice(loop, len(tasks)))
-            inputs, decision = decide(player, met, R_hat)
+            inputs, decision = choose_policies(player, met, R_hat)
             stack = _stack(problem, P, R, V_star, inputs, decision)
             columns = evaluate(stack)
             for method, result in zip(methods, results, strict=True):
@@ -99,8 +99,8 @@ def _measure(method: Method, stack: PlannedStack, R_hat: Rewards, inputs: Sequen
     return {MEASURED: validation.measure(method.metric, given).reshape(N, K, -1).mean(1)}
 
 
-def meet(problem: Problem, method: Method, runs: Sequence[int], queue: deque[DrawnTask]) -> Iterator[Any]:
-    """Return what a method makes of one task after the other, for `decide`.
+def loop_over_tasks(problem: Problem, method: Method, runs: Sequence[int], queue: deque[DrawnTask]) -> Iterator[Any]:
+    """Return what a method makes of one task after the other, for `choose_policies`.
 
     Args:
         problem: The problem.
@@ -114,12 +114,12 @@ def meet(problem: Problem, method: Method, runs: Sequence[int], queue: deque[Dra
     return _learn(problem, method, ((task.batches, task.truth) for task in tasks))
 
 
-def decide(method: Method, met: Sequence[Any], R_hat: Rewards) -> tuple[list[PlanningInput], Decision]:
+def choose_policies(method: Method, met: Sequence[Any], R_hat: Rewards) -> tuple[list[PlanningInput], Decision]:
     """Return what is known of tasks, and the policies in them, [M, G, *S], of M models.
 
     Args:
         method: The method.
-        met: What `meet` has yielded for the tasks.
+        met: What `loop_over_tasks` has yielded for the tasks.
         R_hat: The rewards to plan with, [M, S, A] or [M, S, A, S].
     """
     if type(method.agent) is CertaintyEquivalence:

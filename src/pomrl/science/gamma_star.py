@@ -14,7 +14,7 @@ from pomrl.science.loss_tables import loss_array
 MEAN_TIE_TOLERANCE = 1e-12
 """Two mean losses are tied if they differ by at most this, times max(1, smallest, largest mean loss / 100)."""
 
-_ORDINARY = 100.0
+_ORDINARY_LOSS = 100.0
 """Losses of rewards in [0, 1] stay below this at the usual gamma_eval."""
 
 
@@ -28,7 +28,7 @@ def best_index(mean: Float[np.ndarray, "*B G"]) -> Int[np.ndarray, "*B"]:
         raise ValueError("gamma* is not defined where a mean loss is NaN")
     by_gamma = np.ascontiguousarray(np.moveaxis(mean, -1, 0))  # minima over a short last axis are slow
     smallest = by_gamma.min(0)
-    size = np.maximum(smallest, by_gamma.max(0) / _ORDINARY)
+    size = np.maximum(smallest, by_gamma.max(0) / _ORDINARY_LOSS)
     tied = by_gamma <= smallest + MEAN_TIE_TOLERANCE * np.maximum(1.0, size)
     place = np.arange(len(tied), dtype=np.int16).reshape(-1, *[1] * smallest.ndim)
     return np.asarray((tied * place).max(0).astype(np.intp))

@@ -27,11 +27,11 @@ from pomrl.science.solvers import (
     sparse,
     undiscounted,
 )
-from pomrl.science.solvers.evaluation import SMALL, STACK
+from pomrl.science.solvers.evaluation import ELIMINATED_STATES, STACKED_SYSTEMS
 from pomrl.science.solvers.input_checks import check_gammas, check_models
 from pomrl.science.solvers.policy_stacks import PolicyStack
 
-_PATIENCE = 100
+_STEPS_PER_PAIR = 100
 """Steps at one discount factor, for each pair (s, a), after which policy iteration fails; a handful is usual."""
 
 
@@ -112,10 +112,10 @@ class PolicyIteration(Planner):
     step is spent on the few models that converge slowly: a grid of 21 discount factors takes about 1.05 evaluations for
     each policy.
 
-    The size of the models decides how policies are evaluated: by elimination up to `elimination.SMALL` states, which
-    the compiled engine does where it was built (`solvers.compiled`), and by LAPACK above, where few states follow each
-    pair. Large models of this kind are planned as sparse matrices (`solvers.sparse`), and dense ones by relative value
-    iteration, with policy iteration where that converges slowly (`solvers.relative_values`).
+    The size of the models decides how policies are evaluated: by elimination up to `evaluation.ELIMINATED_STATES`
+    states, which the compiled engine does where it was built (`solvers.compiled`), and by LAPACK above, where few
+    states follow each pair. Large models of this kind are planned as sparse matrices (`solvers.sparse`), and dense ones
+    by relative value iteration, with policy iteration where that converges slowly (`solvers.relative_values`).
 
     Raises:
         ArithmeticError: A policy keeps changing, which only rounding errors beyond the tolerance can cause.
@@ -125,12 +125,12 @@ class PolicyIteration(Planner):
         self, P: Float[np.ndarray, "M S A S"], R: Float[np.ndarray, "M S A"], gammas: Float[np.ndarray, "M G"]
     ) -> Int[np.ndarray, "M G S"]:
         M, S, A = R.shape
-        if S <= SMALL and compiled.is_built():
-            return compiled.plan(P, R, gammas, action_ties.ROUNDING, _PATIENCE * S * A)
-        if S <= SMALL:
-            parts = [slice(start, start + STACK) for start in range(0, max(M, 1), STACK)]
+        if S <= ELIMINATED_STATES and compiled.is_built():
+            return compiled.plan(P, R, gammas, action_ties.ROUNDING_SHARE, _STEPS_PER_PAIR * S * A)
+        if S <= ELIMINATED_STATES:
+            parts = [slice(start, start + STACKED_SYSTEMS) for start in range(0, max(M, 1), STACKED_SYSTEMS)]
             return np.concatenate([_walk(PolicyStack(P[i], R[i]), gammas[i], A) for i in parts])
-        if S < relative_values.LARGE and sparse.few_follow(P):
+        if S < relative_values.SWEPT_STATES and sparse.few_follow(P):
             return _walk(PolicyStack(P, R), gammas, A)
         large = [_plan_large_model(*model) for model in zip(P, R, gammas, strict=True)]
         return np.stack(large) if large else np.empty((*gammas.shape, S), np.int16)
@@ -161,7 +161,7 @@ def _walk(stack: PolicyStack, gammas: Float[np.ndarray, "M G"], A: int) -> Int[n
         optimal[model[stable], at[stable]] = stack.policies(stable)
         position += stable
         patience = np.where(stable, 0, patience + 1)
-        if patience.max() > _PATIENCE * S * A:
+        if patience.max() > _STEPS_PER_PAIR * S * A:
             stuck = int(patience.argmax())
             raise ArithmeticError(f"model {model[stuck]}, gamma[{at[stuck]}]: policy iteration does not end")
         walking = position < G

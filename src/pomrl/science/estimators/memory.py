@@ -1,9 +1,9 @@
 """What a learner keeps of the batches of all tasks so far, and how it forgets them.
 
 A past batch counts `factor` times as much with each further task: 1 where tasks come from one distribution, less where
-their mean model changes. The factor can be learned: a memory is kept for each of `FACTORS`, and the one is used that
-has predicted all batches so far the best. Counts of a pair (s, a) are then Dirichlet-multinomial around a mean that is
-known up to an error; the likelihood is computed for each concentration in `GRID`.
+their mean model changes. The factor can be learned: a memory is kept for each of `FORGETTING_FACTORS`, and the one is
+used that has predicted all batches so far the best. Counts of a pair (s, a) are then Dirichlet-multinomial around a
+mean that is known up to an error; the likelihood is computed for each concentration in `GRID`.
 """
 
 from dataclasses import dataclass, field, replace
@@ -100,10 +100,10 @@ def evidence(log_likelihood: Float[np.ndarray, "K n C"]) -> Float[np.ndarray, "K
 Forgetting = Literal["learned"] | Annotated[float, Field(gt=0, le=1)]
 """A factor of forgetting, or that it is learned; the type of a key."""
 
-FACTORS = (1.0, 0.95, 0.9, 0.8, 0.6, 0.3)
+FORGETTING_FACTORS = (1.0, 0.95, 0.9, 0.8, 0.6, 0.3)
 """The factors of forgetting to choose from."""
 
-LOG_ODDS = np.array([0.0, *[-5.0] * (len(FACTORS) - 1)])[:, None]
+LOG_ODDS = np.array([0.0, *[-5.0] * (len(FORGETTING_FACTORS) - 1)])[:, None]
 """Log odds of each factor before any batch: forgetting must be clearly better."""
 
 UNSEEN_TRANSITIONS = 0.3
@@ -311,7 +311,7 @@ class Memory:
 
 @dataclass(frozen=True, eq=False)
 class Rivals:
-    """The memories with each of `FACTORS`, and how well each has predicted every batch so far."""
+    """The memories with each of `FORGETTING_FACTORS`, and how well each has predicted every batch so far."""
 
     memory: Memory
     """The memories of all n runs with the first factor, then those with the next one, and so on."""
@@ -321,7 +321,7 @@ class Rivals:
     @staticmethod
     def of(memory: Memory) -> "Rivals":
         """Return rivals that are all equal to one memory."""
-        n, K = len(memory.P_o_hat), len(FACTORS)
+        n, K = len(memory.P_o_hat), len(FORGETTING_FACTORS)
         return Rivals(memory.of_runs(np.tile(np.arange(n), K)), np.zeros((K, n, len(GRID))))
 
     def best(self) -> Memory:
@@ -334,8 +334,8 @@ class Rivals:
 def _update(rivals: Rivals, batch: Batch) -> Rivals:
     """Return the rivals after one more batch, which each predicts first."""
     n = len(batch.counts)
-    past = rivals.memory.forgotten(np.repeat(FACTORS, n)[:, None, None])
-    of_rivals = batch.of_runs(np.tile(np.arange(n), len(FACTORS)))
+    past = rivals.memory.forgotten(np.repeat(FORGETTING_FACTORS, n)[:, None, None])
+    of_rivals = batch.of_runs(np.tile(np.arange(n), len(FORGETTING_FACTORS)))
     return Rivals(past.update(of_rivals), rivals.log_likelihood + past.log_likelihoods(batch.counts))
 
 
@@ -345,8 +345,7 @@ def learn_and_forget(memory: Memory, batch: Batch, forgetting: Forgetting) -> Me
     Args:
         memory: The memory before; if the factor is learned, it carries its rivals.
         batch: The batch of the task.
-        forgetting: The factor, or `learned`: the one of `FACTORS` with which all batches were the most likely
-            beforehand.
+        forgetting: The factor, or `learned`: the one of `FORGETTING_FACTORS` that predicted all batches the best.
     """
     if forgetting == "learned":
         return _update(memory.rivals or Rivals.of(memory), batch).best()

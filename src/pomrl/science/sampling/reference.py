@@ -95,7 +95,7 @@ def _ratio(coefficients: tuple[Sequence[float], Sequence[float]], x: Numbers) ->
     return polynomial(coefficients[0], x) / polynomial(coefficients[1], x)
 
 
-MOST_ONE_BY_ONE = 50
+MOST_DRAWN_ONE_BY_ONE = 50
 """The most transitions from a row that are drawn one by one."""
 
 LARGEST_BELOW_ONE = float(np.nextafter(1.0, 0.0))
@@ -166,8 +166,8 @@ def transitions(
 ) -> Int[np.ndarray, "N batches rows S"]:
     """Draw the counts of m transitions from each row, in so many batches of each task.
 
-    Up to `MOST_ONE_BY_ONE` transitions are drawn one by one. Of more, the uniform number with the middle rank is drawn,
-    a beta variate, then those below and above it. The work grows with the logarithm of m.
+    Up to `MOST_DRAWN_ONE_BY_ONE` transitions are drawn one by one. Of more, the uniform number with the middle rank is
+    drawn, a beta variate, then those below and above it. The work grows with the logarithm of m.
     """
     N, rows, S = P.shape
     row_keys = fold(fold(keys[:, None], np.arange(batches))[..., None], np.arange(rows)).ravel()
@@ -175,7 +175,7 @@ def transitions(
     counts, k = np.zeros((len(row_keys), S), np.int64), len(row_keys)
     left = _Intervals(row_keys, np.arange(k), np.full(k, m), np.zeros(k), np.ones(k))
     while len(left.row):
-        is_short = left.n <= MOST_ONE_BY_ONE
+        is_short = left.n <= MOST_DRAWN_ONE_BY_ONE
         _count_one_by_one(left.part(is_short), of_rows, counts)
         long = left.part(~is_short)
         first = _states(of_rows, long.row, long.low)

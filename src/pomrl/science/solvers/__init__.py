@@ -11,8 +11,9 @@ An MDP has S states, A actions, transition probabilities `P[s, a, s']`, rewards 
 - `undiscounted`, `finite_horizon`: gamma = 1, and finitely many steps.
 - `action_ties`: which gains are rounding errors.
 
-The size of a model decides which method is fastest; each threshold stands beside its method. Up to `evaluation.SMALL`
-states: elimination, in C where it was built. More states: relative value iteration, then LAPACK for the discount
-factors at which it converges slowly; LAPACK alone below `relative_values.LARGE` states where few follow each pair. At
-least `sparse.LARGE` states and at most the share `sparse.SHARE` of positive probabilities: sparse matrices.
+The size of a model decides which method is fastest; each threshold stands beside its method. Up to
+`evaluation.ELIMINATED_STATES` states: elimination, in C where it was built. More states: relative value iteration, then
+LAPACK for the discount factors at which it converges slowly; LAPACK alone below `relative_values.SWEPT_STATES` states
+where few follow each pair. At least `sparse.SPARSE_STATES` states and at most the share `sparse.SPARSE_SHARE` of
+positive probabilities: sparse matrices.
 """

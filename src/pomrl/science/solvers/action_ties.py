@@ -7,7 +7,7 @@ on the sizes of the rewards that both add up: with the value U of |R| under the 
 
 are the sizes of Q(s, a) and of V(s). An action is better than the present one if
 
-    Q(s, a) - V(s) > ROUNDING (|R(s, a)| + γ Σ_s' P(s, a, s') U(s') + U(s)).
+    Q(s, a) - V(s) > ROUNDING_SHARE (|R(s, a)| + γ Σ_s' P(s, a, s') U(s') + U(s)).
 
 Why: the off-diagonal entries of I - γ P_π are not positive. Elimination without pivots only adds terms of one sign to
 |R_π|, and does the same operations on R_π, so that rounding errors of V(s) are proportional to U(s), even where large
@@ -23,10 +23,10 @@ computed.
 import numpy as np
 from jaxtyping import Float
 
-ROUNDING = 5e-13
+ROUNDING_SHARE = 5e-13
 """How much of its size the error of a value may be: 2,000 rounding errors."""
 
-LEAST = float(np.finfo(float).tiny)
+LEAST_GAIN = float(np.finfo(float).tiny)
 """The smallest number with all digits; gains below it are rounding errors."""
 
 
@@ -47,7 +47,7 @@ def excess(Q: Float[np.ndarray, "k *n A"], V: Float[np.ndarray, "k *#n #A"]) -> 
         Q: Values of actions for the rewards of `signed_and_absolute`.
         V: Values of the present policy for the same rewards.
     """
-    return (Q[0] - V[0]) - (ROUNDING * (np.abs(Q[-1]) + np.abs(V[-1])) + LEAST)
+    return (Q[0] - V[0]) - (ROUNDING_SHARE * (np.abs(Q[-1]) + np.abs(V[-1])) + LEAST_GAIN)
 
 
 def differences(
@@ -61,7 +61,7 @@ def differences(
         size: The values U of |R| under either; where values are tied, both are taken to have this size.
     """
     apart = np.abs(V - other)
-    apart[apart <= 2.0 * ROUNDING * size + LEAST] = 0.0
+    apart[apart <= 2.0 * ROUNDING_SHARE * size + LEAST_GAIN] = 0.0
     return apart
 
 

@@ -13,14 +13,14 @@ from jaxtyping import Bool, Float, Int, Shaped
 
 from pomrl.science.solvers import compiled, input_checks, relative_values, sparse
 
-SMALL = 64
+ELIMINATED_STATES = 64
 """Largest number of equations that are solved by elimination.
 
 NumPy's is faster than LAPACK up to about 16 equations, and takes three times as long at 64. The compiled one takes a
 third of LAPACK's time at 64 for many models. Both eliminate up to this number, so that bits are the same everywhere.
 """
 
-STACK = 1500
+STACKED_SYSTEMS = 1500
 """Number of systems that are solved together, so that they fit into the processor's cache."""
 
 
@@ -50,10 +50,10 @@ def eliminate(system: Float[np.ndarray, "S S+1 n"], scratch: Float[np.ndarray, "
     return V
 
 
-_ALIKE = 0.25
+_ALIKE_SHARE = 0.25
 """Largest share of the states in which policies may differ for one factorisation to serve all of them."""
 
-_WELL_CONDITIONED = 0.99
+_WELL_CONDITIONED_GAMMA = 0.99
 """Largest discount factor at which rounding errors in doing so stay far below the tolerance of ties."""
 
 
@@ -94,22 +94,22 @@ def chain_value(
 ) -> Float[np.ndarray, "*n S"]:
     """Return the value of a Markov chain with rewards, such as an MDP under a fixed policy.
 
-    Leading axes broadcast. Up to `SMALL` states are solved by elimination, more by LAPACK.
+    Leading axes broadcast. Up to `ELIMINATED_STATES` states are solved by elimination, more by LAPACK.
     """
     S = P_pi.shape[-1]
     shape = np.broadcast_shapes(P_pi.shape[:-2], R_pi.shape[:-1], np.shape(gamma))
     P_stack = np.broadcast_to(P_pi, (*shape, S, S)).reshape(-1, S, S)
     R_stack = np.broadcast_to(R_pi, (*shape, S)).reshape(-1, S)
     discount = np.broadcast_to(np.asarray(gamma, float), shape).reshape(-1)
-    if S > SMALL:
+    if S > ELIMINATED_STATES:
         chains = zip(P_stack, R_stack, discount, strict=True)
         values = [solve_dominant(np.eye(S) - g * P, R) for P, R, g in chains]
         return np.array(values, float).reshape(*shape, S)
     if compiled.is_built():
         return compiled.evaluate(P_stack, R_stack, discount).reshape(*shape, S)
     V = np.empty(R_stack.shape)
-    for start in range(0, len(V), STACK):
-        part = slice(start, start + STACK)
+    for start in range(0, len(V), STACKED_SYSTEMS):
+        part = slice(start, start + STACKED_SYSTEMS)
         V[part] = _value_by_elimination(P_stack[part], R_stack[part], discount[part])
     return V.reshape(*shape, S)
 
@@ -173,11 +173,11 @@ def distinct_policy_values(
     new = _differs_from_the_one_before(policies)
     at = np.flatnonzero(new)
     model, different = at // max(G, 1), policies.reshape(M * G, S).take(at, 0)
-    if S >= relative_values.LARGE:
+    if S >= relative_values.SWEPT_STATES:
         stack = zip(P, R, policies, new, strict=True)
         values = [_values_on_large_model(P_i, R_i, of_mdp[new_i], gamma) for P_i, R_i, of_mdp, new_i in stack if G]
         V = np.concatenate([np.empty((0, S)), *values])
-    elif S <= SMALL and compiled.is_built():
+    elif S <= ELIMINATED_STATES and compiled.is_built():
         V = compiled.evaluate_policies(P, R, model, different, np.full(len(model), gamma))
     else:
         rows = model[:, None], np.arange(S), different
@@ -203,8 +203,8 @@ def _values_on_large_model(
     if sparse.pays(P):
         return sparse.policy_values(sparse.rows_of(P), R, policies, gamma)
     base = policies[len(policies) // 2]
-    alike = (policies != base).any(0).mean() <= _ALIKE
-    if len(policies) > 1 and alike and gamma <= _WELL_CONDITIONED:
+    alike = (policies != base).any(0).mean() <= _ALIKE_SHARE
+    if len(policies) > 1 and alike and gamma <= _WELL_CONDITIONED_GAMMA:
         return _values_near_a_policy(P, R, policies, base, gamma)
     return np.stack([policy_value(P, R, policy, gamma) for policy in policies])
 

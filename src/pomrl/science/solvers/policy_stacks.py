@@ -4,15 +4,15 @@ One step evaluates the policy π of each MDP and then improves it,
 
     V = (I - γ P_π)⁻¹ R_π,    π(s) <- argmax_a R(s, a) + γ Σ_s' P(s, a, s') V(s').
 
-Up to `evaluation.SMALL` states, action values are sums in the order of the states, with the same bits on every
-processor, in stacks of every size, and in the compiled engine.
+Up to `evaluation.ELIMINATED_STATES` states, action values are sums in the order of the states, with the same bits on
+every processor, in stacks of every size, and in the compiled engine.
 """
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from pomrl.science.solvers.action_ties import best_of_better, excess, signed_and_absolute
-from pomrl.science.solvers.evaluation import SMALL, action_values, chain_value
+from pomrl.science.solvers.evaluation import ELIMINATED_STATES, action_values, chain_value
 
 
 class PolicyStack:
@@ -26,7 +26,7 @@ class PolicyStack:
         self._P, self._R, self._policy = P, signed_and_absolute(R), R.argmax(-1)
         self._P_pi = np.take_along_axis(P, self._policy[..., None, None], -2)[..., 0, :]
         self._R_pi = np.take_along_axis(self._R, self._policy[None, ..., None], -1)[..., 0]
-        small = P.shape[1] <= SMALL
+        small = P.shape[1] <= ELIMINATED_STATES
         self._by_state = np.ascontiguousarray(P.transpose(3, 2, 1, 0)) if small else None
 
     def improve(self, gamma: Float[np.ndarray, " n"]) -> Bool[np.ndarray, " n"]:

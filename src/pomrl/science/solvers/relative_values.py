@@ -8,9 +8,9 @@ forgets its state, for random models far quicker than γ.
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from pomrl.science.solvers.action_ties import ROUNDING
+from pomrl.science.solvers.action_ties import ROUNDING_SHARE
 
-LARGE = 96
+SWEPT_STATES = 96
 """Fewest states for which sweeps come first where few states follow each pair; grids forget their state slowly."""
 
 _ROUNDING = 8.0 * float(np.finfo(float).eps)
@@ -56,7 +56,7 @@ def solve_grid(
         solved = np.count_nonzero(value - margin <= Q, axis=(0, 1)) == S
         if tolerance is None:
             V = value + 0.5 * gammas[live] * (step.max(0) + step.min(0)) / remaining
-            solved |= error + 2.0 * rounding <= 2.0 * ROUNDING * np.abs(V).min(0)
+            solved |= error + 2.0 * rounding <= 2.0 * ROUNDING_SHARE * np.abs(V).min(0)
         else:
             collected = np.abs(np.take_along_axis(rewards, Q.argmax(0)[None], 0)).max((0, 1))
             solved |= error <= np.maximum(tolerance * collected, rounding / remaining)

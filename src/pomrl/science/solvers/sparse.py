@@ -3,9 +3,9 @@
 Rows P(s, a, ·) stand in the order a S + s, in which maxima over actions take a fifth of the time. No array has S²
 entries. A policy's value solves (I - γ P_π) V = R_π. SuperLU solves it exactly, but factors may fill in: for 2,000
 states with 8 random successors they have 2 million entries, for a grid 40 thousand. BiCGSTAB needs few products with
-P_π where the chain mixes quickly, which is where factors fill in. It is tried for `STEPS` steps; once these do not
-suffice, later policies are factorised. Its values are accepted if residuals are small beside what the equations add up.
-Pivots are those of the diagonal, so that equations of states that others do not reach are not added to theirs.
+P_π where the chain mixes quickly, which is where factors fill in. It is tried for `BICGSTAB_STEPS` steps; once these do
+not suffice, later policies are factorised. Its values are accepted if residuals are small beside what the equations add
+up. Pivots are those of the diagonal, so that equations of states that others do not reach are not added to theirs.
 """
 
 # SciPy's sparse linear algebra comes without types.
@@ -15,24 +15,24 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.sparse import csr_array, eye_array
 
-from pomrl.science.solvers.action_ties import ROUNDING, best_of_better, excess, signed_and_absolute
+from pomrl.science.solvers.action_ties import ROUNDING_SHARE, best_of_better, excess, signed_and_absolute
 
-LARGE = 128
+SPARSE_STATES = 128
 """Fewest states for which sparse matrices can be faster."""
 
-SHARE = 0.05
+SPARSE_SHARE = 0.05
 """Largest share of positive transition probabilities for which they are."""
 
-MOST_ROUNDS = 10_000
+MOST_EVALUATIONS = 10_000
 """Evaluations at one discount factor after which planning fails; tens are usual."""
 
-ITERATED = 600
+BICGSTAB_STATES = 600
 """Fewest states for which BiCGSTAB is tried."""
 
-STEPS, STARTS = 100, 5
+BICGSTAB_STEPS, BICGSTAB_STARTS = 100, 5
 """Steps of BiCGSTAB, and how often it starts anew from the true residual, after which policies are factorised."""
 
-_ACCURACY = ROUNDING / 16.0
+_RESIDUAL_SHARE = ROUNDING_SHARE / 16.0
 """Largest residual over 1 - γ, in units of what an equation adds up; well below errors of ties."""
 
 _ULPS = 8.0 * float(np.finfo(float).eps)
@@ -41,12 +41,12 @@ _ULPS = 8.0 * float(np.finfo(float).eps)
 
 def pays(P: Float[np.ndarray, "S A S"]) -> bool:
     """Return whether a model is large enough, and few enough of its transition probabilities are positive."""
-    return len(P) >= LARGE and few_follow(P)
+    return len(P) >= SPARSE_STATES and few_follow(P)
 
 
 def few_follow(P: Float[np.ndarray, "*n S A S"]) -> bool:
     """Return whether few states follow each pair (s, a)."""
-    return bool(np.count_nonzero(P) <= SHARE * P.size)
+    return bool(np.count_nonzero(P) <= SPARSE_SHARE * P.size)
 
 
 def rows_of(P: Float[np.ndarray, "S A S"]) -> csr_array:
@@ -79,7 +79,7 @@ def plan(
     policies, values = np.empty((len(gammas), len(R)), np.int16), np.empty((len(gammas), len(R)))
     policy, V = R.argmax(1), np.zeros((len(sides), len(R)))
     for g, gamma in enumerate(gammas.tolist()):
-        for _ in range(MOST_ROUNDS):
+        for _ in range(MOST_EVALUATIONS):
             V = solver.value(policy, gamma, V)
             Q = rewards + gamma * (rows @ V.T).T.reshape(rewards.shape)
             above = excess(Q, V[:, None])
@@ -88,7 +88,9 @@ def plan(
                 break
             policy[better] = best_of_better(above[:, better].T)
         else:
-            raise ArithmeticError(f"gamma = {gamma}: policy iteration does not end after {MOST_ROUNDS} evaluations")
+            raise ArithmeticError(
+                f"gamma = {gamma}: policy iteration does not end after {MOST_EVALUATIONS} evaluations"
+            )
         policies[g], values[g] = policy, V[0]
     return policies, values
 
@@ -108,7 +110,7 @@ class ChainSolver:
     """Solves for values of policies of one model with k rewards, by BiCGSTAB until it was once too slow."""
 
     def __init__(self, rows: csr_array, R: Float[np.ndarray, "k S A"]) -> None:
-        self._rows, self._R, self._iterates = rows, R, R.shape[1] >= ITERATED
+        self._rows, self._R, self._iterates = rows, R, R.shape[1] >= BICGSTAB_STATES
 
     def value(
         self, policy: Int[np.ndarray, " S"], gamma: float, start: Float[np.ndarray, "k S"]
@@ -141,12 +143,12 @@ def _iterated(
     """Return the solution of chain V = R_pi by BiCGSTAB from V on, or None where that takes too long."""
     from scipy.sparse.linalg import bicgstab  # here, because it takes long to load
 
-    for _ in range(STARTS):
+    for _ in range(BICGSTAB_STARTS):
         residual = R_pi - chain @ V
-        goal = max(_ACCURACY * (1.0 - gamma), _ULPS) * (np.abs(R_pi) + abs(chain) @ np.abs(V))
+        goal = max(_RESIDUAL_SHARE * (1.0 - gamma), _ULPS) * (np.abs(R_pi) + abs(chain) @ np.abs(V))
         if (np.abs(residual) <= goal).all():
             return V
         least = goal.min(initial=np.inf, where=goal > 0.0)  # residuals of states without rewards stay 0
         unit = np.ldexp(1.0, np.frexp(np.abs(residual).max())[1])  # SciPy gives up where squares of residuals are small
-        V = V + unit * bicgstab(chain, residual / unit, rtol=0.0, atol=0.5 * least / unit, maxiter=STEPS)[0]
+        V = V + unit * bicgstab(chain, residual / unit, rtol=0.0, atol=0.5 * least / unit, maxiter=BICGSTAB_STEPS)[0]
     return None

@@ -10,7 +10,7 @@ from jaxtyping import Bool, Float, Int
 from pomrl.science.solvers.action_ties import best_of_better, excess, signed_and_absolute
 from pomrl.science.solvers.evaluation import action_values, chain_value
 
-MOST_STEPS = 60_000.0
+MOST_EXPECTED_STEPS = 60_000.0
 """Largest expected number of steps; rounding errors of values then stay below 1e-6 for rewards in [0, 1]."""
 
 
@@ -88,7 +88,7 @@ def _values(
         before, reached = reached, reached | ((P_pi * reached[:, None]).sum(-1) > 0.0)
     _refuse(~reached, model, why)
     steps = chain_value(P_pi, going.astype(float), 1.0)
-    _refuse(~(steps <= MOST_STEPS), model, f"takes more than {MOST_STEPS:.0f} steps to its end")
+    _refuse(~(steps <= MOST_EXPECTED_STEPS), model, f"takes more than {MOST_EXPECTED_STEPS:.0f} steps to its end")
     return chain_value(P_pi, R[rows], 1.0)
 
 
