@@ -237,7 +237,7 @@ class UpperBound(Snapping):
     """The minimiser of a bound on the task's planning loss plus an offset, gamma_t = gamma_0 + gamma_tilde(C_t).
 
     The bound, its factor C_t and its minimiser gamma_tilde are those of Sec. 6.2 and Prop. 1
-    (`pomrl.science.upper_bound`); gamma_t is cut to [0, gamma_eval].
+    (`upper_bound_gamma`); gamma_t is cut to [0, gamma_eval].
     """
 
     needs_similarity: ClassVar[bool] = True
