@@ -8,8 +8,7 @@ check_component(Mine(strength=2.0))
 import inspect
 import json
 import pickle
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable
 from dataclasses import asdict, replace
 from itertools import islice, product, repeat
 from typing import Any
@@ -21,38 +20,34 @@ from pomrl.base import Component, make_read_only
 from pomrl.science import validation
 from pomrl.science.agents.agent import Agent
 from pomrl.science.algorithm import pomrl
-from pomrl.science.data import Batch, Batches, Data, Generative, Trajectories
+from pomrl.science.data import Batch, Batches, Data
 from pomrl.science.estimators.estimator import Estimator, Truth
-from pomrl.science.estimators.pomrl import RegularisedLeastSquares
 from pomrl.science.experiment import tables
-from pomrl.science.gamma_schedules import Fixed, GammaSchedule, Grid, TaskState
+from pomrl.science.gamma_schedules import Fixed, GammaSchedule, TaskState
 from pomrl.science.mdp import Criterion, policy_value, random_chain_mdp
-from pomrl.science.meta_batches import MetaBatch, Separate
+from pomrl.science.meta_batches import MetaBatch
 from pomrl.science.metrics.metric import Metric, MetricInput
-from pomrl.science.planners import Planner, PolicyIteration
-from pomrl.science.problem import Method, Problem
+from pomrl.science.planners import Planner
 from pomrl.science.solvers import finite_horizon
 from pomrl.science.solvers.input_checks import check_models
-from pomrl.science.tasks.distribution import Candidates, FiniteTasks, MeanModel, TaskDistribution
+from pomrl.science.tasks.distribution import MeanModel, TaskDistribution
 from pomrl.science.tasks.random_chains import Dirichlet, RandomChains
 from pomrl.science.tasks.streams import TaskStream
+from pomrl.small_experiments import (
+    RUNS,
+    SMALL_METHOD,
+    TwoModels,
+    experiments_with,
+    first_accepted,
+    rngs_of_runs,
+    sigma_of,
+    size_of,
+)
 
-RUNS = 3
-SIGMA = 0.002
 MOMENT_DRAWS = 4000
 STANDARD_ERRORS = 5.0  # between a mean of draws and its expectation
 PLANNER_GAMMAS = np.array([0.0, 0.3, 0.9, 0.99])
 PLANNER_TOLERANCE = 1e-9  # largest loss of a plan, in units of max(1, max |R|) / (1 - gamma)
-
-UNEQUAL = {"data": Trajectories(length=3), "meta_batch": Separate(batches=2), "trials": 2}
-"""Keys of a problem in which pairs have different numbers of transitions, and a task has several trials."""
-
-SMALL_METHOD = Method(
-    estimator=RegularisedLeastSquares(mixing="paper", similarity="welford"),
-    gamma_schedule=Grid(gammas=[0.0, 0.5, 0.9]),
-    planner=PolicyIteration(),
-)
-"""The method of the small experiments; its estimator has a similarity, which some schedules need."""
 
 
 def check_component(component: Component) -> None:
@@ -84,81 +79,8 @@ def _require(holds: Any, reason: str, *remedy: str) -> None:
         raise ValueError(reason, *remedy)
 
 
-class TwoModels(FiniteTasks):
-    """Tasks with one of two models, for estimators that are told all models."""
-
-    @property
-    def size(self) -> tuple[int, int]:
-        return 4, 2
-
-    def candidate_models(self) -> Candidates:
-        rng = np.random.default_rng(7)
-        return Candidates(np.arange(2.0), rng.dirichlet(np.ones(4), (2, 4, 2)), rng.random((4, 2)))
-
-
-def small_problem(task_distribution: TaskDistribution | None = None, sigma: float | None = 0.01) -> Problem:
-    """Return a small problem, of Dirichlet tasks unless others are given."""
-    tasks = task_distribution or Dirichlet(zeros=2)
-    S, A = _size(tasks)
-    return Problem(S=S, A=A, m=5, T=4, sigma=sigma, gamma_eval=0.9, seed=0, task_distribution=tasks)
-
-
-def _size(tasks: TaskDistribution) -> tuple[int, int]:
-    return tasks.size or (getattr(tasks, "zeros", 2) + 4, 2)
-
-
-def _first_accepted(values: Sequence[Any], check: Callable[[Any], None]) -> Any:
-    """Return the first value that a check accepts, or the last one."""
-    for value in values[:-1]:
-        with suppress(ValueError):
-            check(value)
-            return value
-    return values[-1]
-
-
-def _experiments(component: Any) -> list[tuple[Problem, Method]]:
-    """Return small experiments with a component."""
-    problem, method = small_problem(), SMALL_METHOD
-    forgetting = replace(method, estimator=replace(method.estimator, forgetting="learned", weights="transitions"))
-    match component:
-        case Estimator():
-            own = replace(method, estimator=component)
-            if component.needs_candidates:
-                problem = small_problem(TwoModels(), None)
-                return [(problem, own), (replace(problem, **UNEQUAL), own)]
-            return [(each, own) for each in (problem, small_problem(sigma=0.0), replace(problem, **UNEQUAL))]
-        case Agent():
-            own = replace(method, agent=component)
-            online = {"data": Trajectories(length=3, behaviour="epsilon_greedy")}
-            changes = {}, UNEQUAL, online, {"reward_model": "own", "reward_noise": 0.1}
-            fixed = replace(own, gamma_schedule=Fixed(gamma=0.5))
-            return [*((replace(problem, **each), own) for each in changes), (problem, fixed)]
-        case Data():
-            problem = replace(problem, data=component)
-            several = [] if component.is_adaptive else [(replace(problem, trials=2), method)]
-            return [(problem, method), *several, (problem, forgetting)]
-        case MetaBatch():
-            own = Trajectories(length=3), Generative()
-            data = own if getattr(component, "length", None) is None else own[:1]
-            return [(replace(problem, data=each, meta_batch=component, trials=2), method) for each in data]
-        case GammaSchedule():
-            gamma_eval = _first_accepted((0.9, 0.99, 0.999, 0.9999), component.check)
-            own = replace(method, gamma_schedule=component.computed_schedule())
-            return [(replace(problem, gamma_eval=gamma_eval), own)]
-        case Planner():
-            return [(replace(problem, horizon=component.looks_ahead), replace(method, planner=component))]
-        case TaskStream():
-            T = _first_accepted((12, 100, 1000), lambda T: component.check(T, problem.task_distribution))
-            problem = replace(problem, stream=component, T=T)
-            return [(problem, method), (problem, forgetting)]
-        case TaskDistribution():
-            return [(small_problem(component, _sigma(component)), method)]
-        case _:
-            return [(problem, replace(method, metric=component))]
-
-
 def _check_experiments(component: Any) -> None:
-    for problem, method in _experiments(component):
+    for problem, method in experiments_with(component):
         validation.check_experiment(problem, method, range(RUNS))
         (table,) = tables(problem, [method], range(RUNS))
         gammas = 1 if method.agent.chooses_gamma else method.gamma_schedule.gammas_per_task
@@ -216,7 +138,7 @@ def _check_P(P: np.ndarray) -> None:
 
 
 def _check_gammas(schedule: GammaSchedule) -> None:
-    gamma_eval = _first_accepted((0.9, 0.99, 0.999, 0.9999), schedule.check)
+    gamma_eval = first_accepted((0.9, 0.99, 0.999, 0.9999), schedule.check)
     alpha, sigma = np.array([0.5, 1.0, 0.2, 0.0, 1.0, 0.7]), np.array([0.0, 0.3, 0.1, 0.5, 0.0, 1e-9])
     make_read_only(alpha, sigma)
     for t in (1, 2, 15, 1000):
@@ -277,21 +199,12 @@ def _policy_loss(planner: Planner, P: np.ndarray, R: np.ndarray, policy: np.ndar
     return V - finite_horizon.policy_values(P, R, policy[:, None], gamma, steps)[:, 0]
 
 
-def _sigma(tasks: TaskDistribution) -> float | None:
-    """Return the sigma to check a distribution with: none where its keys give it."""
-    try:
-        tasks.draw_mean(0, 0, *_size(tasks), None)
-    except ValueError:
-        return SIGMA
-    return None
-
-
 def _draw_tasks(tasks: TaskDistribution, mean: MeanModel, number: int) -> np.ndarray:
     return tasks.draw([np.random.default_rng(1)], [mean], number).P[:, 0]
 
 
 def _check_tasks(tasks: TaskDistribution) -> None:
-    mean = tasks.draw_mean(0, 0, *_size(tasks), _sigma(tasks))
+    mean = tasks.draw_mean(0, 0, *size_of(tasks), sigma_of(tasks))
     P, variance = _draw_tasks(tasks, mean, 50), tasks.variance(mean)
     _check_P(mean.P_o)
     _check_P(P)
@@ -306,7 +219,7 @@ def _check_tasks(tasks: TaskDistribution) -> None:
 
 
 def _check_moments(tasks: TaskDistribution) -> None:
-    mean = tasks.draw_mean(0, 0, *_size(tasks), _sigma(tasks))
+    mean = tasks.draw_mean(0, 0, *size_of(tasks), sigma_of(tasks))
     candidates, variance = tasks.candidates(), tasks.variance(mean)
     if candidates is not None:
         _require(np.allclose(candidates.mean(0), mean.P_o, atol=1e-12), "P_o is not the mean of the candidates")
@@ -321,7 +234,7 @@ def _check_moments(tasks: TaskDistribution) -> None:
 
 
 def _check_random_chains(tasks: RandomChains) -> None:
-    sigma, size = _sigma(tasks), _size(tasks)
+    sigma, size = sigma_of(tasks), size_of(tasks)
     for run in range(RUNS):
         mean = tasks.draw_mean(0, run, *size, sigma)
         chain = mean.P_o if mean.unsmoothed is None else mean.unsmoothed
@@ -356,11 +269,6 @@ def _check_stream(stream: TaskStream) -> None:
         _require(mean.largest_deviation == largest, "largest_deviation is not that of the new mean model")
         _require(np.array_equal(mean.R, first.R), "the rewards change")
         _require(np.array_equal(mean.varying, first.varying), "the pairs that vary change")
-
-
-def rngs_of_runs() -> list[np.random.Generator]:
-    """Return a new generator of each run."""
-    return [np.random.default_rng(run) for run in range(RUNS)]
 
 
 def _check_draws(data: Data) -> None:

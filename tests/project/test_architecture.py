@@ -29,7 +29,8 @@ LAYERS = (
     ("results", "running"),
     ("store",),
     ("configuration",),
-    ("contracts", "models", "bounds"),
+    ("contracts",),
+    ("small_experiments", "models", "bounds"),
     ("science", "execution"),
     ("base", "outputs"),
 )

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from jaxtyping import Float, Int
 
-from pomrl import contracts
 from pomrl.components import ComponentError, check_component
 from pomrl.configuration import sweeps
 from pomrl.configuration.composed import PROBLEM_GROUPS
@@ -29,6 +28,7 @@ from pomrl.science.planners import Planner, PolicyIteration
 from pomrl.science.tasks.distribution import FiniteTasks, MeanModel
 from pomrl.science.tasks.random_chains import Dirichlet, Gaussian
 from pomrl.science.tasks.streams import Drift
+from pomrl.small_experiments import TwoModels
 
 GROUPS = (
     "estimator", "agent", "gamma_schedule", "planner", "task_distribution", "stream", "data", "meta_batch", "metric",
@@ -181,7 +181,7 @@ class Everywhere(Dirichlet):
         return super().draw_tasks(rng, replace(mean, varying=np.ones_like(mean.varying)), tasks)
 
 
-class Misjudged(contracts.TwoModels):
+class Misjudged(TwoModels):
     """The variance is not that of its models."""
 
     def variance(self, mean: MeanModel) -> Float[np.ndarray, "S A S"]:

@@ -10,11 +10,11 @@ from pomrl import store
 from pomrl.commands.reproduce import sweeps_of
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.study import find
-from pomrl.contracts import SMALL_METHOD, small_problem
 from pomrl.running.parts import BlockPart
 from pomrl.running.work import Failure, Versions, simulate
 from pomrl.science import algorithm
 from pomrl.science.metrics.metric import Metric, MetricInput
+from pomrl.small_experiments import SMALL_METHOD, small_problem
 
 
 def published() -> list[Experiment]:

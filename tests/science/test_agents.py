@@ -12,7 +12,6 @@ from tests.support.sample_tasks import some_task
 from pomrl.components import check_component
 from pomrl.configuration import sweeps
 from pomrl.configuration.sources import PUBLISHED
-from pomrl.contracts import SMALL_METHOD, small_problem
 from pomrl.running.parts import BlockPart
 from pomrl.running.work import Failure, Versions, simulate
 from pomrl.science.agents.agent import Agent, Decision, TaskData
@@ -20,6 +19,7 @@ from pomrl.science.data import Batch
 from pomrl.science.estimators.estimator import Belief
 from pomrl.science.mdp import Criterion, Rewards, planning_loss, policy_value
 from pomrl.science.problem import Method
+from pomrl.small_experiments import SMALL_METHOD, small_problem
 from pomrl_studies.amit2020.least_squares import LeastSquares
 from pomrl_studies.amit2020.temporal_difference import TemporalDifference
 from pomrl_studies.horizons.cross_validated_gamma import CrossValidatedGamma

@@ -8,13 +8,13 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from tests.support.sample_models import all_policies, random_models, ring
 
-from pomrl.contracts import SMALL_METHOD, small_problem
 from pomrl.science.experiment import tables
 from pomrl.science.mdp import Criterion
 from pomrl.science.metrics.shipped import Value
 from pomrl.science.planners import BackwardInduction, PolicyIteration
 from pomrl.science.solvers.undiscounted import NeverEndsError, terminal
 from pomrl.science.tasks.random_chains import Dirichlet
+from pomrl.small_experiments import SMALL_METHOD, small_problem
 
 
 def forwards(P: np.ndarray, R: np.ndarray, policies: np.ndarray, gamma: float) -> np.ndarray:

@@ -6,13 +6,13 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from pomrl.contracts import SMALL_METHOD, small_problem
 from pomrl.science import drawn_tasks
 from pomrl.science.estimators.pomrl import RegularisedLeastSquares
 from pomrl.science.experiment import tables
 from pomrl.science.tasks.distribution import MeanModel
 from pomrl.science.tasks.random_chains import Dirichlet, UniformBall
 from pomrl.science.tasks.streams import Cycle, Drift, Stationary, Switch, TaskStream
+from pomrl.small_experiments import SMALL_METHOD, small_problem
 
 STREAMS = [Stationary(), Drift(speed=1.0), Switch(at=(3, 4)), Cycle(models=3), Cycle(models=2, order="random")]
 TOLD = replace(SMALL_METHOD, estimator=RegularisedLeastSquares(prior="known", mixing=1.0))

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from pomrl.contracts import RUNS, SMALL_METHOD, rngs_of_runs
 from pomrl.science.agents.agent import TaskData
 from pomrl.science.data import Batch
 from pomrl.science.estimators.estimator import Belief
 from pomrl.science.mdp import Criterion, Rewards
+from pomrl.small_experiments import RUNS, SMALL_METHOD, rngs_of_runs
 
 
 def some_task(runs: slice = slice(None), *, of_transitions: bool = False) -> TaskData:
