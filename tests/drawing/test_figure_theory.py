@@ -9,7 +9,6 @@ from pomrl.bounds import average_regret_bound
 from pomrl.configuration.study import find
 from pomrl.results.statistics import band
 from pomrl.science.tasks.random_chains import UniformBall
-from pomrl.science.validation import mean_models
 from pomrl_studies.pomrl2023.figures import bounds
 
 
@@ -19,7 +18,7 @@ def test_measured_regret_and_its_bound_against_the_number_of_tasks(drawings, tab
         rows = choose(tables["theory"], sigma=sigma, batches="m100000_T30", gamma=0.9)
         assert_drawn(ax, "POMRL(σ)", "task", band(running_average(rows), ["task"], "y", kind="se"))
         problem = bounds.problem(sigma, 100_000, 30)
-        mean = next(mean_models(problem, 0))
+        mean = problem.mean(0)
         radius = UniformBall(zeros=5).almost_sure_radius(mean)
         bound = average_regret_bound(
             gamma=0.9, gamma_eval=0.99, m=100_000, radius=radius, plugged=mean.deviation, S=10, A=2, T=17, delta=0.05

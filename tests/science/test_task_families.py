@@ -15,7 +15,6 @@ from pomrl.configuration.sources import PUBLISHED
 from pomrl.science.mdp import expected_rewards, for_each_model
 from pomrl.science.problem import Problem
 from pomrl.science.tasks.distribution import Candidates, TaskFamily
-from pomrl.science.validation import mean_models
 from pomrl_studies.beyond.families.forest import Forest
 from pomrl_studies.beyond.families.frozen_lake import FrozenLake
 from pomrl_studies.beyond.families.inventory import Inventory
@@ -49,7 +48,7 @@ def candidates_of(name: str) -> Candidates:
 @pytest.mark.parametrize("name", options("taxi", "frozen_lake_8x8", "cliff_walking"))
 def test_tasks_are_drawn_from_the_candidates_with_the_same_chance(name: str) -> None:
     problem = problem_of(name)
-    mean = next(mean_models(problem, 0))
+    mean = problem.mean(0)
     tasks, candidates = problem.task_distribution, candidates_of(name)
     drawn = tasks.draw([np.random.default_rng(1)], [mean], 3000)
     in_two = [np.random.default_rng(1)]

@@ -14,7 +14,6 @@ from pomrl.science.experiment import tables
 from pomrl.science.mdp import planning_loss
 from pomrl.science.planners import PolicyIteration
 from pomrl.science.randomness import Stream, generator
-from pomrl.science.validation import mean_models
 
 SMALL = ["reading=computed", "T=5", "trials=2", "meta_batch.batches=12", "gamma_schedule.gammas=[0.0,0.5,0.99]"]
 ESTIMATORS = ["without_meta", "oracle", "pomrl", "ada_pomrl", "aggregating", "uniform_prior"]
@@ -26,7 +25,7 @@ def of_notebook(*overrides: str) -> Any:
 
 def drawn(problem: Any, run: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The models P[T,S,A,S] of a run, and the transitions of the learner and of the meta-learner, [T,batch,S,A,S]."""
-    mean, rng = next(mean_models(problem, run)), generator(problem.seed, run, Stream.TASKS)
+    mean, rng = problem.mean(run), generator(problem.seed, run, Stream.TASKS)
     P = problem.task_distribution.draw_tasks(rng, mean, problem.T)
     counts = [
         Trajectories(length=length).draw([generator(problem.seed, run, stream)], P[:, None], problem.m, batches)
@@ -49,7 +48,7 @@ def batch_of_meta_learner(counts: np.ndarray) -> np.ndarray:
 
 def estimates(name: str, problem: Any, run: int) -> list[tuple[float, list[np.ndarray]]]:
     """Return the mixing rate of each task, averaged over pairs, with the estimated model of each trial."""
-    mean = next(mean_models(problem, run))
+    mean = problem.mean(run)
     concentration = 1.5 * problem.S * (1 + 0.015 * problem.S)
     variance = mean.P_o * (1 - mean.P_o) / (concentration + 1)
     _, of_learner, of_meta_learner = drawn(problem, run)
@@ -90,7 +89,7 @@ def test_learners_are_those_of_plain_loops(name: str):
     (table,) = tables(problem, [experiment.method], range(2))
     found = table.set_index(["run", "task", "gamma"]).sort_index()
     for run in range(2):
-        P, R = drawn(problem, run)[0], next(mean_models(problem, run)).R
+        P, R = drawn(problem, run)[0], problem.mean(run).R
         for t, (alpha, P_hats) in enumerate(estimates(name, problem, run), start=1):
             losses, errors = [], []
             for P_hat in P_hats:
@@ -106,7 +105,7 @@ def test_learners_are_those_of_plain_loops(name: str):
 
 def test_the_largest_variance_of_its_tasks_is_that_of_the_dirichlet_distribution():
     problem = of_notebook("task_distribution.concentration_over_S=0.375").problem
-    mean = next(mean_models(problem, 0))
+    mean = problem.mean(0)
     assert problem.task_distribution.concentration(mean) == pytest.approx(4.3125)
     assert mean.deviation**2 == pytest.approx((mean.P_o * (1 - mean.P_o)).max() / 5.3125)
     assert mean.P_o.min() == pytest.approx(0.015 / 1.15)

@@ -17,7 +17,7 @@ from pomrl.science.mdp import Criterion, LossNorm
 from pomrl.science.meta_batches import MetaBatch, Own
 from pomrl.science.metrics.metric import Metric, PlanningLoss
 from pomrl.science.planners import Planner
-from pomrl.science.tasks.distribution import TaskDistribution
+from pomrl.science.tasks.distribution import MeanModel, TaskDistribution
 from pomrl.science.tasks.streams import Stationary, TaskStream
 
 Probabilities = Annotated[
@@ -79,6 +79,10 @@ class Problem:
         if isinstance(start, int):
             start = [float(s == start) for s in range(self.S)]
         return Criterion(self.gamma_eval, self.loss, self.horizon, None if start is None else tuple(start))
+
+    def mean(self, run: int) -> MeanModel:
+        """Return the mean model of the first task of a run; ValueError if it cannot have this sigma."""
+        return self.task_distribution.draw_mean(self.seed, run, self.S, self.A, self.sigma)
 
     @property
     def reward_learning(self) -> RewardLearning:

@@ -113,7 +113,7 @@ def mean_models(problem: Problem, run: int) -> Iterator[MeanModel]:
         ValueError: A mean model cannot have this sigma or this many zeros, or is not a model.
     """
     distribution, place = problem.task_distribution, f" in run {run}"
-    first = distribution.draw_mean(problem.seed, run, problem.S, problem.A, problem.sigma)
+    first = problem.mean(run)
     _check_mean(first, problem.S, problem.A, ComponentOutput(distribution, "draw_mean", place))
     if isinstance(problem.stream, Stationary) or not isinstance(distribution, RandomChains):
         return repeat(first)
