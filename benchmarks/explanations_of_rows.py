@@ -22,7 +22,7 @@ from pomrl.science.estimators.estimator import Estimator, Truth
 from pomrl.science.estimators.pomrl import RegularisedLeastSquares
 from pomrl.science.mdp import optimal_value, planning_loss
 from pomrl.science.planners import PolicyIteration
-from pomrl.science.tasks.family import Candidates
+from pomrl.science.tasks.distribution import Candidates
 from pomrl_studies.beyond.estimators.empirical_bayes import EmpiricalBayes
 from pomrl_studies.beyond.estimators.tied_rows import EqualOrTied, TiedRows
 

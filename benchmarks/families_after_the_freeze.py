@@ -14,7 +14,7 @@ from scipy.special import expit
 
 from benchmarks.families_of_tasks import Family, of_latent
 from pomrl.science.mdp import Rewards
-from pomrl.science.tasks.family import Latents, TaskFamily
+from pomrl.science.tasks.distribution import Latents, TaskFamily
 
 
 class MountainPasses(TaskFamily):

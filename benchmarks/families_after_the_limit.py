@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float
 
 from pomrl.science.mdp import Rewards
-from pomrl.science.tasks.family import Latents, TaskFamily
+from pomrl.science.tasks.distribution import Latents, TaskFamily
 
 
 class Reservoir(TaskFamily):

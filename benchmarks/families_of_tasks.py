@@ -16,7 +16,7 @@ from collections.abc import Callable
 import numpy as np
 from jaxtyping import Float
 
-from pomrl.science.tasks.family import TaskFamily
+from pomrl.science.tasks.distribution import TaskFamily
 from pomrl_logs.structure import Structure
 
 Tasks = tuple[Float[np.ndarray, "K S A S"], Float[np.ndarray, "K S A S"], Structure | None]

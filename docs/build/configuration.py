@@ -16,7 +16,7 @@ from typing import Any, cast
 
 from pydantic import TypeAdapter
 
-from pomrl.checks import DataPath
+from pomrl.base import DataPath
 from pomrl.configuration.composed import GROUPS
 from pomrl.configuration.importing import is_ours
 from pomrl.configuration.parsing import PROBLEM_KEYS, REQUEST_KEYS, Experiment, Request

@@ -1,10 +1,9 @@
 """The bounds of the paper on model error, planning loss and average regret, as functions of the problem.
 
-The module has them as the paper prints them, where that of Theorem 3 does not hold (page `errata`: E2, E3), and as
-the page `theory` proves them. All functions are elementwise: their arguments broadcast. Rewards lie in [0, 1]; with
-rewards in [0, R_max] every bound on a loss is to be multiplied by R_max. The sigma of the
-theorems is the radius here, an almost-sure bound, |P_t - P_o| <= radius, and not a standard deviation. Nothing that an
-experiment computes depends on this module, so that a bound may change and no stored run is outdated.
+They stand as the paper prints them, where that of Theorem 3 does not hold (page `errata`: E2, E3), and as the page
+`theory` proves them. All functions are elementwise. Rewards lie in [0, 1]; with rewards in [0, R_max], multiply bounds
+on losses by R_max. The sigma of the theorems is the radius here, an almost-sure bound, |P_t - P_o| <= radius, not a
+standard deviation. No experiment depends on this module, so that a changed bound outdates no stored run.
 """
 
 from typing import Any, NotRequired, TypedDict, Unpack
@@ -12,24 +11,24 @@ from typing import Any, NotRequired, TypedDict, Unpack
 import numpy as np
 
 from pomrl.science.estimators.pomrl import Prior, paper_mixing_rate
-from pomrl.science.upper_bound import Numbers, Values
-from pomrl.science.upper_bound import regret_constant as regret_constant
-from pomrl.science.upper_bound import regret_upper_bound as regret_upper_bound
-from pomrl.science.upper_bound import upper_bound_gamma as upper_bound_gamma
+from pomrl.science.gamma_schedules import Numbers, Values
+from pomrl.science.gamma_schedules import regret_constant as regret_constant
+from pomrl.science.gamma_schedules import regret_upper_bound as regret_upper_bound
+from pomrl.science.gamma_schedules import upper_bound_gamma as upper_bound_gamma
 
 VERSIONS = ("as_printed", "corrected", "sharpened")
-"""The versions of the bound: the one that the paper prints, which does not hold, and two that hold."""
+"""The versions of the bound: the paper's, which does not hold, and two that hold."""
 REPAIRED = "repaired"
-"""The version with one misprint of Theorem 3 repaired; it is simulated, and not proven here."""
+"""The version with one misprint of Theorem 3 repaired; simulated, not proven."""
 PRIORS: tuple[Prior, ...] = ("exclusive", "inclusive", "known")
-"""The priors: the mean of earlier batches, the mean of earlier batches and the task's own, and the true mean."""
+"""The priors: the mean of earlier batches, of earlier ones and the task's own, or the true mean."""
 
 
 class BoundArguments(TypedDict):
     """The arguments that all bounds share."""
 
     m: Numbers
-    """Number of transitions that are sampled for each (s, a) in each task."""
+    """Transitions sampled for each (s, a) in each task."""
     radius: Numbers
     """Almost-sure bound on |P_t - P_o|, at least 0."""
     S: Numbers
@@ -45,18 +44,18 @@ class BoundArguments(TypedDict):
     prior: NotRequired[str]
     """One of `PRIORS`; `inclusive` by default."""
     plugged: NotRequired[Numbers]
-    """The number in the place of the radius in the paper's mixing rate, the radius itself by default: a standard
-    deviation; 0, for a prior of weight 1; or infinity, for one of weight 0."""
+    """The number in the place of the radius in the paper's mixing rate, by default the radius: a standard deviation; 0,
+    for a prior of weight 1; infinity, for one of weight 0.
+    """
     Sigma: NotRequired[Numbers]
-    """Diameter of the set of models, at most 1 (the default). Only `as_printed` and `repaired` use it."""
+    """Diameter of the set of models, at most 1 (the default); for `as_printed` and `repaired`."""
 
 
 def model_error_bound(*, t: Numbers, **arguments: Unpack[BoundArguments]) -> Values:
     """Return a bound on the model error max |P_hat_t - P_t| over s, a, s' of POMRL(sigma) (Theorem 3).
 
     It holds with probability at least 1 - delta in all tasks t = 1..T at once, if the tasks are independent, have the
-    mean P_o, and |P_t - P_o| <= radius almost surely in every entry. So the radius is not a standard deviation, which
-    would be smaller. The bound is a difference of probabilities: values above 1 say nothing.
+    mean P_o, and |P_t - P_o| <= radius almost surely. Bounds above 1 say nothing.
 
     With w the weight of the batches before task t (0 in task 1, else alpha_t, or alpha_t (t - 1)/t for the prior
     `inclusive`), the versions are:
@@ -68,8 +67,8 @@ def model_error_bound(*, t: Numbers, **arguments: Unpack[BoundArguments]) -> Val
     - `corrected` and `sharpened` with the prior `known`: alpha_t radius + (1 - alpha_t) sqrt(L/(2 m)),
       L = log(2 S^2 A T/delta).
     - `as_printed`: Theorem 3, which depends neither on t nor on the prior. It does not hold.
-    - `repaired`: Theorem 3 with x/(x + 1) in the place of the printed x/(2 x + 1), x = radius^2 m, as in the paper's
-      own Theorem 2: the limit of 1 - alpha_t for large t. It holds in the simulations of the study `pomrl`.
+    - `repaired`: Theorem 3 with x/(x + 1) for the printed x/(2 x + 1), x = radius^2 m, as in the paper's Theorem 2.
+      It holds in the simulations of the study `pomrl2023`.
 
     Args:
         t: Number of the task, from 1 to T.
@@ -112,9 +111,9 @@ def _weight_of_the_past(t: Numbers, m: Numbers, plugged: Numbers, prior: str) ->
 
 
 def _theorem_3(arguments: BoundArguments, factor: float) -> Values:
-    """Return the bound of Theorem 3, with the terms A_1, A_2 and B that its proof names.
+    """Return the bound of Theorem 3, with the terms A_1, A_2 and B of its proof.
 
-    The weight of B is x/(factor x + 1), for which the paper prints the factor 2.
+    The weight of B is x/(factor x + 1), with the paper's factor 2.
     """
     m, radius, T = (np.asarray(arguments[name], float) for name in ("m", "radius", "T"))
     delta, Sigma, entries = arguments["delta"], np.asarray(arguments.get("Sigma", 1.0), float), _entries(arguments)
@@ -145,8 +144,8 @@ def planning_loss_bound(
     """Return a bound on the planning loss of task t, a discounted reward.
 
     It holds with probability at least 1 - delta in all tasks t = 1..T and for all gamma at once. It is U(gamma) with C
-    equal to S times `model_error_bound`, which explains its assumptions and the arguments besides the discount factors.
-    The version `as_printed` has 2 S in the place of S, because it does not use that the rows of both models sum to 1.
+    equal to S times `model_error_bound`, or 2 S times for `as_printed`, which does not use that rows of both models sum
+    to 1.
 
     Raises:
         ValueError: `model_error_bound` or `regret_upper_bound` refuses an argument.
@@ -156,12 +155,11 @@ def planning_loss_bound(
 
 
 def average_regret_bound(*, gamma: Numbers, gamma_eval: Numbers, **arguments: Unpack[BoundArguments]) -> Values:
-    """Return the bound of Theorem 2, with its constants, on the planning loss averaged over tasks 1..T.
+    """Return the bound of Theorem 2, with constants, on the planning loss averaged over tasks 1..T.
 
-    It is a discounted reward and holds with probability at least 1 - delta for all gamma at once. It is U(gamma) with C
-    equal to `average_uncertainty`, that is the mean of `planning_loss_bound` over the tasks, task 1 included. For
-    radius = 0 it falls as 1/sqrt(m T), up to logarithms; for radius > 0 it does not vanish with T (errata: E7); for
-    radius = 1 the prior has next to no weight.
+    It is a discounted reward and holds with probability at least 1 - delta for all gamma at once: U(gamma) with C equal
+    to `average_uncertainty`. For radius = 0 it falls as 1/sqrt(m T), up to logarithms; for radius > 0 it does not
+    vanish with T (errata: E7).
 
     Raises:
         ValueError: `planning_loss_bound` refuses an argument.
@@ -172,8 +170,7 @@ def average_regret_bound(*, gamma: Numbers, gamma_eval: Numbers, **arguments: Un
 def average_uncertainty(**arguments: Unpack[BoundArguments]) -> Values:
     """Return the constant C of `average_regret_bound`, at least 0 and without a unit.
 
-    C is S (2 S for the version `as_printed`) times the mean of `model_error_bound` over the tasks t = 1..T. The memory
-    needed grows with the product of the largest T and the number of values.
+    C is S (2 S for `as_printed`) times the mean of `model_error_bound` over the tasks t = 1..T.
 
     Raises:
         ValueError: `model_error_bound` refuses an argument.
@@ -191,7 +188,7 @@ def _per_unit_of_error(arguments: BoundArguments) -> Values:
 
 
 def regret_order(*, m: Numbers, radius: Numbers, T: Numbers, Sigma: Numbers = 1.0) -> Values:
-    """Return the order of the average regret in Theorem 2, the term in its O-tilde: no constants and no logarithms.
+    """Return the order of the average regret in Theorem 2, the term in its O-tilde.
 
     It is (radius + (radius + sqrt(radius^2 + Sigma/m))/sqrt(T) + radius^2 m sqrt(Sigma/m)) / (radius^2 m + 1).
     """

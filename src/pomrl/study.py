@@ -125,6 +125,9 @@ if TYPE_CHECKING:
     from pomrl.science.gamma_schedules import Fixed as Fixed
     from pomrl.science.gamma_schedules import Grid as Grid
     from pomrl.science.gamma_schedules import UpperBound as UpperBound
+    from pomrl.science.gamma_schedules import regret_constant as regret_constant
+    from pomrl.science.gamma_schedules import regret_upper_bound as regret_upper_bound
+    from pomrl.science.gamma_schedules import upper_bound_gamma as upper_bound_gamma
     from pomrl.science.gamma_star import minimising as minimising
     from pomrl.science.loss_tables import loss_array as loss_array
     from pomrl.science.planners import PolicyIteration as PolicyIteration
@@ -132,9 +135,6 @@ if TYPE_CHECKING:
     from pomrl.science.problem import Problem as Problem
     from pomrl.science.tasks.random_chains import Dirichlet as Dirichlet
     from pomrl.science.tasks.random_chains import UniformBall as UniformBall
-    from pomrl.science.upper_bound import regret_constant as regret_constant
-    from pomrl.science.upper_bound import regret_upper_bound as regret_upper_bound
-    from pomrl.science.upper_bound import upper_bound_gamma as upper_bound_gamma
     from pomrl.store import signature as signature
     from pomrl.store.derived import Simulation as Simulation
 

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float, Int
 
-from pomrl.checks import check_memory
+from pomrl.base import check_memory
 from pomrl.models.inputs import read_gammas
 from pomrl.science.mdp import check_gamma_eval
 from pomrl_logs.departures import KEEP, Estimate

@@ -16,11 +16,10 @@ from jaxtyping import Bool, Float, Int
 from scipy import sparse
 from scipy.special import betaincinv
 
-from pomrl.checks import check_memory
+from pomrl.base import check_memory
 from pomrl.models.planning import END, Model, from_arrays
 from pomrl.science.data import Batch
-from pomrl.science.solvers.evaluation import check_finite
-from pomrl.science.solvers.faces import float64
+from pomrl.science.solvers.input_checks import check_finite, float64
 from pomrl_logs.findings import Finding
 from pomrl_logs.task_rewards import KnownRewards, LearnedRewards, learn_rewards
 from pomrl_studies.beyond.estimators.empirical_bayes import DirichletMemory, EmpiricalBayes

@@ -8,8 +8,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.special import softmax
 
-from pomrl.science.solvers.evaluation import check_models
-from pomrl.science.solvers.faces import float64
+from pomrl.science.solvers.input_checks import check_models, float64
 
 LEAST_CHANCE = 1e-12
 """The probability of a transition that a declared structure rules out, so that one such row in a log is no error."""

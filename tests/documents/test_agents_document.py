@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from tests.support.settings import ROOT
 
+from pomrl.components import check_component
 from pomrl.configuration.sources import PUBLISHED
-from pomrl.contracts import AgentContract
 
 pytestmark = pytest.mark.slow
 
@@ -23,12 +23,10 @@ def executed(blocks: list[str]) -> dict[str, Any]:
     return names
 
 
-class TestAgentOfTheDocument(AgentContract):
-    @pytest.fixture
-    def component(self, monkeypatch: pytest.MonkeyPatch) -> Any:
-        cls = executed(BLOCKS[:1])["Pooling"]
-        monkeypatch.setitem(globals(), "Pooling", cls)  # where pickle looks for it
-        return cls()
+def test_the_agent_of_the_document_keeps_to_its_contracts(monkeypatch: pytest.MonkeyPatch) -> None:
+    cls = executed(BLOCKS[:1])["Pooling"]
+    monkeypatch.setitem(globals(), "Pooling", cls)  # where pickle looks for it
+    check_component(cls())
 
 
 def test_the_code_of_the_document_runs_in_its_order(empty_outputs: Path, capsys: pytest.CaptureFixture[str]) -> None:

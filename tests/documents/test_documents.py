@@ -10,7 +10,7 @@ from docs.build.configuration import configuration
 from pydantic import TypeAdapter
 from tests.support.settings import OPTIONS, ROOT, STUDIES
 
-from pomrl.checks import DataPath
+from pomrl.base import DataPath
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.configuration.study import StudyConfig, shipped_studies
 from pomrl.configuration.sweeps import experiment

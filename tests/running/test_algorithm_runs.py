@@ -10,11 +10,11 @@ from pomrl import store
 from pomrl.commands.reproduce import sweeps_of
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.study import find
-from pomrl.contracts import METHOD, problem
 from pomrl.running.parts import BlockPart
 from pomrl.running.work import Failure, Versions, simulate
 from pomrl.science import algorithm
-from pomrl.science.metrics.metric import Metric, Outcome
+from pomrl.science.metrics.metric import Metric, MetricInput
+from pomrl.small_experiments import SMALL_METHOD, small_problem
 
 
 def published() -> list[Experiment]:
@@ -43,7 +43,7 @@ def test_an_error_inside_the_algorithm_fails_every_experiment_of_the_paper(monke
 class Stopping(Metric):
     """A metric that stops in the second batch of runs, as a bare `next` of an empty iterator does."""
 
-    def measure(self, outcome: Outcome) -> np.ndarray:
+    def measure(self, outcome: MetricInput) -> np.ndarray:
         if outcome.P.tobytes() == FIRST.setdefault("models", outcome.P.tobytes()):
             return np.zeros(outcome.gamma.shape)
         return next(iter(()))
@@ -54,7 +54,7 @@ FIRST: dict[str, bytes] = {}
 
 
 def test_runs_that_a_component_stops_at_are_a_failure_and_not_left_out() -> None:
-    part = BlockPart(problem(), {"method": replace(METHOD, metric=Stopping())}, range(4), range(4))
+    part = BlockPart(small_problem(), {"method": replace(SMALL_METHOD, metric=Stopping())}, range(4), range(4))
     _, _, outcomes = simulate(part, Versions.here([]), runs_at_a_time=2)
     assert isinstance(outcomes["method"], Failure)
     assert "StopIteration" in outcomes["method"].reason

@@ -16,7 +16,7 @@ from pomrl.science import planners
 from pomrl.science.mdp import LARGEST_GAMMA_EVAL, Criterion, LossNorm, optimal_value, planning_loss
 from pomrl.science.planners import BackwardInduction, PolicyIteration, ValueIteration
 from pomrl.science.solvers import action_ties, compiled, evaluation, policy_stacks, relative_values, sparse
-from pomrl.science.solvers.policy_values import distinct_policy_values
+from pomrl.science.solvers.evaluation import distinct_policy_values
 
 GAMMAS = (0.5, 0.9, 0.99)
 
@@ -29,16 +29,19 @@ def patched(*changes: tuple[object, str, object]) -> Iterator[None]:
         yield
 
 
-WITHOUT_ELIMINATION = [(module, "SMALL", 0) for module in (planners, policy_stacks, evaluation)]
+WITHOUT_ELIMINATION = [(module, "ELIMINATED_STATES", 0) for module in (planners, policy_stacks, evaluation)]
 WAYS: dict[str, list[tuple[object, str, object]]] = {
     "as it chooses itself": [],
     "NumPy": [(compiled, "is_built", lambda: False)],
     "two sides": [(action_ties, "have_both_signs", lambda R: True)],
     "LAPACK": [*WITHOUT_ELIMINATION, (sparse, "few_follow", lambda P: True)],
-    "relative values, then LAPACK": [*WITHOUT_ELIMINATION, (relative_values, "LARGE", 0)],
-    "factorised": [*WITHOUT_ELIMINATION, (relative_values, "LARGE", 0), (sparse, "pays", lambda P: True)],
+    "relative values, then LAPACK": [*WITHOUT_ELIMINATION, (relative_values, "SWEPT_STATES", 0)],
+    "factorised": [*WITHOUT_ELIMINATION, (relative_values, "SWEPT_STATES", 0), (sparse, "pays", lambda P: True)],
     "BiCGSTAB": [
-        *WITHOUT_ELIMINATION, (relative_values, "LARGE", 0), (sparse, "pays", lambda P: True), (sparse, "ITERATED", 0)
+        *WITHOUT_ELIMINATION,
+        (relative_values, "SWEPT_STATES", 0),
+        (sparse, "pays", lambda P: True),
+        (sparse, "BICGSTAB_STATES", 0),
     ],
     "value iteration": [],
 }  # fmt: skip

@@ -9,16 +9,17 @@ import pytest
 from numpy.testing import assert_array_equal
 from tests.support.sample_tasks import some_task
 
+from pomrl.components import check_component
 from pomrl.configuration import sweeps
 from pomrl.configuration.sources import PUBLISHED
-from pomrl.contracts import METHOD, AgentContract, problem
 from pomrl.running.parts import BlockPart
 from pomrl.running.work import Failure, Versions, simulate
 from pomrl.science.agents.agent import Agent, Decision, TaskData
 from pomrl.science.data import Batch
-from pomrl.science.exploration import Belief
+from pomrl.science.estimators.estimator import Belief
 from pomrl.science.mdp import Criterion, Rewards, planning_loss, policy_value
 from pomrl.science.problem import Method
+from pomrl.small_experiments import SMALL_METHOD, small_problem
 from pomrl_studies.amit2020.least_squares import LeastSquares
 from pomrl_studies.amit2020.temporal_difference import TemporalDifference
 from pomrl_studies.horizons.cross_validated_gamma import CrossValidatedGamma
@@ -50,10 +51,8 @@ def option(name: str) -> Agent[Any]:
     return sweeps.experiment(PUBLISHED, [f"agent={name}"]).method.agent
 
 
-class TestAgents(AgentContract):
-    @pytest.fixture(params=[*OPTIONS, "last action"])
-    def component(self, request: pytest.FixtureRequest) -> Agent[Any]:
-        return LastAction() if request.param == "last action" else fast(option(request.param))
+def test_an_agent_with_a_memory_keeps_to_its_contracts() -> None:
+    check_component(LastAction())
 
 
 def fast(agent: Agent[Any]) -> Agent[Any]:
@@ -62,7 +61,7 @@ def fast(agent: Agent[Any]) -> Agent[Any]:
 
 
 def method(agent: Agent[Any], **changes: Any) -> Method:
-    return replace(METHOD, agent=agent, **changes)
+    return replace(SMALL_METHOD, agent=agent, **changes)
 
 
 def test_the_posterior_chooses_the_gamma_with_the_smallest_expected_loss() -> None:
@@ -192,7 +191,7 @@ class Misbehaving(Agent[None]):
 def test_an_agent_that_breaks_its_contract_ends_alone() -> None:
     """The method beside it has its table."""
     methods = {"misbehaving": method(Misbehaving()), "other": method(LeastSquares())}
-    _, _, outcomes = simulate(BlockPart(problem(), methods, range(2), range(2)), Versions.here([]))
+    _, _, outcomes = simulate(BlockPart(small_problem(), methods, range(2), range(2)), Versions.here([]))
     failure = outcomes["misbehaving"]
     assert isinstance(outcomes["other"], bytes)
     assert isinstance(failure, Failure)
@@ -211,7 +210,7 @@ class Overwriting(Agent[None]):
 
 @pytest.mark.parametrize("part", ["P_hat", "R", "gammas"])
 def test_what_an_agent_is_given_cannot_be_written(part: str) -> None:
-    given = BlockPart(problem(), {"overwriting": method(Overwriting(part=part))}, range(2), range(2))
+    given = BlockPart(small_problem(), {"overwriting": method(Overwriting(part=part))}, range(2), range(2))
     failure = simulate(given, Versions.here([]))[-1]["overwriting"]
     assert isinstance(failure, Failure)
     assert "read-only" in failure.reason

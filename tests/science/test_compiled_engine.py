@@ -9,8 +9,7 @@ import pytest
 from tests.support.engine_fuzzer import assert_engines_agree
 
 from pomrl.science.solvers import compiled
-from pomrl.science.solvers.elimination import SMALL
-from pomrl.science.solvers.evaluation import chain_value
+from pomrl.science.solvers.evaluation import ELIMINATED_STATES, chain_value
 
 built = pytest.mark.skipif(not compiled.is_built(), reason="the engine was not built, as POMRL_NO_ENGINE=1 allows")
 
@@ -36,7 +35,7 @@ def test_results_and_errors_are_the_same_to_the_last_bit_whatever_the_arguments(
 
 
 @built
-@pytest.mark.parametrize("S", range(1, SMALL + 1))
+@pytest.mark.parametrize("S", range(1, ELIMINATED_STATES + 1))
 def test_values_of_chains_have_the_same_bits_at_every_size(S: int) -> None:
     rng = np.random.default_rng(S)
     P, R, gammas = rng.dirichlet(np.ones(S), (19, S)), rng.standard_normal((19, S)), rng.random(19)

@@ -8,13 +8,13 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from tests.support.sample_models import all_policies, random_models, ring
 
-from pomrl.contracts import METHOD, problem
 from pomrl.science.experiment import tables
 from pomrl.science.mdp import Criterion
 from pomrl.science.metrics.shipped import Value
 from pomrl.science.planners import BackwardInduction, PolicyIteration
 from pomrl.science.solvers.undiscounted import NeverEndsError, terminal
 from pomrl.science.tasks.random_chains import Dirichlet
+from pomrl.small_experiments import SMALL_METHOD, small_problem
 
 
 def forwards(P: np.ndarray, R: np.ndarray, policies: np.ndarray, gamma: float) -> np.ndarray:
@@ -107,13 +107,13 @@ def test_states_that_never_end_are_named() -> None:
 
 def test_losses_and_metrics_are_means_over_the_first_state() -> None:
     start = [0.0, 0.25, 0.75, 0.0, 0.0, 0.0]
-    method = replace(METHOD, metric=Value())
-    (of_start,) = tables(replace(problem(), loss="mean", start=start), [method], range(2))
-    by_state = [tables(replace(problem(), loss="mean", start=state), [method], range(2))[0] for state in (1, 2)]
+    method = replace(SMALL_METHOD, metric=Value())
+    (of_start,) = tables(replace(small_problem(), loss="mean", start=start), [method], range(2))
+    by_state = [tables(replace(small_problem(), loss="mean", start=state), [method], range(2))[0] for state in (1, 2)]
     for name in ("planning_loss", "measured"):
         assert_allclose(of_start[name], 0.25 * by_state[0][name] + 0.75 * by_state[1][name], atol=1e-9)
-    first, same = (replace(problem(), loss="mean", start=form) for form in (0, [1.0, *np.zeros(5).tolist()]))
-    assert tables(same, [METHOD], range(2))[0].equals(tables(first, [METHOD], range(2))[0])
+    first, same = (replace(small_problem(), loss="mean", start=form) for form in (0, [1.0, *np.zeros(5).tolist()]))
+    assert tables(same, [SMALL_METHOD], range(2))[0].equals(tables(first, [SMALL_METHOD], range(2))[0])
 
 
 def test_rewards_spread_over_tasks_as_they_should() -> None:

@@ -16,7 +16,7 @@ from tests.support.settings import ROOT
 
 from pomrl.science.mdp import planning_loss
 from pomrl.science.planners import PolicyIteration
-from pomrl.science.solvers import compiled, faces
+from pomrl.science.solvers import compiled, input_checks
 
 built = pytest.mark.skipif(not compiled.is_built(), reason="the engine was not built, as POMRL_NO_ENGINE=1 allows")
 
@@ -39,14 +39,14 @@ def models(S: int = 4, A: int = 3, M: int = 20) -> tuple[np.ndarray, np.ndarray]
 )
 def test_numbers_that_doubles_do_not_hold_are_refused(R: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        faces.float64(R, "R")
+        input_checks.float64(R, "R")
 
 
 def test_what_is_right_is_not_copied_and_everything_else_becomes_so() -> None:
     right = np.arange(6.0).reshape(2, 3)
-    assert faces.float64(right, "R") is right
+    assert input_checks.float64(right, "R") is right
     for other in (right[::-1], np.asfortranarray(right), right.astype(">f8"), right.tolist(), odd_address(right)):
-        found = faces.float64(other, "R")
+        found = input_checks.float64(other, "R")
         assert found.dtype == np.float64
         assert found.dtype.isnative
         assert found.flags.c_contiguous

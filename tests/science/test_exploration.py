@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 
 from pomrl.science.data import Batch, Trajectories
-from pomrl.science.exploration import Belief, Exploration, explorations
+from pomrl.science.estimators.estimator import Belief
+from pomrl.science.exploration import Exploration, explorations
 from pomrl.science.planners import PolicyIteration
 
 GREEDY = Trajectories(behaviour="epsilon_greedy", epsilon=0.0, length=6)

@@ -7,7 +7,7 @@ from benchmarks.families_after_the_limit import AFTER_THE_LIMIT
 from benchmarks.families_after_the_rule import AFTER_THE_RULE
 
 from pomrl.science.planners import PolicyIteration
-from pomrl.science.tasks.family import TaskFamily
+from pomrl.science.tasks.distribution import TaskFamily
 
 GAMMA = 0.95
 

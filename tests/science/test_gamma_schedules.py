@@ -4,8 +4,7 @@ from math import sqrt
 import numpy as np
 import pytest
 
-from pomrl.science.gamma_schedules import Dong, GammaSchedule, TaskState, UpperBound
-from pomrl.science.upper_bound import regret_constant, upper_bound_gamma
+from pomrl.science.gamma_schedules import Dong, GammaSchedule, TaskState, UpperBound, regret_constant, upper_bound_gamma
 
 
 def select(schedule: GammaSchedule, alpha=(0.5,), deviation=(0.1,), t=2, m=5, S=10, A=2, gamma_eval=0.99) -> np.ndarray:

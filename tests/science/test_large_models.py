@@ -12,8 +12,7 @@ from tests.support.sample_models import (
 
 from pomrl.science.mdp import planning_loss
 from pomrl.science.planners import PolicyIteration
-from pomrl.science.solvers.evaluation import policy_value
-from pomrl.science.solvers.policy_values import distinct_policy_values
+from pomrl.science.solvers.evaluation import distinct_policy_values, policy_value
 
 LONG_GRID = np.linspace(0.0, 0.99, 12)
 

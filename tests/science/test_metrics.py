@@ -1,7 +1,6 @@
 """Metrics: what they say, against direct computations, and what is stored of them."""
 
-from collections.abc import Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -16,37 +15,19 @@ from pomrl import api, store
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.configuration.sweeps import experiment
-from pomrl.contracts.component import METHOD, UNEQUAL, ComponentContract, problem
 from pomrl.results.losses import Losses
 from pomrl.science.experiment import tables
 from pomrl.science.loss_tables import MEASURED
 from pomrl.science.mdp import Criterion, policy_value
-from pomrl.science.metrics.metric import Metric, Outcome, PlanningLoss
+from pomrl.science.metrics.metric import MetricInput, PlanningLoss
 from pomrl.science.metrics.shipped import DistinctPolicies, TrainingLoss, Value
-from pomrl.science.problem import Method, Problem
+from pomrl.small_experiments import SMALL_METHOD, UNEQUAL, small_problem
 from pomrl_studies.amit2020.least_squares import LeastSquares
 
 OPTIONS = [path.stem for path in PUBLISHED.options("metric")]
 
 
-class TestMetrics(ComponentContract):
-    @pytest.fixture(params=OPTIONS)
-    def component(self, request: pytest.FixtureRequest) -> Metric:
-        return experiment(PUBLISHED, [f"metric={request.param}"]).method.metric
-
-    def experiments(self, component: Metric) -> Sequence[tuple[Problem, Method]]:
-        return [(problem(), replace(METHOD, metric=component))]
-
-    def test_tasks_do_not_influence_one_another(self, component: Metric) -> None:
-        outcome = outcomes()
-        together = component.measure(outcome)
-        for i in range(3):
-            values = {field.name: getattr(outcome, field.name) for field in fields(outcome)}
-            arrays = {name: value[[i]] for name, value in values.items() if isinstance(value, np.ndarray)}
-            assert_array_equal(component.measure(replace(outcome, **arrays))[0], together[i])
-
-
-def outcomes() -> Outcome:
+def outcomes() -> MetricInput:
     """Return three tasks with policies that are planned, but for one, which is drawn."""
     given, rng = some_task(), np.random.default_rng(5)
     P = rng.dirichlet(np.ones(4), (3, 4, 2))
@@ -57,7 +38,7 @@ def outcomes() -> Outcome:
     policy[2, 1] = 1 - policy[2, 2]
     V_star = np.stack([best(P[i], R[i]) for i in range(3)])
     counts = given.batch.counts
-    return Outcome(P, R, given.P_hat, given.R, counts, policy, given.gammas, V_star, Criterion(0.9))
+    return MetricInput(P, R, given.P_hat, given.R, counts, policy, given.gammas, V_star, Criterion(0.9))
 
 
 def best(P: np.ndarray, R: np.ndarray) -> np.ndarray:
@@ -97,8 +78,8 @@ def test_the_loss_as_a_metric_is_the_column_of_the_loss(changes: dict[str, Any])
     class Loss(PlanningLoss):
         """The planning loss, as a metric that is not the default one."""
 
-    of_problem = replace(problem(), **changes)
-    for method in (METHOD, replace(METHOD, agent=LeastSquares())):
+    of_problem = replace(small_problem(), **changes)
+    for method in (SMALL_METHOD, replace(SMALL_METHOD, agent=LeastSquares())):
         (table,) = tables(of_problem, [replace(method, metric=Loss())], range(3))
         (plain,) = tables(of_problem, [method], range(3))
         pd.testing.assert_frame_equal(table.drop(columns=MEASURED), plain, check_exact=True)

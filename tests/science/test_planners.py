@@ -17,7 +17,7 @@ from pomrl.science import planners
 from pomrl.science.mdp import planning_loss
 from pomrl.science.planners import Planner, PolicyIteration, ValueIteration
 from pomrl.science.solvers import action_ties, compiled
-from pomrl.science.solvers.evaluation import check_models
+from pomrl.science.solvers.input_checks import check_models
 
 every_planner = pytest.mark.parametrize("planner", [PolicyIteration(), ValueIteration()], ids=["policy", "value"])
 GAMMAS = np.array([0.0, 0.5, 0.99, 0.9999])
@@ -80,10 +80,10 @@ def test_value_iteration_loses_no_more_than_its_tolerance():
 @pytest.mark.parametrize(("S", "without_engine"), [(3, False), (3, True), (40, True)])
 def test_policy_iteration_that_does_not_end_is_an_error(S: int, without_engine: bool, monkeypatch: pytest.MonkeyPatch):
     """Policy iteration does not end with a negative tolerance, because a worse action may then replace a better one."""
-    monkeypatch.setattr(planners, "_PATIENCE", 5)
+    monkeypatch.setattr(planners, "_STEPS_PER_PAIR", 5)
     if without_engine:
         monkeypatch.setattr(compiled, "is_built", lambda: False)
-    monkeypatch.setattr(action_ties, "ROUNDING", -1.0)
+    monkeypatch.setattr(action_ties, "ROUNDING_SHARE", -1.0)
     P, R = random_models(np.random.default_rng(11), 2, S, 2)
     with pytest.raises(ArithmeticError, match="model 0"):
         PolicyIteration().plan(P, R, np.array([0.5]))

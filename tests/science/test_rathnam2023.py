@@ -5,18 +5,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pomrl.contracts import EstimatorContract
+from pomrl.components import check_component
 from pomrl.science.data import Batch
 from pomrl.science.estimators.estimator import Truth
 from pomrl_studies.rathnam2023.priors import LeastError, SamePrior, SameTransitions, SameWeight, least_error_weight
 
 
-class TestPriors(EstimatorContract):
-    @pytest.fixture(
-        params=[SameWeight(prior="visited"), SameTransitions(), LeastError()], ids=lambda of: type(of).__name__
-    )
-    def component(self, request: pytest.FixtureRequest) -> SamePrior:
-        return request.param
+@pytest.mark.parametrize("prior", [SameWeight(prior="visited"), SameTransitions(), LeastError()], ids=repr)
+def test_priors_keep_to_their_contracts(prior: SamePrior) -> None:
+    check_component(prior)
 
 
 def batch(*visits: int) -> tuple[Batch, Truth]:

@@ -6,7 +6,7 @@ import pytest
 
 from pomrl.configuration import sweeps
 from pomrl.configuration.sources import PUBLISHED
-from pomrl.science.problem import check
+from pomrl.science.validation import check_experiment
 
 COLLECTED = "data=trajectories data.behaviour=epsilon_greedy"
 
@@ -55,4 +55,4 @@ COLLECTED = "data=trajectories data.behaviour=epsilon_greedy"
 def test_what_cannot_be_is_refused(words: str, message: str) -> None:
     with pytest.raises(ValueError, match=re.escape(message)):  # noqa: PT012, the first line or the second refuses it
         asked = sweeps.experiment(PUBLISHED, words.split())
-        check(asked.problem, asked.method, [4, 5])
+        check_experiment(asked.problem, asked.method, [4, 5])

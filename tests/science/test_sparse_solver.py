@@ -10,9 +10,9 @@ from pomrl.science.solvers import sparse
 
 WAYS: dict[str, dict[str, float]] = {
     "as it chooses itself": {},
-    "factorised": {"ITERATED": np.inf},
-    "BiCGSTAB": {"ITERATED": 0},
-    "BiCGSTAB in vain, then factorised": {"ITERATED": 0, "STEPS": 2, "STARTS": 1},
+    "factorised": {"BICGSTAB_STATES": np.inf},
+    "BiCGSTAB": {"BICGSTAB_STATES": 0},
+    "BiCGSTAB in vain, then factorised": {"BICGSTAB_STATES": 0, "BICGSTAB_STEPS": 2, "BICGSTAB_STARTS": 1},
 }
 
 
@@ -119,7 +119,7 @@ def test_no_action_is_better_up_to_discount_factors_near_one(kind: str) -> None:
 
 
 def test_planning_that_does_not_end_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sparse, "MOST_ROUNDS", 1)
+    monkeypatch.setattr(sparse, "MOST_EVALUATIONS", 1)
     rows, R = grid(40, goal=False)
     with pytest.raises(ArithmeticError, match=r"gamma = 0\.999: policy iteration does not end after 1 evaluations"):
         sparse.plan(rows, R, np.array([0.999]))

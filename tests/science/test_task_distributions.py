@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pomrl.contracts.component import assert_models
 from pomrl.science.randomness import Stream, generator
+from pomrl.science.solvers.input_checks import check_models
 from pomrl.science.tasks.distribution import MeanModel
 from pomrl.science.tasks.random_chains import (
     SMALLEST_DEVIATION,
@@ -48,7 +48,7 @@ def test_gaussian_tasks_far_from_the_border_have_the_moments_of_normalised_noise
     distribution = Gaussian(zeros=0)
     draws = draws_of(distribution, mean)
     k = (P_o > 0).sum(-1, keepdims=True)
-    assert_models(draws)
+    check_models(draws, np.zeros(draws.shape[:-1]))
     assert_mean(draws, P_o)
     assert_variance(draws, np.where(P_o > 0, sigma**2 * (1 - 2 * P_o + k * P_o**2), 0))
     assert np.array_equal(distribution.variance(mean), np.where(P_o > 0, sigma**2, 0))
@@ -62,7 +62,7 @@ def test_smallest_concentrations_give_valid_rows_with_the_right_mean(below: floa
     mean = replace(mean, deviation=mean.largest_deviation * (1 - below))
     assert 0 < distribution.concentration(mean) < 3 * below
     draws = draws_of(distribution, mean, 3_000)
-    assert_models(draws)
+    check_models(draws, np.zeros(draws.shape[:-1]))
     assert_mean(draws, mean.P_o)
     assert_variance(draws, distribution.variance(mean))
     assert (draws.max(-1) > 0.99).mean() > 0.98
@@ -95,7 +95,7 @@ def test_uniform_ball_has_the_moments_of_the_closed_form(sigma: float):
     distribution = UniformBall(zeros=0)
     mean = MeanModel(UNEVEN, np.zeros((4, 1)), np.ones((4, 1), bool), sigma, 0.5 / sqrt(3))
     draws = draws_of(distribution, mean)
-    assert_models(draws)
+    check_models(draws, np.zeros(draws.shape[:-1]))
     assert_mean(draws, UNEVEN)
     assert_variance(draws, distribution.variance(mean))
     assert not np.any(draws[:, UNEVEN == 0])
@@ -129,7 +129,7 @@ def test_dirichlet_tasks_of_small_concentrations(concentration: float):
     distribution = Dirichlet(zeros=3, concentration_over_S=concentration / 6)
     mean = distribution.draw_mean(0, 0, 6, 2, None)
     draws = distribution.draw_tasks(np.random.default_rng(0), mean, DRAWS)
-    assert_models(draws)
+    check_models(draws, np.zeros(draws.shape[:-1]))
     assert_mean(draws, mean.P_o)
     assert_variance(draws, distribution.variance(mean))
     first, others = (

@@ -14,7 +14,7 @@ from pomrl.configuration import sweeps
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.science.mdp import expected_rewards, for_each_model
 from pomrl.science.problem import Problem
-from pomrl.science.tasks.family import Candidates, TaskFamily
+from pomrl.science.tasks.distribution import Candidates, TaskFamily
 from pomrl_studies.beyond.families.forest import Forest
 from pomrl_studies.beyond.families.frozen_lake import FrozenLake
 from pomrl_studies.beyond.families.inventory import Inventory

@@ -6,16 +6,16 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from pomrl.contracts import METHOD, problem
 from pomrl.science import drawn_tasks
 from pomrl.science.estimators.pomrl import RegularisedLeastSquares
 from pomrl.science.experiment import tables
 from pomrl.science.tasks.distribution import MeanModel
 from pomrl.science.tasks.random_chains import Dirichlet, UniformBall
 from pomrl.science.tasks.streams import Cycle, Drift, Stationary, Switch, TaskStream
+from pomrl.small_experiments import SMALL_METHOD, small_problem
 
 STREAMS = [Stationary(), Drift(speed=1.0), Switch(at=(3, 4)), Cycle(models=3), Cycle(models=2, order="random")]
-TOLD = replace(METHOD, estimator=RegularisedLeastSquares(prior="known", mixing=1.0))
+TOLD = replace(SMALL_METHOD, estimator=RegularisedLeastSquares(prior="known", mixing=1.0))
 
 
 def means(stream: TaskStream, T: int = 8, sigma: float = 0.01) -> list[MeanModel]:
@@ -66,15 +66,17 @@ def test_the_fastest_drift_stays_among_the_models_with_room_for_sigma(distributi
 
 @pytest.mark.parametrize("stream", STREAMS)
 def test_a_learner_that_is_told_the_mean_model_is_told_the_present_one(stream):
-    told = replace(problem(sigma=0.0), stream=replace(stream, speed=0.0) if isinstance(stream, Drift) else stream, T=9)
+    told = replace(
+        small_problem(sigma=0.0), stream=replace(stream, speed=0.0) if isinstance(stream, Drift) else stream, T=9
+    )
     (table,) = tables(told, [TOLD], range(2))
     assert (table["model_error"] == 0).all()
 
 
 @pytest.mark.parametrize("stream", STREAMS)
 def test_tables_do_not_depend_on_how_many_tasks_are_drawn_together(stream, monkeypatch):
-    of_problem = replace(problem(), stream=stream, T=9, reward_model="shrunk", reward_noise=0.2)
-    (together,) = tables(of_problem, [METHOD], range(2))
+    of_problem = replace(small_problem(), stream=stream, T=9, reward_model="shrunk", reward_noise=0.2)
+    (together,) = tables(of_problem, [SMALL_METHOD], range(2))
     monkeypatch.setattr(drawn_tasks, "STACK_BYTES", 1)
-    (one_by_one,) = tables(of_problem, [METHOD], range(2))
+    (one_by_one,) = tables(of_problem, [SMALL_METHOD], range(2))
     assert together.equals(one_by_one)

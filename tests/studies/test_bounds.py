@@ -16,7 +16,7 @@ from pomrl.bounds import (
 from pomrl.science.estimators.estimator import Truth
 from pomrl.science.estimators.memory import Memory
 from pomrl.science.estimators.pomrl import RegularisedLeastSquares
-from pomrl.science.upper_bound import regret_upper_bound, upper_bound_gamma
+from pomrl.science.gamma_schedules import regret_upper_bound, upper_bound_gamma
 
 SETTING: Any = {"m": 50, "radius": 0.1, "S": 4, "A": 2, "T": 9, "delta": 0.1}
 

@@ -18,10 +18,9 @@ from pomrl.configuration.sources import PUBLISHED
 from pomrl.configuration.study import find
 from pomrl.configuration.sweeps import experiment
 from pomrl.science.experiment import tables
-from pomrl.science.gamma_schedules import TaskState, UpperBound
+from pomrl.science.gamma_schedules import TaskState, UpperBound, regret_upper_bound, upper_bound_gamma
 from pomrl.science.mdp import planning_loss
 from pomrl.science.planners import PolicyIteration
-from pomrl.science.upper_bound import regret_upper_bound, upper_bound_gamma
 
 HALF = Fraction(1, 2)
 NOTEBOOK = ROOT / "examples" / "notebook"

@@ -7,7 +7,7 @@ import pytest
 
 from pomrl.science.data import Batch
 from pomrl.science.estimators.estimator import Estimator, Truth
-from pomrl.science.estimators.memory import FACTORS, Memory
+from pomrl.science.estimators.memory import FORGETTING_FACTORS, Memory
 from pomrl.science.estimators.pomrl import RegularisedLeastSquares
 from pomrl_studies.beyond.estimators.empirical_bayes import EmpiricalBayes
 from pomrl_studies.beyond.estimators.mixture import Mixture, MixtureMemory
@@ -57,7 +57,7 @@ def test_what_is_learned_is_to_forget_after_a_switch_and_not_before(estimator):
     before = learned(forgetting, drawn(models(), 20))
     assert (before.mass == 20).all()
     after = learned(forgetting, [*drawn(models(), 20), *drawn(models(seed=1), 3, seed=1)])
-    assert (after.mass < 1.0 / (1.0 - FACTORS[2])).all()
+    assert (after.mass < 1.0 / (1.0 - FORGETTING_FACTORS[2])).all()
 
 
 @pytest.mark.parametrize("estimator", [ADA, EmpiricalBayes()])

@@ -2,12 +2,11 @@
 
 import numpy as np
 
-from pomrl.contracts.component import METHOD, RUNS
-from pomrl.contracts.data import generators
 from pomrl.science.agents.agent import TaskData
 from pomrl.science.data import Batch
-from pomrl.science.exploration import Belief
+from pomrl.science.estimators.estimator import Belief
 from pomrl.science.mdp import Criterion, Rewards
+from pomrl.small_experiments import RUNS, SMALL_METHOD, rngs_of_runs
 
 
 def some_task(runs: slice = slice(None), *, of_transitions: bool = False) -> TaskData:
@@ -24,9 +23,9 @@ def some_task(runs: slice = slice(None), *, of_transitions: bool = False) -> Tas
         R=R,
         P_hat=believed(batch).P_hat,
         gammas=np.tile([0.0, 0.5, 0.9], (len(R), 1)),
-        planner=METHOD.planner,
+        planner=SMALL_METHOD.planner,
         believe=believed,
-        rngs=generators()[runs],
+        rngs=rngs_of_runs()[runs],
     )
 
 

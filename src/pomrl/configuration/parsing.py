@@ -11,7 +11,7 @@ from typing import Annotated, Any, cast, get_origin, get_type_hints
 from pydantic import Field, ValidationError
 from pydantic.dataclasses import dataclass
 
-from pomrl.checks import CHECKED
+from pomrl.base import CHECKED
 from pomrl.configuration.composed import GROUPS, METHOD_GROUPS, PROBLEM_GROUPS, Composed, ConfigError, unknown_key
 from pomrl.configuration.importing import import_by_name, in_words, is_ours
 from pomrl.configuration.sources import PUBLISHED
@@ -82,7 +82,7 @@ def parse(composed: Composed) -> Experiment:
 
     Raises:
         ConfigError: A key is unknown or missing, a value is out of its range, or an option's class is unsuitable.
-            `pomrl.science.problem.check` checks later whether the values go together.
+            `pomrl.science.validation.check_experiment` checks later whether the values go together.
     """
     values = composed.values
     for key in values:

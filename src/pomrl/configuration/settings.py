@@ -8,7 +8,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, cast
 
-from pomrl.checks import DataPath
+from pomrl.base import DataPath
 from pomrl.configuration.parsing import Experiment
 from pomrl.science.agents.agent import CertaintyEquivalence
 from pomrl.science.problem import Problem, components

@@ -15,7 +15,7 @@ import yaml
 from pydantic import Field
 from pydantic.dataclasses import dataclass as checked_dataclass
 
-from pomrl.checks import CHECKED
+from pomrl.base import CHECKED
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.importing import add_to_path, display_path, import_by_name, in_words, place_of
 from pomrl.configuration.parsing import make

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from pomrl.checks import Component
+from pomrl.base import Component
 
 Calls = Iterable[tuple[Callable[..., Any], Sequence[Any], Mapping[str, Any]]]
 """Calls of functions with their arguments, as `joblib.delayed` makes them."""

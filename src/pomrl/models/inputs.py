@@ -16,7 +16,7 @@ from scipy import sparse
 from pomrl.models import sparse_models
 from pomrl.science.mdp import for_each_model
 from pomrl.science.model_axes import Axes, check_axes, is_list_of_matrices, is_of_objects, states_first, warn
-from pomrl.science.solvers import evaluation, faces
+from pomrl.science.solvers import input_checks
 
 CONVENTIONS = {
     "P, an array": "`[S, A, S]`, or `[M, S, A, S]` for M models; where S = A, a warning says that it was read so",
@@ -94,7 +94,7 @@ def read_arrays(
     dense = states_first(array, axes, by_action=by_action)
     masked = masked.swapaxes(-3, -2) if dense is not array else masked
     row = np.asarray(masked.all(-1))
-    faces.refuse(masked & ~row[..., None], masked, "the mask of P", "is that of a part of a row; mask all of it")
+    input_checks.refuse(masked & ~row[..., None], masked, "the mask of P", "is that of a part of a row; mask all of it")
     return _of_dense(np.ascontiguousarray(dense), row, R, axes, allowed, tolerance, by_action=by_action)
 
 
@@ -103,7 +103,7 @@ def _unmasked(values: Any, name: str) -> tuple[Float[np.ndarray, "..."], Bool[np
     if isinstance(values, list | tuple) and any(isinstance(each, np.ma.MaskedArray) for each in values):
         values = np.ma.stack(list(values))
     mask = np.ma.getmaskarray(values) if isinstance(values, np.ma.MaskedArray) else None
-    array = faces.float64(np.ma.filled(values, 0) if mask is not None else values, name)
+    array = input_checks.float64(np.ma.filled(values, 0) if mask is not None else values, name)
     return array, np.zeros(array.shape, bool) if mask is None else mask
 
 
@@ -133,7 +133,7 @@ def _of_dense(
     P = np.where(legal[..., None], P, 0.0)
     P[legal] = _normalised(P, legal, tolerance)[legal]
     usable = np.where(unusable | ~(legal[..., None] if per_transition else legal), 0.0, rewards)
-    evaluation.check_finite(usable)
+    input_checks.check_finite(usable)
     expected = (P * usable).sum(-1) if per_transition else usable
     return Arrays(P, np.where(legal, expected, -np.inf), legal)
 
@@ -205,12 +205,12 @@ def _normalised(
     P: Float[np.ndarray, "..."], legal: Bool[np.ndarray, "..."], tolerance: float | None
 ) -> Float[np.ndarray, "..."]:
     """Return the rows over their sums, where these are not 1 up to rounding; others are returned as they are."""
-    faces.refuse(~(P >= 0.0), P, "P", "is not a probability")
-    total, rounding = evaluation.row_sums(P)
+    input_checks.refuse(~(P >= 0.0), P, "P", "is not a probability")
+    total, rounding = input_checks.row_sums(P)
     off = np.where(legal, np.abs(total - 1.0), 0.0)
     limit = default_tolerance((P > 0).sum(-1)) if tolerance is None else np.full(off.shape, float(tolerance))
     limit = np.maximum(limit, rounding)
-    faces.refuse(
+    input_checks.refuse(
         ~(off <= limit),
         total,
         "the sum of the row P",
@@ -277,7 +277,7 @@ def _of_sparse(
         rows = sparse.csr_array((data, rows.indices, rows.indptr), rows.shape)
         rows.eliminate_zeros()
     usable = np.where(legal, array, 0.0)
-    evaluation.check_finite(usable)
+    input_checks.check_finite(usable)
     return Arrays(rows, np.where(legal, usable, -np.inf), legal)
 
 
@@ -295,12 +295,12 @@ def read_gammas(gammas: Any) -> tuple[Float[np.ndarray, " n"], Float[np.ndarray,
     Raises:
         ValueError: There are none, or one is not in [0, 1] or too near to 1; the message names it.
     """
-    given = faces.float64(gammas, "gammas")
+    given = input_checks.float64(gammas, "gammas")
     if given.ndim != 1 or not given.size:
         raise ValueError(f"gammas must be a sequence of discount factors, got the shape {list(given.shape)}")
-    evaluation.check_gammas(given, undiscounted=True)
+    input_checks.check_gammas(given, undiscounted=True)
     near = (given > LARGEST_GAMMA) & (given < 1.0)
-    faces.refuse(near, given, "gamma", "is nearer to 1 than 1e-9, where values lose their digits; 1 is allowed")
+    input_checks.refuse(near, given, "gamma", "is nearer to 1 than 1e-9, where values lose their digits; 1 is allowed")
     grid, place = np.unique(given, return_inverse=True)
     return given, grid, place.ravel()
 
@@ -313,6 +313,8 @@ def check_scale(R: Float[np.ndarray, "..."], gamma: float) -> None:
     """
     size = np.abs(np.where(np.isfinite(R), R, 0.0))
     most = LARGEST_VALUE * max(1.0 - gamma, 1e-9)
-    faces.refuse(size > most, R, "R", "is so large that values overflow: divide all rewards by a number")
+    input_checks.refuse(size > most, R, "R", "is so large that values overflow: divide all rewards by a number")
     if 0.0 < size.max(initial=0.0) < SMALLEST_REWARD:
-        faces.refuse(size > 0.0, R, "R", "is so small that values have no digits: multiply all rewards by a number")
+        input_checks.refuse(
+            size > 0.0, R, "R", "is so small that values have no digits: multiply all rewards by a number"
+        )

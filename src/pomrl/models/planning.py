@@ -23,7 +23,7 @@ from pomrl.models.inputs import read_arrays, read_gammas, stand_ins
 from pomrl.science.mdp import LossNorm, check_gamma_eval, optimal_value
 from pomrl.science.model_axes import Axes
 from pomrl.science.planners import PolicyIteration
-from pomrl.science.solvers import action_ties, evaluation, faces, undiscounted
+from pomrl.science.solvers import action_ties, evaluation, input_checks, undiscounted
 from pomrl.science.solvers import sparse as large
 
 if TYPE_CHECKING:
@@ -139,14 +139,14 @@ class Model:
                 )
             given = np.where((given == 0.0).all(-1, keepdims=True) & self._is_idle[:, None], np.eye(A)[0], given)
             bad = ~(given >= 0.0).all(-1) | ~(np.abs(given.sum(-1) - 1.0) <= inputs.SIX_DIGITS * A)
-            faces.refuse(bad, given.sum(-1), "the sum of policy", "must be 1, of probabilities")
+            input_checks.refuse(bad, given.sum(-1), "the sum of policy", "must be 1, of probabilities")
             weights = given / given.sum(-1, keepdims=True)
         else:
-            indices = faces.policies(given, S, A)
+            indices = input_checks.policies(given, S, A)
             if indices.ndim != 2:
                 raise ValueError(f"policies must be [G, S] or [G, S, A] with S, A = {S}, {A}, got {list(given.shape)}")
             weights = np.eye(A)[indices]
-        faces.refuse((weights > 0.0) & ~self.allowed, weights, "policy", "takes an action that is not allowed")
+        input_checks.refuse((weights > 0.0) & ~self.allowed, weights, "policy", "takes an action that is not allowed")
         return weights
 
     @property
@@ -169,7 +169,7 @@ def _policy_value(
 
 def _check_start(start: Any, S: int) -> Float[np.ndarray, " S"]:
     """Return the probabilities of first states; ValueError if they are none."""
-    found = faces.float64(start, "start")
+    found = input_checks.float64(start, "start")
     if found.shape != (S,) or not (found >= 0.0).all() or not abs(found.sum() - 1.0) <= inputs.SIX_DIGITS * S:
         raise ValueError(f"start must be a probability for each of {S} states, got {np.asarray(start).tolist()}")
     return found / found.sum()

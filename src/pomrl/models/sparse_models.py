@@ -10,7 +10,7 @@ from jaxtyping import Bool, Float
 from scipy import sparse
 
 from pomrl.science.model_axes import Axes
-from pomrl.science.solvers import faces
+from pomrl.science.solvers import input_checks
 from pomrl.science.solvers import sparse as large
 
 DENSE_BYTES = 2**28
@@ -42,9 +42,9 @@ def pairs_of(P: Any, axes: Axes | None = None) -> sparse.csr_array:
             if not sparse.issparse(matrix) or matrix.shape != (S, S):
                 raise ValueError(f"P[{action}] must be a sparse matrix [S, S] = {[S, S]}, and is not")
         P = sparse.hstack(P).reshape(-1, S)
-    faces.float64(np.empty(0, P.dtype), "P")
+    input_checks.float64(np.empty(0, P.dtype), "P")
     rows = sparse.csr_array(P, dtype=float)
-    faces.check_size(*size_of(rows))
+    input_checks.check_size(*size_of(rows))
     return rows
 
 
@@ -57,7 +57,7 @@ def size_of(rows: sparse.csr_array) -> tuple[int, int]:
 def is_small(rows: sparse.csr_array) -> bool:
     """Return whether a model is planned faster as an array: it has few states, or many positive entries."""
     S, A = size_of(rows)
-    return 8 * S * A * S <= DENSE_BYTES and (S < large.LARGE or rows.nnz > large.SHARE * S * A * S)
+    return 8 * S * A * S <= DENSE_BYTES and (S < large.SPARSE_STATES or rows.nnz > large.SPARSE_SHARE * S * A * S)
 
 
 def dense(rows: sparse.csr_array) -> Float[np.ndarray, "S A S"]:

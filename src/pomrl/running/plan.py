@@ -9,8 +9,9 @@ from math import ceil
 from pomrl import store
 from pomrl.configuration.composed import ConfigError, number_of
 from pomrl.configuration.parsing import Experiment
-from pomrl.science.problem import Method, Problem, check
-from pomrl.science.solvers.elimination import SMALL
+from pomrl.science.problem import Method, Problem
+from pomrl.science.solvers.evaluation import ELIMINATED_STATES
+from pomrl.science.validation import check_experiment
 from pomrl.store import StoredExperiment
 
 MAX_CHECKED_OF_PROBLEM, MAX_CHECKED = 50, 2000
@@ -26,10 +27,10 @@ PER_TASK, PER_ENTRY_OF_TASK = 2e-5, 1.5e-7
 """Seconds to draw a task and to learn from it: a constant, and those for each of the S * S * A entries of a model."""
 
 PER_ENTRY_OF_TRIAL, PER_CUBE = 5e-8, 5e-9
-"""Seconds to draw and estimate a model from one trial, per entry; to evaluate it, per S cubed, above `SMALL` states."""
+"""Seconds to draw and estimate a model from one trial, per entry; to evaluate it, per S cubed, above `ELIMINATED_STATES` states."""
 
 PER_SQUARE_OF_SMALL, PER_SQUARE, PER_CUBE_OF_PLAN = 1.4e-9, 5e-9, 1e-10
-"""Seconds to plan at one discount factor: per S squared up to `SMALL` states; above, per S squared and per S cubed."""
+"""Seconds to plan at one discount factor: per S squared up to `ELIMINATED_STATES` states; above, per S squared and per S cubed."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ def plan(experiments: Sequence[Experiment]) -> list[PlannedExperiment]:
         problem = job.experiment.problem
         runs = set(islice(chain.from_iterable(job.missing), most)) - checked[problem]
         try:
-            check(problem, job.experiment.method, sorted(runs))
+            check_experiment(problem, job.experiment.method, sorted(runs))
         except ValueError as error:
             raise ConfigError(str(error)) from error
         checked[problem] |= runs
@@ -93,8 +94,8 @@ def estimate_seconds(problem: Problem, method: Method, runs: int) -> float:
     """
     S, entries = problem.S, problem.S**2 * problem.A
     of_task = PER_TASK + PER_ENTRY_OF_TASK * entries * method.estimator.relative_time
-    of_trial = PER_ENTRY_OF_TRIAL * entries + (PER_CUBE * S**3 if S > SMALL else 0.0)
-    of_plan = PER_SQUARE_OF_SMALL * S**2 if S <= SMALL else PER_SQUARE * S**2 + PER_CUBE_OF_PLAN * S**3
+    of_trial = PER_ENTRY_OF_TRIAL * entries + (PER_CUBE * S**3 if S > ELIMINATED_STATES else 0.0)
+    of_plan = PER_SQUARE_OF_SMALL * S**2 if S <= ELIMINATED_STATES else PER_SQUARE * S**2 + PER_CUBE_OF_PLAN * S**3
     plans_of_model = method.gamma_schedule.computed_schedule().gammas_per_task * method.agent.plans_per_gamma
     return runs * problem.T * (of_task + problem.trials * (of_trial + plans_of_model * of_plan))
 

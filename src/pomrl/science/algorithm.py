@@ -1,7 +1,7 @@
 """Algorithms 1 and 2 of the paper, for n independent runs at once.
 
-POMRL(sigma) and ada-POMRL are one loop over tasks. The similarity sigma_t of the tasks is told to the estimator
-(Algorithm 1), or the estimator learns it with Welford's algorithm (Algorithm 2).
+POMRL(sigma) and ada-POMRL are one loop over tasks. The estimator is told the similarity sigma_t of the tasks (Algorithm
+1), or learns it with Welford's algorithm (Algorithm 2).
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -11,8 +11,8 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from jaxtyping import Float, Int
 
-from pomrl.checks import make_read_only
-from pomrl.science import checked
+from pomrl.base import make_read_only
+from pomrl.science import validation
 from pomrl.science.data import Batches, join
 from pomrl.science.estimators.estimator import Estimate, Estimator, MemoryT, Truth
 from pomrl.science.gamma_schedules import GammaSchedule, TaskState
@@ -26,7 +26,7 @@ RatesOfTrials = Float[np.ndarray, "n #K #S #A"]
 """The mixing rates alpha_t of these estimates."""
 
 Learner = tuple[Estimator[Any], int, Any, Truth]
-"""A learner when a task begins: its estimator, the number t of the task, what it knows, and what it is told."""
+"""A learner when a task begins: its estimator, the task's number t, its memory, and the true moments."""
 
 
 @runtime_checkable
@@ -34,13 +34,13 @@ class Task(Protocol):
     """What a task is for a learner."""
 
     def collect(self, learner: Learner) -> Batches:
-        """Return the data of the task. A learner that explores makes estimates meanwhile (`exploration`)."""
+        """Return the data of the task; a learner that explores makes estimates meanwhile (`exploration`)."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class PlanningInput:
-    """What the line `Planning` of the algorithm gets in a task, for n runs, and what it was made from."""
+    """What the line `Planning` of the algorithm gets in a task, for n runs."""
 
     t: int
     """Number of the task, from 1."""
@@ -49,9 +49,9 @@ class PlanningInput:
     gamma: Float[np.ndarray, "n G"]
     """Discount factors to plan with, ascending."""
     alpha: Float[np.ndarray, " n"]
-    """Mixing rate; its mean over pairs (s, a), and over batches, where they differ."""
+    """Mixing rate, a mean over pairs (s, a) and batches."""
     sigma: Float[np.ndarray, " n"]
-    """Similarity of the tasks, as a standard deviation; its maximum over pairs. NaN if the estimator uses none."""
+    """Similarity of the tasks, a standard deviation; its maximum over pairs, NaN if there is none."""
     batches: Batches
     """The data of the task."""
 
@@ -65,13 +65,12 @@ def pomrl(
 ) -> Iterator[PlanningInput]:
     """Learn from one task after the other, and yield what to plan each with.
 
-    The `yield` stands for the line `Planning(P_hat)`. No policy feeds back into the loop, so that the caller plans many
-    tasks in one stack (`plan`, called by `experiment.tables`).
+    The `yield` stands for the line `Planning(P_hat)`. Policies do not feed back, so the caller plans many tasks at once
+    (`plan`).
 
     Args:
-        tasks: Each task, with the moments of its distribution, for estimators that are told. `Batches` are a task whose
-            data depend on no learner.
-        m: Number of transitions sampled from each pair (s, a) in each task, or of trajectories.
+        tasks: Each task, with the moments of its distribution. `Batches` are a task whose data depend on no learner.
+        m: Transitions sampled from each pair (s, a) in each task, or trajectories.
         estimator: Source of the prior h_t, the mixing rate alpha_t and the similarity sigma_t.
         gamma_schedule: The gamma-Selection-Procedure.
         gamma_eval: Discount factor at which policies are judged.
@@ -89,7 +88,7 @@ def pomrl(
         sigma = estimate.deviation
         state = TaskState(t, m, S, A, gamma_eval, alpha.mean((1, 2, 3)), sigma.max((1, 2)))
         gamma = gamma_schedule.select(state)  # the gamma-Selection-Procedure, with t in the place of T
-        checked.check_gammas(gamma_schedule, gamma, state)
+        validation.check_gammas(gamma_schedule, gamma, state)
         yield PlanningInput(t, P_hat, gamma, state.alpha, state.deviation, batches)  # Planning(P_hat_t)
 
 
@@ -98,24 +97,17 @@ def estimate_task(
 ) -> tuple[MemoryT, Estimate, ModelsOfTrials, RatesOfTrials]:
     """Return the meta-update, the estimator's parts of Eq. 4, P_hat_t and alpha_t of task t.
 
-    The meta-update comes first, because a prior may include the task's own batch (reading R2); one that does not is
-    made from the memory before. The meta-learner learns from `batches.meta`, and P_hat_t is made from `batches.own`.
-
-    Args:
-        estimator: Source of the parts of the estimate.
-        t: Number of the task, from 1.
-        memory: What is known from the tasks before: P_hat_o,t, and sigma_hat_t in Algorithm 2.
-        truth: Moments of the task distribution.
-        batches: Data of the task.
+    The meta-update comes first: a prior may include the task's own batch (R2), and one that does not is made from the
+    memory before. The meta-learner learns from `batches.meta`, and P_hat_t is made from `batches.own`.
     """
     after = estimator.learn(memory, batches.meta)  # P_hat_o,t+1 (Eq. 5), and sigma_hat_t+1 in Algorithm 2
     estimate = estimator.assess(t, batches.meta, memory, after, truth)  # h_t, alpha_t (Sec. 3.2) and sigma_t
-    checked.check_estimate(estimator, t, estimate, batches.meta)
+    validation.check_estimate(estimator, t, estimate, batches.meta)
 
     own, h, alpha = batches.own, estimate.h, estimate.alpha
     priors = [h(trial) for trial in own.trials] if callable(h) else [h]
     rates = [alpha(N) for N in own.numbers] if callable(alpha) else [alpha]
-    checked.check_trials(estimator, t, estimate, priors, rates, truth.P_o.shape)
+    validation.check_trials(estimator, t, estimate, priors, rates, truth.P_o.shape)
     h, alpha = np.stack(priors, axis=1), np.stack(np.broadcast_arrays(*rates), axis=1)
 
     P_hat = (1 - alpha)[..., None] * own.P_bar  # Eq. 4: P_hat_t = alpha_t h_t + (1 - alpha_t) P_bar_t
@@ -126,7 +118,7 @@ def estimate_task(
 def plan(
     planner: Planner, inputs: Sequence[PlanningInput], R: Rewards
 ) -> tuple[Int[np.ndarray, "M G *S"], Float[np.ndarray, "M G"]]:
-    """Return what the line `Planning` gives for several tasks: policies that are optimal in P_hat_t, and their gamma.
+    """Plan several tasks: return policies that are optimal in P_hat_t, and their discount factors.
 
     Args:
         planner: How policies are found.

@@ -1,6 +1,6 @@
 """The transitions that are sampled in a task, and how they are sampled (Sec. 3.2).
 
-What travels through the loop over tasks are counts of transitions, because pairs (s, a) may be visited unequally often.
+Counts of transitions travel through the loop, because pairs (s, a) may be visited unequally often.
 """
 
 from abc import abstractmethod
@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Num
 from pydantic import Field
 
-from pomrl.checks import Component, make_read_only
+from pomrl.base import Component, make_read_only
 from pomrl.science.randomness import Generators, task_keys
 from pomrl.science.sampling import draws
 from pomrl.science.sampling.reference import Pooled
@@ -30,18 +30,18 @@ TaskModels = Float[np.ndarray, "T n S A S"]
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """The transitions sampled in one task, for each of n runs; further axes may stand in front of the pairs (s, a)."""
+    """The transitions sampled in one task, for each of n runs; further axes may stand before the pairs (s, a)."""
 
     counts: Counts
     """Number of transitions N(s, a, s')."""
     P_bar: Float[np.ndarray, "*n S A S"]
     """Frequencies of the next states; the row of a pair without transitions is uniform."""
     visits: Float[np.ndarray, "*n #S #A"]
-    """Number of transitions from each pair (s, a), or the one number that all pairs have."""
+    """Number of transitions from each pair (s, a), or the one number of all pairs."""
     counted: Bool[np.ndarray, "*n #S #A"]
-    """Mask of the (s, a) rows that enter the meta-learner's averages; rows without transitions may be left out."""
+    """Mask of the (s, a) rows that enter the meta-learner's averages."""
     m: int
-    """The m of the experiment. Where all pairs have the same number of transitions, `visits` are multiples of it."""
+    """The m of the experiment."""
 
     def __post_init__(self) -> None:
         make_read_only(*self._arrays)
@@ -52,10 +52,10 @@ class Batch:
 
     @staticmethod
     def of_counts(counts: Counts, m: int, *, equal: bool = False) -> "Batch":
-        """Return the batch with these transitions, in which only pairs with transitions are counted.
+        """Return the batch with these transitions N(s, a, s'), in which only pairs with transitions are counted.
 
         Args:
-            counts: Number of transitions N(s, a, s').
+            counts: Number of transitions.
             m: The m of the experiment.
             equal: Whether all pairs (s, a) have the same number of transitions.
         """
@@ -78,22 +78,22 @@ class Batch:
         return noise
 
     def reshape(self, *axes: int) -> "Batch":
-        """Return the batch with other axes in front of the pairs (s, a)."""
+        """Return the batch with other axes before the pairs (s, a)."""
         front = self.counts.ndim - 3
         return Batch(*(array.reshape(*axes, *array.shape[front:]) for array in self._arrays), m=self.m)
 
     def of_runs(self, index: Num[np.ndarray, " k"]) -> "Batch":
-        """Return the batch at these indices of the first axis, in this order."""
+        """Return the batch at these indices of the first axis."""
         return Batch(*(array[index] for array in self._arrays), m=self.m)
 
     @property
     def numbers(self) -> "Sequence[int | Float[np.ndarray, '*n #S #A']]":
-        """The number of transitions of each trial, one for each pair (s, a) or for all; once where all have m."""
+        """The number of transitions of each trial; once where all have m."""
         return [self.m] if self.is_equal else list(self.visits.swapaxes(0, 1))
 
     @property
     def trials(self) -> "list[Batch]":
-        """The batch of each trial, where the second axis is that of trials."""
+        """The batch of each trial, the second axis."""
         return [Batch(*(array[:, k] for array in self._arrays), m=self.m) for k in range(self.counts.shape[1])]
 
     def __iter__(self) -> Iterator["Batch"]:
@@ -104,12 +104,12 @@ class Batch:
 
 @dataclass(frozen=True, eq=False)
 class Batches:
-    """What one task gives to learn from: the data of its own estimate, and that from which later tasks learn."""
+    """What one task gives to learn from, to its own estimate and to later tasks."""
 
     own: Batch
-    """The batch that the task's estimate is made from, [n, K, S, A, S] for n runs and K trials."""
+    """The batch of the task's estimate, [n, K, S, A, S] for n runs and K trials."""
     meta: Batch
-    """The batch that enters the memory of the meta-learner, [n, S, A, S]."""
+    """The batch for the meta-learner's memory, [n, S, A, S]."""
 
     @staticmethod
     def same(batch: Batch) -> "Batches":
@@ -117,7 +117,7 @@ class Batches:
         return Batches(batch.reshape(len(batch.P_bar), 1), batch)
 
     def collect(self, learner: object) -> "Batches":
-        """Return these batches, which do not depend on the learner (`algorithm.Task`)."""
+        """Return these batches (`algorithm.Task`)."""
         return self
 
 
@@ -129,7 +129,7 @@ class Data(Component):
 
     @property
     def is_adaptive(self) -> bool:
-        """Return whether what is sampled depends on the learner, so that `draw` cannot be used."""
+        """Return whether sampling depends on the learner, so that `draw` cannot be used."""
         return False
 
     def check(self, m: int) -> None:
@@ -139,10 +139,10 @@ class Data(Component):
     def draw(self, rngs: Generators, P: TaskModels, m: int, batches: int) -> Counts:
         """Draw batches of each of T tasks in each of n runs.
 
-        The tasks are drawn in their order, so that two calls, for the first tasks and for the others, draw the same.
+        Tasks are drawn in their order: two calls, for the first tasks and for the others, draw the same.
 
         Args:
-            rngs: The generator of each run, which nothing else is drawn from.
+            rngs: The generator of each run, for this alone.
             P: The models of the tasks.
             m: The m of the experiment.
             batches: Number of independent batches of each task.
@@ -152,7 +152,7 @@ class Data(Component):
         """
 
     def draw_pooled(self, rngs: Generators, P: TaskModels, m: int, batches: int) -> Pooled:
-        """Draw the same batches as `draw`, and return sums over them, with axes [T, n] for tasks and runs."""
+        """Draw the same batches as `draw`, and return sums over them, [T, n] for tasks and runs."""
         counts = self.draw(rngs, P, m, batches)
         visits = counts.sum(-1, keepdims=True)
         return Pooled(counts.sum(2), (counts / np.maximum(visits, 1)).sum(2), (visits[..., 0] > 0).sum(2))
@@ -219,7 +219,6 @@ class Trajectories(Data):
 
     @property
     def is_adaptive(self) -> bool:
-        """Return whether what is sampled depends on the learner, so that `draw` cannot be used."""
         return self.behaviour != "uniform"
 
     def check(self, m: int) -> None:
@@ -244,5 +243,5 @@ class Trajectories(Data):
 
 
 def join(of_tasks: Sequence[np.ndarray]) -> np.ndarray:
-    """Return the arrays of several tasks as one, along their first axis; that of a single task is not copied."""
+    """Return the arrays of several tasks as one, along their first axis; a single one is not copied."""
     return of_tasks[0] if len(of_tasks) == 1 else np.concatenate(of_tasks)

@@ -1,4 +1,4 @@
-"""What is drawn in the runs of a problem, the same for all methods: the models of tasks, their rewards and batches."""
+"""What is drawn in the runs of a problem, the same for all methods: tasks, their rewards and batches."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby, islice
@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pomrl.checks import make_read_only
-from pomrl.science import checked
+from pomrl.base import make_read_only
+from pomrl.science import validation
 from pomrl.science.data import Batch, Batches, Trajectories, join
 from pomrl.science.estimators.estimator import Truth
 from pomrl.science.estimators.memory import Models
@@ -19,7 +19,7 @@ from pomrl.science.randomness import Generators, GeneratorsOfRuns, Stream
 from pomrl.science.tasks.distribution import MeanModel
 
 STACK_BYTES = 4 * 2**20
-"""Largest size of a stack of models that is planned at once, in bytes, unless the models of one task exceed it."""
+"""Largest size of a stack of models that is planned at once, unless one task exceeds it."""
 
 
 class DrawnTask(NamedTuple):
@@ -34,7 +34,7 @@ class DrawnTask(NamedTuple):
 
 
 class _Setting(NamedTuple):
-    """What the tasks of all runs are drawn around, and its moments; tasks that share it follow one another."""
+    """What the tasks of all runs are drawn around, and its moments."""
 
     means: Sequence[MeanModel]
     truth: Truth
@@ -43,15 +43,15 @@ class _Setting(NamedTuple):
 def _settings(problem: Problem, runs: Sequence[int]) -> Iterator[_Setting]:
     """Yield the setting of each task, the same object as long as no mean model changes."""
     setting = None
-    for means in islice(zip(*map(problem.means, runs), strict=True), problem.T):
+    for means in islice(zip(*(validation.mean_models(problem, run) for run in runs), strict=True), problem.T):
         if setting is None or any(new is not old for new, old in zip(means, setting.means, strict=True)):
             setting = _Setting(means, _truth(problem, means))
         yield setting
 
 
 def _truth(problem: Problem, means: Sequence[MeanModel]) -> Truth:
-    """Return the true moments of the task distribution around the mean models of all runs, once for each memory."""
-    moments = checked.moments(problem.task_distribution, means)
+    """Return the true moments of the task distribution, once for each memory."""
+    moments = validation.check_moments(problem.task_distribution, means)
     unsmoothed = [mean.unsmoothed for mean in means if mean.unsmoothed is not None]
     of_runs = [*moments, *([np.stack(unsmoothed)] if unsmoothed else [])]
     told = [np.repeat(array, problem.memories, axis=0) for array in of_runs]
@@ -63,15 +63,12 @@ def _truth(problem: Problem, means: Sequence[MeanModel]) -> Truth:
 
 
 def tasks_at_a_time(problem: Problem, runs: int) -> int:
-    """Return how many tasks are drawn, planned and evaluated together, in each of so many runs."""
+    """Return how many tasks are drawn, planned and evaluated together."""
     return int(np.clip(STACK_BYTES // (runs * problem.bytes_of_model * problem.copies), 1, problem.T))
 
 
 def draw(problem: Problem, runs: Sequence[int], at_a_time: int) -> Iterator[list[DrawnTask]]:
-    """Yield the models P_t of each task and its batches, for all runs, in stacks of so many tasks.
-
-    Those of a stack are drawn together for each run, in the order that its streams demand.
-    """
+    """Yield the tasks of all runs in stacks, which are drawn in the order that their streams demand."""
     task_streams, batch_streams, meta_streams, reward_streams = (
         GeneratorsOfRuns(problem.seed, runs, stream)
         for stream in (Stream.TASKS, Stream.BATCHES, Stream.META_BATCHES, Stream.REWARDS)
@@ -79,14 +76,14 @@ def draw(problem: Problem, runs: Sequence[int], at_a_time: int) -> Iterator[list
     settings, memory, distribution = _settings(problem, runs), RewardMemory(), problem.task_distribution
     while together := list(islice(settings, at_a_time)):
         alike = [list(group) for _, group in groupby(together, key=id)]
-        drawn = [checked.draw_tasks(distribution, task_streams, group[0].means, len(group)) for group in alike]
+        drawn = [validation.draw_tasks(distribution, task_streams, group[0].means, len(group)) for group in alike]
         P, R = join([tasks.P for tasks in drawn]), join([tasks.R for tasks in drawn])
         if isinstance(problem.data, Trajectories) and problem.data.is_adaptive:
             batches = explorations(problem.data, batch_streams, P, R, problem.m, problem.gamma_eval)
             R_hat = R
         else:
-            own = checked.draw_batch(problem.data, batch_streams, P, problem.m, problem.trials)
-            meta = checked.of_tasks(problem.meta_batch, own, problem.data, meta_streams, P)
+            own = validation.draw_batch(problem.data, batch_streams, P, problem.m, problem.trials)
+            meta = validation.draw_meta_batches(problem.meta_batch, own, problem.data, meta_streams, P)
             R_hat, memory = _rewards(problem, reward_streams, memory, R, own)
             of_memories = own if problem.meta_batch.is_shared else own.reshape(*meta.P_bar.shape[:2], 1)
             batches = map(Batches, of_memories, meta)
@@ -98,7 +95,7 @@ def draw(problem: Problem, runs: Sequence[int], at_a_time: int) -> Iterator[list
 def _rewards(
     problem: Problem, rngs: Generators, memory: RewardMemory, R: Rewards, own: Batch
 ) -> tuple[Rewards, RewardMemory]:
-    """Return the rewards that T tasks are planned with, [T, n K, ...], and what is known of rewards after them."""
+    """Return the rewards that T tasks are planned with, [T, n K, ...], and the memory after them."""
     trials = problem.trials
     if problem.reward_model == "known":
         return np.repeat(R, trials, axis=1), memory

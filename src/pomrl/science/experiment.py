@@ -1,45 +1,44 @@
 """One experiment: a method on a problem, over independent runs, and its table.
 
-Methods on the same problem see the same models, tasks and batches, which are drawn once for all of them, and the
-optimal values are computed once. Tasks are planned and evaluated in stacks of about `drawn_tasks.STACK_BYTES`, so that
-memory does not grow with the number of tasks.
+Methods on the same problem see the same tasks and batches, drawn once for all. Tasks are planned in stacks of about
+`drawn_tasks.STACK_BYTES`, so that memory does not grow with their number. The default agent plans a stack at once;
+other agents act in one task after the other.
 """
 
 from collections import deque
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import islice
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from pomrl.checks import make_read_only
-from pomrl.science import checked
-from pomrl.science.agents.acting import decide, meet
-from pomrl.science.agents.agent import Decision
-from pomrl.science.algorithm import PlanningInput
-from pomrl.science.data import join
+from pomrl.base import make_read_only
+from pomrl.science import validation
+from pomrl.science.agents.agent import CertaintyEquivalence, Decision, TaskData
+from pomrl.science.algorithm import Learner, PlanningInput, Task, plan, pomrl
+from pomrl.science.data import Batches, join
 from pomrl.science.drawn_tasks import DrawnTask, draw, tasks_at_a_time
+from pomrl.science.estimators.estimator import Truth
+from pomrl.science.exploration import believe
 from pomrl.science.loss_tables import MEASURED, Columns, PlannedStack, evaluate, tabulate
 from pomrl.science.mdp import Rewards, expected_rewards
-from pomrl.science.metrics.metric import Outcome, PlanningLoss
+from pomrl.science.metrics.metric import MetricInput, PlanningLoss
 from pomrl.science.problem import Method, Problem
+from pomrl.science.randomness import Stream, generator
 
 
 def tables(problem: Problem, methods: Sequence[Method], runs: Sequence[int]) -> "list[pd.DataFrame]":
     """Return the table of each method, with the columns `COLUMNS`, and that of its metric if it has one.
 
-    The numbers of a run do not depend on the other runs or on the other methods, to the last bit.
-
-    Args:
-        problem: The problem.
-        methods: The methods that are compared on it.
-        runs: The indices of the independent runs.
+    The numbers of a run do not depend on the other runs or methods, to the last bit.
     """
     results: list[list[Columns]] = [[] for _ in methods]
     players = _without_metrics(methods)
     queues = [deque[DrawnTask]() for _ in players]  # of tasks that a player has not met yet
-    loops = [meet(problem, player, runs, queue) for player, queue in zip(players, queues, strict=True)]
+    loops = [loop_over_tasks(problem, player, runs, queue) for player, queue in zip(players, queues, strict=True)]
     for tasks in draw(problem, runs, tasks_at_a_time(problem, len(runs))):
         P, R, R_hat = (join([getattr(task, name) for task in tasks]) for name in ("P", "R", "R_hat"))
         R = np.ascontiguousarray(expected_rewards(R, P))
@@ -48,7 +47,7 @@ def tables(problem: Problem, methods: Sequence[Method], runs: Sequence[int]) -> 
         for player, queue, loop in zip(players, queues, loops, strict=True):
             queue.extend(tasks)
             met = list(islice(loop, len(tasks)))
-            inputs, decision = decide(player, met, R_hat)
+            inputs, decision = choose_policies(player, met, R_hat)
             stack = _stack(problem, P, R, V_star, inputs, decision)
             columns = evaluate(stack)
             for method, result in zip(methods, results, strict=True):
@@ -59,7 +58,7 @@ def tables(problem: Problem, methods: Sequence[Method], runs: Sequence[int]) -> 
 
 
 def _without_metrics(methods: Sequence[Method]) -> list[Method]:
-    """Return the different methods without their metrics, so that policies are made once for all metrics."""
+    """Return the different methods without metrics: policies are made once for all metrics."""
     players: list[Method] = []
     for method in methods:
         if (player := replace(method, metric=PlanningLoss())) not in players:
@@ -86,7 +85,7 @@ def _stack(
 
 
 def _measure(method: Method, stack: PlannedStack, R_hat: Rewards, inputs: Sequence[PlanningInput]) -> Columns:
-    """Return the column of the metric of a method if it has one, a mean over trials, which must be finite."""
+    """Return the column of a method's metric, a mean over trials, if it has one."""
     if not method.is_measured:
         return {}
     N, K = stack.P_hat.shape[:2]
@@ -96,5 +95,79 @@ def _measure(method: Method, stack: PlannedStack, R_hat: Rewards, inputs: Sequen
     R_hat = np.ascontiguousarray(expected_rewards(R_hat, P_hat))
     counts = join([given.batches.own.counts for given in inputs]).reshape(P.shape)
     make_read_only(P, R, P_hat, R_hat, counts, policy, gamma, V_star)
-    outcome = Outcome(P, R, P_hat, R_hat, counts, policy, gamma, V_star, stack.criterion)
-    return {MEASURED: checked.measure(method.metric, outcome).reshape(N, K, -1).mean(1)}
+    given = MetricInput(P, R, P_hat, R_hat, counts, policy, gamma, V_star, stack.criterion)
+    return {MEASURED: validation.measure(method.metric, given).reshape(N, K, -1).mean(1)}
+
+
+def loop_over_tasks(problem: Problem, method: Method, runs: Sequence[int], queue: deque[DrawnTask]) -> Iterator[Any]:
+    """Return what a method makes of one task after the other, for `choose_policies`.
+
+    Args:
+        problem: The problem.
+        method: The method.
+        runs: The indices of the runs.
+        queue: The next tasks; each is removed when it is met.
+    """
+    tasks = iter(queue.popleft, None)
+    if type(method.agent) is not CertaintyEquivalence:
+        return _act(problem, method, runs, tasks)
+    return _learn(problem, method, ((task.batches, task.truth) for task in tasks))
+
+
+def choose_policies(method: Method, met: Sequence[Any], R_hat: Rewards) -> tuple[list[PlanningInput], Decision]:
+    """Return what is known of tasks, and the policies in them, [M, G, *S], of M models.
+
+    Args:
+        method: The method.
+        met: What `loop_over_tasks` has yielded for the tasks.
+        R_hat: The rewards to plan with, [M, S, A] or [M, S, A, S].
+    """
+    if type(method.agent) is CertaintyEquivalence:
+        return list(met), Decision(*plan(method.planner, met, R_hat))
+    policies, gammas = zip(*[decision for _, decision in met], strict=True)
+    return [given for given, _ in met], Decision(join(policies), join(gammas))
+
+
+def _learn(problem: Problem, method: Method, tasks: Iterable[tuple[Task, Truth]]) -> Iterator[PlanningInput]:
+    """Return the loop over these tasks."""
+    return pomrl(tasks, problem.m, method.estimator, method.gamma_schedule, problem.gamma_eval)
+
+
+def _act(
+    problem: Problem, method: Method, runs: Sequence[int], tasks: Iterable[DrawnTask]
+) -> Iterator[tuple[PlanningInput, Decision]]:
+    """Let an agent act in one task after the other."""
+    keys = [(run, Stream.AGENTS, index) for run in runs for index in range(problem.memories)]
+    rngs = [generator(problem.seed, *key) for key in keys]
+    memory = method.agent.initial_memory(len(keys), problem.S, problem.A)
+    ahead = deque[tuple[RecordingTask, Truth]]()
+    loop = _learn(problem, method, iter(ahead.popleft, None))
+    for task in tasks:
+        recording = RecordingTask(task.batches)
+        ahead.append((recording, task.truth))
+        given = next(loop)
+        own = given.batches.own
+        R = task.R_hat.reshape(*own.P_bar.shape[:2], *task.R_hat.shape[1:])
+        make_read_only(given.P_hat, given.gamma, R)
+        further = method.planner, partial(believe, recording.learner), rngs
+        trials = [
+            TaskData(given.t, problem.criterion, batch, R[:, k], given.P_hat[:, k], given.gamma, *further)
+            for k, batch in enumerate(own.trials)
+        ]
+        decisions = [validation.ask_agent(method.agent, trial, memory) for trial in trials]
+        policy, gamma = (np.stack(parts, axis=1) for parts in zip(*decisions, strict=True))
+        memory = method.agent.learn(memory, given.batches.meta, trials[0].R)
+        yield given, Decision(policy.reshape(-1, *policy.shape[2:]), gamma.reshape(-1, gamma.shape[-1]))
+
+
+@dataclass
+class RecordingTask:
+    """A task that keeps its learner, which an agent may ask for further estimates."""
+
+    task: Task
+    learner: Learner = field(init=False)
+
+    def collect(self, learner: Learner) -> Batches:
+        """Return the data of the task."""
+        self.learner = learner
+        return self.task.collect(learner)

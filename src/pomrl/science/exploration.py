@@ -1,8 +1,7 @@
-"""Tasks without a generative model: the learner collects trajectories, and chooses its actions by what it knows so far.
+"""Tasks without a generative model: the learner collects trajectories by what it knows so far.
 
-Before each trajectory the learner estimates the task from the trajectories before and from the tasks before, as it does
-at the end of a task, and plans with gamma_eval. What a learner collects differs from one learner to another; the tasks,
-the start states and the random numbers behind transitions are the same for all.
+Before each trajectory it estimates the task as at its end, and plans with gamma_eval. Tasks, start states and the
+random numbers behind transitions are the same for all learners.
 """
 
 from collections.abc import Callable, Iterator
@@ -13,29 +12,20 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from pomrl.science.algorithm import Learner, estimate_task
-from pomrl.science.checked import check_mixing_rate
 from pomrl.science.data import Batch, Batches, Counts, TaskModels, Trajectories
-from pomrl.science.estimators.memory import Models, PerPair
+from pomrl.science.estimators.estimator import Belief
+from pomrl.science.estimators.memory import Models
 from pomrl.science.mdp import Rewards, expected_rewards
 from pomrl.science.planners import PolicyIteration
 from pomrl.science.randomness import Generators
 from pomrl.science.sampling.reference import cumulative, next_states
+from pomrl.science.validation import check_mixing_rate
 
 LEAST_PRIOR, LARGEST_PRIOR = 1.0, 1e6
 """Limits of the number of transitions that the prior of a belief stands for."""
 
 SMALLEST_WEIGHT = 1e-12
 """Least weight of the data that is divided by."""
-
-
-@dataclass(frozen=True, eq=False)
-class Belief:
-    """What a learner knows of the model of a task, in each of n runs: a Dirichlet distribution in each pair (s, a)."""
-
-    P_hat: Models
-    """The estimate of the model, which is the mean."""
-    concentration: PerPair
-    """The concentration around it."""
 
 
 def believe(learner: Learner, batch: Batch) -> Belief:
@@ -61,7 +51,7 @@ class Exploration:
     gamma: float
     """Discount factor that behaviour is planned with."""
     uniform: Float[np.ndarray, "n X m"]
-    """Uniform numbers of each of the m trajectories: its start, and an action and a next state in turn."""
+    """Uniform numbers of each of the m trajectories: its start, then actions and next states in turn."""
     seeds: Int[np.ndarray, " n"]
     """Seeds of what is drawn from beliefs."""
 
@@ -70,7 +60,7 @@ class Exploration:
         return self.explore(partial(believe, learner))
 
     def explore(self, believe: Callable[[Batch], Belief]) -> Batches:
-        """Return the transitions of all trajectories of somebody who believes this after those before."""
+        """Return the transitions of all trajectories, given what is believed after those before."""
         rngs = [np.random.default_rng(seed) for seed in self.seeds.tolist()]
         counts, m = np.zeros(self.P.shape, np.int64), self.uniform.shape[-1]
         for uniform in np.moveaxis(self.uniform, -1, 0):
@@ -111,7 +101,7 @@ def explorations(
 
     Args:
         data: How actions are chosen, and the length of trajectories.
-        rngs: The generator of each run, which nothing else is drawn from.
+        rngs: The generator of each run, for this alone.
         P: The models of the tasks.
         R: Their rewards.
         m: Number of trajectories of each task.
@@ -124,7 +114,7 @@ def explorations(
 
 
 def draw_models(belief: Belief, rngs: Generators) -> Float[np.ndarray, "n S A S"]:
-    """Draw a model of each run from a belief; where all entries of a row are drawn as 0, the row is the estimate's."""
+    """Draw a model of each run from a belief; a row whose entries all underflow is the estimate's."""
     shape = belief.concentration[..., None] * belief.P_hat
     weight = np.stack([rng.standard_gamma(of_run) for rng, of_run in zip(rngs, shape, strict=True)])
     total = weight.sum(-1, keepdims=True)

@@ -1,23 +1,87 @@
-"""Schedules of discount factors, the gamma-Selection-Procedure of Algorithms 1 and 2 (Sec. 6)."""
+"""Schedules of discount factors, the gamma-Selection-Procedure of Algorithms 1 and 2 (Sec. 6).
+
+The schedule of Sec. 6.2 minimises the upper bound U(γ) on the planning loss; its functions are elementwise, and their
+arguments broadcast.
+"""
 
 from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Num
 from pydantic import Field
 
-from pomrl.checks import Ascending, Component
-from pomrl.science.upper_bound import Formula, Minimum, regret_constant, upper_bound_gamma
+from pomrl.base import Ascending, Component
+
+Numbers = Num[np.ndarray, "..."] | float | int
+"""A number or an array, an argument of an elementwise function."""
+
+Values = Float[np.ndarray, "..."] | float
+"""The value or the values of an elementwise function."""
+
+
+Formula = Literal["text", "notebook"]
+"""The formula of C_t: that of Sec. 6.2, or the authors' notebook's."""
+
+Minimum = Literal["corrected", "as_printed"]
+"""The minimum of U(γ): the right one, or that of Proposition 1."""
+
+
+def regret_constant(t: Numbers, m: Numbers, deviation: Numbers, formula: Formula = "text") -> Values:
+    """Return C_t of Sec. 6.2, the factor of the uncertainty in the bound of task t.
+
+        C_t = ((σ + 1/√m) / √t + σ² m / √m) / (σ² m + 1)    with the standard deviation σ
+
+    In the authors' notebook, σ² m + 1 stands for σ² m in the second term.
+
+    Args:
+        t: Number of the task, from 1.
+        m: Transitions sampled for each pair (s, a) in each task.
+        deviation: Standard deviation of the tasks.
+        formula: That of the text or that of the notebook.
+    """
+    deviation, root = np.asarray(deviation, float), np.sqrt(np.asarray(m, float))
+    x = deviation**2 * m
+    of_models = x if formula == "text" else x + 1.0
+    return ((deviation + 1.0 / root) / np.sqrt(t) + of_models / root) / (x + 1.0)
+
+
+def upper_bound_gamma(C: Numbers, minimum: Minimum = "corrected") -> Values:
+    """Return γ̃ of Prop. 1, the minimiser of U(γ) on [0, 1) (see `regret_upper_bound`).
+
+    U' has the sign of C (1 + γ) - (1 - γ): the minimum is at (1 - C) / (1 + C) for C < 1, and at 0 otherwise. The
+    proposition, `as_printed`, puts it at 1 for C < 1/2.
+    """
+    C = np.asarray(C, float)
+    gamma = np.maximum((1.0 - C) / (1.0 + C), 0.0)
+    return np.where(C < 0.5, 1.0, gamma) if minimum == "as_printed" else gamma
+
+
+def regret_upper_bound(gamma: Numbers, C: Numbers, gamma_eval: Numbers) -> Values:
+    """Return the bound U(γ) of Sec. 6.2 on the planning loss, a sum of discounted rewards.
+
+        U(γ) = 1/(1 - γ_eval) - 1/(1 - γ) + C γ/(1 - γ)²
+
+    The first two terms bound the bias of planning with γ, the last one the effect of the uncertain model. U is below
+    1/(1 - γ_eval), which no loss exceeds, exactly for γ < 1/(1 + C).
+
+    Raises:
+        ValueError: Unless 0 <= gamma <= gamma_eval < 1.
+    """
+    gamma, gamma_eval = np.asarray(gamma, float), np.asarray(gamma_eval, float)
+    if not np.all((gamma >= 0) & (gamma <= gamma_eval) & (gamma_eval < 1)):
+        raise ValueError(f"gamma={gamma}, gamma_eval={gamma_eval}: they have to be 0 <= gamma <= gamma_eval < 1")
+    return 1.0 / (1.0 - gamma_eval) - 1.0 / (1.0 - gamma) + C * gamma / (1.0 - gamma) ** 2
+
 
 Discount = Annotated[float, Field(ge=0, le=1)]
 
 Scope = Literal["all_tasks", "each_task"]
-"""Whether a choice in hindsight is one for all tasks, or one for each task."""
+"""Whether a choice in hindsight is one for all tasks, or one for each."""
 
 HindsightChoice = Literal["population", "per_run"]
-"""Whether a choice in hindsight is the best for the mean over runs, or the best in each run (R8)."""
+"""Whether a choice in hindsight is the best for the mean over runs, or in each run (R8)."""
 
 
 Gammas = Annotated[list[Discount], Field(min_length=1), Ascending]
@@ -25,12 +89,12 @@ Gammas = Annotated[list[Discount], Field(min_length=1), Ascending]
 
 @dataclass(frozen=True)
 class TaskState:
-    """Everything that a schedule may use to choose the discount factors of one task, in each of n runs."""
+    """Everything that a schedule may use to choose the discount factors of one task, in n runs."""
 
     t: int
     """Number of the task, from 1."""
     m: int
-    """Number of transitions sampled for each pair (s, a) in each task."""
+    """Transitions sampled for each pair (s, a) in each task."""
     S: int
     """Number of states."""
     A: int
@@ -38,13 +102,13 @@ class TaskState:
     gamma_eval: float
     """Discount factor at which policies are judged."""
     alpha: Float[np.ndarray, " n"]
-    """Mixing rate of the task; its mean over pairs (s, a) if each pair has its own."""
+    """Mixing rate of the task, a mean over pairs (s, a)."""
     deviation: Float[np.ndarray, " n"]
-    """Similarity of the tasks, as a standard deviation; its maximum over pairs. NaN if the estimator uses none."""
+    """Similarity of the tasks, a standard deviation; its maximum over pairs, NaN if there is none."""
 
 
 class GammaSchedule(Component):
-    """Base class of schedules, which choose the discount factors that each task is planned with."""
+    """Base class of schedules, which choose the discount factors of each task."""
 
     needs_similarity: ClassVar[bool] = False
     """Whether the choice depends on `TaskState.deviation`, which not every estimator has."""
@@ -57,7 +121,7 @@ class GammaSchedule(Component):
         """Raise a ValueError if the schedule cannot be used with this gamma_eval."""
 
     def computed_schedule(self) -> "GammaSchedule":
-        """Return the schedule whose table is computed and stored when this one is asked for."""
+        """Return the schedule whose table is computed and stored for this one."""
         return self
 
     @property
@@ -124,7 +188,7 @@ class Snapping(GammaSchedule):
             _refuse_beyond(self.snap[-1], gamma_eval, "snap")
 
     def _finish(self, gamma: Float[np.ndarray, " n"], gamma_eval: float) -> Float[np.ndarray, "n 1"]:
-        """Return the discount factors cut to [0, gamma_eval], and moved to the grid if there is one."""
+        """Return discount factors cut to [0, gamma_eval], and moved to the grid if there is one."""
         gamma = np.clip(gamma, 0.0, gamma_eval)[:, None]
         if self.snap is None:
             return gamma
@@ -173,7 +237,7 @@ class UpperBound(Snapping):
     """The minimiser of a bound on the task's planning loss plus an offset, gamma_t = gamma_0 + gamma_tilde(C_t).
 
     The bound, its factor C_t and its minimiser gamma_tilde are those of Sec. 6.2 and Prop. 1
-    (`pomrl.science.upper_bound`); gamma_t is cut to [0, gamma_eval].
+    (`upper_bound_gamma`); gamma_t is cut to [0, gamma_eval].
     """
 
     needs_similarity: ClassVar[bool] = True

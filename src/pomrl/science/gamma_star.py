@@ -1,8 +1,7 @@
-"""γ*, the discount factor with the smallest mean planning loss (Sec. 2), and the choice of it in hindsight (Sec. 6.3).
+"""γ*, the discount factor with the smallest mean planning loss (Sec. 2), and its choice in hindsight (Sec. 6.3).
 
-Different discount factors often lead to the same policies, and then their mean losses differ only by the rounding of
-sums. Everything that chooses γ* follows one rule, that of `best_index`: the largest discount factor whose mean loss is
-the smallest, up to `MEAN_TIE_TOLERANCE`.
+Discount factors with the same policies have mean losses that differ by rounding alone. So γ* is the largest discount
+factor whose mean loss is the smallest up to `MEAN_TIE_TOLERANCE` (`best_index`).
 """
 
 import numpy as np
@@ -15,24 +14,21 @@ from pomrl.science.loss_tables import loss_array
 MEAN_TIE_TOLERANCE = 1e-12
 """Two mean losses are tied if they differ by at most this, times max(1, smallest, largest mean loss / 100)."""
 
-_ORDINARY = 100.0
-"""Losses of rewards in [0, 1] stay below this at the usual gamma_eval; larger ones have larger rounding errors."""
+_ORDINARY_LOSS = 100.0
+"""Losses of rewards in [0, 1] stay below this at the usual gamma_eval."""
 
 
 def best_index(mean: Float[np.ndarray, "*B G"]) -> Int[np.ndarray, "*B"]:
-    """Return the index of γ* on each curve of mean losses.
-
-    Args:
-        mean: Mean losses at G ascending discount factors.
+    """Return the index of γ* on each curve of mean losses at G ascending discount factors.
 
     Raises:
-        ValueError: If a mean loss is NaN.
+        ValueError: A mean loss is NaN.
     """
     if np.isnan(mean).any():
         raise ValueError("gamma* is not defined where a mean loss is NaN")
     by_gamma = np.ascontiguousarray(np.moveaxis(mean, -1, 0))  # minima over a short last axis are slow
     smallest = by_gamma.min(0)
-    size = np.maximum(smallest, by_gamma.max(0) / _ORDINARY)
+    size = np.maximum(smallest, by_gamma.max(0) / _ORDINARY_LOSS)
     tied = by_gamma <= smallest + MEAN_TIE_TOLERANCE * np.maximum(1.0, size)
     place = np.arange(len(tied), dtype=np.int16).reshape(-1, *[1] * smallest.ndim)
     return np.asarray((tied * place).max(0).astype(np.intp))
@@ -41,12 +37,8 @@ def best_index(mean: Float[np.ndarray, "*B G"]) -> Int[np.ndarray, "*B"]:
 def minimising(gammas: Float[np.ndarray, " G"], mean: Float[np.ndarray, "*B G"]) -> Float[np.ndarray, "*B"]:
     """Return γ* of each curve of mean losses, and NaN for a curve with NaN.
 
-    Args:
-        gammas: Discount factors, strictly ascending.
-        mean: Mean losses at these discount factors.
-
     Raises:
-        ValueError: If the discount factors do not ascend.
+        ValueError: The discount factors do not ascend strictly.
     """
     if (np.diff(gammas) <= 0).any():
         raise ValueError(f"gammas={gammas.tolist()}: they must ascend strictly")
@@ -57,14 +49,12 @@ def minimising(gammas: Float[np.ndarray, " G"], mean: Float[np.ndarray, "*B G"])
 
 
 def hindsight_index(loss: Float[np.ndarray, "n T G"], scope: Scope, choice: HindsightChoice) -> Int[np.ndarray, "n T"]:
-    """Return the index of the discount factor that a schedule chooses in hindsight, for each run and task (Sec. 6.3).
+    """Return the index of the discount factor chosen in hindsight, for each run and task (Sec. 6.3).
 
     Args:
         loss: Planning losses in n runs and T tasks at G ascending discount factors.
-        scope: `all_tasks` for one choice for all tasks, by the mean over tasks (best fixed), or `each_task` for one
-            choice for each task (dynamic best).
-        choice: `population` for the choice that is the best for the mean over the given runs, or `per_run` for the best
-            choice in each run (R8).
+        scope: `all_tasks` for one choice for all tasks (best fixed), `each_task` for one each (dynamic best).
+        choice: `population` for the best choice for the mean over runs, `per_run` for that of each run (R8).
     """
     axes = (0,) * (choice == "population") + (1,) * (scope == "all_tasks")
     index = best_index(loss.mean(axes, keepdims=True) if axes else loss)
@@ -75,12 +65,11 @@ def in_hindsight(table: "pd.DataFrame", schedule: Hindsight) -> "pd.DataFrame":
     """Return the rows of a grid's table that a schedule chooses in hindsight, one for each run and task.
 
     Args:
-        table: A complete table of the schedule's grid, sorted by run, task and discount factor. The choice for the mean
-            over runs is that over the runs in this table.
-        schedule: The schedule, which says what is chosen.
+        table: A complete table of the schedule's grid, sorted by run, task and discount factor.
+        schedule: The schedule.
 
     Raises:
-        ValueError: If the table has other discount factors than the schedule.
+        ValueError: The table has other discount factors than the schedule.
     """
     loss, gammas = loss_array(table)
     if gammas.tolist() != schedule.gammas:

@@ -1,4 +1,4 @@
-"""The tables of experiments: each column is declared here once, and everything that shows tables follows from it."""
+"""The tables of experiments: each column is declared here once."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from pomrl.science.mdp import Criterion
 
 @dataclass(frozen=True, eq=False)
 class PlannedStack:
-    """A stack of N = tasks times runs models, with what a method made of each from K batches."""
+    """N = tasks times runs models, with what a method made of each from K batches."""
 
     criterion: Criterion
     """How policies are judged."""
@@ -46,15 +46,14 @@ class Column:
     meaning: str
     """What documents say."""
     values: Callable[[PlannedStack], np.ndarray] | None = None
-    """The numbers for a stack, [N] or [N, G], a mean over batches. None if they are known beforehand, or are a
-    metric's."""
+    """The numbers for a stack, [N] or [N, G], a mean over batches; None if known beforehand, or a metric's."""
     dtype: str = "float64"
     is_finite: bool = True
     """Whether NaN is a fault."""
 
 
 def _mean_gamma(stack: PlannedStack) -> Float[np.ndarray, "N G"]:
-    """Return the mean over batches, to the last bit the common value where all batches have the same."""
+    """Return the mean over batches, exactly the common value where all have the same."""
     gamma = stack.gamma
     return np.where((gamma == gamma[:, :1]).all(1), gamma[:, 0], gamma.mean(1))
 
@@ -151,7 +150,7 @@ def evaluate(stack: PlannedStack) -> Columns:
 
 
 def tabulate(stacks: Sequence[Columns], runs: Sequence[int], T: int) -> "pd.DataFrame":
-    """Return the table, sorted by run, task and gamma, of stacks that are sorted by task and run."""
+    """Return the table, sorted by run, task and gamma, of stacks sorted by task and run."""
     n, G = len(runs), stacks[0]["gamma"].shape[1]
     columns = {"run": np.repeat(runs, T * G), "task": np.tile(np.repeat(np.arange(1, T + 1), G), n)}
     for name in stacks[0]:
@@ -162,15 +161,15 @@ def tabulate(stacks: Sequence[Columns], runs: Sequence[int], T: int) -> "pd.Data
 
 
 def loss_array(table: "pd.DataFrame") -> tuple[Float[np.ndarray, "n T G"], Float[np.ndarray, " G"]]:
-    """Return the planning losses of a table as an array over runs, tasks and discount factors, and the latter.
+    """Return planning losses over runs, tasks and discount factors, and the discount factors.
 
-    Where a schedule chose the discount factors, G is 1, and the discount factor returned is that of the first row.
+    Where a schedule chose the discount factors, G is 1, and the one returned is that of the first row.
 
     Args:
-        table: A complete table that is sorted by run, task and discount factor, as every stored table is.
+        table: A complete table, sorted by run, task and discount factor as every stored table is.
 
     Raises:
-        ValueError: If the number of rows is not a multiple of the number of runs times the number of tasks.
+        ValueError: The number of rows is no multiple of runs times tasks.
     """
     shape = table["run"].nunique(), table["task"].nunique(), -1
     loss = table["planning_loss"].to_numpy(float).reshape(shape)

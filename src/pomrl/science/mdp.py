@@ -9,45 +9,34 @@ import numpy as np
 from jaxtyping import Float, Int, Shaped
 
 from pomrl.science.planners import PolicyIteration
-from pomrl.science.solvers import action_ties, faces, finite_horizon, undiscounted
-from pomrl.science.solvers.evaluation import check_gammas, check_models
+from pomrl.science.solvers import action_ties, finite_horizon, input_checks, undiscounted
+from pomrl.science.solvers.evaluation import distinct_policy_values
 from pomrl.science.solvers.evaluation import policy_value as policy_value
-from pomrl.science.solvers.policy_values import distinct_policy_values
+from pomrl.science.solvers.input_checks import check_gammas, check_models
 
 Rewards = Float[np.ndarray, "..."]
 """Rewards R(s, a) of pairs, [..., S, A], or R(s, a, s') of transitions, [..., S, A, S]."""
 
 LossNorm = Literal["max", "mean"]
-"""The norm over states of the difference of two values: that of the worst state, or the mean over states."""
+"""The norm over states of a loss: that of the worst state, or the mean."""
 
 LOSS_ERROR = 1e-6
-"""Largest rounding error of a planning loss that an experiment may have, for rewards in [0, 1]."""
+"""Largest rounding error that a planning loss may have, for rewards in [0, 1]."""
 
 LARGEST_GAMMA_EVAL = 1.0 - sqrt(np.finfo(float).eps / LOSS_ERROR)
 """Largest gamma_eval at which losses mean something, about 0.999985.
 
-Values are as large as 1 / (1 - gamma_eval), and so is the condition number of the equations that they solve. Their
-rounding errors, and those of their differences, are therefore about eps / (1 - gamma_eval)^2 with the machine epsilon
-eps, which may be at most `LOSS_ERROR`.
+Rounding errors of differences of values are about eps / (1 - gamma_eval)^2, which may be at most `LOSS_ERROR`.
 """
 
 
 def random_chain_mdp(
     rng: np.random.Generator, S: int, A: int, zeros: int
 ) -> tuple[Float[np.ndarray, "S A S"], Float[np.ndarray, "S A"]]:
-    """Draw a random chain MDP (Sec. 5, Setting).
+    """Draw a random chain MDP (Sec. 5, Setting): transition probabilities P(s, a, s') and rewards R(s, a).
 
-    In each row P(s, a, ·), `zeros` states chosen uniformly at random have probability 0. The probabilities of the other
-    states are drawn uniformly from (0, 1] and normalised. Rewards are uniform in [0, 1).
-
-    Args:
-        rng: Generator that all numbers are drawn from.
-        S: Number of states.
-        A: Number of actions.
-        zeros: Number of states with probability 0 in each row, at most S - 1.
-
-    Returns:
-        The transition probabilities P(s, a, s') and the rewards R(s, a).
+    In each row P(s, a, ·), `zeros` states chosen uniformly have probability 0. The others are drawn uniformly from (0,
+    1] and normalised. Rewards are uniform in [0, 1).
 
     Raises:
         ValueError: Unless 0 <= zeros <= S - 1.
@@ -61,23 +50,23 @@ def random_chain_mdp(
 
 
 def expected_rewards(R: Rewards, P: Float[np.ndarray, "*n S A S"]) -> Float[np.ndarray, "*n S A"]:
-    """Return the rewards of pairs, R(s, a) = Σ_s' P(s, a, s') R(s, a, s'), that rewards of transitions amount to.
+    """Return the rewards of pairs, R(s, a) = Σ_s' P(s, a, s') R(s, a, s').
 
     Args:
         R: Rewards of transitions; those of pairs are returned as they are.
-        P: Transition probabilities. If they are estimated, the rewards are those that a planner expects.
+        P: Transition probabilities, true or estimated.
     """
     return R if R.ndim < P.ndim else (P * R).sum(-1)
 
 
 def for_each_model(R: Rewards, P: Float[np.ndarray, "k S A S"]) -> Rewards:
-    """Return rewards with an axis for the k models; [S, A] or [S, A, S] without one are of all models alike."""
+    """Return rewards with an axis for the k models; [S, A] or [S, A, S] are of all models alike."""
     without = R.shape in (P.shape[1:3], P.shape[1:]) and R.shape != P.shape[:3]
     return np.broadcast_to(R, (len(P), *R.shape)) if without else R
 
 
 def check_gamma_eval(gamma_eval: float) -> None:
-    """Raise a ValueError unless gamma_eval is at least 0 and at most `LARGEST_GAMMA_EVAL`."""
+    """Raise a ValueError unless gamma_eval is in [0, `LARGEST_GAMMA_EVAL`]."""
     if not 0.0 <= gamma_eval < 1.0:
         raise ValueError(f"gamma_eval={gamma_eval!r} is not in [0, 1)")
     if gamma_eval > LARGEST_GAMMA_EVAL:
@@ -90,7 +79,7 @@ def check_gamma_eval(gamma_eval: float) -> None:
 
 @dataclass(frozen=True)
 class Criterion:
-    """How policies are judged: by their values at a discount factor, for ever or over a horizon, and by a norm."""
+    """How policies are judged: by values at a discount factor, over a horizon or for ever, and by a norm."""
 
     gamma_eval: float
     """Discount factor of values; 1 with a horizon, or where all policies end (`solvers.undiscounted`)."""
@@ -99,7 +88,7 @@ class Criterion:
     horizon: int | None = None
     """Number of steps after which a task ends; None: never."""
     start: tuple[float, ...] | None = None
-    """Probability of each state to be the first, by which means over states are weighted; None: all alike."""
+    """Probability of each state to be the first, the weights of means; None: all alike."""
 
     def optimal_value(self, P: Float[np.ndarray, "M S A S"], R: Float[np.ndarray, "M S A"]) -> Float[np.ndarray, "M S"]:
         """Return V*, the exact value of an optimal policy of each of M MDPs."""
@@ -117,11 +106,11 @@ class Criterion:
         R: Float[np.ndarray, "M S A"],
         policies: Shaped[np.ndarray, "..."] | Sequence[Any],
     ) -> tuple[Float[np.ndarray, "k S"], Int[np.ndarray, " k"], Int[np.ndarray, "M G"]]:
-        """Return values as `solvers.policy_values.distinct_policy_values` does."""
+        """Return values as `solvers.evaluation.distinct_policy_values` does."""
         if self.horizon is None and self.gamma_eval < 1.0:
             return distinct_policy_values(P, R, policies, self.gamma_eval)
         S, A = R.shape[1:]
-        given = faces.policies(policies, S, A)
+        given = input_checks.policies(policies, S, A)
         if given.ndim not in (3, 3 + (self.horizon is not None)) or len(given) != len(R):
             raise ValueError(f"policy must be [M, G, S] with M = {len(R)}, but its shape is {given.shape}")
         M, G = given.shape[:2]
@@ -138,7 +127,7 @@ class Criterion:
         policy: Shaped[np.ndarray, "..."] | Sequence[Any],
         V_star: Float[np.ndarray, "M S"] | None = None,
     ) -> Float[np.ndarray, "M G"]:
-        """Return what policies lose (`planning_loss`); V_star is the result of `optimal_value` if it is known."""
+        """Return what policies lose (`planning_loss`)."""
         V_star = self.optimal_value(P, R) if V_star is None else V_star
         V, model, index = self.distinct_values(P, R, policy)
         size = self.distinct_values(P, np.abs(R), policy)[0] if action_ties.have_both_signs(R) else np.abs(V)
@@ -155,13 +144,13 @@ class Criterion:
 def optimal_value(
     P: Shaped[np.ndarray, "M S A S"] | Sequence[Any], R: Shaped[np.ndarray, "M S A"] | Sequence[Any], gamma: float
 ) -> Float[np.ndarray, "M S"]:
-    """Return V*, the exact value of an optimal policy of each of M MDPs at the discount factor gamma.
+    """Return V*, the exact value of an optimal policy of each of M MDPs.
 
     Raises:
-        ValueError: If P and R are not models or gamma is not in [0, 1].
-        NeverEndsError: If gamma is 1, and a state ends under no policy, or gains for ever.
+        ValueError: P and R are no models, or gamma is not in [0, 1].
+        NeverEndsError: gamma is 1, and a state ends under no policy, or gains for ever.
     """
-    return Criterion(gamma).optimal_value(faces.float64(P, "P"), faces.float64(R, "R"))
+    return Criterion(gamma).optimal_value(input_checks.float64(P, "P"), input_checks.float64(R, "R"))
 
 
 def planning_loss(
@@ -172,33 +161,28 @@ def planning_loss(
     V_star: Shaped[np.ndarray, "M S"] | Sequence[Any] | None = None,
     norm: LossNorm = "max",
 ) -> Float[np.ndarray, "M G"]:
-    """Return the planning loss of policies on the true models (Sec. 2).
+    """Return the planning loss of policies on the true models (Sec. 2), a sum of discounted rewards.
 
-    The planning loss of a policy π is what it loses against an optimal policy in the worst state,
-
-        max_s |V*(s) - V^π(s)|,
-
-    with both values exact and at gamma_eval; `norm` can make it the mean over states of the same difference. It is a
-    sum of discounted rewards, between 0 and (max R - min R) / (1 - gamma_eval). Differences that are as small as
-    rounding errors of the two values (`solvers.action_ties`) are 0, so that the loss of an optimal policy is exactly 0.
+    It is what a policy π loses against an optimal one in the worst state, max_s |V*(s) - V^π(s)|, with exact values at
+    gamma_eval, or the mean over states (`norm`). Differences as small as rounding errors (`solvers.action_ties`) are 0,
+    so that an optimal policy loses exactly 0.
 
     Args:
         P: True transition probabilities.
         R: True rewards.
-        policy: G policies for each model, usually planned on estimated models at G discount factors.
+        policy: G policies for each model, usually planned on estimated models.
         gamma_eval: Discount factor of both values.
-        V_star: The result of `optimal_value(P, R, gamma_eval)` if it is known already; it is computed otherwise.
-        norm: Whether the loss is that of the worst state, as in the paper, or the mean over states.
+        V_star: The result of `optimal_value(P, R, gamma_eval)`, if it is known.
+        norm: Whether the loss is that of the worst state, as in the paper, or the mean.
 
     Raises:
-        ValueError: If P and R are not models, gamma_eval is not in [0, 1], or an action of a policy is not one of the
-            model's.
-        NeverEndsError: If gamma_eval is 1, and a state never ends.
+        ValueError: P and R are no models, gamma_eval is not in [0, 1], or an action is not one of the model's.
+        NeverEndsError: gamma_eval is 1, and a state never ends.
     """
-    P, R = faces.float64(P, "P"), faces.float64(R, "R")
+    P, R = input_checks.float64(P, "P"), input_checks.float64(R, "R")
     check_models(P, R)
-    gamma_eval = faces.float64(gamma_eval, "gamma_eval").item()
+    gamma_eval = input_checks.float64(gamma_eval, "gamma_eval").item()
     check_gammas(np.array([gamma_eval]), undiscounted=True)
-    if V_star is not None and (V_star := faces.float64(V_star, "V_star")).shape != R.shape[:2]:
+    if V_star is not None and (V_star := input_checks.float64(V_star, "V_star")).shape != R.shape[:2]:
         raise ValueError(f"V_star must be [M, S], here {R.shape[:2]}, but its shape is {V_star.shape}")
     return Criterion(gamma_eval, norm).planning_loss(P, R, policy, V_star)

@@ -1,4 +1,4 @@
-"""The batches that a meta-learner learns from, which need not be those that the tasks' own estimates are made from."""
+"""The batches that a meta-learner learns from, the tasks' own or others."""
 
 from abc import abstractmethod
 from dataclasses import replace
@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Int
 from pydantic import Field
 
-from pomrl.checks import Component
+from pomrl.base import Component
 from pomrl.science.data import Batch, Data, TaskModels, Trajectories
 from pomrl.science.randomness import Generators
 
@@ -24,7 +24,7 @@ class MetaBatch(Component):
 
     @property
     def drawn(self) -> int:
-        """The number of batches that are drawn for each task beside those of the task's own estimate."""
+        """The number of batches that are drawn for each task beside its own."""
         return 0
 
     def check(self, data: Data, m: int) -> None:
@@ -37,7 +37,7 @@ class MetaBatch(Component):
         Args:
             own: The batches of the tasks' own estimates, [T, n, K, S, A, S].
             data: How batches are drawn.
-            rngs: The generator of each run for batches of the meta-learner alone.
+            rngs: The generator of each run, for these batches alone.
             P: The models of the tasks.
 
         Returns:
@@ -75,7 +75,7 @@ class Separate(MetaBatch):
         self._data(data).check(m)
 
     def _data(self, data: Data) -> Data:
-        """Return how the separate batches are drawn, where the others are drawn as `data` says."""
+        """Return how the separate batches are drawn."""
         return replace(data, length=self.length) if self.length and isinstance(data, Trajectories) else data
 
     def of_tasks(self, own: Batch, data: Data, rngs: Generators, P: TaskModels) -> Batch:
@@ -88,10 +88,7 @@ class Separate(MetaBatch):
         return replace(pooled, P_bar=self._mean_of_frequencies(frequencies, visited[..., None]))
 
     def _mean_of_frequencies(self, total: TaskModels, batches: Int[np.ndarray, "T n S A 1"]) -> TaskModels:
-        """Return the mean of frequencies with this sum over batches, uniform where nothing is to be averaged.
-
-        `batches` is the number of batches in which a pair was visited.
-        """
+        """Return the mean over batches of frequencies with this sum; uniform where there are none."""
         if self.unvisited == "uniform":
             total += (self.batches - batches) / total.shape[-1]
         total[np.broadcast_to(batches == 0, total.shape)] = 1.0 / total.shape[-1]

@@ -27,7 +27,7 @@ class ReadingWarning(UserWarning):
 
 
 def warn(line: str) -> None:
-    """Say in one line how an input was read, at the line of the caller that is outside of this package."""
+    """Warn how an input was read, at the caller's line outside of this package."""
     level, frame = 1, inspect.currentframe()
     while frame is not None and str(frame.f_globals.get("__name__")).startswith(("pomrl.", "pomrl_logs.")):
         level, frame = level + 1, frame.f_back
@@ -35,12 +35,12 @@ def warn(line: str) -> None:
 
 
 def is_of_objects(values: Any) -> bool:
-    """Return whether this is an array of objects, such as one that has a matrix for each action."""
+    """Return whether this is an array of objects, such as matrices for each action."""
     return isinstance(values, np.ndarray) and values.dtype.kind == "O"
 
 
 def is_list_of_matrices(values: Any) -> bool:
-    """Return whether these are matrices [S, S] in a list, a tuple or an array of objects: one for each action."""
+    """Return whether these are matrices [S, S] in a sequence: one for each action."""
     if not isinstance(values, list | tuple) and not is_of_objects(values):
         return False
     shapes = {matrix.shape if sparse.issparse(matrix) else np.shape(matrix) for matrix in values}
@@ -48,7 +48,7 @@ def is_list_of_matrices(values: Any) -> bool:
 
 
 def check_axes(axes: Any) -> None:
-    """Raise a ValueError unless this is None or an order of axes."""
+    """Check the order of axes."""
     if axes not in (None, "sas", "ass"):
         raise ValueError(f"axes must be 'sas' for [s, a, s'] or 'ass' for [a, s, s'], got {axes!r}")
 

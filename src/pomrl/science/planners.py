@@ -4,12 +4,9 @@ The optimal value V* of an MDP (P, R, γ) solves Bellman's equation,
 
     V*(s) = max_a Q*(s, a),    Q*(s, a) = R(s, a) + γ Σ_s' P(s, a, s') V*(s'),
 
-and a policy π is optimal if π(s) maximises Q*(s, ·) in every state s. A planner solves the equation for M models, each
-at G discount factors.
-
-Actions can be tied, exactly or up to rounding. Policies are therefore compared by their values and never by their
-actions, and an action is kept unless another is better by more than the rounding error of the two values compared
-(`solvers.action_ties`). All planners of this module are exact up to that error, or raise an exception.
+and a policy π is optimal if π(s) maximises Q*(s, ·) in every state s. Actions can be tied: policies are compared by
+their values, and an action is kept unless another gains more than rounding explains (`solvers.action_ties`). All
+planners here are exact up to that, or raise an exception.
 """
 
 from abc import abstractmethod
@@ -20,25 +17,30 @@ import numpy as np
 from jaxtyping import Float, Int, Shaped
 from pydantic import Field
 
-from pomrl.checks import Component
-from pomrl.science.solvers import action_ties, compiled, faces, finite_horizon, relative_values, sparse, undiscounted
-from pomrl.science.solvers.elimination import SMALL, STACK
-from pomrl.science.solvers.evaluation import check_gammas, check_models
+from pomrl.base import Component
+from pomrl.science.solvers import (
+    action_ties,
+    compiled,
+    finite_horizon,
+    input_checks,
+    relative_values,
+    sparse,
+    undiscounted,
+)
+from pomrl.science.solvers.evaluation import ELIMINATED_STATES, STACKED_SYSTEMS
+from pomrl.science.solvers.input_checks import check_gammas, check_models
 from pomrl.science.solvers.policy_stacks import PolicyStack
 
-_PATIENCE = 100
+_STEPS_PER_PAIR = 100
 """Steps at one discount factor, for each pair (s, a), after which policy iteration fails; a handful is usual."""
 
 
 class Planner(Component):
-    """Base class of planners. Subclasses implement `_plan`, whose arguments `plan` has checked.
-
-    Discount factors are below 1 unless the planner looks finitely many steps ahead.
-    """
+    """Base class of planners. Subclasses implement `_plan`, whose arguments `plan` has checked."""
 
     @property
     def looks_ahead(self) -> int | None:
-        """The number of steps that are planned ahead; None: infinitely many."""
+        """The number of steps that are planned ahead; None: infinitely many, with gamma below 1."""
         return None
 
     def plan(
@@ -49,26 +51,25 @@ class Planner(Component):
     ) -> Int[np.ndarray, "M G *S"]:
         """Return an optimal policy of each model at each discount factor.
 
-        The arguments may be numbers of every kind that doubles hold exactly (`solvers.faces.float64`).
-
         Args:
-            P: Transition probabilities P(s, a, s') of M models, which have at most `faces.MOST_ACTIONS` actions.
+            P: Transition probabilities P(s, a, s') of M models, with at most `input_checks.MOST_ACTIONS` actions.
             R: Rewards R(s, a) of the models.
-            gammas: Discount factors in [0, 1], in any order, of shape [G] for all models alike or [M, G] for each model
-                its own. Ascending ones are planned fastest.
-
-                At 1 the plan is the best of those that end (`solvers.undiscounted`), whatever the planner.
+            gammas: Discount factors in [0, 1], [G] or [M, G]; ascending ones are planned fastest. At 1 the plan is the
+                best of the policies that end (`solvers.undiscounted`), whatever the planner.
 
         Returns:
             The action in each state, for each model and discount factor; by steps to go, [M, G, h, S], if the planner
-            `looks_ahead` h steps (`solvers.finite_horizon`).
+                `looks_ahead` h steps (`solvers.finite_horizon`).
 
         Raises:
-            ValueError: If P and R are not models or gammas are not discount factors; the message names the first wrong
-                index, or the dtype that doubles do not hold. If a discount factor is 1 and a state ends under no
-                policy, or gains for ever, the message names it (`NeverEndsError`).
+            ValueError: P and R are no models or gammas no discount factors; the message names the first wrong index.
+            NeverEndsError: A discount factor is 1, and a state ends under no policy, or gains for ever.
         """
-        P, R, gammas = faces.float64(P, "P"), faces.float64(R, "R"), faces.float64(gammas, "gammas")
+        P, R, gammas = (
+            input_checks.float64(P, "P"),
+            input_checks.float64(R, "R"),
+            input_checks.float64(gammas, "gammas"),
+        )
         if P.ndim != 4:
             raise ValueError(f"P must be [M, S, A, S], but its shape is {P.shape}")
         check_models(P, R)
@@ -87,26 +88,18 @@ class Planner(Component):
     def _check(
         self, P: Float[np.ndarray, "M S A S"], R: Float[np.ndarray, "M S A"], gammas: Float[np.ndarray, "M G"]
     ) -> Int[np.ndarray, "..."]:
-        """Return what `_plan` returns, if it is policies."""
+        """Return what `_plan` returns, checked."""
         policies, steps = self._plan(P, R, gammas), () if self.looks_ahead is None else (self.looks_ahead,)
-        check_policies(policies, (*gammas.shape, *steps, R.shape[1]), R.shape[2], f"{type(self).__qualname__}.plan")
+        input_checks.check_policies(
+            policies, (*gammas.shape, *steps, R.shape[1]), R.shape[2], f"{type(self).__qualname__}.plan"
+        )
         return policies
 
     @abstractmethod
     def _plan(
         self, P: Float[np.ndarray, "M S A S"], R: Float[np.ndarray, "M S A"], gammas: Float[np.ndarray, "M G"]
     ) -> Int[np.ndarray, "M G S"]:
-        """Return an optimal policy of each model at each of its discount factors; the arguments are valid."""
-
-
-def check_policies(policies: Any, shape: tuple[int, ...], A: int, planner: str) -> None:
-    """Refuse what no planner may return: ValueError with its name, and with the first bad index."""
-    if not isinstance(policies, np.ndarray) or policies.dtype.kind not in "iu" or policies.shape != shape:
-        kind = f"{policies.dtype} {policies.shape}" if isinstance(policies, np.ndarray) else type(policies).__name__
-        raise ValueError(f"{planner} returned {kind}; it has to be an array of integers of shape {shape}")
-    if policies.min(initial=0) < 0 or policies.max(initial=0) >= A:
-        bad = (policies < 0) | (policies >= A)
-        faces.refuse(bad, policies, f"{planner}: policy", f"is not one of the {A} actions")
+        """Return an optimal policy of each model at each of its discount factors; arguments are valid."""
 
 
 class PolicyIteration(Planner):
@@ -119,10 +112,10 @@ class PolicyIteration(Planner):
     step is spent on the few models that converge slowly: a grid of 21 discount factors takes about 1.05 evaluations for
     each policy.
 
-    The size of the models decides how policies are evaluated: by elimination up to `elimination.SMALL` states, which
-    the compiled engine does where it was built (`solvers.compiled`), and by LAPACK above, where few states follow each
-    pair. Large models of this kind are planned as sparse matrices (`solvers.sparse`), and dense ones by relative value
-    iteration, with policy iteration where that converges slowly (`solvers.relative_values`).
+    The size of the models decides how policies are evaluated: by elimination up to `evaluation.ELIMINATED_STATES`
+    states, which the compiled engine does where it was built (`solvers.compiled`), and by LAPACK above, where few
+    states follow each pair. Large models of this kind are planned as sparse matrices (`solvers.sparse`), and dense ones
+    by relative value iteration, with policy iteration where that converges slowly (`solvers.relative_values`).
 
     Raises:
         ArithmeticError: A policy keeps changing, which only rounding errors beyond the tolerance can cause.
@@ -132,12 +125,12 @@ class PolicyIteration(Planner):
         self, P: Float[np.ndarray, "M S A S"], R: Float[np.ndarray, "M S A"], gammas: Float[np.ndarray, "M G"]
     ) -> Int[np.ndarray, "M G S"]:
         M, S, A = R.shape
-        if S <= SMALL and compiled.is_built():
-            return compiled.plan(P, R, gammas, action_ties.ROUNDING, _PATIENCE * S * A)
-        if S <= SMALL:
-            parts = [slice(start, start + STACK) for start in range(0, max(M, 1), STACK)]
+        if S <= ELIMINATED_STATES and compiled.is_built():
+            return compiled.plan(P, R, gammas, action_ties.ROUNDING_SHARE, _STEPS_PER_PAIR * S * A)
+        if S <= ELIMINATED_STATES:
+            parts = [slice(start, start + STACKED_SYSTEMS) for start in range(0, max(M, 1), STACKED_SYSTEMS)]
             return np.concatenate([_walk(PolicyStack(P[i], R[i]), gammas[i], A) for i in parts])
-        if S < relative_values.LARGE and sparse.few_follow(P):
+        if S < relative_values.SWEPT_STATES and sparse.few_follow(P):
             return _walk(PolicyStack(P, R), gammas, A)
         large = [_plan_large_model(*model) for model in zip(P, R, gammas, strict=True)]
         return np.stack(large) if large else np.empty((*gammas.shape, S), np.int16)
@@ -146,7 +139,7 @@ class PolicyIteration(Planner):
 def _plan_large_model(
     P: Float[np.ndarray, "S A S"], R: Float[np.ndarray, "S A"], gammas: Float[np.ndarray, " G"]
 ) -> Int[np.ndarray, "G S"]:
-    """Plan by the method that is fastest for the model, which are described in `solvers`."""
+    """Plan by the method that is fastest for the model (`solvers`)."""
     if sparse.pays(P):
         return sparse.plan(sparse.rows_of(P), R, gammas)[0]
     sweeps = 20 + len(R) // (2 * R.shape[1])  # cost about as much as policy iteration by LAPACK
@@ -168,7 +161,7 @@ def _walk(stack: PolicyStack, gammas: Float[np.ndarray, "M G"], A: int) -> Int[n
         optimal[model[stable], at[stable]] = stack.policies(stable)
         position += stable
         patience = np.where(stable, 0, patience + 1)
-        if patience.max() > _PATIENCE * S * A:
+        if patience.max() > _STEPS_PER_PAIR * S * A:
             stuck = int(patience.argmax())
             raise ArithmeticError(f"model {model[stuck]}, gamma[{at[stuck]}]: policy iteration does not end")
         walking = position < G

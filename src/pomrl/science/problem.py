@@ -1,28 +1,23 @@
 """What an experiment is made of: a problem, and a method that is applied to it."""
 
-from collections.abc import Iterator, Sequence
 from dataclasses import fields, is_dataclass
-from itertools import repeat
 from typing import Annotated, Any
 
 import numpy as np
 from pydantic import BeforeValidator, Field, InstanceOf
 from pydantic.dataclasses import dataclass
 
-from pomrl.checks import CHECKED
-from pomrl.science import checked
+from pomrl.base import CHECKED
 from pomrl.science.agents.agent import Agent, CertaintyEquivalence
 from pomrl.science.data import Data, Generative
 from pomrl.science.estimators.estimator import Estimator
 from pomrl.science.estimators.reward_models import RewardLearning, RewardModel
-from pomrl.science.gamma_schedules import GammaSchedule, Hindsight
-from pomrl.science.mdp import Criterion, LossNorm, check_gamma_eval
+from pomrl.science.gamma_schedules import GammaSchedule
+from pomrl.science.mdp import Criterion, LossNorm
 from pomrl.science.meta_batches import MetaBatch, Own
 from pomrl.science.metrics.metric import Metric, PlanningLoss
 from pomrl.science.planners import Planner
-from pomrl.science.randomness import Stream, generator
 from pomrl.science.tasks.distribution import MeanModel, TaskDistribution
-from pomrl.science.tasks.random_chains import RandomChains
 from pomrl.science.tasks.streams import Stationary, TaskStream
 
 Probabilities = Annotated[
@@ -34,7 +29,7 @@ Probabilities = Annotated[
 
 @dataclass(frozen=True, config=CHECKED, kw_only=True)
 class Problem:
-    """Everything but the method. All that is drawn in a run is a function of the problem and of the run's index."""
+    """Everything but the method. All draws are a function of the problem and of the run's index."""
 
     S: Annotated[int, Field(ge=2)]
     """Number of states."""
@@ -86,21 +81,8 @@ class Problem:
         return Criterion(self.gamma_eval, self.loss, self.horizon, None if start is None else tuple(start))
 
     def mean(self, run: int) -> MeanModel:
-        """Return the mean model of the first task of a run; ValueError as for `means`."""
-        return next(self.means(run))
-
-    def means(self, run: int) -> Iterator[MeanModel]:
-        """Return the mean model of each task of a run, without end.
-
-        Raises:
-            ValueError: A mean model cannot have this sigma or this many zeros.
-        """
-        mean = self.task_distribution.draw_mean(self.seed, run, self.S, self.A, self.sigma)
-        checked.check_mean(self.task_distribution, mean, run, self.S, self.A)
-        if isinstance(self.stream, Stationary) or not isinstance(self.task_distribution, RandomChains):
-            return repeat(mean)
-        rng = generator(*self.task_distribution.mean_key(self.seed, run), Stream.CHANGES)
-        return checked.means(self.stream, rng, mean, self.task_distribution, run)
+        """Return the mean model of the first task of a run; ValueError if it cannot have this sigma."""
+        return self.task_distribution.draw_mean(self.seed, run, self.S, self.A, self.sigma)
 
     @property
     def reward_learning(self) -> RewardLearning:
@@ -109,7 +91,7 @@ class Problem:
 
     @property
     def memories(self) -> int:
-        """The number of learners in each run: one for each trial, unless all learn from the same batches."""
+        """The number of learners in each run: one for each trial, unless they share a memory."""
         return 1 if self.meta_batch.is_shared else self.trials
 
     @property
@@ -125,7 +107,7 @@ class Problem:
 
 @dataclass(frozen=True, config=CHECKED, kw_only=True)
 class Method:
-    """An agent, the parts that it may use (the default agent consists of them), and the metric of its policies."""
+    """An agent, the parts that it may use (of which the default agent consists), and a metric."""
 
     estimator: InstanceOf[Estimator[Any]]
     """How a task's model is estimated."""
@@ -140,64 +122,11 @@ class Method:
 
     @property
     def is_measured(self) -> bool:
-        """Return whether tables have a further column, that of the metric."""
+        """Return whether tables have the column of the metric."""
         return type(self.metric) is not PlanningLoss
 
 
 def components(problem: Problem, method: Method) -> dict[str, Any]:
-    """Return the components of an experiment by the names of their groups: the fields that are no plain numbers."""
+    """Return the components of an experiment by the names of their groups."""
     parts = {field.name: getattr(owner, field.name) for owner in (problem, method) for field in fields(owner)}
     return {group: part for group, part in parts.items() if is_dataclass(part)}
-
-
-def check(problem: Problem, method: Method, runs: Sequence[int]) -> None:
-    """Raise a ValueError if the method cannot be used on the problem, or if one of the runs cannot have its sigma."""
-    _check_criterion(problem, method)
-    problem.task_distribution.check(problem.S, problem.A)
-    problem.stream.check(problem.T, problem.task_distribution)
-    problem.data.check(problem.m)
-    problem.meta_batch.check(problem.data, problem.m)
-    if problem.data.is_adaptive and (problem.trials > 1 or problem.meta_batch != Own()):
-        raise ValueError(
-            f"trials={problem.trials}: where a learner collects its data, there is one batch for each task; "
-            "set trials=1 and meta_batch=own, or data.behaviour=uniform"
-        )
-    if problem.data.is_adaptive and problem.reward_model != "known":
-        raise ValueError(
-            f"reward_model={problem.reward_model}: a learner that collects its data plans with the true rewards; set "
-            "reward_model=known, or data.behaviour=uniform"
-        )
-    if problem.reward_low > problem.reward_high:
-        raise ValueError(f"reward_low={problem.reward_low}: it has to be at most reward_high={problem.reward_high}")
-    method.estimator.check(problem.data.most_visits(problem.m))
-    if method.estimator.needs_candidates and problem.task_distribution.candidates() is None:
-        name, tasks = type(method.estimator).__name__, type(problem.task_distribution).__name__
-        raise ValueError(f"estimator {name} needs tasks with one of finitely many models, unlike those of {tasks}")
-    method.gamma_schedule.check(problem.gamma_eval)
-    if method.gamma_schedule.needs_similarity and not method.estimator.has_similarity:
-        name = type(method.gamma_schedule).__name__
-        raise ValueError(f"gamma_schedule {name} needs an estimator with a similarity, which this one does not have")
-    if method.agent.chooses_gamma and isinstance(method.gamma_schedule, Hindsight):
-        name = type(method.agent).__name__
-        raise ValueError(f"gamma_schedule: agent {name} chooses a discount factor of a grid itself; set it to grid")
-    for run in runs:
-        next(problem.means(run))
-
-
-def _check_criterion(problem: Problem, method: Method) -> None:
-    """Raise a ValueError if policies of this planner cannot be judged in this way."""
-    if problem.horizon is None and problem.gamma_eval != 1.0:
-        check_gamma_eval(problem.gamma_eval)
-    if problem.horizon is None and problem.gamma_eval == 1.0 and isinstance(problem.task_distribution, RandomChains):
-        raise ValueError("gamma_eval=1: random chains never end; set gamma_eval below 1, or a horizon")
-    if problem.data.is_adaptive and problem.gamma_eval == 1.0:
-        raise ValueError("gamma_eval=1: a learner that collects its data plans with it; set data.behaviour=uniform")
-    start = problem.criterion.start
-    if start is not None and (len(start) != problem.S or not abs(sum(start) - 1.0) <= 1e-9 or min(start) < 0.0):
-        raise ValueError(f"start={problem.start}: it has to be a state or {problem.S} probabilities that sum to 1")
-    if problem.start is not None and problem.loss == "max" and not method.is_measured:
-        raise ValueError(f"start={problem.start}: loss=max is that of the worst state; set loss=mean or a metric")
-    steps, horizon = method.planner.looks_ahead, problem.horizon
-    if steps is not None and (horizon is None or steps > horizon):
-        name = type(method.planner).__name__
-        raise ValueError(f"horizon={horizon}: planner {name} looks ahead {steps}; set horizon to at least that")

@@ -1,13 +1,10 @@
 """Named random streams.
 
-Every random number comes from a 64-bit key that says what it is for: the seed of the experiment, the index of the
-independent run, the stream, and what is drawn in it. Keys form a tree: `fold` returns a child of a key for each index,
-and the numbers of a key are children too. Each stream of a run has a NumPy generator, which is drawn from in the order
-of the tasks. What is drawn most often takes only a key for each task from it (`task_keys`), from which
-`pomrl.science.sampling` draws all of the task.
+Every random number comes from a 64-bit key: the seed, the run, the stream, and what is drawn in it. Keys form a tree:
+`fold` returns a child of a key for each index. Each stream of a run has a NumPy generator, drawn from in the order of
+the tasks. What is drawn most often takes a key for each task from it (`task_keys`, `sampling`).
 
-Nothing depends on the order of execution, so that run 17 is the same whether it is computed alone, among 600 runs, or
-in another process. Methods that are compared on one problem see the same draws.
+So nothing depends on the order of execution: run 17 is the same alone, among 600 runs, or in another process.
 """
 
 from collections import UserList
@@ -21,7 +18,7 @@ from jaxtyping import Num, UInt64
 from numpy.random.bit_generator import ISeedSequence
 
 Generators = Sequence[np.random.Generator]
-"""The generator of each of n runs, from which nothing is drawn but what it is for."""
+"""The generator of each of n runs, for one purpose alone."""
 
 Keys = UInt64[np.ndarray, "*N"]
 """Keys of what is drawn."""
@@ -31,7 +28,7 @@ WORD = 2**64 - 1
 
 
 class Stream(IntEnum):
-    """The purposes of generators; the number of a stream is part of the generator's key."""
+    """The purposes of generators; the number is part of a generator's key."""
 
     MEAN_MODEL = 0
     TASKS = 1
@@ -47,9 +44,9 @@ def fold(key: int, index: int) -> int: ...
 @overload
 def fold(key: Keys, index: int | Num[np.ndarray, "..."]) -> Keys: ...
 def fold(key: Any, index: Any) -> Any:
-    """Return the child of a key with this index, at least 0; of several keys or indices, in the shape that they have.
+    """Return the child of a key with this index, at least 0, or of several keys and indices.
 
-    It is the number that SplitMix64 (Steele, Lea and Flood 2014) has at this position, if it starts with the key.
+    It is the number of SplitMix64 (Steele, Lea and Flood 2014) at this position from the key.
     """
     if isinstance(index, np.ndarray):
         index = index.astype(np.uint64)
@@ -66,7 +63,7 @@ def _root(seed: int) -> int:
 
 
 class _Words(ISeedSequence):
-    """The first words of a bit generator, as they are; to derive them from a `SeedSequence` takes ten times as long."""
+    """The first words of a bit generator; a `SeedSequence` takes ten times as long."""
 
     def __init__(self, words: UInt64[np.ndarray, "4"]) -> None:
         self.words = words
@@ -80,17 +77,17 @@ def _generator(words: UInt64[np.ndarray, "4"]) -> np.random.Generator:
 
 
 WORDS = range(2**32, 2**32 + 4)
-"""The indices of the children of a key that a generator starts with, beyond those of other children."""
+"""The indices of the children that a generator starts with, beyond those of other children."""
 
 
 def generator(seed: int, run: int, stream: Stream, *index: int) -> np.random.Generator:
-    """Return the generator of one stream of one run, which has to be drawn from in the order of the tasks.
+    """Return the generator of one stream of one run, to be drawn from in the order of the tasks.
 
     Args:
         seed: Seed of the experiment.
         run: Index of the independent run, from 0.
         stream: What the numbers are for.
-        index: Which of the generators for this there are, where there are several.
+        index: Which of several generators for this.
     """
     key = _root(seed)
     for child in (run, int(stream), *index):
@@ -99,7 +96,7 @@ def generator(seed: int, run: int, stream: Stream, *index: int) -> np.random.Gen
 
 
 class GeneratorsOfRuns(UserList[np.random.Generator]):
-    """The generators of one stream of several runs, made when the first of them is asked for: many never are."""
+    """The generators of one stream of several runs, made when first asked for."""
 
     def __init__(self, seed: int, runs: Sequence[int], stream: Stream) -> None:
         self._seed, self._runs, self._stream = seed, runs, stream
@@ -111,5 +108,5 @@ class GeneratorsOfRuns(UserList[np.random.Generator]):
 
 
 def task_keys(rngs: Generators, tasks: int) -> UInt64[np.ndarray, "tasks n"]:
-    """Draw the keys of the next tasks of n runs: words of 64 bits, each from the bit generator of its run."""
+    """Draw the keys of the next tasks of n runs, words of 64 bits."""
     return np.array([rng.bit_generator.random_raw(tasks) for rng in rngs]).T

@@ -1,8 +1,7 @@
-"""What an estimator of a task's transition model is: it learns from the batches of the task and of those before it.
+"""Estimators of a task's transition model, which learn from the batches of the task and of those before it.
 
-There are two kinds. A `ModelEstimator` returns the model of the task: one method is enough for it. Any other estimator
-returns the parts of Algorithm 1, P_hat_t = α_t h_t + (1 - α_t) P_bar_t with the frequencies P_bar_t of the task's own
-batch: the prior h_t and the mixing rate α_t, which schedules of discount factors may use and tables have.
+A `ModelEstimator` returns the model of the task by one method. Any other returns the parts of Algorithm 1, P_hat_t =
+α_t h_t + (1 - α_t) P_bar_t with the frequencies P_bar_t of the task's batch: the prior h_t and the mixing rate α_t.
 """
 
 from abc import abstractmethod
@@ -13,17 +12,17 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 import numpy as np
 from jaxtyping import Float
 
-from pomrl.checks import Component
+from pomrl.base import Component
 from pomrl.science.data import Batch
 from pomrl.science.estimators.memory import Memory, Models, PerPair
 
 MemoryT = TypeVar("MemoryT")
-"""What an estimator keeps of the batches of tasks: any immutable value, which only the estimator itself looks into."""
+"""What an estimator keeps of the batches of tasks: any immutable value."""
 
 
 @dataclass(frozen=True)
 class Truth:
-    """The true moments of the task distribution in each of n runs, which some estimators are told."""
+    """The true moments of the task distribution in each of n runs, for estimators that are told."""
 
     P_o: Models
     """Mean over tasks of each entry of the model."""
@@ -32,43 +31,54 @@ class Truth:
     unsmoothed: Models | None = None
     """The mean model before `task_distribution.smoothing`; None where there is no smoothing."""
     candidates: Float[np.ndarray, "k S A S"] | None = None
-    """The k models that each task of any run has with the same chance; None if tasks have infinitely many."""
+    """The k models that each task has with the same chance; None if there are infinitely many."""
 
 
 class Estimate(NamedTuple):
-    """What an estimator says of a task, in each of n runs."""
+    """What an estimator returns for a task, in each of n runs."""
 
     h: Models | Callable[[Batch], Models]
-    """The prior h_t, whose rows are distributions; or the function that returns it for the batch of a trial."""
+    """The prior h_t, whose rows are distributions, or its function of the batch of a trial."""
     alpha: PerPair | Callable[[Any], PerPair]
-    """The mixing rate α_t in [0, 1], the weight of the prior; or the function that returns it for the number N of
-    transitions from each pair, which is one number if all pairs have the same."""
+    """The mixing rate α_t in [0, 1], the weight of the prior, or its function of the number N of transitions from each
+    pair.
+    """
     deviation: PerPair
-    """The similarity of the tasks, as a standard deviation; NaN in all places if the estimator has none."""
+    """The similarity of the tasks, a standard deviation; NaN everywhere if there is none."""
+
+
+@dataclass(frozen=True, eq=False)
+class Belief:
+    """What a learner knows of a task's model, in each of n runs: a Dirichlet distribution in each pair (s, a)."""
+
+    P_hat: Models
+    """The estimate of the model, which is the mean."""
+    concentration: PerPair
+    """The concentration around it."""
 
 
 class Estimator(Component, Generic[MemoryT]):
     """Base class of estimators. Its type parameter says what an estimator keeps from task to task.
 
-    An estimator has no state: what it learns is in its memory, which the loop over tasks carries along. All methods
-    work on n independent runs at once, which must not influence one another.
+    An estimator has no state: the loop over tasks carries its memory along. All methods work on n independent runs,
+    which must not influence one another.
     """
 
     needs_candidates: ClassVar[bool] = False
-    """Whether tasks have to have one of finitely many models, which the estimator is told (`Truth.candidates`)."""
+    """Whether tasks must have one of finitely many models, which it is told (`Truth.candidates`)."""
 
     @property
     def relative_time(self) -> float:
-        """The time to learn from a task, divided by that of POMRL, for estimates of how long an experiment takes."""
+        """The time to learn from a task in units of POMRL's, for estimates of time."""
         return 1.0
 
     @property
     def has_similarity(self) -> bool:
-        """Return whether the estimator has a similarity of the tasks, which some schedules need."""
+        """Return whether there is a similarity of the tasks, which some schedules need."""
         return True
 
     def check(self, m: int) -> None:
-        """Raise a ValueError if the estimator cannot be used where a batch has at most m transitions from a pair."""
+        """Raise a ValueError unless it can be used with at most m transitions from a pair in a batch."""
 
     @abstractmethod
     def initial_memory(self, n: int, S: int, A: int) -> MemoryT:
@@ -87,15 +97,14 @@ class Estimator(Component, Generic[MemoryT]):
             batch: The task's batch.
             before: What is known from the tasks before.
             after: The same with this batch, as `learn` returns it.
-            truth: The true moments of the task distribution, for estimators that are told.
+            truth: The true moments of the task distribution.
         """
 
 
 class ModelEstimator(Estimator[Memory]):
-    """Base class of estimators that return the model of a task; a subclass implements `estimate`, and nothing else.
+    """Base class of estimators that return the model of a task; a subclass implements `estimate`.
 
-    The mixing rate of such an estimator is 1 in tables, because the task's own batch is in the model already, and it
-    has no similarity of the tasks.
+    In tables the mixing rate is 1, because the task's own batch is in the model, and there is no similarity.
     """
 
     @property
@@ -115,10 +124,9 @@ class ModelEstimator(Estimator[Memory]):
         """Return the model of a task, [n, S, A, S].
 
         Args:
-            memory: The number of tasks before this one, and the mean `P_o_hat` and spread of their frequencies.
-            batch: The task's own batch: its `counts`, its frequencies `P_bar`, and its number of transitions from each
-                pair, `visits`.
-            truth: The true moments of the task distribution, for estimators that are told.
+            memory: The tasks before: their number, and the mean `P_o_hat` and spread of their frequencies.
+            batch: The task's batch: `counts`, frequencies `P_bar`, and transitions from each pair, `visits`.
+            truth: The true moments of the task distribution.
         """
 
     def assess(self, t: int, batch: Batch, before: Memory, after: Memory, truth: Truth) -> Estimate:

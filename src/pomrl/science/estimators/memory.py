@@ -1,50 +1,125 @@
 """What a learner keeps of the batches of all tasks so far, and how it forgets them.
 
-A batch of the past counts `factor` times as much with each further task. The factor is 1 where tasks come from one
-distribution; where their mean model changes, a smaller one keeps the averages near the present. It can be learned: a
-memory is kept for each of `FACTORS`, and that one is used which has predicted all batches so far the best.
+A past batch counts `factor` times as much with each further task: 1 where tasks come from one distribution, less where
+their mean model changes. The factor can be learned: a memory is kept for each of `FORGETTING_FACTORS`, and the one is
+used that has predicted all batches so far the best. Counts of a pair (s, a) are then Dirichlet-multinomial around a
+mean that is known up to an error; the likelihood is computed for each concentration in `GRID`.
 """
 
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float, Int, Num
 from pydantic import Field
 
-from pomrl.checks import make_read_only
+from pomrl.base import make_read_only
 from pomrl.science.data import Batch, Counts
-from pomrl.science.estimators.predictions import GRID, evidence, log_likelihoods, predictive_concentration
-
-Forgetting = Literal["learned"] | Annotated[float, Field(gt=0, le=1)]
-"""A factor of forgetting, or that the factor is learned; the type of a key."""
-
-FACTORS = (1.0, 0.95, 0.9, 0.8, 0.6, 0.3)
-"""The factors of forgetting among which is chosen."""
-
-ODDS = np.array([0.0, *[-5.0] * (len(FACTORS) - 1)])[:, None]
-"""Logarithm of the odds of each factor before any batch: to forget has to be clearly better than not to."""
-
-UNSEEN = 0.3
-"""Transitions that are added to each state where a batch is predicted, so that no transition is impossible."""
-
-SMALLEST_DEGREES = 1e-9
-"""What a variance is divided by at least; where there are fewer degrees of freedom, there is no variance to divide."""
 
 Models = Float[np.ndarray, "n S A S"]
 """A transition model for each of n runs."""
 
 PerPair = Float[np.ndarray, "n #S #A"]
-"""A number for each pair (s, a) of each of n runs, or one number for all pairs of a run."""
+"""A number for each pair (s, a) of each of n runs, or one for all pairs of a run."""
+
+GRID = np.geomspace(0.5, 1000.0, 8)[:, None, None, None]
+"""Concentrations of tasks around their mean model for which likelihoods are computed."""
+
+LEAST_CONCENTRATION = 0.05
+"""Least concentration of a prediction from earlier tasks."""
+
+LEAST_TASKS = 1e-12
+"""Least number of tasks that is divided by."""
+
+UNKNOWN_CONCENTRATION = 3.0
+"""Concentration around the uniform model in a pair that no task has shown anything of."""
+
+
+def predictive_concentration(
+    c: Float[np.ndarray, "*#C #N 1 1"], tasks: PerPair, m: PerPair
+) -> Float[np.ndarray, "*C N #S #A"]:
+    """Return the concentration of the next task's model around an average over earlier tasks.
+
+    An entry with mean p has the variance p (1 - p) / (c + 1) around its true mean; the average of frequencies of m
+    transitions has one of its own, which is added.
+
+    Args:
+        c: Concentration of tasks around their true mean.
+        tasks: Number of earlier tasks, as far as they count; 0 where the mean is not known.
+        m: Mean number of transitions from a pair in one of these tasks.
+    """
+    of_average = (1.0 + c / np.maximum(m, 1.0)) / (c + 1.0) / np.maximum(tasks, LEAST_TASKS)
+    concentration = 1.0 / (1.0 / (c + 1.0) + of_average) - 1.0
+    return np.where(tasks > 0, np.maximum(concentration, LEAST_CONCENTRATION), UNKNOWN_CONCENTRATION)
+
+
+def log_likelihoods(
+    counts: Num[np.ndarray, "n S A S"],
+    mean: Float[np.ndarray, "K n S A S"],
+    concentrations: Float[np.ndarray, "C K n #S #A"],
+) -> Float[np.ndarray, "K n C"]:
+    """Return the log probability of a batch under K explanations, up to a shared constant.
+
+    Args:
+        counts: Number of transitions N(s, a, s').
+        mean: Mean model that each explanation predicts, above 0 everywhere.
+        concentrations: Concentrations of the model around it.
+    """
+    from scipy.special import gammaln  # here, because it takes long to load
+
+    C, (K, n, S, A, _) = len(concentrations), mean.shape
+    full = np.broadcast_to(concentrations, (C, K, n, S, A))
+    run, s, a, following = np.nonzero(counts)  # most states are never reached, and add nothing
+    reached = counts[run, s, a, following]
+    weight = full[:, :, run, s, a] * mean[:, run, s, a, following]
+    gains = _log_rising(weight, reached)
+    by_run = [np.bincount(run, of_one, minlength=n) for of_one in gains.reshape(C * K, -1)]
+    rows = gammaln(full) - gammaln(full + counts.sum(-1))
+    found = np.reshape(by_run, (C, K, n)) + rows.reshape(C, K, n, -1).sum(-1)
+    return np.ascontiguousarray(np.moveaxis(found, 0, -1))  # so that sums over C do not depend on the number of runs
+
+
+def _log_rising(weight: Float[np.ndarray, "C K M"], number: Num[np.ndarray, " M"]) -> Float[np.ndarray, "C K M"]:
+    """Return log(weight (weight + 1) ... (weight + number - 1)), of one factor for most numbers."""
+    from scipy.special import gammaln  # here, because it takes long to load
+
+    found = np.log(weight)
+    several = number > 1
+    of_several = weight[..., several]
+    found[..., several] = gammaln(of_several + number[several]) - gammaln(of_several)
+    return found
+
+
+def evidence(log_likelihood: Float[np.ndarray, "K n C"]) -> Float[np.ndarray, "K n"]:
+    """Return the log mean likelihood over `GRID`, up to a constant."""
+    from scipy.special import logsumexp  # here, because it takes long to load
+
+    return np.asarray(logsumexp(log_likelihood, axis=-1))
+
+
+Forgetting = Literal["learned"] | Annotated[float, Field(gt=0, le=1)]
+"""A factor of forgetting, or that it is learned; the type of a key."""
+
+FORGETTING_FACTORS = (1.0, 0.95, 0.9, 0.8, 0.6, 0.3)
+"""The factors of forgetting to choose from."""
+
+LOG_ODDS = np.array([0.0, *[-5.0] * (len(FORGETTING_FACTORS) - 1)])[:, None]
+"""Log odds of each factor before any batch: forgetting must be clearly better."""
+
+UNSEEN_TRANSITIONS = 0.3
+"""Transitions added to each state in predictions, so that none is impossible."""
+
+LEAST_DEGREES = 1e-9
+"""Least degrees of freedom that a variance is divided by."""
 
 
 @dataclass(frozen=True)
 class Memory:
     """Sufficient statistics of the batches of all tasks so far, for each of n runs.
 
-    The average and the variance are over tasks, by Welford's algorithm (App. C), of the frequencies P_bar of each pair
-    (s, a). A task counts for the pairs that its batch counts (`Batch.counted`). The averages may start with a weight,
-    as if some tasks had been seen before, whose mean was the uniform model.
+    Average and variance are over tasks, by Welford's algorithm (App. C), of the frequencies P_bar of each pair (s, a)
+    that a batch counts (`Batch.counted`). Averages may start with a weight, as if tasks with a uniform mean had been
+    seen.
     """
 
     by_level: ClassVar[tuple[str, ...]] = ()
@@ -53,13 +128,13 @@ class Memory:
     tasks: int
     """Number of tasks so far."""
     m: int
-    """The m of the experiment, but at least 2: the number of transitions that the sums below are in units of."""
+    """The m of the experiment, but at least 2, the unit of the sums below."""
     start: float
     """Weight of the start: it counts as so many tasks."""
     counted: PerPair
     """Number of tasks so far that count for a pair, without the start."""
     mass: PerPair
-    """Sum of the weights of these tasks: their number, unless they are forgotten or weigh differently."""
+    """Sum of the weights of these tasks: their number, unless forgotten or weighed."""
     squared_mass: PerPair
     """Sum of the squares of these weights."""
     visits: PerPair
@@ -77,9 +152,9 @@ class Memory:
     by_transitions: bool = field(default=False, kw_only=True)
     """Whether a task weighs N / m in averages and variances, and not 1."""
     rivals: "Rivals | None" = field(default=None, kw_only=True)
-    """The memories among which this one is the best, if the factor of forgetting is learned."""
+    """The memories among which this one is the best, if the factor is learned."""
     earlier: "tuple[Memory, ...]" = field(default=(), kw_only=True)
-    """The memories of the tasks before, as many as an estimator wants that uses what it learns with a lag."""
+    """The memories of the tasks before, as many as the lag of an estimator."""
 
     def __post_init__(self) -> None:
         make_read_only(self.counted, self.mass, self.squared_mass, self.visits)
@@ -87,7 +162,7 @@ class Memory:
 
     @staticmethod
     def initial(n: int, S: int, A: int, start: float = 0.0, variance: float = 0.0) -> "Memory":
-        """Return the memory before the first task.
+        """Return the memory before the first task, of n runs with S states and A actions.
 
         Args:
             n: Number of runs.
@@ -104,7 +179,7 @@ class Memory:
 
     @property
     def weight(self) -> PerPair:
-        """Weight of the tasks that the averages are over, with that of the start; their number, unless forgotten."""
+        """Weight of the tasks that the averages are over, with that of the start."""
         return self.start + self.mass
 
     @property
@@ -115,17 +190,17 @@ class Memory:
 
     @property
     def transitions_per_task(self) -> PerPair:
-        """Mean number of transitions from a pair in one of the tasks that count for it."""
+        """Mean number of transitions from a pair in a task that counts for it."""
         return np.divide(self.visits, self.mass, out=np.zeros_like(self.visits), where=self.mass > 0)
 
     @property
     def predicted(self) -> Models:
-        """The mean model of the next task as past batches predict it, in which each state has `UNSEEN` transitions."""
+        """The mean model of the next task, with `UNSEEN_TRANSITIONS` to each state."""
         total = self.visits[..., None]
-        return (total * self.P_o_hat + UNSEEN) / (total + UNSEEN * self.P_o_hat.shape[-1])
+        return (total * self.P_o_hat + UNSEEN_TRANSITIONS) / (total + UNSEEN_TRANSITIONS * self.P_o_hat.shape[-1])
 
     def log_likelihoods(self, counts: Counts) -> Float[np.ndarray, "K n C"]:
-        """Return how likely a batch of n runs is to follow, up to a constant, for each concentration in `GRID`.
+        """Return how likely a batch of n runs follows, for each concentration in `GRID`.
 
         The memory holds K n runs: those of one explanation, then those of the next one, and so on.
         """
@@ -167,7 +242,7 @@ class Memory:
         )
 
     def weigh(self, batch: Batch) -> "Memory":
-        """Return the memory with the weights, and nothing else, of one more task with this batch."""
+        """Return the memory with the weights alone of one more task."""
         return replace(self, **self._weights(batch))
 
     def _weights(self, batch: Batch) -> dict[str, Any]:
@@ -186,13 +261,13 @@ class Memory:
         return replace(self, tasks=self.tasks + 1)
 
     def following(self, before: "Memory", lag: int) -> "Memory":
-        """Return the memory with the one before it among as many earlier ones as the lag has tasks."""
+        """Return the memory with the one before among the earlier ones, as many as the lag."""
         if lag == 0:
             return self
         return replace(self, earlier=(*before.earlier, replace(before, earlier=()))[-lag:])
 
     def forgotten(self, factor: float | PerPair) -> "Memory":
-        """Return the memory in which all tasks so far count `factor` times as much; averages stay what they are."""
+        """Return the memory in which all tasks so far count `factor` times as much."""
         if isinstance(factor, float) and factor == 1.0:
             return self
         of_models = np.asarray(factor)[..., None]
@@ -208,74 +283,69 @@ class Memory:
         )
 
     def of_runs(self, index: Int[np.ndarray, " k"]) -> "Memory":
-        """Return the memory of the runs with these indices, in this order, without rivals."""
+        """Return the memory of the runs with these indices, without rivals."""
         arrays = {name: value for name, value in vars(self).items() if isinstance(value, np.ndarray)}
         chosen = {name: value.take(index, int(name in self.by_level)) for name, value in arrays.items()}
         return replace(self, **chosen, rivals=None)
 
     def variance(self, kind: str) -> Models:
-        """Return the variance over tasks of each entry of P_bar, for pairs that at least 2 tasks count for.
-
-        The kind is `sample`, which divides by the number of tasks - 1, or `population`, which divides by their number
-        (R3).
-        """
+        """Return the variance over tasks of each entry of P_bar: `sample` or `population` (R3)."""
         of_one = np.divide(self.squared_mass, self.mass, out=np.ones_like(self.mass), where=self.mass > 0)
         degrees = self.weight - (of_one if kind == "sample" else 0.0)
-        return self.squares / np.maximum(degrees, SMALLEST_DEGREES)[..., None]
+        return self.squares / np.maximum(degrees, LEAST_DEGREES)[..., None]
 
     def sampling_variance(self) -> Models:
         """Return an unbiased estimate of E[p (1 - p)], the variance of a single sampled transition.
 
-        It is 1/4, the largest that p (1 - p) can be, for pairs that no batch has two transitions from.
+        It is 1/4, the largest value, for pairs that no batch has two transitions from.
         """
         known = (self.degrees > 0)[..., None]
         average = np.divide(self.noise, self.degrees[..., None], out=np.zeros_like(self.noise), where=known)
         return np.where(known, average * (self.m / (self.m - 1)), 0.25)
 
     def sampling_noise(self) -> Models:
-        """Return an estimate of E[p (1 - p) / N], the part of the variance of P_bar over tasks that sampling causes."""
+        """Return an estimate of E[p (1 - p) / N], the part of the variance of P_bar due to sampling."""
         mass = np.where(self.mass > 0, self.mass, 1.0)
         return self.sampling_variance() * (self.inverse / mass)[..., None] / self.m
 
 
 @dataclass(frozen=True, eq=False)
 class Rivals:
-    """The memories with each of `FACTORS`, and how well each has predicted every batch so far."""
+    """The memories with each of `FORGETTING_FACTORS`, and how well each has predicted every batch so far."""
 
     memory: Memory
     """The memories of all n runs with the first factor, then those with the next one, and so on."""
     log_likelihood: Float[np.ndarray, "K n C"]
-    """Logarithm of the likelihood of all batches with each factor, for each concentration in `GRID`."""
+    """Log likelihood of all batches with each factor, for each concentration in `GRID`."""
 
     @staticmethod
     def of(memory: Memory) -> "Rivals":
         """Return rivals that are all equal to one memory."""
-        n, K = len(memory.P_o_hat), len(FACTORS)
+        n, K = len(memory.P_o_hat), len(FORGETTING_FACTORS)
         return Rivals(memory.of_runs(np.tile(np.arange(n), K)), np.zeros((K, n, len(GRID))))
 
     def best(self) -> Memory:
-        """Return the memory of each run that has predicted the best, given the `ODDS`."""
+        """Return the memory of each run that has predicted the best, given `LOG_ODDS`."""
         _, n, _ = self.log_likelihood.shape
-        chosen = (evidence(self.log_likelihood) + ODDS).argmax(0)
+        chosen = (evidence(self.log_likelihood) + LOG_ODDS).argmax(0)
         return replace(self.memory.of_runs(chosen * n + np.arange(n)), rivals=self)
 
 
 def _update(rivals: Rivals, batch: Batch) -> Rivals:
-    """Return the rivals after one more task with this batch, which each of them predicts first."""
+    """Return the rivals after one more batch, which each predicts first."""
     n = len(batch.counts)
-    past = rivals.memory.forgotten(np.repeat(FACTORS, n)[:, None, None])
-    of_rivals = batch.of_runs(np.tile(np.arange(n), len(FACTORS)))
+    past = rivals.memory.forgotten(np.repeat(FORGETTING_FACTORS, n)[:, None, None])
+    of_rivals = batch.of_runs(np.tile(np.arange(n), len(FORGETTING_FACTORS)))
     return Rivals(past.update(of_rivals), rivals.log_likelihood + past.log_likelihoods(batch.counts))
 
 
 def learn_and_forget(memory: Memory, batch: Batch, forgetting: Forgetting) -> Memory:
-    """Return the memory after one more task with this batch, in which earlier tasks count less.
+    """Return the memory after one more task, in which earlier tasks count less.
 
     Args:
         memory: The memory before; if the factor is learned, it carries its rivals.
         batch: The batch of the task.
-        forgetting: The factor by which earlier tasks count less, or `learned`: the one of `FACTORS` with which all
-            batches so far, this one included, were the most likely before they were seen.
+        forgetting: The factor, or `learned`: the one of `FORGETTING_FACTORS` that predicted all batches the best.
     """
     if forgetting == "learned":
         return _update(memory.rivals or Rivals.of(memory), batch).best()

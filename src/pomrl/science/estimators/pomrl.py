@@ -1,11 +1,11 @@
 """The paper's estimators: regularised least squares around a prior, with a choice of its parts.
 
-There is one formula, the closed form of regularised least squares (Eq. 4, App. B),
+The closed form (Eq. 4, App. B) is
 
     P_hat_t = α_t h_t + (1 - α_t) P_bar_t,
 
-with the frequencies P_bar_t of the task's own batch, a prior h_t and a mixing rate α_t. The paper's estimators, and
-the readings of it, differ in where the prior, the similarity σ of the tasks and the mixing rate come from.
+with the frequencies P_bar_t of the task's batch, a prior h_t and a mixing rate α_t. Estimators differ in where the
+prior, the similarity σ of the tasks and the mixing rate come from.
 """
 
 from dataclasses import replace
@@ -102,7 +102,7 @@ class RegularisedLeastSquares(Estimator[Memory]):
         return learned.following(memory, self.lag)
 
     def assess(self, t: int, batch: Batch, before: Memory, after: Memory, truth: Truth) -> Estimate:
-        """Return the prior, the mixing rate and the similarity of a task; the last two may see an earlier memory."""
+        """Return the parts of the estimate; similarity and rate may see an earlier memory."""
         late = before.earlier[0] if before.earlier else before
         deviation = self.similarity_estimate(late, batch.m, truth)
 
@@ -113,7 +113,7 @@ class RegularisedLeastSquares(Estimator[Memory]):
         return Estimate(self.prior_model(before, after, truth), alpha, deviation)
 
     def prior_model(self, before: Memory, after: Memory, truth: Truth) -> Models:
-        """Return the prior h_t of a task, from what is known before the task and after it."""
+        """Return the prior h_t, from what is known before the task and after it."""
         if self.prior == "uniform":
             return np.full_like(truth.P_o, 1.0 / truth.P_o.shape[-1])
         if self.prior == "unsmoothed" and truth.unsmoothed is not None:
@@ -123,11 +123,10 @@ class RegularisedLeastSquares(Estimator[Memory]):
         return (after if self.prior == "inclusive" else before).P_o_hat
 
     def similarity_estimate(self, memory: Memory, m: int, truth: Truth) -> PerPair:
-        """Return the similarity sigma of the tasks, as a standard deviation.
+        """Return the similarity sigma of the tasks, a standard deviation.
 
-        It is that of each pair (s, a), or the largest one if `scope` is `max`, and NaN if there is no similarity. Where
-        it is estimated it is `start_deviation` in the first two tasks, before which there are too few tasks for a
-        variance, and as long as that holds for a pair.
+        It is that of each pair (s, a), or the largest one if `scope` is `max`; NaN if there is none. An estimate is
+        `start_deviation` for pairs that fewer than two tasks count for.
         """
         n = len(memory.P_o_hat)
         if self.similarity is None:
@@ -152,10 +151,10 @@ class RegularisedLeastSquares(Estimator[Memory]):
 
         Args:
             t: Number of the task, from 1.
-            m: Number of transitions from each pair (s, a) in the task's batch, one number if all pairs have the same.
-            deviation: Similarity of the tasks, as a standard deviation (`similarity_estimate`).
+            m: Transitions from each pair (s, a) in the task's batch, one number if all have the same.
+            deviation: Similarity of the tasks (`similarity_estimate`).
             memory: The tasks before.
-            truth: The true moments of the task distribution, for estimators that are told.
+            truth: The true moments of the task distribution.
         """
         if t == 1 and self._first_task() == "alone":
             return np.zeros_like(deviation)
@@ -170,12 +169,12 @@ class RegularisedLeastSquares(Estimator[Memory]):
         return squared_error_mixing_rate(x, v, seen, self.prior)
 
     def _first_task(self) -> str:
-        """Return whether task 1 is estimated from its own data alone, where `first_task` leaves it open."""
+        """Return how task 1 is estimated, where `first_task` leaves it open."""
         mixes = self.prior not in LEARNED or not isinstance(self.mixing, str)
         return self.first_task or ("mix" if mixes else "alone")
 
     def _transition_variance(self, memory: Memory, truth: Truth) -> PerPair:
-        """Return E[p (1 - p)], true if the similarity is known, else estimated; 1/4 before any batch (E4)."""
+        """Return E[p (1 - p)], true if the similarity is known, else estimated (E4)."""
         if self.similarity == "known":
             return self._over_scope(np.maximum(truth.P_o * (1.0 - truth.P_o) - truth.variance, 0.0))
         if memory.tasks == 0:
@@ -183,17 +182,17 @@ class RegularisedLeastSquares(Estimator[Memory]):
         return self._over_scope(memory.sampling_variance())
 
     def _over_scope(self, values: Models) -> PerPair:
-        """Return the largest value of each pair (s, a), or of each run if `scope` is `max`."""
+        """Return the largest value of each pair (s, a), or of each run."""
         return values.max((-3, -2, -1))[:, None, None] if self.scope == "max" else values.max(-1)
 
 
 def paper_mixing_rate(
     x: Float[np.ndarray, "..."] | float, t: Num[np.ndarray, "..."] | int, v2: float = 1.0
 ) -> Float[np.ndarray, "..."] | float:
-    """Return the mixing rate of Sec. 3.2, α_t = v² / (x (1 + 1/t) + v²) with x = m σ², in task t; arguments broadcast.
+    """Return the mixing rate of Sec. 3.2, α_t = v² / (x (1 + 1/t) + v²) with x = m σ²; arguments broadcast.
 
-    The text bounds the variance p (1 - p) of a transition by v² = 1; the smallest bound is 1/4. The rate lies in
-    [0, 1]: it is 1 for x = 0, where tasks are equal, and 0 for an infinite x.
+    The text bounds the variance p (1 - p) of a transition by v² = 1; the smallest bound is 1/4. The rate is 1 for x =
+    0, where tasks are equal, and 0 for an infinite x.
     """
     return v2 / (x * (1.0 + 1.0 / t) + v2)
 
@@ -201,13 +200,12 @@ def paper_mixing_rate(
 def squared_error_mixing_rate(x: PerPair, v: PerPair, t: int | PerPair, prior: Prior) -> PerPair:
     """Return the mixing rate that minimises the mean squared error of the estimate in task t (E4).
 
-    It is v / (v + x) with x = m σ², and 1 if both are 0. An exclusive prior, which lacks the task's own batch, has
-    (t - 1) / t of that.
+    It is v / (v + x) with x = m σ², and 1 if both are 0. An exclusive prior has (t - 1) / t of that.
 
     Args:
         x: Variance of the tasks, times the number m of sampled transitions.
-        v: Variance E[p (1 - p)] of a single sampled transition, or 1 as an upper bound of it.
-        t: Number of the task, from 1; where past tasks are forgotten, 1 more than the number that they count as.
+        v: Variance E[p (1 - p)] of a single sampled transition, or 1 as its bound.
+        t: Number of the task, from 1; where past tasks are forgotten, 1 more than they count as.
         prior: What the prior contains.
     """
     unseen = (t - 1) / t if prior == "exclusive" else 1.0

@@ -1,8 +1,6 @@
-"""What a learner knows of the rewards, which the paper assumes to be known and equal in all tasks (Sec. 2).
+"""What a learner knows of the rewards, which the paper takes as known and equal in all tasks (Sec. 2).
 
-Where they are not known, each sampled transition comes with its reward and normal noise of a known deviation. From the
-mean of a pair's rewards in a task, and from those of the tasks before, the learner estimates the rewards that it plans
-with. Losses are always those of the true rewards.
+Otherwise each sampled transition comes with its reward and normal noise. Losses are always those of the true rewards.
 """
 
 from dataclasses import dataclass
@@ -16,8 +14,9 @@ from pomrl.science.mdp import Rewards, expected_rewards
 from pomrl.science.randomness import Generators
 
 RewardModel = Literal["known", "own", "pooled", "shrunk"]
-"""Whether rewards are known, or estimated by the mean of the task's own samples, by that of the samples of all tasks,
-or by a posterior mean between the two, in which the spread of rewards over tasks is an estimate (empirical Bayes)."""
+"""Whether rewards are known, or estimated by the mean of the task's own samples, of all samples, or by a posterior mean
+between the two (empirical Bayes).
+"""
 
 Broadcast = Float[np.ndarray, "..."] | float
 """Numbers that broadcast with those of pairs."""
@@ -70,7 +69,7 @@ def sample_means(rngs: Generators, noise: float, own: Batch, R: Rewards) -> Floa
     """Draw the mean of the rewards that were sampled in each pair of a task.
 
     Args:
-        rngs: The generator of each run, which nothing else is drawn from.
+        rngs: The generator of each run, for this alone.
         noise: Standard deviation of the noise of a reward.
         own: The transitions of the task, [n, K, S, A, S].
         R: The rewards of the task, R(s, a) or R(s, a, s'), of each run.
@@ -99,7 +98,7 @@ class RewardLearning:
     def estimate(self, memory: RewardMemory, mean: OfPairs, N: OfPairs) -> tuple[OfPairs, RewardMemory]:
         """Return the rewards that a task is planned with, and the memory after the task.
 
-        A pair without samples has the mean of the prior, unless other tasks say more of it and the model uses them.
+        A pair without samples has the mean of the prior, unless other tasks say more and the model uses them.
 
         Args:
             memory: The tasks before.
@@ -121,7 +120,7 @@ class RewardLearning:
 def _posterior(
     mean: Broadcast, variance: Broadcast, observed: Broadcast, error: Broadcast, seen: Bool[np.ndarray, "..."]
 ) -> tuple[Float[np.ndarray, "..."], Float[np.ndarray, "..."]]:
-    """Return mean and variance of a normal number after an observation with this variance of its error, where seen."""
+    """Return mean and variance of a normal number after an observation, where seen."""
     weight = np.where(seen, _ratio(variance, variance + error, 1.0), 0.0)
     return mean + weight * (observed - mean), (1.0 - weight) * variance
 

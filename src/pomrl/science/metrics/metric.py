@@ -1,4 +1,4 @@
-"""What a metric is: a number for each policy of a task, in the place of its planning loss or beside it."""
+"""Metrics: a number for each policy of a task, beside its planning loss."""
 
 from abc import abstractmethod
 from dataclasses import dataclass
@@ -7,13 +7,13 @@ from functools import cached_property
 import numpy as np
 from jaxtyping import Float, Int
 
-from pomrl.checks import Component
+from pomrl.base import Component
 from pomrl.science.data import Counts
 from pomrl.science.mdp import Criterion, Rewards
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome:
+class MetricInput:
     """What a metric may read of M tasks, each with its true model, its data, and G policies."""
 
     P: Float[np.ndarray, "M S A S"]
@@ -27,7 +27,7 @@ class Outcome:
     counts: Counts
     """The transitions that were sampled in the tasks."""
     policy: Int[np.ndarray, "M G *S"]
-    """The action in each state, which over a horizon may depend on the steps to go, from 1 to h."""
+    """The action in each state, over a horizon by steps to go, from 1 to h."""
     gamma: Float[np.ndarray, "M G"]
     """The discount factor of each policy."""
     V_star: Float[np.ndarray, "M S"]
@@ -51,12 +51,12 @@ class Metric(Component):
     """Base class of metrics. They work on many tasks at once, which must not influence one another."""
 
     @abstractmethod
-    def measure(self, outcome: Outcome) -> Float[np.ndarray, "M G"]:
+    def measure(self, tasks: MetricInput) -> Float[np.ndarray, "M G"]:
         """Return a finite number for each policy of each task."""
 
 
 class PlanningLoss(Metric):
     """The planning loss, the default, which is in every table."""
 
-    def measure(self, outcome: Outcome) -> Float[np.ndarray, "M G"]:
-        return outcome.criterion.planning_loss(outcome.P, outcome.R, outcome.policy, outcome.V_star)
+    def measure(self, tasks: MetricInput) -> Float[np.ndarray, "M G"]:
+        return tasks.criterion.planning_loss(tasks.P, tasks.R, tasks.policy, tasks.V_star)

@@ -1,18 +1,29 @@
-"""The face of the compiled engine (`_compiled.c`): policy iteration and evaluation for models of few states.
+"""The compiled engine (`_compiled.c`): policy iteration and evaluation for models of few states.
 
-The engine does the operations of `policy_stacks.PolicyStack` and `elimination.eliminate` in the same order, and its
-results have the same bits. It is built when the package is installed and a C compiler is there;
-without one, NumPy does the same work, about a tenth as fast.
+It does the operations of `policy_stacks.PolicyStack` and `evaluation.eliminate` in the same order, with the same bits,
+ten times as fast. It is built at installation if there is a C compiler.
 """
 
+import hashlib
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 from jaxtyping import Float, Int, Int16
 
-from pomrl.science.extensions import is_built_from
-from pomrl.science.solvers import action_ties, faces
+from pomrl.science.solvers import action_ties, input_checks
+
+HEADER = Path(__file__).parents[1] / "_buffers.h"
+"""What all C sources include."""
+
+
+def is_built_from(module: ModuleType | None, source: Path) -> bool:
+    """Return whether a module was built from this source and the header as both are now."""
+    if module is None or not (source.is_file() and HEADER.is_file()):
+        return False
+    return hashlib.sha256(HEADER.read_bytes() + source.read_bytes()).hexdigest() == module.SOURCE_DIGEST
+
 
 try:
     from pomrl.science.solvers import _compiled
@@ -22,12 +33,12 @@ except ImportError:  # there was no compiler when the package was installed
 
 @cache
 def is_built() -> bool:
-    """Return whether the compiled engine was built at installation, and from the source that is here now."""
+    """Return whether the engine was built, from the source that is here now."""
     return is_built_from(_compiled, Path(__file__).with_name("_compiled.c"))
 
 
 def _built():  # its type is that of the module, which pyright takes from `_compiled.pyi`
-    """Return the extension module; raise RuntimeError where it was not built."""
+    """Return the extension module; RuntimeError where it was not built."""
     if _compiled is None:
         raise RuntimeError("the compiled engine was not built when the package was installed")
     return _compiled
@@ -45,12 +56,11 @@ def plan(
     An action replaces another if it gains more than `rounding` of the sizes of both values (`action_ties`).
 
     Raises:
-        ArithmeticError: If the policy of a model, which is named, changes more than `patience` times at a discount
-            factor.
+        ArithmeticError: The policy of a model changes more than `patience` times at a discount factor.
     """
     (M, S, A), G = R.shape, gammas.shape[1]
     policies = np.empty((M, G, S), np.int16)
-    P, R, gammas = faces.float64(P, "P"), faces.float64(R, "R"), faces.float64(gammas, "gammas")
+    P, R, gammas = input_checks.float64(P, "P"), input_checks.float64(R, "R"), input_checks.float64(gammas, "gammas")
     sides = 1 + action_ties.have_both_signs(R)
     stuck = _built().plan(P, R, gammas, policies, M, S, A, G, sides, rounding, patience)
     if stuck >= 0:
@@ -75,7 +85,7 @@ def evaluate_policies(
 ) -> Float[np.ndarray, "k S"]:
     """Return the values of k policies, each of the model with the given index and at its own discount factor."""
     V = np.empty(policies.shape)
-    P, R, gammas = faces.float64(P, "P"), faces.float64(R, "R"), faces.float64(gammas, "gammas")
+    P, R, gammas = input_checks.float64(P, "P"), input_checks.float64(R, "R"), input_checks.float64(gammas, "gammas")
     models, policies = np.require(models, np.int64, ["C", "A"]), np.require(policies, np.int16, ["C", "A"])
     (k, S), A = policies.shape, R.shape[2]
     _built().evaluate(P, R, models, policies, gammas, V, k, S, A)

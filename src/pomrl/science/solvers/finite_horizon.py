@@ -1,8 +1,7 @@
-"""Plans and values over finitely many steps, by backward induction (Puterman 1994, Markov decision processes, ch. 4).
+"""Plans and values over finitely many steps, by backward induction (Puterman 1994, ch. 4).
 
-The best action depends on the number of steps to go. Policies over a horizon of h steps are therefore arrays
-[M, G, h, S], whose index k is for k + 1 steps to go; with more steps to go than h, the last one is followed. So a
-policy with h = 1 is stationary, and one with a smaller h than the horizon it is judged at looks only h steps ahead.
+The best action depends on the steps to go. Policies over h steps are arrays [M, G, h, S], whose index k is for k + 1
+steps to go; with more steps to go than h, the last one is followed.
 """
 
 import numpy as np

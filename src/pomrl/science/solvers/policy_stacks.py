@@ -1,41 +1,39 @@
-"""Stacks of MDPs with one policy each, which are improved together: the steps of policy iteration.
+"""Stacks of MDPs with one policy each, improved together: the steps of policy iteration (Howard, 1960).
 
-One step of policy iteration evaluates the policy π of each MDP and then improves it (Howard, 1960),
+One step evaluates the policy π of each MDP and then improves it,
 
     V = (I - γ P_π)⁻¹ R_π,    π(s) <- argmax_a R(s, a) + γ Σ_s' P(s, a, s') V(s').
 
-Models of at most `elimination.SMALL` states are evaluated by elimination, and their action values are sums in the order
-of the states, so that they have the same bits on every processor, in stacks of every size, and in the compiled engine.
-Larger ones are evaluated by LAPACK, in one call for all MDPs.
+Up to `evaluation.ELIMINATED_STATES` states, action values are sums in the order of the states, with the same bits on
+every processor, in stacks of every size, and in the compiled engine.
 """
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from pomrl.science.solvers.action_ties import best_of_better, excess, signed_and_absolute
-from pomrl.science.solvers.elimination import SMALL
-from pomrl.science.solvers.evaluation import action_values, chain_value
+from pomrl.science.solvers.evaluation import ELIMINATED_STATES, action_values, chain_value
 
 
 class PolicyStack:
-    """A stack of n MDPs, each with its current policy, which at first is an optimal one for gamma = 0.
+    """A stack of n MDPs, each with its current policy, at first an optimal one for gamma = 0.
 
-    P_pi and R_pi are kept between steps, because a step changes few of their rows. Rewards have a leading axis of one
-    or two sides, R and |R| (`action_ties.signed_and_absolute`).
+    P_pi and R_pi are kept between steps, which change few rows. Rewards have a leading axis of one or two sides, R and
+    |R| (`action_ties.signed_and_absolute`).
     """
 
     def __init__(self, P: Float[np.ndarray, "n S A S"], R: Float[np.ndarray, "n S A"]) -> None:
         self._P, self._R, self._policy = P, signed_and_absolute(R), R.argmax(-1)
         self._P_pi = np.take_along_axis(P, self._policy[..., None, None], -2)[..., 0, :]
         self._R_pi = np.take_along_axis(self._R, self._policy[None, ..., None], -1)[..., 0]
-        small = P.shape[1] <= SMALL
+        small = P.shape[1] <= ELIMINATED_STATES
         self._by_state = np.ascontiguousarray(P.transpose(3, 2, 1, 0)) if small else None
 
     def improve(self, gamma: Float[np.ndarray, " n"]) -> Bool[np.ndarray, " n"]:
         """Take one step of policy iteration for each MDP, and return which policies have changed.
 
-        An action is kept unless another is better by more than rounding explains (`action_ties`). Every change
-        therefore raises the value, and no policy occurs twice at one discount factor.
+        An action is kept unless another gains more than rounding explains (`action_ties`), so that no policy occurs
+        twice.
         """
         V = chain_value(self._P_pi, self._R_pi, gamma)
         Q = np.stack([self._action_values(R, U, gamma) for R, U in zip(self._R, V, strict=True)])

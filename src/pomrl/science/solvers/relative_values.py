@@ -1,21 +1,17 @@
 """Relative value iteration of one MDP, for many discount factors at once (Puterman 1994, Sec. 6.6).
 
-Value iteration applies V <- max_a (R + γ P V) until V no longer changes. The relative values h are V less its first
-entry, a constant that no greedy policy depends on. They satisfy the same recursion up to that constant. One sweep is
-one product of matrices, P h, in which h has a column for each discount factor. The error shrinks at the rate at which
-the chain forgets its state, which for random models is far quicker than γ.
+Value iteration applies V <- max_a (R + γ P V). The relative values h are V less its first entry, on which no greedy
+policy depends. One sweep is one product P h, with a column for each discount factor. The error shrinks as the chain
+forgets its state, for random models far quicker than γ.
 """
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from pomrl.science.solvers.action_ties import ROUNDING
+from pomrl.science.solvers.action_ties import ROUNDING_SHARE
 
-LARGE = 96
-"""Fewest states for which sweeps for a whole grid are the first choice where few states follow each pair.
-
-Dense models forget their state within few sweeps, at every size. Grids do not, and LAPACK solves many models at once.
-"""
+SWEPT_STATES = 96
+"""Fewest states for which sweeps come first where few states follow each pair; grids forget their state slowly."""
 
 _ROUNDING = 8.0 * float(np.finfo(float).eps)
 """How large rounding lets the span of a step be, times (1 - γ), in units of the largest |R + γ P h|."""
@@ -30,13 +26,11 @@ def solve_grid(
 ) -> tuple[Int[np.ndarray, "G S"], Int[np.ndarray, " unsolved"]]:
     """Plan on one MDP for all discount factors of a grid.
 
-    A discount factor is solved where all actions but one of each state can be eliminated (Puterman 1994, Sec. 6.7):
-    V* - h lies between the smallest and the largest entry of the step from h to the next one, over 1 - γ, in every
-    state. The difference between two action values therefore has an error of at most γ span / (1 - γ), where the span
-    is max - min of the step, and an action that is worse by more than that and rounding is not optimal. It is also
-    solved when γ span is so small that the greedy policy, which loses at most that over 1 - γ, is tied with an optimal
-    one by the smallest of its values (`action_ties`). With a tolerance, γ span may be as large as the tolerance times
-    the largest |R| of the greedy policy, or as small as rounding lets it become.
+    V* - h lies between the smallest and the largest entry of the step from h to the next one, over 1 - γ. Action values
+    thus have an error of at most γ span / (1 - γ), with the step's span max - min. A discount factor is solved where
+    all actions but one of each state are worse by more than that and rounding (Puterman 1994, Sec. 6.7), or where γ
+    span is so small that the greedy policy is tied with an optimal one (`action_ties`). With a tolerance, γ span may be
+    the tolerance times the largest |R| of the greedy policy, or as small as rounding lets it become.
 
     Args:
         P: Transition probabilities.
@@ -47,8 +41,7 @@ def solve_grid(
             that of ties.
 
     Returns:
-        A policy for each discount factor, and the indices of the discount factors that were not solved within
-        `max_sweeps`, whose policies are meaningless.
+        A policy for each discount factor, and the indices of those that were not solved, whose policies mean nothing.
     """
     S, A = R.shape
     by_action, rewards = P.transpose(1, 0, 2).reshape(A * S, S), R.T[..., None]
@@ -63,7 +56,7 @@ def solve_grid(
         solved = np.count_nonzero(value - margin <= Q, axis=(0, 1)) == S
         if tolerance is None:
             V = value + 0.5 * gammas[live] * (step.max(0) + step.min(0)) / remaining
-            solved |= error + 2.0 * rounding <= 2.0 * ROUNDING * np.abs(V).min(0)
+            solved |= error + 2.0 * rounding <= 2.0 * ROUNDING_SHARE * np.abs(V).min(0)
         else:
             collected = np.abs(np.take_along_axis(rewards, Q.argmax(0)[None], 0)).max((0, 1))
             solved |= error <= np.maximum(tolerance * collected, rounding / remaining)
@@ -82,10 +75,9 @@ def solve_by_closures(
     max_sweeps: int,
     tolerance: float,
 ) -> tuple[Int[np.ndarray, "G S"], Int[np.ndarray, " unsolved"]]:
-    """Plan as `solve_grid` does, each state among the states that it can reach, which are an MDP of their own.
+    """Plan as `solve_grid` does, each state among those that it can reach, an MDP of their own.
 
-    Steps, rounding errors and rewards are compared over all states of an MDP. Those that a state never meets could
-    otherwise decide for it.
+    So no state is judged by steps, rounding errors and rewards that it never meets.
     """
     policies, unsolved = np.empty((len(gammas), len(R)), np.int16), np.empty(0, np.intp)
     closures, closure = np.unique(_reached(P), axis=0, return_inverse=True)
@@ -98,7 +90,7 @@ def solve_by_closures(
 
 
 def _reached(P: Float[np.ndarray, "S A S"]) -> Bool[np.ndarray, "S S"]:
-    """Return which states can follow each state sooner or later; it follows itself."""
+    """Return which states can follow each state sooner or later, itself included."""
     reached = (P > 0.0).any(1) | np.eye(len(P), dtype=bool)
     while (further := (reached.astype(np.float32) @ reached.astype(np.float32)) > 0.0).sum() > reached.sum():
         reached = further

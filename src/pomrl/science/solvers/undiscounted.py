@@ -1,8 +1,7 @@
-"""Plans and values without a discount, for policies that are proper: from each state they end sooner or later.
+"""Plans and values without a discount, for proper policies: from each state they end sooner or later.
 
-A state is terminal if all actions stay there and pay nothing. A policy is proper if it reaches a terminal state from
-each state with probability 1; its value, the expected sum of all rewards, then solves (I - P_π) V = R_π on the other
-states (Bertsekas and Tsitsiklis 1991, An analysis of stochastic shortest path problems).
+A state is terminal if all actions stay there and pay nothing. A policy is proper if it reaches one from each state with
+probability 1; its value then solves (I - P_π) V = R_π on the other states (Bertsekas and Tsitsiklis 1991).
 """
 
 import numpy as np
@@ -11,8 +10,8 @@ from jaxtyping import Bool, Float, Int
 from pomrl.science.solvers.action_ties import best_of_better, excess, signed_and_absolute
 from pomrl.science.solvers.evaluation import action_values, chain_value
 
-MOST_STEPS = 60_000.0
-"""With at most so many expected steps, rounding errors of values stay below 1e-6, for rewards in [0, 1]."""
+MOST_EXPECTED_STEPS = 60_000.0
+"""Largest expected number of steps; rounding errors of values then stay below 1e-6 for rewards in [0, 1]."""
 
 
 class NeverEndsError(ValueError):
@@ -80,7 +79,7 @@ def _values(
 ) -> Float[np.ndarray, "k S"]:
     """Return the values of k policies, each of the model with this index.
 
-    Terminal states have rows of zeros, so that the equations have one solution where the policy is proper.
+    Terminal states have rows of zeros, so that a proper policy's equations have one solution.
     """
     rows, going = (model[:, None], np.arange(P.shape[1]), policy), ~ends[model]
     P_pi = np.where(going[..., None], P[rows], 0.0)
@@ -89,7 +88,7 @@ def _values(
         before, reached = reached, reached | ((P_pi * reached[:, None]).sum(-1) > 0.0)
     _refuse(~reached, model, why)
     steps = chain_value(P_pi, going.astype(float), 1.0)
-    _refuse(~(steps <= MOST_STEPS), model, f"takes more than {MOST_STEPS:.0f} steps to its end")
+    _refuse(~(steps <= MOST_EXPECTED_STEPS), model, f"takes more than {MOST_EXPECTED_STEPS:.0f} steps to its end")
     return chain_value(P_pi, R[rows], 1.0)
 
 

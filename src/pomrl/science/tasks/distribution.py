@@ -1,18 +1,24 @@
-"""What a distribution of related tasks is: tasks have something in common, and each is drawn around it (Sec. 3.1).
+"""Distributions of related tasks: tasks have something in common, and each is drawn around it (Sec. 3.1).
 
-`TaskDistribution` is the base class of all distributions, those of random chains and the families of well-known models.
+`TaskDistribution` is the base class of all, `FiniteTasks` of those with finitely many models, and `TaskFamily` of
+families whose tasks differ in one number.
 """
 
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Annotated, ClassVar
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Shaped
+from pydantic import Field, model_validator
 
-from pomrl.checks import Component
-from pomrl.science.mdp import Rewards
+from pomrl.base import Component, check_memory, make_read_only
+from pomrl.science.mdp import Rewards, expected_rewards, for_each_model
 from pomrl.science.randomness import Generators
+from pomrl.science.solvers import input_checks
+from pomrl.science.solvers.input_checks import check_models
 
 
 @dataclass(frozen=True)
@@ -22,19 +28,19 @@ class MeanModel:
     P_o: Float[np.ndarray, "S A S"]
     """Mean over tasks of the transition probabilities."""
     R: Rewards
-    """Rewards of all tasks, R(s, a) or R(s, a, s'); their mean over tasks where tasks have their own."""
+    """Rewards R(s, a) or R(s, a, s'); their mean over tasks where tasks have their own."""
     varying: Bool[np.ndarray, "S A"]
     """Whether tasks differ in the pair (s, a)."""
     deviation: float
     """Largest standard deviation over tasks of any entry of the model."""
     largest_deviation: float
-    """Limit that the deviation has to stay below with this P_o."""
+    """Limit that the deviation must stay below with this P_o."""
     unsmoothed: Float[np.ndarray, "S A S"] | None = None
     """The mean model before smoothing; None where there is no smoothing."""
 
     @property
     def has_room(self) -> bool:
-        """Return whether there are tasks around this mean model that spread by the deviation."""
+        """Return whether tasks around this mean model can spread by the deviation."""
         return self.deviation < self.largest_deviation or self.deviation == 0
 
 
@@ -45,22 +51,25 @@ class Tasks:
     P: Float[np.ndarray, "tasks n S A S"]
     """Transition probabilities."""
     R: Rewards
-    """Rewards R(s, a), [tasks, n, S, A], or R(s, a, s'), [tasks, n, S, A, S], which learners know as they are."""
+    """Rewards R(s, a), [tasks, n, S, A], or R(s, a, s'), [tasks, n, S, A, S]."""
     latent: Float[np.ndarray, "tasks n"] | None = None
-    """The number that determines the model of a task, which ties its rows; None where rows are independent."""
+    """The number that determines the model of a task; None where rows are independent."""
 
 
 class TaskDistribution(Component):
-    """Base class of task distributions: what the tasks of a run have in common, and how each of them is drawn."""
+    """Base class: what the tasks of a run have in common, and how each is drawn."""
+
+    has_exact_moments: ClassVar[bool] = True
+    """Whether the mean of tasks is exactly `MeanModel.P_o`, and their variance exactly `variance`."""
 
     @property
     def size(self) -> tuple[int, int] | None:
-        """The numbers (S, A) of states and actions if the distribution determines them, and None if it does not."""
+        """The numbers (S, A) if the distribution determines them; None if not."""
         return None
 
     @property
     def start(self) -> list[float] | None:
-        """The probability of each state to be the first where the key `start` is null; None: all are equally likely."""
+        """The probability of each first state where the key `start` is null; None: all alike."""
         return None
 
     def check(self, S: int, A: int) -> None:
@@ -83,14 +92,14 @@ class TaskDistribution(Component):
             sigma: Similarity of the tasks; None where a key of the distribution gives it.
 
         Raises:
-            ValueError: If the distribution cannot have this sigma, or if sigma is given twice or not at all.
+            ValueError: The distribution cannot have this sigma, or sigma is given twice or not at all.
         """
 
     @abstractmethod
     def draw(self, rngs: Generators, means: Sequence[MeanModel], tasks: int) -> Tasks:
         """Draw the next tasks of n runs, each from its own generator.
 
-        The tasks are drawn in their order, so that two calls, for the first tasks and for the others, draw the same.
+        Tasks are drawn in their order: two calls, for the first tasks and for the others, draw the same.
         """
 
     @abstractmethod
@@ -98,5 +107,136 @@ class TaskDistribution(Component):
         """Return the variance over tasks of each entry of the model; the largest one is sigma squared."""
 
     def candidates(self) -> Float[np.ndarray, "k S A S"] | None:
-        """Return the k models that each task has with the same chance; None if tasks have infinitely many."""
+        """Return the k models that each task has with the same chance; None if there are infinitely many."""
         return None
+
+
+Latents = Float[np.ndarray, " k"]
+"""Values of the latent, in the units that the family's docstring names."""
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """The k models that a task has with the same chance, and their moments.
+
+    Rows lose the rounding errors of their sums.
+
+    Raises:
+        ValueError: P and R are no models; the message names the first wrong index.
+    """
+
+    latent: Shaped[np.ndarray, " k"]
+    P: Shaped[np.ndarray, "..."]
+    """Transition probabilities of each model, [k, S, A, S]."""
+    R: Shaped[np.ndarray, "..."]
+    """Rewards R(s, a), [k, S, A], or R(s, a, s'), [k, S, A, S]; without k, of all models alike."""
+
+    def __post_init__(self) -> None:
+        latent, P, R = (input_checks.float64(getattr(self, name), name) for name in ("latent", "P", "R"))
+        if P.ndim != 4 or P.shape[1] != P.shape[3] or len(P) != len(latent) or not P.size:
+            actions_first = P.ndim == 4 and P.shape[2] == P.shape[3]
+            hint = ", which has actions before states: swap these two axes" if actions_first else ""
+            raise ValueError(f"P has to be [k, S, A, S] with k = {len(latent)}, and is {list(P.shape)}{hint}")
+        R = for_each_model(R, P)
+        if R.shape not in (P.shape[:-1], P.shape):
+            wanted = f"[S, A], [S, A, S], [k, S, A] or [k, S, A, S] with P {list(P.shape)}"
+            raise ValueError(f"R has to be {wanted}, and is {list(R.shape)}")
+        check_models(P, np.zeros(P.shape[:-1]))  # before rewards of transitions, which a wrong entry would spoil
+        check_models(P, expected_rewards(R, P))
+        for name, array in (("latent", latent), ("P", P / P.sum(-1, keepdims=True)), ("R", R)):
+            make_read_only(array)
+            object.__setattr__(self, name, array)
+
+    @cached_property
+    def variance(self) -> Float[np.ndarray, "S A S"]:
+        """The variance over tasks of each entry of the model."""
+        return ((self.P - self.P.mean(0)) ** 2).mean(0)
+
+    @cached_property
+    def mean(self) -> MeanModel:
+        """The mean over tasks of models and rewards; the deviation is the largest standard deviation of any entry."""
+        deviation = float(np.sqrt(self.variance.max()))
+        return MeanModel(self.P.mean(0), self.R.mean(0), np.asarray((self.variance > 0).any(-1)), deviation, np.inf)
+
+
+class FiniteTasks(TaskDistribution):
+    """Base class of distributions whose tasks have one of finitely many models, each with the same chance.
+
+    Subclasses implement `candidate_models`. A task takes one uniform number from its generator.
+    """
+
+    @abstractmethod
+    def candidate_models(self) -> Candidates:
+        """Return the models; the same object each time, as far as memory goes."""
+
+    def draw_mean(self, seed: int, run: int, S: int, A: int, sigma: float | None) -> MeanModel:
+        if sigma is not None:
+            raise ValueError(f"sigma={sigma}: the models of the tasks give sigma already; set sigma=null")
+        return self.candidate_models().mean
+
+    def draw(self, rngs: Generators, means: Sequence[MeanModel], tasks: int) -> Tasks:
+        of_tasks = self.candidate_models()
+        uniform = np.stack([rng.random(tasks) for rng in rngs], axis=1)
+        drawn = (uniform * len(of_tasks.P)).astype(np.intp)
+        return Tasks(of_tasks.P[drawn], of_tasks.R[drawn], of_tasks.latent[drawn])
+
+    def variance(self, mean: MeanModel) -> Float[np.ndarray, "S A S"]:
+        return self.candidate_models().variance
+
+    def candidates(self) -> Float[np.ndarray, "k S A S"]:
+        return self.candidate_models().P
+
+
+class TaskFamily(FiniteTasks):
+    """Base class of families: each task has one of equally spaced values of a latent, with the same chance.
+
+    Subclasses implement `size` and `models`, and give the range of the latent in `domain`.
+    """
+
+    domain: ClassVar[tuple[float, float]] = (0.0, 1.0)
+    """The smallest and the largest value that the latent may have."""
+
+    centre: float
+    """Mean of the latent, in its units."""
+    spread: Annotated[float, Field(ge=0)]
+    """Largest difference of the latent from its mean, in its units."""
+    values: Annotated[int, Field(ge=2, le=10_000)] = 15
+    """Number of equally spaced values of the latent."""
+
+    @model_validator(mode="after")
+    def _within_the_domain(self) -> "TaskFamily":
+        low, high = self.domain
+        if not (low <= self.centre - self.spread + 1e-12 and self.centre + self.spread <= high + 1e-12):
+            raise ValueError(
+                f"centre={self.centre}, spread={self.spread}: the latent has to stay between {low:g} and {high:g}"
+            )
+        return self
+
+    def latents(self) -> Latents:
+        """Return the values of the latent, ascending."""
+        values = np.linspace(self.centre - self.spread, self.centre + self.spread, self.values)
+        return np.clip(values, *self.domain)
+
+    @abstractmethod
+    def models(self, latent: Latents) -> tuple[Float[np.ndarray, "k S A S"], Rewards]:
+        """Return the models of these values of the latent.
+
+        Returns:
+            Transition probabilities, and rewards R(s, a), [k, S, A], or R(s, a, s'), [k, S, A, S]; without k where they
+                do not depend on the latent.
+        """
+
+    def candidate_models(self) -> Candidates:
+        return _candidates(self)
+
+
+@lru_cache(maxsize=2)  # those of the largest family take a hundred megabytes
+def _candidates(family: TaskFamily) -> Candidates:
+    latent = family.latents()
+    if family.size is not None:
+        S, A = family.size
+        check_memory(8 * len(latent) * S * A * S, f"{type(family).__name__} with {S} states")
+    try:
+        return Candidates(latent, *family.models(latent))
+    except ValueError as error:
+        raise ValueError(f"{type(family).__name__}.models: {error}") from error

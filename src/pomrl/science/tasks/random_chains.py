@@ -1,13 +1,13 @@
-"""The distributions of tasks of the paper: models P_t that are centred at a random chain P_o (Sec. 5, App. F).
+"""The paper's distributions of tasks: models P_t that are centred at a random chain P_o (Sec. 5, App. F).
 
-`RandomChains` draws the mean model P_o. Its subclasses say how the models of tasks spread around it.
+`RandomChains` draws the mean model P_o; subclasses say how tasks spread around it.
 """
 
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
 from math import ceil, sqrt
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from jaxtyping import Float
@@ -21,18 +21,17 @@ from pomrl.science.tasks.distribution import MeanModel, TaskDistribution, Tasks
 SMALLEST_DEVIATION = 4096.0 * float(np.finfo(float).eps)
 """Smallest sigma above 0, as a standard deviation: about 9.1e-13.
 
-Probabilities near 1 are rounded to multiples of the machine epsilon. Below this bound, rounding adds noticeably to the
-spread of the drawn models; far below it, all tasks are equal, or the concentration of a Dirichlet overflows.
+Below it, rounding of probabilities near 1 adds noticeably to the spread of models; far below, all tasks are equal.
 """
 
 SMALLEST_CONCENTRATION = float(np.finfo(float).eps)
-"""Smallest concentration of a Dirichlet that sigma leaves while it is below its limit; rounding may make it 0."""
+"""Smallest concentration of a Dirichlet; rounding may make it 0."""
 
 
 class RandomChains(TaskDistribution):
-    """Base class of distributions around random chains. Subclasses say how the models of tasks spread around the mean.
+    """Base class of distributions around random chains.
 
-    They implement `variance`, `_draw` and `_largest_deviation`.
+    Subclasses implement `variance`, `_draw` and `_largest_deviation`.
     """
 
     measure: Literal["variance", "std"] = "variance"
@@ -57,19 +56,11 @@ class RandomChains(TaskDistribution):
             raise ValueError(f"task_distribution.zeros={self.zeros}: it has to be at most S - 1 = {S - 1}")
 
     def draw_mean(self, seed: int, run: int, S: int, A: int, sigma: float | None) -> MeanModel:
-        """Draw the mean model of a run.
-
-        Args:
-            seed: Seed of the experiment.
-            run: Index of the independent run.
-            S: Number of states.
-            A: Number of actions.
-            sigma: Similarity of the tasks, a variance or a standard deviation as `measure` says; None where another key
-                of the distribution gives it.
+        """Draw the mean model of a run; sigma is a variance or a standard deviation, as `measure` says.
 
         Raises:
-            ValueError: If sigma is above 0 and below `SMALLEST_DEVIATION`, if no distribution of this kind has this
-                sigma with the mean model that is drawn, or if sigma is given twice or not at all.
+            ValueError: sigma is above 0 and below `SMALLEST_DEVIATION`, is too large for the mean model, or is given
+                twice or not at all.
         """
         rng = generator(*self.mean_key(seed, run), Stream.MEAN_MODEL)
         chain, R = random_chain_mdp(rng, S, A, self.zeros)
@@ -86,27 +77,24 @@ class RandomChains(TaskDistribution):
         return mean
 
     def mean_key(self, seed: int, run: int) -> tuple[int, int]:
-        """Return the seed and the run that the mean model of a run, and all changes of it, are drawn with."""
+        """Return the seed and the run that the mean model, and its changes, are drawn with."""
         return (seed, run) if self.mean_model == "per_run" else (self.mean_seed, 0)
 
     def _smooth(self, chain: Float[np.ndarray, "S A S"]) -> Float[np.ndarray, "S A S"]:
         return (chain + self.smoothing) / (1.0 + self.smoothing * chain.shape[-1]) if self.smoothing else chain
 
     def recentre(self, mean: MeanModel, P_o: Float[np.ndarray, "S A S"]) -> MeanModel:
-        """Return the mean model with another P_o in the place of its own, and with the same sigma.
-
-        The other P_o may leave no room for sigma (`MeanModel.has_room`).
-        """
+        """Return the mean model with another P_o and the same sigma, for which there may be no room."""
         unsmoothed = None if mean.unsmoothed is None else P_o
         return replace(
             mean, P_o=P_o, largest_deviation=self._largest_deviation(P_o[mean.varying]), unsmoothed=unsmoothed
         )
 
     def another_mean(self, rng: np.random.Generator, mean: MeanModel) -> MeanModel:
-        """Draw a mean model as the given one was drawn, with the same rewards, sigma and pairs that vary.
+        """Draw a mean model as the given one, with the same rewards, sigma and pairs that vary.
 
         Raises:
-            ValueError: If the drawn mean model leaves no room for sigma.
+            ValueError: It leaves no room for sigma.
         """
         S, A, _ = mean.P_o.shape
         chain, _ = random_chain_mdp(rng, S, A, self.zeros)
@@ -127,7 +115,7 @@ class RandomChains(TaskDistribution):
         return sqrt(sigma) if self.measure == "variance" else float(sigma)
 
     def _check_sigma(self, sigma: float | None, mean: MeanModel, run: int) -> None:
-        """Raise a ValueError that names the limit if rounding errors rule so small a sigma, or if it is too large."""
+        """Raise a ValueError that names the limit if sigma is too small or too large."""
         power = 2 if self.measure == "variance" else 1
         if 0 < mean.deviation < SMALLEST_DEVIATION:
             raise ValueError(
@@ -143,7 +131,7 @@ class RandomChains(TaskDistribution):
             )
 
     def draw_tasks(self, rng: np.random.Generator, mean: MeanModel, tasks: int) -> Float[np.ndarray, "tasks S A S"]:
-        """Draw the models P_t of the next tasks of a run; pairs that do not vary have P_o, as do all if sigma is 0."""
+        """Draw the next models P_t of a run; pairs that do not vary have P_o."""
         if mean.deviation == 0:
             return np.broadcast_to(mean.P_o, (tasks, *mean.P_o.shape))
         drawn = self._draw(rng, mean, tasks)
@@ -164,14 +152,11 @@ class RandomChains(TaskDistribution):
 
     @abstractmethod
     def _largest_deviation(self, P_o: Float[np.ndarray, "pairs S"]) -> float:
-        """Return the limit that sigma, as a standard deviation, has to stay below; P_o is that of the varying pairs."""
+        """Return the standard deviation that sigma must stay below; P_o is that of the varying pairs."""
 
     @abstractmethod
     def _draw(self, rng: np.random.Generator, mean: MeanModel, tasks: int) -> Float[np.ndarray, "tasks S A S"]:
-        """Draw the next models with the mean P_o in which all pairs vary; sigma is above 0.
-
-        Tasks are drawn in their order, so that two calls, for the first tasks and for the others, draw the same.
-        """
+        """Draw the next models, in their order, with the mean P_o, sigma above 0, and all pairs varying."""
 
 
 class Dirichlet(RandomChains):
@@ -186,7 +171,7 @@ class Dirichlet(RandomChains):
     sigma."""
 
     def concentration(self, mean: MeanModel) -> float:
-        """Return c, given or max p (1 - p) / sigma^2 - 1 over the entries that vary; it is infinite if sigma is 0."""
+        """Return c, given or max p (1 - p) / sigma^2 - 1 over the entries that vary; infinite if sigma is 0."""
         if self.concentration_over_S is not None:
             return self._given_concentration(mean.P_o.shape[-1])
         return mean.largest_deviation**2 / mean.deviation**2 - 1.0 if mean.deviation > 0 else np.inf
@@ -204,7 +189,7 @@ class Dirichlet(RandomChains):
         return self._largest_deviation(P_o) / sqrt(self._given_concentration(P_o.shape[-1]) + 1.0)
 
     def recentre(self, mean: MeanModel, P_o: Float[np.ndarray, "S A S"]) -> MeanModel:
-        """Return the mean model with another P_o; a given c is kept, and sigma follows from it."""
+        """Return the mean model with another P_o; a given c is kept."""
         moved = super().recentre(mean, P_o)
         if self.concentration_over_S is None:
             return moved
@@ -229,6 +214,8 @@ class Gaussian(RandomChains):
 
     sigma is the deviation before clipping and normalising, which change the mean and the variance.
     """
+
+    has_exact_moments: ClassVar[bool] = False
 
     def _largest_deviation(self, P_o: Float[np.ndarray, "pairs S"]) -> float:
         return np.inf
@@ -258,7 +245,7 @@ class UniformBall(RandomChains):
     """
 
     def almost_sure_radius(self, mean: MeanModel) -> float:
-        """Return the smallest b with |P_t - P_o| <= b in every entry almost surely, the sigma of the bounds (Eq. 3)."""
+        """Return the smallest b with |P_t - P_o| <= b almost surely, the sigma of the bounds (Eq. 3)."""
         return float(self._reach(mean).max())
 
     def variance(self, mean: MeanModel) -> Float[np.ndarray, "S A S"]:
@@ -272,7 +259,7 @@ class UniformBall(RandomChains):
 
     @staticmethod
     def _room(P_o: Float[np.ndarray, "*n S"]) -> tuple[Float[np.ndarray, "*n"], Float[np.ndarray, "*n"]]:
-        """Return how far the entries of each row may move, and how far they move per unit of sigma."""
+        """Return how far the entries of each row may move, and how far per unit of sigma."""
         states = (P_o > 0).sum(-1)
         room = np.where(P_o > 0, P_o, 1.0).min(-1)
         return np.where(states > 1, room, 0.0), np.sqrt(states + 1.0)
@@ -285,7 +272,7 @@ class UniformBall(RandomChains):
         return np.stack([self._draw_task(rng, mean) for _ in range(tasks)])
 
     def _draw_task(self, rng: np.random.Generator, mean: MeanModel) -> Float[np.ndarray, "S A S"]:
-        """Draw a normal direction, which is uniform, and a radius whose d-th power is uniform, in d dimensions."""
+        """Draw a normal direction, which is uniform, and a radius whose d-th power is uniform."""
         supported = mean.P_o > 0
         states = supported.sum(-1, keepdims=True)
         direction = np.where(supported, rng.standard_normal(mean.P_o.shape), 0.0)

@@ -1,7 +1,7 @@
-"""Streams of tasks: whether and how the mean model of the tasks changes from one task to the next.
+"""Streams of tasks: whether and how their mean model changes.
 
-The paper assumes that all tasks come from one distribution (Sec. 3.1). Here its mean model may drift, be replaced, or
-take turns with others. The rewards, the pairs (s, a) in which tasks differ, and sigma stay those of the run.
+The paper assumes one distribution (Sec. 3.1). Here its mean model may drift, be replaced, or take turns with others;
+rewards, varying pairs and sigma stay.
 """
 
 from abc import abstractmethod
@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Float
 from pydantic import BeforeValidator, Field
 
-from pomrl.checks import Ascending, Component
+from pomrl.base import Ascending, Component
 from pomrl.science.tasks.distribution import MeanModel, TaskDistribution
 from pomrl.science.tasks.random_chains import RandomChains
 
@@ -33,15 +33,15 @@ class TaskStream(Component):
 
     @abstractmethod
     def means(self, rng: np.random.Generator, mean: MeanModel, distribution: RandomChains) -> Iterator[MeanModel]:
-        """Yield the mean model of each task of a run, without end; it is the same object as long as it is the same.
+        """Yield the mean model of each task of a run, without end; the same object as long as it is the same.
 
         Args:
-            rng: The generator of the run for changes of the mean model, which nothing else is drawn from.
+            rng: The generator of the run for changes of the mean model.
             mean: The mean model of the first task.
-            distribution: The distribution of the tasks around their mean model.
+            distribution: The distribution of the tasks around it.
 
         Raises:
-            ValueError: When the first one is asked for, if a mean model of the stream leaves no room for sigma.
+            ValueError: When the first one is asked for, if a mean model leaves no room for sigma.
         """
 
 

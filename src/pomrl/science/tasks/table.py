@@ -5,9 +5,9 @@ from pathlib import Path
 
 import numpy as np
 
-from pomrl.checks import DataFile
+from pomrl.base import DataFile
 from pomrl.science.model_axes import Axes, states_first, warn
-from pomrl.science.tasks.family import Candidates, FiniteTasks
+from pomrl.science.tasks.distribution import Candidates, FiniteTasks
 
 
 class Table(FiniteTasks):
@@ -34,7 +34,7 @@ class Table(FiniteTasks):
 
 @lru_cache(maxsize=2)
 def _candidates(file: str, axes: Axes | None, _time: int, _size: int) -> Candidates:
-    """Return the models in a file; ValueError with one line that names the file and the first bad index."""
+    """Return the models in a file; ValueError names the file and the first bad index."""
     try:
         with np.load(file, allow_pickle=False) as arrays:
             P, R = arrays["P"], arrays["R"]
