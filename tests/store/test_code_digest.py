@@ -46,7 +46,7 @@ def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         ("science/estimators/pomrl.py", "more = 1\n", True),
         ("science/solvers/_compiled.c", "int more;\n", True),
         ("science/_buffers.h", "int more;\n", True),
-        ("checks.py", "more = 1\n", True),
+        ("base.py", "more = 1\n", True),
         ("science/data.py", "# more\n", False),
         ("science/solvers/_compiled.c", "/* more */ // more\n", False),
         ("api.py", "more = 1\n", False),

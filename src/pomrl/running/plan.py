@@ -27,10 +27,10 @@ PER_TASK, PER_ENTRY_OF_TASK = 2e-5, 1.5e-7
 """Seconds to draw a task and to learn from it: a constant, and those for each of the S * S * A entries of a model."""
 
 PER_ENTRY_OF_TRIAL, PER_CUBE = 5e-8, 5e-9
-"""Seconds to draw and estimate a model from one trial, per entry; to evaluate it, per S cubed, above `ELIMINATED_STATES` states."""
+"""Seconds to draw and estimate a model from one trial, per entry; to evaluate a large one, per S cubed."""
 
 PER_SQUARE_OF_SMALL, PER_SQUARE, PER_CUBE_OF_PLAN = 1.4e-9, 5e-9, 1e-10
-"""Seconds to plan at one discount factor: per S squared up to `ELIMINATED_STATES` states; above, per S squared and per S cubed."""
+"""Seconds to plan a small model at one discount factor, per S squared; a large one, per S squared and per S cubed."""
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from pomrl.configuration.importing import INSTALLED, is_ours
 
 PACKAGE = Path(__file__).parents[1]
 
-ENGINE = ("bounds.py", "checks.py", "science")
+ENGINE = ("base.py", "bounds.py", "science")
 """The files and folders of the package that can change a number."""
 
 LANGUAGES = (".py", ".c", ".h")
