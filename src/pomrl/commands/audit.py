@@ -42,8 +42,8 @@ def main(parser: Parser) -> None:
 def _look_up(arguments: Namespace) -> list[tuple[StoredExperiment, Experiment | None]]:
     """Return the stored experiments that are meant, each as it was composed, or None where it was not."""
     if not any(map(is_study, arguments.words)):
-        of = choose_experiments(arguments, value=None)
-        return list(zip(of.stored, of.experiments, strict=True))
+        results = choose_experiments(arguments, value=None)
+        return [(each.stored, each.experiment) for each in results.results if each.stored]
     from pomrl.commands.parcel import list_stored  # here, because it loads all that a study is made of
 
     return [stored for word in arguments.words for stored in list_stored(find(word))]

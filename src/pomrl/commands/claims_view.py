@@ -9,9 +9,9 @@ from pomrl.configuration.study import Study
 from pomrl.configuration.wording import number_of
 from pomrl.judging import judgements as table_of_judgements
 from pomrl.judging import views
+from pomrl.judging.agreement import counts, rank
 from pomrl.judging.claim import claims_of
 from pomrl.judging.judgements import Judgements
-from pomrl.judging.over_variants import counts, rank
 from pomrl.judging.verdict import Verdict
 
 MOST_COLUMNS = 4

@@ -25,7 +25,7 @@ from pomrl.configuration.importing import find_modules_in
 from pomrl.configuration.settings import varying_keys
 from pomrl.configuration.wording import number_of
 from pomrl.outputs import outputs
-from pomrl.results.chosen_runs import order
+from pomrl.results.selection import order
 from pomrl.running.stored_settings import fault_of_settings
 from pomrl.store import StoredExperiment, files
 from pomrl.store.derived import DerivedFiles

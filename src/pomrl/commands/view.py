@@ -22,7 +22,7 @@ from pomrl.commands.terminal import exit_with, warn
 from pomrl.drawing.style import hues
 from pomrl.outputs import outputs
 from pomrl.report.rendering import render
-from pomrl.results.statistics import half_width
+from pomrl.results.intervals import half_width
 from pomrl.store import StoredExperiment, StoreError, StoreWarning
 from pomrl.store.derived import write_file
 

@@ -13,7 +13,7 @@ import yaml
 from pomrl.configuration.composed import Composed, ConfigError
 from pomrl.configuration.parsing import Experiment, parse
 from pomrl.configuration.sources import PAPER, Sources, folder_of, named_folders, sweep_names, sweep_option
-from pomrl.configuration.variants import Job, Variant
+from pomrl.configuration.variants import Variant, VariantJob
 
 if TYPE_CHECKING:
     from pomrl.configuration.composition import Composer
@@ -68,7 +68,9 @@ def sweep(
         if variant:
             word = (name or "").rpartition("/")[2]
             of_jobs = zip(jobs, composed, strict=True)
-            composed = composer.each(variant.overrides_of(Job(word, tuple(job), of.options)) for job, of in of_jobs)
+            composed = composer.each(
+                variant.overrides_of(VariantJob(word, tuple(job), of.options)) for job, of in of_jobs
+            )
         return [Setting(*parts) for parts in zip(varied, map(parse, composed), strict=True)]
     except ConfigError as error:
         if not name:

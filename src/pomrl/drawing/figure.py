@@ -21,15 +21,15 @@ from typing import Any
 
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.study import Study
-from pomrl.drawing.drawing import Drawing, Series
-from pomrl.drawing.style import MOST_BANDS, context
-from pomrl.results.stored_sweeps import StoredSweeps
+from pomrl.drawing.series import Drawing, Series
+from pomrl.drawing.style import MAX_BANDS, context
+from pomrl.results.sweep_results import StoredSweeps
 from pomrl.store.simulations import Simulation
 
 INTERVALS = "_intervals"
-"""The end of the name of the version of a figure with 95 % intervals of the mean."""
+"""The end of the name of the version of a figure with intervals of the mean."""
 
-BANDS = "Of more than four curves of a panel, only the first, the middle and the last have a band."
+SHADED_BANDS = "Of more than four curves of a panel, only the first, the middle and the last have a band."
 
 _NUMBER = re.compile(r"figure_[a-z]?\d+_")
 """The number of a figure in the name of a module."""
@@ -97,7 +97,7 @@ def figure(
     Args:
         sweeps: The names of the sweeps that the figure shows; by default those of its series.
         series: The series of runs that a drawing function shows; they say which experiments of the sweeps it gets, and
-            give the figure a version with 95 % intervals, for which the function is called with the kind "ci".
+            give the figure a version with intervals, for which the function is called with the kind "ci".
         simulations: The simulations that it shows.
 
     Raises:
@@ -123,12 +123,12 @@ def figure(
 def _with_bands(docstring: str, series: Sequence[Series]) -> str:
     """Add to the caption which bands are drawn, where it says what bands show, or else to its first paragraph."""
     curves = Counter(panel for panel, _ in {one.key for one in series})
-    if not docstring or max(curves.values(), default=0) <= MOST_BANDS:
+    if not docstring or max(curves.values(), default=0) <= MAX_BANDS:
         return docstring
     title, *paragraphs = docstring.split("\n\n")
     of_bands = [place for place, text in enumerate(paragraphs) if "Bands show" in " ".join(text.split())]
     place = of_bands[0] if of_bands else 0
-    paragraphs[place : place + 1] = [" ".join([*paragraphs[place : place + 1], BANDS])]
+    paragraphs[place : place + 1] = [" ".join([*paragraphs[place : place + 1], SHADED_BANDS])]
     return "\n\n".join([title, *paragraphs])
 
 

@@ -2,16 +2,22 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import ceil, log10
 from typing import Any
 
 import pandas as pd
 
 from pomrl.configuration.composed import ConfigError
+from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.study import Study
-from pomrl.judging.verdict import Part, Verdict
-from pomrl.results.losses import SweepLosses
+from pomrl.judging.verdict import Comparison, Part, Verdict, by_topic, decisive, judge_part, together
+from pomrl.results.intervals import ERROR_RATE
+from pomrl.results.sweep_results import SweepResults
 from pomrl.store.simulations import Simulation
+
+MAX_SUGGESTED_RUNS = 1e7
+"""The number of runs from which on it is not said that so many would decide a claim."""
 
 Check = Callable[..., list[Part]]
 """A function of the losses of each sweep that a claim names, in that order, or of its simulation's table.
@@ -64,7 +70,7 @@ class Claim:
         """A claim is exact if it needs no runs, because its numbers are computed and not estimated."""
         return not self.sweeps and self.simulation is None
 
-    def parts(self, given: "Mapping[str, SweepLosses | pd.DataFrame]") -> tuple[Part, ...]:
+    def parts(self, given: "Mapping[str, SweepResults | pd.DataFrame]") -> tuple[Part, ...]:
         """Check the claim on the losses of its sweeps, or the table of its simulation, which are found by their names.
 
         Raises:
@@ -77,6 +83,83 @@ class Claim:
             what = f"{found!r:.40}" if not found else type(found).__name__
             raise TypeError(f"a claim returns a list of parts, such as [less(a, b, 'a less b')], and this one {what}")
         return tuple(found)
+
+
+@dataclass(frozen=True)
+class JudgedClaim:
+    """A claim as judged; it has no parts while fewer runs are stored than it needs."""
+
+    claim: Claim
+    needed: int = 0
+    """The number of runs on which it is judged."""
+    error: float = ERROR_RATE
+    """The probability that the verdict on it is wrong."""
+    experiments: tuple[Experiment, ...] = ()
+    """The experiments whose losses it read or lacks."""
+    parts: tuple[Comparison, ...] = ()
+
+    @property
+    def lacking(self) -> list[Experiment]:
+        """The experiments that it read, with the number of runs that it needs, if it has fewer."""
+        if not self.is_provisional:
+            return []
+        return [with_runs(experiment, self.needed) for experiment in self.experiments]
+
+    @property
+    def runs(self) -> int:
+        """The number of runs on which it was judged; 0 if it was not."""
+        return min((part.runs for part in self.parts), default=0)
+
+    @property
+    def verdicts(self) -> dict[str, Verdict]:
+        """The verdict on each topic; a claim without topics has one, whose name is empty."""
+        return by_topic((part.topic, part.verdict) for part in self.parts)
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict on the claim."""
+        return together([part.verdict for part in self.parts])
+
+    @property
+    def reason(self) -> str:
+        """Why the claim is undecided, in words; empty if it is decided."""
+        if self.verdict is not Verdict.UNDECIDED:
+            return ""
+        if self.is_provisional:
+            return f"fewer than {self.needed:,} runs are stored"
+        part = decisive(self.parts)
+        too_wide = f"{part.compared}: {part.found} after {self.runs:,} runs, an interval that is too wide to tell"
+        runs = max(part.deciding_runs for part in self.parts if part.verdict is Verdict.UNDECIDED)
+        return (
+            f"{too_wide}; about {_round_up(runs):,} runs would probably tell" if runs < MAX_SUGGESTED_RUNS else too_wide
+        )
+
+    def judged(self, parts: Sequence[Part]) -> "JudgedClaim":
+        """Return the outcome in which the parts have these estimates; with too few runs, they decide nothing."""
+        is_judged = self.claim.is_judged
+        error = self.error / max(1, sum(part.is_claimed for part in parts)) if is_judged else ERROR_RATE
+        comparisons = [judge_part(part, error) for part in parts]
+        if not is_judged:
+            comparisons = [comparison.but(verdict=None) for comparison in comparisons]
+        elif min(comparison.runs for comparison in comparisons) < self.needed:
+            comparisons = [part.but(verdict=part.verdict and Verdict.UNDECIDED) for part in comparisons]
+        return replace(self, parts=tuple(comparisons))
+
+    @property
+    def is_provisional(self) -> bool:
+        """Return whether fewer runs are stored than it needs."""
+        return self.runs < self.needed
+
+
+def with_runs(experiment: Experiment, runs: int) -> Experiment:
+    """Return an experiment of which so many runs are requested."""
+    return replace(experiment, request=replace(experiment.request, runs=runs))
+
+
+def _round_up(number: float) -> int:
+    """Return the next number that has one significant digit."""
+    unit = 10 ** int(log10(number))
+    return ceil(number / unit) * unit
 
 
 def claim(id: str, *sweeps: str, **options: Any) -> Callable[[Check], Claim]:

@@ -13,8 +13,16 @@ import pandas as pd
 from pydantic import BeforeValidator, ConfigDict, Field, PlainSerializer, ValidationError
 
 from pomrl.configuration.study import Study
-from pomrl.judging.outcomes import Outcome, by_topic, decisive
-from pomrl.judging.verdict import Columns, Comparison, Verdict, VerdictOrNone, Whole
+from pomrl.judging.claim import JudgedClaim
+from pomrl.judging.verdict import (
+    Comparison,
+    JudgementColumns,
+    Verdict,
+    VerdictOrNone,
+    WholeNumber,
+    by_topic,
+    decisive,
+)
 from pomrl.store import StoreError
 from pomrl.store.derived import DerivedFiles, encode_table, parse_rows, read_rows, write_table
 
@@ -30,19 +38,19 @@ JUDGED_ON = "judged_on"
 OF_CLAIM = ("id", "statement", "title", "where", "figures", "is_main", "selected_on")
 """The fields that a judgement has from the claim."""
 
-Names = Annotated[
+NameList = Annotated[
     tuple[str, ...],
     BeforeValidator(lambda names: names.split() if isinstance(names, str) else names),
     PlainSerializer(" ".join),
 ]
-"""Names, which have one column."""
+"""NameList, which have one column."""
 
 
 NAMES_OF_CLAIMS = {"id": "claim"}
 """The columns of a judgement whose names are not those of its fields."""
 
 
-class Judgement(Columns):
+class Judgement(JudgementColumns):
     """A claim under one variant, as the table has it."""
 
     model_config = ConfigDict(alias_generator=lambda name: NAMES_OF_CLAIMS.get(name, name))
@@ -53,7 +61,7 @@ class Judgement(Columns):
     title: str = ""
     """A short form of the statement, or the statement."""
     where: str = ""
-    figures: Names = ()
+    figures: NameList = ()
     is_main: bool = False
     selected_on: bool = False
     verdict: VerdictOrNone
@@ -61,8 +69,8 @@ class Judgement(Columns):
     reason: str = ""
     """Why it is undecided; empty if it is not."""
     note: str = ""
-    runs: Whole = 0
-    needed: Whole = 0
+    runs: WholeNumber = 0
+    needed: WholeNumber = 0
     """The number of runs on which it is judged."""
     revised_on: str = ""
     revision: str = ""
@@ -98,7 +106,7 @@ class Judgement(Columns):
         return sentence + (f" Undecided: {', '.join(open_topics)}." if open_topics else "")
 
 
-def judgement(variant: str, outcome: Outcome, note: str = "") -> Judgement:
+def judgement(variant: str, outcome: JudgedClaim, note: str = "") -> Judgement:
     """Return the judgement of a claim under a variant, with what is to be said of it there."""
     claim, parts = outcome.claim, outcome.parts or (Comparison(),)
     known: dict[str, Any] = {name: getattr(claim, name) for name in OF_CLAIM}

@@ -18,8 +18,8 @@ from jaxtyping import Float
 from pomrl import store
 from pomrl.drawing.style import Look, hues, look
 from pomrl.report.provenance import Shown, stored_experiments
-from pomrl.results.statistics import half_width
-from pomrl.results.stored_sweeps import Source
+from pomrl.results.intervals import half_width
+from pomrl.results.sweep_results import Origin
 from pomrl.science.gamma_star import best_index, hindsight_index
 
 DIGITS = 4
@@ -40,7 +40,7 @@ class _Member:
     """An experiment of a sweep whose runs that figures show are stored."""
 
     sweep: str
-    source: Source
+    source: Origin
     stored: store.StoredExperiment
 
     @cached_property

@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from pomrl.results.intervals import Interval
-
 if TYPE_CHECKING:  # because it takes long to load, and every command prints errors with `printable`
     import pandas as pd
 
@@ -54,6 +52,8 @@ def as_text(table: "pd.DataFrame") -> "pd.DataFrame":
     A dash stands for what is not known, such as the value of a key that only other options have.
     """
     import pandas as pd
+
+    from pomrl.results.intervals import Interval
 
     cells: dict[str, list[str]] = {}
     for name in (name for name in table if not str(name).endswith(("_lower", "_upper"))):

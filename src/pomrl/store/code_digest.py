@@ -28,7 +28,7 @@ from pomrl.configuration.settings import SESSION
 START = "pomrl.science.experiment"
 """The module that every experiment starts from."""
 
-FACES = ("pomrl.components", "pomrl.study")
+FACES = ("pomrl.components", "pomrl.study", "pomrl.figures")
 """The modules that only gather names from others: an import of one of them is an import from the other module."""
 
 

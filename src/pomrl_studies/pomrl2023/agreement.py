@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from pomrl.study import COLUMNS, Series, StoredSweeps, band, best_gamma
+from pomrl.figures import COLUMNS, Series, StoredSweeps, band, best_gamma
 
 NOTEBOOK_RUNS = 100
 """The number of runs of each figure in the notebook."""

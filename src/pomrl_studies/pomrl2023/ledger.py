@@ -11,17 +11,8 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float
 
-from pomrl.study import (
-    Interval,
-    Losses,
-    Page,
-    Setting,
-    bootstrap_means,
-    difference,
-    minimising,
-    percentile,
-    signature,
-)
+from pomrl.figures import Page
+from pomrl.study import Interval, Result, Setting, bootstrap_means, difference, minimising, percentile, signature
 from pomrl_studies.pomrl2023.choices import Choice, combine, keep_allowed, without
 from pomrl_studies.pomrl2023.differences import choices
 from pomrl_studies.pomrl2023.tasks_and_gains import LAST
@@ -45,15 +36,15 @@ def settings_with(page: Page, made: Sequence[Choice]) -> Mapping[str, Sequence[S
 class Results:
     """The losses of all experiments of one variant."""
 
-    losses: Mapping[tuple[str, str], Losses]
+    losses: Mapping[tuple[str, str], Result]
     """The losses by estimator and gamma schedule, which is `grid`, `fixed` (gamma_eval), `dong` or `upper_bound`."""
 
     @property
-    def ada_pomrl(self) -> Losses:
+    def ada_pomrl(self) -> Result:
         """ada-POMRL on the grid of discount factors."""
         return self.losses["ada_pomrl", "grid"]
 
-    def at_gamma_eval(self, estimator: str) -> Losses:
+    def at_gamma_eval(self, estimator: str) -> Result:
         """Return the losses of an estimator whose largest discount factor is gamma_eval."""
         return self.ada_pomrl if estimator == "ada_pomrl" else self.losses[estimator, "fixed"]
 
@@ -95,7 +86,7 @@ def load(settings: Mapping[str, Sequence[Setting]], runs: int | None = None) -> 
     losses = {}
     for setting in (setting for of_sweep in settings.values() for setting in of_sweep):
         options, asked = setting.experiment.options, setting.experiment.request.runs
-        found = Losses.of_experiment(setting.experiment, runs or asked)
+        found = Result.of_experiment(setting.experiment, runs or asked)
         losses[options["estimator"], options["gamma_schedule"]] = found
     return Results(losses)
 

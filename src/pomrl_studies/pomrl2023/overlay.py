@@ -9,7 +9,7 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from pomrl.study import (
+from pomrl.figures import (
     TASKS,
     Kind,
     Look,
@@ -23,7 +23,7 @@ from pomrl.study import (
     of_tasks,
     points_of_panels,
 )
-from pomrl.study import draw_row as draw_panels
+from pomrl.figures import draw_row as draw_panels
 from pomrl_studies.pomrl2023 import agreement
 from pomrl_studies.pomrl2023.agreement import AuthorsSeries, of_best_gammas, of_losses
 from pomrl_studies.pomrl2023.horizons import HorizonPanel

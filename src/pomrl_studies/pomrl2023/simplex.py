@@ -7,7 +7,7 @@ import pandas as pd
 from jaxtyping import Float
 from matplotlib.axes import Axes
 
-from pomrl.study import Series
+from pomrl.figures import Series
 
 CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(0.75)]])
 """The corners of the triangle in the plane, where one of the states has probability 1."""

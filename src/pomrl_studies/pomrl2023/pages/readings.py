@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 
-from pomrl.study import Change, Judgement, Page, Verdict, changes, markdown_table, over, rank
+from pomrl.figures import Page
+from pomrl.study import Judgement, Verdict, VerdictChange, changes, markdown_table, over, rank
 from pomrl_studies.pomrl2023 import readings_figure
 
 WORDS = {
@@ -42,7 +43,7 @@ def _counts(judgements: Mapping[str, Judgement]) -> list[str]:
     return [str(sum(judgement.verdict is verdict for judgement in judgements.values())) for verdict in WORDS]
 
 
-def _of_choices(found: list[Change]) -> str:
+def _of_choices(found: list[VerdictChange]) -> str:
     """Return the verdicts that a single choice changes, with the comparison that decides under that choice."""
     rows = [
         [f"`{change.after.variant}`", change.id, _word(change.before), _word(change.after), _comparison(change.after)]

@@ -2,7 +2,7 @@
 
 A minimum of means has a corner where two of them tie, and the place of the minimum jumps there. Neither Student's
 interval for a smooth function nor the bootstrap holds near a tie. The estimates of this module rest on t tests in pairs
-alone, each with Hall's correction for skewness (`pomrl.judging.inference`), and on two facts:
+alone, each with Hall's correction for skewness (`pomrl.judging.estimates`), and on two facts:
 
 - *Some* mean of a is below *all* means of b where one of them is: for a fixed one the largest p-value of its tests
   against all of b is valid (Berger 1982, "Multiparameter hypothesis testing and acceptance sampling", Technometrics
@@ -25,11 +25,11 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.special import stdtr, stdtrit
 
-from pomrl.judging.inference import Estimate, Skewness, conservative_quantile, conservative_t
-from pomrl.results.statistics import NO_SPREAD
+from pomrl.judging.estimates import ScalarEstimate, Skewness, conservative_quantile, conservative_t
+from pomrl.results.intervals import NO_SPREAD
 from pomrl.science.gamma_star import MEAN_TIE_TOLERANCE, minimising
 
-FAR = 8.0
+FAR_STANDARD_ERRORS = 8.0
 """The standard errors at which a mean is never the smallest one in any of some hundred thousand resamples."""
 
 Means = Float[np.ndarray, "n _k"]
@@ -117,7 +117,7 @@ def _some_of_all(p: Float[np.ndarray, "I J"]) -> float:
 
 
 @dataclass(frozen=True)
-class Minimum(Estimate):
+class SmallestMean(ScalarEstimate):
     """The smallest mean of a less that of b, over pairs of runs; or over that of b, less 1, where b is not negative."""
 
     pairs: Pairs
@@ -163,7 +163,7 @@ class Minimum(Estimate):
 
 
 @dataclass(frozen=True)
-class BestDifference(Estimate):
+class BestDifference(ScalarEstimate):
     """gamma* of curves a less gamma* of curves b, over pairs of runs, by confidence sets for both."""
 
     differences: Float[np.ndarray, "G G"]
@@ -188,10 +188,10 @@ class BestDifference(Estimate):
 
 
 @dataclass(frozen=True)
-class Largest(Estimate):
+class Largest(ScalarEstimate):
     """The largest of several numbers that are estimated from the same runs."""
 
-    of: tuple[Estimate, ...]
+    of: tuple[ScalarEstimate, ...]
 
     def _p_values(self, threshold: float) -> tuple[float, float]:
         at_most, at_least = np.array([estimate.p_values(threshold) for estimate in self.of]).T
@@ -202,7 +202,7 @@ class Largest(Estimate):
         return lower, max(estimate.interval(error)[1] for estimate in self.of)
 
 
-def largest(estimates: Sequence[Estimate]) -> Largest:
+def largest(estimates: Sequence[ScalarEstimate]) -> Largest:
     """Estimate the largest of several numbers."""
     return Largest(max(of.value for of in estimates), min(of.runs for of in estimates), tuple(estimates))
 
@@ -213,19 +213,19 @@ def smaller_best_gamma(gammas: Float[np.ndarray, " G"], a: Means, b: Means) -> B
     return BestDifference(float(value), len(a), gammas[:, None] - gammas, p_best(a), p_best(b))
 
 
-def minimum_difference(a: Means, b: Means) -> Minimum:
+def minimum_difference(a: Means, b: Means) -> SmallestMean:
     """Estimate the smallest mean of the columns of a less that of the columns of b."""
-    return Minimum(float(a.mean(0).min() - b.mean(0).min()), len(a), Pairs.of(a, b))
+    return SmallestMean(float(a.mean(0).min() - b.mean(0).min()), len(a), Pairs.of(a, b))
 
 
-def minimum_ratio(a: Means, b: Means) -> Minimum:
+def minimum_ratio(a: Means, b: Means) -> SmallestMean:
     """Estimate the smallest mean of the columns of a over that of those of b, less 1; NaN unless that is positive."""
     smallest = b.mean(0).min()
     value = float(a.mean(0).min() / smallest - 1.0) if smallest > 0.0 else np.nan
-    return Minimum(value, len(a), Pairs.of(a, b), is_ratio=True)
+    return SmallestMean(value, len(a), Pairs.of(a, b), is_ratio=True)
 
 
-def ratio(a: Float[np.ndarray, " n"], b: Float[np.ndarray, " n"]) -> Minimum:
+def ratio(a: Float[np.ndarray, " n"], b: Float[np.ndarray, " n"]) -> SmallestMean:
     """Estimate mean(a) / mean(b) - 1 over pairs, by the t tests of mean(a) - r mean(b): its interval is Fieller's.
 
     b is not negative. The estimate is NaN where all of b is 0, and its interval has no bounds where mean(b) may be 0.
@@ -242,8 +242,10 @@ def p_best(curve: Means) -> Float[np.ndarray, " G"]:
 
 
 def may_be_best(curve: Means) -> Int[np.ndarray, " C"]:
-    """Return the columns that are not shown to be farther than `FAR` standard errors from the smallest mean."""
+    """Return the columns that may have the smallest mean, up to `FAR_STANDARD_ERRORS`."""
     means = curve.mean(0)
     best = int(means.argmin())
     error = (curve - curve[:, [best]]).std(0) / np.sqrt(len(curve))
-    return np.flatnonzero(~(means - means[best] > FAR * error + MEAN_TIE_TOLERANCE * max(1.0, float(means.max()))))
+    return np.flatnonzero(
+        ~(means - means[best] > FAR_STANDARD_ERRORS * error + MEAN_TIE_TOLERANCE * max(1.0, float(means.max())))
+    )

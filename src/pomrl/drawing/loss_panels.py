@@ -10,11 +10,10 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 
 from pomrl.drawing import panels
-from pomrl.drawing.drawing import Drawing, Series, collect
+from pomrl.drawing.series import Drawing, Series, View, at_largest_gamma, collect, in_task
 from pomrl.drawing.style import TEXT_WIDTH, Look, context, look, sequence
-from pomrl.drawing.views import View, at_largest_gamma, in_task
-from pomrl.results.statistics import Kind, band
-from pomrl.results.stored_sweeps import StoredSweeps
+from pomrl.results.intervals import Kind, band
+from pomrl.results.sweep_results import StoredSweeps
 from pomrl.science.gamma_star import minimising
 
 METHODS = ("oracle", "without_meta", "pomrl", "ada_pomrl")
