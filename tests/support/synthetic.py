@@ -106,7 +106,7 @@ def of_table(table: pd.DataFrame, keys: list[str], promised: int = 0) -> SweepRe
         Result.of_table(part.drop(columns=keys), settings=dict(zip(keys, of_part, strict=True)))
         for part, of_part in zip(tables, values, strict=True)
     ]
-    return SweepResults(tuple(keys), values, results, promised)
+    return SweepResults(tuple(keys), values, results, promised=promised)
 
 
 def make_sweeps(runs: int = RUNS, tasks: int = TASKS) -> Lazy[SweepResults]:
