@@ -13,7 +13,7 @@ from pomrl.drawing.loss_panels import draw_row as draw_row
 from pomrl.drawing.loss_panels import of_estimators as of_estimators
 from pomrl.drawing.loss_panels import of_tasks as of_tasks
 from pomrl.drawing.loss_panels import of_values as of_values
-from pomrl.drawing.loss_panels import points as points_of_panels  # noqa: F401
+from pomrl.drawing.loss_panels import points_of_panels as points_of_panels
 from pomrl.drawing.loss_panels import series_of as series_of
 from pomrl.drawing.panels import AVERAGE_LOSS as AVERAGE_LOSS
 from pomrl.drawing.panels import RUNNING_AVERAGE as RUNNING_AVERAGE

@@ -121,7 +121,7 @@ def series_of(of_figure: Sequence[Panel]) -> list[Series]:
     return [series for panel in of_figure for series in panel.series]
 
 
-def points(sweeps: StoredSweeps, of_figure: Sequence[Panel], kind: Kind | None = None) -> pd.DataFrame:
+def points_of_panels(sweeps: StoredSweeps, of_figure: Sequence[Panel], kind: Kind | None = None) -> pd.DataFrame:
     """Return the points of several panels as a table with the columns `drawing.COLUMNS`.
 
     Bands are of this kind, and by default those of the caption.
@@ -167,7 +167,7 @@ class PanelGrid:
 
         Bands are of this kind, and by default those of the caption.
         """
-        return points(sweeps, self.panels, kind)
+        return points_of_panels(sweeps, self.panels, kind)
 
     def draw_row(self, axes: Sequence[Axes], data: pd.DataFrame, row: Sequence[Panel]) -> None:
         """Draw a row of panels from the table."""
