@@ -19,7 +19,7 @@ from pomrl.store.simulations import Simulation
 MAX_SUGGESTED_RUNS = 1e7
 """The number of runs from which on it is not said that so many would decide a claim."""
 
-Check = Callable[..., list[Part]]
+ClaimFunction = Callable[..., list[Part]]
 """A function of the losses of each sweep that a claim names, in that order, or of its simulation's table.
 
 The function of an exact claim, which names neither, takes no arguments: its numbers are known (`Exact`)."""
@@ -47,7 +47,7 @@ class Claim:
     """The section and the figure of the source in which the claim is made, or the question that it belongs to."""
     sweeps: tuple[str, ...]
     """The names of the sweeps that it is about."""
-    check: Check
+    check: ClaimFunction
     simulation: Simulation | None = None
     """The simulation that it is about, if it is about one and not about sweeps."""
     title: str = ""
@@ -162,7 +162,7 @@ def _round_up(number: float) -> int:
     return ceil(number / unit) * unit
 
 
-def claim(id: str, *sweeps: str, **options: Any) -> Callable[[Check], Claim]:
+def claim(id: str, *sweeps: str, **options: Any) -> Callable[[ClaimFunction], Claim]:
     """Make a claim of the function that checks it.
 
     The first line of the function's docstring is the statement. The second paragraph begins with the section and the
@@ -181,7 +181,7 @@ def claim(id: str, *sweeps: str, **options: Any) -> Callable[[Check], Claim]:
             f"{getattr(id, '__name__', id)}: @claim needs parentheses, an id and a sweep, as in @claim('A', 'SWEEP')"
         )
 
-    def make(check: Check) -> Claim:
+    def make(check: ClaimFunction) -> Claim:
         statement, _, rest = (check.__doc__ or "").strip().partition("\n\n")
         where, said = " ".join(rest.partition(":")[0].split()), " ".join(statement.split()).rstrip(".")
         known: dict[str, Any] = {"title": said, **options}

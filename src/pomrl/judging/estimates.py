@@ -112,12 +112,12 @@ class ScalarEstimate(ABC):
 
     @cached_property
     def lower(self) -> float:
-        """The lower end of the 95 % interval."""
+        """The lower end of the interval with the usual confidence level."""
         return self.interval(ERROR_RATE)[0]
 
     @cached_property
     def upper(self) -> float:
-        """The upper end of the 95 % interval."""
+        """The upper end of the interval with the usual confidence level."""
         return self.interval(ERROR_RATE)[1]
 
 

@@ -17,7 +17,7 @@ from pomrl.science.loss_tables import MEASURED
 from pomrl.store import StoredExperiment, StoreError
 
 if TYPE_CHECKING:
-    from xarray import Dataset
+    from xarray import Dataset  # pyright: ignore[reportMissingImports]
 
 LossPerRun = Float[np.ndarray, " n"]
 """A loss, or a difference of losses, in each of n independent runs."""
@@ -155,7 +155,7 @@ class Result:
             ImportError: xarray is not installed.
         """
         try:
-            import xarray
+            import xarray  # pyright: ignore[reportMissingImports]
         except ImportError as error:
             raise ImportError("to_xarray must have xarray, which pip install xarray installs") from error
         columns = {name: column for name, column in self.columns.items() if name not in ("run", "task")}

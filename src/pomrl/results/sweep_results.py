@@ -118,7 +118,8 @@ class SweepResults:
     @cached_property
     def tables(self) -> "list[pd.DataFrame]":
         """The table of each experiment, with a column in front for each setting that varies; words are categories."""
-        columns = {key: _as_column([each[key] for each in self.settings]) for key in self.keys}
+        settings = self.settings
+        columns = {key: _as_column([each[key] for each in settings]) for key in self.keys if settings}
         tables = []
         for place, table in enumerate(result.table() for result in self.results):
             varied = {key: values.iloc[[place]].repeat(len(table)).array for key, values in columns.items()}
