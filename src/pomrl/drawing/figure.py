@@ -1,14 +1,8 @@
-"""What a figure is: what it reads, how it is drawn, and its title and caption, which stand in its docstring.
+"""What a figure is: what it reads, how it is drawn, and its docstring, whose first paragraph is the title.
 
-The figures of a study are found in its `figures.py` and in the modules of its folder `figures/`. A figure is either
-
-- a function with `@figure`, whose docstring is the title and the caption, or
-- a module with an object `FIGURE`, such as a `PanelGrid`; the docstring of the module is the title and the caption. Its
-  name is that of the module, less a number of a figure as in `figure_5_similarity`, or what the module calls `NAME`.
-
-The first paragraph of the docstring is the title. It begins with the number of the figure in a paper, if it has one, as
-in "Figure 5: How much similarity matters.", and may have more words before the colon. Paragraphs of the caption that
-begin with "The paper" quote a paper. Where a panel has too many curves for all bands, the caption says which are drawn.
+A figure of a study, in `figures.py` or `figures/`, is either a function with `@figure`, or a module with an object
+`FIGURE`, such as a `PanelGrid`. The name of the latter is that of its module, less the number as in
+`figure_5_similarity`, or its `NAME`. A title may begin with the number in a paper: "Figure 5: How much ...".
 """
 
 import inspect
@@ -69,10 +63,7 @@ class Figure:
         return [self.name, *([self.name + INTERVALS] if self.series else [])]
 
     def versions_of(self, word: str) -> list[str]:
-        """Return the versions that a word names: both by the figure's name or its number in a paper, or one alone.
-
-        The name of files is one as well.
-        """
+        """Return the versions that a word names: both by name or number in a paper, or one alone."""
         if word and word in (self.name, number_of(self.docstring)):
             return self.versions
         return [version for version in self.versions if word in (version, file_name(version, self.docstring))]
@@ -92,12 +83,12 @@ class Figure:
 def figure(
     *sweeps: str, series: Sequence[Series] = (), simulations: Sequence[Simulation] = ()
 ) -> Callable[[Draw], Figure]:
-    """Make a figure of the function that draws it, in the style of all figures, or that returns its panels.
+    """Make a figure of the function that draws it, or that returns its panels.
 
     Args:
-        sweeps: The names of the sweeps that the figure shows; by default those of its series.
-        series: The series of runs that a drawing function shows; they say which experiments of the sweeps it gets, and
-            give the figure a version with intervals, for which the function is called with the kind "ci".
+        sweeps: The sweeps that the figure shows; by default those of its series.
+        series: The series that a drawing function shows. It gets their experiments alone, and is called with the kind
+            "ci" for a version with intervals.
         simulations: The simulations that it shows.
 
     Raises:
@@ -133,10 +124,10 @@ def _with_bands(docstring: str, series: Sequence[Series]) -> str:
 
 
 def figures_of(study: Study) -> list[Figure]:
-    """Return the figures of a study: those with a number first, in its order, and then the others by name.
+    """Return the figures of a study, those with a number first, then by name.
 
     Raises:
-        ConfigError: A module cannot be imported, a figure has no docstring, or two figures have the same name.
+        ConfigError: A module cannot be imported, a figure has no docstring, or two have the same name.
     """
     found: dict[str, Figure] = {}
     for module in study.modules("figures"):

@@ -1,8 +1,7 @@
-"""Drawing the figures of a study from what is stored: NAME.pdf, NAME.png, NAME.csv and NAME.json for each version.
+"""Draw the figures of a study from what is stored: NAME.pdf, NAME.png, NAME.csv and NAME.json for each version.
 
-NAME shows the number of runs that the sweeps promise, with the bands of the caption. NAME_intervals is the same figure
-with intervals of the mean over all runs that its curves share. The names of the files begin with the number of the
-figure in a paper, if it has one: figure_5_NAME.pdf.
+NAME shows the promised runs with the bands of the caption, NAME_intervals all runs that its curves share. Names of
+files begin with the number in a paper: figure_5_NAME.pdf.
 """
 
 import shlex
@@ -111,10 +110,7 @@ def files_of(study: Study, name: str) -> str:
 
 
 def draw(selections: Sequence[Selection]) -> Iterator[DrawnFigure]:
-    """Draw figures in parallel, and yield the outcome of each version.
-
-    No file belongs to two of the selections. The simulations that figures show have to be stored.
-    """
+    """Draw figures in parallel, and yield each version; no file may belong to two selections."""
     of_figures = [replace(selection, names=names) for selection in selections for names in _by_figure(selection)]
     workers = (
         1 if sum(len(of.names) for of in of_figures) < MIN_PARALLEL_VERSIONS else min(cpu_count(), len(of_figures))
@@ -156,11 +152,10 @@ def _draw(selection: Selection, name: str, loaded: Loaded) -> DrawnFigure:
 
 
 def load_sweeps(selection: Selection, name: str, loaded: Loaded | None = None) -> StoredSweeps:
-    """Return what a version of a figure shows of its sweeps and simulations.
+    """Load what a version of a figure shows: the runs that all of its experiments have.
 
-    It is as many runs as all of its experiments have, and no more than the sweeps promise, or with intervals than
-    claims are judged on by default, so that no picture depends on what else is stored. What was loaded before is not
-    read again.
+    They are at most those that sweeps promise, or with intervals those that claims are judged on by default, so that no
+    picture depends on what else is stored.
     """
     figure, loaded = version_of(selection.study, name), {} if loaded is None else loaded
     shown = shown_settings(figure, selection)

@@ -67,13 +67,9 @@ class Sidecar:
 
 
 def save(drawing: Drawing, folder: Path, name: str, sidecar: Sidecar) -> list[Path]:
-    """Write NAME.pdf, NAME.png, NAME.csv and NAME.json, and create the folder if there is none.
+    """Write NAME.pdf, NAME.png, NAME.csv and NAME.json, each whole or not at all, and return their paths.
 
-    Each file is written whole or not at all, and the sidecar last (`pomrl.store.derived`). In one environment
-    the bytes of the first three depend on the drawing alone: they contain neither a date nor the name of a program.
-
-    Returns:
-        The paths of the four files, in this order.
+    In one environment the bytes of the first three depend on the drawing alone.
     """
     pdf, png, csv, json_file = [folder / f"{name}.{suffix}" for suffix in ("pdf", "png", "csv", "json")]
     pictures = {path.name: picture(drawing.figure, path.suffix[1:]) for path in (pdf, png)}
@@ -87,10 +83,7 @@ _OMITTED_METADATA = {"pdf": dict.fromkeys(("CreationDate", "Creator", "Producer"
 
 
 def picture(figure: Figure, kind: str, dpi: float = 300) -> bytes:
-    """Return a figure as the content of a file of this kind, `pdf` or `png`.
-
-    Its layout is fixed already, for which `Figure.savefig` would draw the figure one more time.
-    """
+    """Return a figure as the content of a `pdf` or `png` file, without the layout that `savefig` would repeat."""
     buffer = BytesIO()
     before = figure.canvas, figure.dpi
     with context(), reused_subsets():

@@ -39,12 +39,12 @@ def of_values(
     settings: Settings | None = None,
     view: View = at_largest_gamma,
 ) -> list[Series]:
-    """Return a series for each value of a setting, by default the loss in each task when planning with gamma_eval.
+    """Return a series for each value of a setting, by default the loss in each task at gamma_eval.
 
     Args:
         sweep: The name of the sweep.
         key: The setting.
-        looks: Its values, and how each of them is drawn.
+        looks: Its values, and how each is drawn.
         settings: The values of other settings.
         view: The view of the rows of each series.
     """
@@ -122,12 +122,10 @@ def series_of(of_figure: Sequence[Panel]) -> list[Series]:
 
 
 def points_of_panels(sweeps: StoredSweeps, of_figure: Sequence[Panel], kind: Kind | None = None) -> pd.DataFrame:
-    """Return the points of several panels as a table with the columns `drawing.COLUMNS`.
-
-    Bands are of this kind, and by default those of the caption.
+    """Return the points of several panels as a table with the columns `series.COLUMNS`.
 
     Raises:
-        ValueError: If the sweeps hold none of the series.
+        ValueError: The sweeps hold none of the series.
     """
     return collect([table for panel in of_figure for table in panel.points(sweeps, kind)], series_of(of_figure))
 

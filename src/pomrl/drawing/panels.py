@@ -74,10 +74,7 @@ def blank(width: float, height: float) -> Figure:
 def grid_of_panels(
     figure: FigureBase, rows: int, columns: int, *, share_y: bool = False, heights: Sequence[float] | None = None
 ) -> list[list[Axes]]:
-    """Add rows of axes to a figure or a part of it; with `share_y` each row shares its vertical axis.
-
-    The edges of panels below each other are aligned, and `heights` are the relative heights of the rows.
-    """
+    """Add rows of axes with relative `heights` to a figure; with `share_y` each row shares its vertical axis."""
     share = "row" if share_y else "none"
     axes = figure.subplots(rows, columns, squeeze=False, sharey=share, height_ratios=heights)
     for ax in axes.flat:
@@ -103,11 +100,11 @@ def curves(ax: Axes, data: pd.DataFrame, wanted: Sequence[Series]) -> None:
 
 
 def draw_curves(ax: Axes, points: pd.DataFrame, looks: Sequence[Look]) -> None:
-    """Draw the means of several series as lines, their bands as shades, and their marked points as circles.
+    """Draw the means of several series as lines, their bands as shades, and marked points as circles.
 
     Args:
         ax: The axes.
-        points: A table with the columns series, x, mean, lower, upper, n and marker, see `drawing.COLUMNS`.
+        points: A table with the columns series, x, mean, lower, upper, n and marker (`series.COLUMNS`).
         looks: How the series are drawn, in the order of the legend.
     """
     colors = {look.label: look.color for look in looks}
@@ -147,10 +144,7 @@ def _shade(ax: Axes, points: pd.DataFrame, look: Look) -> None:
 
 
 def letter(ax: Axes, panel: str, title: str) -> None:
-    """Write the letter and the title of a panel above it; in a figure of one panel the letter is empty.
-
-    Layouts leave no room for the width of a title, so one that is wider than its panel takes several lines.
-    """
+    """Write letter and title above a panel, wrapped to its width; the letter of a single panel is empty."""
     place, width = ax.get_subplotspec(), _whole(ax).get_figwidth()
     room = CHARACTERS_PER_INCH * width / (place.get_gridspec().ncols if place else 1) - LABELS_CHARACTERS
     text = (f"({panel}) {title}" if panel else title).replace(" = ", "\u00a0=\u00a0")
@@ -198,10 +192,7 @@ def _whole(ax: Axes) -> Figure:
 
 
 def add_shared_legend(figure: FigureBase, axes: Sequence[Axes], *, more: Sequence[Artist] = ()) -> None:
-    """Put one legend beneath a figure or a part of it: each series of its panels once, and the handles in `more`.
-
-    It has as many columns as the width of the figure allows, and the figure grows by its rows after the first.
-    """
+    """Put one legend of all panels, and the handles in `more`, beneath a figure, which grows by its rows."""
     by_label = {label: handle for ax in axes for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)}
     handles, whole = [*by_label.values(), *more], _whole(axes[0])
     widths = np.array([len(str(handle.get_label())) + HANDLE_CHARACTERS for handle in handles])
@@ -215,16 +206,13 @@ def add_shared_legend(figure: FigureBase, axes: Sequence[Axes], *, more: Sequenc
 def finish(
     figure: Figure, data: pd.DataFrame, wanted: Sequence[Series] = (), sweeps: StoredSweeps | None = None
 ) -> Drawing:
-    """Finish a figure while its style is in force: note what it lacks, show what coincides, and fix ticks and layout.
+    """Finish a figure while its style is in force: note what it lacks, show what coincides, fix the layout.
 
     Args:
-        figure: The figure, which saving changes no more.
+        figure: The figure.
         data: The table of what is drawn.
-        wanted: The series of runs that a complete figure shows.
-        sweeps: What is stored of the sweeps of these series.
-
-    Returns:
-        The figure and the table.
+        wanted: The series that a complete figure shows.
+        sweeps: What is stored of their sweeps.
     """
     annotate(figure, data, wanted, sweeps or {})
     for ax in figure.axes:
@@ -257,15 +245,13 @@ def _interleave(lines: Sequence[Line2D]) -> None:
 
 
 def annotate(figure: Figure, data: pd.DataFrame, wanted: Sequence[Series], sweeps: StoredSweeps) -> None:
-    """Write a note above a figure if it shows other numbers of runs than promised, or lacks a wanted series.
-
-    It also says over how many runs intervals are.
+    """Write a note above a figure: the runs behind intervals, other runs than promised, and missing series.
 
     Args:
         figure: The figure, which grows by the height of the note.
-        data: The table of what is drawn, which has the columns `drawing.COLUMNS` if the figure shows series.
+        data: The table of what is drawn, with the columns `series.COLUMNS` if it shows series.
         wanted: The series that a complete figure shows.
-        sweeps: What is stored of the sweeps of these series; each says how many runs it promises.
+        sweeps: What is stored of their sweeps.
     """
     if not {"panel", "series", "band"} <= set(data):
         return

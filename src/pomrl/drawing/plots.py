@@ -70,21 +70,20 @@ def draw(
     layout: PlotLayout | None = None,
     options: PlotOptions | None = None,
 ) -> Drawing:
-    """Draw a number over the runs of the experiments that were chosen.
+    """Draw a number over the runs of selected experiments.
 
     Args:
         results: The experiments.
         x: `task`, `gamma`, or a setting, such as `sigma` or `estimator`.
-        y: A column of stored tables, one of `chosen_runs.VALUES`, or a metric.
+        y: A column of stored tables, one of `selection.VALUES`, or a metric.
         layout: The settings that tell curves apart.
-        options: What is shown of the runs; by default their means with intervals.
+        options: What is shown of the runs; by default means with intervals.
 
     Returns:
-        The figure, and a table of what it draws: the settings, x, mean, lower, upper and n.
+        The figure, and the table of settings, x, mean, lower, upper and n.
 
     Raises:
-        ValueError: The experiments differ in a setting that has no role, so that a curve would mix them; or they have
-            no counterparts in `against`.
+        ValueError: Experiments differ in a setting without a role, or have no counterparts in `against`.
         StoreError: A file is damaged, or an experiment has no such setting or task.
     """
     options = options or PlotOptions()

@@ -139,9 +139,9 @@ class Series:
 
         Args:
             bands: The columns mean, lower, upper and n, and the column named by `x`.
-            x: The name of the column that the horizontal axis shows.
+            x: The column on the horizontal axis.
             band: What lower and upper are.
-            marked: The values on the horizontal axis at which the series is marked.
+            marked: The values of x at which the series is marked.
         """
         points = bands.rename(columns={x: "x"}).astype({"x": float})
         marker = points["x"].isin(marked)

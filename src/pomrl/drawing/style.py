@@ -53,11 +53,9 @@ MAX_BANDS = 4
 
 
 def look(option: str, group: str = "estimator", stored: Mapping[str, Any] | None = None) -> Look:
-    """Return how an option is drawn everywhere: as `looks.yaml` says, or else as follows from its name.
+    """Return how an option is drawn everywhere: as `looks.yaml` says, or else by its name.
 
-    What is said of an option of one's own is stored with experiments. Where that is not given, the file is published,
-    or in the folder `conf` of a study of one's own that this process has read, the last one first, or that is in the
-    current folder.
+    The look of an option of one's own is stored with experiments, or in the folder `conf` of its study.
     """
     said = stored or looks.find(group, option, (*PUBLISHED.folders, *(folder / "conf" for folder in own_studies())))
     digest = hashlib.sha256(option.encode()).digest()

@@ -71,10 +71,10 @@ class Claim:
         return not self.sweeps and self.simulation is None
 
     def parts(self, given: "Mapping[str, SweepResults | pd.DataFrame]") -> tuple[Part, ...]:
-        """Check the claim on the losses of its sweeps, or the table of its simulation, which are found by their names.
+        """Check the claim on the results of its sweeps, or the table of its simulation, by name.
 
         Raises:
-            LookupError: A sweep or the simulation is not among them, or a sweep lacks an experiment.
+            LookupError: A sweep, a simulation or an experiment is missing.
             TypeError: The function does not return a list of at least one part.
         """
         names = (self.simulation.name,) if self.simulation else self.sweeps
@@ -165,12 +165,12 @@ def _round_up(number: float) -> int:
 def claim(id: str, *sweeps: str, **options: Any) -> Callable[[ClaimFunction], Claim]:
     """Make a claim of the function that checks it.
 
-    The first line of the function's docstring is the statement. The second paragraph begins with the section and the
-    figure of the source, up to a colon.
+    The first line of its docstring is the statement. The second paragraph begins with the place in the source, up to a
+    colon.
 
     Args:
         id: The claim's identifier, such as Q1.1.
-        sweeps: The names of the sweeps whose losses the function takes, in this order; none for an exact claim.
+        sweeps: The sweeps whose results the function takes, in this order; none for an exact claim.
         options: Further fields of `Claim`, such as `simulation`, `title`, `figures` and `is_main`.
 
     Raises:
@@ -191,11 +191,10 @@ def claim(id: str, *sweeps: str, **options: Any) -> Callable[[ClaimFunction], Cl
 
 
 def claims_of(study: Study) -> list[Claim]:
-    """Return the claims of a study, the functions with `@claim` of its `claims.py` or `claims/`, ordered by their ids.
+    """Return the claims of a study, in its `claims.py` or `claims/`, ordered by their ids.
 
     Raises:
-        ConfigError: A module cannot be imported, a claim has no statement or is about nothing that there is, or two
-            claims have the same id. The message names the study and the claim.
+        ConfigError: A module cannot be imported, a claim has no statement or source of numbers, or two have one id.
     """
     by_id: dict[str, Claim] = {}
     for claim in _find_claims(study):

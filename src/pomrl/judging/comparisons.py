@@ -1,7 +1,6 @@
 """The kinds of comparisons that claims consist of; each returns a part of a claim.
 
-`words` name what is compared. To them is added how: all comparisons are in pairs over runs, because experiments
-with one seed share their draws whatever else they differ in.
+`words` name what is compared. All comparisons are in pairs over runs, which share their draws.
 """
 
 from collections.abc import Sequence
@@ -68,8 +67,8 @@ def no_better(a: LossPerRun, b: LossPerRun, words: str) -> Part:
 def closes_distance(a: LossPerRun, worst: LossPerRun, best: LossPerRun, words: str) -> Part:
     """Compare whether the mean of a closes more than 1 - `EQUALITY_MARGIN` of the distance from `worst` to `best`.
 
-    The number is (worst - a) / (worst - best) in means, by the t tests of worst - a - r (worst - best). They suppose a
-    positive mean distance, which `less` shows beside it. NaN where the mean distance is not positive in the runs.
+    The number is (worst - a) / (worst - best) in means, NaN where the mean distance is not positive; `less` beside it
+    shows that it is.
     """
     distance = worst - best
     return Part(
@@ -128,10 +127,10 @@ def no_smaller_minimum(a: Float[np.ndarray, "n G"], b: Float[np.ndarray, "n G"],
 
 
 def best_grows(losses: Result, curves: Float[np.ndarray, "n *rows X G"], words: str) -> Part:
-    """Compare whether gamma* grows with the index X of curves of the same runs; of several rows, in each of them.
+    """Compare whether gamma* grows with the index X of curves of the same runs, in each row.
 
-    Only discount factors that may be gamma* of a curve are resampled, which takes a fraction of the time of all. From
-    `PRECISE_RUNS` runs on there are so many resamples that they resolve the errors of verdicts at precision.
+    Only discount factors that may be gamma* are resampled. From `PRECISE_RUNS` runs on, resamples resolve the errors of
+    verdicts at precision.
     """
     of_rows = curves.reshape(len(curves), -1, curves.shape[-1])
     near = [may_be_best(of_rows[:, i]) for i in range(of_rows.shape[1])]
@@ -159,11 +158,10 @@ def under(topic: str, parts: Sequence[Part]) -> list[Part]:
 def in_more_than(number: float, groups: Sequence[Sequence[Part]], words: str) -> list[Part]:
     """Claim in how many groups all comparisons hold, by Holm's correction over groups.
 
-    One comparison that does not hold is enough to refute its group (Bonferroni). The claim is followed by all
-    comparisons about which nothing is claimed.
+    One comparison that does not hold refutes its group (Bonferroni). All comparisons follow, with nothing claimed.
 
     Args:
-        number: The number of groups that are to be exceeded.
+        number: The number of groups to be exceeded.
         groups: The comparisons of each group.
         words: What a group is.
     """

@@ -1,28 +1,21 @@
 """Estimates over runs, with intervals at any level and p-values for any threshold.
 
-There are four kinds of numbers, each with its method, and a fifth, `Exact`, which is known and has no interval:
-
-- Smooth functions of mean losses, such as a difference or a ratio of deviations: Student's interval with the
-  leave-one-run-out (jackknife) standard error. For a difference of means it is the paired t interval.
-- Ratios of two means, minima of mean losses over a grid, and gamma*, which lies where the minimum is: t tests in pairs
-  (`pomrl.judging.minima`).
+- Smooth functions of mean losses: Student's interval with the leave-one-run-out (jackknife) standard error.
+- Ratios of means, minima of mean losses over a grid, and gamma*: t tests in pairs (`pomrl.judging.minima`).
 - Correlations of gamma* with an index: the percentile bootstrap over runs.
 - How many of several statements are true: Holm's correction of their p-values.
+- `Exact` numbers are known, and have no interval.
 
-**Skewness.** One task's loss has a standard deviation of 1.7 at a mean of 1.1, and claims are judged at levels of about
-1 in 10,000, where the skewness of the losses matters even in a thousand runs. From `MIN_SKEWNESS_RUNS` runs on the t
-statistic is therefore transformed as by Hall (1992, "On the removal of skewness by transformation", JRSS B 54). Samples
-with a large t statistic have too small a skewness in that direction, so that its regression on t is taken off before.
-Its slope is (kurtosis - 1.5 skewness^2) / n, where that is positive. A number is shown to lie beyond a threshold only
-where the plain t statistic shows it too, because heavy tails without skewness make the transformed one too large. With
-fewer runs, as in figures and tables of few runs, Student's intervals are uncorrected.
+**Skewness.** Losses of a task have a standard deviation of 1.7 at a mean of 1.1, which matters at levels of 1 in 10,000
+even in a thousand runs. From `MIN_SKEWNESS_RUNS` runs on, t is transformed as by Hall (1992, "On the removal of
+skewness by transformation", JRSS B 54). Samples with a large t have too small a skewness in that direction: its regression on t,
+with slope (kurtosis - 1.5 skewness^2) / n where that is positive, is taken off before. A number lies beyond a threshold
+only where the plain t shows it too, because heavy tails make the transformed one too large.
 
-`python -m benchmarks.error_rates` simulates each kind of comparison with its truth on the threshold. With 100 to 4000
-runs of real losses, tails of t tests, and of what is made of them, had up to 1.3 times their nominal errors of 1e-2 to
-1e-4, within the errors of the simulation. They had up to 1.5 times one of 1e-5 and 1.8 times one of 1e-6; without the
-regression 2.0, 2.8 and 4.9 times 1e-4, 1e-5 and 1e-6. The tail on the other side of skewed losses has less. The
-bootstrap of correlations draws mean curves from their limiting normal distribution, which corrects for no skewness:
-where one tie of two skewed losses decides its sign, it had up to 17 times the nominal error of 1e-4.
+`python -m benchmarks.error_rates` simulates comparisons with their truth on the threshold. With 100 to 4000 runs of
+real losses, t tests had up to 1.3 times nominal errors of 1e-2 to 1e-4, 1.5 times 1e-5 and 1.8 times 1e-6; without the
+regression 2.0, 2.8 and 4.9 times 1e-4, 1e-5 and 1e-6. The bootstrap of correlations corrects for no skewness: where one
+tie of two skewed losses decides its sign, it had up to 17 times 1e-4.
 """
 
 from abc import ABC, abstractmethod
@@ -224,8 +217,8 @@ def with_skew(t: float, skew: Float[np.ndarray, "..."] | float) -> np.ndarray:
 class Correlation(ScalarEstimate):
     """A correlation between quantities that are estimated themselves, with its values in B resamples of the runs.
 
-    Errors of the quantities weaken their correlation, in the runs and once more in the resamples, so that the interval
-    is extended to the perfect correlation of the sign that is estimated (1 or -1, or both for 0).
+    Errors of the quantities weaken it, in the runs and in the resamples: the interval is extended to the perfect
+    correlation of the estimated sign.
     """
 
     distribution: Float[np.ndarray, " B"]

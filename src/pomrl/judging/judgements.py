@@ -1,7 +1,6 @@
 """The table of judgements of a study, `claims.csv`: a row for each comparison of each claim under each variant.
 
-A row consists of the fields of `Judgement`, which are the same in all rows of a claim under a variant, and then of the
-fields of `Comparison`, under their aliases. Terminal, Markdown, page and article are views of what `read` returns.
+Its columns are the fields of `Judgement`, and then those of `Comparison`, under their aliases.
 """
 
 from collections.abc import Mapping, Sequence
@@ -159,13 +158,13 @@ class Judgements:
 
 
 def write(folder: Path, made: Sequence[Judgement], command: str, judged_on: Mapping[str, str] | None = None) -> None:
-    """Put the judgements under some variants into the table of a study; those under other variants stay.
+    """Put judgements into the table of a study; those under other variants stay.
 
     Args:
         folder: The outputs of the study.
         made: All judgements under these variants.
         command: The command that makes the table again.
-        judged_on: The digest of what the claims were judged on under variants that are judged now.
+        judged_on: The digest of what was judged on, by variant.
     """
     try:
         kept = read(folder)
@@ -189,11 +188,7 @@ def table_of(judgements: Sequence[Judgement]) -> "pd.DataFrame":
 
 
 def read(folder: Path, named: Sequence[str] = ()) -> Judgements:
-    """Return the judgements in the outputs of a study; none if the table is not made.
-
-    Args:
-        folder: The outputs of the study.
-        named: The variants that come first, in this order.
+    """Read the judgements in the outputs of a study, those under the named variants first; none without a table.
 
     Raises:
         StoreError: The table is damaged, or another version wrote it.

@@ -1,19 +1,15 @@
 """Estimates of the smallest of several means, of where it lies, and of the largest of several numbers.
 
-A minimum of means has a corner where two of them tie, and the place of the minimum jumps there. Neither Student's
-interval for a smooth function nor the bootstrap holds near a tie. The estimates of this module rest on t tests in pairs
-alone, each with Hall's correction for skewness (`pomrl.judging.estimates`), and on two facts:
+Near a tie a minimum has a corner and its place jumps, so that neither Student's interval nor the bootstrap holds. These
+estimates rest on t tests in pairs, with Hall's correction for skewness (`pomrl.judging.estimates`):
 
-- *Some* mean of a is below *all* means of b where one of them is: for a fixed one the largest p-value of its tests
-  against all of b is valid (Berger 1982, "Multiparameter hypothesis testing and acceptance sampling", Technometrics
-  24), and the choice among those of a costs their number (Bonferroni).
-- A discount factor is not the best one where another one is better, so that those for which this is not shown are a
-  confidence set for gamma*.
+- *Some* mean of a is below *all* means of b: the largest p-value against all of b is valid (Berger 1982,
+  "Multiparameter hypothesis testing and acceptance sampling", Technometrics 24); the choice among I means of a costs
+  a factor I (Bonferroni).
+- Discount factors that are not shown to be worse than another are a confidence set for gamma*.
 
-All numbers of a list are below a threshold where the largest is, so that a list is tested as "all means of b" are.
-
-They are conservative: a minimum over I means costs a factor I in the p-value, which at errors of 1 in 10,000 makes an
-interval wider by about an eighth for I = 10.
+A list is below a threshold where its largest number is. Intervals are conservative, at 1 in 10,000 and I = 10 by an
+eighth.
 """
 
 from collections.abc import Sequence
@@ -82,10 +78,9 @@ class Pairs:
         return np.where(is_alike, 0.0, deviation), Skewness.of_moments(variance, third, fourth, self.runs)
 
     def t(self, threshold: float, factor: float = 1.0) -> tuple[Float[np.ndarray, "I J"], Float[np.ndarray, "I J"]]:
-        """Return the t statistics of a - factor * b against a threshold, with and without a correction for skewness.
+        """Return the smaller and the larger of the t statistics with and without the correction for skewness.
 
-        The first array has the smaller of the two, and the second one the larger. They are NaN where a - factor * b is
-        exactly the threshold in all runs.
+        They are NaN where a - factor * b is exactly the threshold in all runs.
         """
         deviation, skewness = self.deviation_and_skewness(factor)
         gap = self.difference(factor) - threshold
@@ -226,9 +221,9 @@ def minimum_ratio(a: Means, b: Means) -> SmallestMean:
 
 
 def ratio(a: Float[np.ndarray, " n"], b: Float[np.ndarray, " n"]) -> SmallestMean:
-    """Estimate mean(a) / mean(b) - 1 over pairs, by the t tests of mean(a) - r mean(b): its interval is Fieller's.
+    """Estimate mean(a) / mean(b) - 1 over pairs, where b >= 0, with Fieller's interval.
 
-    b is not negative. The estimate is NaN where all of b is 0, and its interval has no bounds where mean(b) may be 0.
+    NaN where all of b is 0; without bounds where mean(b) may be 0.
     """
     return minimum_ratio(a[:, None], b[:, None])
 
@@ -242,7 +237,7 @@ def p_best(curve: Means) -> Float[np.ndarray, " G"]:
 
 
 def may_be_best(curve: Means) -> Int[np.ndarray, " C"]:
-    """Return the columns that may have the smallest mean, up to `FAR_STANDARD_ERRORS`."""
+    """Return the columns whose mean may be the smallest, within `FAR_STANDARD_ERRORS`."""
     means = curve.mean(0)
     best = int(means.argmin())
     error = (curve - curve[:, [best]]).std(0) / np.sqrt(len(curve))

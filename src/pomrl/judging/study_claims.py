@@ -92,7 +92,7 @@ class Basis:
         """Return the parts of a claim on the losses that a function gives, and the experiments that it asked for.
 
         Raises:
-            NotInSweepError: The claim asks for an experiment that its sweeps do not have.
+            NotInSweepError: Its sweeps do not have an experiment.
         """
         asked: dict[int, Experiment] = {}
 
@@ -155,17 +155,14 @@ class Reader:
 
 
 def judge(basis: Basis, reader: Reader) -> list[JudgedClaim]:
-    """Judge the claims about sweeps on what is stored of their experiments.
-
-    A claim with fewer runs than it needs stays undecided. One without any run has no parts.
-    """
+    """Judge the claims about sweeps on what is stored; one without any run has no parts."""
     return in_threads(lambda claim: judge_claim(basis, claim, reader), basis.claims)
 
 
 def judge_claim(basis: Basis, claim: Claim, reader: Reader) -> JudgedClaim:
-    """Judge a claim on stored losses; once more, with all experiments, if they make it ask for further ones.
+    """Judge a claim on stored losses, again if they make it ask for further experiments.
 
-    A `StoreWarning` names a file that is damaged; the claim has no parts then.
+    A `StoreWarning` names a damaged file; the claim has no parts then.
     """
     unjudged, asked = basis.unjudged_outcome(claim), basis.asked_by(claim)
     try:
@@ -193,11 +190,6 @@ BEST_IN_RUN = "gamma_schedule.choice=per_run"
 def basis(study: Study, claims: Sequence[Claim], variant: Variant) -> Basis:
     """Return what the claims of a study are judged on under a variant.
 
-    Args:
-        study: The study.
-        claims: Its claims, which share the error.
-        variant: The variant.
-
     Raises:
         ConfigError: A sweep cannot be composed.
     """
@@ -217,10 +209,7 @@ def basis(study: Study, claims: Sequence[Claim], variant: Variant) -> Basis:
 
 
 def digest_basis(study: Study, claims: Sequence[Claim], variants: Container[str]) -> dict[str, str]:
-    """Return the digest of what claims are judged on under these of the variants that the description names.
-
-    It covers the experiments and the simulations with their code, the numbers of runs, the error, and the claims.
-    """
+    """Return the digest of what claims are judged on, by variant: experiments, simulations, runs, error and claims."""
     simulations = [simulation.signature for simulation in needed_simulations(claims)]
     sources = {claim.id: inspect.getsource(claim.check) for claim in claims}
     digests = {}
@@ -236,7 +225,7 @@ def digest_basis(study: Study, claims: Sequence[Claim], variants: Container[str]
 
 
 def load_judgements(study: Study) -> Judgements:
-    """Return the judgements of a study, with the variants whose verdicts are older than the present code and settings.
+    """Return the judgements of a study, and which are older than the present code and settings.
 
     Raises:
         StoreError: The table is damaged, or another version wrote it.
@@ -266,10 +255,7 @@ def refuse_failing(study: Study, claims: Sequence[Claim]) -> None:
 
 
 def judge_variant(study: Study, on: Basis, reader: Reader) -> list[JudgedClaim]:
-    """Judge the claims of a study under a variant.
-
-    Claims about no sweep are judged under the first variant of the headline, because they do not depend on it.
-    """
+    """Judge the claims of a study under a variant; those without sweeps under the first of the headline."""
     alone = [claim for claim in on.registry if not claim.sweeps and on.variant == study.described.headline[0]]
     outcomes = [replace(on.unjudged_outcome(claim), needed=0).judged(without_sweeps(claim)) for claim in alone]
     return outcomes + judge(on, reader)

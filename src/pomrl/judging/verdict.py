@@ -1,10 +1,11 @@
 """The parts of claims, what data say of them, and verdicts.
 
-The data can show that a claim holds or that it does not, so that a part has two p-values. `p_hold` is that of the
-hypothesis that what is claimed is false: it is small where the data show that it holds, and it is the larger one of the
-two thresholds, because both have to be kept (two one-sided tests). `p_refute` is that of the hypothesis that what is
-claimed is true: it is small where the data refute it, and it is the smaller one, because crossing one threshold is
-enough. A `Comparison` is a part as it was judged, and as the table of judgements has it.
+`p_hold` tests that what is claimed is false: it is the larger one of two thresholds, since both must be kept. `p_refute`
+tests that it is true: it is the smaller one, since crossing one is enough. A `Comparison` is a part as judged.
+
+Each claim has an equal share of the error of a study, and each part an equal share of that (union bound). A claim
+*holds* when all parts hold, *does not hold* when one is refuted, shows *no difference of interest* when the interval of
+one contains its threshold and is narrower than what matters, and is *undecided* otherwise.
 """
 
 from collections.abc import Iterable, Sequence

@@ -33,30 +33,24 @@ def group_pairs(pairs: Sequence[Pair]) -> list[list[Pair]]:
 
 
 def differences(sides: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
-    """Return the keys whose values differ, in value or in type, each with the value on every side.
-
-    The value of a side that lacks a key is None.
-    """
+    """Return the keys whose values differ, in value or type, with the values of all sides; None for a missing key."""
     keys = dict.fromkeys(key for side in sides for key in side)
     values = {key: [side.get(key) for side in sides] for key in keys}
     return {key: of_key for key, of_key in values.items() if len({repr(value) for value in of_key}) > 1}
 
 
 def same_problem(a: Result, b: Result) -> bool:
-    """Return whether two sides differ in their method alone, or in its code.
-
-    Run i of both used the same random draws then, so that they can be compared pairwise.
-    """
+    """Return whether two sides differ in method or code alone, so that their runs are pairs."""
     groups = {key.partition(".")[0] for key in differences([a.settings, b.settings])}
     return groups <= {*METHOD_GROUPS, "code"}
 
 
 def effects(group: Sequence[Pair]) -> "pd.DataFrame":
-    """Return what a change does to the results of each pair, by the settings in which the pairs differ.
+    """Tabulate what a change does to the results of each pair.
 
     Returns:
-        Those settings; result, runs (of the side that has fewer), and difference (the second less the first) with its
-        interval. A pair has no row if one of its sides is not stored.
+        The settings that vary, result, runs, and difference (second less first) with its interval. A pair with a side
+        that is not stored has no row.
     """
     keys = varying_keys([a.settings for a, _ in group])
     rows: list[dict[str, Any]] = []
@@ -73,8 +67,7 @@ def effects(group: Sequence[Pair]) -> "pd.DataFrame":
 def loss_differences(a: Result, b: Result, *, paired: bool) -> dict[str, Interval]:
     """Return by how much the results of b exceed those of a, with intervals.
 
-    The results are averages over tasks: the loss at the largest gamma and, where both sides have a grid of discount
-    factors, the loss at gamma*. Pairs are as many as both sides have runs.
+    Results are averages over tasks: the loss at the largest gamma and, on grids, the loss at gamma*.
     """
     if paired and a.runs != b.runs:
         common = min(a.runs, b.runs)

@@ -1,7 +1,6 @@
-"""Intervals over runs: their confidence level, Student's and Welch's intervals, bands, and the bootstrap of whole runs.
+"""Intervals over runs: their confidence level, Student's, Welch's and the bootstrap's, and bands of figures.
 
-Runs are independent and the tasks of one run are not, so that no interval is over tasks, and whole runs are resampled.
-Tables have one row per run in each group (`pomrl.science.loss_tables.SCHEMA`).
+Runs are independent and the tasks of one run are not: no interval is over tasks, and whole runs are resampled.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -91,7 +90,7 @@ def percentile(estimate: float, resampled: Float[np.ndarray, " B"]) -> Interval:
 
 
 def bootstrap_interval(sample: np.ndarray, statistic: Callable[[np.ndarray], np.ndarray]) -> Interval:
-    """Return a statistic of numbers[K, n] over n runs, with the percentile interval of resampled runs."""
+    """Return a statistic of numbers[K, n] over n runs, with its percentile interval."""
     estimate = float(np.squeeze(statistic(sample)))
     n, resamples = sample.shape[-1], RESAMPLES_OF_SUMMARIES
     if n < 2:
@@ -105,7 +104,7 @@ def bootstrap_interval(sample: np.ndarray, statistic: Callable[[np.ndarray], np.
 
 @lru_cache(maxsize=4)
 def bootstrap_weights(n: int, resamples: int, seed: int) -> Float[np.ndarray, "B n"]:
-    """Return the weight of each of n runs in each of B resamples of n runs: how often it is drawn, divided by n."""
+    """Return how often each of n runs is drawn in each of B resamples, divided by n."""
     counts: Int[np.ndarray, "B n"] = np.random.default_rng(seed).multinomial(n, np.full(n, 1.0 / n), size=resamples)
     return counts / n
 
@@ -113,7 +112,7 @@ def bootstrap_weights(n: int, resamples: int, seed: int) -> Float[np.ndarray, "B
 def bootstrap_means(
     sample: Float[np.ndarray, "n ..."], resamples: int = RESAMPLES_OF_GAMMA_STAR, seed: int = 0
 ) -> Float[np.ndarray, "B ..."]:
-    """Return the mean over runs of an array of numbers for each run, in each of B resamples of the runs."""
+    """Return the mean over runs in each of B resamples of the runs."""
     means = bootstrap_weights(len(sample), resamples, seed) @ sample.reshape(len(sample), -1)
     return means.reshape(resamples, *sample.shape[1:])
 
@@ -121,13 +120,10 @@ def bootstrap_means(
 def normal_means(
     sample: Float[np.ndarray, "n k"], resamples: int, at_a_time: int, seed: int
 ) -> Iterator[Float[np.ndarray, "b k"]]:
-    """Yield draws from the normal distribution that the mean over many runs has, at most `at_a_time` together.
+    """Yield draws from the normal distribution of the mean over many runs, at most `at_a_time` together.
 
-    Its covariance is that of the runs, divided by their number. So these are the resampled means of a bootstrap of many
-    runs, without their resamples.
-
-    The square root of the covariance is the symmetric one, because the signs of eigenvectors are arbitrary, and differ
-    between processors.
+    They are a bootstrap of many runs without its resamples. The square root of the covariance is symmetric, because the
+    signs of eigenvectors differ between processors.
     """
     n, centre = len(sample), sample.mean(0)
     products = np.zeros((len(centre), len(centre)))
@@ -148,15 +144,13 @@ def band(frame: "pd.DataFrame", by: Sequence[str], value: str = "planning_loss",
         frame: A table with the columns `by`, run and `value`.
         by: The columns whose values make the groups.
         value: The column that is averaged.
-        kind: The half width of the band: one sample standard deviation (with n - 1), that divided by sqrt(n), or the
-            latter times the quantile of Student's distribution with n - 1 degrees of freedom.
+        kind: What the band is.
 
     Returns:
-        A row per group, sorted, with the columns `by`, mean, lower, upper (all in units of the value) and n, the number
-        of runs. With a single run lower and upper are NaN.
+        The columns `by`, mean, lower, upper and n, the number of runs, sorted; lower and upper are NaN for one run.
 
     Raises:
-        ValueError: A group has several rows of one run, so that the band would be one over tasks or experiments.
+        ValueError: A group has several rows of one run.
     """
     _refuse_repeated_runs(frame, by)
     groups = frame.groupby(list(by), observed=True)[value]
@@ -179,12 +173,7 @@ def half_width(numbers: Float[np.ndarray, "n ..."]) -> Float[np.ndarray, "..."]:
 
 
 def best_gamma(frame: "pd.DataFrame", by: Sequence[str]) -> "pd.DataFrame":
-    """Return gamma* of each group, the discount factor that minimises the mean over runs (Sec. 2).
-
-    Ties are broken as everywhere, by `pomrl.science.gamma_star`.
-
-    Returns:
-        A row per group, sorted, with the columns `by` and gamma.
+    """Return gamma* of each group, which minimises the mean over runs (Sec. 2), as the columns `by` and gamma.
 
     Raises:
         ValueError: A run lacks a gamma of its group, or has one twice.
@@ -193,15 +182,13 @@ def best_gamma(frame: "pd.DataFrame", by: Sequence[str]) -> "pd.DataFrame":
 
 
 def best_gamma_band(frame: "pd.DataFrame", by: Sequence[str], kind: Kind = "sd") -> "pd.DataFrame":
-    """Return `best_gamma` of each group with a band around it, by the bootstrap over runs.
+    """Return `best_gamma` of each group with a band by the bootstrap over runs.
 
-    The band is one standard deviation of the resamples or, with the kind `ci`, their percentile interval, which is
-    extended to `best_gamma` where that is outside of it. Groups with the same number of runs share their resamples, as
-    if whole runs with all their groups were drawn.
+    The band is one standard deviation of the resamples or, with kind `ci`, their percentile interval, extended to
+    `best_gamma`. Groups with the same number of runs share their resamples.
 
     Returns:
-        A row per group, sorted, with the columns `by`, mean (gamma*), lower and upper (in units of gamma; NaN with a
-        single run).
+        The columns `by`, mean (gamma*), lower and upper, sorted; NaN for one run.
 
     Raises:
         ValueError: A run lacks a gamma of its group, or has one twice.
@@ -252,10 +239,9 @@ def _where(settings: "pd.Series") -> str:
 
 
 def difference(a: Float[np.ndarray, " n"], b: Float[np.ndarray, " m"], *, paired: bool) -> Interval:
-    """Return the mean of b over runs less that of a, with its interval.
+    """Return the mean of b over runs less that of a, with its interval; NaN for a single run.
 
-    The interval is Student's of the pairwise differences where runs are pairs (which needs n = m), and Welch's for
-    independent samples otherwise. With a single run on one side it is NaN.
+    The interval is Student's for pairs, which need n = m, and Welch's for independent samples.
     """
     estimate = float(b.mean() - a.mean())
     if min(len(a), len(b)) < 2:

@@ -108,7 +108,7 @@ class Result:
         Args:
             stored: The experiment.
             runs: The number of runs.
-            experiment: It as it was asked for, perhaps with a schedule that chooses from the table in hindsight.
+            experiment: The experiment as it was asked for; its schedule may choose in hindsight.
             known: Further fields.
         """
         schedule = experiment.method.gamma_schedule if experiment else None
@@ -148,8 +148,7 @@ class Result:
     def to_xarray(self) -> "Dataset":
         """Return the columns as a dataset of xarray over run, task and gamma.
 
-        Where discount factors were chosen, and differ between tasks or runs, the last axis is `choice` and `gamma` is
-        a variable over the three axes.
+        Where discount factors were chosen, the last axis is `choice`, and `gamma` is a variable.
 
         Raises:
             ImportError: xarray is not installed.
@@ -278,9 +277,8 @@ class Result:
     def in_hindsight(self, scope: Scope, choice: HindsightChoice) -> "Result":
         """Return the losses of the schedule that chooses from the grid in hindsight (Sec. 6.3), with G = 1.
 
-        With choice `per_run` each run chooses for itself. With choice `population` the runs with odd numbers choose for
-        those with even numbers, by their mean, and the other way round: a choice that is judged on the runs that made
-        it looks better than it is. A single run chooses for itself in both cases.
+        With choice `per_run` each run chooses for itself. With `population`, odd runs choose for even ones by their mean and
+        the other way round, because runs that chose would flatter their choice. A single run chooses for itself.
         """
         if choice == "per_run" or len(self.loss) == 1:
             index = _hindsight_index(self.loss, scope, "per_run")

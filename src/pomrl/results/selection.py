@@ -73,16 +73,13 @@ def resolve(
     value: str | None = "planning_loss",
     sources: Sources = PUBLISHED,
 ) -> tuple[list[Match], list[str]]:
-    """Return the experiments that are meant, those without runs among them, and lines about what is left out.
+    """Find the experiments that words mean, those without runs among them, and lines about what is left out.
 
     Args:
-        words: The experiments that `pomrl run -m` with these words computes, such as `experiment=task_similarity` or
-            `sigma=0.01,0.02`; with `tag=NAME` among them, or without any, all that are stored with these settings. Or
-            the starts of signatures, or folders. `code=` names the code that computed them: `present`, which is the
-            default, `previous`, `all`, or as `pomrl runs` shows it.
-        where: Settings that stored experiments have to have, whatever the others are; or their tag or code.
-        value: What is plotted or tabulated. If it is a metric, whatever is stored has this one, and else none, unless
-            the settings say otherwise; None for any.
+        words: Words of `pomrl run -m`; none, or `tag=NAME`, for all that is stored with these settings; or starts of
+            signatures, or folders. `code=` is `present` (default), `previous`, `all`, or as `pomrl runs` shows it.
+        where: Settings, tag or code that stored experiments must have besides.
+        value: What is shown; a metric selects the experiments that have it. None for any.
         sources: The folders that settings are composed from.
 
     Raises:
@@ -124,7 +121,7 @@ def choose(
     value: str | None = "planning_loss",
     sources: Sources = PUBLISHED,
 ) -> SweepResults:
-    """Return the results of the experiments that are meant (`resolve`), sorted by the settings in which they differ.
+    """Return the results that words mean (`resolve`), sorted by the settings in which they differ.
 
     Raises:
         ConfigError: A setting is wrong.
@@ -163,7 +160,7 @@ def _is_sound(stored: StoredExperiment) -> bool:
 
 
 def filters(words: Sequence[str]) -> dict[str, Any]:
-    """Return the settings that `KEY=VALUE` words name; several values, separated by commas, become a list.
+    """Parse `KEY=VALUE` words; several values, separated by commas, become a list.
 
     Raises:
         UnreadableOverrideError: A word is of another form.
@@ -210,5 +207,5 @@ def _of_code(versions: Sequence[Match], code: str) -> list[Match]:
 
 
 def order(value: Any) -> tuple[str, Any]:
-    """Return a key that sorts numbers by their values, and values of different types by the names of their types."""
+    """Return a sort key: numbers by value, values of different types by the names of their types."""
     return (type(value).__name__, value if isinstance(value, int | float | str) else str(value))

@@ -1,8 +1,7 @@
-"""Summaries of a number over independent runs, the table of them, and comparisons in pairs.
+"""Summaries of a number over independent runs, their table, and comparisons in pairs.
 
-Losses are heavy-tailed, so that the mean over runs is accompanied by the median and by the interquartile mean, the mean
-of the middle half of the runs (Agarwal et al. 2021). Intervals of these are percentile intervals of the bootstrap over
-runs; those of the mean are Student's.
+Losses are heavy-tailed, so that the median and the interquartile mean (Agarwal et al. 2021) stand beside the mean.
+Intervals of these two are the bootstrap's over runs, and those of the mean are Student's.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -58,8 +57,7 @@ def summary(sample: LossPerRun, statistic: str) -> Interval:
 def paired_difference(a: LossPerRun, b: LossPerRun, statistic: str) -> Interval:
     """Return the summary of b less that of a, with its interval; run i of a and run i of b are a pair.
 
-    For the robust summaries, pairs are resampled together; the result is the difference of the two summaries, and not
-    the summary of the differences.
+    For the robust summaries it is the difference of the summaries; pairs are resampled together.
     """
     if statistic == "mean":
         return difference(a, b, paired=True)
@@ -74,17 +72,15 @@ def summarise(
     statistics: Sequence[str] = STATISTICS,
     against: Mapping[str, Any] | None = None,
 ) -> "pd.DataFrame":
-    """Return a row for each experiment: the settings that vary, its runs, and summaries of a number over runs.
+    """Return a row for each experiment: the settings that vary, its runs, and summaries over runs.
 
     Args:
         results: The experiments.
-        value: A column of stored tables. Of each task the row at the largest discount factor counts.
+        value: A column of stored tables, at the largest discount factor, or a metric.
         tasks: The tasks that it is averaged over.
-        statistics: Names of summaries, from `STATISTICS`. Each has three columns: NAME, NAME_lower and
-            NAME_upper, the ends of its interval.
-        against: Settings of a method, such as `{"estimator": "pomrl"}`. Each experiment is compared with that of this
-            method on the same problem: columns NAME_difference, less than 0 where the method of the row is smaller,
-            with intervals of pairs of runs; `pairs` is how many runs both have.
+        statistics: Names from `STATISTICS`; each has the columns NAME, NAME_lower and NAME_upper.
+        against: Settings of a method, such as `{"estimator": "pomrl"}`, to subtract on the same problem in pairs of
+            runs: columns NAME_difference and `pairs`.
 
     Raises:
         ValueError: A setting in `against` is not of a method, or an experiment has no counterpart.

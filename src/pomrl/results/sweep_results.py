@@ -172,11 +172,11 @@ def promised_runs(settings: Iterable[Setting]) -> int:
 
 
 def load_sweep(settings: Sequence[Setting], most: int | None = None) -> SweepResults:
-    """Load what is stored of the experiments of a sweep; a `StoreWarning` names a damaged file, which is left out.
+    """Load what is stored of a sweep; a `StoreWarning` names a damaged file, which is left out.
 
     Args:
-        settings: The experiments, which all vary the same keys.
-        most: The number of runs of each experiment to load at most; by default the number that the sweep promises.
+        settings: The experiments, which vary the same keys.
+        most: The most runs of each experiment; by default the number that the sweep promises.
     """
     promised = promised_runs(settings)
     most = promised if most is None else most
