@@ -2,8 +2,6 @@
 
 from collections.abc import Sequence
 
-import pandas as pd
-
 from pomrl.commands.terminal import console, print_frame, printable
 from pomrl.configuration.study import Study
 from pomrl.configuration.wording import number_of
@@ -20,6 +18,8 @@ MOST_COLUMNS = 4
 
 def show(study: Study, judged: Judgements, shown: Sequence[str]) -> None:
     """Print the verdicts of a study under these variants."""
+    import pandas as pd
+
     terminal = console()
     if len(shown) > MOST_COLUMNS:
         of_each = {name: counts(judged.of(name).values()) for name in rank(judged, shown)}

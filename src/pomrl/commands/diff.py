@@ -13,8 +13,6 @@ import shlex
 from collections.abc import Iterator, Sequence
 from textwrap import fill
 
-import pandas as pd
-
 from pomrl.commands.arguments import Parser, add_config_dir, add_format, sources
 from pomrl.commands.errors import one_line_errors
 from pomrl.commands.revisions import compare_revisions, parse_range
@@ -75,6 +73,8 @@ def _of_same_settings(pairs: Sequence[Pair], text: str) -> list[Pair]:
 
 def show(groups: Sequence[Sequence[Pair]], form: str) -> None:
     """Print pairs of experiments, those that share a difference together: what differs, and what that does."""
+    import pandas as pd
+
     if form == "csv":
         tables = [effects(group).assign(changed="; ".join(_changed_settings(group))) for group in groups]
         print_frame(pd.concat(tables, ignore_index=True), form)

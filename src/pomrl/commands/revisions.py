@@ -14,9 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from pomrl import store
 from pomrl.commands import published_sweeps
@@ -26,6 +24,9 @@ from pomrl.results.comparison import LOSS_AT_LARGEST, differences, loss_differen
 from pomrl.results.result import Result
 from pomrl.results.tables import markdown_text
 from pomrl.store import StoredExperiment
+
+if TYPE_CHECKING:  # because it takes long to load
+    import pandas as pd
 
 RANGE = re.compile(r"([^\s=]*[^\s=./])\.\.([^\s=./][^\s=]*)?")
 """Two revisions of git as `git diff` has them; without the second one, the files as they are."""
@@ -177,6 +178,8 @@ def _print_changes(changes: Sequence[ExperimentChange], form: str) -> None:
 
 def _sweeps(changes: Sequence[ExperimentChange], *, what: bool = False) -> "pd.DataFrame":
     """Return a row for each sweep: how many of its experiments change, and how many are stored on either side."""
+    import pandas as pd
+
     rows: defaultdict[tuple[str, ...], list[ExperimentChange]] = defaultdict(list)
     for change in changes:
         rows[(change.what, change.sweep) if what else (change.sweep,)].append(change)
@@ -195,6 +198,8 @@ def _sweeps(changes: Sequence[ExperimentChange], *, what: bool = False) -> "pd.D
 
 def _losses(changes: Sequence[ExperimentChange]) -> "pd.DataFrame":
     """Return the loss of the second side less that of the first, where both are stored; each pair once."""
+    import pandas as pd
+
     rows: dict[tuple[str, str], dict[str, Any]] = {}
     for change in changes:
         a, b = change.sides

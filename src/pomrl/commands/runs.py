@@ -14,9 +14,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from pomrl import store
 from pomrl.commands.arguments import Parser, add_format, filters
@@ -29,6 +27,9 @@ from pomrl.results.selection import order
 from pomrl.running.stored_settings import fault_of_settings
 from pomrl.store import StoredExperiment, files
 from pomrl.store.derived import DerivedFiles
+
+if TYPE_CHECKING:  # because it takes long to load
+    import pandas as pd
 
 ABANDONED = 3600.0
 """Seconds after which a temporary file is that of a process which was killed."""
@@ -142,6 +143,8 @@ def show(listed: list[StoredExperiment], frame: "pd.DataFrame | None", form: str
 
 def describe(listed: Sequence[StoredExperiment], *, whole: bool = False) -> "pd.DataFrame":
     """Return a row for each experiment, the newest first, with the settings that differ, or with the whole of them."""
+    import pandas as pd
+
     known = [(experiment, experiment.manifest()) for experiment in listed]
     settings = [said.flat_settings() if said else {} for _, said in known]
     varying = varying_keys(settings) if len(listed) > 1 else []

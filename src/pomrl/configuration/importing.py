@@ -33,24 +33,6 @@ def is_ours(module: str) -> bool:
     return module.partition(".")[0] in OURS
 
 
-def import_lazily(name: str) -> None:
-    """Let a package be imported when something of it is first used, and not by the statement that names it.
-
-    Modules may annotate with names of the package as strings, which are not evaluated.
-    """
-    if name not in sys.modules:
-        sys.modules[name] = _NotYet(name)
-
-
-class _NotYet(ModuleType):
-    """Stands for a package until it is used."""
-
-    def __getattr__(self, attribute: str) -> Any:
-        if sys.modules.get(self.__name__) is self:
-            del sys.modules[self.__name__]
-        return getattr(import_module(self.__name__), attribute)
-
-
 @cache
 def names_of(face: str) -> dict[str, tuple[str, str]]:
     """Return for each name that a face offers the module that has it, and its name there.

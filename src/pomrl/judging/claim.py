@@ -4,9 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil, log10
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.parsing import Experiment
@@ -15,6 +13,9 @@ from pomrl.judging.verdict import Comparison, Part, Verdict, by_topic, decisive,
 from pomrl.results.intervals import ERROR_RATE
 from pomrl.results.sweep_results import SweepResults
 from pomrl.store.simulations import Simulation
+
+if TYPE_CHECKING:  # because it takes long to load
+    import pandas as pd
 
 MAX_SUGGESTED_RUNS = 1e7
 """The number of runs from which on it is not said that so many would decide a claim."""

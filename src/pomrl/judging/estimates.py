@@ -8,9 +8,9 @@
 
 **Skewness.** Losses of a task have a standard deviation of 1.7 at a mean of 1.1, which matters at levels of 1 in 10,000
 even in a thousand runs. From `MIN_SKEWNESS_RUNS` runs on, t is transformed as by Hall (1992, "On the removal of
-skewness by transformation", JRSS B 54). Samples with a large t have too small a skewness in that direction: its regression on t,
-with slope (kurtosis - 1.5 skewness^2) / n where that is positive, is taken off before. A number lies beyond a threshold
-only where the plain t shows it too, because heavy tails make the transformed one too large.
+skewness by transformation", JRSS B 54). Samples with a large t have too small a skewness in that direction: its
+regression on t, with slope (kurtosis - 1.5 skewness^2) / n where that is positive, is taken off before. A number lies
+beyond a threshold only where the plain t shows it too, because heavy tails make the transformed one too large.
 
 `python -m benchmarks.error_rates` simulates comparisons with their truth on the threshold. With 100 to 4000 runs of
 real losses, t tests had up to 1.3 times nominal errors of 1e-2 to 1e-4, 1.5 times 1e-5 and 1.8 times 1e-6; without the

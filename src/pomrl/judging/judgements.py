@@ -6,9 +6,8 @@ Its columns are the fields of `Judgement`, and then those of `Comparison`, under
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import pandas as pd
 from pydantic import BeforeValidator, ConfigDict, Field, PlainSerializer, ValidationError
 
 from pomrl.configuration.study import Study
@@ -24,6 +23,9 @@ from pomrl.judging.verdict import (
 )
 from pomrl.store import StoreError
 from pomrl.store.derived import DerivedFiles, encode_table, parse_rows, read_rows, write_table
+
+if TYPE_CHECKING:  # because it takes long to load
+    import pandas as pd
 
 FILE = "claims.csv"
 """The name of the table in the outputs of a study."""
@@ -183,6 +185,8 @@ def content(judgements: Sequence[Judgement]) -> bytes:
 
 def table_of(judgements: Sequence[Judgement]) -> "pd.DataFrame":
     """Return the table with a row for each comparison."""
+    import pandas as pd
+
     rows = ((judgement, part) for judgement in judgements for part in judgement.comparisons)
     return pd.DataFrame([claim.model_dump(by_alias=True) | part.model_dump(by_alias=True) for claim, part in rows])
 

@@ -1,7 +1,7 @@
 """The parts of claims, what data say of them, and verdicts.
 
-`p_hold` tests that what is claimed is false: it is the larger one of two thresholds, since both must be kept. `p_refute`
-tests that it is true: it is the smaller one, since crossing one is enough. A `Comparison` is a part as judged.
+`p_hold` tests that what is claimed is false: it is the larger one of two thresholds, since both must be kept.
+`p_refute` tests that it is true: it is the smaller one, since crossing one is enough. A `Comparison` is a judged part.
 
 Each claim has an equal share of the error of a study, and each part an equal share of that (union bound). A claim
 *holds* when all parts hold, *does not hold* when one is refuted, shows *no difference of interest* when the interval of

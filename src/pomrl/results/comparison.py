@@ -1,14 +1,15 @@
 """The comparison of two sides, experiment by experiment: what differs in their settings and in their results."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from pomrl.configuration.composed import METHOD_GROUPS
 from pomrl.configuration.settings import varying_keys
 from pomrl.results.intervals import Interval, difference
 from pomrl.results.result import Result
+
+if TYPE_CHECKING:  # because it takes long to load
+    import pandas as pd
 
 LOSS_AT_LARGEST = "loss at the largest gamma"
 MINIMUM_LOSS = "minimum loss"
@@ -52,6 +53,8 @@ def effects(group: Sequence[Pair]) -> "pd.DataFrame":
         The settings that vary, result, runs, and difference (second less first) with its interval. A pair with a side
         that is not stored has no row.
     """
+    import pandas as pd
+
     keys = varying_keys([a.settings for a, _ in group])
     rows: list[dict[str, Any]] = []
     for a, b in group:

@@ -7,14 +7,16 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import isnan
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-import pandas as pd
 from jaxtyping import Float, Int
 from scipy.special import stdtrit
 
 from pomrl.science.gamma_star import minimising
+
+if TYPE_CHECKING:  # because it takes long to load
+    import pandas as pd
 
 CONFIDENCE_PERCENT = 95
 """The confidence level of all intervals in tables, figures, pages and messages, in per cent."""

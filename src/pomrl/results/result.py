@@ -6,7 +6,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import pandas as pd
 from jaxtyping import Float, Int, Shaped
 
 from pomrl import store
@@ -17,6 +16,7 @@ from pomrl.science.loss_tables import MEASURED
 from pomrl.store import StoredExperiment, StoreError
 
 if TYPE_CHECKING:
+    import pandas as pd
     from xarray import Dataset  # pyright: ignore[reportMissingImports]
 
 LossPerRun = Float[np.ndarray, " n"]
@@ -134,6 +134,8 @@ class Result:
 
     def table(self) -> "pd.DataFrame":
         """Return a row for each run, task and discount factor; StoreError if runs are missing or damaged."""
+        import pandas as pd
+
         if isinstance(self.columns, StoredColumns):
             return self.columns.table()
         return pd.DataFrame({name: column.ravel() for name, column in self.columns.items()}, copy=False)
@@ -277,8 +279,8 @@ class Result:
     def in_hindsight(self, scope: Scope, choice: HindsightChoice) -> "Result":
         """Return the losses of the schedule that chooses from the grid in hindsight (Sec. 6.3), with G = 1.
 
-        With choice `per_run` each run chooses for itself. With `population`, odd runs choose for even ones by their mean and
-        the other way round, because runs that chose would flatter their choice. A single run chooses for itself.
+        With choice `per_run` each run chooses for itself. With `population`, odd runs choose for even ones by their
+        mean, and even for odd, because runs that chose would flatter their choice. A single run chooses for itself.
         """
         if choice == "per_run" or len(self.loss) == 1:
             index = _hindsight_index(self.loss, scope, "per_run")

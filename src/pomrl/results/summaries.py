@@ -5,16 +5,18 @@ Intervals of these two are the bootstrap's over runs, and those of the mean are 
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 from jaxtyping import Float
 
 from pomrl.configuration.composed import METHOD_GROUPS
 from pomrl.results.intervals import Interval, bootstrap_interval, difference
 from pomrl.results.result import LossPerRun, TaskChoice
 from pomrl.results.sweep_results import SweepResults
+
+if TYPE_CHECKING:  # because it takes long to load
+    import pandas as pd
 
 
 def interquartile_mean(sample: Float[np.ndarray, "*B n"]) -> Float[np.ndarray, "*B"]:
@@ -85,6 +87,8 @@ def summarise(
     Raises:
         ValueError: A setting in `against` is not of a method, or an experiment has no counterpart.
     """
+    import pandas as pd
+
     samples = [result.per_run(value, tasks) for result in results.results]
     places = counterparts(results, against) if against else {}
     rows: list[dict[str, Any]] = []

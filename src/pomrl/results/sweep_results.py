@@ -4,10 +4,9 @@ import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from pomrl import store
 from pomrl.configuration.sweeps import Setting
@@ -17,6 +16,9 @@ from pomrl.science.gamma_star import HindsightChoice
 from pomrl.science.loss_tables import SCHEMA
 from pomrl.store import StoredExperiment, StoreError
 from pomrl.store.simulations import Simulation
+
+if TYPE_CHECKING:  # because it takes long to load
+    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -118,6 +120,8 @@ class SweepResults:
     @cached_property
     def tables(self) -> "list[pd.DataFrame]":
         """The table of each experiment, with a column in front for each setting that varies; words are categories."""
+        import pandas as pd
+
         settings = self.settings
         columns = {key: _as_column([each[key] for each in settings]) for key in self.keys if settings}
         tables = []
@@ -134,6 +138,8 @@ class SweepResults:
     @property
     def without_rows(self) -> "pd.DataFrame":
         """A table with the columns of this one, and without rows."""
+        import pandas as pd
+
         if self.results:
             return self.tables[0].iloc[:0]
         return pd.DataFrame(columns=[*self.keys, *SCHEMA]).astype(SCHEMA)
@@ -201,12 +207,16 @@ def load_sweep(settings: Sequence[Setting], most: int | None = None) -> SweepRes
 
 
 def _as_column(values: Sequence[Any]) -> "pd.Series":
+    import pandas as pd
+
     column = pd.concat([pd.Series([value]) for value in values], ignore_index=True)
     return column.astype("category") if isinstance(values[0], str) else column
 
 
 def concatenate(tables: "Sequence[pd.DataFrame]") -> "pd.DataFrame":
     """Return tables one below the other. They lose their columns, because two copies of all take much memory."""
+    import pandas as pd
+
     columns: dict[str, Any] = {}
     for name in dict.fromkeys(str(name) for table in tables for name in table):
         parts = [table.pop(name) if name in table else pd.Series(np.nan, table.index) for table in tables]

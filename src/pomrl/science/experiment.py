@@ -9,9 +9,9 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from pomrl.checks import make_read_only
 from pomrl.science import checked
@@ -25,8 +25,11 @@ from pomrl.science.mdp import Rewards, expected_rewards
 from pomrl.science.metrics.metric import Outcome, PlanningLoss
 from pomrl.science.problem import Method, Problem
 
+if TYPE_CHECKING:  # because it takes long to load
+    import pandas
 
-def tables(problem: Problem, methods: Sequence[Method], runs: Sequence[int]) -> "list[pd.DataFrame]":
+
+def tables(problem: Problem, methods: Sequence[Method], runs: Sequence[int]) -> "list[pandas.DataFrame]":
     """Return the table of each method, with the columns `COLUMNS`, and that of its metric if it has one.
 
     The numbers of a run do not depend on the other runs or on the other methods, to the last bit.

@@ -7,13 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from pomrl.store import files
 from pomrl.store.layout import StoreError
 from pomrl.store.provenance import commit
+
+if TYPE_CHECKING:  # because it takes long to load
+    import pandas as pd
 
 
 @dataclass(frozen=True)

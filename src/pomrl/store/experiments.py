@@ -18,10 +18,8 @@ import re
 import shutil
 import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 from uuid import uuid4
-
-import pandas as pd
 
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.parsing import Experiment, Label
@@ -36,6 +34,9 @@ from pomrl.store.layout import BLOCK, SCHEMA_VERSION, StoreError, StoreWarning, 
 from pomrl.store.manifests import DESCRIPTION, Manifest
 from pomrl.store.provenance import decisive_versions, now, provenance
 from pomrl.store.stored_experiments import LOG, StoredExperiment, is_ours, name_of_count
+
+if TYPE_CHECKING:  # because it takes long to load
+    import pandas as pd
 
 
 def signature(experiment: Experiment) -> str:
@@ -167,6 +168,8 @@ def add_block(stored: StoredExperiment, runs: range, parts: Mapping[range, bytes
 
 def _join(stored: StoredExperiment, held: range, parts: Mapping[range, bytes]) -> "pd.DataFrame":
     """Return the table of parts of a block, below the stored runs of the block that come before them."""
+    import pandas as pd
+
     names, shape, first = stored.column_names(), stored.shape(), min(part.start for part in parts)
     tables = [
         pd.DataFrame(block_files.decode(parts[part], stored.signature, part, names, shape))

@@ -6,15 +6,16 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from io import BytesIO
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from pomrl.outputs import outputs
 from pomrl.store.code_digest import closure_digest
 from pomrl.store.derived import DerivedFiles
 from pomrl.store.layout import StoreError
 from pomrl.store.provenance import provenance
+
+if TYPE_CHECKING:  # because it takes long to load
+    import pandas as pd
 
 TABLE = "table.parquet"
 
@@ -72,6 +73,8 @@ class Simulation:
 
     def load(self) -> "pd.DataFrame":
         """Return the stored table; StoreError if it is not stored or damaged."""
+        import pandas as pd
+
         if not self.is_stored:
             raise StoreError(f"{self.name} is not stored, or damaged; pomrl figures and pomrl claims simulate it")
         return pd.read_parquet(BytesIO(self.files.content(TABLE)))
