@@ -23,7 +23,7 @@ PR_SET_PDEATHSIG = 1
 """The option of Linux's prctl that chooses the signal which a process gets when its parent ends."""
 
 Argument = TypeVar("Argument")
-Result = TypeVar("Result")
+ResultT = TypeVar("ResultT")
 
 
 def one_thread() -> AbstractContextManager[Any]:
@@ -49,7 +49,7 @@ def processes(number: int) -> Callable[[Calls], Iterator[Any]]:
     return cast(Any, parallel)
 
 
-def in_threads(function: Callable[[Argument], Result], arguments: Iterable[Argument]) -> list[Result]:
+def in_threads(function: Callable[[Argument], ResultT], arguments: Iterable[Argument]) -> list[ResultT]:
     """Call a function on each argument in threads that share memory, and return the results in their order.
 
     It pays for long calls of NumPy.
