@@ -86,7 +86,7 @@ class Panel:
         return replace(self, series=[replace(series, panel=letter) for series in self.series])
 
     def points(self, sweeps: StoredSweeps, kind: Kind | None = None) -> Iterator[pd.DataFrame]:
-        """Yield mean and band over runs of each series, as a table with the columns `drawing.COLUMNS`.
+        """Yield mean and band over runs of each series, as a table with the columns `pomrl.figures.COLUMNS`.
 
         Bands are of this kind, and by default those of the caption.
         """
@@ -122,7 +122,7 @@ def series_of(of_figure: Sequence[Panel]) -> list[Series]:
 
 
 def points_of_panels(sweeps: StoredSweeps, of_figure: Sequence[Panel], kind: Kind | None = None) -> pd.DataFrame:
-    """Return the points of several panels as a table with the columns `series.COLUMNS`.
+    """Return the points of several panels as a table with the columns `COLUMNS`.
 
     Raises:
         ValueError: The sweeps hold none of the series.

@@ -104,7 +104,7 @@ def draw_curves(ax: Axes, points: pd.DataFrame, looks: Sequence[Look]) -> None:
 
     Args:
         ax: The axes.
-        points: A table with the columns series, x, mean, lower, upper, n and marker (`series.COLUMNS`).
+        points: A table with the columns series, x, mean, lower, upper, n and marker (`COLUMNS`).
         looks: How the series are drawn, in the order of the legend.
     """
     colors = {look.label: look.color for look in looks}
@@ -249,7 +249,7 @@ def annotate(figure: Figure, data: pd.DataFrame, wanted: Sequence[Series], sweep
 
     Args:
         figure: The figure, which grows by the height of the note.
-        data: The table of what is drawn, with the columns `series.COLUMNS` if it shows series.
+        data: The table of what is drawn, with the columns `COLUMNS` if it shows series.
         wanted: The series that a complete figure shows.
         sweeps: What is stored of their sweeps.
     """

@@ -18,7 +18,7 @@ from pomrl.science.loss_tables import MEASURED, SCHEMA
 COLUMNS = ["panel", "series", "x", "mean", "lower", "upper", "band", "n", "marker"]
 """Columns of the table behind a drawing, which has a row for each point.
 
-band names what lower and upper are (`sd`, `se` or `ci`, see `results.statistics.Kind`, or `bootstrap sd` or `bootstrap
+band names what lower and upper are (`sd`, `se` or `ci`, see `results.intervals.Kind`, or `bootstrap sd` or `bootstrap
 ci`), n is the number of independent runs, and marker is true where the minimum of a series is marked. A value that does
 not come from runs, such as a bound, stands in mean; its lower and upper are NaN, its n is 0, and band names what the
 value is.

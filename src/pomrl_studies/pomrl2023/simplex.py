@@ -29,7 +29,7 @@ def variance(concentration: float) -> float:
 
 
 def points(series: Series, rows: Float[np.ndarray, "draws 3"]) -> pd.DataFrame:
-    """Return distributions over three states as a table with the columns `drawing.COLUMNS`.
+    """Return distributions over three states as a table with the columns `pomrl.figures.COLUMNS`.
 
     x and mean are their coordinates in the plane.
     """
