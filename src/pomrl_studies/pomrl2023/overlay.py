@@ -80,7 +80,7 @@ def against_gamma(c: float, title: str, estimator: str = "ada_pomrl") -> Panel:
 
 
 def points(sweeps: StoredSweeps, shown: Sequence[Panel], kind: Kind | None = None) -> pd.DataFrame:
-    """Return the points of several panels and those of the notebook, as a table with the columns `pomrl.figures.COLUMNS`.
+    """Return the points of several panels and of the notebook, with the columns `pomrl.figures.COLUMNS`.
 
     Raises:
         ValueError: If the sweeps hold none of the series.
