@@ -16,11 +16,19 @@ from scipy.special import ndtr
 from benchmarks.rare_samples import Case, PValues, Rows
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.configuration.sweeps import sweep
-from pomrl.judging.comparisons import MARGIN, in_more_than, slope
-from pomrl.judging.extremes import Means, Minimum, largest, minimum_difference, minimum_ratio, ratio, smaller_best_gamma
-from pomrl.judging.inference import Statistic, mean, smooth
+from pomrl.judging.comparisons import EQUALITY_MARGIN, in_more_than, slope
+from pomrl.judging.estimates import Statistic, mean, smooth
+from pomrl.judging.minima import (
+    Means,
+    SmallestMean,
+    largest,
+    minimum_difference,
+    minimum_ratio,
+    ratio,
+    smaller_best_gamma,
+)
 from pomrl.judging.verdict import Part
-from pomrl.results.losses import Losses
+from pomrl.results.result import Result
 from pomrl.running.plan import plan
 from pomrl.running.work import refuse_failures, work
 from pomrl_studies.pomrl2023.tasks_and_gains import FIRST, LAST
@@ -47,10 +55,10 @@ def paired_differences() -> Iterator[Case]:
 
 def ratios() -> Iterator[Case]:
     """Yield `ratio` at both margins, and at 0 as less_in_shares uses it."""
-    for (name, runs, rows), threshold in product(pairs(), (MARGIN, -MARGIN)):
+    for (name, runs, rows), threshold in product(pairs(), (EQUALITY_MARGIN, -EQUALITY_MARGIN)):
         a, b = rows.T
         yield _ratio("ratio", name, runs, a * (1.0 + threshold) * b.mean() / a.mean(), b, threshold)
-    for (name, runs, loss), threshold in product(without_meta_learning(), (MARGIN, -MARGIN)):
+    for (name, runs, loss), threshold in product(without_meta_learning(), (EQUALITY_MARGIN, -EQUALITY_MARGIN)):
         level, change = loss.mean(1), loss @ slope(loss.shape[1])
         shifted = change - change.mean() + threshold * level.mean()
         yield _ratio("slope", name, runs, level + shifted, level, threshold)
@@ -89,7 +97,10 @@ def minima() -> Iterator[Case]:
     for (name, runs, curve), (tied_a, tied_b) in product(curves(), TIES):
         a, b = np.split(curve[:, : tied_a + tied_b], [tied_a], axis=1)
         gaps, divisor, words = gaps_of(a, b), max(tied_a, tied_b), f"ties of {tied_a} and {tied_b}"
-        for kind, of_columns, threshold in (("difference", minimum_difference, 0.0), ("ratio", minimum_ratio, MARGIN)):
+        for kind, of_columns, threshold in (
+            ("difference", minimum_difference, 0.0),
+            ("ratio", minimum_ratio, EQUALITY_MARGIN),
+        ):
             rows = np.concatenate([a * (1.0 + threshold), b], axis=1)
             p_values = partial(p_of_minima, of_columns, tied_a, threshold)
             yield Case(f"minimum_{kind}, {words}", name, runs, rows, gaps, p_values, divisor)
@@ -141,7 +152,7 @@ def p_of_deviations(rows: Rows) -> PValues:
     return smooth(log_ratio_of_deviations, (rows - rows.mean(0)) ** 2).p_values(0.0)
 
 
-def p_of_minima(of: Callable[[Means, Means], Minimum], columns_of_a: int, threshold: float, rows: Rows) -> PValues:
+def p_of_minima(of: Callable[[Means, Means], SmallestMean], columns_of_a: int, threshold: float, rows: Rows) -> PValues:
     """Return the p-values of the smallest of the first columns compared with the smallest of the others."""
     return of(rows[:, :columns_of_a], rows[:, columns_of_a:]).p_values(threshold)
 
@@ -316,9 +327,9 @@ STORED: dict[str, tuple[int, str | None, *tuple[str, ...]]] = {
 
 
 @cache
-def losses_of(name: str) -> Losses:
+def losses_of(name: str) -> Result:
     """Return the losses of a stored experiment, after computing what the store lacks."""
     runs, of_sweep, *overrides = STORED[name]
     (setting,) = sweep(PUBLISHED, of_sweep, further=[*overrides, f"runs={runs}", "yes=true"])
     refuse_failures(work(plan([setting.experiment]), lambda _done, _failed: None))
-    return Losses.of_experiment(setting.experiment, runs)
+    return Result.of_experiment(setting.experiment, runs)

@@ -19,7 +19,7 @@ from pomrl.commands.terminal import warn
 from pomrl.configuration.composed import number_of
 from pomrl.configuration.study import Study, find, shipped_studies
 from pomrl.drawing.figures_of_study import versions
-from pomrl.judging import claims_of_variants, judgements
+from pomrl.judging import judgements, study_claims
 from pomrl.judging.judgements import Judgements
 from pomrl.report import lookups, pages
 from pomrl.store import files
@@ -45,7 +45,7 @@ def main() -> None:
 
 def renew(study: Study) -> list[Path]:
     """Renew the pages of a study in the outputs and in its folder, and return the paths of the latter."""
-    judged = claims_of_variants.load_judgements(study)
+    judged = study_claims.load_judgements(study)
     reproduce.renew_pages(study, judged)
     return publish(study, judged)
 

@@ -27,6 +27,9 @@ ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src"
 """The folder in which docstrings are read."""
 
+FACES = ("", "components", "study", "figures", "bounds")
+"""The modules with public names; the first is `import pomrl`."""
+
 HEADING = "\n    options: {{heading: {0}, toc_label: {0}}}"
 """What lets the documentation of an object have the name that the object is imported by."""
 
@@ -130,6 +133,9 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "reference/commands.md": commands,
     "reference/conventions.md": conventions,
     "reference/glossary.md": glossary,
-    **{f"reference/{face or 'pomrl'}.md": partial(reference, face) for face in ("", "components", "study", "bounds")},
+    **{
+        f"reference/{face or 'pomrl'}.md": partial(reference, face)
+        for face in ("", "components", "study", "figures", "bounds")
+    },
 }
 """The functions that make these pages, by their paths."""

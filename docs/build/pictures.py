@@ -13,8 +13,8 @@ from PIL import Image
 
 from pomrl.configuration.study import Study
 from pomrl.drawing import figures_of_study, files
-from pomrl.drawing.drawing import Drawing
 from pomrl.drawing.figures_of_study import Selection
+from pomrl.drawing.series import Drawing
 from pomrl.outputs import outputs
 from pomrl.store.derived import DerivedFiles
 

@@ -1,10 +1,10 @@
 """The claims of the study of the game of patience."""
 
-from pomrl.study import Part, SweepLosses, claim, less, no_worse
+from pomrl.study import Part, SweepResults, claim, less, no_worse
 
 
 @claim("P1", "patience", figures=("losses",))
-def meta_learning_helps(sweep: SweepLosses) -> list[Part]:
+def meta_learning_helps(sweep: SweepResults) -> list[Part]:
     """ada-POMRL loses less than without meta-learning.
 
     Game of patience: the loss at gamma_eval, on average over opponents.
@@ -14,7 +14,7 @@ def meta_learning_helps(sweep: SweepLosses) -> list[Part]:
 
 
 @claim("P2", "patience", figures=("losses",))
-def the_similarity_need_not_be_known(sweep: SweepLosses) -> list[Part]:
+def the_similarity_need_not_be_known(sweep: SweepResults) -> list[Part]:
     """ada-POMRL loses at most 10 % more than POMRL, which is told how similar opponents are.
 
     Game of patience: the loss at gamma_eval, on average over opponents.

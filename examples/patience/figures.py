@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from pomrl.study import (
+from pomrl.figures import (
     COLUMN_WIDTH,
     Drawing,
     Kind,

@@ -3,8 +3,8 @@
 `import pomrl` gives the names that `dir(pomrl)` lists, and loads each when it is first used. CONTRIBUTING.md says what
 each room, a folder or a file of this package, is for, and which may import which: an import goes down only.
 
-`pomrl.components` gathers the names that the author of a component needs, and `pomrl.study` those for the author of a
-study. Studies import these two alone, and nothing else of ours does. `skeleton` is what `pomrl new` copies.
+`pomrl.components` gathers the names for authors of components, `pomrl.study` those for claims and variants, and
+`pomrl.figures` those for figures and pages. Studies import these alone. `skeleton` is what `pomrl new` copies.
 """
 
 import sys

@@ -20,10 +20,11 @@ from pomrl.configuration.resolvers import register_resolvers
 from pomrl.configuration.settings import flat_settings, scientific_settings
 from pomrl.configuration.sources import PUBLISHED, Sources
 from pomrl.configuration.sweeps import sweep as settings_of
-from pomrl.results.chosen_runs import Chosen, Tasks, choose, filters
-from pomrl.results.statistics import Kind
-from pomrl.results.stored_sweeps import concatenate, load_sweep
-from pomrl.results.summary_tables import summarise
+from pomrl.results.intervals import Kind
+from pomrl.results.result import TaskChoice
+from pomrl.results.selection import choose, filters
+from pomrl.results.summaries import summarise
+from pomrl.results.sweep_results import SweepResults, concatenate, load_sweep
 from pomrl.running.plan import check_time_limit, estimate, plan
 from pomrl.running.work import refuse_failures, work
 from pomrl.science.problem import components
@@ -219,13 +220,14 @@ def load(
     """
     folder = isinstance(which, Path) and "/" not in str(which)
     words = [f"./{which}" if folder else str(which)] if which else overrides.axes(settings)
-    chosen = choose(words, sources=_sources(config_dir))
-    if len(chosen.stored) > 1:
-        values = {key: ", ".join(dict.fromkeys(map(str, chosen.values_of(key)))) for key in chosen.varying}
+    results = choose(words, sources=_sources(config_dir))
+    if len(results.results) > 1:
+        values = {key: ", ".join(dict.fromkeys(map(str, results.values_of(key)))) for key in results.keys}
         differing = ", ".join(f"{key} ({of_key})" for key, of_key in values.items())
-        raise StoreError(f"{len(chosen.stored)} stored experiments are meant; they differ in {differing}")
-    table = chosen.table(0, runs)
-    for stored in chosen.stored:
+        raise StoreError(f"{len(results.results)} stored experiments are meant; they differ in {differing}")
+    (result,) = results.results
+    table = result.with_runs(runs or result.runs).table()
+    for stored in results.stored:
         table.attrs = {"signature": stored.signature, "settings": stored.flat_settings()}
     return table
 
@@ -266,17 +268,17 @@ def plot(  # noqa: PLR0913  (what is meant, and how it is drawn)
         StoreError: No runs of such experiments are stored.
         ValueError: The experiments differ in more settings than can be told apart, or `against` is no method of theirs.
     """
-    from pomrl.drawing.plots import Roles, Shown, draw  # here, because matplotlib takes long to load
+    from pomrl.drawing.plots import PlotLayout, PlotOptions, draw  # here, because matplotlib takes long to load
 
-    chosen = _choose(settings, y, where, config_dir)
-    return draw(chosen, x, y, Roles(hue, col, row), Shown(band, against=_method(against))).figure
+    results = _choose(settings, y, where, config_dir)
+    return draw(results, x, y, PlotLayout(hue, col, row), PlotOptions(band, against=_method(against))).figure
 
 
 def table(
     *,
     against: Mapping[str, Any] | str | None = None,
     y: str = "planning_loss",
-    task: Tasks = "all",
+    task: TaskChoice = "all",
     where: Mapping[str, Any] | None = None,
     config_dir: str | Path | None = None,
     **settings: Any,
@@ -309,7 +311,7 @@ def _method(against: Mapping[str, Any] | str | None) -> Mapping[str, Any] | None
 
 def _choose(
     settings: Mapping[str, Any], value: str, where: Mapping[str, Any] | None, config_dir: str | Path | None
-) -> Chosen:
+) -> SweepResults:
     by_key = {overrides.key(name): value for name, value in (where or {}).items()}
     return choose(overrides.axes(settings), by_key, value, _sources(config_dir))
 

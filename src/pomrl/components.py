@@ -14,8 +14,6 @@ This module is a face: it only gathers names from the floors below it. Studies, 
 tests import it, and nothing else does.
 """
 
-from typing import Any
-
 from pydantic import Field as Field
 from pydantic import field_validator as field_validator
 from pydantic import model_validator as model_validator
@@ -64,12 +62,3 @@ from pomrl.science.tasks.distribution import Tasks as Tasks
 from pomrl.science.tasks.random_chains import RandomChains as RandomChains
 from pomrl.science.tasks.streams import TaskStream as TaskStream
 from pomrl.science.validation import ComponentError as ComponentError
-
-RENAMED = {"Outcome": "MetricInput"}
-"""Names of version 1, by their names now."""
-
-
-def __getattr__(name: str) -> Any:
-    if name in RENAMED:
-        raise ImportError(f"pomrl.components.{name} is pomrl.components.{RENAMED[name]} since version 2")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

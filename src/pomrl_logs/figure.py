@@ -5,7 +5,7 @@ the gains. The circle marks what is recommended.
 """
 
 from pomrl.drawing import panels
-from pomrl.drawing.drawing import Drawing, Series, collect
+from pomrl.drawing.series import Drawing, Series, collect
 from pomrl.drawing.style import TEXT_WIDTH, Look, context, look
 from pomrl_logs.horizon_reports import HorizonReport
 

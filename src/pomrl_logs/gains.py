@@ -23,6 +23,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from pomrl.results.intervals import CONFIDENCE_PERCENT
 from pomrl_logs.departures import KEEP, Estimate, Policies
 from pomrl_logs.estimation import estimate_tasks
 from pomrl_logs.logs import Log
@@ -34,7 +35,7 @@ PARTS = 5
 SUPPORTS = (5, 10, 20, 50, 100, 200)
 """How often a task has to have tried an action before a plan may depart to it: what is compared."""
 
-LEVEL = 0.95
+LEVEL = CONFIDENCE_PERCENT / 100
 """The probability with which all limits would hold if errors were normal."""
 
 DRAWS = 4000

@@ -14,10 +14,10 @@ from pomrl.configuration.sources import PUBLISHED
 from pomrl.configuration.study import find
 from pomrl.configuration.sweeps import Setting, sweep
 from pomrl.configuration.variants import DEFAULT, Variant
-from pomrl.judging import over_variants
+from pomrl.judging import agreement
 from pomrl.judging.claim import claims_of
-from pomrl.judging.claims_of_variants import basis
 from pomrl.judging.judgements import Judgement, Judgements
+from pomrl.judging.study_claims import basis
 from pomrl.judging.verdict import LOOKS, Comparison, Verdict
 from pomrl.store import signature
 from pomrl_studies.pomrl2023 import readings_figure
@@ -157,12 +157,12 @@ ORDER = ["std", "fixed", DEFAULT, "exclusive"]
 
 class TestVerdicts:
     def test_ranking(self) -> None:
-        assert over_variants.rank(MADE, MADE.variants) == ORDER
-        counts = [[*over_variants.counts(MADE.of(name).values()).values()] for name in ORDER]
+        assert agreement.rank(MADE, MADE.variants) == ORDER
+        counts = [[*agreement.counts(MADE.of(name).values()).values()] for name in ORDER]
         assert counts == [[2, 0, 0, 1], [1, 0, 0, 2], [1, 1, 0, 1], [0, 2, 0, 1]]
 
     def test_changes(self) -> None:
-        found = over_variants.changes(MADE, DEFAULT, ["std", "exclusive", "fixed"])
+        found = agreement.changes(MADE, DEFAULT, ["std", "exclusive", "fixed"])
         assert [(of.id, of.after.variant, str(of.before.verdict), str(of.after.verdict)) for of in found] == [
             ("Q0", "exclusive", "holds", "does not hold"),
             ("Q1", "std", "does not hold", "holds"),
@@ -171,7 +171,7 @@ class TestVerdicts:
         assert [of.is_turned for of in found] == [True, True, False]
 
     def test_counts_over_variants(self) -> None:
-        found = over_variants.over(MADE, MADE.variants)
+        found = agreement.over(MADE, MADE.variants)
         assert {id: [of[verdict] for verdict in Verdict] for id, of in found.items()} == {
             "Q0": [3, 1, 0, 0],
             "Q1": [1, 2, 0, 1],

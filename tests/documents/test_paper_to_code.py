@@ -25,11 +25,10 @@ from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.settings import component_classes, scientific_settings
 from pomrl.configuration.study import find
 from pomrl.drawing.figure import figures_of
-from pomrl.judging.basis import unknown_losses
 from pomrl.judging.claim import claims_of
-from pomrl.judging.claims_of_variants import basis
+from pomrl.judging.study_claims import basis, unknown_losses
 from pomrl.judging.verdict import LOOKS
-from pomrl.results.losses import Losses
+from pomrl.results.result import Result
 from pomrl.running.parts import BlockPart
 from pomrl.running.work import Failure, Versions, simulate
 
@@ -161,10 +160,10 @@ def simulate_each_kind() -> None:
         assert not isinstance(simulate(part, Versions.here([]))[2]["method"], Failure)
 
 
-def random_losses(rng: np.random.Generator, experiment: Experiment) -> Losses:
-    """Losses in the shape of those of an experiment."""
+def random_losses(rng: np.random.Generator, experiment: Experiment) -> Result:
+    """Result in the shape of those of an experiment."""
     shape = unknown_losses(experiment)
-    return Losses(rng.random(shape.loss.shape), shape.gammas)
+    return Result.of_losses(rng.random(shape.loss.shape), shape.gammas)
 
 
 def judge_each_claim() -> None:

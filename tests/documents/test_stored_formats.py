@@ -9,11 +9,10 @@ from tests.support.settings import ROOT
 from tests.support.shipped import SIMULATIONS
 
 from pomrl.configuration.study import find
-from pomrl.drawing.drawing import COLUMNS
-from pomrl.judging.claim import claims_of
-from pomrl.judging.inference import mean
+from pomrl.drawing.series import COLUMNS
+from pomrl.judging.claim import JudgedClaim, claims_of
+from pomrl.judging.estimates import mean
 from pomrl.judging.judgements import judgement, table_of
-from pomrl.judging.outcomes import Outcome
 from pomrl.judging.verdict import Part
 from pomrl.science.loss_tables import MEASURED, SCHEMA
 from pomrl.store.derived import Simulation
@@ -48,5 +47,5 @@ def test_of_figures() -> None:
 
 def test_of_judgements() -> None:
     claim = next(claim for claim in claims_of(find("pomrl2023")) if claim.is_judged)
-    outcome = Outcome(claim, 1000).judged([Part("a less b", mean(np.arange(1000.0)), below=0.0)])
+    outcome = JudgedClaim(claim, 1000).judged([Part("a less b", mean(np.arange(1000.0)), below=0.0)])
     assert sorted(described("claims")) == sorted(table_of([judgement("printed", outcome)]).columns)

@@ -5,15 +5,15 @@ import pytest
 from tests.support.shipped import FIGURES
 from tests.support.synthetic import AXES, Lazy, make_sweep, of_table
 
-from pomrl.drawing.drawing import Drawing
-from pomrl.results.stored_sweeps import StoredSweep, StoredSweeps
+from pomrl.drawing.series import Drawing
+from pomrl.results.sweep_results import StoredSweeps, SweepResults
 
 
 @pytest.fixture(scope="session")
 def sweeps(simulations: dict[str, pd.DataFrame]) -> StoredSweeps:
     """All sweeps, with random losses, and all simulations. Tests must not change their tables."""
 
-    def make(name: str) -> StoredSweep:
+    def make(name: str) -> SweepResults:
         return make_sweep(name) if name in AXES else of_table(simulations[name], [])
 
     return Lazy([*AXES, *simulations], make)

@@ -19,11 +19,11 @@ from tests.support.checks import note, outlines
 from tests.support.shipped import FIGURES, OF_EACH_KIND, OF_SERIES, OF_SWEEPS
 from tests.support.synthetic import ESTIMATORS, PROMISED, RUNS, SCHEDULES, Lazy, make_sweep, make_sweeps
 
-from pomrl.drawing.drawing import COLUMNS, Drawing
 from pomrl.drawing.files import picture
 from pomrl.drawing.panels import AVERAGE_LOSS, LOSS, RUNNING_AVERAGE
+from pomrl.drawing.series import COLUMNS, Drawing
 from pomrl.drawing.style import Look, context, look
-from pomrl.results.stored_sweeps import StoredSweeps
+from pomrl.results.sweep_results import StoredSweeps
 
 pytestmark = pytest.mark.slow
 

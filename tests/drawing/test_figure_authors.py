@@ -7,7 +7,7 @@ from examples.notebook import stored
 from tests.support.shipped import AUTHORS, FIGURES
 from tests.support.synthetic import with_table
 
-from pomrl.drawing.views import dynamic_best
+from pomrl.drawing.series import dynamic_best
 from pomrl_studies.pomrl2023 import agreement, overlay
 from pomrl_studies.pomrl2023.agreement import CONTRADICTED, PRINTED, READING, AuthorsSeries, Z
 from pomrl_studies.pomrl2023.averages import best_so_far

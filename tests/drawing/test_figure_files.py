@@ -14,10 +14,10 @@ from matplotlib.backends import _backend_pdf_ps
 from tests.support.shipped import FIGURES
 from tests.support.synthetic import AXES, make_sweep, with_sweep
 
-from pomrl.drawing import fonts, panels
-from pomrl.drawing.drawing import Drawing
+from pomrl.drawing import files, panels
 from pomrl.drawing.files import Sidecar, picture, save
-from pomrl.results.stored_sweeps import StoredSweeps
+from pomrl.drawing.series import Drawing
+from pomrl.results.sweep_results import StoredSweeps
 from pomrl.store import StoreError
 from pomrl.store.derived import DerivedFiles
 
@@ -88,7 +88,7 @@ def test_pdf_files_have_truetype_fonts_whose_subsets_do_not_depend_on_files_writ
     first, other, again = (picture(_text(words).figure, "pdf") for words in ("γ of 1", "Losses, Δ", "γ of 1"))
     assert _backend_pdf_ps.get_glyphs_subset is subset
     assert first == again != other
-    fonts._subset.cache_clear()
+    files._subset.cache_clear()
     assert picture(_text("γ of 1").figure, "pdf") == first
     assert b"/CIDFontType2" in first
     assert b"/Type3" not in first

@@ -10,8 +10,8 @@ from tests.support.checks import choose, note
 from tests.support.shipped import FIGURES
 from tests.support.synthetic import RUNS, make_sweeps
 
-from pomrl.results.statistics import best_gamma, best_gamma_band
-from pomrl.results.stored_sweeps import StoredSweeps
+from pomrl.results.intervals import best_gamma, best_gamma_band
+from pomrl.results.sweep_results import StoredSweeps
 
 
 def test_intervals_are_students_and_may_be_over_more_runs_than_promised(

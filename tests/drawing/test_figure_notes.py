@@ -8,8 +8,8 @@ from tests.support.checks import choose, note, outlines
 from tests.support.shipped import FIGURES
 from tests.support.synthetic import RUNS, make_sweeps, with_sweep, with_table
 
-from pomrl.drawing.drawing import Drawing, Series
-from pomrl.drawing.figure import BANDS, caption_of, figure
+from pomrl.drawing.figure import SHADED_BANDS, caption_of, figure
+from pomrl.drawing.series import Drawing, Series
 from pomrl.drawing.style import sequence
 
 
@@ -83,11 +83,11 @@ def test_of_many_bands_three_are_drawn_and_the_caption_says_so(drawings) -> None
     drawing = drawings["omrl_baselines"]
     assert [len(outlines(ax)) for ax in drawing.figure.axes] == [3, 3, 3]
     assert "Bands" not in drawing.figure.get_suptitle()
-    assert f"Bands show one standard deviation. {BANDS}" in " ".join(
+    assert f"Bands show one standard deviation. {SHADED_BANDS}" in " ".join(
         caption_of(FIGURES["omrl_baselines"].docstring).split()
     )
     assert [len(outlines(ax)) for ax in drawings["fixed_mean_model"].figure.axes] == [4, 4]
-    assert BANDS not in FIGURES["fixed_mean_model"].docstring
+    assert SHADED_BANDS not in FIGURES["fixed_mean_model"].docstring
 
 
 @pytest.mark.parametrize("docstring", ["Title.", "Title.\n\nCaption.", 'Title.\n\nCaption.\n\nThe paper: "Bands."'])
@@ -98,5 +98,5 @@ def test_the_sentence_on_bands_ends_the_first_paragraph_of_any_caption(docstring
     five.__doc__ = docstring
     series = [Series(look, "any") for look in sequence(range(5), str).values()]
     caption = caption_of(figure(series=series)(five).docstring)
-    assert caption.partition("\n\n")[0].removeprefix("Caption. ") == BANDS
+    assert caption.partition("\n\n")[0].removeprefix("Caption. ") == SHADED_BANDS
     assert figure(series=series[:4])(five).docstring == docstring

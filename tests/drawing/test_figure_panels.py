@@ -7,7 +7,7 @@ from tests.support.checks import assert_drawn, average_of_first, choose, outline
 from tests.support.synthetic import AXES, BATCHES, ESTIMATORS, FOUR, SCHEDULES, SIGMAS
 
 from pomrl.drawing.style import look
-from pomrl.results.statistics import Kind, band, best_gamma, best_gamma_band
+from pomrl.results.intervals import Kind, band, best_gamma, best_gamma_band
 
 PAIRS = AXES["varying_pairs"]["estimator"]
 

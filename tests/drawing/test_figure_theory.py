@@ -7,7 +7,7 @@ from tests.support.synthetic import BATCHES
 
 from pomrl.bounds import average_regret_bound
 from pomrl.configuration.study import find
-from pomrl.results.statistics import band
+from pomrl.results.intervals import band
 from pomrl.science.tasks.random_chains import UniformBall
 from pomrl_studies.pomrl2023.figures import bounds
 

@@ -13,7 +13,7 @@ from pomrl.configuration.study import Study, find
 from pomrl.configuration.sweeps import Setting
 from pomrl.configuration.variants import of_keys
 from pomrl.drawing import figures_of_study
-from pomrl.drawing.figures_of_study import Outcome, Selection, draw, files_of, versions
+from pomrl.drawing.figures_of_study import DrawnFigure, Selection, draw, files_of, versions
 from pomrl.drawing.files import Sidecar
 
 pytestmark = pytest.mark.slow
@@ -48,7 +48,7 @@ def outputs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield folder / "studies" / "pomrl2023" / "figures"
 
 
-def drawn(*names: str) -> list[Outcome]:
+def drawn(*names: str) -> list[DrawnFigure]:
     """Draw so few figures that this process draws them, in which sweeps promise two runs."""
     return list(draw([Selection(find("pomrl2023"), names)]))
 

@@ -4,10 +4,10 @@ import pytest
 from tests.support.worlds import BY_ID, PAPER, World, as_in_the_paper, simulated
 
 from pomrl.configuration.sweeps import Setting
-from pomrl.results.losses import SweepLosses
+from pomrl.results.sweep_results import SweepResults
 
 Settings = dict[str, list[Setting]]
-InWorld = Callable[..., dict[str, SweepLosses]]
+InWorld = Callable[..., dict[str, SweepResults]]
 
 
 @pytest.fixture(scope="session")
@@ -21,13 +21,13 @@ def settings() -> Settings:
 def in_world(settings: Settings) -> InWorld:
     """The losses of the sweeps that a claim is about in a world, by their names."""
 
-    def losses(world: World, id: str, **options: int) -> dict[str, SweepLosses]:
+    def losses(world: World, id: str, **options: int) -> dict[str, SweepResults]:
         return {name: simulated(world, name, settings[name], **options) for name in BY_ID[id].sweeps}
 
     return losses
 
 
 @pytest.fixture(scope="session")
-def paper(settings: Settings) -> dict[str, SweepLosses]:
+def paper(settings: Settings) -> dict[str, SweepResults]:
     """The losses of every sweep in the world in which all claims hold."""
     return {name: simulated(as_in_the_paper, name, of_sweep) for name, of_sweep in settings.items()}

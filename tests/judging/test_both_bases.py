@@ -9,8 +9,8 @@ from tests.support.judged import FOUND, HOLDS, NOT, OPEN, judged
 from tests.support.worlds import BY_ID, CLAIMS, PAPER
 
 from pomrl.commands import reproduce
-from pomrl.judging import claims_of_variants
-from pomrl.judging.basis import Basis
+from pomrl.judging import study_claims
+from pomrl.judging.study_claims import Basis
 from pomrl.report import pages
 from pomrl.report.answer import claims_page
 from pomrl.report.answer import text as answer
@@ -22,7 +22,7 @@ NOTEBOOK = PAPER.variants[-1]
 
 @pytest.fixture(scope="module")
 def basis() -> Basis:
-    return claims_of_variants.basis(PAPER, CLAIMS, NOTEBOOK)
+    return study_claims.basis(PAPER, CLAIMS, NOTEBOOK)
 
 
 class TestExperiments:

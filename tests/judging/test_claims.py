@@ -20,11 +20,11 @@ from tests.support.worlds import (
     worse,
 )
 
-from pomrl.judging.claim import claim
-from pomrl.judging.inference import mean
-from pomrl.judging.outcomes import Outcome
+from pomrl.judging.claim import JudgedClaim, claim
+from pomrl.judging.estimates import mean
 from pomrl.judging.verdict import Part, Verdict
 from pomrl.results.intervals import ERROR_RATE
+from pomrl.results.result import Result
 from pomrl.store.derived import Simulation
 from pomrl_studies.pomrl2023.claims.similarity import SIGMAS
 
@@ -101,7 +101,7 @@ class TestClaims:
 
     @pytest.mark.parametrize(("id", "world", "refuted"), TOPICS)
     def test_each_topic_is_refuted_by_itself(self, id, world, refuted, in_world):
-        verdicts = Outcome(BY_ID[id], RUNS).judged(BY_ID[id].parts(in_world(world, id))).verdicts
+        verdicts = JudgedClaim(BY_ID[id], RUNS).judged(BY_ID[id].parts(in_world(world, id))).verdicts
         assert {topic for topic, verdict in verdicts.items() if verdict is Verdict.DOES_NOT_HOLD} == refuted
         assert {verdict for topic, verdict in verdicts.items() if topic not in refuted} <= {Verdict.HOLDS}
 
@@ -115,8 +115,8 @@ class TestClaims:
 
     def test_spread_that_grows_is_refuted(self, paper):
         sweep = paper["task_similarity"]
-        turned = {key: replace(losses, given=losses.loss[:, ::-1]) for key, losses in sweep.losses.items()}
-        parts = BY_ID["Q1.2"].parts({"task_similarity": replace(sweep, losses=turned)})
+        turned = [Result.of_losses(result.loss[:, ::-1], result.gammas) for result in sweep.results]
+        parts = BY_ID["Q1.2"].parts({"task_similarity": replace(sweep, results=turned)})
         assert by_itself(parts) is Verdict.DOES_NOT_HOLD
 
     @pytest.mark.parametrize("id", ["Q1.1", "Q1.5", "Q2.6", "Q3.3", "A.2", "I.4"])

@@ -14,7 +14,7 @@ from pomrl.commands import claims as command
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.configuration.sweeps import experiment
 from pomrl.judging import judgements
-from pomrl.judging.basis import Basis, Reader, judge_claim
+from pomrl.judging.study_claims import Basis, Reader, judge_claim
 from pomrl.judging.verdict import Verdict
 from pomrl.report.answer import claims_page
 

@@ -8,10 +8,9 @@ from tests.support.synthetic import AXES
 from tests.support.worlds import OURS, as_claimed, made_of, verdict
 
 from pomrl.configuration.study import find
-from pomrl.judging.claim import claims_of
-from pomrl.judging.outcomes import Outcome
+from pomrl.judging.claim import JudgedClaim, claims_of
 from pomrl.judging.verdict import Verdict
-from pomrl.results.losses import SweepLosses
+from pomrl.results.sweep_results import SweepResults
 from pomrl_studies.beyond.claims.families import FAMILIES, SPREADS
 from pomrl_studies.beyond.claims.horizons_and_priors import CONCENTRATIONS, SIGMAS
 from pomrl_studies.horizons.claims import PROBLEMS, SIZES
@@ -87,7 +86,7 @@ class TestReadings:
         axes = ({key.rpartition(".")[2]: values for key, values in AXES[name].items()} for name in H5.sweeps)
         parts = H5.parts({name: made_of(of, mean, GAMMAS[-1:]) for name, of in zip(H5.sweeps, axes, strict=True)})
         assert len(parts) == 27
-        return Outcome(H5, 200).judged(parts).verdicts
+        return JudgedClaim(H5, 200).judged(parts).verdicts
 
     def test_it_holds_where_empirical_bayes_is_best(self) -> None:
         assert self.judged() == dict.fromkeys(("printed", "repaired", "computed"), HOLDS)
@@ -131,7 +130,7 @@ class TestHorizons:
     ) -> None:
         """Losses are 1, but where `levels` has a sweep or an option, in this share of the problems."""
 
-        def sweep(name: str) -> SweepLosses:
+        def sweep(name: str) -> SweepResults:
             def mean(*values: str) -> float:
                 changed = {*values} & {*PROBLEMS[: round(where * len(PROBLEMS))]}
                 return next((levels[option] for option in (name, *values) if option in levels and changed), 1.0)

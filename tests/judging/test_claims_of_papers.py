@@ -9,7 +9,7 @@ from tests.support.worlds import GAMMAS, holds, made_of
 
 from pomrl.configuration.study import find
 from pomrl.judging.claim import claims_of
-from pomrl.results.losses import SweepLosses
+from pomrl.results.sweep_results import SweepResults
 from pomrl_studies.amit2020.claims import AGENTS, EQUAL, GAMMA_EVAL, IN_GRIDS, NUMBERS
 from pomrl_studies.jiang2015 import claims as jiang2015
 from pomrl_studies.rathnam2023.claims import COMPARED, PRIORS, WEIGHTS
@@ -27,7 +27,7 @@ class TestAmit2020:
     def test_shorter_horizons_have_to_win_with_few_data_for_every_learner(
         self, claim: str, agents: Iterable[str]
     ) -> None:
-        def world(long: str) -> SweepLosses:
+        def world(long: str) -> SweepResults:
             axes = {"agent": agents, "m": NUMBERS}
             return made_of(axes, lambda agent, m: parabola(GAMMA_EVAL if m >= 16 or agent == long else 0.5), GAMMAS)
 
@@ -60,13 +60,13 @@ class TestAmit2020:
         assert holds(CLAIMS["amit2020 D8"], sweep, sweep) == beaten
 
 
-def by_number(best: Iterable[float], gammas: np.ndarray = jiang2015.GAMMAS, level: float = 0.0) -> SweepLosses:
+def by_number(best: Iterable[float], gammas: np.ndarray = jiang2015.GAMMAS, level: float = 0.0) -> SweepResults:
     """Return losses whose means are parabolas with their minima at these discount factors."""
     of = dict(zip(jiang2015.NUMBERS, best, strict=True))
     return made_of({"m": of}, lambda m: level + parabola(of[m], gammas), gammas)
 
 
-def chosen(level: float) -> SweepLosses:
+def chosen(level: float) -> SweepResults:
     """Return losses at the best gamma that cross-validation chose, and so much more."""
     return by_number([0.5] * 5, np.array([0.5]), level)
 
@@ -90,7 +90,7 @@ class TestJiang2015:
         ],
     )
     def test_it_holds_in_one_world_and_not_in_the_other(
-        self, claim: str, true: list[SweepLosses], false: list[SweepLosses]
+        self, claim: str, true: list[SweepResults], false: list[SweepResults]
     ) -> None:
         assert holds(CLAIMS[f"jiang2015 {claim}"], *true)
         assert not holds(CLAIMS[f"jiang2015 {claim}"], *false)
@@ -101,7 +101,7 @@ CURVE = np.array([*OF_WEIGHTS.values()])
 ZEROS = dict.fromkeys(("posterior", "frequencies", "known"), 0.0)
 
 
-def with_data(equal: float, uneven: float, **others: Mapping[Any, Any]) -> SweepLosses:
+def with_data(equal: float, uneven: float, **others: Mapping[Any, Any]) -> SweepResults:
     """Return losses of both kinds of data, to which those of the values of another axis are added."""
     level = {"generative": equal, "unequal": uneven}
     values = next(iter(others.values()), {None: CURVE})

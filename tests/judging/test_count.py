@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pomrl.judging.comparisons import in_more_than
-from pomrl.judging.inference import Count, mean
+from pomrl.judging.estimates import Count, mean
 from pomrl.judging.verdict import Part, Verdict
 
 

@@ -7,11 +7,10 @@ import pytest
 from scipy import stats
 from tests.support.worlds import heavy_tailed, table_of
 
-from pomrl.judging import inference
 from pomrl.judging.comparisons import best_grows
-from pomrl.judging.extremes import minimum_difference, ratio
-from pomrl.judging.inference import mean
-from pomrl.results.losses import Losses
+from pomrl.judging.estimates import mean
+from pomrl.judging.minima import minimum_difference, ratio
+from pomrl.results.result import Result
 
 
 def misses(truth: float, estimates: list[Any]) -> int:
@@ -26,8 +25,8 @@ NEARLY = stats.binom(REPLICATIONS, 0.075)
 
 @pytest.fixture(scope="module")
 def population() -> np.ndarray:
-    """Losses against gamma of many runs, of a task without meta-learning."""
-    return Losses.of_table(table_of(["estimator=without_meta", "T=1"], 2000)).curve(1)
+    """Result against gamma of many runs, of a task without meta-learning."""
+    return Result.of_table(table_of(["estimator=without_meta", "T=1"], 2000)).curve(1)
 
 
 class TestCoverage:
@@ -65,18 +64,18 @@ class TestCoverage:
         rng = np.random.default_rng(6)
         estimates = []
         for _ in range(REPLICATIONS):
-            chance = Losses(heavy_tailed(rng, 60 * 5 * 8).reshape(60, 5, 8), np.linspace(0, 0.9, 8))
+            chance = Result.of_losses(heavy_tailed(rng, 60 * 5 * 8).reshape(60, 5, 8), np.linspace(0, 0.9, 8))
             estimates.append(mean(chance.in_hindsight(scope, "population").regret - chance.regret))
         assert NOMINAL.ppf(0.001) <= misses(0.0, estimates) <= NEARLY.ppf(0.999)
 
     def test_of_how_a_best_gamma_grows(self, monkeypatch):
         """The true best gamma grows in every task; estimates from few noisy runs do not, but intervals cover it."""
-        monkeypatch.setattr(inference, "RESAMPLES_OF_CLAIMS", 499)
+        monkeypatch.setattr("pomrl.judging.estimates.RESAMPLES_OF_CLAIMS", 499)
         rng = np.random.default_rng(7)
         grid, best = np.linspace(0, 1, 21), np.linspace(0.3, 0.7, 9)[:, None]
         estimates = []
         for _ in range(100):
             curves = (grid - best) ** 2 + 0.5 * rng.normal(size=(40, 9, 21))
-            estimates.append(best_grows(Losses(curves, grid), curves, "").estimate)
+            estimates.append(best_grows(Result.of_losses(curves, grid), curves, "").estimate)
         assert np.mean([estimate.value for estimate in estimates]) < 0.9
         assert misses(1.0, estimates) <= stats.binom(100, 0.05).ppf(0.999)

@@ -6,10 +6,10 @@ from scipy import stats
 from tests.support.worlds import heavy_tailed
 
 from pomrl.judging.comparisons import best_grows, less, less_in_shares, rank_correlation, slope
-from pomrl.judging.extremes import ratio
-from pomrl.judging.inference import correlation, mean, smooth
+from pomrl.judging.estimates import correlation, mean, smooth
+from pomrl.judging.minima import ratio
 from pomrl.judging.verdict import Part, Verdict
-from pomrl.results.losses import Losses
+from pomrl.results.result import Result
 
 
 class TestEstimates:
@@ -92,7 +92,10 @@ class TestEstimates:
         assert Part("", mean(np.full(20, 0.1)), below=0.0).verdict() is Verdict.DOES_NOT_HOLD
 
     def test_what_is_always_equal_refutes_nothing(self):
-        same, growing = heavy_tailed(np.random.default_rng(5), 30), Losses(np.ones((30, 4, 3)), np.arange(3.0))
+        same, growing = (
+            heavy_tailed(np.random.default_rng(5), 30),
+            Result.of_losses(np.ones((30, 4, 3)), np.arange(3.0)),
+        )
         assert less(same, same, "").verdict() is Verdict.UNDECIDED
         assert less_in_shares(same, same, same + 1 / 3, "").verdict() is Verdict.UNDECIDED  # but for rounding
         assert best_grows(growing, growing.loss, "").verdict() is Verdict.UNDECIDED

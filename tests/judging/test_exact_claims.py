@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 from tests.support.worlds import PAPER
 
-from pomrl.judging import claims_of_variants, judgements
-from pomrl.judging.basis import Basis, Reader
+from pomrl.judging import judgements, study_claims
 from pomrl.judging.claim import Claim, claim
-from pomrl.judging.inference import Exact, mean
+from pomrl.judging.estimates import Exact, mean
 from pomrl.judging.judgements import Judgement
+from pomrl.judging.study_claims import Basis, Reader
 from pomrl.judging.verdict import Part, Verdict
 from pomrl.report.answer import claims_page
 
@@ -43,7 +43,7 @@ def loaded() -> list[Part]:
 def read(folder: Path, claims: Sequence[Claim]) -> dict[str, Judgement]:
     """Judge claims about no sweeps, write the table and read it."""
     on = Basis("printed", {}, claims, PAPER.described.runs)
-    outcomes = claims_of_variants.judge_variant(PAPER, on, Reader())
+    outcomes = study_claims.judge_variant(PAPER, on, Reader())
     made = [judgements.judgement("printed", outcome) for outcome in outcomes]
     judgements.write(folder, made, "pomrl claims pomrl2023")
     return dict(judgements.read(folder, ["printed"]).of("printed"))

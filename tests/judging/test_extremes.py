@@ -6,7 +6,8 @@ from scipy import stats
 from tests.support.worlds import heavy_tailed
 
 from pomrl.judging.comparisons import closes_distance
-from pomrl.judging.extremes import (
+from pomrl.judging.estimates import mean
+from pomrl.judging.minima import (
     largest,
     may_be_best,
     minimum_difference,
@@ -15,8 +16,7 @@ from pomrl.judging.extremes import (
     ratio,
     smaller_best_gamma,
 )
-from pomrl.judging.inference import mean
-from pomrl.results.bootstrap import bootstrap_means, normal_means
+from pomrl.results.intervals import bootstrap_means, normal_means
 from pomrl.science.gamma_star import best_index
 
 GAMMAS = np.array([0.0, 0.3, 0.6, 0.9])

@@ -9,13 +9,13 @@ import pytest
 from tests.support.worlds import BEYOND, CLAIMS, OURS, MadeUp
 
 from pomrl.configuration.parsing import Experiment
-from pomrl.judging import claims_of_variants, inference, judgements
-from pomrl.judging.basis import Basis, judge_claim
+from pomrl.judging import estimates, judgements, study_claims
+from pomrl.judging.claim import JudgedClaim
 from pomrl.judging.judgements import Judgement, judgement
-from pomrl.judging.outcomes import Outcome
+from pomrl.judging.study_claims import Basis, judge_claim
 from pomrl.judging.verdict import Verdict
 from pomrl.report.answer import claims_page
-from pomrl.results.losses import Losses
+from pomrl.results.result import Result
 from pomrl_studies.beyond.claims.horizons_and_priors import SIGMAS, relative_gain
 
 GAMMAS = np.array([0.5, 0.9, 0.95, 0.99])
@@ -28,11 +28,11 @@ SHORT_IS_BEST = [0.9, 0.4, 0.5, 0.7]
 def made_up(**curves: list[float]) -> MadeUp:
     """Read losses with a mean curve for each estimator, and noise that all experiments share."""
 
-    def losses(experiment: Experiment, runs: int) -> Losses:
+    def losses(experiment: Experiment, runs: int) -> Result:
         mean = np.tile(curves.get(experiment.options["estimator"], LONG_IS_BEST), (15, 1))
         if experiment.options["estimator"] == "ada_pomrl":  # the best horizon grows with the task
             mean = np.where(np.arange(15)[:, None] < 5, [0.3, 0.5, 0.7, 0.9], mean)
-        return Losses(mean + np.random.default_rng(0).normal(0.0, 0.01, (runs, 15, 1)), GAMMAS)
+        return Result.of_losses(mean + np.random.default_rng(0).normal(0.0, 0.01, (runs, 15, 1)), GAMMAS)
 
     return MadeUp(make=losses)
 
@@ -42,10 +42,10 @@ def basis() -> Basis:
     """The basis of the claims on horizons and priors; all claims of the study share its error."""
     (default,) = BEYOND.variants
     of_claims = [claim for claim in OURS if {*claim.sweeps} <= {"horizon_or_prior", "wrong_priors"}]
-    return replace(claims_of_variants.basis(BEYOND, of_claims, default), registry=OURS)
+    return replace(study_claims.basis(BEYOND, of_claims, default), registry=OURS)
 
 
-def judged(basis: Basis, id: str, **curves: list[float]) -> Outcome:
+def judged(basis: Basis, id: str, **curves: list[float]) -> JudgedClaim:
     return judge_claim(basis, BY_ID[id], made_up(**curves))
 
 
@@ -55,8 +55,8 @@ def test_a_short_horizon_that_helps_bayes_refutes_h1_and_h2(
 ) -> None:
     unjudged = basis.unjudged_outcome(BY_ID["H2"])
     allowed = unjudged.error / 48
-    assert allowed / 2 > 1.0 / (inference.MANY_RESAMPLES_OF_CLAIMS + 2)  # so many resamples resolve it
-    monkeypatch.setattr(inference, "MANY_RESAMPLES_OF_CLAIMS", 999)
+    assert allowed / 2 > 1.0 / (estimates.RESAMPLES_OF_PRECISE_CLAIMS + 2)  # so many resamples resolve it
+    monkeypatch.setattr(estimates, "RESAMPLES_OF_PRECISE_CLAIMS", 999)
     others = {"ada_pomrl": LONG_IS_BEST, "bayes": bayes}
     assert judged(basis, "H1", **others).verdict is verdict
     of_tasks = [part for part in judged(basis, "H2", **others).parts if "Bayes" in part.compared]
@@ -72,7 +72,7 @@ def test_h3_compares_with_the_best_fixed_gamma(basis: Basis, loss: float, verdic
 
 
 def test_the_relative_gain_is_what_the_best_gamma_saves_of_the_loss() -> None:
-    losses = Losses(np.array(SHORT_IS_BEST) + np.random.default_rng(0).random((40, 3, 1)), GAMMAS)
+    losses = Result.of_losses(np.array(SHORT_IS_BEST) + np.random.default_rng(0).random((40, 3, 1)), GAMMAS)
     found = relative_gain(losses)
     assert found.value == pytest.approx(0.3 / losses.regret.mean())
     assert found.lower < found.value < found.upper

@@ -6,11 +6,11 @@ from pathlib import Path
 from tests.support.worlds import CLAIMS, PAPER
 
 from pomrl.commands import computing
-from pomrl.judging import claims_of_variants, judgements
-from pomrl.judging.basis import Basis, Reader, judge_claim
+from pomrl.judging import judgements, study_claims
+from pomrl.judging.agreement import is_close
 from pomrl.judging.claim import Claim
 from pomrl.judging.judgements import judgement
-from pomrl.judging.published import is_close
+from pomrl.judging.study_claims import Basis, Reader, judge_claim
 from pomrl.running import cost
 
 NUMBER = 10
@@ -24,7 +24,7 @@ def seconds(basis: Basis, claim: Claim) -> float:
 
 def test_ten_cheap_claims_are_judged_as_published_from_nothing(empty_outputs: Path) -> None:
     repaired = next(variant for variant in PAPER.variants if variant.name == PAPER.unchanged)
-    basis = claims_of_variants.basis(PAPER, CLAIMS, repaired)
+    basis = study_claims.basis(PAPER, CLAIMS, repaired)
     cheap = list(islice(sorted(basis.claims, key=lambda claim: seconds(basis, claim)), NUMBER))
     computing.compute_all([experiment for claim in cheap for experiment in basis.experiments_of(claim)])
     published = judgements.read_published(PAPER).of(repaired.name)

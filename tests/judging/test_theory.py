@@ -12,10 +12,9 @@ from tests.support.worlds import CLAIMS
 from pomrl.bounds import model_error_bound
 from pomrl.configuration.study import shipped_studies
 from pomrl.judging.claim import Claim, claims_of
-from pomrl.judging.inference import Exact
+from pomrl.judging.estimates import Exact
 from pomrl.judging.judgements import read_published
-from pomrl.judging.outcomes import judge_part
-from pomrl.judging.verdict import Verdict
+from pomrl.judging.verdict import Verdict, judge_part
 from pomrl_studies.pomrl2023.claims import planning_accuracy, theory
 
 HOLDS, NOT = Verdict.HOLDS, Verdict.DOES_NOT_HOLD

@@ -8,10 +8,10 @@ from scipy import stats
 from tests.support.verdicts import by_itself
 from tests.support.worlds import BY_ID, heavy_tailed
 
+from pomrl.judging.claim import JudgedClaim
 from pomrl.judging.comparisons import less, no_better, no_worse, on_a_par
-from pomrl.judging.inference import Correlation, Student, mean
-from pomrl.judging.outcomes import Outcome, judge_part
-from pomrl.judging.verdict import Comparison, Part, Verdict, claimed_range
+from pomrl.judging.estimates import Correlation, Student, mean
+from pomrl.judging.verdict import Comparison, Part, Verdict, claimed_range, judge_part
 
 HOLDS, NOT, OPEN = Verdict.HOLDS, Verdict.DOES_NOT_HOLD, Verdict.UNDECIDED
 
@@ -91,7 +91,7 @@ class TestDecidingRuns:
             assert judged_at(value, round(0.8 * runs), part).verdict is Verdict.UNDECIDED
 
     def test_it_is_said_with_one_digit(self) -> None:
-        outcome = Outcome(BY_ID["Q1.1"], 400, 0.001).judged([Part("a less b", student(-0.05, 400), below=0.0)])
+        outcome = JudgedClaim(BY_ID["Q1.1"], 400, 0.001).judged([Part("a less b", student(-0.05, 400), below=0.0)])
         assert outcome.verdict is Verdict.UNDECIDED
         assert re.search(
             r"an interval that is too wide to tell; about \d0?,000 runs would probably tell$", outcome.reason

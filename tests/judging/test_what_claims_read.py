@@ -8,18 +8,19 @@ from tests.support.worlds import PAPER, MadeUp
 
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.study import Study, shipped_studies
-from pomrl.judging import claims_of_variants
-from pomrl.judging.basis import Basis, judge_claim, unknown_losses
+from pomrl.judging import study_claims
 from pomrl.judging.claim import Claim, claim, claims_of
 from pomrl.judging.comparisons import less
+from pomrl.judging.study_claims import Basis, judge_claim, unknown_losses
 from pomrl.judging.verdict import Part, Verdict
-from pomrl.results.losses import Losses, SweepLosses
+from pomrl.results.result import Result
+from pomrl.results.sweep_results import SweepResults
 
 SWEEP = "task_similarity"
 
 
 @claim("X.1", SWEEP, runs={"repaired": 200, "printed": 50})
-def branches(sweep: SweepLosses) -> list[Part]:
+def branches(sweep: SweepResults) -> list[Part]:
     """a claim compares with another learner where the first one is bad.
 
     Sec. 1: "where".
@@ -31,7 +32,7 @@ def branches(sweep: SweepLosses) -> list[Part]:
 
 def basis_of(*claims: Claim, variant: str = "repaired") -> Basis:
     found = next(of for of in PAPER.variants if of.name == variant)
-    return claims_of_variants.basis(PAPER, claims, found)
+    return study_claims.basis(PAPER, claims, found)
 
 
 def estimators(experiments: list[Experiment]) -> set[str]:
@@ -45,10 +46,10 @@ class Stored(MadeUp):
         return 1000 if experiment.options["estimator"] in ("pomrl", "ada_pomrl") else 0
 
 
-def bad(experiment: Experiment, runs: int) -> Losses:
+def bad(experiment: Experiment, runs: int) -> Result:
     is_pomrl = experiment.options["estimator"] == "pomrl"
     noise = np.random.default_rng(0).normal(0.0, 0.01, (runs, 15, 1))
-    return Losses((2.0 if is_pomrl else 1.0) + noise, np.array([0.99]))
+    return Result.of_losses((2.0 if is_pomrl else 1.0) + noise, np.array([0.99]))
 
 
 def test_a_claim_that_asks_for_more_once_it_sees_losses_is_judged_with_all_of_them() -> None:
@@ -71,7 +72,7 @@ def test_a_claim_names_its_number_of_runs_by_variant() -> None:
 
 @pytest.mark.parametrize("study", shipped_studies(), ids=lambda study: study.name)
 def test_no_claim_has_a_verdict_while_no_loss_is_known(study: Study) -> None:
-    basis = claims_of_variants.basis(study, claims_of(study), study.variants[0])
+    basis = study_claims.basis(study, claims_of(study), study.variants[0])
     for of_study in basis.claims:
         parts, asked = basis.compare(of_study, unknown_losses)
         assert asked
@@ -82,7 +83,7 @@ def test_no_claim_has_a_verdict_while_no_loss_is_known(study: Study) -> None:
 def test_one_unknown_loss_makes_every_number_that_depends_on_it_unknown() -> None:
     basis = basis_of(branches)
 
-    def losses(experiment: Experiment) -> Losses:
+    def losses(experiment: Experiment) -> Result:
         losses_of = bad if experiment.options["estimator"] == "pomrl" else unknown_losses
         return losses_of(experiment, 20)
 

@@ -11,12 +11,13 @@ from collections.abc import Iterator
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from tests.support.settings import ROOT
 
 import pomrl
-from pomrl import components, study
+from pomrl import components, figures, study
 
 SRC = ROOT / "src"
 
@@ -38,10 +39,9 @@ LAYERS = (
 
 FACES = {
     "components": ("contracts", "science", "base"),
-    "study": (
-        "report", "drawing", "judging", "results", "store", "configuration", "bounds", "science",
-    ),
-}  # fmt: skip
+    "study": ("judging", "results", "store", "configuration", "bounds", "science"),
+    "figures": ("report", "drawing", "results"),
+}
 """Modules that gather names for users, each with the rooms that it has them from. Studies import them, and nothing else
 of ours does."""
 
@@ -71,9 +71,8 @@ ONLY_IN = {
 }
 """Libraries, and the rooms, or folders in them, that may import them."""
 
-IMPORTS_BY_NAME = ("configuration", "study")
-"""The room that imports modules by names that a user gives (classes of options, modules of studies), and the face whose
-names are loaded when they are first used."""
+IMPORTS_BY_NAME = ("configuration",)
+"""The room that imports modules by names that a user gives: classes of options, modules of studies."""
 
 
 @cache
@@ -251,26 +250,27 @@ def test_importing_the_package_or_a_plugin_loads_nothing_else_of_ours() -> None:
     assert loaded.split() == []
 
 
-def test_the_face_for_components_offers_what_it_gathers_and_nothing_else() -> None:
-    tree = ast.parse((SRC / "pomrl" / "components.py").read_text())
-    imports_of_ours = [node for node in tree.body if isinstance(node, ast.ImportFrom) and node.module != "typing"]
-    gathered = [alias for node in imports_of_ours for alias in node.names]
-    assert all(alias.asname == alias.name and hasattr(components, alias.name) for alias in gathered)
-    defined = [node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
-    assert defined == ["__getattr__"]
-    with pytest.raises(ImportError, match=r"Outcome is pomrl\.components\.MetricInput since version 2"):
-        from pomrl.components import Outcome  # noqa: F401  # pyright: ignore[reportAttributeAccessIssue]
-
-
-def test_the_face_for_studies_offers_what_it_gathers() -> None:
-    tree = ast.parse((SRC / "pomrl" / "study.py").read_text())
-    (gathering,) = [node for node in tree.body if isinstance(node, ast.If)]
-    for alias in (alias for node in gathering.body if isinstance(node, ast.ImportFrom) for alias in node.names):
+@pytest.mark.parametrize("face", [components, study, figures], ids=lambda face: face.__name__)
+def test_a_face_offers_what_it_gathers_and_has_nothing_of_its_own(face: ModuleType) -> None:
+    tree = ast.parse(Path(str(face.__file__)).read_text())
+    docstring, *gathering = tree.body
+    assert isinstance(docstring, ast.Expr)
+    assert all(isinstance(node, ast.ImportFrom) for node in gathering)
+    for alias in (alias for node in gathering if isinstance(node, ast.ImportFrom) for alias in node.names):
         assert alias.asname, f"{alias.name}: import it as itself, so that type checkers export it"
-        assert alias.asname in dir(study)
-        assert getattr(study, alias.asname) is not None
-    with pytest.raises(ImportError, match="cannot import name 'clame'"):
-        from pomrl.study import clame  # noqa: F401  # pyright: ignore[reportAttributeAccessIssue]
+        assert getattr(face, alias.asname) is not None
+
+
+def test_finding_the_claims_of_all_studies_loads_no_matplotlib() -> None:
+    finding = (
+        "import sys; from pomrl.configuration.study import shipped_studies; from pomrl.judging.claim import claims_of\n"
+        "print(sum(len(claims_of(study)) for study in shipped_studies()), *sys.modules)"
+    )
+    number, *loaded = subprocess.run(
+        [sys.executable, "-c", finding], capture_output=True, text=True, check=True
+    ).stdout.split()
+    assert int(number) > 100
+    assert not {"matplotlib", "seaborn", "jinja2"} & {*loaded}
 
 
 def test_the_face_offers_what_it_lists_and_nothing_else() -> None:

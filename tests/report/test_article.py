@@ -9,8 +9,8 @@ from PIL import Image
 
 from pomrl.configuration.sources import SWEEPS
 from pomrl.configuration.study import Study, find
-from pomrl.judging.claims_of_variants import load_judgements
 from pomrl.judging.judgements import read_published
+from pomrl.judging.study_claims import load_judgements
 from pomrl.judging.verdict import Verdict
 from pomrl.report import article
 from pomrl.store import StoreError

@@ -15,9 +15,9 @@ from tests.support.worlds import PAPER
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.study import Study, find, shipped_studies
 from pomrl.judging import judgements
+from pomrl.judging.agreement import compare
 from pomrl.judging.claim import claims_of
 from pomrl.judging.judgements import Judgements
-from pomrl.judging.published import compare
 from pomrl.judging.verdict import Verdict
 from pomrl.report import lookups, pages
 from pomrl.report.lookups import Results, fill

@@ -14,7 +14,7 @@ from pomrl.configuration.study import find
 from pomrl.configuration.sweeps import experiment
 from pomrl.drawing.files import Sidecar
 from pomrl.drawing.style import look
-from pomrl.results.statistics import band
+from pomrl.results.intervals import band
 from pomrl.science.gamma_schedules import Hindsight
 from pomrl.science.gamma_star import in_hindsight
 

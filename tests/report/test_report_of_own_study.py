@@ -17,7 +17,7 @@ EVIL = "<script>alert(1)</script>"
 EVIL_FIGURE = f"""
 import pandas as pd
 
-from pomrl.study import COLUMNS, Drawing, context, figure, panels
+from pomrl.figures import COLUMNS, Drawing, context, figure, panels
 
 
 @figure()

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pomrl.results.bootstrap import bootstrap_weights, normal_means
+from pomrl.results.intervals import bootstrap_weights, normal_means
 
 
 def test_weights_of_resamples_are_those_of_runs_that_are_drawn_alike() -> None:

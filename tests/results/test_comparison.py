@@ -13,14 +13,14 @@ from tests.support.computed import call
 from pomrl import store
 from pomrl.commands import diff, run, table
 from pomrl.results.comparison import loss_differences
-from pomrl.results.losses import Losses
-from pomrl.results.statistics import difference
+from pomrl.results.intervals import difference
+from pomrl.results.result import Result
 
 SMALL = ("T=3", "S=4", "runs=8")
 
 
-def losses(of: np.ndarray) -> Losses:
-    return Losses(of, np.array([0.0, 0.5, 0.9][: of.shape[2]]))
+def losses(of: np.ndarray) -> Result:
+    return Result.of_losses(of, np.array([0.0, 0.5, 0.9][: of.shape[2]]))
 
 
 pytestmark = pytest.mark.usefixtures("empty_outputs")
@@ -56,7 +56,7 @@ def test_diff_says_what_differs_and_experiments_that_share_a_difference_stand_to
     rows = pd.read_csv(io.StringIO(call(diff, *sides, "--format", "csv")[1])).query("result == 'minimum loss'")
     for sigma, row in zip((0.01, 0.02), rows.to_dict("records"), strict=True):
         a, b = (
-            Losses.of_stored(store.find(sigma=sigma, estimator=name)[0], 8).minimum for name in ("pomrl", "ada_pomrl")
+            Result.of_stored(store.find(sigma=sigma, estimator=name)[0], 8).minimum for name in ("pomrl", "ada_pomrl")
         )
         assert row["difference"] == pytest.approx((b - a).mean())
         assert row["changed"] == "estimator: pomrl -> ada_pomrl"

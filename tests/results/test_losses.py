@@ -10,7 +10,7 @@ from tests.support.sample_experiment import add
 from pomrl import store
 from pomrl.configuration import sweeps
 from pomrl.configuration.sources import PUBLISHED
-from pomrl.results.losses import Losses
+from pomrl.results.result import Result
 from pomrl.science.experiment import tables
 
 GAMMAS = np.array([0.0, 0.3, 0.6, 0.9])
@@ -27,7 +27,7 @@ def test_losses_of_an_experiment_are_those_of_its_table(schedule: str, empty_out
     experiment = sweeps.experiment(PUBLISHED, ["T=2", f"gamma_schedule={schedule}"])
     (table,) = tables(experiment.problem, [experiment.method], range(3))
     add(store.open_experiment(experiment), range(3), table)
-    losses, expected = Losses.of_experiment(experiment, 2), Losses.of_table(store.load(experiment, 2))
+    losses, expected = Result.of_experiment(experiment, 2), Result.of_table(store.load(experiment, 2))
     np.testing.assert_array_equal(losses.at_eval, expected.loss[..., -1])
     np.testing.assert_array_equal(losses.average_curve, expected.loss.mean(1))
     assert schedule == "best_fixed" or "loss" not in vars(losses)  # they are not read as a whole up to here
@@ -38,7 +38,7 @@ def test_losses_of_an_experiment_are_those_of_its_table(schedule: str, empty_out
 
 def test_losses_of_a_table_are_those_of_its_rows() -> None:
     loss = np.random.default_rng(0).random((5, 3, 4))
-    losses = Losses.of_table(table_of(loss))
+    losses = Result.of_table(table_of(loss))
     np.testing.assert_array_equal(losses.loss, loss)
     np.testing.assert_array_equal(losses.gammas, GAMMAS)
     np.testing.assert_array_equal(losses.task(3), loss[:, 2, -1])
@@ -48,6 +48,6 @@ def test_in_hindsight_each_half_of_the_runs_chooses_for_the_other() -> None:
     loss = np.ones((4, 1, 4))
     loss[::2, 0, 1] = 0.0  # what runs 0 and 2 would choose for themselves
     loss[1::2, 0, 2] = 0.0  # what runs 1 and 3 would
-    losses = Losses(loss, GAMMAS)
+    losses = Result.of_losses(loss, GAMMAS)
     np.testing.assert_array_equal(losses.in_hindsight("each_task", "population").regret, [1.0] * 4)
     np.testing.assert_array_equal(losses.in_hindsight("each_task", "per_run").regret, [0.0] * 4)

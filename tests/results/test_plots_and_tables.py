@@ -13,9 +13,9 @@ from tests.support.computed import call
 
 from pomrl import store
 from pomrl.commands import plot, run, table
-from pomrl.results import bootstrap
-from pomrl.results.chosen_runs import choose
-from pomrl.results.statistics import band
+from pomrl.results import intervals
+from pomrl.results.intervals import band
+from pomrl.results.selection import choose
 from pomrl.results.summaries import interquartile_mean, median, paired_difference, summary
 
 SWEEP = ("-m", "estimator=pomrl,ada_pomrl", "sigma=0.01,0.02,0.03", "T=3", "S=4", "runs=6")
@@ -209,5 +209,5 @@ def regrets(estimator: str) -> np.ndarray:
 def test_runs_that_are_resampled_at_once_change_no_interval(monkeypatch: pytest.MonkeyPatch, at_once: int) -> None:
     a, b = np.random.default_rng(0).exponential(size=(2, 301))
     whole = summary(a, "iqm"), paired_difference(a, b, "median")
-    monkeypatch.setattr(bootstrap, "MOST_RESAMPLED", at_once)
+    monkeypatch.setattr(intervals, "MAX_RESAMPLED_RUNS", at_once)
     assert (summary(a, "iqm"), paired_difference(a, b, "median")) == whole

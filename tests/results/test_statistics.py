@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pomrl.results.statistics import band, best_gamma, best_gamma_band
+from pomrl.results.intervals import band, best_gamma, best_gamma_band
 
 
 def table(losses, gammas, **settings) -> pd.DataFrame:

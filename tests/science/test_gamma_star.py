@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pomrl.results.losses import Losses
-from pomrl.results.statistics import best_gamma
+from pomrl.results.intervals import best_gamma
+from pomrl.results.result import Result
 from pomrl.science.gamma_schedules import Hindsight, HindsightChoice, Scope
 from pomrl.science.gamma_star import MEAN_TIE_TOLERANCE, best_index, in_hindsight, minimising
 
@@ -30,7 +30,7 @@ def chosen(loss: np.ndarray, scope: Scope, choice: HindsightChoice = "population
 
 
 def tied_losses(rng: np.random.Generator, n: int = 7, T: int = 2) -> np.ndarray:
-    """Losses in which, in each task, two discount factors are the best with the same losses in another order of runs.
+    """Result in which, in each task, two discount factors are the best with the same losses in another order of runs.
 
     Their means over runs are equal but for rounding, which depends on the order.
     """
@@ -58,8 +58,8 @@ def test_everything_that_chooses_gamma_star_agrees_where_two_gammas_plan_alike()
         assert np.array_equal(GAMMAS[best_index(loss.mean(0))], expected)
         assert np.array_equal(chosen(loss, "each_task")[0], expected)
         assert np.array_equal(best_gamma(table, ["task"])["gamma"], expected)
-        assert np.array_equal(Losses(loss, GAMMAS).best(loss.mean(0)), expected)
-        first = Losses(loss[:, :1], GAMMAS)
+        assert np.array_equal(Result.of_losses(loss, GAMMAS).best(loss.mean(0)), expected)
+        first = Result.of_losses(loss[:, :1], GAMMAS)
         assert np.array_equal(first.minimum, loss[:, 0, GRID.index(expected[0])])
         smallest = GAMMAS[len(GRID) - 1 - loss.mean(0)[:, ::-1].argmin(-1)]
         rounded_apart += not np.array_equal(smallest, expected)

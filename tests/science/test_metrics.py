@@ -15,7 +15,7 @@ from pomrl import api, store
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.configuration.sweeps import experiment
-from pomrl.results.losses import Losses
+from pomrl.results.result import Result
 from pomrl.science.experiment import tables
 from pomrl.science.loss_tables import MEASURED
 from pomrl.science.mdp import Criterion, policy_value
@@ -96,12 +96,12 @@ def compute(*words: str) -> Experiment:
 class TestWhatIsStored:
     def test_losses_and_tables_have_the_metric(self) -> None:
         plain, measured = compute(), compute("metric=training_loss")
-        found = Losses.of_experiment(measured, 6)
+        found = Result.of_experiment(measured, 6)
         column = store.load(measured)[MEASURED].to_numpy()
         assert_array_equal(found.loss.ravel(), column)
         row = api.table(y="training_loss")
         assert row["mean"].item() == pytest.approx(found.regret.mean())
-        assert api.table()["mean"].item() == pytest.approx(Losses.of_experiment(plain, 6).regret.mean())
+        assert api.table()["mean"].item() == pytest.approx(Result.of_experiment(plain, 6).regret.mean())
         assert_array_equal(api.load(S=4, T=2)["planning_loss"], store.load(plain)["planning_loss"])
         assert api.plot(y="training_loss").axes[0].get_ylabel() == "Training loss"
 
@@ -116,4 +116,4 @@ class TestWhatIsStored:
             assert mean[t, gamma] == pytest.approx(mean[t].min())
             chosen = grid.query("task == @t and gamma == @gamma")
             assert_array_equal(rows[MEASURED], chosen[MEASURED])
-        assert_array_equal(Losses.of_experiment(asked, 6).loss.ravel(), table[MEASURED])
+        assert_array_equal(Result.of_experiment(asked, 6).loss.ravel(), table[MEASURED])

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 from tests.support.sample_simulation import noise
 
-from pomrl.results.stored_sweeps import load_simulation
+from pomrl.results.sweep_results import simulation_origin
 from pomrl.running.work import store_simulations
 from pomrl.store import StoreError
 from pomrl.store.derived import Simulation
@@ -26,7 +26,7 @@ def test_what_is_missing_is_computed_once_and_announced():
     assert announced() == ["simulating noise"]
     assert announced() == []
     pd.testing.assert_frame_equal(SAMPLE.load(), noise(sequences=5), check_exact=True)
-    (source,) = load_simulation(SAMPLE).sources
+    source = simulation_origin(SAMPLE)
     assert (source.signature, source.runs) == (SAMPLE.signature, 5)
 
 

@@ -34,6 +34,16 @@ BAD: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "claim without words": ("claims.py", re.sub(r'    """.*"""\n', "", CLAIM), ("meta_learning_helps", "docstring")),
     "syntax error": ("claims.py", "def claim(:\n", ("mine/claims.py:1", "invalid syntax")),
     "import error": ("claims.py", "\nfrom pomrl.study import clam\n", ("claims.py:2", "clam")),
+    "former name": (
+        "claims.py",
+        "\nfrom pomrl.study import SweepLosses\n",
+        ("study.SweepResults",),
+    ),
+    "name that moved": (
+        "figures.py",
+        "\nfrom pomrl.study import PanelGrid\n",
+        ("figures.PanelGrid",),
+    ),
     "figure about no sweep": ("figures.py", FIGURE.replace('"first"', '"last"'), ("curves", "last")),
     "figure of no value": ("figures.py", FIGURE.replace('"without_meta")', '"oracle")'), ("no estimator='oracle'",)),
     "figure of nothing": (

@@ -10,15 +10,15 @@ from pomrl import store
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.configuration.study import find
 from pomrl.configuration.sweeps import experiment
-from pomrl.configuration.variants import Job, Variant
+from pomrl.configuration.variants import Variant, VariantJob
 from pomrl.report import pages
-from pomrl.results.losses import Losses
-from pomrl.results.statistics import difference
+from pomrl.results.intervals import difference
+from pomrl.results.result import Result
 from pomrl.science.experiment import tables
 from pomrl.science.gamma_schedules import TaskState, UpperBound
 from pomrl_studies.pomrl2023.choices import combine
 from pomrl_studies.pomrl2023.differences import choices
-from pomrl_studies.pomrl2023.ledger import CHECKS, FAMILY, LOSS, Results
+from pomrl_studies.pomrl2023.ledger import CHECKS, FAMILY, LOSS, LedgerResults
 from pomrl_studies.pomrl2023.pages import notebook
 from pomrl_studies.pomrl2023.tasks_and_gains import LAST
 
@@ -34,7 +34,7 @@ OPTIONS = [*((name, "grid") for name in ESTIMATORS), *(("ada_pomrl", name) for n
 
 
 def overrides(variant: Variant, options: dict[str, str]) -> list[str]:
-    return variant.overrides_of(Job("", (), options))
+    return variant.overrides_of(VariantJob("", (), options))
 
 
 class TestDifferences:
@@ -73,7 +73,7 @@ class TestDocument:
     def test_values_are_those_of_the_experiments(self, name: str) -> None:
         (choice,) = (choice for choice in choices() if choice.name == name)
         changed, default = (experiment(PUBLISHED, list(of)) for of in (choice.overrides, ()))
-        before, after = map(Losses.of_table, tables(default.problem, [default.method, changed.method], range(60)))
+        before, after = map(Result.of_table, tables(default.problem, [default.method, changed.method], range(60)))
         expected = difference(before.tasks(LAST), after.tasks(LAST), paired=True)
         values = pd.read_csv(VALUES["effects"]).set_index(["difference", "number", "place"])
         found = values.loc[(name, LOSS, "repaired"), ["estimate", "lower", "upper"]]
@@ -104,17 +104,17 @@ class TestDocument:
 GAMMAS = np.array([0.5, 0.99])
 
 
-def losses(level: float, at_half: float = 0.0) -> Losses:
+def losses(level: float, at_half: float = 0.0) -> Result:
     """Losses that fall with t at gamma_eval and are constant at 0.5, with a little spread over runs."""
     runs = 1 + 0.01 * np.arange(20)[:, None]
     at_eval = level * runs * np.linspace(2.0, 1.0, 15)
-    return Losses(np.stack([np.full_like(at_eval, at_half) * runs, at_eval], axis=-1), GAMMAS)
+    return Result.of_losses(np.stack([np.full_like(at_eval, at_half) * runs, at_eval], axis=-1), GAMMAS)
 
 
-def results(ada: float, uniform: float, alone: float, oracle: float) -> Results:
+def results(ada: float, uniform: float, alone: float, oracle: float) -> LedgerResults:
     others = {"uniform_prior": uniform, "without_meta": alone, "oracle": oracle}
     of_others = {(name, "fixed"): losses(level) for name, level in others.items()}
-    return Results({("ada_pomrl", "grid"): losses(ada, 10.0), **of_others})
+    return LedgerResults({("ada_pomrl", "grid"): losses(ada, 10.0), **of_others})
 
 
 class TestLadder:

@@ -6,7 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import FillBetweenPolyCollection
 from matplotlib.lines import Line2D
 
-from pomrl.drawing.drawing import Drawing
+from pomrl.drawing.series import Drawing
 
 
 def choose(frame: pd.DataFrame, **settings) -> pd.DataFrame:

@@ -9,10 +9,10 @@ from tests.support.worlds import CLAIMS, PAPER
 
 from pomrl.configuration.variants import Variant
 from pomrl.judging import judgements
-from pomrl.judging.basis import Basis
-from pomrl.judging.inference import mean
+from pomrl.judging.claim import JudgedClaim
+from pomrl.judging.estimates import mean
 from pomrl.judging.judgements import Judgements
-from pomrl.judging.outcomes import Outcome
+from pomrl.judging.study_claims import Basis
 from pomrl.judging.verdict import Part, Verdict
 
 HOLDS, NOT, OPEN = Verdict.HOLDS, Verdict.DOES_NOT_HOLD, Verdict.UNDECIDED
@@ -50,7 +50,7 @@ def topics_of(verdict: Verdict | Topics) -> Topics:
     return {"": verdict} if isinstance(verdict, Verdict) else verdict
 
 
-def outcome(on: Basis, id: str, verdict: Verdict | Topics) -> Outcome:
+def outcome(on: Basis, id: str, verdict: Verdict | Topics) -> JudgedClaim:
     claim = next(claim for claim in CLAIMS if claim.id == id)
     parts = [
         Part("a less b", mean(np.tile(SAMPLES[of_topic], 500)), below=0.0, topic=topic)

@@ -32,7 +32,7 @@ def meta_learning_helps(sweep):
 '''
 
 FIGURE = '''\
-from pomrl.study import Panel, PanelGrid, figure, of_estimators
+from pomrl.figures import Panel, PanelGrid, figure, of_estimators
 
 
 @figure()

@@ -12,7 +12,8 @@ import yaml
 
 from pomrl.configuration.sources import SWEEPS
 from pomrl.configuration.study import shipped_studies
-from pomrl.results.stored_sweeps import Source, StoredSweep
+from pomrl.results.result import Result
+from pomrl.results.sweep_results import SweepResults
 
 Value = TypeVar("Value")
 
@@ -92,28 +93,32 @@ class Lazy(Mapping[str, Value]):
         return len(self._names)
 
 
-def make_sweep(name: str, runs: int = RUNS, tasks: int = TASKS) -> StoredSweep:
+def make_sweep(name: str, runs: int = RUNS, tasks: int = TASKS) -> SweepResults:
     """Return a sweep with this number of runs and, unless a setting says otherwise, of tasks."""
     return of_table(make_table(AXES[name], runs, 1 if name == "illustration" else tasks), [*AXES[name]], PROMISED[name])
 
 
-def of_table(table: pd.DataFrame, keys: list[str], promised: int | None = None) -> StoredSweep:
+def of_table(table: pd.DataFrame, keys: list[str], promised: int = 0) -> SweepResults:
     """Return the sweep over the settings in these columns of a table, in the order of its rows."""
     tables = [part for _, part in table.groupby(keys, sort=False)] if keys else [table]
-    settings = [dict(zip(keys, part[keys].head(1).to_dict("split")["data"][0], strict=True)) for part in tables]
-    return StoredSweep(tables, [Source("", 0, of, {}) for of in settings], promised, keys=keys)
+    values = [tuple(part[keys].head(1).to_dict("split")["data"][0]) for part in tables]
+    results = [
+        Result.of_table(part.drop(columns=keys), settings=dict(zip(keys, of_part, strict=True)))
+        for part, of_part in zip(tables, values, strict=True)
+    ]
+    return SweepResults(tuple(keys), values, results, promised=promised)
 
 
-def make_sweeps(runs: int = RUNS, tasks: int = TASKS) -> Lazy[StoredSweep]:
+def make_sweeps(runs: int = RUNS, tasks: int = TASKS) -> Lazy[SweepResults]:
     """Return all sweeps as `make_sweep` makes them."""
     return Lazy(AXES, lambda name: make_sweep(name, runs, tasks))
 
 
-def with_sweep(sweeps: Mapping[str, StoredSweep], name: str, sweep: StoredSweep) -> Lazy[StoredSweep]:
+def with_sweep(sweeps: Mapping[str, SweepResults], name: str, sweep: SweepResults) -> Lazy[SweepResults]:
     """Return the sweeps with another one under this name."""
     return Lazy(sweeps, lambda one: sweep if one == name else sweeps[one])
 
 
-def with_table(sweeps: Mapping[str, StoredSweep], name: str, table: pd.DataFrame) -> Lazy[StoredSweep]:
+def with_table(sweeps: Mapping[str, SweepResults], name: str, table: pd.DataFrame) -> Lazy[SweepResults]:
     """Return the sweeps with another table for one of them."""
     return with_sweep(sweeps, name, of_table(table, [*sweeps[name].keys], sweeps[name].promised))

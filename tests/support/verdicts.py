@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from pomrl.judging.outcomes import together
-from pomrl.judging.verdict import Part, Verdict
+from pomrl.judging.verdict import Part, Verdict, together
 from pomrl.results.intervals import ERROR_RATE
 
 

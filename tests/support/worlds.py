@@ -12,11 +12,11 @@ from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.configuration.study import find
 from pomrl.configuration.sweeps import Setting, experiment
-from pomrl.judging.basis import Reader
-from pomrl.judging.claim import Claim, claims_of
-from pomrl.judging.outcomes import Outcome
+from pomrl.judging.claim import Claim, JudgedClaim, claims_of
+from pomrl.judging.study_claims import Reader
 from pomrl.judging.verdict import Verdict
-from pomrl.results.losses import Losses, SweepLosses
+from pomrl.results.result import Result
+from pomrl.results.sweep_results import SweepResults
 from pomrl.science.experiment import tables as experiment_tables
 
 GAMMAS = np.array([*(i / 20 for i in range(20)), 0.99])
@@ -90,7 +90,7 @@ def as_in_the_paper(sweep: str, of: Settings) -> np.ndarray:
             return bowl(np.array([2.0 - 0.2 * step]), 0.3 + 0.1 * step)
 
 
-def simulated(world: World, name: str, settings: Sequence[Setting], runs: int = RUNS, seed: int = 0) -> SweepLosses:
+def simulated(world: World, name: str, settings: Sequence[Setting], runs: int = RUNS, seed: int = 0) -> SweepResults:
     """Simulate the losses of a sweep: the means of a world, with noise over runs that shrinks over tasks."""
     rng = np.random.default_rng(seed)
     losses = {}
@@ -99,9 +99,9 @@ def simulated(world: World, name: str, settings: Sequence[Setting], runs: int = 
         T, G = means.shape
         scale = 0.01 * np.linspace(3.0, 1.0, T)[:, None] if T == 15 else 0.01
         loss = means + scale * rng.normal(size=(runs, T, 1)) + 0.001 * rng.normal(size=(runs, T, G))
-        losses[tuple(varied.values())] = Losses(loss, GAMMAS[-G:])
+        losses[tuple(varied.values())] = Result.of_losses(loss, GAMMAS[-G:])
     names = tuple(key.rpartition(".")[2] for key in settings[0].varied)
-    return SweepLosses(names, losses)
+    return SweepResults.of(names, losses)
 
 
 def swapped(key: str, a: Any, b: Any) -> World:
@@ -138,38 +138,40 @@ def table_of(overrides: list[str], runs: int) -> pd.DataFrame:
     return table
 
 
-def made_of(axes: Mapping[str, Iterable[Any]], mean: Callable[..., Any], gammas: np.ndarray) -> SweepLosses:
+def made_of(axes: Mapping[str, Iterable[Any]], mean: Callable[..., Any], gammas: np.ndarray) -> SweepResults:
     """Return losses of 200 runs with these means, and noise that all settings share, for each combination of values."""
     noise = 0.01 * np.random.default_rng(0).standard_normal((200, 1, 1))
     means = {key: np.atleast_1d(mean(*key)) for key in product(*axes.values())}
-    return SweepLosses(tuple(axes), {key: Losses(of + noise, gammas[-of.shape[-1] :]) for key, of in means.items()})
+    return SweepResults.of(
+        [*axes], {key: Result.of_losses(of + noise, gammas[-of.shape[-1] :]) for key, of in means.items()}
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
 class MadeUp(Reader):
     """Reads losses that a function makes of an experiment and a number of runs."""
 
-    make: Callable[[Experiment, int], Losses]
+    make: Callable[[Experiment, int], Result]
 
     def complete(self, experiment: Experiment) -> int:
         return 10**6
 
-    def losses(self, experiment: Experiment, runs: int) -> Losses:
+    def losses(self, experiment: Experiment, runs: int) -> Result:
         return self.make(experiment, runs)
 
 
-def as_claimed(claim: Claim, *sweeps: SweepLosses) -> list[bool]:
+def as_claimed(claim: Claim, *sweeps: SweepResults) -> list[bool]:
     """Return which estimates are as claimed of losses of the claim's sweeps, in its order."""
     parts = claim.parts(dict(zip(claim.sweeps, sweeps, strict=True)))
     return [part.above < part.estimate.value < part.below for part in parts]
 
 
-def holds(claim: Claim, *sweeps: SweepLosses) -> bool:
+def holds(claim: Claim, *sweeps: SweepResults) -> bool:
     """Return whether all estimates are as claimed of losses of the claim's sweeps, in its order."""
     return all(as_claimed(claim, *sweeps))
 
 
-def verdict(claim: Claim, *sweeps: SweepLosses) -> Verdict:
+def verdict(claim: Claim, *sweeps: SweepResults) -> Verdict:
     """Return the verdict at precision on losses of the claim's sweeps, in its order."""
     parts = claim.parts(dict(zip(claim.sweeps, sweeps, strict=True)))
-    return Outcome(claim, RUNS).judged(parts).verdict
+    return JudgedClaim(claim, RUNS).judged(parts).verdict

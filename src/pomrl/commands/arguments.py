@@ -9,7 +9,9 @@ from pomrl.commands.terminal import exit_with
 from pomrl.configuration.sources import PUBLISHED, Sources
 from pomrl.configuration.study import Study
 from pomrl.configuration.variants import Variant
-from pomrl.results.chosen_runs import VALUES, Chosen, Tasks, choose, filters
+from pomrl.results.result import TaskChoice
+from pomrl.results.selection import VALUES, choose, filters
+from pomrl.results.sweep_results import SweepResults
 from pomrl.results.tables import FORMATS
 
 
@@ -63,8 +65,8 @@ def add_asked(parser: argparse.ArgumentParser, further: str = "") -> None:
     add_config_dir(parser)
 
 
-def choose_experiments(arguments: argparse.Namespace, value: str | None = "planning_loss") -> Chosen:
-    """Return the experiments that the arguments of `add_asked` mean (`chosen_runs.meant`).
+def choose_experiments(arguments: argparse.Namespace, value: str | None = "planning_loss") -> SweepResults:
+    """Return the experiments that the arguments of `add_asked` mean (`selection.resolve`).
 
     Raises:
         ConfigError: A setting is wrong.
@@ -81,7 +83,7 @@ def add_number(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--against", metavar="KEY=VALUE", action="append", default=[], help=of_method)
 
 
-def _tasks(word: str) -> Tasks:
+def _tasks(word: str) -> TaskChoice:
     """Return the tasks that the word names: all, first, last, or a number."""
     if word in ("all", "first", "last"):
         return word

@@ -17,10 +17,9 @@ from pomrl.commands.terminal import exit_with, warn
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.study import Study, find
 from pomrl.configuration.variants import Variant
-from pomrl.judging import claims_of_variants, judgements
-from pomrl.judging.basis import Basis, Reader
-from pomrl.judging.claim import claims_of
-from pomrl.judging.outcomes import Outcome
+from pomrl.judging import judgements, study_claims
+from pomrl.judging.claim import JudgedClaim, claims_of
+from pomrl.judging.study_claims import Basis, Reader
 from pomrl.running.work import store_simulations
 
 
@@ -34,7 +33,7 @@ def main(parser: Parser) -> None:
     if any(claim.sweeps for claim in claims_of(study)) and not store.all_experiments():
         exit_with(_nothing_stored(study))
     names = judge(study, variants)
-    show(study, claims_of_variants.load_judgements(study), names)
+    show(study, study_claims.load_judgements(study), names)
 
 
 def judge(study: Study, variants: Sequence[Variant], *, compute: bool = False) -> list[str]:
@@ -48,9 +47,9 @@ def judge(study: Study, variants: Sequence[Variant], *, compute: bool = False) -
     claims = claims_of(study)
     if not claims:
         exit_with(f"{study.word}: it has no claims, which are functions with @claim in claims.py or claims/")
-    store_simulations(claims_of_variants.needed_simulations(claims), warn)
-    claims_of_variants.refuse_failing(study, claims)
-    bases = [claims_of_variants.basis(study, claims, variant) for variant in variants]
+    store_simulations(study_claims.needed_simulations(claims), warn)
+    study_claims.refuse_failing(study, claims)
+    bases = [study_claims.basis(study, claims, variant) for variant in variants]
     outcomes = _judge(study, bases, compute=compute)
     made = [
         judgements.judgement(variant.name, outcome, variant.notes.get(outcome.claim.id, ""))
@@ -63,7 +62,7 @@ def judge(study: Study, variants: Sequence[Variant], *, compute: bool = False) -
     if not any(isfinite(part.estimate) for judgement in of_runs for part in judgement.comparisons):
         exit_with(_nothing_stored(study))
     names = list(dict.fromkeys(judgement.variant for judgement in made))
-    judged_on = claims_of_variants.digest_basis(study, claims, names)
+    judged_on = study_claims.digest_basis(study, claims, names)
     judgements.write(study.outputs, made, f"pomrl claims {study.word}", judged_on)
     return names
 
@@ -71,14 +70,14 @@ def judge(study: Study, variants: Sequence[Variant], *, compute: bool = False) -
 def needed_experiments(study: Study, variants: Sequence[Variant]) -> list[Experiment]:
     """Return the experiments that claims read under variants, with the runs on which they are judged."""
     claims = claims_of(study)
-    bases = [claims_of_variants.basis(study, claims, variant) for variant in variants]
+    bases = [study_claims.basis(study, claims, variant) for variant in variants]
     return [experiment for basis in bases for claim in basis.claims for experiment in basis.experiments_of(claim)]
 
 
-def _judge(study: Study, bases: Sequence[Basis], *, compute: bool) -> list[list[Outcome]]:
+def _judge(study: Study, bases: Sequence[Basis], *, compute: bool) -> list[list[JudgedClaim]]:
     """Judge claims on each basis; again, if they ask for further experiments when they see losses."""
     reader = Reader()
-    outcomes = [claims_of_variants.judge_variant(study, basis, reader) for basis in bases]
+    outcomes = [study_claims.judge_variant(study, basis, reader) for basis in bases]
     lacking = [experiment for outcome in chain(*outcomes) for experiment in outcome.lacking]
     if not (compute and lacking):
         return outcomes

@@ -2,16 +2,14 @@
 
 from collections.abc import Sequence
 
-import pandas as pd
-
 from pomrl.commands.terminal import console, print_frame, printable
 from pomrl.configuration.composed import number_of
 from pomrl.configuration.study import Study
 from pomrl.judging import judgements as table_of_judgements
 from pomrl.judging import views
+from pomrl.judging.agreement import counts, rank
 from pomrl.judging.claim import claims_of
 from pomrl.judging.judgements import Judgements
-from pomrl.judging.over_variants import counts, rank
 from pomrl.judging.verdict import Verdict
 
 MOST_COLUMNS = 4
@@ -20,6 +18,8 @@ MOST_COLUMNS = 4
 
 def show(study: Study, judged: Judgements, shown: Sequence[str]) -> None:
     """Print the verdicts of a study under these variants."""
+    import pandas as pd
+
     terminal = console()
     if len(shown) > MOST_COLUMNS:
         of_each = {name: counts(judged.of(name).values()) for name in rank(judged, shown)}

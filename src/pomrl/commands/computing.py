@@ -10,8 +10,9 @@ from pomrl.commands.terminal import exit_with, print_frame, printable, warn
 from pomrl.configuration.composed import MOST_JOBS, ConfigError
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.settings import asked_settings, flat_settings, varying_keys
-from pomrl.results.chosen_runs import choose
-from pomrl.results.summary_tables import summarise
+from pomrl.results.intervals import CONFIDENCE_PERCENT
+from pomrl.results.selection import choose
+from pomrl.results.summaries import summarise
 from pomrl.running.plan import PlannedExperiment, check_time_limit, estimate, plan
 from pomrl.running.work import Failure, work
 
@@ -48,7 +49,8 @@ def _print_means(experiments: Sequence[Experiment]) -> None:
     if len(experiments) <= MOST_ROWS:
         of_sweep = choose([*dict.fromkeys(str(store.lookup(experiment).folder) for experiment in experiments)])
         print_frame(summarise(of_sweep, statistics=["mean"]), stderr=True)
-    warn("mean: planning loss at gamma_eval, with its 95 % interval; pomrl table and pomrl plot show more")
+    interval = f"its {CONFIDENCE_PERCENT} % interval"
+    warn(f"mean: planning loss at gamma_eval, with {interval}; pomrl table and pomrl plot show more")
     given = [of.problem.task_distribution for of in experiments if of.problem.sigma is not None]
     if measures := {getattr(distribution, "measure", "") for distribution in given} & {*MEASURES}:
         what = " or ".join(MEASURES[measure] for measure in sorted(measures))

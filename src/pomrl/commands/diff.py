@@ -13,8 +13,6 @@ import shlex
 from collections.abc import Iterator, Sequence
 from textwrap import fill
 
-import pandas as pd
-
 from pomrl.commands.arguments import Parser, add_config_dir, add_format, sources
 from pomrl.commands.errors import one_line_errors
 from pomrl.commands.revisions import compare_revisions, parse_range
@@ -22,8 +20,9 @@ from pomrl.commands.terminal import print_frame, printable
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.settings import varying_keys
 from pomrl.configuration.sources import Sources
-from pomrl.results.chosen_runs import PREVIOUS, resolve
-from pomrl.results.comparison import Pair, Side, differences, effects, group_pairs, nearest, same_problem
+from pomrl.results.comparison import Pair, differences, effects, group_pairs, nearest, same_problem
+from pomrl.results.result import Result
+from pomrl.results.selection import PREVIOUS, resolve
 from pomrl.results.tables import markdown_text
 
 WIDEST = 78
@@ -53,12 +52,12 @@ def main(parser: Parser) -> None:
     raise SystemExit(1 if groups else 0)
 
 
-def sides(text: str, sources: Sources) -> list[Side]:
+def sides(text: str, sources: Sources) -> list[Result]:
     """Return the experiments that an argument names, with their losses where they are stored."""
     found, _ = resolve(shlex.split(text), sources=sources)
     if not found:
         raise ConfigError(f"{text or 'defaults'}: nothing of this is stored")
-    return [Side.of(stored, text) for stored in found]
+    return [match.result(text) for match in found]
 
 
 def _of_same_settings(pairs: Sequence[Pair], text: str) -> list[Pair]:
@@ -74,6 +73,8 @@ def _of_same_settings(pairs: Sequence[Pair], text: str) -> list[Pair]:
 
 def show(groups: Sequence[Sequence[Pair]], form: str) -> None:
     """Print pairs of experiments, those that share a difference together: what differs, and what that does."""
+    import pandas as pd
+
     if form == "csv":
         tables = [effects(group).assign(changed="; ".join(_changed_settings(group))) for group in groups]
         print_frame(pd.concat(tables, ignore_index=True), form)
@@ -98,12 +99,12 @@ def _changed_settings(group: Sequence[Pair], *, whole: bool = False) -> list[str
 
 def _remarks(group: Sequence[Pair]) -> Iterator[str]:
     """Yield how results are compared, and which pairs have nothing to compare."""
-    if any(a.losses and b.losses for a, b in group):
+    if any(a.runs and b.runs for a, b in group):
         pairs = "in pairs over runs" if same_problem(*group[0]) else "not paired: these are different problems"
         yield f"the second less the first, on average over tasks, {pairs}"
     keys = varying_keys([a.settings for a, _ in group])
     for pair in group:
-        if lacking := list(dict.fromkeys(side.name for side in pair if side.losses is None)):
+        if lacking := list(dict.fromkeys(side.name for side in pair if not side.runs)):
             where = "".join(f"{key}={pair[0].settings.get(key)}: " for key in keys)
             commands = " and ".join(f"pomrl run -m {name}" for name in lacking)
             computes = "computes it" if len(lacking) == 1 else "compute them"

@@ -16,7 +16,7 @@ from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.settings import component_classes, data_files, scientific_settings
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.configuration.study import Study, find, is_study
-from pomrl.results.chosen_runs import choose, filters
+from pomrl.results.selection import choose, filters
 from pomrl.store import StoreError, archives
 from pomrl.store.code_digest import module_of, own_modules
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from pomrl.commands.interrupts import INTERRUPTED, raise_at_interrupt
 from pomrl.commands.terminal import exit_with
 from pomrl.configuration.composed import unknown_key
-from pomrl.configuration.importing import import_by_name, import_lazily
+from pomrl.configuration.importing import import_by_name
 
 COMMANDS: Mapping[str, str] = {
     "run": "run one experiment, or a sweep of them with -m, and store the results",
@@ -84,7 +84,6 @@ def command(name: str, arguments: Sequence[str]) -> Callable[[], None]:
         return partial(exit_with, line, 2)
     sys.argv = [f"pomrl {name}", *arguments]
     gc.set_threshold(200_000)  # what is read stays, so that looking for garbage often finds none
-    import_lazily("pandas")  # which takes a quarter of a second, and many commands do without
     if name == "run":  # whose arguments are read by Hydra
         module = import_by_name(module_of(name))
         raise_at_interrupt()

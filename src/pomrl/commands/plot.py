@@ -16,8 +16,9 @@ from pomrl.commands.arguments import Parser, add_asked, add_number, choose_exper
 from pomrl.commands.errors import one_line_errors
 from pomrl.commands.terminal import warn
 from pomrl.drawing.files import Sidecar, save
-from pomrl.drawing.plots import BANDS, Roles, Shown, draw
+from pomrl.drawing.plots import PlotLayout, PlotOptions, draw
 from pomrl.outputs import outputs
+from pomrl.results.intervals import BAND_NAMES, CONFIDENCE_PERCENT
 
 LONGEST = 100
 """The most characters of a name; the end of a longer one is a digest."""
@@ -29,12 +30,12 @@ def main(parser: Parser) -> None:
     _add_arguments(parser)
     arguments = parser.parse_intermixed_args()  # filters may follow options
     of = choose_experiments(arguments, arguments.y)
-    roles = Roles(arguments.hue, arguments.col, arguments.row)
-    shown = Shown(arguments.band, arguments.task, filters(arguments.against) or None)
-    drawing = draw(of, arguments.x, arguments.y, roles, shown)
+    layout = PlotLayout(arguments.hue, arguments.col, arguments.row)
+    options = PlotOptions(arguments.band, arguments.task, filters(arguments.against) or None)
+    drawing = draw(of, arguments.x, arguments.y, layout, options)
     name = arguments.name or short_name([arguments.y, *sys.argv[1:]])
     command = shlex.join(["pomrl", "plot", *sys.argv[1:]])
-    sidecar = Sidecar(name, command=command, sweeps={"stored": of.sources()})
+    sidecar = Sidecar(name, command=command, sweeps={"stored": of.origins})
     for path in save(drawing, outputs() / "plots", name, sidecar):
         print(path)
     for note in of.notes:
@@ -47,7 +48,12 @@ def _add_arguments(parser: Parser) -> None:
     add_number(parser)
     for role, what in (("hue", "colours"), ("col", "columns"), ("row", "rows")):
         parser.add_argument(f"--{role}", metavar="KEY", help=f"the setting that {what} are for")
-    parser.add_argument("--band", default="ci", choices=BANDS, help="95 %% interval, standard error or deviation")
+    parser.add_argument(
+        "--band",
+        default="ci",
+        choices=BAND_NAMES,
+        help=f"{CONFIDENCE_PERCENT} %% interval, standard error or deviation",
+    )
     parser.add_argument("--name", help="the name of the files, without suffix; by default it says what they show")
 
 

@@ -16,7 +16,8 @@ from pomrl.judging.claim import claims_of
 from pomrl.outputs import outputs
 from pomrl.report.figure_files import FigureFiles
 from pomrl.report.page import html, selection_page
-from pomrl.results.chosen_runs import Chosen, choose
+from pomrl.results.selection import choose
+from pomrl.results.sweep_results import SweepResults
 from pomrl.store.derived import write_file
 
 
@@ -45,8 +46,8 @@ def write(study: Study) -> Path:
     command, folder = f"pomrl report {study.word}", study.outputs / "report"
     if study.sweeps and not claims_of(study) and not figures_of(study):
         words = [f"experiment={','.join(map(study.option, study.sweeps))}"]
-        chosen = choose(words, sources=study.sources)
-        return write_selection(chosen, folder, command, study.described.title)
+        results = choose(words, sources=study.sources)
+        return write_selection(results, folder, command, study.described.title)
     return _write(folder, html(study, command, warn), command)
 
 
@@ -56,7 +57,7 @@ def _write(folder: Path, page: str, command: str) -> Path:
     return path
 
 
-def write_selection(chosen: Chosen, folder: Path, command: str, title: str = "") -> Path:
+def write_selection(results: SweepResults, folder: Path, command: str, title: str = "") -> Path:
     """Write the page of stored experiments, with a figure of their losses in each task, into a folder; return its path.
 
     The title is that of their study, if they are of one.
@@ -64,11 +65,11 @@ def write_selection(chosen: Chosen, folder: Path, command: str, title: str = "")
     """
     figure, remark, name = None, "", "losses"
     try:
-        sidecar = Sidecar(name, command, "Planning loss in each task.", sweeps={"stored": chosen.sources()})
-        save(draw(chosen), folder, name, sidecar)
+        sidecar = Sidecar(name, command, "Planning loss in each task.", sweeps={"stored": results.origins})
+        save(draw(results), folder, name, sidecar)
         figure = FigureFiles(name, folder)
     except ValueError as error:
         remark = f"There is no figure of losses: {error}."
-    for note in chosen.notes:
+    for note in results.notes:
         warn(note)
-    return _write(folder, selection_page(chosen, figure, command, remark, title), command)
+    return _write(folder, selection_page(results, figure, command, remark, title), command)

@@ -22,11 +22,10 @@ from pomrl.configuration.study import Study, find
 from pomrl.configuration.variants import Family
 from pomrl.drawing import figures_of_study
 from pomrl.drawing.figure import figures_of
-from pomrl.judging import claims_of_variants, views
-from pomrl.judging.claim import claims_of
+from pomrl.judging import study_claims, views
+from pomrl.judging.agreement import compare
+from pomrl.judging.claim import claims_of, with_runs
 from pomrl.judging.judgements import FILE, Judgements, read_published
-from pomrl.judging.outcomes import with_runs
-from pomrl.judging.published import compare
 from pomrl.report import answer, pages
 from pomrl.report.answer import claims_page
 
@@ -61,7 +60,7 @@ def conclude(study: Study, *, is_published: bool) -> bool:
     It returns whether a verdict is another one than published. With other numbers of runs than the published ones there
     is nothing to compare.
     """
-    judged, published = claims_of_variants.load_judgements(study), read_published(study)
+    judged, published = study_claims.load_judgements(study), read_published(study)
     differs = False
     if judged.main and (counts := answer.text(study, judged, in_short=True)):
         print(counts.replace("**", "").replace("\n\n", "\n"))
@@ -93,7 +92,7 @@ def stages(study: Study, runs: int | None, variants: str | None) -> Mapping[str,
     families = [study.family(name) for name in named if name and name not in study.described.variants]
     work: dict[str, Callable[[], object]] = {"sweeps": lambda: compute_sweeps(study, runs)}
     if every := claims_of(study):
-        claims_of_variants.refuse_failing(study, [claim for claim in every if claim.sweeps])
+        study_claims.refuse_failing(study, [claim for claim in every if claim.sweeps])
         work["claims"] = lambda: _judge(study, compute=runs is None)
     if families:
         work["variants"] = lambda: _variants(study, families, compute=runs is None)
@@ -103,7 +102,7 @@ def stages(study: Study, runs: int | None, variants: str | None) -> Mapping[str,
     elif not sweeps_of(study) and "claims" not in work:
         raise ConfigError(f"{study.word}: it has no sweeps, no claims and no figures yet")
     _refuse_what_cannot_be_composed(drawn)
-    work["pages"] = lambda: renew_pages(study, claims_of_variants.load_judgements(study))
+    work["pages"] = lambda: renew_pages(study, study_claims.load_judgements(study))
     work["report"] = lambda: _report(study)
     if study.article.is_file() and runs is None:
         work["article"] = lambda: _typeset(study)

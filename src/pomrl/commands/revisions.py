@@ -14,18 +14,19 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from pomrl import store
 from pomrl.commands import published_sweeps
 from pomrl.commands.terminal import print_frame, printable
 from pomrl.configuration.composed import ConfigError
-from pomrl.results.comparison import LOSS_AT_LARGEST, Side, differences, loss_differences, same_problem
-from pomrl.results.losses import Losses
+from pomrl.results.comparison import LOSS_AT_LARGEST, differences, loss_differences, same_problem
+from pomrl.results.result import Result
 from pomrl.results.tables import markdown_text
 from pomrl.store import StoredExperiment
+
+if TYPE_CHECKING:  # because it takes long to load
+    import pandas as pd
 
 RANGE = re.compile(r"([^\s=]*[^\s=./])\.\.([^\s=./][^\s=]*)?")
 """Two revisions of git as `git diff` has them; without the second one, the files as they are."""
@@ -35,7 +36,7 @@ Published = Mapping[tuple[str, str, str], Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
-class Change:
+class ExperimentChange:
     """One experiment of a published sweep, of which one side may be missing."""
 
     sweep: str
@@ -53,16 +54,16 @@ class Change:
         return "; ".join(f"{key}: {old} -> {new}" for key, (old, new) in changed.items())
 
     @cached_property
-    def sides(self) -> tuple[Side | None, Side | None]:
+    def sides(self) -> tuple[Result | None, Result | None]:
         """The two sides with their stored losses; None where a side is missing or not stored."""
         return _side(self.old), _side(self.new)
 
 
-def _side(experiment: Mapping[str, Any] | None) -> Side | None:
+def _side(experiment: Mapping[str, Any] | None) -> Result | None:
     stored = StoredExperiment(store.root() / experiment["signature"]) if experiment else None
     if not experiment or not stored or not (runs := stored.complete()):
         return None
-    return Side(stored.signature, experiment["settings"], Losses.of_stored(stored, runs, None))
+    return Result.of_stored(stored, runs, settings=experiment["settings"], name=stored.signature)
 
 
 def parse_range(word: str) -> tuple[str, str] | None:
@@ -145,7 +146,7 @@ def _compose(folder: Path) -> subprocess.Popen[bytes]:
 
 def _changes(
     key: tuple[str, str, str], old: Mapping[str, Any] | None, new: Mapping[str, Any] | None
-) -> Iterator[Change]:
+) -> Iterator[ExperimentChange]:
     """Yield the experiments of a sweep that differ, matched by the values that the sweep varies."""
     if old and new and old["digest"] == new["digest"]:
         return
@@ -154,16 +155,16 @@ def _changes(
         a, b = (side.get(varied) for side in sides)
         if a is None or b is None or differences([a["settings"], b["settings"]]):
             experiment = a or b or {}
-            yield Change(f"{key[0]}/{key[1]}", key[2], experiment["varied"], a, b)
+            yield ExperimentChange(f"{key[0]}/{key[1]}", key[2], experiment["varied"], a, b)
 
 
 def _by_varied(side: Mapping[str, Any] | None) -> dict[str, Mapping[str, Any]]:
     return {repr(experiment["varied"]): experiment for experiment in (side["experiments"] if side else ())}
 
 
-def _print_changes(changes: Sequence[Change], form: str) -> None:
+def _print_changes(changes: Sequence[ExperimentChange], form: str) -> None:
     """Print each change of settings with the sweeps that have it, and what it does to losses."""
-    groups: defaultdict[str, list[Change]] = defaultdict(list)
+    groups: defaultdict[str, list[ExperimentChange]] = defaultdict(list)
     for change in changes:
         groups[change.what].append(change)
     for what, group in groups.items():
@@ -175,9 +176,11 @@ def _print_changes(changes: Sequence[Change], form: str) -> None:
             print()
 
 
-def _sweeps(changes: Sequence[Change], *, what: bool = False) -> "pd.DataFrame":
+def _sweeps(changes: Sequence[ExperimentChange], *, what: bool = False) -> "pd.DataFrame":
     """Return a row for each sweep: how many of its experiments change, and how many are stored on either side."""
-    rows: defaultdict[tuple[str, ...], list[Change]] = defaultdict(list)
+    import pandas as pd
+
+    rows: defaultdict[tuple[str, ...], list[ExperimentChange]] = defaultdict(list)
     for change in changes:
         rows[(change.what, change.sweep) if what else (change.sweep,)].append(change)
     names = ["what", "sweep"] if what else ["sweep"]
@@ -193,19 +196,21 @@ def _sweeps(changes: Sequence[Change], *, what: bool = False) -> "pd.DataFrame":
     )
 
 
-def _losses(changes: Sequence[Change]) -> "pd.DataFrame":
+def _losses(changes: Sequence[ExperimentChange]) -> "pd.DataFrame":
     """Return the loss of the second side less that of the first, where both are stored; each pair once."""
+    import pandas as pd
+
     rows: dict[tuple[str, str], dict[str, Any]] = {}
     for change in changes:
         a, b = change.sides
-        if a and b and a.losses and b.losses:
+        if a and b:
             paired = same_problem(a, b)
             values = " ".join(f"{key}={value}" for key, value in change.varied.items())
             rows.setdefault(
                 (a.name, b.name),
-                {"sweep": change.sweep, "experiment": values, "runs": min(len(a.losses.loss), len(b.losses.loss))}
+                {"sweep": change.sweep, "experiment": values, "runs": min(a.runs, b.runs)}
                 | {"paired": paired}
-                | loss_differences(a.losses, b.losses, paired=paired)[LOSS_AT_LARGEST].columns("difference"),
+                | loss_differences(a, b, paired=paired)[LOSS_AT_LARGEST].columns("difference"),
             )
     return pd.DataFrame(list(rows.values()))
 

@@ -18,9 +18,7 @@ from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from secrets import SystemRandom
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from pomrl import store
 from pomrl.commands.arguments import Parser, add_format, filters
@@ -31,10 +29,13 @@ from pomrl.configuration.parsing import Experiment, Label
 from pomrl.configuration.settings import varying_keys
 from pomrl.configuration.study import Study, find, is_study
 from pomrl.outputs import outputs
-from pomrl.results.chosen_runs import order
+from pomrl.results.selection import order
 from pomrl.running.stored_settings import fault_of_settings, from_settings
 from pomrl.store import StoredBlock, StoredExperiment, StoreError, files
 from pomrl.store.derived import DerivedFiles
+
+if TYPE_CHECKING:  # because it takes long to load
+    import pandas as pd
 
 ABANDONED = 3600.0
 """Seconds after which a temporary file is that of a process which was killed."""
@@ -209,6 +210,8 @@ def show(listed: list[StoredExperiment], frame: "pd.DataFrame | None", form: str
 
 def describe(listed: Sequence[StoredExperiment], *, whole: bool = False) -> "pd.DataFrame":
     """Return a row for each experiment, the newest first, with the settings that differ, or with the whole of them."""
+    import pandas as pd
+
     described = [(experiment, experiment.manifest()) for experiment in listed]
     settings = [manifest.flat_settings() if manifest else {} for _, manifest in described]
     varying = varying_keys(settings) if len(listed) > 1 else []

@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-import pandas as pd
-
 from pomrl.commands.arguments import Parser
 from pomrl.commands.terminal import print_frame, warn
 from pomrl.configuration.composed import ConfigError
@@ -13,6 +11,8 @@ from pomrl.configuration.study import Study, find, shipped_studies
 
 def main(parser: Parser) -> None:
     """Run the command and print a table."""
+    import pandas as pd
+
     parser.parse_args()
     rows = [
         {

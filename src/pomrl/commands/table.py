@@ -10,9 +10,9 @@ from pomrl.commands.arguments import Parser, add_asked, add_format, add_number, 
 from pomrl.commands.errors import one_line_errors
 from pomrl.commands.terminal import print_frame, warn
 from pomrl.configuration.composed import number_of
-from pomrl.results.chosen_runs import runs_in_words
-from pomrl.results.summaries import STATISTICS
-from pomrl.results.summary_tables import summarise
+from pomrl.results.intervals import CONFIDENCE_PERCENT
+from pomrl.results.selection import runs_in_words
+from pomrl.results.summaries import STATISTICS, summarise
 
 
 @one_line_errors(ValueError)
@@ -27,7 +27,7 @@ def main(parser: Parser) -> None:
     wanted = [arguments.statistic] if arguments.statistic else STATISTICS
     frame = summarise(of, arguments.y, arguments.task, wanted, filters(arguments.against))
     optional = [f"{name}{end}" for name in reversed(STATISTICS) for end in (" difference", "")][:-2]
-    print_frame(frame, arguments.format, optional=[*optional, "runs", "pairs", *reversed(of.varying)])
-    of_chosen = f"{runs_in_words(of.runs)} of {number_of(len(of.stored), 'experiment')}"
-    for line in (f"{of_chosen}; 95 % intervals; iqm is the interquartile mean", *of.notes):
+    print_frame(frame, arguments.format, optional=[*optional, "runs", "pairs", *reversed(of.keys)])
+    of_chosen = f"{runs_in_words(of.runs)} of {number_of(len(of.results), 'experiment')}"
+    for line in (f"{of_chosen}; {CONFIDENCE_PERCENT} % intervals; iqm is the interquartile mean", *of.notes):
         warn(line)

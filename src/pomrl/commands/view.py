@@ -10,10 +10,9 @@ import warnings
 import webbrowser
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from pomrl import store
 from pomrl.commands.arguments import Parser, filters
@@ -22,9 +21,12 @@ from pomrl.commands.terminal import exit_with, warn
 from pomrl.drawing.style import hues
 from pomrl.outputs import outputs
 from pomrl.report.rendering import render
-from pomrl.results.statistics import half_width
+from pomrl.results.intervals import half_width
 from pomrl.store import StoredExperiment, StoreError, StoreWarning
 from pomrl.store.derived import write_file
+
+if TYPE_CHECKING:  # because it takes long to load
+    import pandas as pd
 
 SECONDS = 2.0
 """The time between two looks at the store."""

@@ -28,21 +28,6 @@ def is_ours(module: str) -> bool:
     return module.partition(".")[0] in OURS
 
 
-def import_lazily(name: str) -> None:
-    """Let a package be imported when something of it is first used."""
-    if name not in sys.modules:
-        sys.modules[name] = _NotYet(name)
-
-
-class _NotYet(ModuleType):
-    """Stands for a package until it is used."""
-
-    def __getattr__(self, attribute: str) -> Any:
-        if sys.modules.get(self.__name__) is self:
-            del sys.modules[self.__name__]
-        return getattr(import_module(self.__name__), attribute)
-
-
 @cache
 def names_of(face: str) -> dict[str, tuple[str, str]]:
     """Return the module and the name there of each name of a face, from its statements for type checkers."""

@@ -3,6 +3,7 @@
 This module reads the description and finds the modules, of shipped studies and of anybody's.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -36,6 +37,17 @@ from pomrl.configuration.sources import (
 from pomrl.configuration.sweeps import Setting, names, sweep
 from pomrl.configuration.variants import DEFAULT, Family, Variant, of_keys
 from pomrl.outputs import outputs
+
+PRESENT_NAMES = {
+    "Losses": "pomrl.study.Result",
+    "SweepLosses": "pomrl.study.SweepResults",
+    "Estimate": "pomrl.study.ScalarEstimate",
+    "Job": "pomrl.study.VariantJob",
+    "Change": "pomrl.study.VerdictChange",
+    "MARGIN": "pomrl.study.EQUALITY_MARGIN",
+    "at_best_fixed": "pomrl.study.Result.at_best_fixed",
+}
+"""The names of version 1 that have others in version 2; those for figures only moved, to `pomrl.figures`."""
 
 
 @checked_dataclass(frozen=True, config=CHECKED, kw_only=True)
@@ -215,7 +227,7 @@ class Study:
             ) from error
         except (Exception, SystemExit) as error:  # whatever a module of somebody's own raises when it is imported
             place = place_of(error, str(self.folder / f"{name.replace('.', '/')}.py"))
-            raise ConfigError(f"{self.word}: {place}: {in_words(error)}") from error
+            raise ConfigError(f"{self.word}: {place}: {in_words(error)}{_present_name(error)}") from error
         if not Path(str(module.__file__)).resolve().is_relative_to(self.folder):
             raise ConfigError(f"{self.word}: another package is named {self.name}; give the folder another name")
         return module
@@ -225,6 +237,17 @@ class Study:
         register_folder(self.folder)
         if not (self.is_shipped or self.is_installed):
             add_to_path(self.folder.parent)
+
+
+def _present_name(error: BaseException) -> str:
+    """Return the present name of what a study imports by a former one; empty for other errors."""
+    former = re.match(r"cannot import name '(\w+)' from 'pomrl.study'", str(error))
+    if not former:
+        return ""
+    figures = Path(__file__).parents[1] / "figures.py"
+    moved = {former[1]: f"pomrl.figures.{former[1]}"} if f" as {former[1]}\n" in figures.read_text() else {}
+    present = {**PRESENT_NAMES, **moved}.get(former[1])
+    return f"; since version 2 it is {present}" if present else ""
 
 
 def shipped_studies() -> list[Study]:

@@ -14,7 +14,7 @@ import yaml
 from pomrl.configuration.composed import GROUPS, Composed, ConfigError
 from pomrl.configuration.parsing import Experiment, parse
 from pomrl.configuration.sources import PAPER, Sources, folder_of, named_folders, sweep_names, sweep_option
-from pomrl.configuration.variants import Job, Variant
+from pomrl.configuration.variants import Variant, VariantJob
 
 if TYPE_CHECKING:
     from pomrl.configuration.composition import Composer
@@ -66,8 +66,10 @@ def sweep(
         varied = [_varied_values(job, dict.fromkeys([*published, *several])) for job in composed]
         if variant:
             word = (name or "").rpartition("/")[2]
-            pairs = zip(jobs, composed, strict=True)
-            composed = composer.each(variant.overrides_of(Job(word, tuple(job), one.options)) for job, one in pairs)
+            both = zip(jobs, composed, strict=True)
+            composed = composer.each(
+                variant.overrides_of(VariantJob(word, tuple(job), one.options)) for job, one in pairs
+            )
         return [Setting(*parts) for parts in zip(varied, map(parse, composed), strict=True)]
     except ConfigError as error:
         if not name:

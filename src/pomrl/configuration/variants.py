@@ -17,7 +17,7 @@ DEFAULT = "default"
 
 
 @dataclass(frozen=True)
-class Job:
+class VariantJob:
     """An experiment of a sweep before it is composed."""
 
     sweep: str
@@ -28,7 +28,7 @@ class Job:
     """The option of each group."""
 
 
-Change = Callable[[Job], Sequence[str]]
+JobChange = Callable[[VariantJob], Sequence[str]]
 """A function of a job that returns its overrides under a variant; of two with the same key the first one counts."""
 
 
@@ -37,7 +37,7 @@ class Variant:
     """A change of the jobs of sweeps, under a name."""
 
     name: str
-    change: Change
+    change: JobChange
     runs: int = 0
     """The number of runs on which claims are judged under it; 0 for that of the study."""
     notes: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -57,9 +57,9 @@ class Variant:
         Raises:
             ConfigError: As for `overrides_of`.
         """
-        return override in self.overrides_of(Job("", (), {**dict.fromkeys(GROUPS, ""), **options}))
+        return override in self.overrides_of(VariantJob("", (), {**dict.fromkeys(GROUPS, ""), **options}))
 
-    def overrides_of(self, job: Job) -> list[str]:
+    def overrides_of(self, job: VariantJob) -> list[str]:
         """Return the overrides of a job under the variant, in which what the sweep varies takes precedence.
 
         Raises:
@@ -80,7 +80,7 @@ def of_keys(name: str, values: Mapping[str, Any]) -> Variant:
     return Variant(name, lambda job: [*job.overrides, *words])
 
 
-def variant(*, runs: int = 0, notes: Mapping[str, str] | None = None) -> Callable[[Change], Variant]:
+def variant(*, runs: int = 0, notes: Mapping[str, str] | None = None) -> Callable[[JobChange], Variant]:
     """Make a variant of a function of a job, with the name of the function.
 
     Args:
@@ -88,7 +88,7 @@ def variant(*, runs: int = 0, notes: Mapping[str, str] | None = None) -> Callabl
         notes: What is to be said of a claim under this variant, by the claim's id.
     """
 
-    def make(change: Change) -> Variant:
+    def make(change: JobChange) -> Variant:
         return Variant(change.__name__, change, runs, notes or {})
 
     return make

@@ -1,14 +1,8 @@
-"""What a figure is: what it reads, how it is drawn, and its title and caption, which stand in its docstring.
+"""What a figure is: what it reads, how it is drawn, and its docstring, whose first paragraph is the title.
 
-The figures of a study are found in its `figures.py` and in the modules of its folder `figures/`. A figure is either
-
-- a function with `@figure`, whose docstring is the title and the caption, or
-- a module with an object `FIGURE`, such as a `PanelGrid`; the docstring of the module is the title and the caption. Its
-  name is that of the module, less a number of a figure as in `figure_5_similarity`, or what the module calls `NAME`.
-
-The first paragraph of the docstring is the title. It begins with the number of the figure in a paper, if it has one, as
-in "Figure 5: How much similarity matters.", and may have more words before the colon. Paragraphs of the caption that
-begin with "The paper" quote a paper. Where a panel has too many curves for all bands, the caption says which are drawn.
+A figure of a study, in `figures.py` or `figures/`, is either a function with `@figure`, or a module with an object
+`FIGURE`, such as a `PanelGrid`. The name of the latter is that of its module, less the number as in
+`figure_5_similarity`, or its `NAME`. A title may begin with the number in a paper: "Figure 5: How much ...".
 """
 
 import inspect
@@ -21,15 +15,15 @@ from typing import Any
 
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.study import Study
-from pomrl.drawing.drawing import Drawing, Series
-from pomrl.drawing.style import MOST_BANDS, context
-from pomrl.results.stored_sweeps import StoredSweeps
+from pomrl.drawing.series import Drawing, Series
+from pomrl.drawing.style import MAX_BANDS, context
+from pomrl.results.sweep_results import StoredSweeps
 from pomrl.store.derived import Simulation
 
 INTERVALS = "_intervals"
-"""The end of the name of the version of a figure with 95 % intervals of the mean."""
+"""The end of the name of the version of a figure with intervals of the mean."""
 
-BANDS = "Of more than four curves of a panel, only the first, the middle and the last have a band."
+SHADED_BANDS = "Of more than four curves of a panel, only the first, the middle and the last have a band."
 
 _NUMBER = re.compile(r"figure_[a-z]?\d+_")
 """The number of a figure in the name of a module."""
@@ -69,10 +63,7 @@ class Figure:
         return [self.name, *([self.name + INTERVALS] if self.series else [])]
 
     def versions_of(self, word: str) -> list[str]:
-        """Return the versions that a word names: both by the figure's name or its number in a paper, or one alone.
-
-        The name of files is one as well.
-        """
+        """Return the versions that a word names: both by name or number in a paper, or one alone."""
         if word and word in (self.name, number_of(self.docstring)):
             return self.versions
         return [version for version in self.versions if word in (version, file_name(version, self.docstring))]
@@ -92,12 +83,12 @@ class Figure:
 def figure(
     *sweeps: str, series: Sequence[Series] = (), simulations: Sequence[Simulation] = ()
 ) -> Callable[[Draw], Figure]:
-    """Make a figure of the function that draws it, in the style of all figures, or that returns its panels.
+    """Make a figure of the function that draws it, or that returns its panels.
 
     Args:
-        sweeps: The names of the sweeps that the figure shows; by default those of its series.
-        series: The series of runs that a drawing function shows; they say which experiments of the sweeps it gets, and
-            give the figure a version with 95 % intervals, for which the function is called with the kind "ci".
+        sweeps: The sweeps that the figure shows; by default those of its series.
+        series: The series that a drawing function shows. It gets their experiments alone, and is called with the kind
+            "ci" for a version with intervals.
         simulations: The simulations that it shows.
 
     Raises:
@@ -123,20 +114,20 @@ def figure(
 def _with_bands(docstring: str, series: Sequence[Series]) -> str:
     """Add to the caption which bands are drawn, where it says what bands show, or else to its first paragraph."""
     curves = Counter(panel for panel, _ in {one.key for one in series})
-    if not docstring or max(curves.values(), default=0) <= MOST_BANDS:
+    if not docstring or max(curves.values(), default=0) <= MAX_BANDS:
         return docstring
     title, *paragraphs = docstring.split("\n\n")
     of_bands = [place for place, text in enumerate(paragraphs) if "Bands show" in " ".join(text.split())]
     place = of_bands[0] if of_bands else 0
-    paragraphs[place : place + 1] = [" ".join([*paragraphs[place : place + 1], BANDS])]
+    paragraphs[place : place + 1] = [" ".join([*paragraphs[place : place + 1], SHADED_BANDS])]
     return "\n\n".join([title, *paragraphs])
 
 
 def figures_of(study: Study) -> list[Figure]:
-    """Return the figures of a study: those with a number first, in its order, and then the others by name.
+    """Return the figures of a study, those with a number first, then by name.
 
     Raises:
-        ConfigError: A module cannot be imported, a figure has no docstring, or two figures have the same name.
+        ConfigError: A module cannot be imported, a figure has no docstring, or two have the same name.
     """
     found: dict[str, Figure] = {}
     for module in study.modules("figures"):

@@ -1,8 +1,7 @@
-"""Drawing the figures of a study from what is stored: NAME.pdf, NAME.png, NAME.csv and NAME.json for each version.
+"""Draw the figures of a study from what is stored: NAME.pdf, NAME.png, NAME.csv and NAME.json for each version.
 
-NAME shows the number of runs that the sweeps promise, with the bands of the caption. NAME_intervals is the same figure
-with 95 % intervals of the mean over all runs that its curves share. The names of the files begin with the number of the
-figure in a paper, if it has one: figure_5_NAME.pdf.
+NAME shows the promised runs with the bands of the caption, NAME_intervals all runs that its curves share. Names of
+files begin with the number in a paper: figure_5_NAME.pdf.
 """
 
 import shlex
@@ -11,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 from joblib import cpu_count, delayed
 
@@ -19,21 +19,28 @@ from pomrl.configuration.importing import in_words, place_of
 from pomrl.configuration.study import Study
 from pomrl.configuration.sweeps import Setting
 from pomrl.configuration.variants import Variant
-from pomrl.drawing.drawing import Drawing
 from pomrl.drawing.figure import Figure, figures_of, file_name
 from pomrl.drawing.files import Sidecar, save
+from pomrl.drawing.series import Drawing
 from pomrl.execution.local import processes
-from pomrl.results.stored_sweeps import StoredSweep, load_simulation, load_sweep, promised_runs, shared_runs
+from pomrl.results.sweep_results import (
+    StoredSweeps,
+    SweepResults,
+    load_sweep,
+    promised_runs,
+    shared_runs,
+    simulation_origin,
+)
 from pomrl.store import StoreError
 
-FEW = 5
+MIN_PARALLEL_VERSIONS = 5
 """Fewer versions than this are drawn in this process: starting others would take longer."""
 
 FOLDER = "figures"
 """The folder of figures in the outputs of a study; those of variants have folders in it."""
 
 
-Loaded = dict[tuple[str, int], StoredSweep]
+Loaded = dict[tuple[str, int], SweepResults]
 """Sweeps that were read, by their names and the most runs of each experiment."""
 
 
@@ -64,7 +71,7 @@ class Selection:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class DrawnFigure:
     """The outcome of drawing a version of a figure."""
 
     name: str
@@ -102,13 +109,12 @@ def files_of(study: Study, name: str) -> str:
     return file_name(name, docstrings[0]) if docstrings else name
 
 
-def draw(selections: Sequence[Selection]) -> Iterator[Outcome]:
-    """Draw figures in parallel, and yield the outcome of each version.
-
-    No file belongs to two of the selections. The simulations that figures show have to be stored.
-    """
+def draw(selections: Sequence[Selection]) -> Iterator[DrawnFigure]:
+    """Draw figures in parallel, and yield each version; no file may belong to two selections."""
     of_figures = [replace(selection, names=names) for selection in selections for names in _by_figure(selection)]
-    workers = 1 if sum(len(of.names) for of in of_figures) < FEW else min(cpu_count(), len(of_figures))
+    workers = (
+        1 if sum(len(of.names) for of in of_figures) < MIN_PARALLEL_VERSIONS else min(cpu_count(), len(of_figures))
+    )
     return chain.from_iterable(processes(workers)(delayed(_draw_versions)(of_figure) for of_figure in of_figures))
 
 
@@ -120,56 +126,58 @@ def _by_figure(selection: Selection) -> list[list[str]]:
     return list(of_figures.values())
 
 
-def _draw_versions(selection: Selection) -> list[Outcome]:
+def _draw_versions(selection: Selection) -> list[DrawnFigure]:
     """Draw versions of one figure, which share what they read."""
     loaded: Loaded = {}
     return [_draw(selection, name, loaded) for name in selection.names]
 
 
-def _draw(selection: Selection, name: str, loaded: Loaded) -> Outcome:
+def _draw(selection: Selection, name: str, loaded: Loaded) -> DrawnFigure:
     """Draw a version of a figure."""
     lacking: dict[str, str] = {}
     try:
         sweeps = load_sweeps(selection, name, loaded)
-        lacking |= {sweep: stored.lacking for sweep, stored in sweeps.items() if stored.lacking}
+        shown = version_of(selection.study, name).sweeps
+        lacking |= {sweep: sweeps[sweep].notes[0] for sweep in shown if sweeps[sweep].notes}
         drawing, sidecar = draw_version(selection, name, sweeps)
-        return Outcome(name, save(drawing, selection.folder, files_of(selection.study, name), sidecar), lacking=lacking)
+        return DrawnFigure(
+            name, save(drawing, selection.folder, files_of(selection.study, name), sidecar), lacking=lacking
+        )
     except (ValueError, StoreError, OSError) as error:
         problem = str(error)
     except Exception as error:  # whatever code of somebody's own raises
         module = sys.modules[version_of(selection.study, name).module]
         problem = f"{place_of(error, str(module.__file__))}: {in_words(error)}"
-    return Outcome(name, problem=f"{name} is not drawn: {problem}", lacking=lacking)
+    return DrawnFigure(name, problem=f"{name} is not drawn: {problem}", lacking=lacking)
 
 
-def load_sweeps(selection: Selection, name: str, loaded: Loaded | None = None) -> dict[str, StoredSweep]:
-    """Return what a version of a figure shows of its sweeps and simulations.
+def load_sweeps(selection: Selection, name: str, loaded: Loaded | None = None) -> StoredSweeps:
+    """Load what a version of a figure shows: the runs that all of its experiments have.
 
-    It is as many runs as all of its experiments have, and no more than the sweeps promise, or with intervals than
-    claims are judged on by default, so that no picture depends on what else is stored. What was loaded before is not
-    read again.
+    They are at most those that sweeps promise, or with intervals those that claims are judged on by default, so that no
+    picture depends on what else is stored.
     """
     figure, loaded = version_of(selection.study, name), {} if loaded is None else loaded
     shown = shown_settings(figure, selection)
     shared = shared_runs(chain.from_iterable(shown.values()))
-    found: dict[str, StoredSweep] = {}
+    found: dict[str, Any] = {}
     for sweep, settings in shown.items():
         judged = 0 if name == figure.name else selection.study.described.runs
         most = min(shared, max(promised_runs(settings), judged))
         if (sweep, most) not in loaded:
             loaded[sweep, most] = load_sweep(settings, most)
         found[sweep] = loaded[sweep, most]
-    return found | {simulation.name: load_simulation(simulation) for simulation in figure.simulations}
+    return found | {simulation.name: simulation.load() for simulation in figure.simulations}
 
 
-def draw_version(selection: Selection, name: str, sweeps: Mapping[str, StoredSweep]) -> tuple[Drawing, Sidecar]:
+def draw_version(selection: Selection, name: str, sweeps: StoredSweeps) -> tuple[Drawing, Sidecar]:
     """Draw a version of a figure, and return what its sidecar says as well.
 
     Raises:
         ValueError: None of the runs that it shows is stored, or it cannot be drawn.
     """
     figure, variant = version_of(selection.study, name), selection.variant
-    if figure.sweeps and not any(sweeps[sweep].sources for sweep in figure.sweeps):
+    if figure.sweeps and not any(sweeps[sweep].results for sweep in figure.sweeps):
         raise ValueError(f"nothing is stored of {', '.join(figure.sweeps)}")
     drawing = figure.draw_version(sweeps, with_intervals=name != figure.name)
     return drawing, Sidecar(
@@ -177,8 +185,8 @@ def draw_version(selection: Selection, name: str, sweeps: Mapping[str, StoredSwe
         command=f"{selection.command} {name}",
         docstring=figure.docstring,
         variant=variant.name if variant else selection.study.unchanged,
-        sweeps={selection.study.option(sweep): sweeps[sweep].sources for sweep in figure.sweeps},
-        simulations={simulation.name: sweeps[simulation.name].sources for simulation in figure.simulations},
+        sweeps={selection.study.option(sweep): sweeps[sweep].origins for sweep in figure.sweeps},
+        simulations={simulation.name: [simulation_origin(simulation)] for simulation in figure.simulations},
     )
 
 

@@ -5,32 +5,33 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from pomrl.drawing.drawing import Drawing
 from pomrl.drawing.panels import add_shared_legend, blank, draw_curves, finish, grid_of_panels
+from pomrl.drawing.series import Drawing
 from pomrl.drawing.style import COLUMN_WIDTH, MARKERS, TEXT_WIDTH, Look, context, hues, look, shades
-from pomrl.results.chosen_runs import Chosen, Tasks, per_run, runs_in_words
-from pomrl.results.statistics import Kind, band
-from pomrl.results.summary_tables import counterparts
+from pomrl.results.intervals import BAND_NAMES, Kind, band
+from pomrl.results.result import TaskChoice
+from pomrl.results.selection import runs_in_words
+from pomrl.results.summaries import counterparts
+from pomrl.results.sweep_results import SweepResults
 from pomrl.science.loss_tables import COLUMNS
 
 LABELS = {column.name: column.label for column in COLUMNS}
 """What axes say for the columns of stored tables; a setting is named by its key."""
 
-BANDS = {"ci": "95 % intervals of the mean", "se": "Standard errors", "sd": "Standard deviations"}
-
-LOOKING = ("estimator", "gamma_schedule", "planner", "agent", "task_distribution")
+GROUPS_WITH_LOOKS = ("estimator", "gamma_schedule", "planner", "agent", "task_distribution")
 """Groups whose options have looks."""
 
-LINES = ("-", "--", ":", "-.")
+LINE_STYLES = ("-", "--", ":", "-.")
 
-HEIGHT = 2.1
-"""The height of a panel in inches."""
+PANEL_HEIGHT_INCHES = 2.1
+"""The height of a panel."""
 
-MOST_BESIDE = 5
+MAX_LEVEL_NAMES = 5
 """The most names of categories that fit beside each other beneath a panel."""
 
 ABSENT = "none"
@@ -38,7 +39,7 @@ ABSENT = "none"
 
 
 @dataclass(frozen=True)
-class Roles:
+class PlotLayout:
     """The settings by which curves are told apart; one that is left out is chosen from those that vary."""
 
     hue: str | None = None
@@ -51,73 +52,92 @@ class Roles:
 
 
 @dataclass(frozen=True)
-class Shown:
+class PlotOptions:
     """What a plot shows of runs."""
 
     kind: Kind = "ci"
     """What the bands are."""
-    tasks: Tasks = "all"
+    tasks: TaskChoice = "all"
     """The tasks that are averaged, unless they are told apart."""
     against: Mapping[str, Any] | None = None
     """Settings of a method, such as `{"estimator": "pomrl"}`, whose number is subtracted in each run."""
 
 
 def draw(
-    chosen: Chosen,
+    results: SweepResults,
     x: str = "task",
     y: str = "planning_loss",
-    roles: Roles | None = None,
-    shown: Shown | None = None,
+    layout: PlotLayout | None = None,
+    options: PlotOptions | None = None,
 ) -> Drawing:
-    """Draw a number over the runs of the experiments that were chosen.
+    """Draw a number over the runs of selected experiments.
 
     Args:
-        chosen: The experiments.
+        results: The experiments.
         x: `task`, `gamma`, or a setting, such as `sigma` or `estimator`.
-        y: A column of stored tables, one of `chosen_runs.VALUES`, or a metric.
-        roles: The settings that tell curves apart.
-        shown: What is shown of the runs; by default their means with 95 % intervals.
+        y: A column of stored tables, one of `selection.VALUES`, or a metric.
+        layout: The settings that tell curves apart.
+        options: What is shown of the runs; by default means with intervals.
 
     Returns:
-        The figure, and a table of what it draws: the settings, x, mean, lower, upper and n.
+        The figure, and the table of settings, x, mean, lower, upper and n.
 
     Raises:
-        ValueError: The experiments differ in a setting that has no role, so that a curve would mix them; or they have
-            no counterparts in `against`.
+        ValueError: Experiments differ in a setting without a role, or have no counterparts in `against`.
         StoreError: A file is damaged, or an experiment has no such setting or task.
     """
-    shown = shown or Shown()
-    varying = sorted(chosen.varying, key=lambda key: not isinstance(chosen.settings[0].get(key), str))
+    options = options or PlotOptions()
+    varying = sorted(results.keys, key=lambda key: not isinstance(results.settings[0].get(key), str))
     if x == y:
         raise ValueError(f"{y} against itself says nothing; --x names another axis")
-    roles = _complete(roles or Roles(), [key for key in varying if key != x])
+    layout = _complete(layout or PlotLayout(), [key for key in varying if key != x])
     by = [key for key in ("task", "gamma") if key == x]
-    frame = per_run(chosen, y, *by, tasks=shown.tasks)
-    if shown.against:
-        frame = _pair(frame, y, ["run", *by], counterparts(chosen, shown.against))
-    keys = list(dict.fromkeys([*roles.settings(), x]))
+    frame = _numbers(results, x, y, options.tasks)
+    if options.against:
+        frame = _pair(frame, y, ["run", *by], counterparts(results, options.against))
+    keys = list(dict.fromkeys([*layout.settings(), x]))
     for key in (key for key in keys if key not in by):
-        values = chosen.values_of(key) if key == x else [setting.get(key, ABSENT) for setting in chosen.settings]
+        values = results.values_of(key) if key == x else [setting.get(key, ABSENT) for setting in results.settings]
         frame[key] = pd.Series([*map(_plain, values)], dtype=object)[frame["experiment"]].to_numpy()
-    data = band(frame, keys, y, shown.kind)
+    data = band(frame, keys, y, options.kind)
     is_text = data[x].map(lambda value: isinstance(value, str)).any()
-    looks, of_x = (_looks(chosen, key) if key else {} for key in (roles.hue, x if x in LOOKING else None))
+    looks, of_x = (_looks(results, key) if key else {} for key in (layout.hue, x if x in GROUPS_WITH_LOOKS else None))
     order = {value: of_x[value].label if of_x else str(value) for value in _sort(data[x])} if is_text else {}
-    of_panels = _Panels(x, y, roles.hue, shown.against, looks, order)
+    of_panels = _Panels(x, y, layout.hue, options.against, looks, order)
     with context():
-        return _draw_panels(data, of_panels, roles, f"{BANDS[shown.kind]} over {runs_in_words(data['n'])}")
+        return _draw_panels(data, of_panels, layout, f"{BAND_NAMES[options.kind]} over {runs_in_words(data['n'])}")
 
 
-def _complete(roles: Roles, varying: Sequence[str]) -> Roles:
-    """Return the roles with the settings that vary and have none, each in the first role that is free."""
-    left = [key for key in varying if key not in roles.settings()]
-    free = [role.name for role in fields(Roles) if not getattr(roles, role.name)]
+def _numbers(results: SweepResults, x: str, y: str, tasks: TaskChoice) -> pd.DataFrame:
+    """Return a number for each run of each experiment, and for each task or discount factor if x is one.
+
+    Where discount factors are not told apart, it is the number at the largest, or at the one that was chosen.
+    """
+    parts: list[dict[str, Any]] = []
+    for place, result in enumerate(results.results):
+        if x == "task":
+            numbers = result.at_largest_gamma(y)
+            names = np.arange(1, numbers.shape[1] + 1)
+        elif x == "gamma":
+            numbers, names = result.over_gammas(y, tasks), result.gammas
+        else:
+            numbers, names = result.per_run(y, tasks)[:, None], np.zeros(1)
+        runs = np.repeat(np.arange(len(numbers)), len(names))
+        columns = {"run": runs, y: numbers.ravel(), "experiment": np.full(numbers.size, place)}
+        parts.append({**columns, x: np.tile(names, len(numbers))} if x in ("task", "gamma") else columns)
+    return pd.DataFrame({name: np.concatenate([part[name] for part in parts]) for name in parts[0]})
+
+
+def _complete(layout: PlotLayout, varying: Sequence[str]) -> PlotLayout:
+    """Return the layout with the settings that vary and have none, each in the first role that is free."""
+    left = [key for key in varying if key not in layout.settings()]
+    free = [role.name for role in fields(PlotLayout) if not getattr(layout, role.name)]
     if len(left) > len(free):
         raise ValueError(
             f"the experiments differ in {', '.join(varying)}, too many to tell apart; choose a value, such as "
             f"{left[len(free)]}=..."
         )
-    return replace(roles, **dict(zip(free, left, strict=False)))
+    return replace(layout, **dict(zip(free, left, strict=False)))
 
 
 def _plain(value: Any) -> Any:
@@ -135,11 +155,11 @@ def _pair(frame: pd.DataFrame, y: str, pair: Sequence[str], places: Mapping[int,
     return both.assign(**{y: both[y] - both["other"]})
 
 
-def _looks(chosen: Chosen, key: str) -> Mapping[Any, Look]:
+def _looks(results: SweepResults, key: str) -> Mapping[Any, Look]:
     """Return how each value of a setting is drawn: options as everywhere, numbers from light to dark."""
-    described = [_plain(setting.get(key, ABSENT)) for setting in chosen.settings]
-    if key in LOOKING:
-        said = [stored.look(key, value) for stored, value in zip(chosen.stored, described, strict=True)]
+    described = [_plain(setting.get(key, ABSENT)) for setting in results.settings]
+    if key in GROUPS_WITH_LOOKS:
+        said = [stored.look(key, value) for stored, value in zip(results.stored, described, strict=True)]
         return {value: look(str(value), key, one) for value, one in zip(described, said, strict=True)}
     values = _sort(described)
     numbers = all(isinstance(value, int | float) for value in values)
@@ -173,7 +193,10 @@ class _Panels:
             looks, labels = [Look("", "#332288", MARKERS[0])], ""
         else:
             values = _sort(rows[self.hue])  # with lines that grey print keeps apart
-            looks = [replace(self.looks[value], linestyle=LINES[at % len(LINES)]) for at, value in enumerate(values)]
+            looks = [
+                replace(self.looks[value], linestyle=LINE_STYLES[at % len(LINE_STYLES)])
+                for at, value in enumerate(values)
+            ]
             labels = rows[self.hue].map(lambda value: self.looks[value].label)
         points = rows.rename(columns={self.x: "x"}).assign(series=labels, marker=False)
         if self.order:
@@ -201,7 +224,7 @@ class _Panels:
         ax.set(xlabel=LABELS.get(self.x, self.x), ylabel=textwrap.fill(number, 26))
         if self.order:
             names = list(self.order.values())
-            turned = {"rotation": 30, "ha": "right", "rotation_mode": "anchor"} if len(names) > MOST_BESIDE else {}
+            turned = {"rotation": 30, "ha": "right", "rotation_mode": "anchor"} if len(names) > MAX_LEVEL_NAMES else {}
             ax.set_xticks(range(len(names)), [textwrap.fill(name, 12) for name in names], **turned)
             ax.set_xlim(-0.5, len(names) - 0.5)
         elif self.x == "task":
@@ -209,13 +232,13 @@ class _Panels:
         ax.label_outer()
 
 
-def _draw_panels(data: pd.DataFrame, of_panels: _Panels, roles: Roles, note: str) -> Drawing:
+def _draw_panels(data: pd.DataFrame, of_panels: _Panels, layout: PlotLayout, note: str) -> Drawing:
     """Draw a panel for each value of the settings of rows and columns, and the legend and the note."""
-    rows, cols = (_sort(data[key]) if key else [None] for key in (roles.row, roles.col))
-    figure = blank(COLUMN_WIDTH if len(cols) == 1 else TEXT_WIDTH, HEIGHT * len(rows) + 0.3)
+    rows, cols = (_sort(data[key]) if key else [None] for key in (layout.row, layout.col))
+    figure = blank(COLUMN_WIDTH if len(cols) == 1 else TEXT_WIDTH, PANEL_HEIGHT_INCHES * len(rows) + 0.3)
     panels = grid_of_panels(figure, len(rows), len(cols), share_y=True)
     for (i, row), (j, col) in ((r, c) for r in enumerate(rows) for c in enumerate(cols)):
-        of_panel = {key: value for key, value in ((roles.row, row), (roles.col, col)) if key}
+        of_panel = {key: value for key, value in ((layout.row, row), (layout.col, col)) if key}
         part = data
         for key, value in of_panel.items():  # of which some may be numbers and others text
             part = part.loc[[cell == value for cell in part[key]]]
@@ -225,7 +248,7 @@ def _draw_panels(data: pd.DataFrame, of_panels: _Panels, roles: Roles, note: str
     every = [ax for of_row in panels for ax in of_row]
     for ax in every:
         of_panels.finish(ax)
-    if roles.hue:
+    if layout.hue:
         add_shared_legend(figure, every)
     figure.suptitle(note, fontsize="medium", color="0.25")
     return finish(figure, data)

@@ -13,7 +13,7 @@ import seaborn as sns
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.sources import LOOKS, PUBLISHED, find_looks, own_studies
 
-Value = TypeVar("Value", bound=Hashable)
+OrderedValue = TypeVar("OrderedValue", bound=Hashable)
 
 TEXT_WIDTH = 5.5
 """The width of the text on a page of NeurIPS and ICLR, in inches; that of TMLR is an inch more."""
@@ -39,7 +39,7 @@ class Look:
     """The size of the marker, in points."""
 
 
-_NINE = ["#332288", "#CC6677", "#117733", "#88CCEE", "#882255", "#DDCC77", "#44AA99", "#AA4499", "#999933"]
+_NINE_COLORS = ["#332288", "#CC6677", "#117733", "#88CCEE", "#882255", "#DDCC77", "#44AA99", "#AA4499", "#999933"]
 """The palette "muted" of Paul Tol (personal.sron.nl/~pault)."""
 
 
@@ -47,21 +47,19 @@ MARKERS = "ovsD^P*Xh"
 """Markers of options whose file names none."""
 
 
-MOST_BANDS = 4
+MAX_BANDS = 4
 """The number of curves of a panel above which only the first, the middle and the last one have a band."""
 
 
 def look(option: str, group: str = "estimator", stored: Mapping[str, Any] | None = None) -> Look:
-    """Return how an option is drawn everywhere: as `looks.yaml` says, or else as follows from its name.
+    """Return how an option is drawn everywhere: as `looks.yaml` says, or else by its name.
 
-    What is said of an option of one's own is stored with experiments. Where that is not given, the file is published,
-    or in the folder `conf` of a study of one's own that this process has read, the last one first, or that is in the
-    current folder.
+    The look of an option of one's own is stored with experiments, or in the folder `conf` of its study.
     """
     said = stored or find_looks(group, option, (*PUBLISHED.folders, *(folder / "conf" for folder in own_studies())))
     digest = hashlib.sha256(option.encode()).digest()
     name = option.removeprefix("__main__.").replace("_", " ")
-    default = Look(name, _NINE[digest[0] % len(_NINE)], MARKERS[digest[1] % len(MARKERS)])
+    default = Look(name, _NINE_COLORS[digest[0] % len(_NINE_COLORS)], MARKERS[digest[1] % len(MARKERS)])
     try:
         return replace(default, **said) if said else default
     except TypeError as error:
@@ -69,7 +67,7 @@ def look(option: str, group: str = "estimator", stored: Mapping[str, Any] | None
         raise ConfigError(f"{LOOKS}: the keys of {group}.{option} are {keys}") from error
 
 
-def sequence(values: Iterable[Value], label: Callable[[Value], str]) -> dict[Value, Look]:
+def sequence(values: Iterable[OrderedValue], label: Callable[[OrderedValue], str]) -> dict[OrderedValue, Look]:
     """Return a look for each of these ordered values, such as tasks, from light to dark."""
     distinct = list(dict.fromkeys(values))
     return {value: Look(label(value), color) for value, color in zip(distinct, shades(len(distinct)), strict=True)}
@@ -82,7 +80,7 @@ def shades(number: int) -> list[str]:
 
 def hues(number: int) -> list[str]:
     """Return as many colours for things without an order; up to nine can be told apart with any colour vision."""
-    return _NINE[:number] if number <= len(_NINE) else sns.husl_palette(number, l=0.5).as_hex()
+    return _NINE_COLORS[:number] if number <= len(_NINE_COLORS) else sns.husl_palette(number, l=0.5).as_hex()
 
 
 @contextmanager

@@ -31,7 +31,7 @@ PR_SET_PDEATHSIG = 1
 """The option of Linux's prctl for the signal that a process gets when its parent ends."""
 
 Argument = TypeVar("Argument")
-Result = TypeVar("Result")
+ResultT = TypeVar("ResultT")
 
 
 class Local(Execution):
@@ -82,7 +82,7 @@ def one_thread() -> AbstractContextManager[Any]:
     return threadpool_limits(limits=1, user_api="blas")
 
 
-def in_threads(function: Callable[[Argument], Result], arguments: Iterable[Argument]) -> list[Result]:
+def in_threads(function: Callable[[Argument], ResultT], arguments: Iterable[Argument]) -> list[ResultT]:
     """Call a function on each argument in threads, for long calls of NumPy; results are in the arguments' order."""
     with one_thread(), ThreadPoolExecutor(joblib.cpu_count()) as threads:
         return list(threads.map(function, arguments))

@@ -2,18 +2,25 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
-
-import pandas as pd
+from dataclasses import dataclass, replace
+from math import ceil, log10
+from typing import TYPE_CHECKING, Any
 
 from pomrl.configuration.composed import ConfigError
+from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.study import Study
-from pomrl.judging.verdict import Part, Verdict
-from pomrl.results.losses import SweepLosses
+from pomrl.judging.verdict import Comparison, Part, Verdict, by_topic, decisive, judge_part, together
+from pomrl.results.intervals import ERROR_RATE
+from pomrl.results.sweep_results import SweepResults
 from pomrl.store.derived import Simulation
 
-Check = Callable[..., list[Part]]
+if TYPE_CHECKING:  # because it takes long to load
+    import pandas as pd
+
+MAX_SUGGESTED_RUNS = 1e7
+"""The number of runs from which on it is not said that so many would decide a claim."""
+
+ClaimFunction = Callable[..., list[Part]]
 """A function of the losses of each sweep that a claim names, in that order, or of its simulation's table.
 
 The function of an exact claim, which names neither, takes no arguments: its numbers are known (`Exact`)."""
@@ -41,7 +48,7 @@ class Claim:
     """The section and the figure of the source in which the claim is made, or the question that it belongs to."""
     sweeps: tuple[str, ...]
     """The names of the sweeps that it is about."""
-    check: Check
+    check: ClaimFunction
     simulation: Simulation | None = None
     """The simulation that it is about, if it is about one and not about sweeps."""
     title: str = ""
@@ -64,11 +71,11 @@ class Claim:
         """A claim is exact if it needs no runs, because its numbers are computed and not estimated."""
         return not self.sweeps and self.simulation is None
 
-    def parts(self, given: "Mapping[str, SweepLosses | pd.DataFrame]") -> tuple[Part, ...]:
-        """Check the claim on the losses of its sweeps, or the table of its simulation, which are found by their names.
+    def parts(self, given: "Mapping[str, SweepResults | pd.DataFrame]") -> tuple[Part, ...]:
+        """Check the claim on the results of its sweeps, or the table of its simulation, by name.
 
         Raises:
-            LookupError: A sweep or the simulation is not among them, or a sweep lacks an experiment.
+            LookupError: A sweep, a simulation or an experiment is missing.
             TypeError: The function does not return a list of at least one part.
         """
         names = (self.simulation.name,) if self.simulation else self.sweeps
@@ -79,15 +86,92 @@ class Claim:
         return tuple(found)
 
 
-def claim(id: str, *sweeps: str, **options: Any) -> Callable[[Check], Claim]:
+@dataclass(frozen=True)
+class JudgedClaim:
+    """A claim as judged; it has no parts while fewer runs are stored than it needs."""
+
+    claim: Claim
+    needed: int = 0
+    """The number of runs on which it is judged."""
+    error: float = ERROR_RATE
+    """The probability that the verdict on it is wrong."""
+    experiments: tuple[Experiment, ...] = ()
+    """The experiments whose losses it read or lacks."""
+    parts: tuple[Comparison, ...] = ()
+
+    @property
+    def lacking(self) -> list[Experiment]:
+        """The experiments that it read, with the number of runs that it needs, if it has fewer."""
+        if not self.is_provisional:
+            return []
+        return [with_runs(experiment, self.needed) for experiment in self.experiments]
+
+    @property
+    def runs(self) -> int:
+        """The number of runs on which it was judged; 0 if it was not."""
+        return min((part.runs for part in self.parts), default=0)
+
+    @property
+    def verdicts(self) -> dict[str, Verdict]:
+        """The verdict on each topic; a claim without topics has one, whose name is empty."""
+        return by_topic((part.topic, part.verdict) for part in self.parts)
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict on the claim."""
+        return together([part.verdict for part in self.parts])
+
+    @property
+    def reason(self) -> str:
+        """Why the claim is undecided, in words; empty if it is decided."""
+        if self.verdict is not Verdict.UNDECIDED:
+            return ""
+        if self.is_provisional:
+            return f"fewer than {self.needed:,} runs are stored"
+        part = decisive(self.parts)
+        too_wide = f"{part.compared}: {part.found} after {self.runs:,} runs, an interval that is too wide to tell"
+        runs = max(part.deciding_runs for part in self.parts if part.verdict is Verdict.UNDECIDED)
+        return (
+            f"{too_wide}; about {_round_up(runs):,} runs would probably tell" if runs < MAX_SUGGESTED_RUNS else too_wide
+        )
+
+    def judged(self, parts: Sequence[Part]) -> "JudgedClaim":
+        """Return the outcome in which the parts have these estimates; with too few runs, they decide nothing."""
+        is_judged = self.claim.is_judged
+        error = self.error / max(1, sum(part.is_claimed for part in parts)) if is_judged else ERROR_RATE
+        comparisons = [judge_part(part, error) for part in parts]
+        if not is_judged:
+            comparisons = [comparison.but(verdict=None) for comparison in comparisons]
+        elif min(comparison.runs for comparison in comparisons) < self.needed:
+            comparisons = [part.but(verdict=part.verdict and Verdict.UNDECIDED) for part in comparisons]
+        return replace(self, parts=tuple(comparisons))
+
+    @property
+    def is_provisional(self) -> bool:
+        """Return whether fewer runs are stored than it needs."""
+        return self.runs < self.needed
+
+
+def with_runs(experiment: Experiment, runs: int) -> Experiment:
+    """Return an experiment of which so many runs are requested."""
+    return replace(experiment, request=replace(experiment.request, runs=runs))
+
+
+def _round_up(number: float) -> int:
+    """Return the next number that has one significant digit."""
+    unit = 10 ** int(log10(number))
+    return ceil(number / unit) * unit
+
+
+def claim(id: str, *sweeps: str, **options: Any) -> Callable[[ClaimFunction], Claim]:
     """Make a claim of the function that checks it.
 
-    The first line of the function's docstring is the statement. The second paragraph begins with the section and the
-    figure of the source, up to a colon.
+    The first line of its docstring is the statement. The second paragraph begins with the place in the source, up to a
+    colon.
 
     Args:
         id: The claim's identifier, such as Q1.1.
-        sweeps: The names of the sweeps whose losses the function takes, in this order; none for an exact claim.
+        sweeps: The sweeps whose results the function takes, in this order; none for an exact claim.
         options: Further fields of `Claim`, such as `simulation`, `title`, `figures` and `is_main`.
 
     Raises:
@@ -98,7 +182,7 @@ def claim(id: str, *sweeps: str, **options: Any) -> Callable[[Check], Claim]:
             f"{getattr(id, '__name__', id)}: @claim needs parentheses, an id and a sweep, as in @claim('A', 'SWEEP')"
         )
 
-    def make(check: Check) -> Claim:
+    def make(check: ClaimFunction) -> Claim:
         statement, _, rest = (check.__doc__ or "").strip().partition("\n\n")
         where, said = " ".join(rest.partition(":")[0].split()), " ".join(statement.split()).rstrip(".")
         known: dict[str, Any] = {"title": said, **options}
@@ -108,11 +192,10 @@ def claim(id: str, *sweeps: str, **options: Any) -> Callable[[Check], Claim]:
 
 
 def claims_of(study: Study) -> list[Claim]:
-    """Return the claims of a study, the functions with `@claim` of its `claims.py` or `claims/`, ordered by their ids.
+    """Return the claims of a study, in its `claims.py` or `claims/`, ordered by their ids.
 
     Raises:
-        ConfigError: A module cannot be imported, a claim has no statement or is about nothing that there is, or two
-            claims have the same id. The message names the study and the claim.
+        ConfigError: A module cannot be imported, a claim has no statement or source of numbers, or two have one id.
     """
     by_id: dict[str, Claim] = {}
     for claim in _find_claims(study):

@@ -1,7 +1,6 @@
 """The kinds of comparisons that claims consist of; each returns a part of a claim.
 
-`words` name what is compared. To them is added how: all comparisons are in pairs over runs, because experiments
-with one seed share their draws whatever else they differ in.
+`words` name what is compared. All comparisons are in pairs over runs, which share their draws.
 """
 
 from collections.abc import Sequence
@@ -10,16 +9,16 @@ from dataclasses import replace
 import numpy as np
 from jaxtyping import Bool, Float
 
-from pomrl.judging.extremes import may_be_best, minimum_difference, minimum_ratio, ratio, smaller_best_gamma
-from pomrl.judging.inference import Count, Estimate, correlation, mean
-from pomrl.judging.verdict import INTEREST, Part
-from pomrl.results.losses import Losses, LossPerRun
+from pomrl.judging.estimates import Count, ScalarEstimate, correlation, mean
+from pomrl.judging.minima import may_be_best, minimum_difference, minimum_ratio, ratio, smaller_best_gamma
+from pomrl.judging.verdict import INTEREST_SHARE, Part
+from pomrl.results.result import LossPerRun, Result
 from pomrl.science.gamma_star import minimising
 
-MARGIN = 0.1
+EQUALITY_MARGIN = 0.1
 """A mean is on a par with another if it differs by less than this share of it; no worse if it exceeds it by less."""
 
-NEAR = 0.1
+NEAR_GAMMA = 0.1
 """How far apart two discount factors may be that are near each other."""
 
 ROUNDING = 1e-9
@@ -29,9 +28,9 @@ PAIRED = "in pairs"
 """The words for a comparison of runs that used the same random draws."""
 
 
-def below_zero(words: str, estimate: Estimate, comparator: float) -> Part:
+def below_zero(words: str, estimate: ScalarEstimate, comparator: float) -> Part:
     """Claim that a difference of losses is negative; its smallest effect of interest is a share of the comparator."""
-    return Part(f"{words}, {PAIRED}", estimate, below=0.0, interest=INTEREST * abs(comparator))
+    return Part(f"{words}, {PAIRED}", estimate, below=0.0, interest=INTEREST_SHARE * abs(comparator))
 
 
 def less(a: LossPerRun, b: LossPerRun, words: str) -> Part:
@@ -45,37 +44,44 @@ def less_in_shares(a: LossPerRun, b: LossPerRun, whole: LossPerRun, words: str) 
 
 
 def on_a_par(a: LossPerRun, b: LossPerRun, words: str) -> Part:
-    """Compare whether the mean of a is within a `MARGIN` of the mean of b."""
-    return Part(f"{words}, relative, {PAIRED}", ratio(a, b), above=-MARGIN, below=MARGIN, margin=MARGIN)
+    """Compare whether the mean of a is within a `EQUALITY_MARGIN` of the mean of b."""
+    return Part(
+        f"{words}, relative, {PAIRED}",
+        ratio(a, b),
+        above=-EQUALITY_MARGIN,
+        below=EQUALITY_MARGIN,
+        margin=EQUALITY_MARGIN,
+    )
 
 
-def no_worse(a: LossPerRun, b: LossPerRun, words: str, margin: float = MARGIN) -> Part:
+def no_worse(a: LossPerRun, b: LossPerRun, words: str, margin: float = EQUALITY_MARGIN) -> Part:
     """Compare whether the mean of a exceeds that of b by less than this share of the latter."""
     return Part(f"{words}, relative, {PAIRED}", ratio(a, b), below=margin, margin=margin)
 
 
 def no_better(a: LossPerRun, b: LossPerRun, words: str) -> Part:
-    """Compare whether the mean of a is below that of b by less than a `MARGIN`."""
-    return Part(f"{words}, relative, {PAIRED}", ratio(a, b), above=-MARGIN, margin=MARGIN)
+    """Compare whether the mean of a is below that of b by less than a `EQUALITY_MARGIN`."""
+    return Part(f"{words}, relative, {PAIRED}", ratio(a, b), above=-EQUALITY_MARGIN, margin=EQUALITY_MARGIN)
 
 
 def closes_distance(a: LossPerRun, worst: LossPerRun, best: LossPerRun, words: str) -> Part:
-    """Compare whether the mean of a is nearer to that of `best` than a `MARGIN` of the distance from `worst` to it.
+    """Compare whether the mean of a closes more than 1 - `EQUALITY_MARGIN` of the distance from `worst` to `best`.
 
-    The number is the share of the distance that is closed, (worst - a) / (worst - best) in means, by the t tests of
-    worst - a - r (worst - best). They suppose that the mean distance is positive, which `less` shows beside it: runs in
-    which it is not are no obstacle. NaN where the mean distance is not positive in the runs.
+    The number is (worst - a) / (worst - best) in means, NaN where the mean distance is not positive; `less` beside it
+    shows that it is.
     """
     distance = worst - best
-    return Part(f"{words}, {PAIRED}", ratio(distance + worst - a, distance), above=1.0 - MARGIN, margin=MARGIN)
+    return Part(
+        f"{words}, {PAIRED}", ratio(distance + worst - a, distance), above=1.0 - EQUALITY_MARGIN, margin=EQUALITY_MARGIN
+    )
 
 
 def does_not_improve(loss: Float[np.ndarray, "n T"], words: str) -> Part:
-    """Compare whether a loss changes from the first task to the last by less than a `MARGIN` of its mean."""
+    """Compare whether a loss changes from the first task to the last by less than a `EQUALITY_MARGIN` of its mean."""
     level = loss.mean(1)
     change = ratio(level + loss @ slope(loss.shape[1]), level)
     words = f"{words}, slope times {loss.shape[1] - 1} relative to mean"
-    return Part(words, change, above=-MARGIN, below=MARGIN, margin=MARGIN)
+    return Part(words, change, above=-EQUALITY_MARGIN, below=EQUALITY_MARGIN, margin=EQUALITY_MARGIN)
 
 
 def slope(tasks: int) -> Float[np.ndarray, " T"]:
@@ -84,14 +90,14 @@ def slope(tasks: int) -> Float[np.ndarray, " T"]:
     return centred / (centred @ centred) * (tasks - 1)
 
 
-def best_is_in(losses: Losses, curve: Float[np.ndarray, "n G"], inside: Bool[np.ndarray, " G"], words: str) -> Part:
+def best_is_in(losses: Result, curve: Float[np.ndarray, "n G"], inside: Bool[np.ndarray, " G"], words: str) -> Part:
     """Compare whether the smallest mean loss of a curve inside a set of discount factors is below that outside."""
     estimate = minimum_difference(curve[:, inside], curve[:, ~inside])
     gamma_star = losses.best(curve.mean(0, keepdims=True)).item()
     return below_zero(f"{words} (γ* = {gamma_star:g})", estimate, curve.mean(0)[~inside].min())
 
 
-def best_is_between(losses: Losses, of: str, *, above: float = -np.inf, below: float = np.inf) -> Part:
+def best_is_between(losses: Result, of: str, *, above: float = -np.inf, below: float = np.inf) -> Part:
     """Compare whether the smallest mean loss, on average over tasks, lies strictly between two discount factors."""
     inside = (losses.gammas > above + ROUNDING) & (losses.gammas < below - ROUNDING)
     ends = {"above": above, "below": below}
@@ -100,8 +106,8 @@ def best_is_between(losses: Losses, of: str, *, above: float = -np.inf, below: f
     return best_is_in(losses, losses.average_curve, inside, words)
 
 
-def near(losses: Losses, gamma: float, distance: float = NEAR) -> Bool[np.ndarray, " G"]:
-    """Return which discount factors are at most `NEAR`, or at most another distance, away from this one."""
+def near(losses: Result, gamma: float, distance: float = NEAR_GAMMA) -> Bool[np.ndarray, " G"]:
+    """Return which discount factors are at most `NEAR_GAMMA`, or at most another distance, away from this one."""
     return np.abs(losses.gammas - gamma) <= distance + ROUNDING
 
 
@@ -111,20 +117,20 @@ def smaller_minimum(a: Float[np.ndarray, "n G"], b: Float[np.ndarray, "n G"], wo
 
 
 def no_larger_minimum(a: Float[np.ndarray, "n G"], b: Float[np.ndarray, "n G"], words: str) -> Part:
-    """Compare whether the smallest mean loss of a exceeds that of b by less than a `MARGIN`."""
-    return Part(f"{words}, relative, {PAIRED}", minimum_ratio(a, b), below=MARGIN, margin=MARGIN)
+    """Compare whether the smallest mean loss of a exceeds that of b by less than a `EQUALITY_MARGIN`."""
+    return Part(f"{words}, relative, {PAIRED}", minimum_ratio(a, b), below=EQUALITY_MARGIN, margin=EQUALITY_MARGIN)
 
 
 def no_smaller_minimum(a: Float[np.ndarray, "n G"], b: Float[np.ndarray, "n G"], words: str) -> Part:
-    """Compare whether the smallest mean loss of a is below that of b by less than a `MARGIN`."""
-    return Part(f"{words}, relative, {PAIRED}", minimum_ratio(a, b), above=-MARGIN, margin=MARGIN)
+    """Compare whether the smallest mean loss of a is below that of b by less than a `EQUALITY_MARGIN`."""
+    return Part(f"{words}, relative, {PAIRED}", minimum_ratio(a, b), above=-EQUALITY_MARGIN, margin=EQUALITY_MARGIN)
 
 
-def best_grows(losses: Losses, curves: Float[np.ndarray, "n *rows X G"], words: str) -> Part:
-    """Compare whether gamma* grows with the index X of curves of the same runs; of several rows, in each of them.
+def best_grows(losses: Result, curves: Float[np.ndarray, "n *rows X G"], words: str) -> Part:
+    """Compare whether gamma* grows with the index X of curves of the same runs, in each row.
 
-    Only discount factors that may be gamma* of a curve are resampled, which takes a fraction of the time of all. From
-    `PRECISE` runs on there are so many resamples that they resolve the errors of verdicts at precision.
+    Only discount factors that may be gamma* are resampled. From `PRECISE_RUNS` runs on, resamples resolve the errors of
+    verdicts at precision.
     """
     of_rows = curves.reshape(len(curves), -1, curves.shape[-1])
     near = [may_be_best(of_rows[:, i]) for i in range(of_rows.shape[1])]
@@ -139,7 +145,7 @@ def best_grows(losses: Losses, curves: Float[np.ndarray, "n *rows X G"], words: 
     return Part(words, correlation(smallest, of_candidates), above=0.0)
 
 
-def smaller_best(losses: Losses, a: Float[np.ndarray, "n G"], b: Float[np.ndarray, "n G"], words: str) -> Part:
+def smaller_best(losses: Result, a: Float[np.ndarray, "n G"], b: Float[np.ndarray, "n G"], words: str) -> Part:
     """Compare whether gamma* of curves a is below that of curves b of the same runs and discount factors."""
     return Part(f"{words}, {PAIRED}", smaller_best_gamma(losses.gammas, a, b), below=0.0)
 
@@ -152,11 +158,10 @@ def under(topic: str, parts: Sequence[Part]) -> list[Part]:
 def in_more_than(number: float, groups: Sequence[Sequence[Part]], words: str) -> list[Part]:
     """Claim in how many groups all comparisons hold, by Holm's correction over groups.
 
-    One comparison that does not hold is enough to refute its group (Bonferroni). The claim is followed by all
-    comparisons about which nothing is claimed.
+    One comparison that does not hold refutes its group (Bonferroni). All comparisons follow, with nothing claimed.
 
     Args:
-        number: The number of groups that are to be exceeded.
+        number: The number of groups to be exceeded.
         groups: The comparisons of each group.
         words: What a group is.
     """

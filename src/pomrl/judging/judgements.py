@@ -1,22 +1,31 @@
 """The table of judgements of a study, `claims.csv`: a row for each comparison of each claim under each variant.
 
-A row consists of the fields of `Judgement`, which are the same in all rows of a claim under a variant, and then of the
-fields of `Comparison`, under their aliases. Terminal, Markdown, page and article are views of what `read` returns.
+Its columns are the fields of `Judgement`, and then those of `Comparison`, under their aliases.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import pandas as pd
 from pydantic import BeforeValidator, ConfigDict, Field, PlainSerializer, ValidationError
 
 from pomrl.configuration.study import Study
-from pomrl.judging.outcomes import Outcome, by_topic, decisive
-from pomrl.judging.verdict import Columns, Comparison, Verdict, VerdictOrNone, Whole
+from pomrl.judging.claim import JudgedClaim
+from pomrl.judging.verdict import (
+    Comparison,
+    JudgementColumns,
+    Verdict,
+    VerdictOrNone,
+    WholeNumber,
+    by_topic,
+    decisive,
+)
 from pomrl.store import StoreError
 from pomrl.store.derived import DerivedFiles, encode_table, parse_rows, read_rows, write_table
+
+if TYPE_CHECKING:  # because it takes long to load
+    import pandas as pd
 
 FILE = "claims.csv"
 """The name of the table in the outputs of a study."""
@@ -30,19 +39,19 @@ JUDGED_ON = "judged_on"
 OF_CLAIM = ("id", "statement", "title", "where", "figures", "is_main", "selected_on")
 """The fields that a judgement has from the claim."""
 
-Names = Annotated[
+NameList = Annotated[
     tuple[str, ...],
     BeforeValidator(lambda names: names.split() if isinstance(names, str) else names),
     PlainSerializer(" ".join),
 ]
-"""Names, which have one column."""
+"""NameList, which have one column."""
 
 
 NAMES_OF_CLAIMS = {"id": "claim"}
 """The columns of a judgement whose names are not those of its fields."""
 
 
-class Judgement(Columns):
+class Judgement(JudgementColumns):
     """A claim under one variant, as the table has it."""
 
     model_config = ConfigDict(alias_generator=lambda name: NAMES_OF_CLAIMS.get(name, name))
@@ -53,7 +62,7 @@ class Judgement(Columns):
     title: str = ""
     """A short form of the statement, or the statement."""
     where: str = ""
-    figures: Names = ()
+    figures: NameList = ()
     is_main: bool = False
     selected_on: bool = False
     verdict: VerdictOrNone
@@ -61,8 +70,8 @@ class Judgement(Columns):
     reason: str = ""
     """Why it is undecided; empty if it is not."""
     note: str = ""
-    runs: Whole = 0
-    needed: Whole = 0
+    runs: WholeNumber = 0
+    needed: WholeNumber = 0
     """The number of runs on which it is judged."""
     revised_on: str = ""
     revision: str = ""
@@ -98,7 +107,7 @@ class Judgement(Columns):
         return sentence + (f" Undecided: {', '.join(open_topics)}." if open_topics else "")
 
 
-def judgement(variant: str, outcome: Outcome, note: str = "") -> Judgement:
+def judgement(variant: str, outcome: JudgedClaim, note: str = "") -> Judgement:
     """Return the judgement of a claim under a variant, with what is to be said of it there."""
     claim, parts = outcome.claim, outcome.parts or (Comparison(),)
     known: dict[str, Any] = {name: getattr(claim, name) for name in OF_CLAIM}
@@ -151,13 +160,13 @@ class Judgements:
 
 
 def write(folder: Path, made: Sequence[Judgement], command: str, judged_on: Mapping[str, str] | None = None) -> None:
-    """Put the judgements under some variants into the table of a study; those under other variants stay.
+    """Put judgements into the table of a study; those under other variants stay.
 
     Args:
         folder: The outputs of the study.
         made: All judgements under these variants.
         command: The command that makes the table again.
-        judged_on: The digest of what the claims were judged on under variants that are judged now.
+        judged_on: The digest of what was judged on, by variant.
     """
     try:
         kept = read(folder)
@@ -176,16 +185,14 @@ def content(judgements: Sequence[Judgement]) -> bytes:
 
 def table_of(judgements: Sequence[Judgement]) -> "pd.DataFrame":
     """Return the table with a row for each comparison."""
+    import pandas as pd
+
     rows = ((judgement, part) for judgement in judgements for part in judgement.comparisons)
     return pd.DataFrame([claim.model_dump(by_alias=True) | part.model_dump(by_alias=True) for claim, part in rows])
 
 
 def read(folder: Path, named: Sequence[str] = ()) -> Judgements:
-    """Return the judgements in the outputs of a study; none if the table is not made.
-
-    Args:
-        folder: The outputs of the study.
-        named: The variants that come first, in this order.
+    """Read the judgements in the outputs of a study, those under the named variants first; none without a table.
 
     Raises:
         StoreError: The table is damaged, or another version wrote it.

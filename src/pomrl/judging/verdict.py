@@ -1,12 +1,14 @@
 """The parts of claims, what data say of them, and verdicts.
 
-The data can show that a claim holds or that it does not, so that a part has two p-values. `p_hold` is that of the
-hypothesis that what is claimed is false: it is small where the data show that it holds, and it is the larger one of the
-two thresholds, because both have to be kept (two one-sided tests). `p_refute` is that of the hypothesis that what is
-claimed is true: it is small where the data refute it, and it is the smaller one, because crossing one threshold is
-enough. A `Comparison` is a part as it was judged, and as the table of judgements has it.
+`p_hold` tests that what is claimed is false: it is the larger one of two thresholds, since both must be kept.
+`p_refute` tests that it is true: it is the smaller one, since crossing one is enough. A `Comparison` is a judged part.
+
+Each claim has an equal share of the error of a study, and each part an equal share of that (union bound). A claim
+*holds* when all parts hold, *does not hold* when one is refuted, shows *no difference of interest* when the interval of
+one contains its threshold and is narrower than what matters, and is *undecided* otherwise.
 """
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from math import inf, isfinite, nan
@@ -15,14 +17,17 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer
 
-from pomrl.judging.inference import Estimate
+from pomrl.judging.estimates import ScalarEstimate
 from pomrl.results.intervals import ERROR_RATE, Interval
 
-INTEREST = 0.02
+INTEREST_SHARE = 0.02
 """The smallest effect of interest of a claim without a margin: as a share of the comparator's mean, or of gammas,
 correlations and shares, as it is."""
 
-NARROW = 0.25
+MIN_GAP = 1e-12
+"""The smallest gap between an estimate and a threshold that runs are estimated for."""
+
+NARROW_SHARE = 0.25
 """An interval is narrow if its full width is below this share of the claim's margin."""
 
 REPORTED = "reported"
@@ -70,12 +75,12 @@ class Part:
 
     compared: str
     """The comparison in words."""
-    estimate: Estimate
+    estimate: ScalarEstimate
     above: float = -inf
     below: float = inf
     margin: float | None = None
     """The margin of a claim that two numbers are alike or one is no worse; None for a claim of a difference."""
-    interest: float = INTEREST
+    interest: float = INTEREST_SHARE
     """The smallest difference from a threshold that matters, in units of the estimate; for a claim of a difference."""
     topic: str = ""
     """What the part is about, where a claim consists of topics that are judged by themselves; else empty."""
@@ -107,7 +112,7 @@ def _p(value: float) -> float:
     return 1.0 if np.isnan(value) else float(value)
 
 
-Whole = Annotated[int, BeforeValidator(float)]
+WholeNumber = Annotated[int, BeforeValidator(float)]
 """A number of runs in a column of numbers, where it may be written as 1e+06."""
 
 VerdictOrNone = Annotated[
@@ -118,7 +123,7 @@ VerdictOrNone = Annotated[
 """A verdict, or None where nothing is claimed or judged."""
 
 
-class Columns(BaseModel):
+class JudgementColumns(BaseModel):
     """Columns of the table of judgements, under the aliases of its fields."""
 
     model_config = ConfigDict(frozen=True, populate_by_name=True)
@@ -128,7 +133,7 @@ NAMES_OF_PARTS = {"runs": "part_runs", "verdict": "part_verdict"}
 """The columns of a comparison whose names are not those of its fields, which a judgement has too."""
 
 
-class Comparison(Columns):
+class Comparison(JudgementColumns):
     """A part of a claim as it was judged: the claim is that a number lies between `above` and `below`."""
 
     model_config = ConfigDict(alias_generator=lambda name: NAMES_OF_PARTS.get(name, name))
@@ -142,7 +147,7 @@ class Comparison(Columns):
     """The upper end of the interval that the verdict rests on; NaN with too few runs."""
     above: float = nan
     below: float = nan
-    runs: Whole = 0
+    runs: WholeNumber = 0
     is_constant: bool = False
     """Whether the number is the same in every run."""
     verdict: VerdictOrNone = Verdict.UNDECIDED
@@ -189,3 +194,64 @@ class Comparison(Columns):
             return f"{Interval(self.estimate, nan, nan).text()} in all runs"
         exactly = "exactly " if self.runs == 0 and isfinite(self.estimate) else ""
         return exactly + Interval(self.estimate, self.lower, self.upper).text()
+
+
+def judge_part(part: Part, error: float) -> Comparison:
+    """Judge a part by its interval with this error."""
+    judged = Comparison.of(part, error)
+    if judged.verdict is not Verdict.UNDECIDED:
+        return judged
+    if _no_difference(part, judged.lower, judged.upper):
+        return judged.but(verdict=Verdict.NO_DIFFERENCE)
+    return judged.but(deciding_runs=_deciding_runs(part, judged.lower, judged.upper))
+
+
+def _deciding_runs(part: Part, lower: float, upper: float) -> float:
+    """Return about how many runs would decide a part if its estimate stays, since widths fall as 1 / sqrt(runs)."""
+    value, runs = part.estimate.value, part.estimate.runs
+    if part.estimate.is_discrete or not isfinite(upper - lower):
+        return inf
+    nearest = min((end for end in (part.above, part.below) if isfinite(end)), key=lambda end: abs(end - value))
+    gap, width = abs(nearest - value), upper - value if nearest > value else value - lower
+    wider = max(upper - value, value - lower)
+    to_clear = (width / max(gap, MIN_GAP)) ** 2
+    if part.margin is not None:
+        to_be_narrow = ((upper - lower) / (NARROW_SHARE * part.margin)) ** 2
+    else:
+        to_be_narrow = (wider / max(part.interest - gap, MIN_GAP)) ** 2
+    return runs * min(to_clear, to_be_narrow)
+
+
+def _no_difference(part: Part, lower: float, upper: float) -> bool:
+    """Return whether an interval contains a threshold and shows that the number hardly differs from it."""
+    for threshold in (end for end in (part.above, part.below) if isfinite(end) and lower <= end <= upper):
+        if part.margin is not None and upper - lower < NARROW_SHARE * part.margin:
+            return True
+        if part.margin is None and threshold - part.interest < lower and upper < threshold + part.interest:
+            return True
+    return False
+
+
+def decisive(parts: Sequence[Comparison]) -> Comparison:
+    """Return the part on which a verdict rests: the one refuted most clearly, else the one supported least clearly."""
+    verdict = together([judged.verdict for judged in parts])
+    of_verdict = [judged for judged in parts if judged.verdict is verdict]
+    if verdict is Verdict.DOES_NOT_HOLD:
+        return min(of_verdict, key=lambda judged: judged.p_refute)
+    return max(of_verdict, key=lambda judged: judged.p_hold)
+
+
+def by_topic(verdicts: Iterable[tuple[str, Verdict | None]]) -> dict[str, Verdict]:
+    """Return the verdict on each topic, given the topic of each part and the verdict on it; None is no verdict."""
+    topics: dict[str, list[Verdict | None]] = {}
+    for topic, verdict in verdicts:
+        topics.setdefault(topic, []).append(verdict)
+    return {topic: together(of_topic) for topic, of_topic in topics.items()}
+
+
+def together(verdicts: Sequence[Verdict | None]) -> Verdict:
+    """Return the verdict on a claim, or a topic, whose parts have these verdicts; None is ignored."""
+    for against in (Verdict.DOES_NOT_HOLD, Verdict.NO_DIFFERENCE):
+        if against in verdicts:
+            return against
+    return Verdict.HOLDS if {*verdicts} - {None} == {Verdict.HOLDS} else Verdict.UNDECIDED

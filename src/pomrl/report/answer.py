@@ -15,8 +15,8 @@ import numpy as np
 
 from pomrl.configuration.study import Study
 from pomrl.judging import views
+from pomrl.judging.agreement import counts, opposite
 from pomrl.judging.judgements import Judgement, Judgements
-from pomrl.judging.over_variants import counts, opposite
 from pomrl.judging.verdict import LOOKS, Comparison, Verdict
 from pomrl.report.markup import sentence
 from pomrl.report.rendering import render

@@ -21,8 +21,8 @@ import typst
 from pomrl.configuration.settings import flat_settings, scientific_settings
 from pomrl.configuration.study import Study
 from pomrl.drawing.figures_of_study import FOLDER, files_of
-from pomrl.judging.claims_of_variants import load_judgements
 from pomrl.judging.judgements import Judgement, Judgements
+from pomrl.judging.study_claims import load_judgements
 from pomrl.judging.verdict import Comparison
 from pomrl.report.answer import count_groups, headline
 from pomrl.results.intervals import Interval

@@ -1,6 +1,6 @@
 """The data of the interactive curves: the loss against gamma in each task, for each experiment that figures show.
 
-A curve is the mean over the fewest runs that a figure shows of the experiment, with the 95 % interval of the mean. The
+A curve is the mean over the fewest runs that a figure shows of the experiment, with the interval of the mean. The
 discount factors that schedules chose are shown on the curves of the same problem and estimator, averaged over the same
 runs.
 """
@@ -18,8 +18,8 @@ from jaxtyping import Float
 from pomrl import store
 from pomrl.drawing.style import Look, hues, look
 from pomrl.report.provenance import Shown, stored_experiments
-from pomrl.results.statistics import half_width
-from pomrl.results.stored_sweeps import Source
+from pomrl.results.intervals import half_width
+from pomrl.results.sweep_results import Origin
 from pomrl.science.gamma_star import best_index, hindsight_index
 
 DIGITS = 4
@@ -40,7 +40,7 @@ class _Member:
     """An experiment of a sweep whose runs that figures show are stored."""
 
     sweep: str
-    source: Source
+    source: Origin
     stored: store.StoredExperiment
 
     @cached_property
@@ -177,7 +177,7 @@ def _curve(grid: _Member, schedules: Sequence[_Member], fixed: str) -> dict[str,
     """Return the numbers of a curve, over G discount factors, in each of T tasks.
 
     Returns:
-        A dictionary of `gammas` [G], `mean` and `half` [T][G] in units (the half width of the 95 % interval of the
+        A dictionary of `gammas` [G], `mean` and `half` [T][G] in units (the half width of the interval of the
         mean, None for a single run), `best` [T] (the index of gamma*) and `choices` (by label of the schedule, [T]
         pairs of the mean discount factor chosen and the mean loss with it; `fixed` is the label of the best one for all
         tasks).

@@ -15,6 +15,7 @@ from pomrl.drawing.figure import INTERVALS, caption_of, file_name, number_of, ti
 from pomrl.drawing.files import Sidecar
 from pomrl.report.markup import paragraphs
 from pomrl.report.provenance import Shown
+from pomrl.results.intervals import BAND_NAMES
 from pomrl.store.derived import DerivedFiles
 
 PIXELS = 1024
@@ -29,7 +30,7 @@ SAMPLE = 6
 EFFORT = {"method": 2, "quality": 40}
 """How long files are made smaller: as small as with Pillow's own effort, in two thirds of its time."""
 
-_BANDS = {"sd": "one standard deviation", "se": "one standard error", "ci": "95 % intervals of the mean"}
+_BANDS = {"sd": "one standard deviation", "se": "one standard error", "ci": BAND_NAMES["ci"]}
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,7 @@ class FigureFiles:
 
     @cached_property
     def versions(self) -> list[Version]:
-        """The versions of this figure that are drawn: that with 95 % intervals, and that of the caption.
+        """The versions of this figure that are drawn: that with intervals, and that of the caption.
 
         Standard deviations, which captions of papers often ask for, hide what the means say, and so they stand second.
         """

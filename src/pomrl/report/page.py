@@ -12,16 +12,17 @@ from pomrl.configuration.study import Study
 from pomrl.drawing.figure import INTERVALS, figures_of, file_name
 from pomrl.drawing.figures_of_study import FOLDER
 from pomrl.execution.local import in_threads
-from pomrl.judging import claims_of_variants, views
+from pomrl.judging import study_claims, views
+from pomrl.judging.agreement import counts, rank
 from pomrl.judging.judgements import Judgement, Judgements
-from pomrl.judging.over_variants import counts, rank
 from pomrl.judging.verdict import LOOKS
 from pomrl.report import answer, curves, pages, provenance
 from pomrl.report.figure_files import FigureFiles
 from pomrl.report.markup import documents
 from pomrl.report.rendering import render
-from pomrl.results.chosen_runs import Chosen, runs_in_words
-from pomrl.results.summary_tables import summarise
+from pomrl.results.selection import runs_in_words
+from pomrl.results.summaries import summarise
+from pomrl.results.sweep_results import SweepResults
 from pomrl.results.tables import as_text
 from pomrl.store import StoreError
 
@@ -60,7 +61,7 @@ class Shown:
     @cached_property
     def judgements(self) -> Judgements:
         """The judgements of the study."""
-        return claims_of_variants.load_judgements(self.study)
+        return study_claims.load_judgements(self.study)
 
     @property
     def main(self) -> list[Judgement]:
@@ -138,11 +139,13 @@ def html(study: Study, command: str, warn: Callable[[str], object] = str) -> str
     )
 
 
-def selection_page(chosen: Chosen, figure: FigureFiles | None, command: str, remark: str, title: str = "") -> str:
+def selection_page(
+    results: SweepResults, figure: FigureFiles | None, command: str, remark: str, title: str = ""
+) -> str:
     """Render the page of stored experiments without claims: curves, settings, a table and provenance.
 
     Args:
-        chosen: The experiments.
+        results: The experiments.
         figure: The figure that was drawn of them, if there is one.
         command: The command that makes the page again.
         remark: A sentence on what the page cannot show; may be empty.
@@ -151,18 +154,18 @@ def selection_page(chosen: Chosen, figure: FigureFiles | None, command: str, rem
     Raises:
         StoreError: A stored experiment is damaged.
     """
-    shown = [("stored", source) for source in chosen.sources()]
+    shown = [("stored", source) for source in results.origins]
     return render(
         "selection.html.j2",
         title=title,
         command=command,
-        runs=runs_in_words(chosen.runs),
+        runs=runs_in_words(results.runs),
         figure=figure,
-        summaries=as_text(summarise(chosen)),
+        summaries=as_text(summarise(results)),
         remark=remark,
         sweep=provenance.sweep_provenances(shown)["stored"],
-        experiments=list(zip(chosen.stored, chosen.settings, strict=True)),
-        varying=chosen.varying,
+        experiments=list(zip(results.stored, results.settings, strict=True)),
+        varying=results.keys,
         provenance=provenance.report_provenance(shown),
         curves=curves.data(shown),
     )

@@ -16,9 +16,9 @@ import pandas as pd
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.importing import in_words, place_of
 from pomrl.configuration.study import Study, find
-from pomrl.drawing.drawing import Drawing
 from pomrl.drawing.figures_of_study import FOLDER, files_of
 from pomrl.drawing.files import Sidecar, save
+from pomrl.drawing.series import Drawing
 from pomrl.judging import judgements
 from pomrl.judging.judgements import Judgements
 from pomrl.report import lookups

@@ -9,9 +9,9 @@ from typing import Any
 from pomrl import store
 from pomrl.configuration.sweeps import command
 from pomrl.drawing.files import Sidecar
-from pomrl.results.stored_sweeps import Source
+from pomrl.results.sweep_results import Origin
 
-Shown = tuple[str, Source]
+Shown = tuple[str, Origin]
 """An experiment that a page shows, after the name of its sweep."""
 
 
@@ -21,7 +21,7 @@ class SweepProvenance:
 
     command: str
     """The command that computes the sweep."""
-    sources: Sequence[Source]
+    sources: Sequence[Origin]
     """One source for each experiment."""
     common: Mapping[str, Any]
     """The settings that all experiments of the sweep share, with dotted keys."""
@@ -54,7 +54,7 @@ def stored_experiments(shown: Iterable[Shown]) -> dict[str, store.StoredExperime
 
 def sweep_provenances(shown: Iterable[Shown]) -> dict[str, SweepProvenance]:
     """Return the provenance of each sweep that has experiments which are shown, by its name."""
-    sources_of: dict[str, dict[str, Source]] = {}
+    sources_of: dict[str, dict[str, Origin]] = {}
     for name, source in shown:
         of_sweep = sources_of.setdefault(name, {})
         if source.runs >= of_sweep.get(source.signature, source).runs:
@@ -62,7 +62,7 @@ def sweep_provenances(shown: Iterable[Shown]) -> dict[str, SweepProvenance]:
     return {name: _sweep(name, [*sources.values()]) for name, sources in sources_of.items()}
 
 
-def _sweep(name: str, sources: Sequence[Source]) -> SweepProvenance:
+def _sweep(name: str, sources: Sequence[Origin]) -> SweepProvenance:
     settings = [stored.flat_settings() for stored in stored_experiments((name, source) for source in sources).values()]
     first = settings[0] if settings else {}
     common = {key: value for key, value in first.items() if all(setting.get(key) == value for setting in settings)}

@@ -12,6 +12,7 @@ from jinja2 import ChoiceLoader, Environment, FileSystemLoader, PackageLoader, S
 from pomrl.configuration.composed import number_of
 from pomrl.judging.views import decisive_in_words, in_words
 from pomrl.report.markup import sentence, symbols
+from pomrl.results.intervals import CONFIDENCE_PERCENT
 
 
 def render(template: str, *, escapes: bool = True, folder: Path | None = None, **shown: Any) -> str:
@@ -34,6 +35,7 @@ def _environment(escapes: bool, folder: Path | None) -> Environment:  # noqa: FB
         undefined=StrictUndefined,
     )
     filters = (symbols, sentence, number_of, data_uri, pack, pack_json, css_class, in_words, decisive_in_words)
+    environment.globals["CONFIDENCE_PERCENT"] = CONFIDENCE_PERCENT
     environment.filters |= {function.__name__: function for function in filters}
     return environment
 

@@ -1,44 +1,25 @@
 """The comparison of two sides, experiment by experiment: what differs in their settings and in their results."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from pomrl.configuration.composed import METHOD_GROUPS
 from pomrl.configuration.settings import varying_keys
-from pomrl.results.chosen_runs import PRESENT, Found
-from pomrl.results.intervals import Interval
-from pomrl.results.losses import Losses
-from pomrl.results.statistics import difference
+from pomrl.results.intervals import Interval, difference
+from pomrl.results.result import Result
+
+if TYPE_CHECKING:  # because it takes long to load
+    import pandas as pd
 
 LOSS_AT_LARGEST = "loss at the largest gamma"
 MINIMUM_LOSS = "minimum loss"
 
 
-@dataclass(frozen=True)
-class Side:
-    """One of the experiments that are compared."""
-
-    name: str
-    settings: Mapping[str, Any]
-    """Its settings, by dotted keys, and the code that computed it."""
-    losses: Losses | None
-    """Its losses; None where it is not stored."""
-
-    @staticmethod
-    def of(found: Found, name: str) -> "Side":
-        """Return an experiment as a side; StoreError if a file of it is damaged."""
-        schedule = found.experiment.method.gamma_schedule if found.experiment else None
-        losses = Losses.of_stored(found.stored, found.runs, schedule) if found.runs else None
-        return Side(name, found.settings() | {"code": found.code if found.is_outdated else PRESENT}, losses)
+Pair = tuple[Result, Result]
+"""The two sides of a comparison."""
 
 
-Pair = tuple[Side, Side]
-
-
-def nearest(old: Sequence[Side], new: Sequence[Side]) -> list[Pair]:
+def nearest(old: Sequence[Result], new: Sequence[Result]) -> list[Pair]:
     """Return each of the new sides with the old one from which it differs in the fewest keys."""
     return [(min(old, key=lambda side: len(differences([side.settings, other.settings]))), other) for other in new]
 
@@ -53,52 +34,47 @@ def group_pairs(pairs: Sequence[Pair]) -> list[list[Pair]]:
 
 
 def differences(sides: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
-    """Return the keys whose values differ, in value or in type, each with the value on every side.
-
-    The value of a side that lacks a key is None.
-    """
+    """Return the keys whose values differ, in value or type, with the values of all sides; None for a missing key."""
     keys = dict.fromkeys(key for side in sides for key in side)
     values = {key: [side.get(key) for side in sides] for key in keys}
     return {key: of_key for key, of_key in values.items() if len({repr(value) for value in of_key}) > 1}
 
 
-def same_problem(a: Side, b: Side) -> bool:
-    """Return whether two sides differ in their method alone, or in its code.
-
-    Run i of both used the same random draws then, so that they can be compared pairwise.
-    """
+def same_problem(a: Result, b: Result) -> bool:
+    """Return whether two sides differ in method or code alone, so that their runs are pairs."""
     groups = {key.partition(".")[0] for key in differences([a.settings, b.settings])}
     return groups <= {*METHOD_GROUPS, "code"}
 
 
 def effects(group: Sequence[Pair]) -> "pd.DataFrame":
-    """Return what a change does to the results of each pair, by the settings in which the pairs differ.
+    """Tabulate what a change does to the results of each pair.
 
     Returns:
-        Those settings; result, runs (of the side that has fewer), and difference (the second less the first) with its
-        95 % interval. A pair has no row if one of its sides is not stored.
+        The settings that vary, result, runs, and difference (second less first) with its interval. A pair with a side
+        that is not stored has no row.
     """
+    import pandas as pd
+
     keys = varying_keys([a.settings for a, _ in group])
     rows: list[dict[str, Any]] = []
     for a, b in group:
-        if a.losses is None or b.losses is None:
+        if not (a.runs and b.runs):
             continue
-        runs = min(len(a.losses.at_eval), len(b.losses.at_eval))
-        for name, of in loss_differences(a.losses, b.losses, paired=same_problem(a, b)).items():
+        runs = min(a.runs, b.runs)
+        for name, of in loss_differences(a, b, paired=same_problem(a, b)).items():
             where = {key: a.settings.get(key, "") for key in keys} | {"result": name, "runs": runs}
             rows.append(where | of.columns("difference"))
     return pd.DataFrame(rows)
 
 
-def loss_differences(a: Losses, b: Losses, *, paired: bool) -> dict[str, Interval]:
-    """Return by how much the results of b exceed those of a, with 95 % intervals.
+def loss_differences(a: Result, b: Result, *, paired: bool) -> dict[str, Interval]:
+    """Return by how much the results of b exceed those of a, with intervals.
 
-    The results are averages over tasks: the loss at the largest gamma and, where both sides have a grid of discount
-    factors, the loss at gamma*. Pairs are as many as both sides have runs.
+    Results are averages over tasks: the loss at the largest gamma and, on grids, the loss at gamma*.
     """
-    if paired and len(a.at_eval) != len(b.at_eval):
-        common = min(len(a.at_eval), len(b.at_eval))
-        a, b = (Losses(losses.loss[:common], losses.gammas) for losses in (a, b))
+    if paired and a.runs != b.runs:
+        common = min(a.runs, b.runs)
+        a, b = (Result.of_losses(result.loss[:common], result.gammas) for result in (a, b))
     intervals = {LOSS_AT_LARGEST: difference(a.regret, b.regret, paired=paired)}
     if len(a.gammas) > 1 and len(b.gammas) > 1:
         intervals[MINIMUM_LOSS] = difference(a.minimum, b.minimum, paired=paired)

@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from pomrl.results.intervals import Interval
-
 if TYPE_CHECKING:  # because it takes long to load, and every command prints errors with `printable`
     import pandas as pd
 
@@ -20,8 +18,7 @@ MOST_CHARACTERS = 4000
 def format_table(table: "pd.DataFrame", form: str = "text") -> str:
     """Return a table in one of `FORMATS`.
 
-    CSV has all digits; the other forms have an estimate and its interval in one cell (`as_text`). Text has tabs between
-    the cells, so that other programs can read it.
+    CSV has all digits; the others have an estimate and its interval in one cell. Cells of text are separated by tabs.
     """
     if form == "csv":
         return table.to_csv(index=False, lineterminator="\n")
@@ -39,9 +36,8 @@ def format_table(table: "pd.DataFrame", form: str = "text") -> str:
 def printable(text: str) -> str:
     """Return text of unknown origin as one line that cannot control a terminal.
 
-    Whatever is printed that comes from stored files, names of files, settings or components passes through here. Line
-    breaks become spaces; escape sequences lose their first character; marks that reverse the direction of writing or
-    have no width are left out, and so is what exceeds `MOST_CHARACTERS`.
+    Line breaks become spaces; control characters, marks without width or of direction, and what exceeds
+    `MOST_CHARACTERS`, are left out.
     """
     line = " ".join(text.split())
     shown = line if line.isprintable() else "".join(letter for letter in line if letter.isprintable())
@@ -54,6 +50,8 @@ def as_text(table: "pd.DataFrame") -> "pd.DataFrame":
     A dash stands for what is not known, such as the value of a key that only other options have.
     """
     import pandas as pd
+
+    from pomrl.results.intervals import Interval
 
     cells: dict[str, list[str]] = {}
     for name in (name for name in table if not str(name).endswith(("_lower", "_upper"))):

@@ -17,7 +17,6 @@ from itertools import chain
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 from joblib import delayed
 
 from pomrl import store
@@ -119,6 +118,8 @@ def simulate(part: BlockPart, versions: "Versions", runs_at_a_time: int | None =
     Raises:
         ExecutionError: This process has other versions.
     """
+    import pandas as pd
+
     versions.refuse_others()
     methods = list(part.methods.values())
     size = runs_together(part.problem, methods, len(part.runs), runs_at_a_time)

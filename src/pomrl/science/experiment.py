@@ -10,10 +10,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from pomrl.base import make_read_only
 from pomrl.science import validation
@@ -29,8 +28,11 @@ from pomrl.science.metrics.metric import MetricInput, PlanningLoss
 from pomrl.science.problem import Method, Problem
 from pomrl.science.randomness import Stream, generator
 
+if TYPE_CHECKING:  # because it takes long to load
+    import pandas
 
-def tables(problem: Problem, methods: Sequence[Method], runs: Sequence[int]) -> "list[pd.DataFrame]":
+
+def tables(problem: Problem, methods: Sequence[Method], runs: Sequence[int]) -> "list[pandas.DataFrame]":
     """Return the table of each method, with the columns `COLUMNS`, and that of its metric if it has one.
 
     The numbers of a run do not depend on the other runs or methods, to the last bit.

@@ -4,12 +4,16 @@ Discount factors with the same policies have mean losses that differ by rounding
 factor whose mean loss is the smallest up to `MEAN_TIE_TOLERANCE` (`best_index`).
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-import pandas as pd
 from jaxtyping import Float, Int
 
 from pomrl.science.gamma_schedules import Hindsight, HindsightChoice, Scope
 from pomrl.science.loss_tables import loss_array
+
+if TYPE_CHECKING:  # because it takes long to load
+    import pandas
 
 MEAN_TIE_TOLERANCE = 1e-12
 """Two mean losses are tied if they differ by at most this, times max(1, smallest, largest mean loss / 100)."""
@@ -61,7 +65,7 @@ def hindsight_index(loss: Float[np.ndarray, "n T G"], scope: Scope, choice: Hind
     return np.broadcast_to(index, loss.shape[:2])
 
 
-def in_hindsight(table: "pd.DataFrame", schedule: Hindsight) -> "pd.DataFrame":
+def in_hindsight(table: "pandas.DataFrame", schedule: Hindsight) -> "pandas.DataFrame":
     """Return the rows of a grid's table that a schedule chooses in hindsight, one for each run and task.
 
     Args:

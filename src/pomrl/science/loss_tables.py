@@ -2,12 +2,15 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 from jaxtyping import Float, Int
 
 from pomrl.science.mdp import Criterion
+
+if TYPE_CHECKING:  # because it takes long to load
+    import pandas
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,8 +152,10 @@ def evaluate(stack: PlannedStack) -> Columns:
     return columns
 
 
-def tabulate(stacks: Sequence[Columns], runs: Sequence[int], T: int) -> "pd.DataFrame":
+def tabulate(stacks: Sequence[Columns], runs: Sequence[int], T: int) -> "pandas.DataFrame":
     """Return the table, sorted by run, task and gamma, of stacks sorted by task and run."""
+    import pandas as pd
+
     n, G = len(runs), stacks[0]["gamma"].shape[1]
     columns = {"run": np.repeat(runs, T * G), "task": np.tile(np.repeat(np.arange(1, T + 1), G), n)}
     for name in stacks[0]:
@@ -160,7 +165,7 @@ def tabulate(stacks: Sequence[Columns], runs: Sequence[int], T: int) -> "pd.Data
     return pd.DataFrame({column.name: columns[column.name].astype(column.dtype) for column in described})
 
 
-def loss_array(table: "pd.DataFrame") -> tuple[Float[np.ndarray, "n T G"], Float[np.ndarray, " G"]]:
+def loss_array(table: "pandas.DataFrame") -> tuple[Float[np.ndarray, "n T G"], Float[np.ndarray, " G"]]:
     """Return planning losses over runs, tasks and discount factors, and the discount factors.
 
     Where a schedule chose the discount factors, G is 1, and the one returned is that of the first row.

@@ -1,10 +1,10 @@
 """The claims of the study: what is claimed is fixed before the data are seen."""
 
-from pomrl.study import Part, SweepLosses, claim, less, no_worse
+from pomrl.study import Part, SweepResults, claim, less, no_worse
 
 
 @claim("C1", "first", figures=("losses",))
-def a_prior_helps(sweep: SweepLosses) -> list[Part]:
+def a_prior_helps(sweep: SweepResults) -> list[Part]:
     """The shrunk prior loses less than no prior where tasks are similar.
 
     The question of the study: the loss at gamma_eval, on average over tasks, at sigma = 0.01.
@@ -14,7 +14,7 @@ def a_prior_helps(sweep: SweepLosses) -> list[Part]:
 
 
 @claim("C2", "first", figures=("losses",))
-def a_fixed_weight_suffices(sweep: SweepLosses) -> list[Part]:
+def a_fixed_weight_suffices(sweep: SweepResults) -> list[Part]:
     """The shrunk prior is no worse than ada-POMRL at either similarity.
 
     The question of the study: no worse by a margin of 10 %, in the loss at gamma_eval on average over tasks.

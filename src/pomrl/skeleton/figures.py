@@ -1,6 +1,6 @@
 """The figures of the study."""
 
-from pomrl.study import Panel, PanelGrid, figure, of_estimators
+from pomrl.figures import Panel, PanelGrid, figure, of_estimators
 
 ESTIMATORS = ("without_meta", "ada_pomrl", "shrunk")
 

@@ -9,16 +9,18 @@ import re
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pomrl.science.loss_tables import COLUMNS, SCHEMA
 from pomrl.store import files
 from pomrl.store.files import REPAIR, StoreError, UnreadableError
+
+if TYPE_CHECKING:  # because it takes long to load
+    import pandas as pd
 
 _NAME = re.compile(r"runs-(\d{6,9})-(\d{6,9})-([0-9a-f]{16})\.parquet")
 """Numbers of runs have no more digits than those that can be asked for: whoever reads a name may list the blocks."""

@@ -8,9 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from io import BytesIO, StringIO
 from pathlib import Path
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from pomrl.outputs import outputs
 from pomrl.store import files
@@ -20,6 +18,9 @@ from pomrl.store.manifests import commit, provenance
 
 TABLE = "table.parquet"
 """The file of a simulation's table."""
+
+if TYPE_CHECKING:  # because it takes long to load
+    import pandas as pd
 
 
 @dataclass(frozen=True)

@@ -18,10 +18,8 @@ import re
 import shutil
 import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 from uuid import uuid4
-
-import pandas as pd
 
 from pomrl.configuration.composed import ConfigError, unknown_key
 from pomrl.configuration.parsing import Experiment, Label
@@ -34,6 +32,9 @@ from pomrl.store.code_digest import code_digest
 from pomrl.store.files import BLOCK, SCHEMA_VERSION, StoreError, StoreWarning, root
 from pomrl.store.manifests import DESCRIPTION, Manifest, decisive_versions, now, provenance
 from pomrl.store.stored_experiments import LOG, StoredExperiment, is_ours, name_of_count
+
+if TYPE_CHECKING:  # because it takes long to load
+    import pandas as pd
 
 
 def signature(experiment: Experiment) -> str:
@@ -159,6 +160,8 @@ def add_block(stored: StoredExperiment, runs: range, parts: Mapping[range, bytes
 
 def _join(stored: StoredExperiment, merged: range, parts: Mapping[range, bytes]) -> "pd.DataFrame":
     """Return the table of parts of a block after the stored runs before them."""
+    import pandas as pd
+
     names, shape, first = stored.column_names(), stored.shape(), min(part.start for part in parts)
     tables = [
         pd.DataFrame(block_files.decode(parts[part], stored.signature, part, names, shape))

@@ -7,10 +7,9 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-import pandas as pd
 from jaxtyping import Float
 
 from pomrl.science.loss_tables import MEASURED, SCHEMA
@@ -18,6 +17,9 @@ from pomrl.store import block_files, manifests
 from pomrl.store.block_files import Shape, StoredBlock
 from pomrl.store.files import StoreError, StoreWarning, UnreadableError
 from pomrl.store.manifests import Manifest
+
+if TYPE_CHECKING:  # because it takes long to load
+    import pandas as pd
 
 LOG, COMPLETE = "run.log", ".complete"
 
@@ -199,6 +201,8 @@ class StoredExperiment:
 
     def table(self, runs: int | None = None) -> "pd.DataFrame":
         """Return the table of the first runs, or of all; StoreError if some are missing or damaged."""
+        import pandas as pd
+
         n_runs = self._check_count(runs)
         return pd.DataFrame(self.columns(self.column_names(), n_runs), copy=False)
 

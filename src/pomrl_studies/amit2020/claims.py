@@ -6,12 +6,11 @@ import numpy as np
 from jaxtyping import Float
 
 from pomrl.study import (
-    Estimate,
     Exact,
-    Losses,
     Part,
-    SweepLosses,
-    at_best_fixed,
+    Result,
+    ScalarEstimate,
+    SweepResults,
     best_grows,
     best_is_between,
     claim,
@@ -42,7 +41,7 @@ EQUAL = {0.4: 0.9, 3.92: 0.5}
 
 
 @claim("D1", "lower_gammas", figures=("lower_gammas",))
-def discounting_helps_with_few_data(sweep: SweepLosses) -> list[Part]:
+def discounting_helps_with_few_data(sweep: SweepResults) -> list[Part]:
     """Each learner loses less with some gamma below gamma_eval than with gamma_eval, if trajectories are few.
 
     Abstract: lower discount factors improve performance where data are limited. Random MDPs, 4 and 8 trajectories.
@@ -51,7 +50,7 @@ def discounting_helps_with_few_data(sweep: SweepLosses) -> list[Part]:
 
 
 @claim("D2", "grid_worlds", figures=("grid_worlds",))
-def discounting_helps_in_grid_worlds(sweep: SweepLosses) -> list[Part]:
+def discounting_helps_in_grid_worlds(sweep: SweepResults) -> list[Part]:
     """Each learner loses less with some gamma below gamma_eval in grid worlds, too, if trajectories are few.
 
     Abstract: experiments in discrete domains. Grids of the authors' code, 4 and 8 trajectories of one episode.
@@ -60,7 +59,7 @@ def discounting_helps_in_grid_worlds(sweep: SweepLosses) -> list[Part]:
 
 
 @claim("D3", "lower_gammas", figures=("lower_gammas",))
-def the_best_gamma_grows(sweep: SweepLosses) -> list[Part]:
+def the_best_gamma_grows(sweep: SweepResults) -> list[Part]:
     """The best gamma of each learner grows with the number of trajectories.
 
     Abstract: what is gained is related to the size of the data. Random MDPs, 4 to 32 trajectories.
@@ -76,7 +75,7 @@ def the_best_gamma_grows(sweep: SweepLosses) -> list[Part]:
 
 
 @claim("D4", "lower_gammas", figures=("lower_gammas",))
-def the_gain_shrinks(sweep: SweepLosses) -> list[Part]:
+def the_gain_shrinks(sweep: SweepResults) -> list[Part]:
     """What the best gamma saves of the loss at gamma_eval is less with 32 trajectories than with 4.
 
     Abstract: what is gained is related to the size of the data. Random MDPs; the best gamma is that of the other half
@@ -105,7 +104,7 @@ def discounting_is_a_penalty() -> list[Part]:
 
 
 @claim("D6", "equal_numbers")
-def with_equal_data_l2_is_discounting(sweep: SweepLosses) -> list[Part]:
+def with_equal_data_l2_is_discounting(sweep: SweepResults) -> list[Part]:
     """LSTD with gamma_eval and L2 is LSTD with a lower gamma, if all pairs have the same number of transitions.
 
     Follows from the equivalence: the weight is the number of transitions times gamma_eval / gamma - 1. Random MDPs, the
@@ -129,7 +128,7 @@ def with_equal_data_l2_is_discounting(sweep: SweepLosses) -> list[Part]:
     runs={"default": 1600, "known_rewards": 1600},
     figures=("penalties",),
 )
-def l2_helps_with_few_data(lstd: SweepLosses, td: SweepLosses) -> list[Part]:
+def l2_helps_with_few_data(lstd: SweepResults, td: SweepResults) -> list[Part]:
     """Some L2 penalty at gamma_eval loses less than none, if trajectories are few.
 
     Our reading: L2 is what discounting is compared with, and is a regulariser too. Random MDPs, 4 and 8 trajectories.
@@ -142,7 +141,7 @@ def l2_helps_with_few_data(lstd: SweepLosses, td: SweepLosses) -> list[Part]:
 
 
 @claim("D8", "penalties_of_lstd", "penalties_of_sarsa", figures=("penalties",))
-def discounting_beats_l2(lstd: SweepLosses, td: SweepLosses) -> list[Part]:
+def discounting_beats_l2(lstd: SweepResults, td: SweepResults) -> list[Part]:
     """The best gamma loses less than the best L2 penalty at gamma_eval, if the data are trajectories.
 
     Our question: the abstract compares the two. Random MDPs, 4 to 32 trajectories; weights of two per decade.
@@ -159,7 +158,7 @@ def discounting_beats_l2(lstd: SweepLosses, td: SweepLosses) -> list[Part]:
 
 
 @claim("D9", "uneven_numbers", is_judged=False)
-def what_is_gained_with_uneven_data(sweep: SweepLosses) -> list[Part]:
+def what_is_gained_with_uneven_data(sweep: SweepResults) -> list[Part]:
     """What the best gamma saves of the loss at gamma_eval with equal and with unequal numbers of transitions.
 
     Abstract: what is gained is related to the distribution of the data; it does not say how.
@@ -173,7 +172,7 @@ def what_is_gained_with_uneven_data(sweep: SweepLosses) -> list[Part]:
 
 
 @claim("D10", "mixing", figures=("mixing",), is_judged=False)
-def what_is_gained_where_chains_mix_slowly(sweep: SweepLosses) -> list[Part]:
+def what_is_gained_where_chains_mix_slowly(sweep: SweepResults) -> list[Part]:
     """What the best gamma saves of the loss at gamma_eval where chains mix fast and slowly.
 
     Abstract: what is gained is related to the mixing rate of the data; it does not say how. Mixing times 2 to 50.
@@ -185,7 +184,7 @@ def what_is_gained_where_chains_mix_slowly(sweep: SweepLosses) -> list[Part]:
     ]
 
 
-def _shorter_wins(sweep: SweepLosses, agents: Mapping[str, str]) -> list[Part]:
+def _shorter_wins(sweep: SweepResults, agents: Mapping[str, str]) -> list[Part]:
     return [
         best_is_between(sweep.at(agent=agent, m=n), f"{name}, {n} trajectories", below=GAMMA_EVAL)
         for agent, name in agents.items()
@@ -193,22 +192,22 @@ def _shorter_wins(sweep: SweepLosses, agents: Mapping[str, str]) -> list[Part]:
     ]
 
 
-def _save(losses: Losses) -> Float[np.ndarray, " n"]:
-    return losses.regret - at_best_fixed(losses)
+def _save(losses: Result) -> Float[np.ndarray, " n"]:
+    return losses.regret - losses.at_best_fixed()
 
 
-def _share(losses: Losses) -> Estimate:
+def _share(losses: Result) -> ScalarEstimate:
     """Estimate what the best gamma changes of the loss at gamma_eval, as a share of it."""
-    return ratio(at_best_fixed(losses), losses.regret)
+    return ratio(losses.at_best_fixed(), losses.regret)
 
 
-def _of_penalties(sweep: SweepLosses, n: int) -> Float[np.ndarray, "n weights"]:
+def _of_penalties(sweep: SweepResults, n: int) -> Float[np.ndarray, "n weights"]:
     """Return the losses at gamma_eval with each weight, from none on."""
-    of_weights = sweep.where(m=n).losses
-    return np.stack([of_weights[weight].regret for weight in sorted(of_weights)], axis=1)
+    of_weights = sweep.where(m=n)
+    return np.stack([of_weights.at(l2=weight).regret for (weight,) in sorted(of_weights.values)], axis=1)
 
 
-def _at(losses: Losses, gamma: float) -> Float[np.ndarray, " n"]:
+def _at(losses: Result, gamma: float) -> Float[np.ndarray, " n"]:
     return losses.average_curve[:, np.abs(losses.gammas - gamma).argmin()]
 
 

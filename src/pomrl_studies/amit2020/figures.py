@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from pomrl.study import (
+from pomrl.figures import (
     TEXT_WIDTH,
     Drawing,
     Kind,

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from pomrl.study import Job, variant
+from pomrl.study import VariantJob, variant
 
 
 @variant()
-def improved(job: Job) -> Sequence[str]:
+def improved(job: VariantJob) -> Sequence[str]:
     """LSTD improves its policy ten times on the same data, and not once."""
     return [*job.overrides, "agent.improvements=10"] if job.options["agent"] == "lstd" else job.overrides

@@ -6,14 +6,14 @@ rewards and the limit of actions were chosen after a look at two runs of the sam
 
 import numpy as np
 
-from pomrl.study import LossPerRun, Part, SweepLosses, claim, less
+from pomrl.study import LossPerRun, Part, SweepResults, claim, less
 
 SHORT = 0.5
 """The discount factor of a short horizon."""
 
 
 @claim("S1", "icu_sepsis")
-def short_horizons_help(sweep: SweepLosses) -> list[Part]:
+def short_horizons_help(sweep: SweepResults) -> list[Part]:
     """in the treatment of sepsis, planning on frequencies loses less with gamma = .5 than with gamma_eval.
 
     A real problem: the loss by the patients who arrive, on average over hospitals.
@@ -23,7 +23,7 @@ def short_horizons_help(sweep: SweepLosses) -> list[Part]:
 
 
 @claim("S2", "icu_sepsis")
-def priors_over_actions_help(sweep: SweepLosses) -> list[Part]:
+def priors_over_actions_help(sweep: SweepResults) -> list[Part]:
     """in the treatment of sepsis, a prior over the actions of a state loses less than frequencies, with both horizons.
 
     A real problem: the prior is the mean of the frequencies over the actions that a state has, worth five transitions.
@@ -35,7 +35,7 @@ def priors_over_actions_help(sweep: SweepLosses) -> list[Part]:
     return parts
 
 
-def _at(sweep: SweepLosses, estimator: str, gamma: float) -> LossPerRun:
+def _at(sweep: SweepResults, estimator: str, gamma: float) -> LossPerRun:
     """Return the loss of each run at a discount factor of the grid."""
     losses = sweep.at(estimator=estimator)
     return losses.average_curve[:, int(np.abs(losses.gammas - gamma).argmin())]

@@ -5,7 +5,7 @@ than another in more than half of the cells; differences are shares of the loss 
 gamma_eval.
 """
 
-from pomrl.study import LossPerRun, Part, SweepLosses, claim, in_more_than, less_in_shares, no_worse
+from pomrl.study import LossPerRun, Part, SweepResults, claim, in_more_than, less_in_shares, no_worse
 
 PROBLEMS = (
     "dirichlet", "river_swim", "inventory", "queue", "machine_replacement", "forest", "garnet", "frozen_lake",
@@ -24,7 +24,7 @@ Method = dict[str, LossPerRun]
 
 
 @claim("A1", "frequencies", figures=("advice",))
-def cross_validation_helps(frequencies: SweepLosses) -> list[Part]:
+def cross_validation_helps(frequencies: SweepResults) -> list[Part]:
     """planning on frequencies, gamma by cross-validation is better than gamma_eval in more than half of the cells.
 
     Jiang et al. (2015): a shorter horizon, chosen by cross-validation.
@@ -33,7 +33,7 @@ def cross_validation_helps(frequencies: SweepLosses) -> list[Part]:
 
 
 @claim("A2", "penalties", "frequencies", figures=("advice",))
-def penalties_help(penalties: SweepLosses, frequencies: SweepLosses) -> list[Part]:
+def penalties_help(penalties: SweepResults, frequencies: SweepResults) -> list[Part]:
     """least squares with an L2 penalty are better than planning on frequencies in more than half of the cells.
 
     Amit et al. (2020): a penalty does what a shorter horizon does. Both are judged at gamma_eval.
@@ -42,7 +42,7 @@ def penalties_help(penalties: SweepLosses, frequencies: SweepLosses) -> list[Par
 
 
 @claim("A3", "weights", "frequencies", figures=("advice",))
-def weights_of_pairs_help(weights: SweepLosses, frequencies: SweepLosses) -> list[Part]:
+def weights_of_pairs_help(weights: SweepResults, frequencies: SweepResults) -> list[Part]:
     """a weight for each pair is better than planning on frequencies with gamma_eval in more than half of the cells.
 
     Rathnam et al. (2023): a uniform prior whose weight in each pair has the least expected squared error.
@@ -51,7 +51,7 @@ def weights_of_pairs_help(weights: SweepLosses, frequencies: SweepLosses) -> lis
 
 
 @claim("A4", "schedules", "frequencies", figures=("advice",))
-def the_schedule_helps(schedules: SweepLosses, frequencies: SweepLosses) -> list[Part]:
+def the_schedule_helps(schedules: SweepResults, frequencies: SweepResults) -> list[Part]:
     """ada-POMRL with the schedule of its upper bound is better than planning on frequencies in more than half.
 
     Khetarpal et al. (2023): a learned mean model, with a horizon that grows as the bound says.
@@ -61,7 +61,7 @@ def the_schedule_helps(schedules: SweepLosses, frequencies: SweepLosses) -> list
 
 
 @claim("A5", "priors", "frequencies", figures=("advice",))
-def learned_priors_help(priors: SweepLosses, frequencies: SweepLosses) -> list[Part]:
+def learned_priors_help(priors: SweepResults, frequencies: SweepResults) -> list[Part]:
     """tied rows at gamma_eval are better than gamma by cross-validation in more than half of the cells.
 
     This project: a better prior, learned from earlier tasks, and the full horizon.
@@ -71,7 +71,7 @@ def learned_priors_help(priors: SweepLosses, frequencies: SweepLosses) -> list[P
 
 
 @claim("A6", "posteriors", "priors", figures=("advice",))
-def posterior_gammas_do_no_harm(posteriors: SweepLosses, priors: SweepLosses) -> list[Part]:
+def posterior_gammas_do_no_harm(posteriors: SweepResults, priors: SweepResults) -> list[Part]:
     """the gamma of the smallest posterior loss is no worse than gamma_eval, with each learned prior, in every cell.
 
     This project: no worse by a margin of 2 %, with ada-POMRL and with empirical Bayes.
@@ -85,7 +85,9 @@ def posterior_gammas_do_no_harm(posteriors: SweepLosses, priors: SweepLosses) ->
 
 
 @claim("A7", "posteriors", "schedules", "priors", figures=("advice",))
-def posterior_gammas_beat_schedules(posteriors: SweepLosses, schedules: SweepLosses, priors: SweepLosses) -> list[Part]:
+def posterior_gammas_beat_schedules(
+    posteriors: SweepResults, schedules: SweepResults, priors: SweepResults
+) -> list[Part]:
     """with ada-POMRL, the gamma of the smallest posterior loss beats both schedules of the paper in more than half.
 
     This project: better than the schedule of the upper bound, and than that of Dong et al., in the same cell.
@@ -102,7 +104,7 @@ def posterior_gammas_beat_schedules(posteriors: SweepLosses, schedules: SweepLos
     return in_more_than(len(groups) / 2, groups, "cells")
 
 
-def _cells(sweep: SweepLosses, **method: str) -> Method:
+def _cells(sweep: SweepResults, **method: str) -> Method:
     """Return the losses of a method in all cells, at the discount factor that it chooses or at gamma_eval."""
     return {
         f"{problem}, m = {m}": sweep.at(task_distribution=problem, m=m, **method).regret
@@ -111,11 +113,11 @@ def _cells(sweep: SweepLosses, **method: str) -> Method:
     }
 
 
-def _at_eval(frequencies: SweepLosses) -> Method:
+def _at_eval(frequencies: SweepResults) -> Method:
     return _cells(frequencies, agent="certainty_equivalence")
 
 
-def _cross_validated(frequencies: SweepLosses) -> Method:
+def _cross_validated(frequencies: SweepResults) -> Method:
     return _cells(frequencies, agent="cross_validated_gamma")
 
 

@@ -6,18 +6,8 @@ from typing import Any
 import pandas as pd
 from matplotlib.axes import Axes
 
-from pomrl.study import (
-    TEXT_WIDTH,
-    Drawing,
-    Look,
-    Losses,
-    Series,
-    StoredSweeps,
-    collect,
-    figure,
-    panels,
-    ratio,
-)
+from pomrl.figures import TEXT_WIDTH, Drawing, Look, Series, StoredSweeps, collect, figure, panels
+from pomrl.study import Result, ratio
 from pomrl_studies.horizons.claims import PROBLEMS, SIZES
 
 AT_EVAL = ("frequencies", {"agent": "certainty_equivalence"})
@@ -82,11 +72,11 @@ def _shares(sweeps: StoredSweeps) -> Iterator[dict[str, Any]]:
                 yield {**point, "band": "95 % interval", "n": share.runs, "marker": False}
 
 
-def _losses(sweeps: StoredSweeps, runs: Runs) -> Mapping[tuple[Hashable, ...], Losses]:
+def _losses(sweeps: StoredSweeps, runs: Runs) -> Mapping[tuple[Hashable, ...], Result]:
     """Return a method's losses by problem and number of transitions."""
     sweep, settings = runs
     rows = Series(Look("", "black"), sweep, settings).rows(sweeps)
-    return {cell: Losses.of_table(table) for cell, table in rows.groupby(["task_distribution", "m"])}
+    return {cell: Result.of_table(table) for cell, table in rows.groupby(["task_distribution", "m"])}
 
 
 def _draw_panel(ax: Axes, data: pd.DataFrame) -> None:

@@ -3,18 +3,7 @@
 import numpy as np
 from jaxtyping import Bool, Float
 
-from pomrl.study import (
-    Exact,
-    Part,
-    SweepLosses,
-    at_best_fixed,
-    best_grows,
-    best_is_between,
-    claim,
-    less,
-    mean,
-    no_worse,
-)
+from pomrl.study import Exact, Part, SweepResults, best_grows, best_is_between, claim, less, mean, no_worse
 from pomrl_studies.jiang2015.policies import all_policies, is_optimal_somewhere, loss_bound, model_of_policy
 
 NUMBERS = (5, 10, 20, 50, 200)
@@ -39,7 +28,7 @@ TRANSITIONS = (10**2, 10**4, 10**6, 10**8)
 
 
 @claim("J1", "guidance", figures=("guidance_gamma",))
-def shorter_horizons_win(sweep: SweepLosses) -> list[Part]:
+def shorter_horizons_win(sweep: SweepResults) -> list[Part]:
     """With few trajectories some guidance gamma below gamma_eval loses less than gamma_eval.
 
     Abstract: "the policy found using a shorter planning horizon can actually be better than a policy learned with the
@@ -49,7 +38,7 @@ def shorter_horizons_win(sweep: SweepLosses) -> list[Part]:
 
 
 @claim("J2", "guidance", runs=WITH_ALL_SUCCESSORS, figures=("guidance_gamma",))
-def too_short_horizons_lose(sweep: SweepLosses) -> list[Part]:
+def too_short_horizons_lose(sweep: SweepResults) -> list[Part]:
     """Also with few trajectories gamma = 0 loses more than the best guidance gamma.
 
     Experiments, random MDPs: the loss against gamma falls and then grows; with 5, 10 and 20 trajectories.
@@ -58,7 +47,7 @@ def too_short_horizons_lose(sweep: SweepLosses) -> list[Part]:
 
 
 @claim("J3", "guidance", figures=("guidance_gamma",))
-def the_best_gamma_grows(sweep: SweepLosses) -> list[Part]:
+def the_best_gamma_grows(sweep: SweepResults) -> list[Part]:
     """The best guidance gamma grows with the number of trajectories.
 
     Experiments, random MDPs: 5 to 200 trajectories.
@@ -68,7 +57,7 @@ def the_best_gamma_grows(sweep: SweepLosses) -> list[Part]:
 
 
 @claim("J4", "guidance", runs=WITH_ALL_SUCCESSORS, figures=("guidance_gamma",))
-def many_data_need_long_horizons(sweep: SweepLosses) -> list[Part]:
+def many_data_need_long_horizons(sweep: SweepResults) -> list[Part]:
     """With many trajectories the best guidance gamma is close to gamma_eval.
 
     Experiments, random MDPs: 200 trajectories, where close is taken as above 0.85.
@@ -77,7 +66,7 @@ def many_data_need_long_horizons(sweep: SweepLosses) -> list[Part]:
 
 
 @claim("J5", "guidance", "guidance_training", figures=("training_and_test",))
-def long_horizons_overfit(test: SweepLosses, training: SweepLosses) -> list[Part]:
+def long_horizons_overfit(test: SweepResults, training: SweepResults) -> list[Part]:
     """With few trajectories gamma_eval loses less than gamma = 0.5 in the estimated model, and more in the true one.
 
     Abstract: a shorter planning horizon "can reduce overfitting and improve test performance"; with 5 and 10
@@ -93,7 +82,7 @@ def long_horizons_overfit(test: SweepLosses, training: SweepLosses) -> list[Part
 
 
 @claim("J6", "guidance", "guidance_cross_validation", figures=("guidance_choices",))
-def cross_validation_helps(sweep: SweepLosses, chosen: SweepLosses) -> list[Part]:
+def cross_validation_helps(sweep: SweepResults, chosen: SweepResults) -> list[Part]:
     """With few trajectories a gamma chosen by cross-validation loses less than gamma_eval.
 
     Choosing gamma by cross-validation: 5, 10 and 20 trajectories.
@@ -105,7 +94,7 @@ def cross_validation_helps(sweep: SweepLosses, chosen: SweepLosses) -> list[Part
 
 
 @claim("J7", "guidance", "guidance_cross_validation", figures=("guidance_choices",))
-def cross_validation_is_close_to_hindsight(sweep: SweepLosses, chosen: SweepLosses) -> list[Part]:
+def cross_validation_is_close_to_hindsight(sweep: SweepResults, chosen: SweepResults) -> list[Part]:
     """A gamma chosen by cross-validation is no worse than the best one in hindsight.
 
     Choosing gamma by cross-validation: no worse by a margin of 10 % than the best gamma for all runs, which the other
@@ -114,7 +103,7 @@ def cross_validation_is_close_to_hindsight(sweep: SweepLosses, chosen: SweepLoss
     return [
         no_worse(
             chosen.at(m=n).regret,
-            at_best_fixed(sweep.at(m=n)),
+            sweep.at(m=n).at_best_fixed(),
             f"{n} trajectories, cross-validation less the best γ",
         )
         for n in NUMBERS
@@ -122,7 +111,7 @@ def cross_validation_is_close_to_hindsight(sweep: SweepLosses, chosen: SweepLoss
 
 
 @claim("J8", "guidance_policies", figures=("guidance_policies",), is_judged=False)
-def policies_in_reach(sweep: SweepLosses) -> list[Part]:
+def policies_in_reach(sweep: SweepResults) -> list[Part]:
     """How many different policies the guidance gammas up to gamma_eval lead to in one estimated model.
 
     Theorem 1: at most one for each of the 21 discount factors, of 1,024 policies.
@@ -183,7 +172,7 @@ def enumeration_finds_the_same_policies() -> list[Part]:
 
 
 @claim("J12", "guidance_bound")
-def the_bound_holds(sweep: SweepLosses) -> list[Part]:
+def the_bound_holds(sweep: SweepResults) -> list[Part]:
     """The loss exceeds the bound at any guidance gamma in less than 5 % of runs.
 
     Theorem 2: n transitions from each pair and rewards at most 1. The class of policies is taken as one policy, so that
@@ -231,7 +220,7 @@ def _bound(
     return loss_bound(gammas, policies, n, STATES * ACTIONS, GAMMA_EVAL, ERROR)
 
 
-def _at(sweep: SweepLosses, n: int, gamma: float) -> Float[np.ndarray, " n"]:
+def _at(sweep: SweepResults, n: int, gamma: float) -> Float[np.ndarray, " n"]:
     losses = sweep.at(m=n)
     return losses.average_curve[:, np.abs(losses.gammas - gamma).argmin()]
 

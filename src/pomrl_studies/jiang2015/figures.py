@@ -5,7 +5,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from pomrl.study import (
+from pomrl.figures import (
     COLUMN_WIDTH,
     TEXT_WIDTH,
     Drawing,

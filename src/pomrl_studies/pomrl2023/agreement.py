@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from pomrl.study import COLUMNS, Series, StoredSweeps, band, best_gamma
+from pomrl.figures import COLUMNS, Series, StoredSweeps, band, best_gamma
 
 NOTEBOOK_RUNS = 100
 """The number of runs of each figure in the notebook."""
@@ -49,7 +49,7 @@ def read_digitised() -> pd.DataFrame:
     return pd.read_csv(Path(__file__).with_name("digitised.csv")).dropna(subset="value")
 
 
-Comparison = Callable[[pd.DataFrame, pd.DataFrame, str], pd.DataFrame]
+PointComparison = Callable[[pd.DataFrame, pd.DataFrame, str], pd.DataFrame]
 """A function of the rows of a series, the points that were read off, and the name of the horizontal axis.
 
 It returns these points with the columns ours, and z.
@@ -107,7 +107,7 @@ def of_best_gammas(rows: pd.DataFrame, drawn: pd.DataFrame, x: str) -> pd.DataFr
     return drawn.assign(ours=ours, z=z)
 
 
-def points(sweeps: StoredSweeps, series: AuthorsSeries, x: str, compare: Comparison) -> pd.DataFrame:
+def points(sweeps: StoredSweeps, series: AuthorsSeries, x: str, compare: PointComparison) -> pd.DataFrame:
     """Return what the notebook shows of a series, as rows of a drawing's table; empty where it or we show nothing.
 
     Points that were read off have the error of reading around them. Where the notebook prints another number than the

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from pomrl.study import TASKS, Series, View, dynamic_best, sequence
+from pomrl.figures import TASKS, Series, View, dynamic_best, sequence
 
 
 def of_averages(sweep: str, settings: Mapping[str, int | float | str], tasks: Sequence[int] = TASKS) -> list[Series]:

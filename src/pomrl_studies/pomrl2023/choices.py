@@ -6,7 +6,7 @@ Each choice is a decision that the paper's text leaves open, has wrong, or that 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pomrl.study import Job, Variant
+from pomrl.study import Variant, VariantJob
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ def combine(choices: Sequence[Choice], name: str = "") -> Variant:
     """Return the variant with those of the choices that `keep_allowed` keeps, named by default after them."""
     of_variant = keep_allowed(choices)
 
-    def change(job: Job) -> list[str]:
+    def change(job: VariantJob) -> list[str]:
         return [*job.overrides, *(word for of in of_variant if of.concerns(job.options) for word in of.overrides)]
 
     words = name or " + ".join(choice.name for choice in of_variant) or "repaired"

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import pandas as pd
 from matplotlib.axes import Axes
 
-from pomrl.study import Kind, Look, Panel, StoredSweeps, best_gamma_band, look
+from pomrl.figures import Kind, Look, Panel, StoredSweeps, best_gamma_band, look
 
 MINIMUM = replace(look("ada_pomrl"), label="Loss at γ*")
 """The look of the loss at the best discount factor."""

@@ -11,17 +11,8 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float
 
-from pomrl.study import (
-    Interval,
-    Losses,
-    Page,
-    Setting,
-    bootstrap_means,
-    difference,
-    minimising,
-    percentile,
-    signature,
-)
+from pomrl.figures import Page
+from pomrl.study import Interval, Result, Setting, bootstrap_means, difference, minimising, percentile, signature
 from pomrl_studies.pomrl2023.choices import Choice, combine, keep_allowed, without
 from pomrl_studies.pomrl2023.differences import choices
 from pomrl_studies.pomrl2023.tasks_and_gains import LAST
@@ -42,18 +33,18 @@ def settings_with(page: Page, made: Sequence[Choice]) -> Mapping[str, Sequence[S
 
 
 @dataclass(frozen=True)
-class Results:
+class LedgerResults:
     """The losses of all experiments of one variant."""
 
-    losses: Mapping[tuple[str, str], Losses]
+    losses: Mapping[tuple[str, str], Result]
     """The losses by estimator and gamma schedule, which is `grid`, `fixed` (gamma_eval), `dong` or `upper_bound`."""
 
     @property
-    def ada_pomrl(self) -> Losses:
+    def ada_pomrl(self) -> Result:
         """ada-POMRL on the grid of discount factors."""
         return self.losses["ada_pomrl", "grid"]
 
-    def at_gamma_eval(self, estimator: str) -> Losses:
+    def at_gamma_eval(self, estimator: str) -> Result:
         """Return the losses of an estimator whose largest discount factor is gamma_eval."""
         return self.ada_pomrl if estimator == "ada_pomrl" else self.losses[estimator, "fixed"]
 
@@ -82,7 +73,7 @@ def _percentile(values: Float[np.ndarray, " B"]) -> Interval:
     return percentile(values[0], values[1:])
 
 
-def load(settings: Mapping[str, Sequence[Setting]], runs: int | None = None) -> Results:
+def load(settings: Mapping[str, Sequence[Setting]], runs: int | None = None) -> LedgerResults:
     """Return the stored losses of one variant.
 
     Args:
@@ -95,9 +86,9 @@ def load(settings: Mapping[str, Sequence[Setting]], runs: int | None = None) -> 
     losses = {}
     for setting in (setting for of_sweep in settings.values() for setting in of_sweep):
         options, asked = setting.experiment.options, setting.experiment.request.runs
-        found = Losses.of_experiment(setting.experiment, runs or asked)
+        found = Result.of_experiment(setting.experiment, runs or asked)
         losses[options["estimator"], options["gamma_schedule"]] = found
-    return Results(losses)
+    return LedgerResults(losses)
 
 
 def effects(page: Page, runs: int | None = None) -> pd.DataFrame:
@@ -126,7 +117,7 @@ def _signatures(settings: Mapping[str, Sequence[Setting]]) -> list[str]:
     return [signature(setting.experiment) for of_sweep in settings.values() for setting in of_sweep]
 
 
-def _effects(of: Choice, before: Results, after: Results) -> Iterator[tuple[str, Interval]]:
+def _effects(of: Choice, before: LedgerResults, after: LedgerResults) -> Iterator[tuple[str, Interval]]:
     """Yield the effect on the numbers of ada-POMRL, or on the loss of what the difference is about."""
     where = dict(of.where)
     if of.concerns({"estimator": "ada_pomrl", "gamma_schedule": "grid"}):
@@ -145,7 +136,7 @@ class Check:
     """A number on a rung of the ladder, and what the paper says of it."""
 
     name: str
-    value: Callable[[Results], Interval]
+    value: Callable[[LedgerResults], Interval]
     above: float | None
     """The paper says that the number is above this; None where it says nothing."""
 
@@ -154,14 +145,14 @@ def _mean(values: Float[np.ndarray, " n"]) -> Interval:
     return difference(np.zeros_like(values), values, paired=True)
 
 
-def _share(results: Results) -> Interval:
+def _share(results: LedgerResults) -> Interval:
     """Return the share of ada-POMRL's gain over no meta-learning that shrinking to the uniform model has."""
     gains = np.stack([results.gain("uniform_prior"), results.gain("ada_pomrl")], axis=1)
     ours = _with_resamples(gains)
     return _percentile(ours[:, 0] / ours[:, 1])
 
 
-def _not_behind(results: Results) -> Interval:
+def _not_behind(results: LedgerResults) -> Interval:
     """Return 1.1 times the oracle's loss in the last tasks less that of ada-POMRL."""
     return _mean(1.1 * results.at_gamma_eval("oracle").tasks(LAST) - results.ada_pomrl.tasks(LAST))
 

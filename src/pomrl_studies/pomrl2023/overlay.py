@@ -9,7 +9,7 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from pomrl.study import (
+from pomrl.figures import (
     TASKS,
     Kind,
     Look,
@@ -23,7 +23,7 @@ from pomrl.study import (
     of_tasks,
     points_of_panels,
 )
-from pomrl.study import draw_row as draw_panels
+from pomrl.figures import draw_row as draw_panels
 from pomrl_studies.pomrl2023 import agreement
 from pomrl_studies.pomrl2023.agreement import AuthorsSeries, of_best_gammas, of_losses
 from pomrl_studies.pomrl2023.horizons import HorizonPanel
@@ -80,7 +80,7 @@ def against_gamma(c: float, title: str, estimator: str = "ada_pomrl") -> Panel:
 
 
 def points(sweeps: StoredSweeps, shown: Sequence[Panel], kind: Kind | None = None) -> pd.DataFrame:
-    """Return the points of several panels and those of the notebook, as a table with the columns `drawing.COLUMNS`.
+    """Return the points of several panels and of the notebook, with the columns `pomrl.figures.COLUMNS`.
 
     Raises:
         ValueError: If the sweeps hold none of the series.

@@ -15,7 +15,8 @@ from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from matplotlib.patches import Patch
 
-from pomrl.study import LOOKS, Drawing, Judgements, context, panels, rank
+from pomrl.figures import Drawing, context, panels
+from pomrl.study import LOOKS, Judgements, rank
 
 TILE_WIDTH, TILE_HEIGHT = 0.42, 0.22
 """The size of a tile in inches, which has room for a number."""

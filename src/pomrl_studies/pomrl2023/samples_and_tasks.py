@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from pomrl.study import AVERAGE_LOSS, Kind, Panel, Series, look
+from pomrl.figures import AVERAGE_LOSS, Kind, Panel, Series, look
 from pomrl_studies.pomrl2023.averages import average_of_first, of_averages
 
 TASKS = (1, 2, 5, 15, 30)

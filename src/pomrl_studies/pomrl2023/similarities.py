@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import pandas as pd
 from matplotlib.axes import Axes
 
-from pomrl.study import METHODS, Kind, Look, Panel, PanelGrid, Series, StoredSweeps, of_estimators
+from pomrl.figures import METHODS, Kind, Look, Panel, PanelGrid, Series, StoredSweeps, of_estimators
 from pomrl_studies.pomrl2023 import simplex
 
 STRUCTURES = {0.01: "Strong structure", 0.025: "Medium structure", 0.047: "Loose structure"}

@@ -7,7 +7,7 @@ import pandas as pd
 from jaxtyping import Float
 from matplotlib.axes import Axes
 
-from pomrl.study import Series
+from pomrl.figures import Series
 
 CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(0.75)]])
 """The corners of the triangle in the plane, where one of the states has probability 1."""
@@ -29,7 +29,7 @@ def variance(concentration: float) -> float:
 
 
 def points(series: Series, rows: Float[np.ndarray, "draws 3"]) -> pd.DataFrame:
-    """Return distributions over three states as a table with the columns `drawing.COLUMNS`.
+    """Return distributions over three states as a table with the columns `pomrl.figures.COLUMNS`.
 
     x and mean are their coordinates in the plane.
     """

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from pomrl.study import LossPerRun, SweepLosses
+from pomrl.study import LossPerRun, SweepResults
 
 FIRST = range(2, 6)
 """The tasks that the claims call the first ones: 2 to 5."""
@@ -15,7 +15,7 @@ SOME_RUNS = {"printed": 8000, "repaired": 8000, "computed": 2000}
 """Numbers of runs for claims on small differences, by the variant; fixed on another seed than that of the results."""
 
 
-def gain(sweep: SweepLosses, **settings: Any) -> LossPerRun:
+def gain(sweep: SweepResults, **settings: Any) -> LossPerRun:
     """Return the gain at these settings: the regret without meta-learning less that of ada-POMRL."""
     without, ada = (sweep.at(**settings, estimator=name).regret for name in ("without_meta", "ada_pomrl"))
     return without - ada

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from itertools import product
 
-from pomrl.study import Job, Variant, family, of_keys, variant
+from pomrl.study import Variant, VariantJob, family, of_keys, variant
 from pomrl_studies.pomrl2023.choices import Choice, combine, without
 from pomrl_studies.pomrl2023.differences import choices
 
@@ -45,7 +45,7 @@ NOTES = {
 
 
 @variant(runs=500, notes=NOTES)
-def computed(job: Job) -> list[str]:
+def computed(job: VariantJob) -> list[str]:
     """The same claims by the same rules, with the experiments that the first author's published notebook computes.
 
     Its schedules are those of ada-POMRL. Its runs cost more, because the loss of each is a mean over batches of every

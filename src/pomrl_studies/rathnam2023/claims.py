@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 from jaxtyping import Float, Int
 
-from pomrl.study import Exact, Losses, Part, SweepLosses, at_best_fixed, claim, less, mean, ratio, smaller_minimum
+from pomrl.study import Exact, Part, Result, SweepResults, claim, less, mean, ratio, smaller_minimum
 from pomrl_studies.rathnam2023.priors import least_error_weight
 
 GAMMA_EVAL, M = 0.99, 8
@@ -38,7 +38,7 @@ def policies_are_the_same() -> list[Part]:
 
 
 @claim("D2", "discounting", "same_weights")
-def losses_are_the_same(discounting: SweepLosses, priors: SweepLosses) -> list[Part]:
+def losses_are_the_same(discounting: SweepResults, priors: SweepResults) -> list[Part]:
     """With uneven data, too, such a prior loses to the last bit what the smaller discount factor loses.
 
     Abstract: the same sentence, for policies of estimated models; a uniform prior, one of a single state, and the
@@ -75,7 +75,7 @@ def the_prior_counts_more_where_data_do() -> list[Part]:
 
 
 @claim("D4", "discounting", "same_transitions", figures=("discounting_or_prior",))
-def equal_data_make_no_difference(discounting: SweepLosses, priors: SweepLosses) -> list[Part]:
+def equal_data_make_no_difference(discounting: SweepResults, priors: SweepResults) -> list[Part]:
     """With equally many data in all pairs, a Dirichlet prior of any strength loses what a discount factor loses.
 
     Abstract: what follows from the equivalence; twelve strengths and discount factors, to the last bit.
@@ -85,7 +85,7 @@ def equal_data_make_no_difference(discounting: SweepLosses, priors: SweepLosses)
 
 
 @claim("D5", "discounting", "same_transitions", figures=("discounting_or_prior",))
-def uneven_data_make_one(discounting: SweepLosses, priors: SweepLosses) -> list[Part]:
+def uneven_data_make_one(discounting: SweepResults, priors: SweepResults) -> list[Part]:
     """With uneven data the best such prior loses less than the best discount factor.
 
     Abstract: "This leads to poor performance when the transition matrix is estimated from data sets with uneven amounts
@@ -112,7 +112,7 @@ def the_formula_has_the_least_error() -> list[Part]:
 
 
 @claim("D7", "discounting", "own_weights", runs={"all_successors": 16_000}, figures=("discounting_or_prior",))
-def own_weights_beat_every_gamma(discounting: SweepLosses, own: SweepLosses) -> list[Part]:
+def own_weights_beat_every_gamma(discounting: SweepResults, own: SweepResults) -> list[Part]:
     """With uneven data a weight of each pair by the formula loses less than the best discount factor.
 
     Abstract: "We demonstrate the failures of discount regularization and how we remedy them using our
@@ -122,7 +122,7 @@ def own_weights_beat_every_gamma(discounting: SweepLosses, own: SweepLosses) -> 
 
 
 @claim("D8", "discounting", "own_weights")
-def with_frequencies_plugged_in(discounting: SweepLosses, own: SweepLosses) -> list[Part]:
+def with_frequencies_plugged_in(discounting: SweepResults, own: SweepResults) -> list[Part]:
     """The same holds if the frequencies of a pair are put into the formula for its unknown probabilities.
 
     Abstract: as above; it does not say how the formula is used where probabilities are unknown.
@@ -132,19 +132,19 @@ def with_frequencies_plugged_in(discounting: SweepLosses, own: SweepLosses) -> l
 
 
 @claim("D9", "discounting", "own_weights", figures=("discounting_or_prior",))
-def the_advantage_is_that_of_uneven_data(discounting: SweepLosses, own: SweepLosses) -> list[Part]:
+def the_advantage_is_that_of_uneven_data(discounting: SweepResults, own: SweepResults) -> list[Part]:
     """A weight of each pair gains more on the best discount factor with uneven data than with equally many.
 
     Abstract: a global parameter "leads to poor performance when the transition matrix is estimated from data sets with
     uneven amounts of data across state-action pairs"; gains in pairs of runs, where the other half of the runs chooses
     the discount factor.
     """
-    uneven, equal = (_own(own, data) - at_best_fixed(discounting.at(data=data)) for data in ("unequal", "generative"))
+    uneven, equal = (_own(own, data) - discounting.at(data=data).at_best_fixed() for data in ("unequal", "generative"))
     return [less(uneven, equal, f"{OWN}: uneven data less equal data")]
 
 
 @claim("D10", "discounting", "same_transitions", "own_weights", figures=("discounting_or_prior",), is_judged=False)
-def other_priors(discounting: SweepLosses, same: SweepLosses, own: SweepLosses) -> list[Part]:
+def other_priors(discounting: SweepResults, same: SweepResults, own: SweepResults) -> list[Part]:
     """How much priors lose beside the best discount factor, as a share of its loss.
 
     Beyond the abstract: weights of each pair for what is put in for the unknown probabilities, and the best prior of
@@ -153,10 +153,10 @@ def other_priors(discounting: SweepLosses, same: SweepLosses, own: SweepLosses) 
     parts = []
     for data, words in (("generative", "equal data"), ("unequal", "uneven data")):
         of_gammas = discounting.at(data=data)
-        of_priors = Losses(_of_transitions(same, data)[:, None], of_gammas.gammas)
+        of_priors = Result.of_losses(_of_transitions(same, data)[:, None], of_gammas.gammas)
         losses = {f"own weights, {name}": _own(own, data, name) for name in ("posterior", "frequencies", "known")}
-        losses["best prior of the same transitions"] = at_best_fixed(of_priors)
-        parts += [Part(f"{words}, {name}", ratio(loss, at_best_fixed(of_gammas))) for name, loss in losses.items()]
+        losses["best prior of the same transitions"] = of_priors.at_best_fixed()
+        parts += [Part(f"{words}, {name}", ratio(loss, of_gammas.at_best_fixed())) for name, loss in losses.items()]
     return parts
 
 
@@ -188,9 +188,9 @@ def _expected_error(p: Float[np.ndarray, " S"], n: int, weights: Float[np.ndarra
     return ((estimates - p) ** 2).sum(-1) @ p[sequences].prod(1)
 
 
-def _of_transitions(priors: SweepLosses, data: str) -> Float[np.ndarray, "n G"]:
+def _of_transitions(priors: SweepResults, data: str) -> Float[np.ndarray, "n G"]:
     return np.stack([priors.at(data=data, weight=weight).regret for weight in WEIGHTS], axis=1)
 
 
-def _own(own: SweepLosses, data: str, concentration: str = "posterior") -> Float[np.ndarray, " n"]:
+def _own(own: SweepResults, data: str, concentration: str = "posterior") -> Float[np.ndarray, " n"]:
     return own.at(data=data, concentration=concentration).regret

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from pomrl.study import (
+from pomrl.figures import (
     COLUMN_WIDTH,
     Drawing,
     Look,

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from pomrl.study import Job, variant
+from pomrl.study import VariantJob, variant
 
 
 @variant()
-def geometric(job: Job) -> Sequence[str]:
+def geometric(job: VariantJob) -> Sequence[str]:
     """Uneven data are drawn with geometric numbers of transitions."""
     return [*job.overrides, "data.numbers=geometric"] if job.options["data"] == "unequal" else job.overrides

@@ -7,7 +7,7 @@ rewards that are known (Sec. 2). All are about sigma = 0.01. The page
 
 from dataclasses import replace
 
-from pomrl.study import Part, SweepLosses, claim, less, no_worse
+from pomrl.study import Part, SweepResults, claim, less, no_worse
 from pomrl_studies.pomrl2023.claims import horizons, planning_accuracy
 
 COST = 0.05
@@ -15,7 +15,7 @@ COST = 0.05
 
 
 @claim("N1", "streams", figures=("streams",))
-def forgetting_pays(sweep: SweepLosses) -> list[Part]:
+def forgetting_pays(sweep: SweepResults) -> list[Part]:
     """learned forgetting beats the average of means under drift and switch, and costs at most 5 % without them.
 
     What the paper leaves open: ada-POMRL with and without learned forgetting, loss at gamma_eval on average over tasks.
@@ -34,7 +34,7 @@ def forgetting_pays(sweep: SweepLosses) -> list[Part]:
 
 
 @claim("N2", "unequal_data", figures=("unequal_data",))
-def own_numbers_pay(sweep: SweepLosses) -> list[Part]:
+def own_numbers_pay(sweep: SweepResults) -> list[Part]:
     """with unequal numbers of transitions, ada-POMRL with each pair's own number beats ada-POMRL with the mean number.
 
     What the paper leaves open: loss at gamma_eval on average over tasks, for both distributions of the numbers.
@@ -50,7 +50,7 @@ def own_numbers_pay(sweep: SweepLosses) -> list[Part]:
 
 
 @claim("U1", "unknown_rewards", runs=4000, figures=("unknown_rewards",))
-def rewards_need_not_be_known(sweep: SweepLosses) -> list[Part]:
+def rewards_need_not_be_known(sweep: SweepResults) -> list[Part]:
     """with rewards from the task's own samples, Q1.1, Q1.4 and Q2.3 hold as they do with known rewards.
 
     What the paper leaves open: the rules of these claims, under both, on the same draws.
@@ -58,8 +58,8 @@ def rewards_need_not_be_known(sweep: SweepLosses) -> list[Part]:
     parts = []
     for model in ("known", "own"):
         of_model = sweep.where(reward_model=model)
-        losses = {(0.01, *key): loss for key, loss in of_model.losses.items()}
-        in_the_paper = replace(of_model, names=("sigma", *of_model.names), losses=losses)
+        values = [(0.01, *of_experiment) for of_experiment in of_model.values]
+        in_the_paper = replace(of_model, keys=("sigma", *of_model.keys), values=values)
         for of_paper in (planning_accuracy.loss_falls, planning_accuracy.order_of_methods, horizons.horizon_grows):
             words = f"rewards {model}, {of_paper.id}"
             parts += [replace(part, compared=f"{words}: {part.compared}") for part in of_paper.check(in_the_paper)]

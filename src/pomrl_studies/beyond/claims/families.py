@@ -10,7 +10,7 @@ learners on 10 runs.
 from collections.abc import Sequence
 from functools import partial
 
-from pomrl.study import PAIRED, Losses, LossPerRun, Part, SweepLosses, best_grows, claim, in_more_than, less_in_shares
+from pomrl.study import PAIRED, LossPerRun, Part, Result, SweepResults, best_grows, claim, in_more_than, less_in_shares
 from pomrl_studies.beyond.claims.horizons_and_priors import gains_little, relative_gain
 
 FAMILIES = (
@@ -30,12 +30,12 @@ RUNS = 300
 
 of_families = partial(claim, figures=("families",), runs=RUNS)
 
-Cells = dict[str, Losses]
+Cells = dict[str, Result]
 """The losses of a method in each family at each spread, a cell, by the words for it."""
 
 
 @of_families("M1", "families", runs=1000)
-def meta_learning_helps_in_every_family(sweep: SweepLosses) -> list[Part]:
+def meta_learning_helps_in_every_family(sweep: SweepResults) -> list[Part]:
     """ada-POMRL is better than no meta-learning at gamma_eval in every family.
 
     Models that people know: the loss on average over tasks, at both spreads.
@@ -46,7 +46,7 @@ def meta_learning_helps_in_every_family(sweep: SweepLosses) -> list[Part]:
 
 
 @of_families("M2", "families", "families_schedules")
-def the_schedule_helps_in_a_family(sweep: SweepLosses, schedules: SweepLosses) -> list[Part]:
+def the_schedule_helps_in_a_family(sweep: SweepResults, schedules: SweepResults) -> list[Part]:
     """the schedule of the upper bound is better than gamma_eval in at least one family.
 
     Models that people know: the loss of ada-POMRL on average over tasks, at both spreads.
@@ -57,7 +57,7 @@ def the_schedule_helps_in_a_family(sweep: SweepLosses, schedules: SweepLosses) -
 
 
 @of_families("M3", "families", runs=1000)
-def horizons_grow_in_most_families(sweep: SweepLosses) -> list[Part]:
+def horizons_grow_in_most_families(sweep: SweepResults) -> list[Part]:
     """gamma* of ada-POMRL grows with the task in more than half of the families.
 
     Models that people know: the rank correlation of gamma* with the task is above 0, at both spreads.
@@ -70,7 +70,7 @@ def horizons_grow_in_most_families(sweep: SweepLosses) -> list[Part]:
 
 
 @of_families("M4", "families")
-def exact_posteriors_need_no_shorter_horizon(sweep: SweepLosses) -> list[Part]:
+def exact_posteriors_need_no_shorter_horizon(sweep: SweepResults) -> list[Part]:
     """with the exact posterior, the best fixed gamma gains at most 2 % of the loss at gamma_eval, in every family.
 
     Models that people know: the upper limit of the one-sided 95 % interval of gain over loss at gamma_eval is below
@@ -81,7 +81,7 @@ def exact_posteriors_need_no_shorter_horizon(sweep: SweepLosses) -> list[Part]:
 
 
 @of_families("M5", "families", "families_schedules")
-def the_schedule_harms_in_most_families(sweep: SweepLosses, schedules: SweepLosses) -> list[Part]:
+def the_schedule_harms_in_most_families(sweep: SweepResults, schedules: SweepResults) -> list[Part]:
     """the schedule of the upper bound is worse than gamma_eval in more than half of the families.
 
     Models that people know: the loss of ada-POMRL on average over tasks, at both spreads.
@@ -93,7 +93,7 @@ def the_schedule_harms_in_most_families(sweep: SweepLosses, schedules: SweepLoss
 
 
 @of_families("M6", "families", "forest_mixing", runs=4000)
-def the_mixing_rate_explains_forest(sweep: SweepLosses, mse_optimal: SweepLosses) -> list[Part]:
+def the_mixing_rate_explains_forest(sweep: SweepResults, mse_optimal: SweepResults) -> list[Part]:
     """in forest, ada-POMRL is worse than no meta-learning because of its mixing rate.
 
     Models that people know: at a spread of 0.15, the loss on average over tasks with the paper's mixing rate is larger
@@ -109,7 +109,7 @@ def the_mixing_rate_explains_forest(sweep: SweepLosses, mse_optimal: SweepLosses
 
 
 @of_families("M7", "families")
-def empirical_bayes_is_worse_where_rows_move_together(sweep: SweepLosses) -> list[Part]:
+def empirical_bayes_is_worse_where_rows_move_together(sweep: SweepResults) -> list[Part]:
     """empirical Bayes is worse than ada-POMRL in four families, and in forest also worse than no meta-learning.
 
     Models that people know: the loss on average over tasks at gamma_eval in inventory, queue, forest and
@@ -127,7 +127,7 @@ def empirical_bayes_is_worse_where_rows_move_together(sweep: SweepLosses) -> lis
 
 
 @of_families("H4.2", "families", is_judged=False)
-def independent_rows_gain(sweep: SweepLosses) -> list[Part]:
+def independent_rows_gain(sweep: SweepResults) -> list[Part]:
     """how much a posterior mean gains from a shorter horizon that wrongly takes the rows of a model as independent.
 
     What a horizon is worth: the gain of the best gamma as a share of the loss at gamma_eval for
@@ -137,7 +137,7 @@ def independent_rows_gain(sweep: SweepLosses) -> list[Part]:
     return [Part(f"empirical Bayes, {cell}, {PAIRED}", relative_gain(losses)) for cell, losses in empirical.items()]
 
 
-def cells_of(sweep: SweepLosses, families: Sequence[str] = FAMILIES, **method: str) -> Cells:
+def cells_of(sweep: SweepResults, families: Sequence[str] = FAMILIES, **method: str) -> Cells:
     """Return the losses of a method in these families, at both spreads."""
     return {
         f"{family}, spread {spread:g}": sweep.at(task_distribution=family, spread=spread, **method)

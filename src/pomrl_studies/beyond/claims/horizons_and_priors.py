@@ -1,7 +1,7 @@
 """Claims of ours on what a horizon is worth: whether a shorter one helps beside a good prior.
 
 All are about the paper's problem at three similarities of tasks, and H5 about each of its three readings. The best
-fixed gamma is chosen on one half of the runs and judged on the other (`Losses.in_hindsight`): one that is judged on the
+fixed gamma is chosen on one half of the runs and judged on the other (`Result.in_hindsight`): one that is judged on the
 runs that chose it looks better than it is.
 What is behind them is shown on the page `theory` of the paper's study, section 8.
 """
@@ -12,12 +12,11 @@ import numpy as np
 
 from pomrl.study import (
     PAIRED,
-    Estimate,
-    Losses,
     Part,
+    Result,
+    ScalarEstimate,
     Student,
-    SweepLosses,
-    at_best_fixed,
+    SweepResults,
     best_grows,
     claim,
     less,
@@ -49,7 +48,7 @@ WEIGHTS = (0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.83)
 """The fixed weights alpha of wrong priors."""
 
 
-def no_worse_at_gamma_eval(sweep: SweepLosses, learner: str, other: str, words: str) -> list[Part]:
+def no_worse_at_gamma_eval(sweep: SweepResults, learner: str, other: str, words: str) -> list[Part]:
     """Claim that an estimator's regret at gamma_eval is at most `MARGIN` above that of another one at every sigma."""
     return [
         no_worse(
@@ -63,7 +62,7 @@ def no_worse_at_gamma_eval(sweep: SweepLosses, learner: str, other: str, words: 
 
 
 @claim("H1", "horizon_or_prior", figures=("horizon_or_prior",))
-def bayes_gains_nothing_from_a_short_horizon(sweep: SweepLosses) -> list[Part]:
+def bayes_gains_nothing_from_a_short_horizon(sweep: SweepResults) -> list[Part]:
     """with the prior known, the best fixed gamma gains at most 2 % of the loss at gamma_eval, at every sigma.
 
     What a horizon is worth: the upper limit of the one-sided 95 % interval of gain over loss at gamma_eval is below
@@ -73,7 +72,7 @@ def bayes_gains_nothing_from_a_short_horizon(sweep: SweepLosses) -> list[Part]:
 
 
 @claim("H2", "horizon_or_prior", runs=16_000, figures=("horizon_or_prior",))
-def horizons_grow_only_without_a_prior(sweep: SweepLosses) -> list[Part]:
+def horizons_grow_only_without_a_prior(sweep: SweepResults) -> list[Part]:
     """gamma* of ada-POMRL grows with the task, while with the prior known long horizons are best in every task.
 
     What a horizon is worth: as Q2.3 for ada-POMRL; and under exact Bayes the smallest mean loss at gamma >= 0.94 is in
@@ -89,7 +88,7 @@ def horizons_grow_only_without_a_prior(sweep: SweepLosses) -> list[Part]:
 
 
 @claim("H3", "horizon_or_prior", figures=("horizon_or_prior",))
-def learned_prior_replaces_a_horizon(sweep: SweepLosses) -> list[Part]:
+def learned_prior_replaces_a_horizon(sweep: SweepResults) -> list[Part]:
     """empirical Bayes at gamma_eval is no worse than ada-POMRL at its best fixed gamma, at every sigma.
 
     What a horizon is worth: no worse by a margin of 2 %, in the loss on average over tasks.
@@ -97,7 +96,7 @@ def learned_prior_replaces_a_horizon(sweep: SweepLosses) -> list[Part]:
     return [
         no_worse(
             sweep.at(sigma=sigma, estimator="empirical_bayes").regret,
-            at_best_fixed(sweep.at(sigma=sigma, estimator="ada_pomrl")),
+            sweep.at(sigma=sigma, estimator="ada_pomrl").at_best_fixed(),
             f"empirical Bayes at γ_eval less ada-POMRL at its best γ, σ = {sigma:g}",
             MARGIN,
         )
@@ -106,7 +105,7 @@ def learned_prior_replaces_a_horizon(sweep: SweepLosses) -> list[Part]:
 
 
 @claim("H4", "wrong_priors", runs=300, is_judged=False, figures=("wrong_priors",))
-def wrong_priors_gain(sweep: SweepLosses) -> list[Part]:
+def wrong_priors_gain(sweep: SweepResults) -> list[Part]:
     """how much a posterior mean under a wrong prior gains from a shorter horizon.
 
     What a horizon is worth: the gain of the best gamma as a share of the loss at gamma_eval, where the prior's mean is
@@ -125,7 +124,7 @@ def wrong_priors_gain(sweep: SweepLosses) -> list[Part]:
 
 
 @claim("H5", "empirical_bayes", "empirical_bayes_computed", figures=("horizon_or_prior",))
-def learned_prior_beats_the_average_of_means(text: SweepLosses, notebook: SweepLosses) -> list[Part]:
+def learned_prior_beats_the_average_of_means(text: SweepResults, notebook: SweepResults) -> list[Part]:
     """empirical Bayes is better than POMRL, ada-POMRL and aggregating at every sigma, under each of three readings.
 
     What a prior is worth: the loss at gamma_eval on average over tasks, in the paper's experiments as printed, as
@@ -144,7 +143,7 @@ def learned_prior_beats_the_average_of_means(text: SweepLosses, notebook: SweepL
 
 
 @claim("H6", "known_law", runs=100, is_judged=False, figures=("known_law",))
-def what_is_lost_by_learning_the_law(sweep: SweepLosses) -> list[Part]:
+def what_is_lost_by_learning_the_law(sweep: SweepResults) -> list[Part]:
     """how much more empirical Bayes and ada-POMRL lose than the posterior mean under the true law of mean models.
 
     What a prior is worth: the difference as a share of the loss of `estimator=hierarchical_bayes`, at gamma_eval on
@@ -159,27 +158,27 @@ def what_is_lost_by_learning_the_law(sweep: SweepLosses) -> list[Part]:
     return parts
 
 
-def _empirical_bayes_is_better(sweep: SweepLosses, words: str, **setting: Any) -> list[Part]:
+def _empirical_bayes_is_better(sweep: SweepResults, words: str, **setting: Any) -> list[Part]:
     """Compare the regret of empirical Bayes with that of each learner of the paper in one setting."""
     regret = {name: sweep.at(**setting, estimator=name).regret for name in ("empirical_bayes", *LEARNERS)}
     empirical = regret.pop("empirical_bayes")
     return [less(empirical, regret[name], f"empirical Bayes less {word}, {words}") for name, word in LEARNERS.items()]
 
 
-def relative_gain(losses: Losses) -> Estimate:
+def relative_gain(losses: Result) -> ScalarEstimate:
     """Estimate by how much the best fixed gamma lowers the loss at gamma_eval, as a share; 0 where nothing is lost."""
     if not losses.regret.any():
         return Student(0.0, len(losses.loss), 0.0)
-    return ratio(2.0 * losses.regret - at_best_fixed(losses), losses.regret)
+    return ratio(2.0 * losses.regret - losses.at_best_fixed(), losses.regret)
 
 
-def gains_little(losses: Losses, words: str) -> Part:
+def gains_little(losses: Result, words: str) -> Part:
     """Claim that the best fixed gamma gains at most `LARGEST_GAIN` of the loss at gamma_eval."""
     words = f"gain of the best γ over the loss at γ_eval, {words}, {PAIRED}"
     return Part(words, relative_gain(losses), below=LARGEST_GAIN, interest=0.0)
 
 
-def _long_against_short(losses: Losses, words: str) -> list[Part]:
+def _long_against_short(losses: Result, words: str) -> list[Part]:
     """Compare in each task the smallest mean loss of long horizons with that of shorter ones."""
     long = losses.gammas >= LONG
     words = f"Bayes, smallest loss at γ ≥ {LONG:g} less that below, relative, {PAIRED}, {words}"

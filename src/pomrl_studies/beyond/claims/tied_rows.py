@@ -5,7 +5,7 @@ They were fixed when the estimator was, before there were any data of the seed o
 
 from collections.abc import Sequence
 
-from pomrl.study import PAIRED, Part, SweepLosses, claim, no_worse
+from pomrl.study import PAIRED, Part, SweepResults, claim, no_worse
 from pomrl_studies.beyond.claims.families import FAMILIES, RUNS, cells_of, in_families, less
 from pomrl_studies.beyond.claims.horizons_and_priors import MARGIN, gains_little, no_worse_at_gamma_eval, relative_gain
 
@@ -14,7 +14,7 @@ NAMES = {"ada_pomrl": "ada-POMRL", "without_meta": "no meta-learning"}
 
 
 @claim("T1", "tied_rows", runs=RUNS, figures=("tied_rows",))
-def it_never_does_harm(sweep: SweepLosses) -> list[Part]:
+def it_never_does_harm(sweep: SweepResults) -> list[Part]:
     """tied rows are no worse than ada-POMRL, and no worse than no meta-learning, in every family.
 
     Rows that move together: no worse by a margin of 2 %, in the loss on average over tasks at gamma_eval, at both
@@ -24,7 +24,7 @@ def it_never_does_harm(sweep: SweepLosses) -> list[Part]:
 
 
 @claim("T2", "tied_rows", runs=RUNS, figures=("tied_rows",))
-def it_closes_half_of_the_distance(sweep: SweepLosses) -> list[Part]:
+def it_closes_half_of_the_distance(sweep: SweepResults) -> list[Part]:
     """tied rows close at least half of the distance from empirical Bayes to the exact posterior in five families.
 
     Rows that move together: the loss on average over tasks at gamma_eval, at both spreads.
@@ -40,7 +40,7 @@ def it_closes_half_of_the_distance(sweep: SweepLosses) -> list[Part]:
 
 
 @claim("T3", "tied_rows_in_chains", figures=("tied_rows",))
-def it_is_empirical_bayes_in_random_chains(sweep: SweepLosses) -> list[Part]:
+def it_is_empirical_bayes_in_random_chains(sweep: SweepResults) -> list[Part]:
     """in the paper's random chains, where rows are independent, tied rows are no worse than empirical Bayes.
 
     Rows that move together: no worse by a margin of 2 %, in the loss on average over tasks at gamma_eval.
@@ -49,7 +49,7 @@ def it_is_empirical_bayes_in_random_chains(sweep: SweepLosses) -> list[Part]:
 
 
 @claim("T4", "tied_rows", runs=RUNS, figures=("tied_rows",))
-def it_needs_no_shorter_horizon(sweep: SweepLosses) -> list[Part]:
+def it_needs_no_shorter_horizon(sweep: SweepResults) -> list[Part]:
     """with tied rows, the best fixed gamma gains at most 2 % of the loss at gamma_eval, in every family.
 
     Rows that move together: at both spreads.
@@ -59,7 +59,7 @@ def it_needs_no_shorter_horizon(sweep: SweepLosses) -> list[Part]:
 
 
 @claim("T5", "tied_rows", "families_repaired", runs=RUNS, figures=("tied_rows",))
-def the_repaired_rate_helps(sweep: SweepLosses, repaired: SweepLosses) -> list[Part]:
+def the_repaired_rate_helps(sweep: SweepResults, repaired: SweepResults) -> list[Part]:
     """ada-POMRL with a debiased similarity and the rate that minimises the squared error is no worse in any family.
 
     Rows that move together: no worse than ada-POMRL as it is by a margin of 2 %, in the loss on average over tasks at
@@ -73,7 +73,7 @@ def the_repaired_rate_helps(sweep: SweepLosses, repaired: SweepLosses) -> list[P
 
 
 @claim("T6", "tied_rows_in_practice", runs=RUNS, figures=("tied_rows",))
-def it_does_no_harm_in_fresh_families(sweep: SweepLosses) -> list[Part]:
+def it_does_no_harm_in_fresh_families(sweep: SweepResults) -> list[Part]:
     """T1 holds in three families that were written after the estimator was fixed.
 
     Rows that move together: maintenance of two machines, promotions of a shop, and triage, by an author who had not
@@ -83,7 +83,7 @@ def it_does_no_harm_in_fresh_families(sweep: SweepLosses) -> list[Part]:
 
 
 @claim("T7", "rewards_by_task", runs=RUNS, is_judged=False, figures=("rewards_by_task",))
-def what_a_shorter_horizon_gains_where_rewards_differ(sweep: SweepLosses) -> list[Part]:
+def what_a_shorter_horizon_gains_where_rewards_differ(sweep: SweepResults) -> list[Part]:
     """how much a shorter horizon gains beside a learned prior where rewards differ from task to task.
 
     Rows that move together: the gain of the best fixed gamma as a share of the loss at gamma_eval, with tariffs of each
@@ -102,7 +102,7 @@ def what_a_shorter_horizon_gains_where_rewards_differ(sweep: SweepLosses) -> lis
     ]
 
 
-def _no_harm(sweep: SweepLosses, families: Sequence[str]) -> list[Part]:
+def _no_harm(sweep: SweepResults, families: Sequence[str]) -> list[Part]:
     tied = cells_of(sweep, families, estimator="tied_rows")
     others = {name: cells_of(sweep, families, estimator=estimator) for estimator, name in NAMES.items()}
     return [

@@ -8,7 +8,7 @@ family's rewards. Bands show 95 % intervals of the mean.
 
 from collections.abc import Sequence
 
-from pomrl.study import Panel, PanelGrid, of_estimators
+from pomrl.figures import Panel, PanelGrid, of_estimators
 
 LEARNERS = ("without_meta", "ada_pomrl", "pomrl", "aggregating", "oracle", "empirical_bayes", "exact_posterior")
 

@@ -6,21 +6,8 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from pomrl.study import (
-    TEXT_WIDTH,
-    Drawing,
-    Look,
-    Losses,
-    Series,
-    StoredSweeps,
-    at_best_fixed,
-    bootstrap_means,
-    collect,
-    difference,
-    figure,
-    look,
-    panels,
-)
+from pomrl.figures import TEXT_WIDTH, Drawing, Look, Series, StoredSweeps, collect, figure, look, panels
+from pomrl.study import Result, bootstrap_means, difference
 from pomrl_studies.beyond.claims.horizons_and_priors import WEIGHTS, relative_gain
 
 LEARNERS = {name: look(name) for name in (
@@ -78,8 +65,8 @@ def _gains_of_learners(sweeps: StoredSweeps) -> Iterator[pd.DataFrame]:
         for place, series in enumerate(of_panel):
             rows = series.rows(sweeps)
             if len(rows):
-                losses = Losses.of_table(rows)
-                gain = difference(at_best_fixed(losses), losses.regret, paired=True)
+                losses = Result.of_table(rows)
+                gain = difference(losses.at_best_fixed(), losses.regret, paired=True)
                 point = {"mean": [gain.estimate], "lower": [gain.lower], "upper": [gain.upper]}
                 bands = pd.DataFrame({"place": [place], **point, "n": [len(losses.loss)]})
                 yield series.points(bands, "place", "95 % interval")
@@ -91,10 +78,10 @@ def _weights(sweeps: StoredSweeps) -> Iterator[pd.DataFrame]:
         for series in of_panel:
             rows = series.rows(sweeps)
             if len(rows):
-                yield series.points(_weight_by_task(Losses.of_table(rows)), "task", "bootstrap sd")
+                yield series.points(_weight_by_task(Result.of_table(rows)), "task", "bootstrap sd")
 
 
-def _weight_by_task(losses: Losses) -> pd.DataFrame:
+def _weight_by_task(losses: Result) -> pd.DataFrame:
     """Return the weight of γ* in each task, with its bootstrap standard deviation over runs as a band."""
     gamma_eval, n = float(losses.gammas[-1]), len(losses.loss)
     weight = 1.0 - losses.best(losses.loss.mean(0)) / gamma_eval
@@ -165,7 +152,7 @@ def _relative_gains(sweeps: StoredSweeps, wanted: list[Series]) -> Iterator[pd.D
         for weight in WEIGHTS:
             of_weight = rows[rows["estimator.mixing"] == weight]
             if len(of_weight):
-                gain = relative_gain(Losses.of_table(of_weight))
+                gain = relative_gain(Result.of_table(of_weight))
                 found.append((weight, gain.value, gain.lower, gain.upper, gain.runs))
         bands = pd.DataFrame(found, columns=["weight", "mean", "lower", "upper", "n"])
         yield series.points(bands, "weight", "95 % interval")

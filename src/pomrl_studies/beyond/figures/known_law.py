@@ -7,7 +7,7 @@ law by which mean models are drawn, and integrates over the rest by Markov chain
 error.
 """
 
-from pomrl.study import Panel, PanelGrid, of_estimators
+from pomrl.figures import Panel, PanelGrid, of_estimators
 
 LEARNERS = ("ada_pomrl", "empirical_bayes", "hierarchical_bayes", "bayes")
 

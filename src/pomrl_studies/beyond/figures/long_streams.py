@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from pomrl.study import (
+from pomrl.figures import (
     TEXT_WIDTH,
     Drawing,
     Kind,
@@ -12,16 +12,15 @@ from pomrl.study import (
     Panel,
     Series,
     StoredSweeps,
-    UniformBall,
     at_largest_gamma,
     figure,
     look,
     panels,
     points_of_panels,
-    regret_order,
     running_average,
     series_of,
 )
+from pomrl.study import UniformBall, regret_order
 
 SWEEP = "long_streams"
 

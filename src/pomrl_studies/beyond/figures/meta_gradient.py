@@ -6,7 +6,7 @@ Sec. 7 suggests, beside the learners of the paper. Bands show one standard error
 Beyond the paper, which leaves this open.
 """
 
-from pomrl.study import Panel, PanelGrid, of_estimators
+from pomrl.figures import Panel, PanelGrid, of_estimators
 
 LEARNERS = ("oracle", "pomrl", "ada_pomrl", "meta_gradient")
 

@@ -9,7 +9,7 @@ trajectory. The loss is that at gamma_eval after all of them, and bands show one
 Beyond the paper, which assumes a generative model (Sec. 3.2).
 """
 
-from pomrl.study import Panel, PanelGrid, of_estimators
+from pomrl.figures import Panel, PanelGrid, of_estimators
 
 TITLES = {"uniform": "Uniform", "epsilon_greedy": "Epsilon-greedy", "posterior_sampling": "Posterior sampling"}
 

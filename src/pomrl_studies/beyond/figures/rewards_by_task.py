@@ -9,7 +9,7 @@ show one standard error.
 
 import pandas as pd
 
-from pomrl.study import AVERAGE_LOSS, Panel, PanelGrid, of_estimators
+from pomrl.figures import AVERAGE_LOSS, Panel, PanelGrid, of_estimators
 
 LEARNERS = ("ada_pomrl", "empirical_bayes", "tied_rows")
 

@@ -9,7 +9,7 @@ knows the mean model of the present task. Bands show one standard error.
 Beyond the paper, which assumes that all tasks come from one distribution (Sec. 3.1).
 """
 
-from pomrl.study import Panel, PanelGrid, of_estimators
+from pomrl.figures import Panel, PanelGrid, of_estimators
 
 TITLES = {"stationary": "Stationary", "drift": "Drift", "switch": "Switch", "cycle": "Three in turn"}
 

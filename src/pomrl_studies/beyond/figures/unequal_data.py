@@ -9,7 +9,7 @@ the paper's do, or transitions. The loss is that at gamma_eval, and bands show o
 Beyond the paper, which assumes m transitions from every pair of every task (Sec. 3.2).
 """
 
-from pomrl.study import Look, Panel, PanelGrid, Series, at_largest_gamma, look
+from pomrl.figures import Look, Panel, PanelGrid, Series, at_largest_gamma, look
 
 TITLES = {"extremes": "one or fifteen", "geometric": "geometric"}
 

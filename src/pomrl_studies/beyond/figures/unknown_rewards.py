@@ -9,7 +9,7 @@ standard error.
 Beyond the paper, which assumes that rewards are known (Sec. 2).
 """
 
-from pomrl.study import Look, Panel, PanelGrid, look, of_values
+from pomrl.figures import Look, Panel, PanelGrid, look, of_values
 
 REWARD_MODELS = {
     "known": Look("known", "black", "X", ":"),

@@ -2,7 +2,8 @@
 
 import pandas as pd
 
-from pomrl.study import Page, markdown_table
+from pomrl.figures import Page
+from pomrl.study import markdown_table
 from pomrl_studies.horizons.claims import PROBLEMS, SIZES
 
 

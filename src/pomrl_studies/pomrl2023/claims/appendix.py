@@ -5,12 +5,12 @@ from functools import partial
 from scipy.special import betainc
 
 from pomrl.study import (
-    MARGIN,
+    EQUALITY_MARGIN,
     ROUNDING,
     Exact,
     Part,
     Revision,
-    SweepLosses,
+    SweepResults,
     Verdict,
     best_is_in,
     claim,
@@ -52,7 +52,7 @@ _SMALL_AND_PAIRED = (
     title="aggregating all tasks is as good as POMRL where tasks are similar",
     selected_on=True,
 )
-def aggregating_on_a_par(sweep: SweepLosses) -> list[Part]:
+def aggregating_on_a_par(sweep: SweepResults) -> list[Part]:
     """aggregating is on a par with POMRL at sigma = 0.01.
 
     App. F.2, Figure F2a: "the aggregating baseline works at-par with our method POMRL which is intuitive when the tasks
@@ -69,7 +69,7 @@ def aggregating_on_a_par(sweep: SweepLosses) -> list[Part]:
     title="aggregating all tasks fails where they are loosely related",
     selected_on=True,
 )
-def aggregating_is_not_reliable(sweep: SweepLosses) -> list[Part]:
+def aggregating_is_not_reliable(sweep: SweepResults) -> list[Part]:
     """at sigma = 0.047 aggregating is worse than POMRL and ada-POMRL, and does not improve over the last tasks.
 
     App. F.2, Figure F2c: "such a naive method is not reliable as the underlying task similarity decreases [...] and the
@@ -91,7 +91,7 @@ def aggregating_is_not_reliable(sweep: SweepLosses) -> list[Part]:
     title="few samples and few tasks call for a very small γ",
     revised=Revision(REVISED_ON, _SMALL_AND_PAIRED, Verdict.HOLDS),
 )
-def samples_and_tasks(sweep: SweepLosses) -> list[Part]:
+def samples_and_tasks(sweep: SweepResults) -> list[Part]:
     """for (m, T) = (5, 5) gamma* is very small, smaller than for (20, 5), and the gain is largest for (5, 30).
 
     App. F.2, Figure F3: "For m = T, smaller loss is obtained with very small discount factor [...] For m >> T [...]
@@ -108,7 +108,7 @@ def samples_and_tasks(sweep: SweepLosses) -> list[Part]:
     title="few samples and few tasks call for a very small γ with more states, too",
     revised=Revision(REVISED_ON, _SMALL_AND_PAIRED, Verdict.UNDECIDED),
 )
-def more_states(states_20: SweepLosses, states_30: SweepLosses) -> list[Part]:
+def more_states(states_20: SweepResults, states_30: SweepResults) -> list[Part]:
     """A.3 also holds with 20 states, and with 30 states if (m, T) = (5, 15) is in the place of (5, 30).
 
     App. F.3, Figure F5: "despite larger state-space we observe the same effect".
@@ -116,7 +116,7 @@ def more_states(states_20: SweepLosses, states_30: SweepLosses) -> list[Part]:
     return [*_samples_and_tasks(states_20, "m5_T30", "S = 20: "), *_samples_and_tasks(states_30, "m5_T15", "S = 30: ")]
 
 
-def _samples_and_tasks(sweep: SweepLosses, many_tasks: str, where: str = "") -> list[Part]:
+def _samples_and_tasks(sweep: SweepResults, many_tasks: str, where: str = "") -> list[Part]:
     """Compare the settings of few samples and tasks, many samples, and many tasks, as Figures F3 and F5 do."""
     few, samples = (sweep.at(batches=name, estimator="ada_pomrl") for name in ("m5_T5", "m20_T5"))
     gains = {name: gain(sweep, batches=name) for name in ("m5_T5", "m20_T5", many_tasks)}
@@ -138,7 +138,7 @@ def _samples_and_tasks(sweep: SweepLosses, many_tasks: str, where: str = "") -> 
         REVISED_ON, "only a large start has to be worse: the text says that a small one hurts too", Verdict.UNDECIDED
     ),
 )
-def start_matters_at_first(sweep: SweepLosses) -> list[Part]:
+def start_matters_at_first(sweep: SweepResults) -> list[Part]:
     """a large first estimate of sigma slows ada-POMRL in the first tasks, and no start matters in the last.
 
     Sec. 4: the initial value "will only affect the results of a finite number of tasks at the beginning [...] where the
@@ -158,7 +158,7 @@ def start_matters_at_first(sweep: SweepLosses) -> list[Part]:
     runs={"repaired": 8000},
     title="a too small first estimate of σ costs losses in the first tasks",
 )
-def small_start_hurts(sweep: SweepLosses) -> list[Part]:
+def small_start_hurts(sweep: SweepResults) -> list[Part]:
     """a first estimate of sigma of 0.01 is worse than one of 0.1 in the first tasks.
 
     Sec. 4: "Using σ̂_1 too small will gives a slightly increased weight to the prior in initial tasks, which is not
@@ -170,7 +170,7 @@ def small_start_hurts(sweep: SweepLosses) -> list[Part]:
 
 
 @of_starts("A.7", "equal_tasks", title="where tasks are equal, a large first estimate of σ costs many tasks")
-def large_start_costs_many_tasks(sweep: SweepLosses) -> list[Part]:
+def large_start_costs_many_tasks(sweep: SweepResults) -> list[Part]:
     """where all tasks are equal, a large first estimate of sigma makes ada-POMRL worse in each of tasks 2 to 5.
 
     Sec. 4: "In the extreme case where σ ≈ 0, a large initialization will drastically slow down ada-POMRL as it will
@@ -192,7 +192,7 @@ AT_THE_BEST_GAMMA = Revision(
 @of_figure_f3(
     "A.8", "samples_and_tasks", title="with many samples meta-learning gains little", revised=AT_THE_BEST_GAMMA
 )
-def little_is_gained(sweep: SweepLosses) -> list[Part]:
+def little_is_gained(sweep: SweepResults) -> list[Part]:
     """for (m, T) = (20, 5) ada-POMRL gains less than 10 % over no meta-learning.
 
     App. F.2, Figure F3b: "For m >> T, each task has enough samples to inform itself [...] Not a lot is gained in this
@@ -209,7 +209,7 @@ def little_is_gained(sweep: SweepLosses) -> list[Part]:
     title="with many samples meta-learning gains little with more states, too",
     revised=AT_THE_BEST_GAMMA,
 )
-def little_is_gained_with_more_states(states_20: SweepLosses, states_30: SweepLosses) -> list[Part]:
+def little_is_gained_with_more_states(states_20: SweepResults, states_30: SweepResults) -> list[Part]:
     """A.8 also holds with 20 and with 30 states.
 
     App. F.3, Figure F5b, F5e: "despite larger state-space we observe the same effect [...] Not a lot is gained in this
@@ -218,7 +218,7 @@ def little_is_gained_with_more_states(states_20: SweepLosses, states_30: SweepLo
     return [*_little_gained(states_20, "S = 20: "), *_little_gained(states_30, "S = 30: ")]
 
 
-def _little_gained(sweep: SweepLosses, where: str = "") -> list[Part]:
+def _little_gained(sweep: SweepResults, where: str = "") -> list[Part]:
     """Compare ada-POMRL with no meta-learning for many samples, at gamma_eval and each at its best gamma."""
     ada, without = (sweep.at(batches="m20_T5", estimator=name) for name in ("ada_pomrl", "without_meta"))
     words = f"{where}m20_T5: ada-POMRL less no meta-learning"
@@ -236,7 +236,9 @@ def similarity_of_the_drawn_distribution() -> list[Part]:
     variance = (1 / 3) * (2 / 3) / (45 + 1)
     nearest = min((variance, variance**0.5), key=lambda found: abs(found / 0.0129 - 1))
     words = f"the nearest of variance and deviation, {nearest:.5f}, relative to 0.0129 less 1"
-    return [Part(words, Exact(nearest / 0.0129 - 1), above=-MARGIN, below=MARGIN, margin=MARGIN)]
+    return [
+        Part(words, Exact(nearest / 0.0129 - 1), above=-EQUALITY_MARGIN, below=EQUALITY_MARGIN, margin=EQUALITY_MARGIN)
+    ]
 
 
 @claim(

@@ -3,7 +3,7 @@
 import numpy as np
 
 from pomrl.study import (
-    MARGIN,
+    EQUALITY_MARGIN,
     ROUNDING,
     Exact,
     Part,
@@ -42,7 +42,12 @@ def mixing_rate_is_optimal() -> list[Part]:
     distance = float(np.abs(paper_mixing_rate(x, t) - minimiser).max())
     of_bound = Part("distance of the rate from the minimiser of the bound, largest", Exact(distance), below=ROUNDING)
     of_error = [
-        Part(f"error over the least one, less 1, {words}", Exact(float(excess[prior])), below=MARGIN, margin=MARGIN)
+        Part(
+            f"error over the least one, less 1, {words}",
+            Exact(float(excess[prior])),
+            below=EQUALITY_MARGIN,
+            margin=EQUALITY_MARGIN,
+        )
         for prior, words in names.items()
     ]
     return [*under("bound", [of_bound]), *under("error", of_error)]
@@ -81,7 +86,7 @@ def mixing_rate_grows() -> list[Part]:
     return [
         Part("growth from a task to the next over that in all, smallest", Exact(float(steps.min())), above=0.0),
         Part("rate less that for a known mean, largest", Exact(float((alpha - known).max())), below=0.0),
-        Part("exponent of t of the difference, largest", Exact(float(exponent)), below=-1.0 + MARGIN),
+        Part("exponent of t of the difference, largest", Exact(float(exponent)), below=-1.0 + EQUALITY_MARGIN),
     ]
 
 
@@ -95,7 +100,7 @@ def similarity_is_estimated() -> list[Part]:
     """
     c, m = DIRICHLET.concentration, DIRICHLET.m
     words = f"expected variance over σ², less 1, c = {c:g}, m = {m}"
-    return [Part(words, Exact(c / m), above=-MARGIN, below=MARGIN, margin=MARGIN)]
+    return [Part(words, Exact(c / m), above=-EQUALITY_MARGIN, below=EQUALITY_MARGIN, margin=EQUALITY_MARGIN)]
 
 
 @claim("T.13", title="the schedule's γ is where the upper bound is smallest", figures=("upper_bound",), is_main=True)

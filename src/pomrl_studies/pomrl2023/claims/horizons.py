@@ -9,9 +9,9 @@ import pandas as pd
 
 from pomrl.study import (
     ROUNDING,
-    Losses,
     Part,
-    SweepLosses,
+    Result,
+    SweepResults,
     below_zero,
     best_grows,
     best_is_in,
@@ -27,14 +27,14 @@ from pomrl_studies.pomrl2023.theory.simulations import LEARNED_MIXING_RATES
 of_figure_4 = partial(claim, figures=("planning_omrl",))
 
 
-def _ada(sweep: SweepLosses) -> Losses:
+def _ada(sweep: SweepResults) -> Result:
     return sweep.at(sigma=0.01, estimator="ada_pomrl")
 
 
 @of_figure_4(
     "Q2.1", "task_similarity", runs={**MANY_RUNS, "printed": 32_000}, title="the best γ is below 0.5 in the first task"
 )
-def short_horizon_at_first(sweep: SweepLosses) -> list[Part]:
+def short_horizon_at_first(sweep: SweepResults) -> list[Part]:
     """gamma* is below 0.5 in the first task.
 
     Sec. 5.2, Figures 4b, 4c: "when the agent has seen fewer tasks T, an intermediate value of the discount is optimal,
@@ -46,7 +46,7 @@ def short_horizon_at_first(sweep: SweepLosses) -> list[Part]:
 
 
 @of_figure_4("Q2.2", "task_similarity", runs=4000, title="the best γ is above 0.7 in the last task")
-def long_horizon_at_last(sweep: SweepLosses) -> list[Part]:
+def long_horizon_at_last(sweep: SweepResults) -> list[Part]:
     """gamma* is above 0.7 in the last task.
 
     Sec. 5.2, Figures 4b, 4c: "as the agent sees more tasks, the effective planning horizon (γ* > 0.7) shifts to a
@@ -58,7 +58,7 @@ def long_horizon_at_last(sweep: SweepLosses) -> list[Part]:
 
 
 @of_figure_4("Q2.3", "task_similarity", title="the best γ grows with the number of tasks", is_main=True)
-def horizon_grows(sweep: SweepLosses) -> list[Part]:
+def horizon_grows(sweep: SweepResults) -> list[Part]:
     """gamma* grows with the number of tasks.
 
     Sec. 5.2, Figure 4c: the loss "is minimized for progressively larger values of γ, meaning for longer planning
@@ -69,7 +69,7 @@ def horizon_grows(sweep: SweepLosses) -> list[Part]:
 
 
 @of_figure_4("Q2.4", "task_similarity", title="the loss at the best γ falls with the number of tasks")
-def minimum_falls(sweep: SweepLosses) -> list[Part]:
+def minimum_falls(sweep: SweepResults) -> list[Part]:
     """the loss at gamma* falls with the number of tasks.
 
     Sec. 5.2, Figure 4c: "the per-task planning loss decreases as T grows".
@@ -101,7 +101,7 @@ def weight_of_the_prior_grows(simulated: pd.DataFrame) -> list[Part]:
     title="meta-learning makes the best γ larger",
     figures=("planning_omrl", "omrl_baselines"),
 )
-def longer_horizon_with_meta_learning(sweep: SweepLosses) -> list[Part]:
+def longer_horizon_with_meta_learning(sweep: SweepResults) -> list[Part]:
     """gamma* is larger with meta-learning than without.
 
     Sec. 5.2, Figure 4c: "Optimal γ aka the effective planning horizon is larger with online meta-learning". Of the

@@ -7,10 +7,10 @@ from itertools import pairwise
 import numpy as np
 
 from pomrl.study import (
-    Losses,
     Part,
+    Result,
     Revision,
-    SweepLosses,
+    SweepResults,
     Verdict,
     below_zero,
     best_grows,
@@ -42,7 +42,7 @@ WEIGHTS = (0.0, 0.25, 0.5, 0.75)
         Verdict.UNDECIDED,
     ),
 )
-def more_samples(sweep: SweepLosses) -> list[Part]:
+def more_samples(sweep: SweepResults) -> list[Part]:
     """without a prior, more samples lower the smallest loss and raise gamma*.
 
     Figure 2: "larger values of m lead to lower planning loss and a larger effective discount factor". The loss at each
@@ -52,7 +52,7 @@ def more_samples(sweep: SweepLosses) -> list[Part]:
 
 
 @of_figure_2("I.2", "illustration", runs={"computed": 2000}, title="a better prior raises the best γ", is_main=True)
-def more_weight_on_the_truth(sweep: SweepLosses) -> list[Part]:
+def more_weight_on_the_truth(sweep: SweepResults) -> list[Part]:
     """with 5 samples, more weight on the true model lowers the smallest loss and raises gamma*.
 
     Figure 2: "inspecting one value of m across tasks (e.g., m = 5), we see that the same effect (lower planning loss
@@ -61,7 +61,7 @@ def more_weight_on_the_truth(sweep: SweepLosses) -> list[Part]:
     return _each_step({weight: sweep.at(mixing=weight, m=5) for weight in WEIGHTS}, "α")
 
 
-def _each_step(losses: Mapping[float, Losses], along: str) -> list[Part]:
+def _each_step(losses: Mapping[float, Result], along: str) -> list[Part]:
     """Compare the smallest losses at each step along a setting, and gamma* along it."""
     curves = {value: of_value.average_curve for value, of_value in losses.items()}
     steps = [
@@ -74,7 +74,7 @@ def _each_step(losses: Mapping[float, Losses], along: str) -> list[Part]:
 
 
 @of_figure_2("I.3", "illustration", runs=SOME_RUNS, title="more samples raise the best γ with every prior")
-def more_samples_beside_a_prior(sweep: SweepLosses) -> list[Part]:
+def more_samples_beside_a_prior(sweep: SweepResults) -> list[Part]:
     """with every weight on the true model, more samples lower the smallest loss and raise gamma*.
 
     Figure 2: "Inspecting any of the sub figures, we observe that larger values of m lead to lower planning loss and a
@@ -84,7 +84,7 @@ def more_samples_beside_a_prior(sweep: SweepLosses) -> list[Part]:
 
 
 @of_figure_2("I.4", "illustration", runs=SOME_RUNS, title="a better prior raises the best γ with more samples, too")
-def more_weight_beside_samples(sweep: SweepLosses) -> list[Part]:
+def more_weight_beside_samples(sweep: SweepResults) -> list[Part]:
     """with 10, 20 and 50 samples, more weight on the true model lowers the smallest loss and raises gamma*.
 
     Sec. 2, Figure 2: "increasing the weight α in (0,1) on good prior knowledge enables longer planning horizons and
@@ -94,7 +94,7 @@ def more_weight_beside_samples(sweep: SweepLosses) -> list[Part]:
     return _all_agree(sweep, [[(weight, m) for weight in WEIGHTS] for m in SAMPLES[1:]], "α", "m")
 
 
-def _all_agree(sweep: SweepLosses, rows: Sequence[Sequence[tuple[float, int]]], along: str, over: str) -> list[Part]:
+def _all_agree(sweep: SweepResults, rows: Sequence[Sequence[tuple[float, int]]], along: str, over: str) -> list[Part]:
     """Compare smallest losses and gamma* along rows of weights on the true model and numbers of samples."""
     losses = [[sweep.at(mixing=weight, m=m) for weight, m in row] for row in rows]
     curves = np.stack([np.stack([curve.average_curve for curve in row], axis=1) for row in losses], axis=1)

@@ -11,9 +11,9 @@ from pomrl.study import (
     PAIRED,
     PUBLISHED,
     Exact,
-    Losses,
     Part,
-    SweepLosses,
+    Result,
+    SweepResults,
     claim,
     does_not_improve,
     experiment,
@@ -29,14 +29,14 @@ of_figure_3 = partial(claim, figures=("pomrl_vs_adapomrl", "planning_omrl"))
 SIGMA = 0.01
 
 
-def _losses(sweep: SweepLosses, estimator: str) -> Losses:
+def _losses(sweep: SweepResults, estimator: str) -> Result:
     return sweep.at(sigma=SIGMA, estimator=estimator)
 
 
 @of_figures_3_and_4(
     "Q1.1", "task_similarity", title="ada-POMRL's loss falls from the first task to the last", is_main=True
 )
-def loss_falls(sweep: SweepLosses) -> list[Part]:
+def loss_falls(sweep: SweepResults) -> list[Part]:
     """ada-POMRL's loss at gamma_eval is lower in task 15 than in task 1.
 
     Sec. 5.1, Figure 4a: "our approach ada-POMRL (green) results in decreasing per-task planning loss as more tasks are
@@ -47,7 +47,7 @@ def loss_falls(sweep: SweepLosses) -> list[Part]:
 
 
 @of_figures_3_and_4("Q1.2", "task_similarity", title="ada-POMRL's loss varies less in the last task", runs=4000)
-def spread_shrinks(sweep: SweepLosses) -> list[Part]:
+def spread_shrinks(sweep: SweepResults) -> list[Part]:
     """the spread of ada-POMRL's loss over runs is smaller in task 15 than in task 1.
 
     Sec. 5.1, Figure 4a: "and decreasing variance as the estimated model gets more stable".
@@ -65,7 +65,7 @@ def _log_ratio(variances: np.ndarray) -> np.ndarray:
 
 
 @of_figures_3_and_4("Q1.3", "task_similarity", runs=MANY_RUNS, title="without meta-learning nothing improves")
-def no_improvement_without(sweep: SweepLosses) -> list[Part]:
+def no_improvement_without(sweep: SweepResults) -> list[Part]:
     """without meta-learning the loss does not improve over tasks.
 
     Sec. 5.1, Figure 4a: "without meta-learning (red), the agent struggles to cope as it faces new tasks every round,
@@ -77,7 +77,7 @@ def no_improvement_without(sweep: SweepLosses) -> list[Part]:
 @of_figures_3_and_4(
     "Q1.4", "task_similarity", runs=4000, title="the oracle is best, then POMRL and ada-POMRL, then no meta-learning"
 )
-def order_of_methods(sweep: SweepLosses) -> list[Part]:
+def order_of_methods(sweep: SweepResults) -> list[Part]:
     """in the last tasks the oracle is best, POMRL and ada-POMRL are next, all better than without meta-learning.
 
     Sec. 5.1, Figure 4a: "approaches the optimal value returned by the oracle prior knowledge baseline (blue). On the
@@ -98,7 +98,7 @@ def order_of_methods(sweep: SweepLosses) -> list[Part]:
 @of_figures_3_and_4(
     "Q1.5", "task_similarity", runs={"repaired": 24_000}, title="ada-POMRL catches up with POMRL", selected_on=True
 )
-def gap_closes(sweep: SweepLosses) -> list[Part]:
+def gap_closes(sweep: SweepResults) -> list[Part]:
     """ada-POMRL is behind POMRL in the first tasks, and on a par with it in the last.
 
     Sec. 4, Figure 3: "a performance gap for the initial set of tasks as compared to the oracle POMRL, but improves with
@@ -112,7 +112,7 @@ def gap_closes(sweep: SweepLosses) -> list[Part]:
 
 
 @of_figures_3_and_4("Q1.6", "task_similarity", title="ada-POMRL approaches the oracle", is_main=True)
-def approaches_the_oracle(sweep: SweepLosses) -> list[Part]:
+def approaches_the_oracle(sweep: SweepResults) -> list[Part]:
     """ada-POMRL is closer to the oracle in the last tasks than in the first.
 
     Sec. 5.1, Figure 4a: ada-POMRL "approaches the optimal value returned by the oracle prior knowledge baseline".
@@ -123,7 +123,7 @@ def approaches_the_oracle(sweep: SweepLosses) -> list[Part]:
 
 
 @of_figure_3("Q1.7", "task_similarity", title="POMRL's loss falls from the first task to the last")
-def loss_of_pomrl_falls(sweep: SweepLosses) -> list[Part]:
+def loss_of_pomrl_falls(sweep: SweepResults) -> list[Part]:
     """POMRL's loss at gamma_eval is lower in task 15 than in task 1.
 
     Sec. 4, Figure 3: "with each round t POMRL is able to plan better as it learns and adapts the regularizer to the

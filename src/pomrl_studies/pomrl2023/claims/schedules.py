@@ -8,7 +8,7 @@ little more than the best choice for infinitely many: with 1,000 runs by 0.2 to 
 
 from functools import partial
 
-from pomrl.study import ROUNDING, Losses, Part, SweepLosses, best_is_in, claim, less, no_worse, on_a_par
+from pomrl.study import ROUNDING, Part, Result, SweepResults, best_is_in, claim, less, no_worse, on_a_par
 from pomrl_studies.pomrl2023.tasks_and_gains import LAST, MANY_RUNS, SOME_RUNS
 
 of_figure_6 = partial(claim, figures=("gamma_schedules",))
@@ -16,7 +16,7 @@ of_figure_6 = partial(claim, figures=("gamma_schedules",))
 GAMMA_0 = (0.25, 0.3, 0.35, 0.4, 0.45, 0.5)
 
 
-def _schedules(sweep: SweepLosses) -> dict[str, Losses]:
+def _schedules(sweep: SweepResults) -> dict[str, Result]:
     """Return the losses of POMRL with each schedule, and with the grid, whose largest gamma is gamma_eval."""
     grid, dong, upper_bound = (
         sweep.at(estimator="pomrl", gamma_schedule=name) for name in ("grid", "dong", "upper_bound")
@@ -33,7 +33,7 @@ def _schedules(sweep: SweepLosses) -> dict[str, Losses]:
 @of_figure_6(
     "Q4.1", "gamma_schedules", runs=4000, title="every schedule of γ beats the constant gamma_eval", is_main=True
 )
-def every_schedule_beats_gamma_eval(sweep: SweepLosses) -> list[Part]:
+def every_schedule_beats_gamma_eval(sweep: SweepResults) -> list[Part]:
     """every schedule beats gamma_eval, on average over tasks.
 
     Sec. 6.3, Figure 6a: "all baselines outperform using a constant discount factor".
@@ -50,7 +50,7 @@ def every_schedule_beats_gamma_eval(sweep: SweepLosses) -> list[Part]:
     title="the schedule of Dong et al. beats the best fixed γ in the last tasks",
     selected_on=True,
 )
-def dong_against_best_fixed(sweep: SweepLosses) -> list[Part]:
+def dong_against_best_fixed(sweep: SweepResults) -> list[Part]:
     """the Dong schedule is on a par with best_fixed over all tasks, and beats it in the last.
 
     Sec. 6.3, Figure 6b: "competitive performance with the proposed schedule of γ = f(m, α_t, σ_t, T) beating best-fixed
@@ -71,7 +71,7 @@ def dong_against_best_fixed(sweep: SweepLosses) -> list[Part]:
     is_main=True,
     selected_on=True,
 )
-def upper_bound_against_best(sweep: SweepLosses) -> list[Part]:
+def upper_bound_against_best(sweep: SweepResults) -> list[Part]:
     """the upper-bound schedule beats best_fixed and is on a par with dynamic_best.
 
     Sec. 6.3, Figure 6b: "using the upper bound as a guidance beats the best-fixed and is very competitive to the
@@ -87,7 +87,7 @@ def upper_bound_against_best(sweep: SweepLosses) -> list[Part]:
 @of_figure_6(
     "Q4.4", "gamma_0", "gamma_schedules", title="the upper bound's schedule beats gamma_eval with every offset gamma_0"
 )
-def every_offset_beats_gamma_eval(offsets: SweepLosses, schedules: SweepLosses) -> list[Part]:
+def every_offset_beats_gamma_eval(offsets: SweepResults, schedules: SweepResults) -> list[Part]:
     """every gamma_0 from 0.25 to 0.50 beats gamma_eval.
 
     Sec. 6.3, Figure 6c: "Using the upper bound to guide the schedule significantly outperforms γ_eval and is shown for
@@ -103,7 +103,7 @@ def every_offset_beats_gamma_eval(offsets: SweepLosses, schedules: SweepLosses) 
     runs={**MANY_RUNS, "printed": 32_000},
     title="the best γ of the first task is between 0.25 and 0.50",
 )
-def offset_is_the_first_minimum(sweep: SweepLosses) -> list[Part]:
+def offset_is_the_first_minimum(sweep: SweepResults) -> list[Part]:
     """the first task's gamma* is in the range of gamma_0, from 0.25 to 0.50.
 
     Sec. 6.2, Figure 4b: "γ_0 in (0.25, 0.50) seems reasonable for our random MDP setting as it corresponds to the
@@ -120,7 +120,7 @@ def offset_is_the_first_minimum(sweep: SweepLosses) -> list[Part]:
     runs=SOME_RUNS,
     title="the schedule of Dong et al. is on a par with the dynamic best γ",
 )
-def dong_against_dynamic_best(sweep: SweepLosses) -> list[Part]:
+def dong_against_dynamic_best(sweep: SweepResults) -> list[Part]:
     """the Dong schedule is on a par with dynamic_best.
 
     Sec. 6.3, Figure 6b: γ = f(m, α_t, σ_t, T) "obtains similar performance to best fixed and is within the significance
@@ -131,7 +131,7 @@ def dong_against_dynamic_best(sweep: SweepLosses) -> list[Part]:
 
 
 @of_figure_6("Q4.7", "gamma_schedules", title="no schedule beats the dynamic best γ")
-def dynamic_best_is_not_beaten(sweep: SweepLosses) -> list[Part]:
+def dynamic_best_is_not_beaten(sweep: SweepResults) -> list[Part]:
     """no schedule beats dynamic_best by 10 %.
 
     Sec. 6.3: "It is important to note that dynamic best is a lower bound that we cannot outperform".

@@ -5,10 +5,10 @@ from functools import partial
 import numpy as np
 
 from pomrl.study import (
-    Losses,
     Part,
+    Result,
     Revision,
-    SweepLosses,
+    SweepResults,
     Verdict,
     below_zero,
     best_is_in,
@@ -54,7 +54,7 @@ NAMES = {"pomrl": "POMRL", "ada_pomrl": "ada-POMRL"}
     selected_on=True,
     revised=IN_PAIRS,
 )
-def gain_shrinks(sweep: SweepLosses) -> list[Part]:
+def gain_shrinks(sweep: SweepResults) -> list[Part]:
     """the gain of ada-POMRL over no meta-learning is smaller at sigma = 0.047 than at 0.01.
 
     Sec. 5.3, Figures 5a-c: for closely related tasks "meta-learning the shared structure alongside a good model
@@ -75,7 +75,7 @@ def gain_shrinks(sweep: SweepLosses) -> list[Part]:
         Verdict.UNDECIDED,
     ),
 )
-def does_not_hurt(sweep: SweepLosses) -> list[Part]:
+def does_not_hurt(sweep: SweepResults) -> list[Part]:
     """at sigma = 0.047 ada-POMRL is in the last task no worse than in the first.
 
     Sec. 5.3, Figure 5f: "ada-POMRL does not do worse overall than the initial run T = 1, meaning that while there is
@@ -95,7 +95,7 @@ def does_not_hurt(sweep: SweepLosses) -> list[Part]:
     title="the best γ is near 0.5 where tasks are loosely related",
     revised=Revision(REVISED_ON, "the shape and the place of the minimum are judged separately", Verdict.DOES_NOT_HOLD),
 )
-def u_shaped(sweep: SweepLosses) -> list[Part]:
+def u_shaped(sweep: SweepResults) -> list[Part]:
     """at sigma = 0.047 ada-POMRL's loss is U-shaped in gamma, with gamma* near 0.5.
 
     Sec. 5.3, Figure 5f: "All planning loss curves remain U-shaped and overall higher with an intermediate optimal
@@ -125,7 +125,7 @@ def u_shaped(sweep: SweepLosses) -> list[Part]:
         Verdict.DOES_NOT_HOLD,
     ),
 )
-def consistent_with_the_oracle(sweep: SweepLosses) -> list[Part]:
+def consistent_with_the_oracle(sweep: SweepResults) -> list[Part]:
     """at every sigma POMRL and ada-POMRL are on a par with the oracle in the last tasks, and do not beat it.
 
     Sec. 5.3, Figures 5a-c: "both POMRL and ada-POMRL remain consistent in their performance as compared to the Oracle
@@ -156,7 +156,7 @@ def consistent_with_the_oracle(sweep: SweepLosses) -> list[Part]:
     title="ada-POMRL's regret falls with the number of tasks and with their similarity",
     revised=IN_PAIRS,
 )
-def regret_falls(sweep: SweepLosses) -> list[Part]:
+def regret_falls(sweep: SweepResults) -> list[Part]:
     """ada-POMRL's task-averaged regret falls with the number of tasks and with their similarity.
 
     Abstract: "the average regret over tasks decreases as the number of tasks increases and as the tasks are more
@@ -176,7 +176,7 @@ def regret_falls(sweep: SweepLosses) -> list[Part]:
 @of_figure_5(
     "Q3.6", "task_similarity", title="POMRL and ada-POMRL beat planning without meta-learning at every similarity"
 )
-def better_than_without(sweep: SweepLosses) -> list[Part]:
+def better_than_without(sweep: SweepResults) -> list[Part]:
     """at sigma = 0.025 and 0.047 POMRL and ada-POMRL are better than without meta-learning in the last tasks.
 
     Sec. 5.3, Figures 5b, 5c: "all methods perform well (except without meta-learning)"; where tasks are loosely
@@ -200,7 +200,7 @@ def better_than_without(sweep: SweepLosses) -> list[Part]:
     runs=MANY_RUNS,
     title="at an intermediate similarity meta-learning gains, and more slowly",
 )
-def slower_at_an_intermediate_similarity(sweep: SweepLosses) -> list[Part]:
+def slower_at_an_intermediate_similarity(sweep: SweepResults) -> list[Part]:
     """at sigma = 0.025 ada-POMRL gains over no meta-learning, and converges more slowly than at 0.01.
 
     Sec. 5.3, Figure 5e: "An intermediate value of task-similarity still leads to gains, albeit at a lower speed of
@@ -216,7 +216,7 @@ def slower_at_an_intermediate_similarity(sweep: SweepLosses) -> list[Part]:
     ]
 
 
-def _stages(losses: Losses) -> list[np.ndarray]:
+def _stages(losses: Result) -> list[np.ndarray]:
     """Return the losses in task 1, in the first and in the last tasks."""
     return [losses.task(1), losses.tasks(FIRST), losses.tasks(LAST)]
 
@@ -233,7 +233,7 @@ def _speed(stages: np.ndarray) -> np.ndarray:
     runs=MANY_RUNS,
     title="where tasks are loosely related, every curve is higher and U-shaped",
 )
-def higher_and_u_shaped(sweep: SweepLosses) -> list[Part]:
+def higher_and_u_shaped(sweep: SweepResults) -> list[Part]:
     """at sigma = 0.047 ada-POMRL's loss is higher, on average over gamma, and U-shaped in every task.
 
     Sec. 5.3, Figure 5f: "All planning loss curves remain U-shaped and overall higher". Q3.3 has the shape on average
@@ -263,7 +263,7 @@ def higher_and_u_shaped(sweep: SweepLosses) -> list[Part]:
         Verdict.DOES_NOT_HOLD,
     ),
 )
-def minimal_gains(sweep: SweepLosses) -> list[Part]:
+def minimal_gains(sweep: SweepResults) -> list[Part]:
     """at sigma = 0.047 ada-POMRL gains less than 10 %, over no meta-learning and from the first task to the last.
 
     Sec. 5.3, Figure 5f: "little structure across tasks resulting in minimal gains from meta-learning here"; "there is

@@ -12,13 +12,13 @@ import pandas as pd
 from scipy.special import bdtr, bdtrc, betaincinv
 
 from pomrl.study import (
-    MARGIN,
+    EQUALITY_MARGIN,
     REPAIRED,
     ROUNDING,
-    Estimate,
     Exact,
     Part,
     Revision,
+    ScalarEstimate,
     Verdict,
     average_uncertainty,
     claim,
@@ -50,7 +50,7 @@ DELTA: float = MODEL_ERROR_COVERAGE.parameters["delta"]
 
 
 @dataclass(frozen=True)
-class Coverage(Estimate):
+class Coverage(ScalarEstimate):
     """The share of `runs` sequences of tasks in which a bound holds, with the interval of Clopper and Pearson.
 
     The setting is the worst of many, because the bound has to hold in all of them.
@@ -207,7 +207,7 @@ def _excess_over_known_mean(sigma: float, many: int = 10_000) -> Part:
     known = alpha * sigma + (1.0 - alpha) / sqrt(M)
     one_task, many_tasks = (float(regret_order(m=M, radius=sigma, T=tasks)) - known for tasks in (1, many))
     exponent = Exact(log(many_tasks / one_task) / log(many))
-    return Part(f"exponent of T of what it has more, σ = {sigma}", exponent, below=-0.5 * (1.0 - MARGIN))
+    return Part(f"exponent of T of what it has more, σ = {sigma}", exponent, below=-0.5 * (1.0 - EQUALITY_MARGIN))
 
 
 def _value(lead_on: float, discount: float = 0.9) -> float:
@@ -241,9 +241,11 @@ def _exponent_of_tasks(words: str, few: int | float, many: int | float) -> Part:
 
 
 def _about(words: str, value: float, claimed: float) -> Part:
-    """Compare a number to one that is claimed, as a ratio that is 1 to a `MARGIN`."""
+    """Compare a number to one that is claimed, as a ratio that is 1 to a `EQUALITY_MARGIN`."""
     words = f"{words}, over {claimed:g}, less 1"
-    return Part(words, Exact(value / claimed - 1.0), above=-MARGIN, below=MARGIN, margin=MARGIN)
+    return Part(
+        words, Exact(value / claimed - 1.0), above=-EQUALITY_MARGIN, below=EQUALITY_MARGIN, margin=EQUALITY_MARGIN
+    )
 
 
 @claim("T.6", title="the bound has the special cases that are named", figures=("average_regret",))
@@ -293,5 +295,11 @@ def bound_falls_with_tasks_and_similarity() -> list[Part]:
     more, less_similar = "bound in T + 1 tasks over that in T", "bound at a larger σ over that at a smaller one"
     return [
         Part(f"{more}, less 1, largest", Exact(by_tasks), below=0.0, topic="tasks"),
-        Part(f"{less_similar}, less 1, smallest", Exact(by_similarity), -MARGIN, margin=MARGIN, topic="similarity"),
+        Part(
+            f"{less_similar}, less 1, smallest",
+            Exact(by_similarity),
+            -EQUALITY_MARGIN,
+            margin=EQUALITY_MARGIN,
+            topic="similarity",
+        ),
     ]

@@ -11,7 +11,7 @@ the markers of task 1 in the figure of cell 45 were read as a loss of 0.964 and 
 0.950 and 0.5, which are drawn as crosses.
 """
 
-from pomrl.study import METHODS, Look, Panel, View, dynamic_best, everything
+from pomrl.figures import METHODS, Look, Panel, View, dynamic_best, everything
 from pomrl_studies.pomrl2023 import overlay
 from pomrl_studies.pomrl2023.agreement import AuthorsSeries
 from pomrl_studies.pomrl2023.horizons import HORIZON, MINIMUM, HorizonPanel

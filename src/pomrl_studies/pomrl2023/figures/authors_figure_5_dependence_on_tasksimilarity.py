@@ -11,7 +11,7 @@ error over 100 runs.
 The legend has the number of readings, and the largest |z| of them.
 """
 
-from pomrl.study import METHODS
+from pomrl.figures import METHODS
 from pomrl_studies.pomrl2023.overlay import SIGMAS, AuthorsGrid, against_gamma, per_task, title
 
 FIGURE = AuthorsGrid(

@@ -13,7 +13,7 @@ so that their deviations from our curves are correlated.
 
 from collections.abc import Sequence
 
-from pomrl.study import Panel, at_largest_gamma, look, panels, running_average, sequence
+from pomrl.figures import Panel, at_largest_gamma, look, panels, running_average, sequence
 from pomrl_studies.pomrl2023 import overlay
 from pomrl_studies.pomrl2023.agreement import AuthorsSeries
 from pomrl_studies.pomrl2023.averages import best_so_far

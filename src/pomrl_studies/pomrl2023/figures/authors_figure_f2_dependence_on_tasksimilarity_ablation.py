@@ -8,7 +8,7 @@ uniform model in all tasks. Hollow points are those of cell 61 of the notebook, 
 legend has the largest |z|. Bands show one standard error over 100 runs.
 """
 
-from pomrl.study import METHODS
+from pomrl.figures import METHODS
 from pomrl_studies.pomrl2023.overlay import SIGMAS, AuthorsGrid, per_task, title
 
 FIGURE = AuthorsGrid(

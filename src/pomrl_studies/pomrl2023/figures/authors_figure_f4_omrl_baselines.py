@@ -6,7 +6,7 @@ The notebook has the three methods, but no figure of the oracle and of planning 
 Bands show one standard error over 100 runs.
 """
 
-from pomrl.study import look
+from pomrl.figures import look
 from pomrl_studies.pomrl2023.overlay import AuthorsGrid, against_gamma
 
 FIGURE = AuthorsGrid(

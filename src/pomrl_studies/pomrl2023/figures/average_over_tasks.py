@@ -6,7 +6,7 @@ The captions and the file names of the paper disagree about whether such a curve
 (R10). Bands show one standard error.
 """
 
-from pomrl.study import AVERAGE_LOSS, Panel, PanelGrid, look
+from pomrl.figures import AVERAGE_LOSS, Panel, PanelGrid, look
 from pomrl_studies.pomrl2023.averages import of_averages
 
 

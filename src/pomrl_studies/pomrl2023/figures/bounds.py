@@ -8,27 +8,29 @@ import pandas as pd
 from jaxtyping import Float, Int
 from matplotlib.axes import Axes
 
-from pomrl.study import (
+from pomrl.figures import (
     TEXT_WIDTH,
     Drawing,
     Kind,
     Look,
     Panel,
-    Problem,
     Series,
     StoredSweeps,
-    UniformBall,
     at_gamma,
-    average_regret_bound,
-    average_uncertainty,
     figure,
     look,
     panels,
     points_of_panels,
-    regret_upper_bound,
     running_average,
     sequence,
     series_of,
+)
+from pomrl.study import (
+    Problem,
+    UniformBall,
+    average_regret_bound,
+    average_uncertainty,
+    regret_upper_bound,
     upper_bound_gamma,
 )
 from pomrl_studies.pomrl2023.averages import average_of_first

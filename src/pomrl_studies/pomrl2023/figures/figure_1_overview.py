@@ -7,17 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch
 
-from pomrl.study import (
-    TEXT_WIDTH,
-    Drawing,
-    Look,
-    Series,
-    StoredSweeps,
-    band,
-    figure,
-    look,
-    panels,
-)
+from pomrl.figures import TEXT_WIDTH, Drawing, Look, Series, StoredSweeps, band, figure, look, panels
 from pomrl_studies.pomrl2023 import simplex
 from pomrl_studies.pomrl2023.theory.related_tasks import DIRICHLET
 from pomrl_studies.pomrl2023.theory.simulations import RELATED_TASKS
@@ -50,7 +40,7 @@ def overview(sweeps: StoredSweeps) -> Drawing:
     The figure shows one row of a transition model of three states, in 200 runs of 15 Dirichlet tasks. The discount
     factor gamma is that of the schedule that follows the upper bound.
     """
-    data = _data(sweeps[RELATED_TASKS.name].table)
+    data = _data(sweeps[RELATED_TASKS.name])
     figure = panels.blank(TEXT_WIDTH, 3.6)
     axes = figure.subplot_mosaic([["a", "b", "c"], ["a", "b", "d"]])
     a, b, c, d = axes.values()

@@ -13,7 +13,7 @@ prior through alpha."
 The paper does not give the values of alpha, the number of runs and the kind of band (R19); they are choices of ours.
 """
 
-from pomrl.study import Panel, PanelGrid, Series, sequence
+from pomrl.figures import Panel, PanelGrid, Series, sequence
 
 LOOKS = sequence((5, 10, 20, 50), "m = {}".format)
 ALPHAS = (0.0, 0.25, 0.5, 0.75)

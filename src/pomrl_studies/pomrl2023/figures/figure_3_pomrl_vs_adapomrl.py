@@ -8,7 +8,7 @@ The paper: "ada-POMRL enables meta-learning the task-similarity on-the-fly with 
 tasks as compared to the oracle POMRL, but improves with more tasks".
 """
 
-from pomrl.study import COLUMN_WIDTH, Panel, PanelGrid, of_estimators
+from pomrl.figures import COLUMN_WIDTH, Panel, PanelGrid, of_estimators
 
 PANEL = Panel("", of_estimators("task_similarity", {"sigma": 0.01}, ["pomrl", "ada_pomrl"]), "task", "sd")
 

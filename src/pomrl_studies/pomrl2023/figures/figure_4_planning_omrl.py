@@ -15,7 +15,7 @@ paper's panel (c). gamma* minimises the mean loss over runs, so there is one val
 bootstrap standard deviation, and with 95 % intervals those of the bootstrap.
 """
 
-from pomrl.study import Panel, PanelGrid, Series, dynamic_best, of_estimators, of_tasks
+from pomrl.figures import Panel, PanelGrid, Series, dynamic_best, of_estimators, of_tasks
 from pomrl_studies.pomrl2023.horizons import HORIZON, MINIMUM, HorizonPanel
 
 SWEEP = "task_similarity"

@@ -2,18 +2,7 @@
 
 import pandas as pd
 
-from pomrl.study import (
-    TEXT_WIDTH,
-    Drawing,
-    Kind,
-    Panel,
-    StoredSweeps,
-    draw_row,
-    figure,
-    of_tasks,
-    panels,
-    series_of,
-)
+from pomrl.figures import TEXT_WIDTH, Drawing, Kind, Panel, StoredSweeps, draw_row, figure, of_tasks, panels, series_of
 from pomrl_studies.pomrl2023 import similarities
 
 PER_TASK = similarities.of_sweep("task_similarity")

@@ -1,6 +1,6 @@
 """The planning loss per task under the gamma schedules (Sec. 6)."""
 
-from pomrl.study import (
+from pomrl.figures import (
     RUNNING_AVERAGE,
     Panel,
     PanelGrid,

@@ -2,7 +2,7 @@
 
 from math import sqrt
 
-from pomrl.study import COLUMN_WIDTH, Drawing, Look, Series, StoredSweeps, figure, panels
+from pomrl.figures import COLUMN_WIDTH, Drawing, Look, Series, StoredSweeps, figure, panels
 from pomrl_studies.pomrl2023 import simplex
 
 CONCENTRATION = 15.0

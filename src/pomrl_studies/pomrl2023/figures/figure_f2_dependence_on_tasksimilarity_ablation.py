@@ -11,7 +11,7 @@ learner struggles to cope with new unseen tasks which differ significantly and t
 bars represent 1-standard deviation of uncertainty across 100 independent runs."
 """
 
-from pomrl.study import METHODS
+from pomrl.figures import METHODS
 from pomrl_studies.pomrl2023 import similarities
 
 FIGURE = similarities.of_sweep("task_similarity", [*METHODS, "aggregating"])

@@ -13,7 +13,7 @@ However, the number of tasks are much more resulting in huge gains from leveragi
 The average loss without meta-learning, which the paper does not draw, is added to show what meta-learning gains.
 """
 
-from pomrl.study import PanelGrid
+from pomrl.figures import PanelGrid
 from pomrl_studies.pomrl2023 import samples_and_tasks
 
 NAME = "arub_dependence_on_mT"

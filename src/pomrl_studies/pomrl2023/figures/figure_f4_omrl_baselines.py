@@ -10,7 +10,7 @@ sigma as known apriori, (c) Without Meta-Learning estimates the transition kerne
 meta-learning. All baselines are obtained with T = 15 tasks and m = 5 samples per task."
 """
 
-from pomrl.study import Panel, PanelGrid, look, of_tasks
+from pomrl.figures import Panel, PanelGrid, look, of_tasks
 
 PANELS = [
     Panel(look(name).label, of_tasks("task_similarity", {"sigma": 0.01, "estimator": name}), "gamma", "sd")

@@ -8,7 +8,7 @@ The paper: "We note that despite larger state-space we observe the same effect [
 over 20 independent runs".
 """
 
-from pomrl.study import PanelGrid
+from pomrl.figures import PanelGrid
 from pomrl_studies.pomrl2023 import samples_and_tasks
 
 ROWS = [

@@ -7,7 +7,7 @@ Bands show one standard deviation.
 The paper: "For each experiment, we fix a mean model"; it does not say which one.
 """
 
-from pomrl.study import Panel, PanelGrid, of_estimators
+from pomrl.figures import Panel, PanelGrid, of_estimators
 
 TITLES = {"per_run": "A mean model for each run", "fixed": "One mean model for all runs"}
 PANELS = [

@@ -8,7 +8,7 @@ Bands show one standard error.
 The paper (Sec. 4) starts from a large value, "close to 1/2".
 """
 
-from pomrl.study import COLUMN_WIDTH, Panel, PanelGrid, of_values, sequence
+from pomrl.figures import COLUMN_WIDTH, Panel, PanelGrid, of_values, sequence
 
 STARTS = sequence((0.01, 0.1, 0.5), "σ₁ = {:g}".format)
 PANEL = Panel("", of_values("initial_similarity", "estimator.start_deviation", STARTS), "task", "se")

@@ -8,7 +8,7 @@ in the similarity that the rate is given: the true one, Welford's estimate, or t
 show one standard error.
 """
 
-from pomrl.study import RUNNING_AVERAGE, Look, Panel, PanelGrid, at_largest_gamma, of_values, running_average
+from pomrl.figures import RUNNING_AVERAGE, Look, Panel, PanelGrid, at_largest_gamma, of_values, running_average
 
 MIXING = {
     "paper": Look("Paper's rate", "#a02020", "X"),

@@ -5,17 +5,8 @@ from dataclasses import replace
 
 import pandas as pd
 
-from pomrl.study import (
-    PRIORS,
-    TEXT_WIDTH,
-    Drawing,
-    Look,
-    Series,
-    StoredSweeps,
-    figure,
-    panels,
-    sequence,
-)
+from pomrl.figures import TEXT_WIDTH, Drawing, Look, Series, StoredSweeps, figure, panels, sequence
+from pomrl.study import PRIORS
 from pomrl_studies.pomrl2023.theory.simulations import MIXING_RATES_AND_ERRORS, SQUARED_ERROR_AGAINST_ALPHA
 from pomrl_studies.pomrl2023.theory.squared_error import TASKS
 
@@ -45,7 +36,7 @@ def squared_error(sweeps: StoredSweeps) -> Drawing:
     The concentration of the tasks is 10 and the number of samples m = 5; the mixing rates are told of the true
     similarity.
     """
-    errors, rates = (sweeps[simulation.name].table for simulation in SIMULATIONS)
+    errors, rates = (sweeps[simulation.name] for simulation in SIMULATIONS)
     data = pd.concat([points for panel in PANELS for points in _points(panel, errors, rates)], ignore_index=True)
     figure, axes = panels.row_of_panels(3, TEXT_WIDTH, 2.7, share_y=True)
     for ax, (panel, prior) in zip(axes, PANELS.items(), strict=True):

@@ -6,7 +6,7 @@ Panels (a) to (c) have one mixing rate for all pairs, from the largest sigma (`s
 mixing rate for each pair (`scope=per_pair`). Bands show one standard deviation.
 """
 
-from pomrl.study import Panel, PanelGrid, Series, at_largest_gamma, look, of_estimators
+from pomrl.figures import Panel, PanelGrid, Series, at_largest_gamma, look, of_estimators
 from pomrl_studies.pomrl2023.similarities import STRUCTURES
 
 SCOPES = {"max": "one rate", "per_pair": "a rate per (s,a)"}

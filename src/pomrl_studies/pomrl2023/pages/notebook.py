@@ -4,7 +4,8 @@ from itertools import product
 
 import pandas as pd
 
-from pomrl.study import Interval, Page, markdown_table
+from pomrl.figures import Page
+from pomrl.study import Interval, markdown_table
 from pomrl_studies.pomrl2023.ledger import GAIN, GAMMA_STAR, LOSS, effects, ladder
 
 EFFECTS = ("trajectories", "fresh", "v2", "samples", "start_weight", "per_pair", "start_deviation")

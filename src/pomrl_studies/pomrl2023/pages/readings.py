@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from pomrl.study import Change, Judgement, Page, Verdict, changes, markdown_table, over, rank
+from pomrl.figures import Page
+from pomrl.study import Judgement, Verdict, changes, markdown_table, over, rank
 from pomrl_studies.pomrl2023 import readings_figure
 
 COUNTS = {
@@ -60,7 +61,7 @@ def _number(verdict: Verdict, judged: Mapping[str, Judgement]) -> int:
     return sum(judgement.verdict is verdict for judgement in judged.values())
 
 
-def _row(change: Change) -> dict[str, str | int]:
+def _row(change: VerdictChange) -> dict[str, str | int]:
     """Return a verdict that a single choice changes, with the comparison that decides under that choice."""
     decisive = change.after.decisive
     return {

@@ -1,19 +1,15 @@
 """Estimates of the smallest of several means, of where it lies, and of the largest of several numbers.
 
-A minimum of means has a corner where two of them tie, and the place of the minimum jumps there. Neither Student's
-interval for a smooth function nor the bootstrap holds near a tie. The estimates of this module rest on t tests in pairs
-alone, each with Hall's correction for skewness (`pomrl.judging.inference`), and on two facts:
+Near a tie a minimum has a corner and its place jumps, so that neither Student's interval nor the bootstrap holds. These
+estimates rest on t tests in pairs, with Hall's correction for skewness (`pomrl.judging.estimates`):
 
-- *Some* mean of a is below *all* means of b where one of them is: for a fixed one the largest p-value of its tests
-  against all of b is valid (Berger 1982, "Multiparameter hypothesis testing and acceptance sampling", Technometrics
-  24), and the choice among those of a costs their number (Bonferroni).
-- A discount factor is not the best one where another one is better, so that those for which this is not shown are a
-  confidence set for gamma*.
+- *Some* mean of a is below *all* means of b: the largest p-value against all of b is valid (Berger 1982,
+  "Multiparameter hypothesis testing and acceptance sampling", Technometrics 24); the choice among I means of a costs
+  a factor I (Bonferroni).
+- Discount factors that are not shown to be worse than another are a confidence set for gamma*.
 
-All numbers of a list are below a threshold where the largest is, so that a list is tested as "all means of b" are.
-
-They are conservative: a minimum over I means costs a factor I in the p-value, which at errors of 1 in 10,000 makes an
-interval wider by about an eighth for I = 10.
+A list is below a threshold where its largest number is. Intervals are conservative, at 1 in 10,000 and I = 10 by an
+eighth.
 """
 
 from collections.abc import Sequence
@@ -25,11 +21,11 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.special import stdtr, stdtrit
 
-from pomrl.judging.inference import Estimate, Skewness, conservative_quantile, conservative_t
-from pomrl.results.statistics import NO_SPREAD
+from pomrl.judging.estimates import ScalarEstimate, Skewness, conservative_quantile, conservative_t
+from pomrl.results.intervals import NO_SPREAD
 from pomrl.science.gamma_star import MEAN_TIE_TOLERANCE, minimising
 
-FAR = 8.0
+FAR_STANDARD_ERRORS = 8.0
 """The standard errors at which a mean is never the smallest one in any of some hundred thousand resamples."""
 
 Means = Float[np.ndarray, "n _k"]
@@ -82,10 +78,9 @@ class Pairs:
         return np.where(is_alike, 0.0, deviation), Skewness.of_moments(variance, third, fourth, self.runs)
 
     def t(self, threshold: float, factor: float = 1.0) -> tuple[Float[np.ndarray, "I J"], Float[np.ndarray, "I J"]]:
-        """Return the t statistics of a - factor * b against a threshold, with and without a correction for skewness.
+        """Return the smaller and the larger of the t statistics with and without the correction for skewness.
 
-        The first array has the smaller of the two, and the second one the larger. They are NaN where a - factor * b is
-        exactly the threshold in all runs.
+        They are NaN where a - factor * b is exactly the threshold in all runs.
         """
         deviation, skewness = self.deviation_and_skewness(factor)
         gap = self.difference(factor) - threshold
@@ -117,7 +112,7 @@ def _some_of_all(p: Float[np.ndarray, "I J"]) -> float:
 
 
 @dataclass(frozen=True)
-class Minimum(Estimate):
+class SmallestMean(ScalarEstimate):
     """The smallest mean of a less that of b, over pairs of runs; or over that of b, less 1, where b is not negative."""
 
     pairs: Pairs
@@ -163,7 +158,7 @@ class Minimum(Estimate):
 
 
 @dataclass(frozen=True)
-class BestDifference(Estimate):
+class BestDifference(ScalarEstimate):
     """gamma* of curves a less gamma* of curves b, over pairs of runs, by confidence sets for both."""
 
     differences: Float[np.ndarray, "G G"]
@@ -188,10 +183,10 @@ class BestDifference(Estimate):
 
 
 @dataclass(frozen=True)
-class Largest(Estimate):
+class Largest(ScalarEstimate):
     """The largest of several numbers that are estimated from the same runs."""
 
-    of: tuple[Estimate, ...]
+    of: tuple[ScalarEstimate, ...]
 
     def _p_values(self, threshold: float) -> tuple[float, float]:
         at_most, at_least = np.array([estimate.p_values(threshold) for estimate in self.of]).T
@@ -202,7 +197,7 @@ class Largest(Estimate):
         return lower, max(estimate.interval(error)[1] for estimate in self.of)
 
 
-def largest(estimates: Sequence[Estimate]) -> Largest:
+def largest(estimates: Sequence[ScalarEstimate]) -> Largest:
     """Estimate the largest of several numbers."""
     return Largest(max(of.value for of in estimates), min(of.runs for of in estimates), tuple(estimates))
 
@@ -213,22 +208,22 @@ def smaller_best_gamma(gammas: Float[np.ndarray, " G"], a: Means, b: Means) -> B
     return BestDifference(float(value), len(a), gammas[:, None] - gammas, p_best(a), p_best(b))
 
 
-def minimum_difference(a: Means, b: Means) -> Minimum:
+def minimum_difference(a: Means, b: Means) -> SmallestMean:
     """Estimate the smallest mean of the columns of a less that of the columns of b."""
-    return Minimum(float(a.mean(0).min() - b.mean(0).min()), len(a), Pairs.of(a, b))
+    return SmallestMean(float(a.mean(0).min() - b.mean(0).min()), len(a), Pairs.of(a, b))
 
 
-def minimum_ratio(a: Means, b: Means) -> Minimum:
+def minimum_ratio(a: Means, b: Means) -> SmallestMean:
     """Estimate the smallest mean of the columns of a over that of those of b, less 1; NaN unless that is positive."""
     smallest = b.mean(0).min()
     value = float(a.mean(0).min() / smallest - 1.0) if smallest > 0.0 else np.nan
-    return Minimum(value, len(a), Pairs.of(a, b), is_ratio=True)
+    return SmallestMean(value, len(a), Pairs.of(a, b), is_ratio=True)
 
 
-def ratio(a: Float[np.ndarray, " n"], b: Float[np.ndarray, " n"]) -> Minimum:
-    """Estimate mean(a) / mean(b) - 1 over pairs, by the t tests of mean(a) - r mean(b): its interval is Fieller's.
+def ratio(a: Float[np.ndarray, " n"], b: Float[np.ndarray, " n"]) -> SmallestMean:
+    """Estimate mean(a) / mean(b) - 1 over pairs, where b >= 0, with Fieller's interval.
 
-    b is not negative. The estimate is NaN where all of b is 0, and its interval has no bounds where mean(b) may be 0.
+    NaN where all of b is 0; without bounds where mean(b) may be 0.
     """
     return minimum_ratio(a[:, None], b[:, None])
 
@@ -242,8 +237,10 @@ def p_best(curve: Means) -> Float[np.ndarray, " G"]:
 
 
 def may_be_best(curve: Means) -> Int[np.ndarray, " C"]:
-    """Return the columns that are not shown to be farther than `FAR` standard errors from the smallest mean."""
+    """Return the columns whose mean may be the smallest, within `FAR_STANDARD_ERRORS`."""
     means = curve.mean(0)
     best = int(means.argmin())
     error = (curve - curve[:, [best]]).std(0) / np.sqrt(len(curve))
-    return np.flatnonzero(~(means - means[best] > FAR * error + MEAN_TIE_TOLERANCE * max(1.0, float(means.max()))))
+    return np.flatnonzero(
+        ~(means - means[best] > FAR_STANDARD_ERRORS * error + MEAN_TIE_TOLERANCE * max(1.0, float(means.max())))
+    )

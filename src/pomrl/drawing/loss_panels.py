@@ -10,11 +10,10 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 
 from pomrl.drawing import panels
-from pomrl.drawing.drawing import Drawing, Series, collect
+from pomrl.drawing.series import Drawing, Series, View, at_largest_gamma, collect, in_task
 from pomrl.drawing.style import TEXT_WIDTH, Look, context, look, sequence
-from pomrl.drawing.views import View, at_largest_gamma, in_task
-from pomrl.results.statistics import Kind, band
-from pomrl.results.stored_sweeps import StoredSweeps
+from pomrl.results.intervals import Kind, band
+from pomrl.results.sweep_results import StoredSweeps
 from pomrl.science.gamma_star import minimising
 
 METHODS = ("oracle", "without_meta", "pomrl", "ada_pomrl")
@@ -40,12 +39,12 @@ def of_values(
     settings: Settings | None = None,
     view: View = at_largest_gamma,
 ) -> list[Series]:
-    """Return a series for each value of a setting, by default the loss in each task when planning with gamma_eval.
+    """Return a series for each value of a setting, by default the loss in each task at gamma_eval.
 
     Args:
         sweep: The name of the sweep.
         key: The setting.
-        looks: Its values, and how each of them is drawn.
+        looks: Its values, and how each is drawn.
         settings: The values of other settings.
         view: The view of the rows of each series.
     """
@@ -87,7 +86,7 @@ class Panel:
         return replace(self, series=[replace(series, panel=letter) for series in self.series])
 
     def points(self, sweeps: StoredSweeps, kind: Kind | None = None) -> Iterator[pd.DataFrame]:
-        """Yield mean and band over runs of each series, as a table with the columns `drawing.COLUMNS`.
+        """Yield mean and band over runs of each series, as a table with the columns `pomrl.figures.COLUMNS`.
 
         Bands are of this kind, and by default those of the caption.
         """
@@ -122,13 +121,11 @@ def series_of(of_figure: Sequence[Panel]) -> list[Series]:
     return [series for panel in of_figure for series in panel.series]
 
 
-def points(sweeps: StoredSweeps, of_figure: Sequence[Panel], kind: Kind | None = None) -> pd.DataFrame:
-    """Return the points of several panels as a table with the columns `drawing.COLUMNS`.
-
-    Bands are of this kind, and by default those of the caption.
+def points_of_panels(sweeps: StoredSweeps, of_figure: Sequence[Panel], kind: Kind | None = None) -> pd.DataFrame:
+    """Return the points of several panels as a table with the columns `COLUMNS`.
 
     Raises:
-        ValueError: If the sweeps hold none of the series.
+        ValueError: The sweeps hold none of the series.
     """
     return collect([table for panel in of_figure for table in panel.points(sweeps, kind)], series_of(of_figure))
 
@@ -168,7 +165,7 @@ class PanelGrid:
 
         Bands are of this kind, and by default those of the caption.
         """
-        return points(sweeps, self.panels, kind)
+        return points_of_panels(sweeps, self.panels, kind)
 
     def draw_row(self, axes: Sequence[Axes], data: pd.DataFrame, row: Sequence[Panel]) -> None:
         """Draw a row of panels from the table."""

@@ -1,28 +1,21 @@
 """Estimates over runs, with intervals at any level and p-values for any threshold.
 
-There are four kinds of numbers, each with its method, and a fifth, `Exact`, which is known and has no interval:
-
-- Smooth functions of mean losses, such as a difference or a ratio of deviations: Student's interval with the
-  leave-one-run-out (jackknife) standard error. For a difference of means it is the paired t interval.
-- Ratios of two means, minima of mean losses over a grid, and gamma*, which lies where the minimum is: t tests in pairs
-  (`pomrl.judging.extremes`).
+- Smooth functions of mean losses: Student's interval with the leave-one-run-out (jackknife) standard error.
+- Ratios of means, minima of mean losses over a grid, and gamma*: t tests in pairs (`pomrl.judging.minima`).
 - Correlations of gamma* with an index: the percentile bootstrap over runs.
 - How many of several statements are true: Holm's correction of their p-values.
+- `Exact` numbers are known, and have no interval.
 
-**Skewness.** One task's loss has a standard deviation of 1.7 at a mean of 1.1, and claims are judged at levels of about
-1 in 10,000, where the skewness of the losses matters even in a thousand runs. From `LARGE` runs on the t statistic is
-therefore transformed as by Hall (1992, "On the removal of skewness by transformation", JRSS B 54). Samples with a large
-t statistic have too small a skewness in that direction, so that its regression on t is taken off before. Its slope is
-(kurtosis - 1.5 skewness^2) / n, where that is positive. A number is shown to lie beyond a threshold only where the
-plain t statistic shows it too, because heavy tails without skewness make the transformed one too large. With fewer
-runs, as in figures and tables of few runs, Student's intervals are uncorrected.
+**Skewness.** Losses of a task have a standard deviation of 1.7 at a mean of 1.1, which matters at levels of 1 in 10,000
+even in a thousand runs. From `MIN_SKEWNESS_RUNS` runs on, t is transformed as by Hall (1992, "On the removal of
+skewness by transformation", JRSS B 54). Samples with a large t have too small a skewness in that direction: its
+regression on t, with slope (kurtosis - 1.5 skewness^2) / n where that is positive, is taken off before. A number lies
+beyond a threshold only where the plain t shows it too, because heavy tails make the transformed one too large.
 
-`python -m benchmarks.error_rates` simulates each kind of comparison with its truth on the threshold. With 100 to 4000
-runs of real losses, tails of t tests, and of what is made of them, had up to 1.3 times their nominal errors of 1e-2 to
-1e-4, within the errors of the simulation. They had up to 1.5 times one of 1e-5 and 1.8 times one of 1e-6; without the
-regression 2.0, 2.8 and 4.9 times 1e-4, 1e-5 and 1e-6. The tail on the other side of skewed losses has less. The
-bootstrap of correlations draws mean curves from their limiting normal distribution, which corrects for no skewness:
-where one tie of two skewed losses decides its sign, it had up to 17 times the nominal error of 1e-4.
+`python -m benchmarks.error_rates` simulates comparisons with their truth on the threshold. With 100 to 4000 runs of
+real losses, t tests had up to 1.3 times nominal errors of 1e-2 to 1e-4, 1.5 times 1e-5 and 1.8 times 1e-6; without the
+regression 2.0, 2.8 and 4.9 times 1e-4, 1e-5 and 1e-6. The bootstrap of correlations corrects for no skewness: where one
+tie of two skewed losses decides its sign, it had up to 17 times 1e-4.
 """
 
 from abc import ABC, abstractmethod
@@ -35,20 +28,25 @@ import numpy as np
 from jaxtyping import Float
 from scipy.special import stdtr, stdtrit
 
-from pomrl.results.bootstrap import MANY_RESAMPLES_OF_CLAIMS, RESAMPLES_OF_CLAIMS, bootstrap_means, normal_means
-from pomrl.results.intervals import ERROR_RATE
-from pomrl.results.statistics import NO_SPREAD
+from pomrl.results.intervals import (
+    ERROR_RATE,
+    NO_SPREAD,
+    RESAMPLES_OF_CLAIMS,
+    RESAMPLES_OF_PRECISE_CLAIMS,
+    bootstrap_means,
+    normal_means,
+)
 
-FEWEST_RUNS = 10
+MIN_INTERVAL_RUNS = 10
 """With fewer runs no interval is given: means of so few losses are far from normally distributed."""
 
-LARGE = 100
+MIN_SKEWNESS_RUNS = 100
 """From this number of runs on, skewness is corrected for and resamples are drawn from the normal distribution."""
 
-PRECISE = 1000
+PRECISE_RUNS = 1000
 """The number of runs from which on claims are judged with errors so small that they need many resamples."""
 
-AT_A_TIME = 10_000
+MAX_RESAMPLES_AT_ONCE = 10_000
 """The number of resamples, or of samples without one run, that are held in memory together."""
 
 FIXED_POINT_STEPS = 50
@@ -62,7 +60,7 @@ Statistic = Callable[[np.ndarray], np.ndarray]
 
 
 @dataclass(frozen=True)
-class Estimate(ABC):
+class ScalarEstimate(ABC):
     """An estimated number, with intervals at any level and p-values for any threshold."""
 
     value: float
@@ -79,7 +77,7 @@ class Estimate(ABC):
     @property
     def is_possible(self) -> bool:
         """Return whether there are runs enough for p-values and intervals."""
-        return self.runs >= FEWEST_RUNS
+        return self.runs >= MIN_INTERVAL_RUNS
 
     def p_values(self, threshold: float) -> tuple[float, float]:
         """Return the p-values of two hypotheses: the number is at most a threshold, and it is at least that.
@@ -107,17 +105,17 @@ class Estimate(ABC):
 
     @cached_property
     def lower(self) -> float:
-        """The lower end of the 95 % interval."""
+        """The lower end of the interval with the usual confidence level."""
         return self.interval(ERROR_RATE)[0]
 
     @cached_property
     def upper(self) -> float:
-        """The upper end of the 95 % interval."""
+        """The upper end of the interval with the usual confidence level."""
         return self.interval(ERROR_RATE)[1]
 
 
 @dataclass(frozen=True)
-class Exact(Estimate):
+class Exact(ScalarEstimate):
     """A number that is known, from no runs: it has no interval, and a hypothesis about it has the p-value 0 or 1."""
 
     runs: int = 0
@@ -145,8 +143,8 @@ class Skewness:
     @staticmethod
     def of_moments(second: np.ndarray, third: np.ndarray, fourth: np.ndarray, n: int) -> "Skewness":
         """Estimate the skewness from the central moments of n runs; 0 with few runs."""
-        value = third / second**1.5 if n >= LARGE else np.zeros_like(third)
-        drift = np.maximum(0.0, fourth / second**2 - 3.0 - 1.5 * value**2) if n >= LARGE else value
+        value = third / second**1.5 if n >= MIN_SKEWNESS_RUNS else np.zeros_like(third)
+        drift = np.maximum(0.0, fourth / second**2 - 3.0 - 1.5 * value**2) if n >= MIN_SKEWNESS_RUNS else value
         return Skewness(value / np.sqrt(n), drift / n)
 
     def __neg__(self) -> "Skewness":
@@ -159,7 +157,7 @@ class Skewness:
 
 
 @dataclass(frozen=True)
-class Student(Estimate):
+class Student(ScalarEstimate):
     """An estimate whose standardised error has Student's distribution, after a correction for skewness."""
 
     deviation: float
@@ -216,11 +214,11 @@ def with_skew(t: float, skew: Float[np.ndarray, "..."] | float) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class Correlation(Estimate):
+class Correlation(ScalarEstimate):
     """A correlation between quantities that are estimated themselves, with its values in B resamples of the runs.
 
-    Errors of the quantities weaken their correlation, in the runs and once more in the resamples, so that the interval
-    is extended to the perfect correlation of the sign that is estimated (1 or -1, or both for 0).
+    Errors of the quantities weaken it, in the runs and in the resamples: the interval is extended to the perfect
+    correlation of the estimated sign.
     """
 
     distribution: Float[np.ndarray, " B"]
@@ -242,7 +240,7 @@ class Correlation(Estimate):
 
 
 @dataclass(frozen=True)
-class Count(Estimate):
+class Count(ScalarEstimate):
     """How many of several statements are true, by their p-values with Holm's correction."""
 
     p_true: tuple[float, ...]
@@ -282,9 +280,9 @@ def smooth(statistic: Statistic, sample: Sample) -> Student:
     """Estimate a smooth function of the means of a sample, with its leave-one-run-out standard error."""
     n, means = len(sample), sample.mean(0, keepdims=True)
     value = statistic(means).item()
-    if n < FEWEST_RUNS or not np.isfinite(value):
+    if n < MIN_INTERVAL_RUNS or not np.isfinite(value):
         return Student(value, n, np.nan)
-    parts = (sample[start : start + AT_A_TIME] for start in range(0, n, AT_A_TIME))
+    parts = (sample[start : start + MAX_RESAMPLES_AT_ONCE] for start in range(0, n, MAX_RESAMPLES_AT_ONCE))
     influence = np.concatenate([-(n - 1) * statistic((n * means - part) / (n - 1)) for part in parts])
     return _student(value, influence - influence.mean())
 
@@ -292,7 +290,7 @@ def smooth(statistic: Statistic, sample: Sample) -> Student:
 def _student(value: float, influence: Float[np.ndarray, " n"]) -> Student:
     """Return an estimate with the standard error that follows from each run's influence on it; their mean is 0."""
     n = len(influence)
-    if n < FEWEST_RUNS:
+    if n < MIN_INTERVAL_RUNS:
         return Student(value, n, np.nan)
     second, third, fourth = (np.asarray((influence**power).mean()) for power in (2, 3, 4))
     deviation = float(np.sqrt(second / (n - 1)))
@@ -304,10 +302,10 @@ def _student(value: float, influence: Float[np.ndarray, " n"]) -> Student:
 def correlation(statistic: Statistic, sample: Float[np.ndarray, "n _k"]) -> Correlation:
     """Estimate a correlation that is a function of the means of a sample, with its values in resamples of the runs."""
     value, n = statistic(sample.mean(0, keepdims=True)).item(), len(sample)
-    if n < FEWEST_RUNS:
+    if n < MIN_INTERVAL_RUNS:
         return Correlation(value, n, np.full(RESAMPLES_OF_CLAIMS, np.nan))
-    if n < LARGE:
+    if n < MIN_SKEWNESS_RUNS:
         return Correlation(value, n, statistic(bootstrap_means(sample, RESAMPLES_OF_CLAIMS)))
-    resamples = RESAMPLES_OF_CLAIMS if n < PRECISE else MANY_RESAMPLES_OF_CLAIMS
-    parts = [statistic(means) for means in normal_means(sample, resamples, AT_A_TIME, 0)]
+    resamples = RESAMPLES_OF_CLAIMS if n < PRECISE_RUNS else RESAMPLES_OF_PRECISE_CLAIMS
+    parts = [statistic(means) for means in normal_means(sample, resamples, MAX_RESAMPLES_AT_ONCE, 0)]
     return Correlation(value, n, np.concatenate(parts))

@@ -1,6 +1,6 @@
-"""The series that a figure shows, the table of its points, and the drawing made of both."""
+"""The series that a figure shows, views of stored rows, the table of the points, and the drawing made of them."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,19 +10,71 @@ from matplotlib.figure import Figure
 
 from pomrl.configuration.composed import ConfigError
 from pomrl.drawing.style import Look
-from pomrl.drawing.views import View, everything
-from pomrl.results.losses import with_metric
-from pomrl.results.stored_sweeps import StoredSweeps
-from pomrl.science.loss_tables import SCHEMA
+from pomrl.results.sweep_results import StoredSweeps
+from pomrl.science.gamma_schedules import Hindsight
+from pomrl.science.gamma_star import Scope, in_hindsight
+from pomrl.science.loss_tables import MEASURED, SCHEMA
 
 COLUMNS = ["panel", "series", "x", "mean", "lower", "upper", "band", "n", "marker"]
 """Columns of the table behind a drawing, which has a row for each point.
 
-band names what lower and upper are (`sd`, `se` or `ci`, see `results.statistics.Kind`, or `bootstrap sd` or `bootstrap
+band names what lower and upper are (`sd`, `se` or `ci`, see `results.intervals.Kind`, or `bootstrap sd` or `bootstrap
 ci`), n is the number of independent runs, and marker is true where the minimum of a series is marked. A value that does
 not come from runs, such as a bound, stands in mean; its lower and upper are NaN, its n is 0, and band names what the
 value is.
 """
+
+
+View = Callable[[pd.DataFrame], pd.DataFrame]
+"""A function from the rows of one experiment to those that are drawn.
+
+The result has the columns run, planning_loss, and task or gamma or both.
+"""
+
+
+def everything(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return all rows."""
+    return rows
+
+
+def at_largest_gamma(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return one row for each run and task: that of the largest gamma, which on the default grid is gamma_eval."""
+    return rows.loc[rows["gamma"] == rows.groupby(["run", "task"])["gamma"].transform("max")]
+
+
+def at_gamma(gamma: float) -> View:
+    """Return the view of one row for each run and task: that of this gamma of the grid."""
+    return lambda rows: rows.loc[np.isclose(rows["gamma"], gamma)]
+
+
+def best_fixed(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return one row for each run and task: that of the single gamma with the smallest mean loss over all tasks."""
+    return _in_hindsight(rows, "all_tasks")
+
+
+def dynamic_best(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return one row for each run and task: that of the gamma with the smallest mean loss in the task."""
+    return _in_hindsight(rows, "each_task")
+
+
+def _in_hindsight(rows: pd.DataFrame, scope: Scope) -> pd.DataFrame:
+    return in_hindsight(rows, Hindsight(gammas=np.unique(rows["gamma"]).tolist(), scope=scope)) if len(rows) else rows
+
+
+def running_average(view: View) -> View:
+    """Return the view that averages the losses of another view over tasks 1 to t, for each run and task t."""
+
+    def averaged(rows: pd.DataFrame) -> pd.DataFrame:
+        shown = view(rows).sort_values(["run", "task"])
+        total = shown.groupby("run")["planning_loss"].cumsum()
+        return shown.assign(planning_loss=total / shown["task"])
+
+    return averaged
+
+
+def in_task(t: int) -> View:
+    """Return the view of the rows of task t."""
+    return lambda rows: rows.loc[rows["task"] == t]
 
 
 @dataclass(frozen=True)
@@ -63,13 +115,13 @@ class Series:
 
     def rows(self, sweeps: StoredSweeps) -> pd.DataFrame:
         """Return the stored rows that the series shows, with the metric in the place of the loss if they have one."""
-        sweep = sweeps[self.sweep]
+        results = sweeps[self.sweep]
         shown = [
-            self._choose(table, set(self.settings) - set(source.settings))
-            for table, source in zip(sweep.tables, sweep.sources, strict=True)
-            if self.shows(self.sweep, source.settings)
+            self._choose(table, set(self.settings) - set(result.settings))
+            for table, result in zip(results.tables, results.results, strict=True)
+            if self.shows(self.sweep, result.settings)
         ]
-        rows = shown[0] if len(shown) == 1 else pd.concat(shown or [sweep.nothing], ignore_index=True)
+        rows = shown[0] if len(shown) == 1 else pd.concat(shown or [results.without_rows], ignore_index=True)
         return self.view(with_metric(rows))
 
     def _choose(self, table: pd.DataFrame, names: Collection[str]) -> pd.DataFrame:
@@ -87,9 +139,9 @@ class Series:
 
         Args:
             bands: The columns mean, lower, upper and n, and the column named by `x`.
-            x: The name of the column that the horizontal axis shows.
+            x: The column on the horizontal axis.
             band: What lower and upper are.
-            marked: The values on the horizontal axis at which the series is marked.
+            marked: The values of x at which the series is marked.
         """
         points = bands.rename(columns={x: "x"}).astype({"x": float})
         marker = points["x"].isin(marked)
@@ -130,3 +182,9 @@ def collect(parts: Iterable[pd.DataFrame], wanted: Sequence[Series]) -> pd.DataF
         sweeps = ", ".join(dict.fromkeys(series.sweep for series in wanted))
         raise ValueError(f"the tables of {sweeps} hold nothing that this figure shows")
     return pd.concat(nonempty, ignore_index=True)
+
+
+def with_metric(table: "pd.DataFrame") -> "pd.DataFrame":
+    """Return a table with the metric, where all of its rows have one, in the place of the planning loss."""
+    measured = MEASURED in table and bool(table[MEASURED].notna().all())
+    return table.assign(planning_loss=table[MEASURED]) if measured else table

@@ -1,31 +1,24 @@
-"""Which experiments are meant, and a number for each of their runs: what people plot, tabulate, compare and load.
-
-There is one way to say it, for all commands and in Python: words as for `pomrl run -m`, signatures, and filters.
-"""
+"""Select stored experiments, for all commands and in Python: by words as for `pomrl run -m`, signatures and filters."""
 
 import json
 import warnings
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
-import numpy as np
-import pandas as pd
 import yaml
-from jaxtyping import Float
 
 from pomrl import store
-from pomrl.configuration.composed import UnreadableOverrideError, number_of, unknown_key
+from pomrl.configuration.composed import UnreadableOverrideError, number_of
 from pomrl.configuration.importing import add_to_path
 from pomrl.configuration.parsing import MOST_RUNS, Experiment
 from pomrl.configuration.settings import DEFAULTS, asked_settings, flat_settings, scientific_settings, varying_keys
 from pomrl.configuration.sources import PUBLISHED, Sources
 from pomrl.configuration.sweeps import selection
-from pomrl.results.stored_sweeps import Source
+from pomrl.results.result import Result
+from pomrl.results.sweep_results import SweepResults
 from pomrl.science.gamma_schedules import Hindsight
-from pomrl.science.gamma_star import in_hindsight
-from pomrl.science.loss_tables import COLUMNS, MEASURED
+from pomrl.science.loss_tables import COLUMNS
 from pomrl.store import StoredExperiment, StoreError, StoreWarning
 
 VALUES = tuple(column.name for column in COLUMNS if column.values)
@@ -34,12 +27,9 @@ VALUES = tuple(column.name for column in COLUMNS if column.values)
 PRESENT, PREVIOUS, ALL = "present", "previous", "all"
 """Words for code: as it is now, the last before it, and any."""
 
-Tasks = Literal["all", "first", "last"] | int
-"""The tasks that a number is of: the mean over all, the first, the last, or the one with this number, from 1."""
 
-
-class Found(NamedTuple):
-    """An experiment that is meant."""
+class Match(NamedTuple):
+    """An experiment that words mean."""
 
     stored: StoredExperiment
     runs: int
@@ -52,10 +42,10 @@ class Found(NamedTuple):
     """Whether this is not the present code."""
 
     @staticmethod
-    def of(stored: StoredExperiment) -> "Found":
+    def of(stored: StoredExperiment) -> "Match":
         """Return what is stored under a signature; StoreError if its description is missing or damaged."""
-        said = stored.read_manifest()
-        return Found(stored, stored.complete(), None, said.label(), said.is_outdated())
+        manifest = stored.read_manifest()
+        return Match(stored, stored.complete(), None, manifest.label(), manifest.is_outdated())
 
     def settings(self) -> dict[str, Any]:
         """Return its settings by dotted keys, as files have them."""
@@ -64,53 +54,10 @@ class Found(NamedTuple):
         settings = flat_settings(asked_settings(self.experiment), self.experiment.options)
         return json.loads(json.dumps(settings, default=str))
 
-
-@dataclass(frozen=True)
-class Chosen:
-    """Stored experiments, and in what they differ."""
-
-    stored: tuple[StoredExperiment, ...]
-    settings: tuple[Mapping[str, Any], ...]
-    """The settings of each, by dotted keys, and its code and signature."""
-    varying: tuple[str, ...]
-    """The keys in which they differ."""
-    runs: tuple[int, ...]
-    """The number of runs of each that are shown."""
-    experiments: tuple[Experiment | None, ...]
-    """Each as it was asked for, perhaps with a schedule that reads the table in hindsight; None if it was not named."""
-    notes: tuple[str, ...] = ()
-    """Lines about what is left out."""
-
-    def values_of(self, key: str) -> list[Any]:
-        """Return the value of a setting in each experiment.
-
-        Raises:
-            StoreError: An experiment has no such setting.
-        """
-        if not all(key in setting for setting in self.settings):
-            known = sorted(set(self.settings[0]).intersection(*self.settings))
-            raise StoreError(unknown_key(key, key, known, "not all of these experiments have this setting"))
-        return [setting[key] for setting in self.settings]
-
-    def table(self, place: int, runs: int | None = None) -> "pd.DataFrame":
-        """Return the table of one of the experiments, from which a schedule may have chosen in hindsight."""
-        table, schedule = self.stored[place].table(runs or self.runs[place]), _hindsight(self.experiments[place])
-        return in_hindsight(table, schedule) if schedule else table
-
-    def parts(self, place: int, names: Sequence[str]) -> Iterator[Mapping[str, Float[np.ndarray, "n T G"]]]:
-        """Yield columns of that table over runs, tasks and discount factors, in parts of whole runs."""
-        if not _hindsight(self.experiments[place]):
-            yield from self.stored[place].parts(names, self.runs[place])
-            return
-        table = self.table(place)
-        yield {name: table[name].to_numpy().reshape(self.runs[place], table["task"].max(), -1) for name in names}
-
-    def sources(self) -> list[Source]:
-        """Return where the numbers come from."""
-        return [
-            Source.of(stored, runs, {key: settings.get(key) for key in self.varying})
-            for stored, runs, settings in zip(self.stored, self.runs, self.settings, strict=True)
-        ]
+    def result(self, name: str) -> Result:
+        """Return its results as one side of a comparison; the name is what it is called there."""
+        settings = self.settings() | {"code": self.code if self.is_outdated else PRESENT}
+        return Result.of_stored(self.stored, self.runs, self.experiment, settings=settings, name=name)
 
 
 def runs_in_words(numbers: Collection[int]) -> str:
@@ -124,17 +71,14 @@ def resolve(
     where: Mapping[str, Any] | None = None,
     value: str | None = "planning_loss",
     sources: Sources = PUBLISHED,
-) -> tuple[list[Found], list[str]]:
-    """Return the experiments that are meant, those without runs among them, and lines about what is left out.
+) -> tuple[list[Match], list[str]]:
+    """Find the experiments that words mean, those without runs among them, and lines about what is left out.
 
     Args:
-        words: The experiments that `pomrl run -m` with these words computes, such as `experiment=task_similarity` or
-            `sigma=0.01,0.02`; with `tag=NAME` among them, or without any, all that are stored with these settings. Or
-            the starts of signatures, or folders. `code=` names the code that computed them: `present`, which is the
-            default, `previous`, `all`, or as `pomrl runs` shows it.
-        where: Settings that stored experiments have to have, whatever the others are; or their tag or code.
-        value: What is plotted or tabulated. If it is a metric, whatever is stored has this one, and else none, unless
-            the settings say otherwise; None for any.
+        words: Words of `pomrl run -m`; none, or `tag=NAME`, for all that is stored with these settings; or starts of
+            signatures, or folders. `code=` is `present` (default), `previous`, `all`, or as `pomrl runs` shows it.
+        where: Settings, tag or code that stored experiments must have besides.
+        value: What is shown; a metric selects the experiments that have it. None for any.
         sources: The folders that settings are composed from.
 
     Raises:
@@ -143,7 +87,7 @@ def resolve(
     """
     add_to_path(Path.cwd())  # of components, whose present code is compared with that of what is stored
     if words and not any("=" in word for word in words):
-        return [Found.of(_find_by_name(word)) for word in words], []
+        return [Match.of(_find_by_name(word)) for word in words], []
     asked, where = filters(words), dict(where or {})
     code = str(where.pop("code", asked.pop("code", PRESENT)))
     experiments: list[Experiment] | None = None
@@ -154,18 +98,18 @@ def resolve(
     else:
         metric = [] if value is None or value in VALUES or "metric" in asked else [f"metric={value}"]
         experiments = selection(sources, [*(word for word in words if not word.startswith("code=")), *metric])
-    versions: dict[str, list[Found]] = {}
+    versions: dict[str, list[Match]] = {}
     for stored in sorted(store.find(**where), key=lambda stored: stored.read_manifest().provenance.start):
-        if (version := Found.of(stored)).runs:
+        if (version := Match.of(stored)).runs:
             versions.setdefault(json.dumps(stored.read_manifest().settings, sort_keys=True), []).append(version)
-    found, left_out = list[Found](), 0
+    found, left_out = list[Match](), 0
     for identity, experiment in _list_wanted(experiments) if experiments else [(key, None) for key in versions]:
         of_settings = versions.get(identity, [])
         of_code = _of_code(of_settings, code)
         left_out += len(of_settings) - len(of_code)
         found += [version._replace(experiment=experiment) for version in of_code]
         if experiment and not of_code and code == PRESENT:
-            found.append(Found(store.lookup(experiment), 0, experiment))
+            found.append(Match(store.lookup(experiment), 0, experiment))
     said = f"{number_of(left_out, 'result')} of other code left out; code={ALL} shows them"
     return found, [said] if left_out else []
 
@@ -175,8 +119,8 @@ def choose(
     where: Mapping[str, Any] | None = None,
     value: str | None = "planning_loss",
     sources: Sources = PUBLISHED,
-) -> Chosen:
-    """Return the experiments that are meant (`meant`) and have runs, sorted by the settings in which they differ.
+) -> SweepResults:
+    """Return the results that words mean (`resolve`), sorted by the settings in which they differ.
 
     Raises:
         ConfigError: A setting is wrong.
@@ -199,9 +143,12 @@ def choose(
     most = found[0].experiment.request.runs if found[0].experiment and "runs" in filters(words) else MOST_RUNS
     pairs = list(zip(found, settings, strict=True))
     pairs.sort(key=lambda pair: [order(pair[1].get(key)) for key in varying])
-    found, settings = zip(*pairs, strict=True)
-    stored, runs, experiments, *_ = zip(*found, strict=True)
-    return Chosen(stored, settings, tuple(varying), tuple(min(n, most) for n in runs), experiments, tuple(notes))
+    results = [
+        Result.of_stored(match.stored, min(match.runs, most), match.experiment, settings=of_match)
+        for match, of_match in pairs
+    ]
+    values = [tuple(of_match.get(key) for key in varying) for _, of_match in pairs]
+    return SweepResults(tuple(varying), values, results, notes=tuple(notes))
 
 
 def _is_sound(stored: StoredExperiment) -> bool:
@@ -212,7 +159,7 @@ def _is_sound(stored: StoredExperiment) -> bool:
 
 
 def filters(words: Sequence[str]) -> dict[str, Any]:
-    """Return the settings that `KEY=VALUE` words name; several values, separated by commas, become a list.
+    """Parse `KEY=VALUE` words; several values, separated by commas, become a list.
 
     Raises:
         UnreadableOverrideError: A word is of another form.
@@ -248,7 +195,7 @@ def _hindsight(experiment: Experiment | None) -> Hindsight | None:
     return schedule if isinstance(schedule, Hindsight) else None
 
 
-def _of_code(versions: Sequence[Found], code: str) -> list[Found]:
+def _of_code(versions: Sequence[Match], code: str) -> list[Match]:
     """Return what some code computed of the experiment that has these versions, the latest last."""
     present = [version for version in versions if not version.is_outdated][-1:]
     if code == PRESENT:
@@ -259,50 +206,5 @@ def _of_code(versions: Sequence[Found], code: str) -> list[Found]:
 
 
 def order(value: Any) -> tuple[str, Any]:
-    """Return a key that sorts numbers by their values, and values of different types by the names of their types."""
+    """Return a sort key: numbers by value, values of different types by the names of their types."""
     return (type(value).__name__, value if isinstance(value, int | float | str) else str(value))
-
-
-def per_run(chosen: Chosen, value: str, by: str | None = None, tasks: Tasks = "all") -> "pd.DataFrame":
-    """Return a number for each run of each experiment, and for each task or discount factor if `by` says so.
-
-    Args:
-        chosen: The experiments.
-        value: One of `VALUES`, or the metric that the experiments have.
-        by: `task` or `gamma`, whose values then are told apart; or None. Where discount factors are not told apart, the
-            number is at the largest, which is gamma_eval, or at the one that a schedule chose.
-        tasks: The tasks that numbers are of, unless they are told apart.
-
-    Returns:
-        The columns `experiment` (the place in `chosen`), run, `value`, and the one that `by` names.
-
-    Raises:
-        StoreError: A file is damaged, or an experiment has no such task.
-    """
-    parts: list[dict[str, np.ndarray]] = []
-    column = value if value in VALUES else MEASURED
-    for place, stored in enumerate(chosen.stored):
-        first = 0
-        for part in chosen.parts(place, [column, *(["gamma"] if by == "gamma" else [])]):
-            numbers, T = part[column], part[column].shape[1]
-            runs = np.arange(first, first := first + len(numbers))
-            if by != "task" and tasks != "all":
-                numbers = numbers[:, [_number(tasks, T, stored) - 1]]
-            if by == "gamma":
-                numbers, names = numbers.mean(1), part["gamma"][0, 0]
-            else:
-                numbers, names = numbers[..., -1], np.arange(1, T + 1)
-            if by is None:
-                numbers = numbers.mean(1, keepdims=True)
-            columns = {"run": np.repeat(runs, numbers.shape[1]), value: numbers.ravel()}
-            columns["experiment"] = np.full(numbers.size, place)
-            parts.append(columns if by is None else {**columns, by: np.tile(names, len(runs))})
-    return pd.DataFrame({name: np.concatenate([part[name] for part in parts]) for name in parts[0]})
-
-
-def _number(tasks: Tasks, T: int, stored: StoredExperiment) -> int:
-    """Return the number of the task that is meant, of an experiment with T tasks."""
-    number = {"first": 1, "last": T}.get(str(tasks), tasks)
-    if not isinstance(number, int) or not 1 <= number <= T:
-        raise StoreError(f"{stored.folder}: it has the tasks 1 to {T}, not {tasks}")
-    return number

@@ -1,0 +1,271 @@
+"""Judge the claims of a study on the stored experiments of its variants."""
+
+import hashlib
+import inspect
+import json
+import warnings
+from collections.abc import Callable, Container, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from threading import Lock
+from typing import Any
+
+import numpy as np
+
+from pomrl import store
+from pomrl.configuration.composed import ConfigError
+from pomrl.configuration.importing import in_words, place_of
+from pomrl.configuration.parsing import Experiment
+from pomrl.configuration.study import Study
+from pomrl.configuration.sweeps import Setting
+from pomrl.configuration.variants import Variant
+from pomrl.execution.local import in_threads
+from pomrl.judging import judgements
+from pomrl.judging.claim import Claim, JudgedClaim, claims_of, with_runs
+from pomrl.judging.judgements import Judgements
+from pomrl.judging.verdict import Part
+from pomrl.results.intervals import ERROR_RATE
+from pomrl.results.result import NotInSweepError, Result
+from pomrl.results.sweep_results import SweepResults
+from pomrl.science.gamma_schedules import Grid
+from pomrl.science.gamma_star import HindsightChoice
+from pomrl.store import StoreError, StoreWarning
+from pomrl.store.derived import Simulation
+
+CACHE_BYTES = 64 * 2**20
+"""Memory of the losses that a reader keeps for further claims, in bytes."""
+
+
+@dataclass(frozen=True)
+class Basis:
+    """The experiments of the sweeps of claims under one variant."""
+
+    variant: str
+    """The name of the variant."""
+    settings: Mapping[str, Sequence[Setting]]
+    """The experiments of the sweeps that can be composed; claims about other sweeps are not judged."""
+    registry: Sequence[Claim]
+    """The claims that share the error, whether or not they can be judged on this basis."""
+    runs: int = 1000
+    """The number of runs on which claims are judged that name no other."""
+    error: float = ERROR_RATE
+    """The probability that the verdict on any of the claims is wrong."""
+    choice: HindsightChoice = "population"
+    """How the schedules that choose in hindsight do so."""
+
+    @property
+    def claims(self) -> list[Claim]:
+        """The claims about sweeps that can be judged on this basis, because it has all experiments that they read."""
+        return [claim for claim in self.registry if claim.id in self._asked]
+
+    def unjudged_outcome(self, claim: Claim) -> JudgedClaim:
+        """Return on how many runs a claim is judged, and its share of the error, which is 0 for exact claims."""
+        sharing = sum(claim.is_judged and not claim.is_exact for claim in self.registry)
+        return JudgedClaim(claim, self.needed_runs(claim), self.error / max(1, sharing))
+
+    def needed_runs(self, claim: Claim) -> int:
+        """Return the number of runs on which a claim is judged."""
+        return claim.runs.get(self.variant, self.runs) if isinstance(claim.runs, Mapping) else claim.runs or self.runs
+
+    def asked_by(self, claim: Claim) -> list[Experiment]:
+        """Return the experiments that a claim asks for before any loss is known."""
+        return self._asked[claim.id]
+
+    def experiments_of(self, claim: Claim) -> list[Experiment]:
+        """Return the experiments that a claim asks for, with the number of runs on which it is judged."""
+        return [with_runs(experiment, self.needed_runs(claim)) for experiment in self.asked_by(claim)]
+
+    @cached_property
+    def _asked(self) -> dict[str, list[Experiment]]:
+        """The experiments that each claim asks for while no loss is known, by its id."""
+        asked: dict[str, list[Experiment]] = {}
+        for claim in self.registry:
+            if claim.sweeps and set(claim.sweeps) <= self.settings.keys():
+                with suppress(NotInSweepError):  # the claim is about an experiment that this basis does not have
+                    asked[claim.id] = self.compare(claim, unknown_losses)[1]
+        return asked
+
+    def compare(
+        self, claim: Claim, losses: Callable[[Experiment], Result]
+    ) -> tuple[tuple[Part, ...], list[Experiment]]:
+        """Return the parts of a claim on the losses that a function gives, and the experiments that it asked for.
+
+        Raises:
+            NotInSweepError: Its sweeps do not have an experiment.
+        """
+        asked: dict[int, Experiment] = {}
+
+        def recorded(experiment: Experiment) -> Result:
+            asked[id(experiment)] = experiment
+            return losses(experiment)
+
+        parts = claim.parts({name: self._sweep_losses(name, recorded) for name in claim.sweeps})
+        return parts, list(asked.values())
+
+    def _sweep_losses(self, name: str, losses: Callable[[Experiment], Result]) -> SweepResults:
+        settings = self.settings[name]
+        values = [tuple(setting.varied.values()) for setting in settings]
+        results = _OnDemand([setting.experiment for setting in settings], losses)
+        return SweepResults(tuple(settings[0].varied), values, results, self.choice)
+
+
+def unknown_losses(experiment: Experiment, runs: int = 2) -> Result:
+    """Return losses in the shape of those of an experiment, all of them NaN: what depends on one is NaN, too."""
+    schedule = experiment.method.gamma_schedule
+    gammas = np.array(schedule.gammas if isinstance(schedule, Grid) else [experiment.problem.gamma_eval])
+    return Result.of_losses(np.full((runs, experiment.problem.T, len(gammas)), np.nan), gammas)
+
+
+@dataclass(frozen=True)
+class _OnDemand(Sequence[Any]):
+    """The results of the experiments of a sweep, each made when it is asked for."""
+
+    experiments: Sequence[Experiment]
+    make: Callable[[Experiment], Result]
+
+    def __getitem__(self, place: Any) -> Any:
+        return self.make(self.experiments[place])
+
+    def __len__(self) -> int:
+        return len(self.experiments)
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Reads losses from the store, and keeps the latest of them for claims that read the same experiments."""
+
+    kept: dict[tuple[str, int], Result] = field(default_factory=dict)
+    reading: Lock = field(default_factory=Lock)
+    """Held while losses are read, so that claims that are judged at the same time read them once."""
+
+    def complete(self, experiment: Experiment) -> int:
+        """Return how many runs of an experiment are stored, from run 0 on."""
+        return store.lookup(experiment).complete()
+
+    def losses(self, experiment: Experiment, runs: int) -> Result:
+        """Return the losses of the first `runs` runs of an experiment; StoreError if they are not stored."""
+        key = store.signature(experiment), runs
+        with self.reading:
+            if key not in self.kept:
+                self.kept[key] = Result.of_experiment(experiment, runs)
+                while sum(losses.nbytes for losses in self.kept.values()) > CACHE_BYTES and len(self.kept) > 1:
+                    del self.kept[next(iter(self.kept))]
+            return self.kept[key]
+
+
+def judge(basis: Basis, reader: Reader) -> list[JudgedClaim]:
+    """Judge the claims about sweeps on what is stored; one without any run has no parts."""
+    return in_threads(lambda claim: judge_claim(basis, claim, reader), basis.claims)
+
+
+def judge_claim(basis: Basis, claim: Claim, reader: Reader) -> JudgedClaim:
+    """Judge a claim on stored losses, again if they make it ask for further experiments.
+
+    A `StoreWarning` names a damaged file; the claim has no parts then.
+    """
+    unjudged, asked = basis.unjudged_outcome(claim), basis.asked_by(claim)
+    try:
+        while runs := min([unjudged.needed, *map(reader.complete, asked)]):
+            parts, read = basis.compare(claim, partial(_read_or_unknown, reader, asked, runs))
+            further = [experiment for experiment in read if not any(experiment is known for known in asked)]
+            if not further:
+                return replace(unjudged, experiments=tuple(asked)).judged(parts)
+            asked = [*asked, *further]
+    except StoreError as error:
+        warnings.warn(str(error), StoreWarning, stacklevel=2)
+    return replace(unjudged, experiments=tuple(asked))
+
+
+def _read_or_unknown(reader: Reader, asked: Sequence[Experiment], runs: int, experiment: Experiment) -> Result:
+    if any(experiment is known for known in asked):
+        return reader.losses(experiment, runs)
+    return unknown_losses(experiment, runs)
+
+
+BEST_IN_RUN = "gamma_schedule.choice=per_run"
+"""What a variant sets under which schedules that choose in hindsight do so in each run."""
+
+
+def basis(study: Study, claims: Sequence[Claim], variant: Variant) -> Basis:
+    """Return what the claims of a study are judged on under a variant.
+
+    Raises:
+        ConfigError: A sweep cannot be composed.
+    """
+    names = dict.fromkeys(
+        name for claim in claims for name in claim.sweeps if variant.sweeps is None or name in variant.sweeps
+    )
+    per_run = variant.sets(BEST_IN_RUN, {"gamma_schedule": "best_fixed"})
+    shared = len(study.described.headline) if variant.name in study.described.headline else 1
+    return Basis(
+        variant=variant.name,
+        settings={name: study.settings(name, variant) for name in names},
+        registry=claims,
+        runs=variant.runs or study.described.runs,
+        error=study.described.error / shared,
+        choice="per_run" if per_run else "population",
+    )
+
+
+def digest_basis(study: Study, claims: Sequence[Claim], variants: Container[str]) -> dict[str, str]:
+    """Return the digest of what claims are judged on, by variant: experiments, simulations, runs, error and claims."""
+    simulations = [simulation.signature for simulation in needed_simulations(claims)]
+    sources = {claim.id: inspect.getsource(claim.check) for claim in claims}
+    digests = {}
+    for variant in (variant for variant in study.variants if variant.name in variants):
+        on = basis(study, claims, variant)
+        experiments = {
+            name: [(store.signature(setting.experiment), setting.experiment.request.runs) for setting in settings]
+            for name, settings in on.settings.items()
+        }
+        said = json.dumps([experiments, simulations, sources, on.runs, on.error])
+        digests[variant.name] = hashlib.sha256(said.encode()).hexdigest()
+    return digests
+
+
+def load_judgements(study: Study) -> Judgements:
+    """Return the judgements of a study, and which are older than the present code and settings.
+
+    Raises:
+        StoreError: The table is damaged, or another version wrote it.
+    """
+    found = judgements.read(study.outputs, list(study.described.variants))
+    judged = [name for name in study.described.variants if found.of(name)]
+    try:
+        present = digest_basis(study, claims_of(study), judged) if judged else {}
+    except ConfigError:  # what can no longer be composed is not what was judged
+        present = {}
+    return replace(found, older=tuple(name for name in judged if found.judged_on.get(name, "") != present.get(name)))
+
+
+def refuse_failing(study: Study, claims: Sequence[Claim]) -> None:
+    """Raise a ConfigError, with the place, where the function of a claim fails before any loss is known."""
+    default = next((variant for variant in study.variants if variant.name == study.unchanged), study.variants[0])
+    on = basis(study, claims, default)
+    for claim in claims:
+        try:
+            on.compare(claim, unknown_losses) if claim.sweeps else without_sweeps(claim)
+        except (StoreError, ConfigError):
+            raise
+        except Exception as error:  # whatever a function of somebody's own raises
+            code = claim.check.__code__
+            place = place_of(error, code.co_filename, code.co_firstlineno)
+            raise ConfigError(f"{study.word}: claim {claim.id} ({place}): {in_words(error)}") from error
+
+
+def judge_variant(study: Study, on: Basis, reader: Reader) -> list[JudgedClaim]:
+    """Judge the claims of a study under a variant; those without sweeps under the first of the headline."""
+    alone = [claim for claim in on.registry if not claim.sweeps and on.variant == study.described.headline[0]]
+    outcomes = [replace(on.unjudged_outcome(claim), needed=0).judged(without_sweeps(claim)) for claim in alone]
+    return outcomes + judge(on, reader)
+
+
+def without_sweeps(claim: Claim) -> tuple[Part, ...]:
+    """Return the parts of an exact claim or of one about a simulation, which is stored."""
+    return claim.parts({simulation.name: simulation.load() for simulation in needed_simulations([claim])})
+
+
+def needed_simulations(claims: Sequence[Claim]) -> list[Simulation]:
+    """Return the simulations that claims read."""
+    return list(dict.fromkeys(claim.simulation for claim in claims if claim.simulation))
