@@ -66,7 +66,7 @@ def sweep(
         varied = [_varied_values(job, dict.fromkeys([*published, *several])) for job in composed]
         if variant:
             word = (name or "").rpartition("/")[2]
-            both = zip(jobs, composed, strict=True)
+            pairs = zip(jobs, composed, strict=True)
             composed = composer.each(
                 variant.overrides_of(VariantJob(word, tuple(job), one.options)) for job, one in pairs
             )

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from pomrl.figures import Page
-from pomrl.study import Judgement, Verdict, changes, markdown_table, over, rank
+from pomrl.study import Judgement, Verdict, VerdictChange, changes, markdown_table, over, rank
 from pomrl_studies.pomrl2023 import readings_figure
 
 COUNTS = {
