@@ -5,7 +5,7 @@ import pytest
 from tests.logs.test_logs import chain_log
 
 import pomrl_logs
-from pomrl_logs.structure import Structure
+from pomrl_logs.safe_improvement import Structure
 
 LATENTS = np.linspace(0.05, 0.95, 19)
 
