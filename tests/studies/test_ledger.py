@@ -17,9 +17,8 @@ from pomrl.results.losses import Losses
 from pomrl.results.statistics import difference
 from pomrl.science.experiment import tables
 from pomrl.science.gamma_schedules import TaskState, UpperBound
-from pomrl_studies.pomrl2023.choices import combine
-from pomrl_studies.pomrl2023.differences import choices
-from pomrl_studies.pomrl2023.ledger import CHECKS, FAMILY, LOSS, Results
+from pomrl_studies.pomrl2023.choices import choices, combine
+from pomrl_studies.pomrl2023.ledger import CHECKS, FAMILY, LOSS, NotebookResults
 from pomrl_studies.pomrl2023.pages import notebook
 from pomrl_studies.pomrl2023.tasks_and_gains import LAST
 
@@ -115,10 +114,10 @@ def losses(level: float, at_half: float = 0.0) -> Losses:
     return Losses(np.stack([np.full_like(at_eval, at_half) * runs, at_eval], axis=-1), GAMMAS)
 
 
-def results(ada: float, uniform: float, alone: float, oracle: float) -> Results:
+def results(ada: float, uniform: float, alone: float, oracle: float) -> NotebookResults:
     others = {"uniform_prior": uniform, "without_meta": alone, "oracle": oracle}
     of_others = {(name, "fixed"): losses(level) for name, level in others.items()}
-    return Results({("ada_pomrl", "grid"): losses(ada, 10.0), **of_others})
+    return NotebookResults({("ada_pomrl", "grid"): losses(ada, 10.0), **of_others})
 
 
 class TestLadder:

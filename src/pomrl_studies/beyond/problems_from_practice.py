@@ -1,6 +1,6 @@
-"""Three families from practice, on which the learner of tied rows is judged: maintenance, promotions and triage.
+"""Three families from practice to judge tied rows: maintenance, promotions and triage.
 
-They were written after the estimator was fixed, by somebody who had not seen it.
+They were written after the estimator was fixed, by an author blind to it.
 """
 
 from typing import Annotated
@@ -12,7 +12,7 @@ from pydantic import Field
 from pomrl.components import Latents, Rewards, TaskFamily
 
 _INCOME = 10.0
-"""What a new machine earns in a period; others lose a share of it, the square of their wear, and failed ones all."""
+"""Income of a new machine in a period; wear reduces it by its squared share, failure to 0."""
 
 _CALL_OUT, _REPAIR, _REPLACEMENT = 8.0, 6.0, 16.0
 """What it costs to call the crew, and what the crew asks for a machine that still runs and for a failed one."""
@@ -24,12 +24,12 @@ _REPAIRS = np.array([[0, 0], [1, 0], [0, 1], [1, 1]], dtype=bool)
 class Maintenance(TaskFamily):
     """Two machines in parallel, and a crew that repairs them; the latent is the wear, a probability in a period.
 
-    The state is the wear of both machines, w1 * classes + w2, each from 0 for a new machine to a failed one. Actions
-    run both machines (0), or repair the first (1), the second (2) or both (3). A machine that runs gets a class worse
-    with the latent as probability, independently of the other; a machine that is repaired stands still and is new in
-    the next period. One that runs earns 10 (1 - (w / (classes - 1))^2). Calling the crew costs 8, and each repair 6, or
-    16 if the machine has failed, so that it can pay to repair a second machine on the same occasion (cf. Dekker,
-    Wildeman and van der Duyn Schouten 1997, A review of multi-component maintenance models with economic dependence).
+    The state is w1 * classes + w2, the wear of both machines from 0 (new) to failed. Actions run both machines (0), or
+    repair the first (1), the second (2) or both (3). A running machine gets a class worse with the latent as
+    probability, independently; a repaired one stands still and is new in the next period. A running machine earns 10 (1
+    - (w / (classes - 1))^2). Calling the crew costs 8, and each repair 6, or 16 after a failure, so joint repairs can
+    pay (cf. Dekker, Wildeman and van der Duyn Schouten 1997, A review of multi-component maintenance models with
+    economic dependence).
     """
 
     classes: Annotated[int, Field(ge=2, le=30)] = 6
@@ -58,19 +58,19 @@ class Maintenance(TaskFamily):
 
 
 _SEASONS = np.array([0.7, 1.0, 0.8, 1.5])
-"""Sales in winter, spring, summer and autumn, relative to those of a usual quarter."""
+"""Relative sales in winter, spring, summer and autumn."""
 
 _STRANGERS, _LOYAL = 4.0, 4.0
 """Hundreds of sales in a usual quarter: those that need no goodwill, and the further ones at the highest goodwill."""
 
 _MARGIN = np.array([1.0, 0.75, 0.4])
-"""What is earned with a sale without a promotion, with a small discount and with a large one."""
+"""Earnings per sale without a promotion, with a small and with a large discount."""
 
 _MORE_SALES = np.array([1.0, 1.1, 1.3])
-"""Sales in the quarter of a promotion, relative to those without."""
+"""Relative sales in the quarter of a promotion."""
 
 _APPEAL = np.array([0.0, 0.6, 1.0])
-"""How likely a promotion raises the goodwill, relative to a large discount."""
+"""Relative chance that a promotion raises the goodwill."""
 
 _FORGET = 0.25
 """Probability that goodwill falls by a level in a quarter."""
@@ -79,13 +79,12 @@ _FORGET = 0.25
 class Promotions(TaskFamily):
     """A shop that buys goodwill by promotions; the latent is the response, a probability in a quarter.
 
-    The state is the goodwill and the quarter, goodwill * 4 + quarter, with the quarters winter, spring, summer and
-    autumn, which follow each other. Actions are no promotion, a small discount and a large one. Goodwill rises by a
-    level with the response as probability after a large discount, 0.6 times that after a small one and never without;
-    it falls by a level with probability 0.25 whatever is done, independently, since customers forget (cf. Nerlove and
-    Arrow 1962, Optimal advertising policy under dynamic conditions). The shop sells 4 and up to 4 more that are
-    proportional to goodwill, times 0.7, 1, 0.8 or 1.5 by the season and times 1, 1.1 or 1.3 by the promotion, and earns
-    1, 0.75 or 0.4 with each; in hundreds of sales.
+    The state is goodwill * 4 + quarter, from winter to autumn in cycles. Actions are no promotion, a small discount and
+    a large one. Goodwill rises by a level with the response as probability after a large discount, with 0.6 times it
+    after a small one, and never without; independently it falls by a level with probability 0.25, since customers
+    forget (cf. Nerlove and Arrow 1962, Optimal advertising policy under dynamic conditions). Sales are 4, and up to 4
+    more in proportion to goodwill, times 0.7, 1, 0.8 or 1.5 by the season and 1, 1.1 or 1.3 by the promotion; each
+    earns 1, 0.75 or 0.4. Units are hundreds of sales.
     """
 
     levels: Annotated[int, Field(ge=2, le=200)] = 8
@@ -116,13 +115,13 @@ _TREATED = np.array([0.4, 0.8])
 """Probability that the treatment of a severe and of a mild case ends in a slot."""
 
 _SEVERE_SHARE = 0.3
-"""Share of severe cases in those who arrive."""
+"""Share of severe cases among arrivals."""
 
 _WORSENS = 0.03
-"""Probability that a mild case who waits becomes severe in a slot; at most one does."""
+"""Probability that a waiting mild case becomes severe in a slot; at most one does."""
 
 _WAITING = np.array([3.0, 1.0])
-"""Cost of a severe and of a mild case in the rooms in a slot."""
+"""Cost of a severe and of a mild case in a slot."""
 
 _EXTRA_STAFF = 16.0
 """Cost of a second team in a slot."""
@@ -131,13 +130,12 @@ _EXTRA_STAFF = 16.0
 class Triage(TaskFamily):
     """An emergency department with two rooms; the latent is the load, the probability that a patient arrives in a slot.
 
-    The state is the number of severe and of mild cases who wait or are treated, severe * (mild_room + 1) + mild.
-    Actions are to treat a severe case, to treat a mild case, and to call a second team and treat one of each. In a
-    slot, first the treatment of a severe case ends with probability 0.4 and that of a mild case with 0.8; then one of m
-    mild cases becomes severe with probability 0.03 m, if there is room; then a patient arrives, of whom 30 % are
-    severe. A patient who finds the room full is sent elsewhere. A severe case costs 3 and a mild case 1 a slot, and the
-    second team costs 16, so that no reward is above 0 (cf. Argon and Ziya 2009, Priority assignment under imperfect
-    information on customer type identities).
+    The state is severe * (mild_room + 1) + mild, the numbers of severe and mild cases present. Actions are to treat a
+    severe case, to treat a mild case, and to call a second team and treat one of each. In a slot, first the treatment
+    of a severe case ends with probability 0.4 and that of a mild case with 0.8; then one of m mild cases becomes severe
+    with probability 0.03 m, if there is room; then a patient arrives, severe with 30 %. Patients at a full room are
+    sent elsewhere. A severe case costs 3 and a mild case 1 a slot, and the second team costs 16, so no reward is above
+    0 (cf. Argon and Ziya 2009, Priority assignment under imperfect information on customer type identities).
     """
 
     severe_room: Annotated[int, Field(ge=1, le=30)] = 5
@@ -169,10 +167,10 @@ class Triage(TaskFamily):
     def _moves(
         self, chance: Float[np.ndarray, " S"], severe: Int[np.ndarray, " S"], mild: Int[np.ndarray, " S"]
     ) -> Float[np.ndarray, "S S"]:
-        """Return the matrix of a step from each state to these numbers of cases, with this probability."""
+        """Return the matrix of steps from each state to these numbers of cases."""
         S, _ = self.size
         state = np.arange(S)
-        there = np.clip(severe, 0, self.severe_room) * (self.mild_room + 1) + np.clip(mild, 0, self.mild_room)
+        target = np.clip(severe, 0, self.severe_room) * (self.mild_room + 1) + np.clip(mild, 0, self.mild_room)
         P = np.diag(1.0 - chance)
-        P[state, there] += chance
+        P[state, target] += chance
         return P

@@ -1,4 +1,4 @@
-"""Averages of losses over the first tasks, against gamma and from task to task (R10)."""
+"""Averages of losses over the first tasks, against gamma and by task (R10)."""
 
 from collections.abc import Mapping, Sequence
 
@@ -7,16 +7,16 @@ import pandas as pd
 from pomrl.study import TASKS, Series, View, dynamic_best, sequence
 
 
-def of_averages(sweep: str, settings: Mapping[str, int | float | str], tasks: Sequence[int] = TASKS) -> list[Series]:
-    """Return a series for each of these tasks: the loss averaged over tasks 1 to t (R10)."""
+def average_panels(sweep: str, settings: Mapping[str, int | float | str], tasks: Sequence[int] = TASKS) -> list[Series]:
+    """Return a series of the loss averaged over tasks 1 to t for each t (R10)."""
     looks = sequence(tasks, lambda t: f"tasks 1 to {t}" if t > 1 else "task 1")
     return [Series(look, sweep, settings, average_of_first(t)) for t, look in looks.items()]
 
 
 def average_of_first(t: int) -> View:
-    """Return the view that averages losses over tasks 1 to t, for each run and gamma (R10).
+    """Return the view of losses averaged over tasks 1 to t, by run and gamma (R10).
 
-    It shows nothing of an experiment with fewer than t tasks.
+    It is empty for an experiment with fewer than t tasks.
     """
 
     def averaged(rows: pd.DataFrame) -> pd.DataFrame:
@@ -29,9 +29,9 @@ def average_of_first(t: int) -> View:
 
 
 def best_so_far(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the least average loss over tasks 1 to t of a single gamma, for each run and task t.
+    """Return the least average loss over tasks 1 to t of a single gamma.
 
-    It is the gamma with the smallest such average of the mean over runs, and may change from task to task.
+    The gamma minimises the mean over runs, and may change from task to task.
     """
     if rows.empty:
         return rows

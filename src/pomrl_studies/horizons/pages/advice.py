@@ -1,4 +1,4 @@
-"""The table of the page `advice.md`: what each method loses in each cell."""
+"""The table of the page `advice.md`: the loss of each method in each cell."""
 
 import pandas as pd
 
@@ -11,8 +11,8 @@ def parts(page: Page) -> dict[str, str]:
     cells = dict(list(page.points("advice").groupby(["x", "panel"], sort=False)))
     methods = cells[0, "a"]["series"]
     rows = [
-        [f"`{problem}`", str(m), *_in_words(cells[place, panel])]
-        for place, problem in enumerate(PROBLEMS)
+        [f"`{problem}`", str(m), *_in_words(cells[index, panel])]
+        for index, problem in enumerate(PROBLEMS)
         for m, panel in zip(SIZES, "abc", strict=True)
     ]
     return {"the losses": markdown_table(["problem", "m", *map(str, methods)], rows)}
@@ -21,8 +21,8 @@ def parts(page: Page) -> dict[str, str]:
 def _in_words(methods: pd.DataFrame) -> list[str]:
     shares = 100.0 * methods[["mean", "lower", "upper"]].to_numpy()
     least = shares[:, 0].min()
-    words = [f"{_number(share, 3)} ± {_number((upper - lower) / 2, 2)}" for share, lower, upper in shares]
-    return [f"**{word}**" if share == least else word for word, share in zip(words, shares[:, 0], strict=True)]
+    texts = [f"{_number(share, 3)} ± {_number((upper - lower) / 2, 2)}" for share, lower, upper in shares]
+    return [f"**{text}**" if share == least else text for text, share in zip(texts, shares[:, 0], strict=True)]
 
 
 def _number(value: float, digits: int) -> str:

@@ -2,13 +2,12 @@
 
 Planning with online meta-learning, at two similarities of the tasks.
 
-The panels at the left have the similarity of the paper's figure, and those at the right that of the figures in cells
-44, 45, 55 and 61 of the notebook, whose points are drawn hollow, with their errors of reading. Bands show one standard
-error over 100 runs; those of gamma*, in panels (g) and (h), a bootstrap standard deviation.
+The left panels have the similarity of the paper's figure, the right ones that of the notebook's cells 44, 45, 55 and
+61. Its readings are hollow, with reading errors. Bands show one standard error over 100 runs; those of gamma*, in
+panels (g) and (h), a bootstrap standard deviation.
 
-The legend has the number of readings, and the largest |z| of them. Two of them are contradicted by the notebook itself:
-the markers of task 1 in the figure of cell 45 were read as a loss of 0.964 and gamma* = 0.511, and the same cell prints
-0.950 and 0.5, which are drawn as crosses.
+The legend has the number of readings, and their largest |z|. The notebook contradicts two of them: the markers of task
+1 in cell 45 were read as a loss of 0.964 and gamma* = 0.511, and the cell prints 0.950 and 0.5, drawn as crosses.
 """
 
 from pomrl.study import METHODS, Look, Panel, View, dynamic_best, everything

@@ -16,7 +16,7 @@ from pomrl.study import (
 )
 from pomrl_studies.pomrl2023 import similarities
 
-PER_TASK = similarities.of_sweep("task_similarity")
+PER_TASK = similarities.sweep_series("task_similarity")
 AGAINST_GAMMA = [
     Panel(
         f"ada-POMRL, σ = {sigma:g}",

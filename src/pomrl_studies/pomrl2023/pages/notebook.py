@@ -1,4 +1,4 @@
-"""The tables of the page on the authors' notebook: what each difference from the paper's text does."""
+"""Tables of the page on the authors' notebook: the effect of each difference."""
 
 from collections.abc import Callable, Sequence
 from itertools import product
@@ -6,7 +6,7 @@ from itertools import product
 import pandas as pd
 
 from pomrl.study import Interval, Page, markdown_table
-from pomrl_studies.pomrl2023.differences import Difference, differences
+from pomrl_studies.pomrl2023.choices import Difference, differences
 from pomrl_studies.pomrl2023.ledger import GAIN, GAMMA_STAR, LOSS, effects, ladder
 
 
@@ -15,29 +15,37 @@ def parts(page: Page) -> dict[str, str]:
     return tables(page.write("notebook_effects", effects(page)), page.write("notebook_ladder", ladder(page)))
 
 
-def tables(found: pd.DataFrame, checks: pd.DataFrame) -> dict[str, str]:
-    """Return the tables of the page, from the effects and the numbers on the rungs."""
+def tables(ledger_effects: pd.DataFrame, checks: pd.DataFrame) -> dict[str, str]:
+    """Return the tables of the page, from the effects and the ladder."""
     with_key = [difference for difference in differences() if difference.choice]
     without_key = [difference for difference in differences() if not difference.choice]
     return {
         "differences with a key": _table(with_key, "key", _keys),
         "differences without a key": _table(without_key, "why it has no key", lambda difference: difference.why),
-        "effects": _effects(found),
-        "effects on others": _effects_on_others(found),
+        "effects": _effects(ledger_effects),
+        "effects on others": _effects_on_others(ledger_effects),
         "ladder": _ladder(checks),
     }
 
 
 def _table(differences: Sequence[Difference], head: str, last: Callable[[Difference], str]) -> str:
-    """Return the table of differences, whose last column has this head."""
+    """Return the table of differences, with this head of the last column."""
     rows = [
-        [_name(of), of.where, of.text or "says nothing of it", of.notebook, of.kind, last(of)] for of in differences
+        [
+            _name(difference),
+            difference.where,
+            difference.text or "says nothing of it",
+            difference.notebook,
+            difference.kind,
+            last(difference),
+        ]
+        for difference in differences
     ]
     return markdown_table(["difference", "section", "the text", "the notebook", "kind", head], rows)
 
 
 def _name(difference: Difference) -> str:
-    return difference.name + (f" ({difference.of})" if difference.of else "")
+    return difference.name + (f" ({difference.reading})" if difference.reading else "")
 
 
 def _keys(difference: Difference) -> str:
@@ -46,26 +54,26 @@ def _keys(difference: Difference) -> str:
 
 
 def _short(override: str) -> str:
-    """Return an override without the values of a long list."""
+    """Shorten an override with a long list."""
     return override if len(override) < 60 else f"{override.partition('=')[0]}=[...]"
 
 
 def _effects(effects: pd.DataFrame) -> str:
     """Return the effects on the numbers of ada-POMRL, with a row for each difference."""
-    numbers, places = (LOSS, GAIN, GAMMA_STAR), ("repaired", "computed")
+    numbers, bases = (LOSS, GAIN, GAMMA_STAR), ("repaired", "computed")
     cells = effects.set_index(["difference", "number", "place"])
     names = effects.loc[effects["number"] == LOSS, "difference"].unique()
-    heads = [f"{number}, as {place}" for number, place in product(numbers, places)]
-    rows = [[name, *(_cell(cells, (name, *key)) for key in product(numbers, places))] for name in names]
+    heads = [f"{number}, as {base}" for number, base in product(numbers, bases)]
+    rows = [[name, *(_cell(cells, (name, *key)) for key in product(numbers, bases))] for name in names]
     return markdown_table(["difference", *heads], rows)
 
 
 def _effects_on_others(effects: pd.DataFrame) -> str:
-    others = effects[~effects["number"].isin([LOSS, GAIN, GAMMA_STAR])]
-    cells = others.set_index(["difference", "number", "place"])
+    other_effects = effects[~effects["number"].isin([LOSS, GAIN, GAMMA_STAR])]
+    cells = other_effects.set_index(["difference", "number", "place"])
     rows = [
-        [name, number, *(_cell(cells, (name, number, place)) for place in ("repaired", "computed"))]
-        for name, number in others[["difference", "number"]].drop_duplicates().itertuples(index=False)
+        [name, number, *(_cell(cells, (name, number, base)) for base in ("repaired", "computed"))]
+        for name, number in other_effects[["difference", "number"]].drop_duplicates().itertuples(index=False)
     ]
     return markdown_table(["difference", "what changes", "as repaired", "as computed"], rows)
 
@@ -80,7 +88,7 @@ def _ladder(checks: pd.DataFrame) -> str:
 
 
 def _cell(effects: pd.DataFrame, key: tuple[str, ...]) -> str:
-    """Return an effect with its interval, in bold where that does not contain 0, or a dash where there is none."""
+    """Format an effect with its interval, bold if significant; a dash if missing."""
     if key not in effects.index:
         return "–"
     row = effects[["estimate", "lower", "upper"]].to_numpy(float)[effects.index.get_loc(key)]

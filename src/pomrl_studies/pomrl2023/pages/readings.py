@@ -1,4 +1,4 @@
-"""The tables of the page on readings of the paper's text, and a figure of all claims under all of them."""
+"""Tables and figure of the page on readings of the paper's text."""
 
 from collections.abc import Mapping
 
@@ -11,29 +11,33 @@ WORDS = {
     Verdict.NO_DIFFERENCE: "no difference",
     Verdict.UNDECIDED: "undecided",
 }
-"""The verdicts in a word or two."""
+"""Short names of the verdicts."""
 
 COUNTS = ("hold", "do not", "no difference", "undecided")
-"""The heads of the columns that count verdicts."""
+"""The heads of the columns of verdict counts."""
 
 
 def parts(page: Page) -> dict[str, str]:
-    """Return the tables of the page; those without results are left as they are."""
+    """Return the tables of the page; those without results stay unchanged."""
     judgements, family = page.judgements, page.study.family("readings")
     names = [variant.name for variant in family.variants if judgements.of(variant.name)]
     if len(names) < len(family.variants):
         return {}
     page.save("readings", readings_figure.draw(judgements, names), readings_figure.__doc__ or "")
     single = [variant.name for variant in family.variants if variant.is_single]
-    counts, shown = over(judgements, names), readings_figure.in_all(judgements, names)
+    counts, changed = over(judgements, names), readings_figure.in_all(judgements, names)
     return {
         "readings": markdown_table(
             ["reading", *COUNTS], [[f"`{name}`", *_counts(judgements.of(name))] for name in rank(judgements, names)]
         ),
-        "choices": _of_choices(changes(judgements, page.study.unchanged, single)),
+        "choices": _choice_rows(changes(judgements, page.study.unchanged, single)),
         "claims under readings": markdown_table(
             ["claim", *COUNTS],
-            [[id, *(str(of[verdict]) for verdict in WORDS)] for id, of in counts.items() if id in shown],
+            [
+                [id, *(str(verdict_counts[verdict]) for verdict in WORDS)]
+                for id, verdict_counts in counts.items()
+                if id in changed
+            ],
         ),
     }
 
@@ -42,19 +46,25 @@ def _counts(judgements: Mapping[str, Judgement]) -> list[str]:
     return [str(sum(judgement.verdict is verdict for judgement in judgements.values())) for verdict in WORDS]
 
 
-def _of_choices(found: list[Change]) -> str:
-    """Return the verdicts that a single choice changes, with the comparison that decides under that choice."""
+def _choice_rows(all_changes: list[Change]) -> str:
+    """Return the verdicts changed by a single choice, with the decisive comparison."""
     rows = [
-        [f"`{change.after.variant}`", change.id, _word(change.before), _word(change.after), _comparison(change.after)]
-        for change in sorted(found, key=lambda change: change.after.variant)
+        [
+            f"`{change.after.variant}`",
+            change.id,
+            _verdict_word(change.before),
+            _verdict_word(change.after),
+            _comparison(change.after),
+        ]
+        for change in sorted(all_changes, key=lambda change: change.after.variant)
     ]
     return markdown_table(["choice", "claim", "by default", "under the choice", "comparison [interval]"], rows)
 
 
-def _word(judgement: Judgement) -> str:
+def _verdict_word(judgement: Judgement) -> str:
     return WORDS[judgement.verdict] if judgement.verdict else ""
 
 
 def _comparison(judgement: Judgement) -> str:
-    shown = judgement.decisive
-    return f"{shown.compared}: {shown.found}, {judgement.runs:,} runs" if shown.compared else ""
+    decisive = judgement.decisive
+    return f"{decisive.compared}: {decisive.found}, {judgement.runs:,} runs" if decisive.compared else ""
