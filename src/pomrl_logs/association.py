@@ -1,7 +1,7 @@
 """Test whether two columns are associated within strata, and measure how strongly.
 
-Pearson's X² is summed over strata. Its mean and variance over all tables with the same margins are exact (Dawson 1954),
-also for small and empty cells. A gamma distribution with these moments gives the p-value.
+Pearson's X² is summed over strata. Its mean and variance given the margins are exact (Dawson 1954), and a gamma
+distribution with these moments gives the p-value.
 """
 
 from dataclasses import dataclass

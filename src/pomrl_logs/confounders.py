@@ -57,8 +57,7 @@ def _strata(rows: Rows, among: Int[np.ndarray, " m"]) -> _Strata:
 def check_columns(rows: Rows, columns: Mapping[str, "pd.Series"]) -> Iterator[Finding]:
     """Find columns without a role associated with actions and with outcomes.
 
-    Actions are compared within tasks and states; next states and rewards within tasks, states and actions. Columns that
-    a named column determines are left out.
+    Actions are compared within tasks and states, outcomes also within actions. Determined columns are left out.
     """
     strata = _strata(rows, np.arange(len(rows.state)))
     chosen = strata.chosen
@@ -80,8 +79,8 @@ def check_columns(rows: Rows, columns: Mapping[str, "pd.Series"]) -> Iterator[Fi
 def check_history(rows: Rows) -> Iterator[Finding]:
     """Find outcomes associated with neighbouring rows, given state and action.
 
-    In a Markov process the previous row predicts no outcome, and rewards are independent of the next action. Only rows
-    linked in a chain are compared. The test also finds columns shifted by one row.
+    In a Markov process the previous row predicts no outcome, and rewards are independent of the next action. Only
+    linked rows are compared.
     """
     n = len(rows.state)
     follows = (rows.group[1:] == rows.group[:-1]) & ~rows.ended[:-1] & (rows.following[:-1] == rows.state[1:])

@@ -30,8 +30,8 @@ def find_copies(
 ) -> tuple[Bool[np.ndarray, " n"], list[int], Int[np.ndarray, " n"]]:
     """Find rows that repeat earlier runs, in all columns or all but some labels.
 
-    Copies may differ in an export's number or name, and tables may number rows. Labels distinct in every row are
-    ignored, and so is any one other label.
+    Labels distinct in every row are ignored, such as row numbers, and any one other label, such as the name of an
+    export.
 
     Args:
         columns: The number of the value in each row of each column, from 0.

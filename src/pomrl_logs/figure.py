@@ -1,7 +1,6 @@
 """Gains over the decisions of a log at each planning discount factor.
 
-Plans have the recommended support; gains are estimated at gamma_eval. Bands end at the lower limits. The circle marks
-the recommendation.
+Plans have the recommended support. Bands end at the lower limits. The circle marks the recommendation.
 """
 
 from pomrl.drawing import panels

@@ -49,7 +49,7 @@ class FollowUp:
 def follow_up(old: Log, new: Log, gamma_eval: float = 0.99, *, seed: int = 0) -> FollowUp:
     """Estimate the gain of a later log over an old one, beside the promised gain.
 
-    New tasks of the later log are left out.
+    New tasks are left out.
 
     Raises:
         ValueError: A task of the old log is not in the later one.

@@ -1,17 +1,17 @@
 """Estimate what plans gain over the decisions of a log, with simultaneous lower limits.
 
-Episodes are split into folds. Plans are made without a fold and evaluated on it: a value by the estimated models is
-corrected by the temporal-difference errors of the fold's transitions, each weighted by the ratio of visits under the
-policy and in the log. The estimator is doubly robust (Jiang and Li, 2016; Kallus and Uehara, 2020): its error is a
-product of the errors of models and weights. The estimate is the mean over folds, or that of the models if lower.
+Plans are made without one fold of the episodes and evaluated on it: a value by the models is corrected by the
+temporal-difference errors of the fold's transitions, each weighted by the ratio of visits under the policy and in the
+log. The estimator is doubly robust (Jiang and Li, 2016; Kallus and Uehara, 2020). The estimate is the mean over folds,
+or that of the models if lower.
 
-All compared plans get simultaneous limits, so the plan with the highest may be selected (Chernozhukov, Chetverikov and
-Kato, 2013). With normal errors and the variances of the log, all limits hold with a probability of 95 %.
+The limits of all compared plans hold together, so the plan with the highest may be selected (Chernozhukov, Chetverikov
+and Kato, 2013): with normal errors, and variances as in the log, with a probability of 95 %.
 
-Rare losses, unseen in the log, make errors larger than they look. After n rare events, a uniform prior expects n + 1,
-with the same variance. The limits therefore count one more transition: the most harmful one, with the worst surprise of
-any task, state and action. Its error lowers the limit, and its square joins the variance. Plans are not ranked by
-unseen losses: among those with limits above 0, the best by the observed data is recommended.
+Rare losses may be missing in the log. After n rare events, a uniform prior expects n + 1, with the same variance. The
+limits therefore count one more transition, the most harmful one with the worst surprise of any task, state and action:
+its error lowers the limit, and its square joins the variance. Among plans with limits above 0, the best by the observed
+data is recommended.
 """
 
 from collections.abc import Iterator

@@ -105,12 +105,11 @@ def horizon_report(
         log: The transitions and rewards.
         gamma_eval: The discount factor of evaluation, also one of those to plan with.
         gammas: The other discount factors to plan with, at most gamma_eval; by default from `GAMMAS`.
-        structure: The declared structure of the models, if known (`pomrl_logs.Structure`).
+        structure: The declared structure of the models, if known.
         seed: The seed of the split into folds.
 
     Raises:
-        ValueError: A discount factor is above gamma_eval or not in [0, 1), the structure does not fit the log, or the
-            report needs too much memory.
+        ValueError: A discount factor is invalid, the structure does not fit the log, or memory is too small.
     """
     cells = int(np.prod(log.shape[:3] if is_sparse(log, structure) else log.shape))
     check_memory(ARRAYS_IN_MEMORY * 8 * cells, f"a report on {len(log.tasks)} tasks, {len(log.states)} states")

@@ -52,7 +52,7 @@ def read_source(source: Any, is_named: Callable[[str], bool]) -> TableSource:
 
     Args:
         source: A frame, or the path of a file in one of `FORMATS`.
-        is_named: Whether the user names a column; it helps to detect the separator of a text file.
+        is_named: Whether the user names a column, to detect the separator.
 
     Raises:
         ValueError: The file cannot be read; the message gives the reason and the line.

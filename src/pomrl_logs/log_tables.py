@@ -60,9 +60,8 @@ def from_log(  # noqa: PLR0913  (the table, and a name for each of its columns)
 ) -> Log:
     """Read and audit the transitions of a log.
 
-    Tasks may differ in their numbers of transitions, and may lack pairs. See `CONVENTIONS` for how tables are read and
-    `pomrl_logs.audit.KINDS` for the audit. Findings that weaken advice are warnings (`LogWarning`); all are in
-    `Log.findings`.
+    See `CONVENTIONS` for how tables are read and `pomrl_logs.audit.KINDS` for the audit. Findings that weaken advice
+    are warnings (`LogWarning`); all are in `Log.findings`.
 
     Args:
         frame: A table with a row for each transition, its path, or several of them, concatenated.
@@ -74,9 +73,8 @@ def from_log(  # noqa: PLR0913  (the table, and a name for each of its columns)
             next row of the episode.
         cost: The column of costs, instead of rewards.
         terminated: The column of ends of episodes, as Gymnasium's `terminated`: nothing is paid afterwards. Truncated
-            episodes need no column, because their next state is a usual one.
-        episode: The column of episodes within tasks, assumed independent. By default each transition is one, as in a
-            Markov process.
+            episodes need no column.
+        episode: The column of episodes within tasks, assumed independent; by default each transition is one.
         time: The column that orders the rows of an episode or task; by default the order of the table.
         ends: States after which nothing is paid.
         bins: The number of bins of numeric columns of states.
@@ -84,7 +82,7 @@ def from_log(  # noqa: PLR0913  (the table, and a name for each of its columns)
         accept: Names of accepted findings, such as "chain".
 
     Raises:
-        ValueError: The table cannot be read, lacks a column, or has a bad entry, or a finding voids advice. The message
+        ValueError: The table is unreadable, lacks a column, or has a bad entry, or a finding voids advice. The message
             names the first row and the remedy.
     """
     roles = ColumnRoles(task, state, action, reward, next_state, cost, terminated, episode, time)

@@ -75,10 +75,7 @@ def _is_clear(better: Any, worse: Any, errors: float) -> Any:
 
 
 def _is_ordered(rows: Rows, first: Int[np.ndarray, " n"]) -> bool:
-    """Return whether next rows fit better than later rows and the row itself.
-
-    In a table sorted by state, next rows fit no better than the row itself.
-    """
+    """Return whether next rows fit better than later rows and the row itself."""
     for other in (_fits(rows, 0), _fits(rows, 3)):
         comparable = (first >= 0) & (other >= 0)
         if not _is_clear(

@@ -1,12 +1,11 @@
 """Plans that depart from the decisions of a log within the support of its data.
 
-As in safe policy improvement with baseline bootstrapping (SPIBB; Laroche, Trichelair and Tachet des Combes, 2019), a
-plan may change the action in a state only if the task itself has tried the new action often enough (its *support*). The
-estimated model of a task has one more action: the *baseline* repeats the decisions of the log. `gains` chooses the
-support.
+A plan may change the action in a state only if the task has tried the new one often enough (its *support*), as in safe
+policy improvement with baseline bootstrapping (SPIBB; Laroche, Trichelair and Tachet des Combes, 2019). One more action
+of the estimated model, the *baseline*, repeats the decisions of the log. `gains` chooses the support.
 
-Large state spaces use sparse matrices and one model: its states are pairs of a task and a state. Their probabilities
-are frequencies of the task, with one more transition spread as in all tasks.
+Large state spaces use sparse matrices and one model: its states are pairs of a task and a state. Probabilities are
+frequencies of the task, with one more transition spread as in all tasks.
 """
 
 # SciPy's sparse matrices come without types.
@@ -80,8 +79,7 @@ class TaskModels:
         """Return the best policies over supported actions at each discount factor; otherwise `KEEP`.
 
         Where an action is supported, the baseline is no choice: its value depends on rarely tried actions. An action
-        that the task always takes equals the baseline; without it, plans would depart where the log happens to have
-        many actions, and the gain would be overstated.
+        that the task always takes equals the baseline; otherwise gains would be overstated.
         """
         supported = self.visits >= support
         open_ = np.concatenate([~supported.any(-1, keepdims=True), supported], -1)
@@ -159,7 +157,6 @@ class SparseTaskModels(TaskModels):
     """The rows of (k S + s) B + b, over the states k S + s'."""
 
     def plans(self, support: int, gammas: Float[np.ndarray, " G"]) -> Int[np.ndarray, "G K S"]:
-        """Return the plans of `TaskModels.plans`."""
         K, S, B = self.R.shape
         supported = self.visits >= support
         allowed = np.concatenate([~supported.any(-1, keepdims=True), supported], -1).reshape(K * S, B)
@@ -178,20 +175,16 @@ class SparseTaskModels(TaskModels):
         return np.take_along_axis(self.R, (policies - KEEP)[..., None], 2)[..., 0]
 
     def backup(self, policies: Policies, V: Float[np.ndarray, "K S"], gamma: float) -> Float[np.ndarray, "K S"]:
-        """Return the values of one step of policies, followed by V."""
         return self._rewards(policies) + gamma * (self._chain(policies) @ V.ravel()).reshape(V.shape)
 
     def values(self, policies: Policies, gamma: float) -> Float[np.ndarray, "K S"]:
-        """Return the state values of policies."""
         return _solve(self._chain(policies), self._rewards(policies), gamma)
 
     def occupancy(self, policies: Policies, gamma: float) -> Float[np.ndarray, "K S"]:
-        """Return the discounted visits to each state, from a uniform first state."""
         first = np.full(policies.shape, 1.0 / policies.shape[-1])
         return _solve(sparse.csr_array(self._chain(policies).T), first, gamma)
 
     def action_values(self, V: Float[np.ndarray, "K S"], gamma: float) -> Float[np.ndarray, "K S A"]:
-        """Return the action values if the values V follow."""
         return (self.R + gamma * (self.P @ V.ravel()).reshape(self.R.shape))[..., 1:]
 
 

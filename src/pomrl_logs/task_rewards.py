@@ -4,8 +4,7 @@ A reward in task k for the transition from (s, a) to s' is
 
     r  =  θ(s, a, s') + ε(k, s, a) + noise,    θ(s, a, s') = μ + ν(s, a) + δ(s, a, s').
 
-The effects ν, δ, ε and the noise are normal, with variances estimated by moments. Rewards of other tasks thus serve as
-a prior, as far as tasks are alike. Pairs are independent.
+The effects ν, δ, ε and the noise are normal, with variances estimated by moments. Pairs are independent.
 """
 
 from dataclasses import dataclass

@@ -1,7 +1,4 @@
-"""Three families from practice to judge tied rows: maintenance, promotions and triage.
-
-They were written after the estimator was fixed, by an author blind to it.
-"""
+"""Maintenance, promotions and triage: families by an author blind to tied rows."""
 
 from typing import Annotated
 
@@ -26,10 +23,9 @@ class Maintenance(TaskFamily):
 
     The state is w1 * classes + w2, the wear of both machines from 0 (new) to failed. Actions run both machines (0), or
     repair the first (1), the second (2) or both (3). A running machine gets a class worse with the latent as
-    probability, independently; a repaired one stands still and is new in the next period. A running machine earns 10 (1
-    - (w / (classes - 1))^2). Calling the crew costs 8, and each repair 6, or 16 after a failure, so joint repairs can
-    pay (cf. Dekker, Wildeman and van der Duyn Schouten 1997, A review of multi-component maintenance models with
-    economic dependence).
+    probability, independently; a repaired one is new in the next period. A running machine earns 10 (1 - (w / (classes
+    - 1))^2). Calling the crew costs 8, and each repair 6, or 16 after a failure (cf. Dekker, Wildeman and van der Duyn
+    Schouten 1997, A review of multi-component maintenance models with economic dependence).
     """
 
     classes: Annotated[int, Field(ge=2, le=30)] = 6
@@ -81,10 +77,9 @@ class Promotions(TaskFamily):
 
     The state is goodwill * 4 + quarter, from winter to autumn in cycles. Actions are no promotion, a small discount and
     a large one. Goodwill rises by a level with the response as probability after a large discount, with 0.6 times it
-    after a small one, and never without; independently it falls by a level with probability 0.25, since customers
-    forget (cf. Nerlove and Arrow 1962, Optimal advertising policy under dynamic conditions). Sales are 4, and up to 4
-    more in proportion to goodwill, times 0.7, 1, 0.8 or 1.5 by the season and 1, 1.1 or 1.3 by the promotion; each
-    earns 1, 0.75 or 0.4. Units are hundreds of sales.
+    after a small one; independently it falls with probability 0.25 (cf. Nerlove and Arrow 1962, Optimal advertising
+    policy under dynamic conditions). Sales are 4, and up to 4 more in proportion to goodwill, times 0.7, 1, 0.8 or 1.5
+    by the season and 1, 1.1 or 1.3 by the promotion; each earns 1, 0.75 or 0.4. Units are hundreds of sales.
     """
 
     levels: Annotated[int, Field(ge=2, le=200)] = 8
@@ -130,12 +125,12 @@ _EXTRA_STAFF = 16.0
 class Triage(TaskFamily):
     """An emergency department with two rooms; the latent is the load, the probability that a patient arrives in a slot.
 
-    The state is severe * (mild_room + 1) + mild, the numbers of severe and mild cases present. Actions are to treat a
-    severe case, to treat a mild case, and to call a second team and treat one of each. In a slot, first the treatment
-    of a severe case ends with probability 0.4 and that of a mild case with 0.8; then one of m mild cases becomes severe
-    with probability 0.03 m, if there is room; then a patient arrives, severe with 30 %. Patients at a full room are
-    sent elsewhere. A severe case costs 3 and a mild case 1 a slot, and the second team costs 16, so no reward is above
-    0 (cf. Argon and Ziya 2009, Priority assignment under imperfect information on customer type identities).
+    The state is severe * (mild_room + 1) + mild, the numbers of cases. Actions are to treat a severe case, to treat a
+    mild case, and to call a second team and treat one of each. In a slot, first a treated severe case leaves with
+    probability 0.4 and a mild one with 0.8; then one of m mild cases becomes severe with probability 0.03 m, if there
+    is room; then a patient arrives, severe with 30 %; a full room rejects patients. A severe case costs 3 and a mild
+    case 1 a slot, and the second team 16 (cf. Argon and Ziya 2009, Priority assignment under imperfect information on
+    customer type identities).
     """
 
     severe_room: Annotated[int, Field(ge=1, le=30)] = 5

@@ -1,7 +1,7 @@
 """Compare the advice of four papers on the same draws, by rules fixed in advance.
 
-A *cell* is a problem with a number m of transitions from each pair. A claim says that a method is better than another
-in more than half of the cells; differences are shares of the loss of planning on frequencies with gamma_eval.
+A *cell* is a problem with a number m of transitions from each pair. Claims count the cells where a method is better
+than another; differences are shares of the loss of planning on frequencies with gamma_eval.
 """
 
 from pomrl.study import LossPerRun, Part, SweepLosses, claim, in_more_than, less_in_shares, no_worse

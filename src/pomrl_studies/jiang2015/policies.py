@@ -1,7 +1,4 @@
-"""Policies optimal in some model with given rewards, and the bound by their number.
-
-Theorem 1 of the paper is about the set of these policies, Theorem 2 about the loss of planning with gamma.
-"""
+"""Policies optimal in some model with given rewards, and the bound by their number (Theorems 1 and 2)."""
 
 from functools import cache
 from itertools import product
@@ -65,9 +62,9 @@ def loss_bound(
 
     Args:
         gammas: The planning discount factors, at most gamma_eval.
-        policies: Number of policies optimal in some model, at each discount factor.
-        n: Number of transitions from each pair of a state and an action.
-        pairs: Number of these pairs.
+        policies: Number of policies optimal in some model, by discount factor.
+        n: Number of transitions from each pair.
+        pairs: Number of pairs of a state and an action.
         gamma_eval: The discount factor of evaluation.
         error: The probability that the bound fails.
     """

@@ -60,7 +60,7 @@ def compare_losses(rows: pd.DataFrame, notebook: pd.DataFrame, x: str) -> pd.Dat
     """Compare mean losses.
 
     z is the difference divided by the root of three summed variances: of the reading, of our mean, and of the
-    notebook's mean over `NOTEBOOK_RUNS` runs, estimated from the spread of our runs.
+    notebook's mean over `NOTEBOOK_RUNS` runs, from the spread of our runs.
 
     Args:
         rows: The losses of our runs, with the columns run, planning_loss and that of `x`.
@@ -81,9 +81,8 @@ def compare_losses(rows: pd.DataFrame, notebook: pd.DataFrame, x: str) -> pd.Dat
 def compare_best_gammas(rows: pd.DataFrame, notebook: pd.DataFrame, x: str) -> pd.DataFrame:
     """Compare gamma* of each task.
 
-    Where a curve is flat, two minima on a grid may differ by several steps. z is therefore in units of the loss: the
-    excess loss of our runs at the notebook's gamma* (the nearest on the grid), divided by its paired standard error
-    over our runs and the notebook's. It is 0 for equal minima.
+    Minima of flat curves are uncertain, so z is in units of the loss: the excess loss of our runs at the notebook's
+    gamma* (the nearest on the grid), divided by its paired standard error over both kinds of runs.
 
     Args:
         rows: The losses of our runs, with the columns run, task, gamma and planning_loss.

@@ -104,8 +104,7 @@ def effects(page: Page, runs: int | None = None) -> pd.DataFrame:
 
     Returns:
         A row for each difference, number and place, with the columns difference, number, place, estimate, lower and
-        upper. The place is `repaired` for the single change of the experiment as repaired, and `computed` for the last
-        change beside all others. Changes without effect on the settings have no row.
+        upper. The place is `repaired` for the single change, and `computed` for the last change beside all others.
     """
     all_choices = choices()
     rows = []

@@ -3,8 +3,7 @@
 A tile for each pair has the colour of the verdict.
 
 Each claim is judged once under each reading, on a fixed number of runs. The number in a tile is the estimate of the
-decisive comparison; comparisons in a row may differ. Columns are ordered by the number of reproduced claims, and their
-labels name the choices of the reading.
+decisive comparison. Columns are ordered by the number of reproduced claims, and labelled by the choices of the reading.
 """
 
 from collections.abc import Sequence

@@ -46,11 +46,10 @@ NOTES = {
 def computed(job: Job) -> list[str]:
     """The same claims by the same rules, with the experiments that the first author's published notebook computes.
 
-    Its schedules are those of ada-POMRL. Its runs cost more, because each loss is a mean over batches of every task, so
-    claims are judged at fewer runs. The notebook takes a hundred batches; five have the same mean. In 60 runs of three
-    sweeps, five instead of twenty raised the standard deviation of a run's mean over tasks by up to 6 %, that of the
-    last task by up to 53 %, and took 48 to 67 % of the time. Only Q1.2 reads that spread, which falls by far more over
-    tasks.
+    Its schedules are those of ada-POMRL. Each loss is a mean over batches of every task, so runs cost more and claims
+    are judged at fewer. The notebook takes a hundred batches; five have the same mean. In 60 runs of three sweeps, five
+    instead of twenty raised the standard deviation of a run's mean over tasks by up to 6 %, that of the last task by up
+    to 53 %. Only Q1.2 reads that spread, which falls by far more over tasks.
     """
     is_of_schedules = job.sweep in SCHEDULES
     overrides = [override for override in job.overrides if not (is_of_schedules and override.startswith("estimator="))]

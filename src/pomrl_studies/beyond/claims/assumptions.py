@@ -1,7 +1,7 @@
 """Claims of ours on the paper's methods without one of its assumptions.
 
-N1 drops the common distribution of tasks (Sec. 3.1), N2 the m transitions from every pair (Sec. 3.2), and U1 the known
-rewards (Sec. 2). All have sigma = 0.01; see the page `assumptions`.
+N1 drops the common distribution of tasks (Sec. 3.1), N2 the m transitions from every pair (Sec. 3.2), U1 known rewards
+(Sec. 2). See the page `assumptions`.
 """
 
 from dataclasses import replace

@@ -1,8 +1,8 @@
 """Claims of ours on models from the literature: do meta-learning and schedules help beyond random chains?
 
-A claim holds in a family if it holds at both spreads of the latent. The number of such families is judged with Holm's
-correction (`inference.Count`). Differences are shares of the loss without meta-learning, because families have
-different units. Taxi is left out, because 300 runs would take hours; docs/families.md compares learners on 10 runs.
+A claim holds in a family if it holds at both spreads of the latent; families are counted with Holm's correction
+(`inference.Count`). Differences are shares of the loss without meta-learning. Taxi is left out, because 300 runs would
+take hours.
 """
 
 from collections.abc import Sequence

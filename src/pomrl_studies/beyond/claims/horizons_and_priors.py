@@ -1,8 +1,7 @@
 """Claims of ours on the worth of a shorter horizon beside a good prior.
 
-All are about the paper's problem at three similarities of tasks, H5 in each of three readings. One half of the runs
-selects the best fixed gamma, the other estimates its loss (`Losses.in_hindsight`), to avoid selection bias. The page
-`theory` of the paper's study, section 8, explains them.
+They are about the paper's problem at three similarities, H5 in each of three readings. One half of the runs selects the
+best fixed gamma, the other estimates its loss (`Losses.in_hindsight`). See the page `theory`, section 8.
 """
 
 from typing import Any

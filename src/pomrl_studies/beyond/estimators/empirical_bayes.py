@@ -1,19 +1,18 @@
 """Empirical Bayes: learn the prior of the tasks by marginal likelihood.
 
-The model has three levels. In each pair (s, a), with N transitions from it in task t,
+In each pair (s, a), with N transitions from it in task t,
 
     counts of task t   ~  Multinomial(N, P_t),
     P_t                ~  Dirichlet(c P_o),              with one concentration c for the whole model,
     P_o                ~  Dirichlet(b) on its support,   where each state is in the support with probability π.
 
-Given c and P_o, the posterior mean of P_t is α P_o + (1 - α) P_bar_t with α = c / (c + N). Unknowns are estimated from
-the batches of all tasks so far, the task's own included: P_o by its posterior mean in each row, and c, b and π by
-Newton and fixed-point steps on the marginal likelihood. Rows share c, b and π, so a few tasks suffice to learn them.
+Given c and P_o, the posterior mean of P_t is α P_o + (1 - α) P_bar_t with α = c / (c + N). The batches of all tasks so
+far determine P_o, by its posterior mean, and c, b and π, by Newton and fixed-point steps on the marginal likelihood.
+Rows share c, b and π, so a few tasks suffice.
 
 The likelihood of n transitions to a state with a = c P_o has the factors a + k, k = 0 .. n - 1. Each stands for a
 Bernoulli variable of probability a / (a + k): whether the transition is a new draw from P_o or a copy of an earlier one
-(Antoniak, 1974). The expected numbers of new draws are sufficient for P_o. They depend only on how many counts exceed
-each k, summed over tasks.
+(Antoniak, 1974). Expected new draws are sufficient for P_o, and depend only on how many counts exceed each k.
 """
 
 from dataclasses import dataclass, replace
@@ -99,7 +98,7 @@ class DirichletMemory(Memory):
 
     @property
     def predicted(self) -> Models:
-        """The posterior mean of P_o, the predicted mean of the next task."""
+        """The posterior mean of P_o."""
         return np.maximum(self.P_o, SMALLEST_MEAN)
 
     def forgotten(self, factor: float | PerPair) -> "DirichletMemory":
@@ -135,10 +134,7 @@ class DirichletMemory(Memory):
         return replace(self, P_o_geometric=P_o, states=n_seen + 0.3 * (S - n_seen))
 
     def step(self) -> tuple["DirichletMemory", Models]:
-        """Update new draws, then c, the supports and π, and P_o, once.
-
-        Returns also the expected new draws.
-        """
+        """Update new draws, then c, the supports and π, and P_o, once."""
         level = _middles(len(self.counts_above))[:, None, None, None, None]
         a = self.c * self.P_o_geometric
         new = a + level
@@ -183,9 +179,8 @@ class DirichletMemory(Memory):
 class EmpiricalBayes(Estimator[DirichletMemory]):
     """The posterior mean of P_t under a prior learned by marginal likelihood.
 
-    The mixing rate is c / (c + N) in a pair (s, a) with N transitions; the prior is the posterior mean of P_o. Both use
-    the batches of all tasks so far, the task's own included, so task 1 has a sparse prior already. Any m is allowed: c
-    keeps its prior where single transitions carry no information.
+    The prior is the posterior mean of P_o, with mixing rate c / (c + N) for N transitions. Both use the batches of all
+    tasks so far, the task's own included, and any m.
     """
 
     forgetting: Forgetting = 1.0
@@ -194,7 +189,6 @@ class EmpiricalBayes(Estimator[DirichletMemory]):
     """
 
     def initial_memory(self, n: int, S: int, A: int) -> DirichletMemory:
-        """Return the memory before the first task."""
         start = Memory.initial(n, S, A)
         c, b, support = (np.full((n, 1, 1, 1), value) for value in (C_MEDIAN, B_START, SUPPORT_START))
         return DirichletMemory(
@@ -210,7 +204,6 @@ class EmpiricalBayes(Estimator[DirichletMemory]):
         )
 
     def learn(self, memory: DirichletMemory, batch: Batch) -> DirichletMemory:
-        """Return the memory after one more batch."""
         return cast(DirichletMemory, learn_and_forget(memory, batch, self.forgetting))
 
     def assess(self, t: int, batch: Batch, before: DirichletMemory, after: DirichletMemory, truth: Truth) -> Estimate:
@@ -293,5 +286,5 @@ def _fixed_point(b: PerRun, draws: Models, states: Float[np.ndarray, "n S A 1"])
 
 
 def _total(values: Float[np.ndarray, "n S A #S"]) -> PerRun:
-    """Sum the entries of each run, in an order independent of the number of runs."""
+    """Sum the entries of each run, in a fixed order."""
     return values.reshape(len(values), -1).sum(-1)[:, None, None, None]

@@ -11,8 +11,8 @@ from pomrl.components import Batch, Counts, Memory, ModelEstimator, Models, Trut
 class ExactPosterior(ModelEstimator):
     """The posterior mean given the task's batch, where tasks have finitely many models.
 
-    The k models (`Truth.candidates`) are equally likely a priori, and weighed by the likelihood of the batch. Tasks are
-    independent given the models, so other tasks add nothing: no learner with the same batch knows more about its task.
+    The k models (`Truth.candidates`) are equally likely a priori. Other tasks add nothing, so no learner with the same
+    batch knows more about its task.
 
     Raises:
         ValueError: The tasks do not have finitely many models, or no model allows the batch.

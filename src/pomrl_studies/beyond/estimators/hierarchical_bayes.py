@@ -1,23 +1,21 @@
 """Hierarchical Bayes by Markov chain Monte Carlo, given only the law of mean models.
 
-It is the best that an online learner can do on average over random chains (Sec. 5), and a reference for others; it is
-too expensive for large problems. In each row of S states with `zeros` states of probability 0,
+A reference for online learners on random chains (Sec. 5), too expensive for large problems. In each row of S states
+with `zeros` states of probability 0,
 
     counts of task t   ~  Multinomial(N, P_t),
     P_t                ~  Dirichlet(c P_o),
-    P_o                =  w / Σ w on a support that is uniform among all of its size, with weights w uniform in (0, 1],
+    P_o                =  w / Σ w on a uniformly random support, with weights w uniform in (0, 1],
 
-and log c is uniform on a grid. One sweep of the Gibbs sampler draws each unknown given the others:
+and log c is uniform on a grid. One sweep of the Gibbs sampler draws
 
-- transitions are *new draws* from P_o or copies of earlier ones (see `empirical_bayes`): transition k of a task to a
-  state, from 0, is new with probability a / (a + k), a = c P_o. Given the numbers K of new draws to each state, and
-  their total L in each row, the likelihood of P_o is Π P_o^K;
-- given the auxiliary variable u ~ Gamma(L, Σ w), weights are independent with density w^K exp(-u w) on (0, 1]; all
-  supports with the states of new draws are equally likely;
-- the supports and the weights follow;
-- c, by Metropolis-Hastings on its grid, from P_o and the counts alone: it mixes faster than given K.
+- the *new draws* from P_o (see `empirical_bayes`): transition k of a task to a state, from 0, is new with probability
+  a / (a + k), a = c P_o. Given their numbers K by state, and L by row, the likelihood of P_o is Π P_o^K;
+- the auxiliary variable u ~ Gamma(L, Σ w), which makes weights independent with density w^K exp(-u w) on (0, 1];
+- the supports, all equally likely that contain the new draws, and the weights;
+- c, by Metropolis-Hastings on its grid, from P_o and the counts alone, which mixes faster than given K.
 
-Batches seed the generators, so the estimate is a function of the batches alone.
+Batches seed the generators, so the estimate is a function of the batches.
 """
 
 import hashlib
@@ -90,7 +88,6 @@ class HierarchicalBayes(Estimator[SampledMemory]):
         return 12.0 * (self.burn_in + self.sweeps)
 
     def initial_memory(self, n: int, S: int, A: int) -> SampledMemory:
-        """Return the memory before the first task."""
         return SampledMemory(
             tasks=0,
             counts_above=np.zeros((1, n, S, A, S)),
@@ -101,7 +98,6 @@ class HierarchicalBayes(Estimator[SampledMemory]):
         )
 
     def learn(self, memory: SampledMemory, batch: Batch) -> SampledMemory:
-        """Return the memory after one more task, with posterior samples given all batches."""
         memory = memory.count(batch)
         rngs = [_generator(counts, memory.tasks) for counts in batch.counts]
         index, weights = np.searchsorted(CONCENTRATIONS, memory.c[-1]), memory.weights
@@ -135,8 +131,8 @@ class HierarchicalBayes(Estimator[SampledMemory]):
     def assess(self, t: int, batch: Batch, before: SampledMemory, after: SampledMemory, truth: Truth) -> Estimate:
         """Return the samples' mean of P_o, weighted by their mixing rates.
 
-        Its weight is the mean over samples of c / (c + N). The similarity is the largest standard deviation over tasks
-        of an entry, from the mean variance over samples.
+        The weight averages c / (c + N) over samples; the similarity is the largest standard deviation over tasks of an
+        entry.
         """
         rate = _rates(after, batch.visits)
         h = _mean(rate[..., None] * after.P_o) / _mean(rate)[..., None]
@@ -151,7 +147,7 @@ def _rates(memory: SampledMemory, visits: Float[np.ndarray, "*n_and_pairs"]) -> 
 
 
 def _mean(samples: Float[np.ndarray, "k ..."]) -> Float[np.ndarray, "..."]:
-    """Average samples in their order, independent of the number of runs."""
+    """Average samples in their order, for any number of runs."""
     total = samples[0].copy()
     for sample in samples[1:]:
         total += sample

@@ -3,16 +3,14 @@
 The paper's: "One idea [...] is to replace the current average of means regularizer by an online meta-gradient step
 closer to the ARUBA and MAML" (Sec. 7), and the estimate P_hat = α h + (1 - α) P_bar with one mixing rate (Sec. 3.2).
 
-Our choices: the paper names no loss for the step, and the planning loss has no gradient. Here it is the leave-one-out
-log-likelihood of the task's transitions: with N transitions from a pair, n of them to s', the others have the frequency
-q = (n - 1) / (N - 1), and
+Ours is the loss, since the planning loss has no gradient: the leave-one-out log-likelihood of the task's transitions.
+With N transitions from a pair, n of them to s', the others have the frequency q = (n - 1) / (N - 1), and
 
     L = Σ n log p,  p = α h + (1 - α) q,    ∂L/∂h = n α / p,    ∂L/∂logit α = α (1 - α) Σ n (h - q) / p.
 
-The logit of the mixing rate moves by `FIRST_STEP` / √t times the mean gradient of a transition. The step of h is the
-natural gradient, preconditioned by diag(h) - h hᵀ, and keeps h a distribution: h moves by the share 1 / (t + 1) towards
-the transitions unexplained by the others of the task, α h n / p, normalised. Initially h is uniform and α one half. As
-in Algorithm 1, the task's own batch is in h.
+The logit of the mixing rate moves by `FIRST_STEP` / √t times the mean gradient of a transition. The natural gradient,
+preconditioned by diag(h) - h hᵀ, moves h by the share 1 / (t + 1) towards α h n / p, normalised, and keeps it a
+distribution. Initially h is uniform and α one half. As in Algorithm 1, the task's own batch is in h.
 """
 
 from dataclasses import dataclass
@@ -53,7 +51,6 @@ class MetaGradient(Estimator[Regulariser]):
         return Regulariser(0, np.full((n, S, A, S), 1.0 / S), np.zeros((n, 1, 1, 1)))
 
     def learn(self, memory: Regulariser, batch: Batch) -> Regulariser:
-        """Return the regulariser after a step for this batch."""
         h, alpha, t, n, n_others = memory.h, memory.alpha, memory.tasks + 1, batch.counts, batch.visits[..., None] - 1.0
         q = np.where(n_others > 0.0, np.maximum(n - 1.0, 0.0) / np.maximum(n_others, 1.0), 1.0 / len(h[0]))
         p = alpha * h + (1.0 - alpha) * q

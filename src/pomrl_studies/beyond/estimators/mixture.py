@@ -1,7 +1,6 @@
 """A learner for tasks from several mean models, with an average for each.
 
-Each task is assigned to the component with the largest likelihood of its batch; one empty component competes while
-there is one. The estimate is the posterior mean under a Dirichlet prior around the component's average.
+Each task joins the component with the largest likelihood of its batch; one empty component competes if there is one.
 """
 
 from dataclasses import dataclass
@@ -77,15 +76,13 @@ def _ascribe(batch: Batch, chosen: Int[np.ndarray, " n"], K: int) -> Batch:
 class Mixture(Estimator[MixtureMemory]):
     """The posterior mean of P_t under a Dirichlet prior around the average of the task's component.
 
-    The concentration of tasks around their component is learned by the likelihood of batches. The mixing rate is c / (c
-    + N) in a pair (s, a) with N transitions, where c is the concentration of the prior.
+    The likelihood of batches determines the concentration c; the mixing rate is c / (c + N) for N transitions.
     """
 
     components: Annotated[int, Field(ge=1, le=64)] = 4
     """Largest number of mean models."""
 
     def initial_memory(self, n: int, S: int, A: int) -> MixtureMemory:
-        """Return the memory before the first task."""
         return MixtureMemory(
             members=Memory.initial(self.components * n, S, A),
             log_likelihood=np.zeros((n, len(GRID))),
@@ -95,14 +92,10 @@ class Mixture(Estimator[MixtureMemory]):
         )
 
     def learn(self, memory: MixtureMemory, batch: Batch) -> MixtureMemory:
-        """Return the memory after one more batch."""
         return memory.update(batch)
 
     def assess(self, t: int, batch: Batch, before: MixtureMemory, after: MixtureMemory, truth: Truth) -> Estimate:
-        """Return the component's average before the task, with weight c / (c + N).
-
-        The similarity is the largest deviation over tasks of an entry, sqrt(p (1 - p) / (c + 1)) with p in the prior.
-        """
+        """Return the component's average before the task, with weight c / (c + N)."""
         h, c = after.prior, after.concentration
         deviation = np.sqrt((h * (1.0 - h)).max((1, 2, 3)) / (after.spread + 1.0))
         return Estimate(h, lambda N: c / (c + N), deviation[:, None, None])

@@ -1,18 +1,16 @@
 """Models of random moves, shared by all rows of an action.
 
-States are numbered, and a transition under action a draws a *move*: a shift by d states, with the probability
-`shift[a, d]`, or a reset to the state j, with the probability `reset[a, j]`. Shifts beyond the range end at its first
-or last state. At state s a shift is blocked with the probability `blocked[s, d]`, whatever the action; the next state
-then comes from `fallback[s]`. So
+States are ordered, and a transition under action a draws a *move*: a shift by d states, with the probability
+`shift[a, d]`, or a reset to the state j, with the probability `reset[a, j]`. Shifts end at the first or last state at
+the latest. At state s a shift is blocked with the probability `blocked[s, d]`; the next state then comes from
+`fallback[s]`. So
 
     P(s' | s, a)  =  sum over d of shift[a, d] ((1 - blocked[s, d]) 1{s + d = s'} + blocked[s, d] fallback[s, s'])
                      + reset[a, s'].
 
-Demand, wear, arrivals and steps on a grid have this form: walls block, a stock is clipped at 0, a fire resets. Shifts
-and resets vary between tasks and are learned from all rows of an action; blocking is common to all tasks. Expectation
-maximisation (EM) splits each transition among the moves that can explain it.
-
-The order of states matters: under arbitrary numbers, shifts explain little.
+Demand, wear, arrivals and steps on a grid have this form. Shifts and resets vary between tasks and are learned from all
+rows of an action; blocking is common to all tasks. Expectation maximisation (EM) splits each transition among its
+possible moves.
 """
 
 from dataclasses import dataclass, fields
@@ -155,10 +153,10 @@ class MoveModel(_ByMove):
         """Predict each row without its own transitions in this task.
 
         Args:
-            counts: The numbers of transitions N(s, a, s') of the task.
-            weights: The weight of the transitions from each row.
+            counts: The transitions N(s, a, s') of the task.
+            weights: The weight of each row.
             explained: The `expected_moves` of these counts.
-            earlier: The numbers of earlier tasks.
+            earlier: The moves of earlier tasks.
         """
         n, S, A, _ = counts.shape
         ratio = _ratio(counts, self.model, weights)
@@ -191,9 +189,9 @@ def fit_moves(counts: Counts, weights: Rows, earlier: MoveCounts, start: MoveMod
     """Fit the probabilities of moves in a task, by EM.
 
     Args:
-        counts: The numbers of transitions N(s, a, s') of the task.
-        weights: The weight of the transitions from each row.
-        earlier: The numbers of transitions by each move in earlier tasks.
+        counts: The transitions N(s, a, s') of the task.
+        weights: The weight of each row.
+        earlier: The moves of earlier tasks.
         start: The initial probabilities.
         steps: The number of steps.
     """

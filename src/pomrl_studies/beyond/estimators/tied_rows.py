@@ -1,17 +1,15 @@
 """Learn whether rows of the model are tied, and share data between tied rows.
 
-Two explanations compete in each row (s, a): independent rows, as in `empirical_bayes`, and rows tied to others of the
-action by random moves (`random_moves`). In both, the model of a task is Dirichlet around a mean, and the posterior mean
-of the row is α h + (1 - α) P_bar with α = c / (c + N). Each explanation predicts the batch of a task before it sees the
-row: independent rows from earlier tasks, tied rows also from other rows of the task. The likelihood of these
-predictions, over all tasks so far, gives the probability that a row is tied; the estimate averages both posterior
-means. The share of tied rows is learned from all of them.
+Each row (s, a) is independent, as in `empirical_bayes`, or tied to others of its action by random moves
+(`random_moves`). In both cases, the model of a task is Dirichlet around a mean, and the posterior mean of the row is α
+h + (1 - α) P_bar with α = c / (c + N). Earlier tasks predict the row's batch, for tied rows with the other rows of the
+task. The likelihood of these predictions over all tasks gives the probability of a tie, by which the estimate averages
+both posterior means. The share of tied rows is learned.
 
-Where most rows are tied, next states unseen in a row in all tasks, and unlikely by the moves, get probability 0. In a
-random chain the probability of unseen transitions does no harm; in an ordered model it leads to unreachable states.
+Where most rows are tied, next states unseen in a row and unlikely by the moves get probability 0: in an ordered model
+they may be unreachable.
 
-`EqualOrTied` adds a third explanation: the row is the same in all tasks. Then transitions of earlier tasks count as
-those of the task itself. It helps where tasks are nearly equal and no move ties the rows.
+`EqualOrTied` adds a third case: the row is the same in all tasks, whose transitions then count alike.
 """
 
 from dataclasses import dataclass
@@ -109,12 +107,10 @@ class TiedMemory:
 class TiedRows(Estimator[TiedMemory]):
     """The posterior mean of the model, with rows independent or tied by random moves.
 
-    The prior and the mixing rate use the batches of all tasks so far, the task's own included: rows of an action share
-    data from task 1 on.
+    Prior and mixing rate use the batches of all tasks so far, the task's own included.
     """
 
     def initial_memory(self, n: int, S: int, A: int) -> TiedMemory:
-        """Return the memory before the first task."""
         by_rows = EmpiricalBayes().initial_memory(n, S, A)
         half, rows = np.full((n, 1, 1), 0.5), np.zeros((n, S, A))
         uniform = by_rows.P_o
@@ -132,7 +128,6 @@ class TiedRows(Estimator[TiedMemory]):
         )
 
     def learn(self, memory: TiedMemory, batch: Batch) -> TiedMemory:
-        """Return the memory after one more batch."""
         counts = np.asarray(batch.counts, float)
         by_rows = EmpiricalBayes().learn(memory.by_rows, batch)
         means = _Means.from_memory(memory)
@@ -162,7 +157,7 @@ class TiedRows(Estimator[TiedMemory]):
     def assess(self, t: int, batch: Batch, before: TiedMemory, after: TiedMemory, truth: Truth) -> Estimate:
         """Average both explanations by their weights for this batch.
 
-        Its weight is the mean of c / (c + N) over both. The similarity is that of independent rows (`EmpiricalBayes`).
+        The similarity is that of independent rows (`EmpiricalBayes`).
         """
         tied, independent = (rate[..., None] for rate in after.rates(batch.visits))
         h = (tied * after.h_tied + independent * after.h_independent) / (tied + independent)
@@ -205,18 +200,15 @@ class EqualOrTiedMemory:
 class EqualOrTied(Estimator[EqualOrTiedMemory]):
     """The posterior mean of the model, with rows equal in all tasks, tied by random moves, or independent.
 
-    The kind of each row and the shares of kinds are learned by the predictive likelihood of batches. For equal rows,
-    all transitions count alike.
+    The kinds of rows are learned by the predictive likelihood of batches.
     """
 
     def initial_memory(self, n: int, S: int, A: int) -> EqualOrTiedMemory:
-        """Return the memory before the first task."""
         otherwise = TiedRows().initial_memory(n, S, A)
         none = np.zeros((n, S, A, S))
         return EqualOrTiedMemory(otherwise, none, otherwise.log_odds, otherwise.share, np.zeros((n, len(UNIFORM))))
 
     def learn(self, memory: EqualOrTiedMemory, batch: Batch) -> EqualOrTiedMemory:
-        """Return the memory after one more batch."""
         otherwise, counts = TiedRows().learn(memory.otherwise, batch), np.asarray(batch.counts, float)
         likelihood = _Rows.from_counts(counts).if_equal(memory.counts)
         scores = FORGETTING * memory.scores + _sum_of_runs(likelihood).T
@@ -227,10 +219,7 @@ class EqualOrTied(Estimator[EqualOrTiedMemory]):
     def assess(
         self, t: int, batch: Batch, before: EqualOrTiedMemory, after: EqualOrTiedMemory, truth: Truth
     ) -> Estimate:
-        """Average all explanations by their weights for this batch.
-
-        The similarity is that of independent rows (`EmpiricalBayes`).
-        """
+        """Average all explanations by their weights for this batch."""
         otherwise = TiedRows().assess(t, batch, before.otherwise, after.otherwise, truth)
         equal, varying = (weight[..., None] for weight in (after.equal, after.rate(batch.visits) - after.equal))
         return Estimate(
@@ -387,5 +376,5 @@ def _share(log_odds: Rows, share: PerRun) -> PerRun:
 
 
 def _sum_of_runs(values: Float[np.ndarray, "*J n S A"]) -> Float[np.ndarray, "*J n"]:
-    """Sum over the rows of each run, in an order independent of the number of runs."""
+    """Sum over the rows of each run, in a fixed order."""
     return values.reshape(*values.shape[:-2], -1).sum(-1)

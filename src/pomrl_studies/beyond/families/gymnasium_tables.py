@@ -48,12 +48,12 @@ def slipping(
     Args:
         outcomes: The outcomes of the actions.
         slip: The probability of a slip, for each of k models.
-        slips_to: The equally likely actions to which each action slips; empty if it never does.
+        slips_to: The equally likely actions to which each action slips, if any.
         blocked_slips: Whether an action may slip in a state that it does not leave.
 
     Returns:
-        The transition probabilities, and R(s, a, s'), the mean reward of the actions that lead from s to s'. Impossible
-        transitions have the rewards of a model with a slip of 1/2.
+        The transition probabilities, and R(s, a, s'), the mean reward of the actions from s to s'; of impossible
+        transitions that at a slip of 1/2.
     """
     slips = np.broadcast_to(
         blocked_slips | (outcomes.following != np.arange(len(outcomes.following))[:, None]), outcomes.following.shape

@@ -15,9 +15,8 @@ _INCOME, _NEW_MACHINE = 10.0, 20.0
 class MachineReplacement(TaskFamily):
     """A machine that wears out; the latent is its wear, the probability of each of two trials to get worse a period.
 
-    The state is the wear, from 0 for a new machine. Action 0 keeps it: wear grows by a binomial number of states, of
-    two trials with the latent as probability; the worst state is absorbing. Action 1 buys a new machine for 20, which
-    works in the same period. A machine in state s earns 10 - s in a period.
+    The state is the wear, from 0 for a new machine. Action 0 keeps it: wear grows by a binomial number of states, up to
+    the worst. Action 1 buys a new machine for 20, which works in the same period. A machine in state s earns 10 - s.
     """
 
     states: Annotated[int, Field(ge=2, le=1000)] = 10

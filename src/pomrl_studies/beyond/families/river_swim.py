@@ -16,9 +16,8 @@ class RiverSwim(TaskFamily):
     """A swimmer in a river; the latent is the current, the probability of being carried back while swimming upstream.
 
     States are places along the river. Action 0 goes one place downstream. Action 1 swims upstream: it succeeds with
-    probability 0.4 less the current, and stays with probability 0.6; at the ends, moves out of the river stay. Action 0
-    at the lower end pays 5, and action 1 at the upper end 10,000. Strehl and Littman have six places and a current of
-    0.1.
+    probability 0.4 less the current, and stays with probability 0.6. At the lower end action 0 pays 5, at the upper end
+    action 1 pays 10,000. Strehl and Littman have six places and a current of 0.1.
     """
 
     domain: ClassVar[tuple[float, float]] = (0.0, 0.4)

@@ -1,8 +1,8 @@
 """Claims on question 4: does adapting the planning horizon help?
 
 All but Q4.5 are about POMRL at sigma = 0.01 (Sec. 6, Figure 6). The schedules best_fixed and dynamic_best select in
-hindsight, each half of the runs for the other. (Figure 6 selects on the same runs, as the paper does.) With finitely
-many runs they lose slightly more than the best choice: with 1,000 runs by 0.2 to 0.9 standard errors.
+hindsight, each half of the runs for the other (in Figure 6 on the same runs, as in the paper). Finitely many runs lose
+slightly more than the best choice: 1,000 runs by 0.2 to 0.9 standard errors.
 """
 
 from functools import partial

@@ -48,21 +48,21 @@ def model_error_coverage(
 ) -> "pd.DataFrame":
     """Simulate the joint coverage over tasks of the bounds on POMRL(sigma)'s model error.
 
-    There is one action. The mean model is uniform, where the sampling noise of two states is largest.
+    There is one action, and the mean model is uniform, with the largest sampling noise.
 
     Args:
         sequences: Number of independent sequences of tasks.
         seed: Seed of all draws.
         delta: The probability that a bound may fail, in (0, 1).
         sigmas: Almost-sure bounds on |P_t - P_o|, at most 1/S; the mixing rate uses them too.
-        ms: Numbers of transitions from each state in each task.
+        ms: Numbers of transitions from each state.
         states: Numbers of states S.
         tasks: Numbers of tasks T, the first ones of the same sequences.
 
     Returns:
         A row for each case, prior and version of the bound, with the columns S, A, m, sigma, T, prior, version;
         coverage, the share of sequences with all errors below their bounds; looseness, the divisor of the bounds at
-        which coverage is 1 - delta; and sequences, their number.
+        which coverage is 1 - delta; and sequences.
     """
     rng = np.random.default_rng(seed)
     rows = []
@@ -136,15 +136,13 @@ def regret_coverage(
         sequences: Number of independent sequences of tasks.
         seed: Seed of all draws.
         delta: The probability that a bound may fail, in (0, 1).
-        ms: Numbers of transitions from each (s, a) in each task.
-        sigmas: Standard deviations of `UniformBall`, for the mixing rate; bounds use the almost-sure radius of each
-            sequence.
+        ms: Numbers of transitions from each (s, a).
+        sigmas: Standard deviations of `UniformBall`, for the mixing rate; bounds use the almost-sure radius.
         gammas: Planning discount factors; the last one is gamma_eval.
 
     Returns:
-        A row for each case, prior, version of the bound, gamma and quantity, with the columns m, sigma, prior,
-        version, gamma; quantity, `planning_loss` (in all tasks at once) or `average_regret`; and coverage, looseness
-        and sequences as in `model_error_coverage`.
+        A row for each case, prior, version of the bound, gamma and quantity, `planning_loss` (in all tasks at once) or
+        `average_regret`, with the columns of `model_error_coverage` that apply.
     """
     grid, planner = Grid(gammas=list(gammas)), PolicyIteration()
     methods = [Method(estimator=estimator, gamma_schedule=grid, planner=planner) for estimator in ESTIMATORS.values()]

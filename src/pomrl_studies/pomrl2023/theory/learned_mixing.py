@@ -12,15 +12,15 @@ def learned_mixing_rates(
     """Simulate the mixing rates of ada-POMRL on random chains of 2 actions (Sec. 5).
 
     Args:
-        sequences: Number of independent sequences of tasks.
+        sequences: Number of independent sequences.
         sigma: Similarity of the tasks, a variance.
-        m: Number of sampled transitions for each (s, a) in each task.
+        m: Number of transitions for each (s, a) in each task.
         T: Number of tasks in a sequence.
-        S: Number of states; half of them are unreachable from a pair (s, a).
+        S: Number of states; half of them are unreachable from a pair.
         seed: Seed of all draws.
 
     Returns:
-        A row for each sequence and task, sorted so, with the columns run, task (from 1) and alpha, the mixing rate.
+        A row for each sequence and task, with the columns run, task (from 1) and alpha, the mixing rate.
     """
     chains = Dirichlet(zeros=S // 2)
     problem = Problem(S=S, A=2, m=m, T=T, sigma=sigma, gamma_eval=0.99, seed=seed, task_distribution=chains)

@@ -23,15 +23,14 @@ def related_tasks(
 
     Args:
         dirichlet: Distribution of the tasks, over S states.
-        sequences: Number of independent sequences of tasks.
+        sequences: Number of independent sequences.
         T: Number of tasks in a sequence.
         gamma_eval: Discount factor of evaluation, the largest of the schedule.
         seed: Seed of all draws.
 
     Returns:
         A row for each task and sequence, sorted so, with the columns task (from 1), run; P_1 .. P_S, P_bar_1 ..
-        P_bar_S, prior_1 .. prior_S and P_hat_1 .. P_hat_S, the probabilities of the task's model, its batch, its prior
-        and its estimate; and gamma, the planning discount factor.
+        P_bar_S, prior_1 .. prior_S and P_hat_1 .. P_hat_S, of the task's model, batch, prior and estimate; and gamma.
     """
     rng = np.random.default_rng(seed)
     P = rng.dirichlet(dirichlet.pseudo_counts, (T, sequences))

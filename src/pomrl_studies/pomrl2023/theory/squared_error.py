@@ -34,13 +34,12 @@ def squared_error_against_alpha(
         alphas: Weights in [0, 1].
         dirichlet: Distribution of the tasks.
         tasks: Numbers t of the tasks, from 2 on.
-        sequences: Number of independent sequences of tasks, at least 2.
+        sequences: Number of independent sequences, at least 2.
         seed: Seed of all draws.
 
     Returns:
-        A row for each t, prior and alpha, with the columns prior, t, alpha; mse, the mean over sequences and rows of
-        sum_{s'} (P_hat - P)^2; standard_error of mse, over sequences; and closed_form, its expectation
-        (`dirichlet_squared_error`).
+        A row for each t, prior and alpha, with the columns prior, t, alpha; mse, the mean of sum_{s'} (P_hat - P)^2;
+        its standard_error over sequences; and closed_form, its expectation (`dirichlet_squared_error`).
     """
     rng, weight = np.random.default_rng(seed), np.array(alphas)
     truth = dirichlet.truth(sequences)
