@@ -154,7 +154,7 @@ def _grid(gamma_eval: float, gammas: Any) -> Float[np.ndarray, " G"]:
     check_gamma_eval(gamma_eval)
     _, grid, _ = read_gammas([gamma for gamma in GAMMAS if gamma <= gamma_eval] if gammas is None else gammas)
     if grid[-1] > gamma_eval:
-        raise ValueError(f"gamma = {grid[-1]:g} is above gamma_eval = {gamma_eval:g}; it has to be at most that")
+        raise ValueError(f"gammas must be at most gamma_eval = {gamma_eval:g}, got {grid[-1]:g}")
     return np.unique([*grid, gamma_eval])
 
 

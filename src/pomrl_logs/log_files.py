@@ -112,7 +112,7 @@ def _from_text(path: Path, is_named: Callable[[str], bool]) -> TableSource:
     lines, counts, left_out, like_rows = _read_or_refuse(path, lambda: _records(path, skipped, separator))
     if (bad := counts != len(names)).any():
         line, count = lines[bad][0], counts[bad][0]
-        raise ValueError(f"{path}: line {line} has {count} fields, and the header has {len(names)}")
+        raise ValueError(f"{path}: line {line} must have {len(names)} fields as the header, got {count}")
     before = [*range(skipped + 1), *(line - 1 for line in left_out)] if left_out else skipped + 1
     options: dict[str, Any] = {"header": None, "names": range(len(names)), "index_col": False}
     options |= {"dtype": "str", "keep_default_na": False, "skiprows": before}

@@ -201,5 +201,5 @@ def _check_declared(table: LogTable, rows: Rows, ends: Sequence[Hashable]) -> No
         leaves = rows.state == rows.states.index(name)
         if leaves.any():
             raise ValueError(
-                f"{table.where}: {table.label(int(leaves.argmax()))}: {name!r} is no end, because it is left"
+                f"{table.where}: {table.label(int(leaves.argmax()))}: ends must never be left, got {name!r}"
             )

@@ -59,7 +59,7 @@ class Posterior:
             ValueError: The level is not in (0, 1).
         """
         if not 0.0 < level < 1.0:
-            raise ValueError(f"level={level!r} is no probability between 0 and 1, such as 0.95")
+            raise ValueError(f"level must be between 0 and 1, such as 0.95, got {level!r}")
         complement = np.maximum(self.alpha.sum(-1, keepdims=True) - self.alpha, 1e-12)
         ends = [betaincinv(np.maximum(self.alpha, 1e-12), complement, q) for q in ((1 - level) / 2, (1 + level) / 2)]
         index = pd.MultiIndex.from_product([self.states, self.actions, self.states])
@@ -204,7 +204,7 @@ class Log:
         rewards = np.repeat(rewards[..., None], S, -1) if rewards.shape == (S, A) else rewards
         if rewards.shape not in ((S, A, S), self.counts.shape):
             shapes = f"{[S, A]}, {[S, A, S]} or {list(self.counts.shape)}"
-            raise ValueError(f"R has to be {shapes}, and is {list(rewards.shape)}")
+            raise ValueError(f"R must have shape {shapes}, got {list(rewards.shape)}")
         check_finite(rewards)
         return replace(self, known_rewards=rewards.reshape(-1, S, A, S))
 
@@ -261,7 +261,10 @@ class Log:
             return self.prior
         observed = float64(counts, "counts")
         if observed.shape != self.counts.shape[1:] or not ((observed >= 0) & (observed < np.inf)).all():
-            raise ValueError(f"counts have to be {list(self.counts.shape[1:])} numbers of transitions")
+            shape = list(self.counts.shape[1:])
+            raise ValueError(
+                f"counts must be numbers of transitions of shape {shape}, got shape {list(observed.shape)}"
+            )
         return Posterior(self.prior.alpha + observed, self.states, self.actions)
 
     def model(self, posterior: Posterior | None = None) -> Model:

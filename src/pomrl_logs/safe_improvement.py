@@ -52,7 +52,7 @@ class Structure:
         P = float64(self.models(np.asarray(self.latents, float)), "the declared structure")
         shape = [len(self.latents), *counts.shape[1:]]
         if list(P.shape) != shape:
-            raise ValueError(f"the models of the declared structure have to be {shape}, and are {list(P.shape)}")
+            raise ValueError(f"the models of the declared structure must have shape {shape}, got {list(P.shape)}")
         check_models(P, np.zeros(P.shape[:-1]))
         log_chance = np.log(np.maximum(P, MIN_PROBABILITY)).reshape(len(P), -1)
         weight = softmax(counts.reshape(len(counts), -1) @ log_chance.T, axis=-1)

@@ -97,7 +97,7 @@ def resolve_roles(roles: ColumnRoles, columns: Sequence[str], where: str) -> tup
     named = resolved.columns
     if len(set(named)) < len(named):
         twice = next(name for name in named if named.count(name) > 1)
-        raise ValueError(f"a column is given twice, and has one meaning: {twice!r}")
+        raise ValueError(f"each column must have one role, got {twice!r} twice")
     for name in named:
         if columns.count(name) != 1:
             raise missing_column_error(name, columns, where)

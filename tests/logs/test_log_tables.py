@@ -200,15 +200,15 @@ def frame_of(**columns: Any) -> pd.DataFrame:
 BAD: dict[str, tuple[Callable[[Path], Any], str]] = {
     "a field too many": (
         lambda path: pomrl_logs.from_log(write(path / "log.csv", HEAD, LINES[0], LINES[1] + ",9")),
-        r"log\.csv: line 3 has 6 fields, and the header has 5",
+        r"log\.csv: line 3 must have 5 fields as the header, got 6",
     ),
     "a field too many in all rows": (
         lambda path: pomrl_logs.from_log(write(path / "log.csv", HEAD, "t,0,a,1,1,9", "t,1,b,5,0,9")),
-        "line 2 has 6 fields",
+        "line 2 must have 5 fields as the header, got 6",
     ),
     "a field too few after a comment": (
         lambda path: pomrl_logs.from_log(write(path / "log.csv", "# c", HEAD, "# d", LINES[0], "t,1")),
-        "line 5 has 2 fields",
+        "line 5 must have 5 fields as the header, got 2",
     ),
     "a header alone": (lambda path: pomrl_logs.from_log(write(path / "log.csv", HEAD)), "there are no transitions"),
     "an empty file": (lambda path: pomrl_logs.from_log(write(path / "log.csv", "")), "it has no header"),
@@ -239,7 +239,7 @@ BAD: dict[str, tuple[Callable[[Path], Any], str]] = {
     ),
     "an end that is left": (
         lambda _: pomrl_logs.from_log(frame_of(), ends=[1]),
-        "row 1: 1 is no end, because it is left",
+        "row 1: ends must never be left, got 1",
     ),
     "bins of another column": (lambda _: pomrl_logs.from_log(frame_of(), bins={"age": 3}), "bins must name columns of"),
     "bins of texts": (

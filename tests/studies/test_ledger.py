@@ -20,7 +20,7 @@ from pomrl.science.gamma_schedules import TaskState, UpperBound
 from pomrl_studies.pomrl2023.choices import choices, combine
 from pomrl_studies.pomrl2023.ledger import CHECKS, FAMILY, LOSS, NotebookResults
 from pomrl_studies.pomrl2023.pages import notebook
-from pomrl_studies.pomrl2023.tasks_and_gains import LAST
+from pomrl_studies.pomrl2023.tasks_and_gains import LAST_TASKS
 
 pytestmark = pytest.mark.slow
 
@@ -77,7 +77,7 @@ class TestDocument:
         (choice,) = (choice for choice in choices() if choice.name == name)
         changed, default = (experiment(PUBLISHED, list(of)) for of in (choice.overrides, ()))
         before, after = map(Losses.of_table, tables(default.problem, [default.method, changed.method], range(60)))
-        expected = difference(before.tasks(LAST), after.tasks(LAST), paired=True)
+        expected = difference(before.tasks(LAST_TASKS), after.tasks(LAST_TASKS), paired=True)
         values = pd.read_csv(VALUES["effects"]).set_index(["difference", "number", "place"])
         found = values.loc[(name, LOSS, "repaired"), ["estimate", "lower", "upper"]]
         np.testing.assert_allclose(found, [expected.estimate, expected.lower, expected.upper], rtol=1e-5, atol=1e-8)

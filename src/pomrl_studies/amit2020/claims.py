@@ -24,20 +24,20 @@ from pomrl.study import (
 AGENTS = {"td": "SARSA", "lstd": "LSTD", "certainty_equivalence": "planning"}
 """Learners and their labels: planning is on the estimated model."""
 
-IN_GRIDS = {"td_5000": "SARSA", "lstd": "LSTD", "certainty_equivalence": "planning"}
+GRID_AGENTS = {"td_5000": "SARSA", "lstd": "LSTD", "certainty_equivalence": "planning"}
 """Learners in grid worlds, where SARSA takes more steps."""
 
-NUMBERS = (4, 8, 16, 32)
+TRAJECTORIES = (4, 8, 16, 32)
 """Numbers of trajectories."""
 
-FEW = NUMBERS[:2]
+FEW = TRAJECTORIES[:2]
 
 GAMMA_EVAL = 0.99
 
-NONE = 0.0001
+NO_PENALTY = 0.0001
 """The weight of L2 that counts as none."""
 
-EQUAL = {0.4: 0.9, 3.92: 0.5}
+EQUIVALENT_PENALTIES = {0.4: 0.9, 3.92: 0.5}
 """Weights of L2 for four transitions of each pair, and the equivalent discount factors: 4 (0.99 / gamma - 1)."""
 
 
@@ -56,7 +56,7 @@ def discounting_helps_in_grid_worlds(sweep: SweepLosses) -> list[Part]:
 
     Abstract: experiments in discrete domains. Grids of the authors' code, 4 and 8 trajectories of one episode.
     """
-    return _shorter_wins(sweep, IN_GRIDS)
+    return _shorter_wins(sweep, GRID_AGENTS)
 
 
 @claim("D3", "lower_gammas", figures=("lower_gammas",))
@@ -67,8 +67,8 @@ def the_best_gamma_grows(sweep: SweepLosses) -> list[Part]:
     """
     return [
         best_grows(
-            sweep.at(agent=agent, m=NUMBERS[0]),
-            np.stack([sweep.at(agent=agent, m=n).average_curve for n in NUMBERS], axis=1),
+            sweep.at(agent=agent, m=TRAJECTORIES[0]),
+            np.stack([sweep.at(agent=agent, m=n).average_curve for n in TRAJECTORIES], axis=1),
             f"{name}, rank correlation of γ* with the number of trajectories",
         )
         for agent, name in AGENTS.items()
@@ -118,7 +118,7 @@ def with_equal_data_l2_is_discounting(sweep: SweepLosses) -> list[Part]:
             mean(np.abs(sweep.at(l2=l2).regret - _regret_at(without, gamma))),
             below=1e-9,
         )
-        for l2, gamma in EQUAL.items()
+        for l2, gamma in EQUIVALENT_PENALTIES.items()
     ]
 
 
@@ -149,12 +149,12 @@ def discounting_beats_l2(lstd: SweepLosses, td: SweepLosses) -> list[Part]:
     """
     return [
         smaller_minimum(
-            sweep.at(l2=NONE, m=n).average_curve,
+            sweep.at(l2=NO_PENALTY, m=n).average_curve,
             _penalty_curves(sweep, n),
             f"{name}, {n} trajectories, best γ less best L2",
         )
         for sweep, name in ((lstd, "LSTD"), (td, "SARSA"))
-        for n in NUMBERS
+        for n in TRAJECTORIES
     ]
 
 

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from pomrl.components import Latents, Rewards, TaskFamily
 
-_INCOME = 10.0
+_NEW_MACHINE_INCOME = 10.0
 """Income of a new machine in a period; wear reduces it by its squared share, failure to 0."""
 
 _CALL_OUT, _REPAIR, _REPLACEMENT = 8.0, 6.0, 16.0
@@ -42,7 +42,7 @@ class Maintenance(TaskFamily):
         machine[0, :, wear, wear] += 1.0 - latent
         machine[0, :, wear, np.minimum(wear + 1, W - 1)] += latent
         machine[1, :, :, 0] = 1.0
-        runs = _INCOME * (1.0 - (wear / (W - 1)) ** 2)
+        runs = _NEW_MACHINE_INCOME * (1.0 - (wear / (W - 1)) ** 2)
         repaired = -np.where(wear < W - 1, _REPAIR, _REPLACEMENT)
         earned = np.stack([runs, repaired])
 
@@ -53,22 +53,22 @@ class Maintenance(TaskFamily):
         return P, R - _CALL_OUT * _REPAIRS.any(1)
 
 
-_SEASONS = np.array([0.7, 1.0, 0.8, 1.5])
+_SEASON_FACTORS = np.array([0.7, 1.0, 0.8, 1.5])
 """Relative sales in winter, spring, summer and autumn."""
 
 _STRANGERS, _LOYAL = 4.0, 4.0
 """Hundreds of sales in a usual quarter: those that need no goodwill, and the further ones at the highest goodwill."""
 
-_MARGIN = np.array([1.0, 0.75, 0.4])
+_EARNINGS_PER_SALE = np.array([1.0, 0.75, 0.4])
 """Earnings per sale without a promotion, with a small and with a large discount."""
 
-_MORE_SALES = np.array([1.0, 1.1, 1.3])
+_SALES_FACTORS = np.array([1.0, 1.1, 1.3])
 """Relative sales in the quarter of a promotion."""
 
-_APPEAL = np.array([0.0, 0.6, 1.0])
+_RESPONSE_FACTORS = np.array([0.0, 0.6, 1.0])
 """Relative chance that a promotion raises the goodwill."""
 
-_FORGET = 0.25
+_FORGETTING_PROBABILITY = 0.25
 """Probability that goodwill falls by a level in a quarter."""
 
 
@@ -87,38 +87,38 @@ class Promotions(TaskFamily):
 
     @property
     def size(self) -> tuple[int, int]:
-        return self.levels * len(_SEASONS), len(_MARGIN)
+        return self.levels * len(_SEASON_FACTORS), len(_EARNINGS_PER_SALE)
 
     def models(self, latent: Latents) -> tuple[Float[np.ndarray, "k S A S"], Rewards]:
         S, A = self.size
-        goodwill, quarter = np.divmod(np.arange(S), len(_SEASONS))
-        after = (quarter + 1) % len(_SEASONS)
-        rises = latent[:, None] * _APPEAL
+        goodwill, quarter = np.divmod(np.arange(S), len(_SEASON_FACTORS))
+        after = (quarter + 1) % len(_SEASON_FACTORS)
+        rises = latent[:, None] * _RESPONSE_FACTORS
         P = np.zeros((len(latent), S, A, S))
         for step, chance in [
-            (-1, (1.0 - rises) * _FORGET),
-            (0, rises * _FORGET + (1.0 - rises) * (1.0 - _FORGET)),
-            (1, rises * (1.0 - _FORGET)),
+            (-1, (1.0 - rises) * _FORGETTING_PROBABILITY),
+            (0, rises * _FORGETTING_PROBABILITY + (1.0 - rises) * (1.0 - _FORGETTING_PROBABILITY)),
+            (1, rises * (1.0 - _FORGETTING_PROBABILITY)),
         ]:
             for s, level in enumerate(np.clip(goodwill + step, 0, self.levels - 1)):
-                P[:, s, :, level * len(_SEASONS) + after[s]] += chance
-        sales = _SEASONS[quarter] * (_STRANGERS + _LOYAL * goodwill / (self.levels - 1))
-        return P, sales[:, None] * (_MORE_SALES * _MARGIN)
+                P[:, s, :, level * len(_SEASON_FACTORS) + after[s]] += chance
+        sales = _SEASON_FACTORS[quarter] * (_STRANGERS + _LOYAL * goodwill / (self.levels - 1))
+        return P, sales[:, None] * (_SALES_FACTORS * _EARNINGS_PER_SALE)
 
 
-_TREATED = np.array([0.4, 0.8])
+_RECOVERY_PROBABILITIES = np.array([0.4, 0.8])
 """Probability that the treatment of a severe and of a mild case ends in a slot."""
 
 _SEVERE_SHARE = 0.3
 """Share of severe cases among arrivals."""
 
-_WORSENS = 0.03
+_WORSENING_PROBABILITY = 0.03
 """Probability that a waiting mild case becomes severe in a slot; at most one does."""
 
-_WAITING = np.array([3.0, 1.0])
+_CASE_COSTS = np.array([3.0, 1.0])
 """Cost of a severe and of a mild case in a slot."""
 
-_EXTRA_STAFF = 16.0
+_SECOND_TEAM_COST = 16.0
 """Cost of a second team in a slot."""
 
 
@@ -145,19 +145,19 @@ class Triage(TaskFamily):
     def models(self, latent: Latents) -> tuple[Float[np.ndarray, "k S A S"], Rewards]:
         S, A = self.size
         severe, mild = np.divmod(np.arange(S), self.mild_room + 1)
-        severe_leaves = self._moves(_TREATED[0] * (severe > 0), severe - 1, mild)
-        mild_leaves = self._moves(_TREATED[1] * (mild > 0), severe, mild - 1)
+        severe_leaves = self._moves(_RECOVERY_PROBABILITIES[0] * (severe > 0), severe - 1, mild)
+        mild_leaves = self._moves(_RECOVERY_PROBABILITIES[1] * (mild > 0), severe, mild - 1)
         treatment = np.stack([severe_leaves, mild_leaves, severe_leaves @ mild_leaves])
         can_worsen = (mild > 0) & (severe < self.severe_room)
-        worsening = self._moves(np.minimum(_WORSENS * mild, 1.0) * can_worsen, severe + 1, mild - 1)
+        worsening = self._moves(np.minimum(_WORSENING_PROBABILITY * mild, 1.0) * can_worsen, severe + 1, mild - 1)
         severe_arrives = self._moves(1.0 * (severe < self.severe_room), severe + 1, mild)
         mild_arrives = self._moves(1.0 * (mild < self.mild_room), severe, mild + 1)
         arrives = _SEVERE_SHARE * severe_arrives + (1.0 - _SEVERE_SHARE) * mild_arrives
         load = latent[:, None, None]
         arrival = (1.0 - load) * np.eye(S) + load * arrives
         P = np.einsum("ast,ktu->ksau", treatment @ worsening, arrival)
-        waiting = _WAITING[0] * severe + _WAITING[1] * mild
-        return P, -(waiting[:, None] + _EXTRA_STAFF * (np.arange(A) == A - 1))
+        waiting = _CASE_COSTS[0] * severe + _CASE_COSTS[1] * mild
+        return P, -(waiting[:, None] + _SECOND_TEAM_COST * (np.arange(A) == A - 1))
 
     def _moves(
         self, chance: Float[np.ndarray, " S"], severe: Int[np.ndarray, " S"], mild: Int[np.ndarray, " S"]

@@ -12,7 +12,7 @@ PROBLEMS = (
 )  # fmt: skip
 """The random chains of POMRL at sigma = 0.01, and the families at a spread of 0.05."""
 
-SIZES = (2, 5, 20)
+TRANSITIONS = (2, 5, 20)
 """Numbers of transitions from each pair."""
 
 MARGIN = 0.02
@@ -106,7 +106,7 @@ def _cells(sweep: SweepLosses, **method: str) -> Method:
     return {
         f"{problem}, m = {m}": sweep.at(task_distribution=problem, m=m, **method).regret
         for problem in PROBLEMS
-        for m in SIZES
+        for m in TRANSITIONS
     }
 
 

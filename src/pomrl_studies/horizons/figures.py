@@ -18,7 +18,7 @@ from pomrl.study import (
     panels,
     ratio,
 )
-from pomrl_studies.horizons.claims import PROBLEMS, SIZES
+from pomrl_studies.horizons.claims import PROBLEMS, TRANSITIONS
 
 AT_EVAL = ("frequencies", {"agent": "certainty_equivalence"})
 """The reference method: planning on frequencies with gamma_eval."""
@@ -35,14 +35,14 @@ METHODS = {
 }
 """The style of each method, with the sweep and the settings of its runs."""
 
-WIDTH = 0.7
+GROUP_WIDTH = 0.7
 """The width of a problem's methods, as a share of the distance between problems."""
 
 
 Runs = tuple[str, dict[str, str]]
 """The sweep and the settings of a method's runs."""
 
-CELLS = [(problem, m, panel) for m, panel in zip(SIZES, "abc", strict=True) for problem in PROBLEMS]
+CELLS = [(problem, m, panel) for m, panel in zip(TRANSITIONS, "abc", strict=True) for problem in PROBLEMS]
 SERIES = [
     Series(look, sweep, {**settings, "task_distribution": problem, "m": m}, panel=panel)
     for problem, m, panel in CELLS
@@ -61,7 +61,7 @@ def advice(sweeps: StoredSweeps) -> Drawing:
     """
     data = collect([pd.DataFrame(_shares(sweeps))], SERIES)
     canvas, axes = panels.blank(TEXT_WIDTH, 7.0), []
-    for (ax,), m, panel in zip(panels.grid_of_panels(canvas, len(SIZES), 1), SIZES, "abc", strict=True):
+    for (ax,), m, panel in zip(panels.grid_of_panels(canvas, len(TRANSITIONS), 1), TRANSITIONS, "abc", strict=True):
         _draw_panel(ax, data[data["panel"] == panel])
         panels.letter(ax, panel, f"m = {m}")
         axes.append(ax)
@@ -93,7 +93,7 @@ def _draw_panel(ax: Axes, data: pd.DataFrame) -> None:
     """Draw the methods side by side at each problem."""
     for index, look in enumerate(METHODS):
         points = data[data["series"] == look.label]
-        x = points["x"] + WIDTH * (index / (len(METHODS) - 1) - 0.5)
+        x = points["x"] + GROUP_WIDTH * (index / (len(METHODS) - 1) - 0.5)
         bars = (points["mean"] - points["lower"]).clip(lower=0), (points["upper"] - points["mean"]).clip(lower=0)
         ax.errorbar(x, points["mean"].clip(lower=1e-3), bars, color=look.color, marker=look.marker, linestyle="",
                     markersize=4, label=look.label)  # fmt: skip

@@ -17,10 +17,10 @@ from pomrl.study import (
 )
 from pomrl_studies.jiang2015.policies import all_policies, is_optimal_somewhere, loss_bound, model_of_policy
 
-NUMBERS = (5, 10, 20, 50, 200)
+TRAJECTORIES = (5, 10, 20, 50, 200)
 """Numbers of trajectories."""
 
-FEW = NUMBERS[:3]
+FEW_TRAJECTORIES = TRAJECTORIES[:3]
 """The numbers at which a model is inaccurate."""
 
 GAMMA_EVAL, STATES, ACTIONS, ERROR = 0.99, 10, 2, 0.05
@@ -28,7 +28,7 @@ GAMMA_EVAL, STATES, ACTIONS, ERROR = 0.99, 10, 2, 0.05
 
 GAMMAS = np.array([*(i / 20 for i in range(20)), GAMMA_EVAL])
 
-WITH_ALL_SUCCESSORS = {"all_successors": 16_000}
+ALL_SUCCESSORS_RUNS = {"all_successors": 16_000}
 """The number of runs for the variant with all states as successors, where short horizons cost little."""
 
 REWARDS = np.random.default_rng(2015).random((20, STATES, ACTIONS))
@@ -45,16 +45,16 @@ def shorter_horizons_win(sweep: SweepLosses) -> list[Part]:
     Abstract: "the policy found using a shorter planning horizon can actually be better than a policy learned with the
     true horizon"; with 5, 10 and 20 trajectories.
     """
-    return [best_is_between(sweep.at(m=n), f"{n} trajectories", below=GAMMA_EVAL) for n in FEW]
+    return [best_is_between(sweep.at(m=n), f"{n} trajectories", below=GAMMA_EVAL) for n in FEW_TRAJECTORIES]
 
 
-@claim("J2", "guidance", runs=WITH_ALL_SUCCESSORS, figures=("guidance_gamma",))
+@claim("J2", "guidance", runs=ALL_SUCCESSORS_RUNS, figures=("guidance_gamma",))
 def too_short_horizons_lose(sweep: SweepLosses) -> list[Part]:
     """Also with few trajectories gamma = 0 loses more than the best guidance gamma.
 
     Experiments, random MDPs: the loss against gamma falls and then grows; with 5, 10 and 20 trajectories.
     """
-    return [best_is_between(sweep.at(m=n), f"{n} trajectories", above=0.0) for n in FEW]
+    return [best_is_between(sweep.at(m=n), f"{n} trajectories", above=0.0) for n in FEW_TRAJECTORIES]
 
 
 @claim("J3", "guidance", figures=("guidance_gamma",))
@@ -63,11 +63,11 @@ def the_best_gamma_grows(sweep: SweepLosses) -> list[Part]:
 
     Experiments, random MDPs: 5 to 200 trajectories.
     """
-    curves = np.stack([sweep.at(m=n).average_curve for n in NUMBERS], axis=1)
-    return [best_grows(sweep.at(m=NUMBERS[0]), curves, "rank correlation of γ* with the number of trajectories")]
+    curves = np.stack([sweep.at(m=n).average_curve for n in TRAJECTORIES], axis=1)
+    return [best_grows(sweep.at(m=TRAJECTORIES[0]), curves, "rank correlation of γ* with the number of trajectories")]
 
 
-@claim("J4", "guidance", runs=WITH_ALL_SUCCESSORS, figures=("guidance_gamma",))
+@claim("J4", "guidance", runs=ALL_SUCCESSORS_RUNS, figures=("guidance_gamma",))
 def many_data_need_long_horizons(sweep: SweepLosses) -> list[Part]:
     """With many trajectories the best guidance gamma is close to gamma_eval.
 
@@ -84,7 +84,7 @@ def long_horizons_overfit(test: SweepLosses, training: SweepLosses) -> list[Part
     trajectories. The part on the estimated model holds by definition.
     """
     claim_parts = []
-    for n in FEW[:2]:
+    for n in FEW_TRAJECTORIES[:2]:
         short, long = (_regret_at(training, n, gamma) for gamma in (0.5, GAMMA_EVAL))
         claim_parts.append(less(long, short, f"{n} trajectories, loss in the estimated model, γ_eval less γ = 0.5"))
         short, long = (_regret_at(test, n, gamma) for gamma in (0.5, GAMMA_EVAL))
@@ -100,7 +100,7 @@ def cross_validation_helps(sweep: SweepLosses, chosen: SweepLosses) -> list[Part
     """
     return [
         less(chosen.at(m=n).regret, sweep.at(m=n).regret, f"{n} trajectories, cross-validation less γ_eval")
-        for n in FEW
+        for n in FEW_TRAJECTORIES
     ]
 
 
@@ -116,7 +116,7 @@ def cross_validation_is_close_to_hindsight(sweep: SweepLosses, chosen: SweepLoss
             at_best_fixed(sweep.at(m=n)),
             f"{n} trajectories, cross-validation less the best γ",
         )
-        for n in NUMBERS
+        for n in TRAJECTORIES
     ]
 
 
@@ -126,7 +126,7 @@ def policies_in_reach(sweep: SweepLosses) -> list[Part]:
 
     Theorem 1: at most 21, one for each discount factor, of 1,024 policies.
     """
-    return [Part(f"{n} trajectories", mean(sweep.at(m=n).regret)) for n in NUMBERS]
+    return [Part(f"{n} trajectories", mean(sweep.at(m=n).regret)) for n in TRAJECTORIES]
 
 
 @claim("J9", figures=("policies_and_bound",))

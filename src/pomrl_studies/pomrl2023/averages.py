@@ -1,10 +1,10 @@
-"""Averages of losses over the first tasks, against gamma and by task (R10)."""
+"""Averages of losses over the first tasks (R10), and panels of them by numbers of samples m and tasks T."""
 
 from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from pomrl.study import TASKS, Series, View, dynamic_best, sequence
+from pomrl.study import AVERAGE_LOSS, TASKS, Kind, Panel, Series, View, dynamic_best, look, sequence
 
 
 def average_panels(sweep: str, settings: Mapping[str, int | float | str], tasks: Sequence[int] = TASKS) -> list[Series]:
@@ -37,3 +37,29 @@ def best_so_far(rows: pd.DataFrame) -> pd.DataFrame:
         return rows
     total = rows.sort_values(["run", "gamma", "task"]).groupby(["run", "gamma"])["planning_loss"].cumsum()
     return dynamic_best(rows.assign(planning_loss=total / rows["task"]).sort_values(["run", "task", "gamma"]))
+
+
+AVERAGED_TASKS = (1, 2, 5, 15, 30)
+"""The drawn averages over tasks 1 to t of ada-POMRL, up to T."""
+
+
+def average_row(sweep: str, pairs: Sequence[tuple[int, int]], prefix: str = "", band: Kind = "sd") -> list[Panel]:
+    """Return a panel for each pair (m, T), with ada-POMRL and without meta-learning.
+
+    Args:
+        sweep: The name of the sweep.
+        pairs: The pair (m, T) of each panel.
+        prefix: The start of each title.
+        band: The kind of bands.
+    """
+    return [
+        Panel(f"{prefix}m = {m}, T = {T}", _series(sweep, m, T), "gamma", band, label=AVERAGE_LOSS) for m, T in pairs
+    ]
+
+
+def _series(sweep: str, m: int, T: int) -> list[Series]:
+    batches = {"batches": f"m{m}_T{T}"}
+    averages = average_panels(sweep, {**batches, "estimator": "ada_pomrl"}, AVERAGED_TASKS)
+    ada_pomrl = [average for average, t in zip(averages, AVERAGED_TASKS, strict=True) if t <= T]
+    without = {**batches, "estimator": "without_meta"}
+    return [*ada_pomrl, Series(look("without_meta"), sweep, without, average_of_first(T))]

@@ -23,7 +23,7 @@ from pomrl.study import (
     signature,
 )
 from pomrl_studies.pomrl2023.choices import Choice, choices, combine, keep_allowed, without
-from pomrl_studies.pomrl2023.tasks_and_gains import LAST
+from pomrl_studies.pomrl2023.tasks_and_gains import LAST_TASKS
 
 FAMILY = "ledger"
 """The family of variants whose choices are the differences."""
@@ -58,7 +58,7 @@ class NotebookResults:
 
     def gain(self, estimator: str) -> Float[np.ndarray, " n"]:
         """Return an estimator's gain over no meta-learning in the last tasks, by run."""
-        return self.at_gamma_eval("without_meta").tasks(LAST) - self.at_gamma_eval(estimator).tasks(LAST)
+        return self.at_gamma_eval("without_meta").tasks(LAST_TASKS) - self.at_gamma_eval(estimator).tasks(LAST_TASKS)
 
     @property
     def gamma_star(self) -> Float[np.ndarray, " B"]:
@@ -68,7 +68,7 @@ class NotebookResults:
     @property
     def last_curve(self) -> Float[np.ndarray, "n G"]:
         """The loss of ada-POMRL against the discount factor, averaged over the last tasks."""
-        return self.ada_pomrl.loss[:, [t - 1 for t in LAST]].mean(1)
+        return self.ada_pomrl.loss[:, [t - 1 for t in LAST_TASKS]].mean(1)
 
 
 def _with_resamples(sample: Float[np.ndarray, "n ..."]) -> Float[np.ndarray, "B ..."]:
@@ -127,7 +127,7 @@ def _effects(choice: Choice, before: NotebookResults, after: NotebookResults) ->
     """Yield the effect on ada-POMRL's numbers, or on the loss of the concerned method."""
     where = dict(choice.where)
     if choice.concerns({"estimator": "ada_pomrl", "gamma_schedule": "grid"}):
-        yield LOSS, difference(before.ada_pomrl.tasks(LAST), after.ada_pomrl.tasks(LAST), paired=True)
+        yield LOSS, difference(before.ada_pomrl.tasks(LAST_TASKS), after.ada_pomrl.tasks(LAST_TASKS), paired=True)
         yield GAIN, difference(before.gain("ada_pomrl"), after.gain("ada_pomrl"), paired=True)
         yield GAMMA_STAR, _percentile(after.gamma_star - before.gamma_star)
         return
@@ -160,11 +160,11 @@ def _share(results: NotebookResults) -> Interval:
 
 def _not_behind(results: NotebookResults) -> Interval:
     """Return 1.1 times the oracle's loss in the last tasks less that of ada-POMRL."""
-    return _mean(1.1 * results.at_gamma_eval("oracle").tasks(LAST) - results.ada_pomrl.tasks(LAST))
+    return _mean(1.1 * results.at_gamma_eval("oracle").tasks(LAST_TASKS) - results.ada_pomrl.tasks(LAST_TASKS))
 
 
 CHECKS = (
-    Check("ada-POMRL's loss, tasks 11 to 15", lambda results: _mean(results.ada_pomrl.tasks(LAST)), None),
+    Check("ada-POMRL's loss, tasks 11 to 15", lambda results: _mean(results.ada_pomrl.tasks(LAST_TASKS)), None),
     Check(
         "fall from task 1 to task 15",
         lambda results: _mean(results.ada_pomrl.task(1) - results.ada_pomrl.task(15)),

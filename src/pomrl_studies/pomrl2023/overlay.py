@@ -33,10 +33,10 @@ SIMILARITY = "computed_similarity"
 SIGMAS = {1.5: 0.01, 0.75: 0.025, 0.375: 0.047}
 """The paper's similarity sigma, by the factor c of the notebook's Dirichlet parameters c S (P_o + 0.015)."""
 
-DIGITISED = 0.375
+DIGITISED_FACTOR = 0.375
 """The factor c of cells 44, 45, 55 and 61, whose figures were read."""
 
-IN_CELL_61 = {"oracle": "oracle", "without_meta": "without", "pomrl": "POMRL", "ada_pomrl": "ada-POMRL"}
+CELL_61_CURVES = {"oracle": "oracle", "without_meta": "without", "pomrl": "POMRL", "ada_pomrl": "ada-POMRL"}
 """The names of the estimators' curves in the figure of cell 61."""
 
 
@@ -54,8 +54,8 @@ def per_task(c: float, estimators: Sequence[str], title: str) -> Panel:
             SIMILARITY,
             {**settings, "estimator": name},
             at_largest_gamma,
-            cells=(61,) if c == DIGITISED else (),
-            curve=IN_CELL_61.get(name, ""),
+            cells=(61,) if c == DIGITISED_FACTOR else (),
+            curve=CELL_61_CURVES.get(name, ""),
         )
         for name in estimators
     ]
@@ -71,8 +71,8 @@ def against_gamma(c: float, title: str, estimator: str = "ada_pomrl") -> Panel:
             series.sweep,
             series.settings,
             in_task(t),
-            cells=(44, 55) if c == DIGITISED and t == 1 else (),
-            curve=f"{IN_CELL_61[estimator]} t={t}",
+            cells=(44, 55) if c == DIGITISED_FACTOR and t == 1 else (),
+            curve=f"{CELL_61_CURVES[estimator]} t={t}",
         )
         for t, series in zip(TASKS, of_tasks(SIMILARITY, settings), strict=True)
     ]

@@ -4,10 +4,10 @@ from typing import Any
 
 from pomrl.study import LossPerRun, SweepLosses
 
-FIRST = range(2, 6)
+FIRST_TASKS = range(2, 6)
 """The first tasks of claims: 2 to 5."""
 
-LAST = range(11, 16)
+LAST_TASKS = range(11, 16)
 """The last tasks of claims: 11 to 15."""
 
 MANY_RUNS = {"printed": 16_000, "repaired": 16_000, "computed": 8000}

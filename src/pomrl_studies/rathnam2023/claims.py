@@ -14,7 +14,7 @@ GAMMA_EVAL, M = 0.99, 8
 WEIGHTS = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.0)
 """Weights of priors equivalent to the discount factors of the sweep `discounting`, in their order."""
 
-COMPARED = (0.9, 0.7, 0.5, 0.3, 0.1)
+COMPARED_WEIGHTS = (0.9, 0.7, 0.5, 0.3, 0.1)
 """The weights compared for each of `PRIORS`."""
 
 PRIORS = ("uniform", "first_state", "visited")
@@ -44,10 +44,10 @@ def losses_are_the_same(discounting: SweepLosses, priors: SweepLosses) -> list[P
     Abstract: the same sentence, for policies of estimated models; a uniform prior, one of a single state, and the
     frequencies of next states, each with five weights.
     """
-    by_gamma = discounting.at(data="unequal").average_curve[:, [WEIGHTS.index(weight) for weight in COMPARED]]
+    by_gamma = discounting.at(data="unequal").average_curve[:, [WEIGHTS.index(weight) for weight in COMPARED_WEIGHTS]]
     claim_parts = []
     for prior in PRIORS:
-        by_weight = np.stack([priors.at(prior=prior, weight=weight).regret for weight in COMPARED], axis=1)
+        by_weight = np.stack([priors.at(prior=prior, weight=weight).regret for weight in COMPARED_WEIGHTS], axis=1)
         differ = (by_weight != by_gamma).any(1)
         claim_parts.append(Part(f"prior {prior}, runs with another loss", mean(differ.astype(float)), below=1e-9))
     return claim_parts
@@ -117,7 +117,9 @@ def own_weights_beat_every_gamma(discounting: SweepLosses, own: SweepLosses) -> 
     Abstract: "We demonstrate the failures of discount regularization and how we remedy them using our
     state-action-specific method". The best common weight is the same as the best discount factor (D2).
     """
-    return [smaller_minimum(_own(own, "unequal")[:, None], discounting.at(data="unequal").average_curve, OWN)]
+    return [
+        smaller_minimum(_own(own, "unequal")[:, None], discounting.at(data="unequal").average_curve, OWN_WEIGHTS_LABEL)
+    ]
 
 
 @claim("D8", "discounting", "own_weights")
@@ -127,7 +129,7 @@ def with_frequencies_plugged_in(discounting: SweepLosses, own: SweepLosses) -> l
     Abstract: as above; it does not say how to replace unknown probabilities.
     """
     own_curves, by_gamma = _own(own, "unequal", "frequencies"), discounting.at(data="unequal").average_curve
-    return [smaller_minimum(own_curves[:, None], by_gamma, OWN)]
+    return [smaller_minimum(own_curves[:, None], by_gamma, OWN_WEIGHTS_LABEL)]
 
 
 @claim("D9", "discounting", "own_weights", figures=("discounting_or_prior",))
@@ -139,7 +141,7 @@ def the_advantage_is_that_of_uneven_data(discounting: SweepLosses, own: SweepLos
     of the runs.
     """
     uneven, equal = (_own(own, data) - at_best_fixed(discounting.at(data=data)) for data in ("unequal", "generative"))
-    return [less(uneven, equal, f"{OWN}: uneven data less equal data")]
+    return [less(uneven, equal, f"{OWN_WEIGHTS_LABEL}: uneven data less equal data")]
 
 
 @claim("D10", "discounting", "same_transitions", "own_weights", figures=("discounting_or_prior",), is_judged=False)
@@ -161,7 +163,7 @@ def other_priors(discounting: SweepLosses, same: SweepLosses, own: SweepLosses) 
     return claim_parts
 
 
-OWN = "loss with a weight of each pair less that with the best gamma"
+OWN_WEIGHTS_LABEL = "loss with a weight of each pair less that with the best gamma"
 
 
 def implied_transitions(

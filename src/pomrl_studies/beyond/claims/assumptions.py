@@ -9,7 +9,7 @@ from dataclasses import replace
 from pomrl.study import Part, SweepLosses, claim, less, no_worse
 from pomrl_studies.pomrl2023.claims import horizons, planning_accuracy
 
-COST = 0.05
+MAX_RELATIVE_COST = 0.05
 """The largest relative cost of forgetting in stationary streams."""
 
 
@@ -26,7 +26,7 @@ def forgetting_pays(sweep: SweepLosses) -> list[Part]:
         )
         label = f"ada-POMRL with forgetting less without, {stream}"
         if stream == "stationary":
-            claim_parts.append(no_worse(forgetting, plain, label, COST))
+            claim_parts.append(no_worse(forgetting, plain, label, MAX_RELATIVE_COST))
         else:
             claim_parts.append(less(forgetting, plain, label))
     return claim_parts

@@ -23,10 +23,10 @@ SPREADS = (0.05, 0.15)
 LEARNERS = ("ada_pomrl", "without_meta")
 """The learner of the paper, and its baseline without earlier tasks."""
 
-RUNS = 300
+DEFAULT_RUNS = 300
 """The default number of runs of these claims."""
 
-families_claim = partial(claim, figures=("families",), runs=RUNS)
+families_claim = partial(claim, figures=("families",), runs=DEFAULT_RUNS)
 
 Cells = dict[str, Losses]
 """The losses of a method in each cell, a family at a spread."""

@@ -28,10 +28,10 @@ from pomrl.study import (
 SIGMAS = (0.01, 0.025, 0.047)
 """The similarities of tasks."""
 
-LONG = 0.94
+MIN_LONG_GAMMA = 0.94
 """The smallest long discount factor, with a weight on ignorance of about 5 %."""
 
-LARGEST_GAIN = 0.02
+MAX_RELATIVE_GAIN = 0.02
 """The largest negligible gain of a shorter horizon, relative to the loss at gamma_eval."""
 
 MARGIN = 0.02
@@ -173,15 +173,15 @@ def relative_gain(losses: Losses) -> Estimate:
 
 
 def gains_little(losses: Losses, label: str) -> Part:
-    """Claim that the best fixed gamma gains at most `LARGEST_GAIN` of the loss."""
+    """Claim that the best fixed gamma gains at most `MAX_RELATIVE_GAIN` of the loss."""
     label = f"gain of the best γ over the loss at γ_eval, {label}, {PAIRED}"
-    return Part(label, relative_gain(losses), below=LARGEST_GAIN, interest=0.0)
+    return Part(label, relative_gain(losses), below=MAX_RELATIVE_GAIN, interest=0.0)
 
 
 def _long_against_short(losses: Losses, label: str) -> list[Part]:
     """Compare the smallest mean losses of long and short horizons in each task."""
-    long = losses.gammas >= LONG
-    label = f"Bayes, smallest loss at γ ≥ {LONG:g} less that below, relative, {PAIRED}, {label}"
+    long = losses.gammas >= MIN_LONG_GAMMA
+    label = f"Bayes, smallest loss at γ ≥ {MIN_LONG_GAMMA:g} less that below, relative, {PAIRED}, {label}"
     curves = enumerate(np.moveaxis(losses.loss, 1, 0), start=1)
     excess = {task: minimum_ratio(curve[:, long], curve[:, ~long]) for task, curve in curves}
     return [Part(f"{label}, task {task}", estimate, below=MARGIN, margin=MARGIN) for task, estimate in excess.items()]

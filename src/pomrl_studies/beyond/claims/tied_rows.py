@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 
 from pomrl.study import PAIRED, Part, SweepLosses, claim, no_worse
-from pomrl_studies.beyond.claims.families import FAMILIES, RUNS, in_families, less, select_cells
+from pomrl_studies.beyond.claims.families import DEFAULT_RUNS, FAMILIES, in_families, less, select_cells
 from pomrl_studies.beyond.claims.horizons_and_priors import MARGIN, gains_little, no_worse_at_gamma_eval, relative_gain
 
 NAMES = {"ada_pomrl": "ada-POMRL", "without_meta": "no meta-learning"}
 """The learners that it must match."""
 
 
-@claim("T1", "tied_rows", runs=RUNS, figures=("tied_rows",))
+@claim("T1", "tied_rows", runs=DEFAULT_RUNS, figures=("tied_rows",))
 def it_never_does_harm(sweep: SweepLosses) -> list[Part]:
     """tied rows are no worse than ada-POMRL, and no worse than no meta-learning, in every family.
 
@@ -19,7 +19,7 @@ def it_never_does_harm(sweep: SweepLosses) -> list[Part]:
     return _no_harm(sweep, FAMILIES)
 
 
-@claim("T2", "tied_rows", runs=RUNS, figures=("tied_rows",))
+@claim("T2", "tied_rows", runs=DEFAULT_RUNS, figures=("tied_rows",))
 def it_closes_half_of_the_distance(sweep: SweepLosses) -> list[Part]:
     """tied rows close at least half of the distance from empirical Bayes to the exact posterior in five families.
 
@@ -44,7 +44,7 @@ def it_is_empirical_bayes_in_random_chains(sweep: SweepLosses) -> list[Part]:
     return no_worse_at_gamma_eval(sweep, "tied_rows", "empirical_bayes", "tied rows less empirical Bayes at γ_eval")
 
 
-@claim("T4", "tied_rows", runs=RUNS, figures=("tied_rows",))
+@claim("T4", "tied_rows", runs=DEFAULT_RUNS, figures=("tied_rows",))
 def it_needs_no_shorter_horizon(sweep: SweepLosses) -> list[Part]:
     """with tied rows, the best fixed gamma gains at most 2 % of the loss at gamma_eval, in every family.
 
@@ -54,7 +54,7 @@ def it_needs_no_shorter_horizon(sweep: SweepLosses) -> list[Part]:
     return [gains_little(losses, f"tied rows, {cell}") for cell, losses in tied.items()]
 
 
-@claim("T5", "tied_rows", "families_repaired", runs=RUNS, figures=("tied_rows",))
+@claim("T5", "tied_rows", "families_repaired", runs=DEFAULT_RUNS, figures=("tied_rows",))
 def the_repaired_rate_helps(sweep: SweepLosses, repaired: SweepLosses) -> list[Part]:
     """ada-POMRL with a debiased similarity and the rate that minimises the squared error is no worse in any family.
 
@@ -68,7 +68,7 @@ def the_repaired_rate_helps(sweep: SweepLosses, repaired: SweepLosses) -> list[P
     ]
 
 
-@claim("T6", "tied_rows_in_practice", runs=RUNS, figures=("tied_rows",))
+@claim("T6", "tied_rows_in_practice", runs=DEFAULT_RUNS, figures=("tied_rows",))
 def it_does_no_harm_in_fresh_families(sweep: SweepLosses) -> list[Part]:
     """T1 holds in three families that were written after the estimator was fixed.
 
@@ -78,7 +78,7 @@ def it_does_no_harm_in_fresh_families(sweep: SweepLosses) -> list[Part]:
     return _no_harm(sweep, ("maintenance", "promotions", "triage"))
 
 
-@claim("T7", "rewards_by_task", runs=RUNS, is_judged=False, figures=("rewards_by_task",))
+@claim("T7", "rewards_by_task", runs=DEFAULT_RUNS, is_judged=False, figures=("rewards_by_task",))
 def what_a_shorter_horizon_gains_where_rewards_differ(sweep: SweepLosses) -> list[Part]:
     """how much a shorter horizon gains beside a learned prior where rewards differ from task to task.
 

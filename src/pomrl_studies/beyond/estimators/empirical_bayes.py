@@ -52,16 +52,16 @@ SUPPORT_START = 0.5
 SUPPORT_WEIGHT = 20.0
 """Weight of `SUPPORT_START`, in entries of the model."""
 
-STEPS = 2
+STEPS_PER_TASK = 2
 """Number of steps on all unknowns in each task, from the values of the previous task."""
 
 SMALLEST, LARGEST = 1e-2, 1e4
 """Limits of c and of b."""
 
-EDGES = np.array(list(accumulate(range(230), lambda edge, _: edge + max(1, edge // 6), initial=0)))
+LEVEL_EDGES = np.array(list(accumulate(range(230), lambda edge, _: edge + max(1, edge // 6), initial=0)))
 """The first levels of bins, up to 10^15: single levels below 12, then widths of at most a sixth of the first level."""
 
-SMALLEST_MEAN = 1e-12
+MIN_MEAN_PROBABILITY = 1e-12
 """The least predicted probability of a state."""
 
 PerRun = Float[np.ndarray, "n 1 1 1"]
@@ -99,7 +99,7 @@ class DirichletMemory(Memory):
     @property
     def predicted(self) -> Models:
         """The posterior mean of P_o."""
-        return np.maximum(self.P_o, SMALLEST_MEAN)
+        return np.maximum(self.P_o, MIN_MEAN_PROBABILITY)
 
     def forgotten(self, factor: float | PerPair) -> "DirichletMemory":
         """Return the memory with past tasks discounted by `factor`."""
@@ -121,7 +121,7 @@ class DirichletMemory(Memory):
         memory = replace(cast(DirichletMemory, self.weigh(batch)), counts_above=counts_above, visits_above=visits_above)
         memory = memory if self.tasks else memory.from_frequencies()
         memory, draws = memory.step()
-        for _ in range(STEPS - 1):
+        for _ in range(STEPS_PER_TASK - 1):
             memory, draws = memory.step()
         return replace(memory, b=_fixed_point(memory.b, draws, memory.states))
 
@@ -218,12 +218,12 @@ class EmpiricalBayes(Estimator[DirichletMemory]):
 
 def level_edges(largest: int) -> Int[np.ndarray, " E"]:
     """Return the edges of the bins of levels for counts up to `largest`."""
-    return EDGES[: np.searchsorted(EDGES, largest) + 1]
+    return LEVEL_EDGES[: np.searchsorted(LEVEL_EDGES, largest) + 1]
 
 
 def _middles(bins: int) -> Float[np.ndarray, " bins"]:
     """Return the middle level of each bin."""
-    return (EDGES[:bins] + EDGES[1 : bins + 1] - 1) / 2.0
+    return (LEVEL_EDGES[:bins] + LEVEL_EDGES[1 : bins + 1] - 1) / 2.0
 
 
 def _by_level(counts: Float[np.ndarray, "..."], edges: Int[np.ndarray, " E"]) -> Float[np.ndarray, "J ..."]:

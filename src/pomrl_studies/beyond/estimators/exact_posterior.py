@@ -22,7 +22,7 @@ class ExactPosterior(ModelEstimator):
 
     def estimate(self, memory: Memory, batch: Batch, truth: Truth) -> Models:
         if truth.candidates is None:
-            raise ValueError("estimator ExactPosterior needs tasks that have finitely many models")
+            raise ValueError("tasks must have finitely many models for the estimator ExactPosterior")
         return posterior_mean(batch.counts, truth.candidates)
 
 

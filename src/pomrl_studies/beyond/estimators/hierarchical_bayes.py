@@ -33,13 +33,13 @@ from pomrl_studies.beyond.estimators.empirical_bayes import add_bins
 CONCENTRATIONS = np.exp(np.linspace(np.log(0.1), np.log(1000.0), 93))
 """The grid of concentrations c, equally likely a priori."""
 
-STEPS = 4
+STEPS_PER_SWEEP = 4
 """The Metropolis-Hastings steps for c in each sweep."""
 
-FARTHEST = 10
+MAX_GRID_MOVE = 10
 """The largest move of c in a step, in points of its grid."""
 
-SMALLEST = 1e-12
+MIN_WEIGHT = 1e-12
 """The smallest weight; lower probabilities are rounding errors."""
 
 
@@ -183,17 +183,17 @@ def _draw_truncated_gamma(
     shape = draws + 1.0
     below = gammainc(shape, u)
     # Where u is small the exponential is flat, and the density is that of a power.
-    weight = np.where(below > 1e-250, gammaincinv(shape, uniform * below) / np.maximum(u, SMALLEST), 0.0)
-    weight = np.where((below > 1e-250) & (u > SMALLEST), weight, uniform ** (1.0 / shape))
-    return np.clip(weight, SMALLEST, 1.0)
+    weight = np.where(below > 1e-250, gammaincinv(shape, uniform * below) / np.maximum(u, MIN_WEIGHT), 0.0)
+    weight = np.where((below > 1e-250) & (u > MIN_WEIGHT), weight, uniform ** (1.0 / shape))
+    return np.clip(weight, MIN_WEIGHT, 1.0)
 
 
 def _concentration(
     rngs: Generators, memory: SampledMemory, P_o: Models, index: Int[np.ndarray, " n"]
 ) -> Int[np.ndarray, " n"]:
     """Return the grid index of c after Metropolis-Hastings steps, given P_o and the counts."""
-    shifts = np.stack([rng.integers(-FARTHEST, FARTHEST + 1, STEPS) for rng in rngs], axis=1)
-    thresholds = np.log(np.stack([rng.random(STEPS) for rng in rngs], axis=1))
+    shifts = np.stack([rng.integers(-MAX_GRID_MOVE, MAX_GRID_MOVE + 1, STEPS_PER_SWEEP) for rng in rngs], axis=1)
+    thresholds = np.log(np.stack([rng.random(STEPS_PER_SWEEP) for rng in rngs], axis=1))
     density = _log_density(memory, P_o, CONCENTRATIONS[index])
     for shift, threshold in zip(shifts, thresholds, strict=True):
         proposed = index + shift
@@ -210,6 +210,6 @@ def _log_density(memory: SampledMemory, P_o: Models, c: Float[np.ndarray, " n"])
     a = c[:, None, None, None] * P_o
     density = np.zeros(len(c))
     for k, (above, visits) in enumerate(zip(memory.counts_above, memory.visits_above, strict=True)):
-        entry_terms = above * np.log(np.maximum(a + k, SMALLEST))
+        entry_terms = above * np.log(np.maximum(a + k, MIN_WEIGHT))
         density = density + entry_terms.reshape(len(c), -1).sum(-1) - visits * np.log(c + k)
     return density

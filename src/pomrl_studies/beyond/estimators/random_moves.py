@@ -27,10 +27,10 @@ BLOCKED, PASSED = 0.1, 0.6
 STAYED, ANYWHERE = 1.0, 0.2
 """Transitions that are added to those of a fallback: to the state itself, and to all states together."""
 
-MOVED = 1e-3
+MOVE_PSEUDOCOUNT = 1e-3
 """Pseudo-transitions of each move, so that no move is impossible."""
 
-LIKE_EARLIER = 20.0
+MAX_EARLIER_TRANSITIONS = 20.0
 """The largest weight of an action's earlier moves in a new task, in transitions."""
 
 Rows = Float[np.ndarray, "n S A"]
@@ -93,8 +93,10 @@ class MoveCounts(_ByMove):
     def in_a_new_task(self) -> tuple[Float[np.ndarray, "n A V"], Float[np.ndarray, "n A S"]]:
         """The pseudo-transitions of shifts and resets for a new task."""
         moves = self.shift.shape[-1] + self.reset.shape[-1]
-        weight = np.minimum(self.by_action, LIKE_EARLIER) / (self.by_action + MOVED * moves)
-        return MOVED + weight * (self.shift + MOVED), MOVED + weight * (self.reset + MOVED)
+        weight = np.minimum(self.by_action, MAX_EARLIER_TRANSITIONS) / (self.by_action + MOVE_PSEUDOCOUNT * moves)
+        return MOVE_PSEUDOCOUNT + weight * (self.shift + MOVE_PSEUDOCOUNT), MOVE_PSEUDOCOUNT + weight * (
+            self.reset + MOVE_PSEUDOCOUNT
+        )
 
 
 @dataclass(frozen=True)

@@ -27,19 +27,19 @@ from pomrl_studies.beyond.estimators.random_moves import MoveCounts, MoveModel, 
 CONCENTRATIONS = (2.0, 8.0, 30.0, 120.0, 1000.0)
 """Concentrations of a row around its prediction by moves and earlier tasks."""
 
-WEIGHTS = (2.0, 10.0, 50.0, 400.0)
+MOVE_WEIGHTS = (2.0, 10.0, 50.0, 400.0)
 """Weights of the moves in the mean of a row, in transitions, beside its own in earlier tasks."""
 
-GRID = np.array(list(product(WEIGHTS, CONCENTRATIONS)))
+PARAMETER_GRID = np.array(list(product(MOVE_WEIGHTS, CONCENTRATIONS)))
 """The candidate pairs of a weight and a concentration."""
 
 FIRST_CONCENTRATIONS = (1.0, 2.0, 4.0, 8.0, 16.0)
 """Concentrations of an independent row around the uniform one, in the first task."""
 
-FORGETTING = 0.8
+EVIDENCE_DISCOUNT = 0.8
 """Discount of past evidence, since explanations improve from task to task."""
 
-LOG_ODDS = -1.0
+PRIOR_LOG_ODDS = -1.0
 """Prior log-odds that a row is tied."""
 
 FIRST_STEPS, STEPS = 25, 3
@@ -48,23 +48,23 @@ FIRST_STEPS, STEPS = 25, 3
 SHARE_STEPS = 20
 """Steps of EM for the share of tied rows."""
 
-MOST_ROWS = 4
+TRUST_POWER = 4
 """Power of the share of tied rows that they are trusted with: a half is next to none."""
 
-LIKELY = 0.05
+MIN_UNSEEN_PROBABILITY = 0.05
 """Probability from which an unseen next state is kept."""
 
-UNIFORM = (0.1, 0.3, 1.0, 3.0, 10.0)
+UNIFORM_WEIGHTS = (0.1, 0.3, 1.0, 3.0, 10.0)
 """Weights of the uniform row, in transitions, for rows equal in all tasks."""
 
-DRAWS = 0.7
+NEW_DRAW_SHARE = 0.7
 """New draws from the mean model of a row for each of its transitions in earlier tasks."""
 
 PerRun = Float[np.ndarray, "n 1 1"]
 """A number for each of n runs."""
 
 
-SMALLEST = 1e-4
+MIN_RELATIVE_PROBABILITY = 1e-4
 """Least probability of a transition in the mean of a row, times the number of states."""
 
 
@@ -83,7 +83,7 @@ class TiedMemory:
     share: PerRun
     """The share of tied rows."""
     scores: Float[np.ndarray, "n J"]
-    """Log-likelihood of the tied rows for each of the J pairs in `GRID`."""
+    """Log-likelihood of the tied rows for each of the J pairs in `PARAMETER_GRID`."""
     tied: Rows
     """Probability that a row is tied."""
     c: PerRun
@@ -120,7 +120,7 @@ class TiedRows(Estimator[TiedMemory]):
             log_odds=rows,
             log_likelihood=rows,
             share=half,
-            scores=np.zeros((n, len(GRID))),
+            scores=np.zeros((n, len(PARAMETER_GRID))),
             tied=rows + half,
             c=half,
             h_tied=uniform,
@@ -136,11 +136,11 @@ class TiedRows(Estimator[TiedMemory]):
         )
         for steps in (STEPS,) if memory.by_rows.tasks else (FIRST_STEPS, FIRST_STEPS):
             now = _explanation(memory, counts, means, now, steps)
-        weight, c = (column[now.best][:, None, None] for column in GRID.T)
+        weight, c = (column[now.best][:, None, None] for column in PARAMETER_GRID.T)
         h = means.for_task(now.moves.model, weight[..., None])
         is_seen = by_rows.counts_above[0] > 0
-        likely = h * (c / (c + batch.visits))[..., None] > LIKELY
-        trust = now.share**MOST_ROWS
+        likely = h * (c / (c + batch.visits))[..., None] > MIN_UNSEEN_PROBABILITY
+        trust = now.share**TRUST_POWER
         return TiedMemory(
             by_rows=by_rows,
             moves=memory.moves + now.explained,
@@ -178,7 +178,7 @@ class EqualOrTiedMemory:
     share: PerRun
     """The share of equal rows."""
     scores: Float[np.ndarray, "n J"]
-    """Their log-likelihood for each of `UNIFORM`."""
+    """Their log-likelihood for each of `UNIFORM_WEIGHTS`."""
 
     @property
     def equal(self) -> Rows:
@@ -188,9 +188,9 @@ class EqualOrTiedMemory:
     @property
     def mean(self) -> Models:
         """The mean of each row if equal; if rows are tied, without unseen transitions."""
-        uniform = np.take(UNIFORM, self.scores.argmax(1))[:, None, None, None] / self.counts.shape[-1]
+        uniform = np.take(UNIFORM_WEIGHTS, self.scores.argmax(1))[:, None, None, None] / self.counts.shape[-1]
         mean = (self.counts + uniform) / (self.counts + uniform).sum(-1, keepdims=True)
-        return _mix(self.otherwise.share**MOST_ROWS, _keep(mean, self.counts > 0), mean)
+        return _mix(self.otherwise.share**TRUST_POWER, _keep(mean, self.counts > 0), mean)
 
     def rate(self, N: int | PerPair) -> PerPair:
         """Return the joint weight of all means in a row with N transitions of the task."""
@@ -206,14 +206,16 @@ class EqualOrTied(Estimator[EqualOrTiedMemory]):
     def initial_memory(self, n: int, S: int, A: int) -> EqualOrTiedMemory:
         otherwise = TiedRows().initial_memory(n, S, A)
         none = np.zeros((n, S, A, S))
-        return EqualOrTiedMemory(otherwise, none, otherwise.log_odds, otherwise.share, np.zeros((n, len(UNIFORM))))
+        return EqualOrTiedMemory(
+            otherwise, none, otherwise.log_odds, otherwise.share, np.zeros((n, len(UNIFORM_WEIGHTS)))
+        )
 
     def learn(self, memory: EqualOrTiedMemory, batch: Batch) -> EqualOrTiedMemory:
         otherwise, counts = TiedRows().learn(memory.otherwise, batch), np.asarray(batch.counts, float)
         likelihood = _Rows.from_counts(counts).if_equal(memory.counts)
-        scores = FORGETTING * memory.scores + _sum_of_runs(likelihood).T
+        scores = EVIDENCE_DISCOUNT * memory.scores + _sum_of_runs(likelihood).T
         gain = likelihood[scores.argmax(1), np.arange(len(counts))] - otherwise.log_likelihood
-        log_odds = FORGETTING * memory.log_odds + gain
+        log_odds = EVIDENCE_DISCOUNT * memory.log_odds + gain
         return EqualOrTiedMemory(otherwise, memory.counts + counts, log_odds, _share(log_odds, memory.share), scores)
 
     def assess(
@@ -240,7 +242,7 @@ class _Means:
 
     @staticmethod
     def from_memory(memory: TiedMemory) -> "_Means":
-        history = DRAWS * memory.by_rows.counts_above.sum(0)
+        history = NEW_DRAW_SHARE * memory.by_rows.counts_above.sum(0)
         moves = MoveCounts.none(*history.shape[:3]).probabilities(memory.moves)
         return _Means(moves, _positive(moves.model), history)
 
@@ -270,7 +272,7 @@ class _Explanation(NamedTuple):
 
     @property
     def best(self) -> Int[np.ndarray, " n"]:
-        """The index in `GRID` of the most likely pair."""
+        """The index in `PARAMETER_GRID` of the most likely pair."""
         return self.scores.argmax(1)
 
     @property
@@ -286,11 +288,13 @@ def _explanation(memory: TiedMemory, counts: Counts, means: _Means, before: _Exp
     explained = moves.expected_moves(counts, tied)
     left_out = moves.without_each_row(counts, tied, explained, memory.moves)
     rows = _Rows.from_counts(counts)
-    likelihood = rows.if_tied([means.for_task(left_out, weight) for weight in WEIGHTS])
-    scores = FORGETTING * memory.scores + _sum_of_runs(likelihood * tied).T
+    likelihood = rows.if_tied([means.for_task(left_out, weight) for weight in MOVE_WEIGHTS])
+    scores = EVIDENCE_DISCOUNT * memory.scores + _sum_of_runs(likelihood * tied).T
     if_tied = likelihood[scores.argmax(1), np.arange(len(counts))]
     if_independent = rows.if_independent(earlier)
-    log_odds = FORGETTING * memory.log_odds + (if_tied - if_independent) + (0.0 if earlier.tasks else LOG_ODDS)
+    log_odds = (
+        EVIDENCE_DISCOUNT * memory.log_odds + (if_tied - if_independent) + (0.0 if earlier.tasks else PRIOR_LOG_ODDS)
+    )
     logit = _logit(memory.log_odds, memory.share)
     either = np.logaddexp(log_expit(logit) + if_tied, log_expit(-logit) + if_independent)
     return _Explanation(moves, explained, scores, log_odds, either, _share(log_odds, before.share))
@@ -313,15 +317,16 @@ class _Rows:
         return _Rows(entries, counts.ravel()[entries], counts.sum(-1))
 
     def if_tied(self, means: list[Models]) -> Float[np.ndarray, "J n S A"]:
-        """Return the log-likelihood of tied rows for each pair in `GRID`."""
+        """Return the log-likelihood of tied rows for each pair in `PARAMETER_GRID`."""
         return np.array([self._log_likelihood(mean, np.array(c)) for mean in means for c in CONCENTRATIONS])
 
     def if_equal(self, earlier: Models) -> Float[np.ndarray, "J n S A"]:
-        """Return the log-likelihood of equal rows for each of `UNIFORM`."""
+        """Return the log-likelihood of equal rows for each of `UNIFORM_WEIGHTS`."""
         S = earlier.shape[-1]
         N = earlier.sum(-1)
         likelihoods = [
-            self._log_likelihood((earlier + weight / S) / (N + weight)[..., None], N + weight) for weight in UNIFORM
+            self._log_likelihood((earlier + weight / S) / (N + weight)[..., None], N + weight)
+            for weight in UNIFORM_WEIGHTS
         ]
         return np.array(likelihoods)
 
@@ -346,7 +351,7 @@ class _Rows:
 
 def _positive(models: Models) -> Models:
     """Clip the probabilities of models to the least one."""
-    clipped = np.maximum(models / models.sum(-1, keepdims=True), SMALLEST / models.shape[-1])
+    clipped = np.maximum(models / models.sum(-1, keepdims=True), MIN_RELATIVE_PROBABILITY / models.shape[-1])
     clipped /= clipped.sum(-1, keepdims=True)
     return clipped
 

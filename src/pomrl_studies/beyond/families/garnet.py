@@ -28,7 +28,7 @@ class Garnet(TaskFamily):
     @model_validator(mode="after")
     def _few_successors(self) -> "Garnet":
         if self.branching > self.states:
-            raise ValueError(f"branching={self.branching}: it has to be at most states={self.states}")
+            raise ValueError(f"branching must be at most states={self.states}, got {self.branching}")
         return self
 
     @property

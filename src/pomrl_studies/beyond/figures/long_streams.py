@@ -31,7 +31,7 @@ M, T = 5, 1000
 ORDER = Look("Order of the bound, scaled", "black", "", "--")
 CONSTANT = Look("What of it remains", "black", "", ":")
 
-SHOWN = np.unique(np.geomspace(5, T, 30).round())
+DRAWN_TASKS = np.unique(np.geomspace(5, T, 30).round())
 """The drawn numbers of tasks; learners hardly learn in the first few."""
 
 VIEW = running_average(at_largest_gamma)
@@ -61,7 +61,7 @@ def long_streams(sweeps: StoredSweeps, kind: Kind | None = None) -> Drawing:
     Beyond the paper, whose experiments have at most 30 tasks.
     """
     measured = points_of_panels(sweeps, PANELS, kind)
-    measured = measured[measured["x"].isin(SHOWN)]
+    measured = measured[measured["x"].isin(DRAWN_TASKS)]
     orders = [_order(measured, panel, sigma) for panel, sigma in zip(PANELS, SIGMAS, strict=True)]
     data = pd.concat([measured, *orders], ignore_index=True)
     figure, axes = panels.row_of_panels(len(PANELS), TEXT_WIDTH, 2.6, share_y=True)
@@ -93,9 +93,9 @@ def flattens_at(sigma: float) -> float:
 def _order(measured: pd.DataFrame, panel: Panel, sigma: float) -> pd.DataFrame:
     """Return the order of the bound and its constant, scaled to the last point of a panel."""
     points = panel.series[0].of(measured)
-    order, constant = (np.asarray(regret_order(m=M, radius=radius(sigma), T=tasks)) for tasks in (SHOWN, np.inf))
+    order, constant = (np.asarray(regret_order(m=M, radius=radius(sigma), T=tasks)) for tasks in (DRAWN_TASKS, np.inf))
     scale = points["mean"].iloc[-1] / order[-1] if len(points) else np.nan
-    table = pd.DataFrame({"T": SHOWN, "order": scale * order, "constant": scale * constant})
+    table = pd.DataFrame({"T": DRAWN_TASKS, "order": scale * order, "constant": scale * constant})
     curves = {ORDER: "order", **({CONSTANT: "constant"} if sigma else {})}
     tables = [Series(look, panel=panel.letter).values(table, "T", y, "bound") for look, y in curves.items()]
     return pd.concat(tables, ignore_index=True)

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from pomrl.study import Page, markdown_table
-from pomrl_studies.horizons.claims import PROBLEMS, SIZES
+from pomrl_studies.horizons.claims import PROBLEMS, TRANSITIONS
 
 
 def parts(page: Page) -> dict[str, str]:
@@ -13,7 +13,7 @@ def parts(page: Page) -> dict[str, str]:
     rows = [
         [f"`{problem}`", str(m), *_in_words(cells[index, panel])]
         for index, problem in enumerate(PROBLEMS)
-        for m, panel in zip(SIZES, "abc", strict=True)
+        for m, panel in zip(TRANSITIONS, "abc", strict=True)
     ]
     return {"the losses": markdown_table(["problem", "m", *map(str, methods)], rows)}
 

@@ -22,7 +22,7 @@ from pomrl.study import (
     smaller_best,
     under,
 )
-from pomrl_studies.pomrl2023.tasks_and_gains import FIRST, LAST, gain
+from pomrl_studies.pomrl2023.tasks_and_gains import FIRST_TASKS, LAST_TASKS, gain
 
 figure_f2_claim = partial(claim, figures=("dependence_on_tasksimilarity_ablation",))
 figure_f3_claim = partial(claim, figures=("arub_dependence_on_mT",))
@@ -33,7 +33,7 @@ REVISED_ON = "2026-11-21"
 """The day of the revision of rules, after verdicts had been seen."""
 
 STARTS = (0.01, 0.1, 0.5)
-VERY_SMALL = 0.5
+MAX_VERY_SMALL_GAMMA = 0.5
 """The upper limit of a "very small discount factor"."""
 
 MANY_TASKS = range(2, 6)
@@ -76,7 +76,7 @@ def aggregating_is_not_reliable(sweep: SweepLosses) -> list[Part]:
     planning loss doesn't improve".
     """
     aggregating, pomrl, ada = (sweep.at(sigma=0.047, estimator=name) for name in ("aggregating", "pomrl", "ada_pomrl"))
-    last = aggregating.at_eval[:, LAST.start - 1 : LAST.stop - 1]
+    last = aggregating.at_eval[:, LAST_TASKS.start - 1 : LAST_TASKS.stop - 1]
     return [
         less(pomrl.regret, aggregating.regret, "POMRL less aggregating"),
         less(ada.regret, aggregating.regret, "ada-POMRL less aggregating"),
@@ -122,7 +122,7 @@ def _samples_and_tasks(sweep: SweepLosses, many_tasks: str, where: str = "") -> 
     gains = {name: gain(sweep, batches=name) for name in ("m5_T5", "m20_T5", many_tasks)}
     label = f"{where}m5_T5: smallest loss below 0.5 less that from 0.5 on"
     return [
-        best_is_in(few, few.average_curve, few.gammas < VERY_SMALL - ROUNDING, label),
+        best_is_in(few, few.average_curve, few.gammas < MAX_VERY_SMALL_GAMMA - ROUNDING, label),
         smaller_best(few, few.average_curve, samples.average_curve, f"{where}γ* at m5_T5 less that at m20_T5"),
         less(gains["m5_T5"], gains[many_tasks], f"{where}gain at m5_T5 less that at {many_tasks}"),
         less(gains["m20_T5"], gains[many_tasks], f"{where}gain at m20_T5 less that at {many_tasks}"),
@@ -145,7 +145,9 @@ def start_matters_at_first(sweep: SweepLosses) -> list[Part]:
     true σ is small, a large initialization will slow down convergence". A start of 0.5 is compared with 0.1 in the
     first tasks, and each with the smallest, 0.01, in the last. (The algorithm uses it in tasks 1 and 2 only.)
     """
-    first, last = ({start: sweep.at(start_deviation=start).tasks(tasks) for start in STARTS} for tasks in (FIRST, LAST))
+    first, last = (
+        {start: sweep.at(start_deviation=start).tasks(tasks) for start in STARTS} for tasks in (FIRST_TASKS, LAST_TASKS)
+    )
     smallest, *larger = STARTS
     equal = [on_a_par(last[a], last[smallest], f"start {a} less start {smallest}, last tasks") for a in larger]
     return [less(first[0.1], first[0.5], "start 0.1 less start 0.5, first tasks"), *equal]
@@ -164,7 +166,7 @@ def small_start_hurts(sweep: SweepLosses) -> list[Part]:
     desirable as the latter is not yet learned and will result in an increased bias". (Half of A.5 before its rule was
     revised.)
     """
-    small, medium = (sweep.at(start_deviation=start).tasks(FIRST) for start in STARTS[:2])
+    small, medium = (sweep.at(start_deviation=start).tasks(FIRST_TASKS) for start in STARTS[:2])
     return [less(medium, small, "start 0.1 less start 0.01, first tasks")]
 
 
@@ -180,7 +182,7 @@ def large_start_costs_many_tasks(sweep: SweepLosses) -> list[Part]:
     return [less(small.task(t), large.task(t), f"start 0.01 less start 0.5, task {t}") for t in MANY_TASKS]
 
 
-AT_THE_BEST_GAMMA = Revision(
+BEST_GAMMA_REVISION = Revision(
     "2026-11-26",
     "The gain over no meta-learning is judged at the best constant gamma of each learner too, and not at 0.99 alone, "
     "because the figure shows losses against gamma",
@@ -189,7 +191,7 @@ AT_THE_BEST_GAMMA = Revision(
 
 
 @figure_f3_claim(
-    "A.8", "samples_and_tasks", title="with many samples meta-learning gains little", revised=AT_THE_BEST_GAMMA
+    "A.8", "samples_and_tasks", title="with many samples meta-learning gains little", revised=BEST_GAMMA_REVISION
 )
 def little_is_gained(sweep: SweepLosses) -> list[Part]:
     """for (m, T) = (20, 5) ada-POMRL gains less than 10 % over no meta-learning.
@@ -205,7 +207,7 @@ def little_is_gained(sweep: SweepLosses) -> list[Part]:
     "states_20",
     "states_30",
     title="with many samples meta-learning gains little with more states, too",
-    revised=AT_THE_BEST_GAMMA,
+    revised=BEST_GAMMA_REVISION,
 )
 def little_is_gained_with_more_states(states_20: SweepLosses, states_30: SweepLosses) -> list[Part]:
     """A.8 also holds with 20 and with 30 states.

@@ -14,11 +14,11 @@ from pomrl.study import (
     under,
     upper_bound_gamma,
 )
-from pomrl_studies.pomrl2023.claims.theory import FAR, SIGMAS, M, T
+from pomrl_studies.pomrl2023.claims.theory import INFINITE_NUMBER, SIGMAS, M, T
 from pomrl_studies.pomrl2023.theory.related_tasks import DIRICHLET
 from pomrl_studies.pomrl2023.theory.squared_error import mixing_rates_and_errors
 
-SMALL = 0.5
+MAX_SMALL_GAMMA = 0.5
 """The upper limit of a small discount factor, as in A.3."""
 
 ORDER_OF_MAGNITUDE = 10.0
@@ -125,7 +125,7 @@ def constant_is_of_the_order_of_the_bound() -> list[Part]:
     (E7). At m = 5 and the sigma of the experiments, in the experiments' 15 tasks and for t → ∞.
     """
     claim_parts = []
-    for name, tasks in (("15 tasks", T), ("t → ∞", FAR)):
+    for name, tasks in (("15 tasks", T), ("t → ∞", INFINITE_NUMBER)):
         ratios = [float(regret_order(m=M, radius=s, T=tasks) / regret_constant(tasks, M, s)) for s in SIGMAS]
         label = f"constant of Theorem 2 over C_t, largest, {name}"
         claim_parts += under(name, [Part(label, Exact(max(ratios)), below=ORDER_OF_MAGNITUDE)])
@@ -143,6 +143,6 @@ def small_at_first() -> list[Part]:
     C = regret_constant(1, M, SIGMAS[0])
     minima = {"as printed": upper_bound_gamma(C, "as_printed"), "corrected": upper_bound_gamma(C, "corrected")}
     return [
-        Part(f"stated minimum in task 1, {name}", Exact(float(minimum)), above=0.0, below=SMALL, topic=name)
+        Part(f"stated minimum in task 1, {name}", Exact(float(minimum)), above=0.0, below=MAX_SMALL_GAMMA, topic=name)
         for name, minimum in minima.items()
     ]

@@ -21,7 +21,7 @@ from pomrl.study import (
     on_a_par,
     smooth,
 )
-from pomrl_studies.pomrl2023.tasks_and_gains import FIRST, LAST, MANY_RUNS
+from pomrl_studies.pomrl2023.tasks_and_gains import FIRST_TASKS, LAST_TASKS, MANY_RUNS
 
 figures_3_and_4_claim = partial(claim, figures=("planning_omrl", "pomrl_vs_adapomrl"))
 figure_3_claim = partial(claim, figures=("pomrl_vs_adapomrl", "planning_omrl"))
@@ -85,7 +85,7 @@ def order_of_methods(sweep: SweepLosses) -> list[Part]:
     bound'".
     """
     oracle, without, pomrl, ada = (
-        _losses(sweep, name).tasks(LAST) for name in ("oracle", "without_meta", "pomrl", "ada_pomrl")
+        _losses(sweep, name).tasks(LAST_TASKS) for name in ("oracle", "without_meta", "pomrl", "ada_pomrl")
     )
     return [
         less(oracle, pomrl, "oracle less POMRL, last tasks"),
@@ -106,8 +106,8 @@ def gap_closes(sweep: SweepLosses) -> list[Part]:
     """
     pomrl, ada = _losses(sweep, "pomrl"), _losses(sweep, "ada_pomrl")
     return [
-        less(pomrl.tasks(FIRST), ada.tasks(FIRST), "POMRL less ada-POMRL, first tasks"),
-        on_a_par(ada.tasks(LAST), pomrl.tasks(LAST), "ada-POMRL less POMRL, last tasks"),
+        less(pomrl.tasks(FIRST_TASKS), ada.tasks(FIRST_TASKS), "POMRL less ada-POMRL, first tasks"),
+        on_a_par(ada.tasks(LAST_TASKS), pomrl.tasks(LAST_TASKS), "ada-POMRL less POMRL, last tasks"),
     ]
 
 
@@ -118,7 +118,7 @@ def approaches_the_oracle(sweep: SweepLosses) -> list[Part]:
     Sec. 5.1, Figure 4a: ada-POMRL "approaches the optimal value returned by the oracle prior knowledge baseline".
     """
     oracle, ada = _losses(sweep, "oracle"), _losses(sweep, "ada_pomrl")
-    first, last = (ada.tasks(which) - oracle.tasks(which) for which in (FIRST, LAST))
+    first, last = (ada.tasks(which) - oracle.tasks(which) for which in (FIRST_TASKS, LAST_TASKS))
     return [less(last, first, "ada-POMRL less oracle, last tasks less first")]
 
 

@@ -8,7 +8,7 @@ slightly more than the best choice: 1,000 runs by 0.2 to 0.9 standard errors.
 from functools import partial
 
 from pomrl.study import ROUNDING, Losses, Part, SweepLosses, best_is_in, claim, less, no_worse, on_a_par
-from pomrl_studies.pomrl2023.tasks_and_gains import LAST, MANY_RUNS, SOME_RUNS
+from pomrl_studies.pomrl2023.tasks_and_gains import LAST_TASKS, MANY_RUNS, SOME_RUNS
 
 figure_6_claim = partial(claim, figures=("gamma_schedules",))
 
@@ -59,7 +59,7 @@ def dong_against_best_fixed(sweep: SweepLosses) -> list[Part]:
     dong, best_fixed = schedules["Dong"], schedules["best_fixed"]
     return [
         on_a_par(dong.regret, best_fixed.regret, "Dong less best_fixed, all tasks"),
-        less(dong.tasks(LAST), best_fixed.tasks(LAST), "Dong less best_fixed, last tasks"),
+        less(dong.tasks(LAST_TASKS), best_fixed.tasks(LAST_TASKS), "Dong less best_fixed, last tasks"),
     ]
 
 

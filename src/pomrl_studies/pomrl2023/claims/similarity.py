@@ -28,14 +28,14 @@ from pomrl.study import (
     smooth,
     under,
 )
-from pomrl_studies.pomrl2023.tasks_and_gains import FIRST, LAST, MANY_RUNS, gain
+from pomrl_studies.pomrl2023.tasks_and_gains import FIRST_TASKS, LAST_TASKS, MANY_RUNS, gain
 
 figure_5_claim = partial(claim, figures=("dependence_on_tasksimilarity",))
 
 REVISED_ON = "2026-11-21"
 """The day of the revision of rules, after verdicts had been seen."""
 
-IN_PAIRS = Revision(
+PAIRED_REVISION = Revision(
     REVISED_ON,
     "settings that share draws are compared in pairs, because their losses are correlated",
     Verdict.UNDECIDED,
@@ -52,7 +52,7 @@ NAMES = {"pomrl": "POMRL", "ada_pomrl": "ada-POMRL"}
     title="meta-learning gains most where tasks are similar",
     is_main=True,
     selected_on=True,
-    revised=IN_PAIRS,
+    revised=PAIRED_REVISION,
 )
 def gain_shrinks(sweep: SweepLosses) -> list[Part]:
     """the gain of ada-POMRL over no meta-learning is smaller at sigma = 0.047 than at 0.01.
@@ -135,7 +135,7 @@ def consistent_with_the_oracle(sweep: SweepLosses) -> list[Part]:
     claim_parts = []
     for sigma in SIGMAS:
         names = ("oracle", "without_meta", *NAMES)
-        losses = {name: sweep.at(sigma=sigma, estimator=name).tasks(LAST) for name in names}
+        losses = {name: sweep.at(sigma=sigma, estimator=name).tasks(LAST_TASKS) for name in names}
         where = f"σ = {sigma}, last tasks"
         oracle, without = losses["oracle"], losses["without_meta"]
         loss_parts, distance_parts = [], [less(oracle, without, f"oracle less without, {where}")]
@@ -153,7 +153,7 @@ def consistent_with_the_oracle(sweep: SweepLosses) -> list[Part]:
     "task_similarity",
     runs={"printed": 16_000},
     title="ada-POMRL's regret falls with the number of tasks and with their similarity",
-    revised=IN_PAIRS,
+    revised=PAIRED_REVISION,
 )
 def regret_falls(sweep: SweepLosses) -> list[Part]:
     """ada-POMRL's task-averaged regret falls with the number of tasks and with their similarity.
@@ -184,9 +184,13 @@ def better_than_without(sweep: SweepLosses) -> list[Part]:
     """
     claim_parts = []
     for sigma in SIGMAS[1:]:
-        without = sweep.at(sigma=sigma, estimator="without_meta").tasks(LAST)
+        without = sweep.at(sigma=sigma, estimator="without_meta").tasks(LAST_TASKS)
         sigma_parts = [
-            less(sweep.at(sigma=sigma, estimator=estimator).tasks(LAST), without, f"{name} less without, σ = {sigma}")
+            less(
+                sweep.at(sigma=sigma, estimator=estimator).tasks(LAST_TASKS),
+                without,
+                f"{name} less without, σ = {sigma}",
+            )
             for estimator, name in NAMES.items()
         ]
         claim_parts += under(f"σ = {sigma}", sigma_parts)
@@ -217,7 +221,7 @@ def slower_at_an_intermediate_similarity(sweep: SweepLosses) -> list[Part]:
 
 def _stages(losses: Losses) -> list[np.ndarray]:
     """Return the losses in task 1, in the first and in the last tasks."""
-    return [losses.task(1), losses.tasks(FIRST), losses.tasks(LAST)]
+    return [losses.task(1), losses.tasks(FIRST_TASKS), losses.tasks(LAST_TASKS)]
 
 
 def _speed(stages: np.ndarray) -> np.ndarray:

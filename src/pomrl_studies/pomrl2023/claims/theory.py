@@ -39,10 +39,10 @@ SIGMAS = (0.01, 0.025, 0.047)
 M, T = 5, 15
 """Samples and tasks of the experiments."""
 
-FAR = 1e30
+INFINITE_NUMBER = 1e30
 """A number of samples or tasks that stands for infinity."""
 
-CONSTANT = 3.0
+MAX_HIDDEN_CONSTANT = 3.0
 """The assumed upper limit of the constant in a bound of the form O(...)."""
 
 DELTA: float = MODEL_ERROR_COVERAGE.parameters["delta"]
@@ -113,7 +113,7 @@ def _fails_in_task_1(S: int, A: int, tasks: int) -> Part:
     return Part(label, Exact(fails), below=DELTA)
 
 
-WORSE = 0.5 * (1.0 - 0.6)
+WRONG_SAMPLE_PROBABILITY = 0.5 * (1.0 - 0.6)
 """The probability that one sample of each of two actions, which lead on with 1/2 and 3/5, favours the worse one."""
 
 
@@ -127,7 +127,7 @@ def planning_loss_bound_holds() -> list[Part]:
     """
     label = "probability at least that the loss exceeds the bound, one sample of two actions"
     return [
-        *under("Σ the diameter", [Part(f"{label}, Σ = 0", Exact(WORSE), below=DELTA)]),
+        *under("Σ the diameter", [Part(f"{label}, Σ = 0", Exact(WRONG_SAMPLE_PROBABILITY), below=DELTA)]),
         *under("Σ = 1", [Part(f"{label}, Σ = 1", Exact(0.0), below=DELTA)]),
     ]
 
@@ -149,8 +149,10 @@ def average_regret_bound_holds() -> list[Part]:
         for tasks in (1, 2, 15, 100)
     )
     return [
-        *under("Σ the diameter", [Part(label, Exact(WORSE), below=DELTA)]),
-        *under("Σ = 1", [Part("proven bound over √L times the order, largest", Exact(ratio), below=CONSTANT)]),
+        *under("Σ the diameter", [Part(label, Exact(WRONG_SAMPLE_PROBABILITY), below=DELTA)]),
+        *under(
+            "Σ = 1", [Part("proven bound over √L times the order, largest", Exact(ratio), below=MAX_HIDDEN_CONSTANT)]
+        ),
     ]
 
 
@@ -182,7 +184,9 @@ def no_regret() -> list[Part]:
     with 0.4 or 0.6, the true mean as prior) the expected loss is the same in every task. Against an agent that knows
     the mean model, the excess of the bound falls as 1/√T: its exponent of T, at m = 5.
     """
-    shares = {s: float(regret_order(m=M, radius=s, T=FAR) / regret_order(m=M, radius=s, T=1)) for s in SIGMAS}
+    shares = {
+        s: float(regret_order(m=M, radius=s, T=INFINITE_NUMBER) / regret_order(m=M, radius=s, T=1)) for s in SIGMAS
+    }
     bound_parts = [
         Part(f"share of the bound that is left for T → ∞, σ = {s}", Exact(share), below=ROUNDING)
         for s, share in shares.items()
@@ -224,12 +228,12 @@ def bound_falls_for_similar_tasks() -> list[Part]:
     """
     small = np.linspace(0.001, 0.999, 999) / sqrt(M)
     second = small**2 * sqrt(M) / (small**2 * M + 1.0)
-    first = np.asarray(regret_order(m=M, radius=small, T=FAR)) - second
+    first = np.asarray(regret_order(m=M, radius=small, T=INFINITE_NUMBER)) - second
     smallest = float((first / second).min())
     return [
         Part("first term over second, smallest, T → ∞", Exact(smallest), above=1.0, topic="first term"),
         *under("15 tasks", [_exponent_of_tasks("exponent of T, from 1 to 15 tasks", 1, T)]),
-        *under("many tasks", [_exponent_of_tasks("exponent of T, for T → ∞", FAR, 100 * FAR)]),
+        *under("many tasks", [_exponent_of_tasks("exponent of T, for T → ∞", INFINITE_NUMBER, 100 * INFINITE_NUMBER)]),
     ]
 
 
@@ -253,13 +257,17 @@ def special_cases_of_the_bound() -> list[Part]:
     T = 1 and m grows large, the second term dominates and is equivalent to O(√(Σ/m))", with "an additional O(1/m) but
     second order term"; for σ = 1 the bound "remains valid and gracefully degrades". With Σ = 1.
     """
-    few, many = FAR, 100 * FAR
+    few, many = INFINITE_NUMBER, 100 * INFINITE_NUMBER
     bias = [3.0 * SIGMAS[0] / (SIGMAS[0] ** 2 * m + 1.0) for m in (few, many)]
     bound_of_different = float(regret_order(m=M, radius=1.0, T=T))
     different = (1.0 + (1.0 + sqrt(1.0 + 1.0 / M)) / sqrt(T)) / M + 1.0 / sqrt(M)
     return [
         _about("bound times √(mT), σ = 0", float(regret_order(m=M, radius=0.0, T=T)) * sqrt(M * T), 1.0),
-        _about("bound times √m, T = 1, m → ∞", float(regret_order(m=FAR, radius=0.1, T=1)) * sqrt(FAR), 1.0),
+        _about(
+            "bound times √m, T = 1, m → ∞",
+            float(regret_order(m=INFINITE_NUMBER, radius=0.1, T=1)) * sqrt(INFINITE_NUMBER),
+            1.0,
+        ),
         _about("exponent of m of its first term, T = 1, m → ∞", log(bias[1] / bias[0]) / log(many / few), -1.0),
         Part("bound over the one printed for σ = 1", Exact(bound_of_different / different), below=1.0),
     ]
@@ -273,7 +281,7 @@ def guaranteed_gain() -> list[Part]:
     regret bound". For T → ∞ and m = 5 the bound without meta-learning is √(Σ/m); that of Theorem 2 is smaller exactly
     for σ < 1/√m (E12).
     """
-    ratio = np.asarray(regret_order(m=M, radius=np.linspace(0.001, 1.0, 1000), T=FAR)) * sqrt(M)
+    ratio = np.asarray(regret_order(m=M, radius=np.linspace(0.001, 1.0, 1000), T=INFINITE_NUMBER)) * sqrt(M)
     return [Part("bound over that without meta-learning, largest over σ", Exact(float(ratio.max())), below=1.0)]
 
 

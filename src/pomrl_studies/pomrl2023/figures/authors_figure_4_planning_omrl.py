@@ -15,12 +15,12 @@ from pomrl_studies.pomrl2023 import overlay
 from pomrl_studies.pomrl2023.agreement import AuthorsSeries
 from pomrl_studies.pomrl2023.horizons import HORIZON, MINIMUM, HorizonPanel
 
-SHOWN = (1.5, overlay.DIGITISED)
+SHOWN = (1.5, overlay.DIGITISED_FACTOR)
 
 
 def _series(look: Look, c: float, view: View, curve: str) -> AuthorsSeries:
     settings = {"task_distribution.concentration_over_S": c, "estimator": "ada_pomrl"}
-    cells = (45,) if c == overlay.DIGITISED else ()
+    cells = (45,) if c == overlay.DIGITISED_FACTOR else ()
     return AuthorsSeries(look, overlay.SIMILARITY, settings, view, cells=cells, curve=curve)
 
 

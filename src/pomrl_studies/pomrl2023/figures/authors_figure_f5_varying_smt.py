@@ -7,12 +7,12 @@ pair (s, a) has five successors before smoothing, and the concentration of tasks
 states; c = 1.5. Bands show one standard error over 20 runs.
 """
 
-from pomrl_studies.pomrl2023 import samples_and_tasks
+from pomrl_studies.pomrl2023 import averages
 from pomrl_studies.pomrl2023.overlay import AuthorsGrid
 
 ROWS = [
-    samples_and_tasks.row("computed_states_20", [(5, 5), (20, 5), (5, 30)], "S = 20, ", "se"),
-    samples_and_tasks.row("computed_states_30", [(5, 5), (20, 5), (5, 15)], "S = 30, ", "se"),
+    averages.average_row("computed_states_20", [(5, 5), (20, 5), (5, 30)], "S = 20, ", "se"),
+    averages.average_row("computed_states_30", [(5, 5), (20, 5), (5, 15)], "S = 30, ", "se"),
 ]
 NAME = "authors_varyingSmT"
 

@@ -22,12 +22,12 @@ from pomrl_studies.pomrl2023 import simplex
 from pomrl_studies.pomrl2023.theory.related_tasks import DIRICHLET
 from pomrl_studies.pomrl2023.theory.simulations import RELATED_TASKS
 
-SHOWN = 6
+PANEL_TASK = 6
 """The task of run 0 in panel (b)."""
 
 TASKS = Series(Look("Task models P₁ ... P₁₅", "#4477AA", "o", "", size=3.5), panel="a")
 MEAN_MODEL = Series(Look("Their mean Pₒ", "black", "*", "", size=8.0), panel="a")
-TASK = Series(Look(f"Task Pₜ, t = {SHOWN}", "#4477AA", "o", "", size=5.0), panel="b")
+TASK = Series(Look(f"Task Pₜ, t = {PANEL_TASK}", "#4477AA", "o", "", size=5.0), panel="b")
 BATCH = Series(Look(f"Its batch of m = {DIRICHLET.m}", look("without_meta").color, "D", "", size=4.5), panel="b")
 PRIOR = Series(Look("Prior: the batches' mean", "black", "*", "", size=7.0), panel="b")
 ESTIMATE = Series(Look("Estimate P̂ₜ", look("pomrl").color, "^", "", size=4.5), panel="b")
@@ -72,7 +72,7 @@ def overview(sweeps: StoredSweeps) -> Drawing:
 
 def _data(tasks: pd.DataFrame) -> pd.DataFrame:
     first_run = tasks.loc[tasks["run"] == 0]
-    last_task = first_run.loc[first_run["task"] == SHOWN]
+    last_task = first_run.loc[first_run["task"] == PANEL_TASK]
     return pd.concat(
         [
             simplex.points(TASKS, _rows(first_run, "P")),
