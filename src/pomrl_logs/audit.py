@@ -45,7 +45,7 @@ def find(
     is_cost: bool,
     has_next: bool,
 ) -> list[Finding]:
-    """List the findings of an audit; one with the effect "stops" is the last.
+    """List an audit's findings; one that "stops" is the last.
 
     Args:
         rows: The transitions.

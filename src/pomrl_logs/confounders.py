@@ -39,7 +39,7 @@ class _Strata:
     """The bin of the reward."""
 
     def course(self, column: Int[np.ndarray, " k"], tests: int) -> Association:
-        """Return the stronger association of a column, with next states or with rewards."""
+        """Return a column's stronger association, with next states or rewards."""
         associations = associate(column, self.following, self.pair), associate(column, self.paid, self.pair)
         return max(associations, key=lambda course: (_counts(course, 2 * tests), course.effect))
 
@@ -130,7 +130,7 @@ def _about_column(rows: Rows, name: str, column: "pd.Series", action: Associatio
 
 
 def _levels(column: "pd.Series", chosen: Int[np.ndarray, " k"]) -> Int[np.ndarray, " k"] | None:
-    """Return the categories of a column, numbers in bins; None without usable ones.
+    """Return the categories of a column; None without usable ones.
 
     Missing values are a category.
     """

@@ -28,7 +28,7 @@ MIN_EXPECTED_TRIPLES = 8.0
 def find_copies(
     columns: Sequence[Int[np.ndarray, " n"]], labels: Sequence[int]
 ) -> tuple[Bool[np.ndarray, " n"], list[int], Int[np.ndarray, " n"]]:
-    """Find rows that repeat earlier runs, in all columns or all but some labels.
+    """Find rows that repeat earlier runs, apart from labels.
 
     Labels distinct in every row are ignored, such as row numbers, and any one other label, such as the name of an
     export.
@@ -58,7 +58,7 @@ def find_copies(
 
 
 def _mixed(column: Int[np.ndarray, " n"], number: int) -> UInt64[np.ndarray, " n"]:
-    """Return hashes of a column, whose sums over columns identify rows."""
+    """Return hashes of a column, to be summed over columns."""
     key = (column.astype(np.uint64) + np.uint64(1)) * (MULTIPLIER + np.uint64(2 * number)) ^ np.uint64(number)
     key = (key ^ (key >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     key = (key ^ (key >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -66,7 +66,7 @@ def _mixed(column: Int[np.ndarray, " n"], number: int) -> UInt64[np.ndarray, " n
 
 
 def find_repeats(row: Int[np.ndarray, " n"]) -> Bool[np.ndarray, " n"]:
-    """Find rows that repeat earlier ones: each row, the whole table, or a run.
+    """Find repeated rows: each row, the whole table, or a run.
 
     Args:
         row: The number of each distinct row.
@@ -88,7 +88,7 @@ def _each_row_repeats(row: Int[np.ndarray, " n"]) -> Bool[np.ndarray, " n"]:
 
 
 def _table_repeats(row: Int[np.ndarray, " n"]) -> Bool[np.ndarray, " n"]:
-    """Find the copies if the count of each distinct row is a multiple of k."""
+    """Find the copies if rows occur in multiples of k."""
     counts = np.bincount(row)
     times = int(np.gcd.reduce(counts)) if len(counts) else 1
     if times < 2 or len(counts) < MIN_DISTINCT_ROWS:
@@ -117,7 +117,7 @@ def number_of_copy(row: Int[np.ndarray, " n"]) -> Int[np.ndarray, " n"]:
 
 
 def _runs_repeat(row: Int[np.ndarray, " n"], happened: Int[np.ndarray, " n"]) -> Bool[np.ndarray, " n"]:
-    """Find rows in a varied run of `RUN_ROWS` rows that stands above too."""
+    """Find rows in repeated runs of `RUN_ROWS` varied rows."""
     n = len(row) - RUN_ROWS + 1
     if n < 2:
         return np.zeros(len(row), bool)

@@ -47,7 +47,7 @@ class FollowUp:
 
 
 def follow_up(old: Log, new: Log, gamma_eval: float = 0.99, *, seed: int = 0) -> FollowUp:
-    """Estimate the gain of a later log over an old one, beside the promised gain.
+    """Estimate a later log's gain, beside the promised gain.
 
     New tasks are left out.
 
@@ -69,7 +69,7 @@ def follow_up(old: Log, new: Log, gamma_eval: float = 0.99, *, seed: int = 0) ->
 
 
 def _join(old: Log, new: Log) -> Log:
-    """Join two logs, with each task of the old one twice, the old version first."""
+    """Join two logs, with old tasks before and after."""
     states, actions = (tuple(dict.fromkeys(values)) for values in (old.states + new.states, old.actions + new.actions))
     tasks = tuple((log, task) for log in ("old", "new") for task in old.tasks)
     axes = tasks, states, actions, states

@@ -65,7 +65,7 @@ class PolicyValues:
 
     @property
     def unseen(self) -> float:
-        """The largest decrease by one more transition, in units of the summed values; at least 0."""
+        """The largest decrease by one more transition, at least 0."""
         return float((self.weights * self.surprise).max(initial=0.0))
 
 
@@ -93,7 +93,7 @@ class Judge:
         )
 
     def _surprise(self, V: Float[np.ndarray, "K S"], outcome: Float[np.ndarray, " n"]) -> Float[np.ndarray, "K S A"]:
-        """Return the largest loss of value by one more transition from each pair.
+        """Return each pair's largest loss by one more transition.
 
         The transition has the worst outcome in the fold, from any pair. Or it enters a state that no transition of the
         log enters. Ends have no surprises.
@@ -124,7 +124,7 @@ def judges(
     fold: Int[np.ndarray, " n"],
     end_rewards: Float[np.ndarray, " S"],
 ) -> Iterator[Judge]:
-    """Yield a judge for each fold; visit counts come from the whole log.
+    """Yield a judge for each fold, with the whole log's visits.
 
     Args:
         log: The transitions and rewards.
@@ -176,7 +176,7 @@ class Gains:
 def estimate_gains(
     log: Log, gammas: Float[np.ndarray, " G"], structure: Structure | None, rng: np.random.Generator
 ) -> Gains:
-    """Estimate the gains of planning with each of `SUPPORTS` and each discount factor.
+    """Estimate the gains for each of `SUPPORTS` and discount factors.
 
     Policies are evaluated at the last discount factor. Undeclared ends may pay nothing, or the worst reward of the log
     in each step: plans assume the worst, and get the lower limit of both.

@@ -73,7 +73,7 @@ class HorizonReport:
 
     @property
     def words(self) -> list[str]:
-        """The findings, the recommendation, the meaning of a gain, and the warnings as sentences."""
+        """The findings, recommendation, meaning of a gain, and warnings."""
         gains = (
             "A gain is what is earned more over the whole future, in units of rewards, where a reward one step later "
             f"counts γ_eval = {self.gamma_eval:g} times as much; it is a mean over tasks and states. Where no episode "
@@ -159,7 +159,7 @@ def _grid(gamma_eval: float, gammas: Any) -> Float[np.ndarray, " G"]:
 
 
 def _recommend(log: Log, estimate: TaskModels, gains: Gains, table: "pd.DataFrame") -> Recommendation:
-    """Recommend the best plan by the observed data, among those with limits above 0.
+    """Recommend the observed best plan with a limit above 0.
 
     Among equal plans, the longest horizon wins.
     """
@@ -179,7 +179,7 @@ def _recommend(log: Log, estimate: TaskModels, gains: Gains, table: "pd.DataFram
 
 
 def _enough(log: Log, gains: Gains) -> float:
-    """Return the number of transitions at which a limit would be above 0.
+    """Return the number of transitions for a positive limit.
 
     Standard errors shrink with its square root. Without any supported action, it is where one would have support.
     """
@@ -214,7 +214,7 @@ def _changes(
 
 
 def _usual(log: Log, visits: Int[np.ndarray, " A"]) -> str:
-    """Return the decisions of the log in a state, the most frequent first."""
+    """Return a state's decisions in the log, most frequent first."""
     often = [int(action) for action in np.argsort(-visits, kind="stable") if visits[action]]
     return ", ".join(f"{log.actions[action]} {visits[action] / visits.sum():.0%}" for action in often)
 

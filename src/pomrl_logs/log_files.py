@@ -102,7 +102,7 @@ def _from_lines(path: Path) -> "pd.DataFrame":
 
 
 def _from_text(path: Path, is_named: Callable[[str], bool]) -> TableSource:
-    """Read a text file, all columns as texts; ValueError with the line of a wrong record."""
+    """Read a text file as texts; ValueError for a wrong record."""
     skipped, header = _read_or_refuse(path, lambda: _header(path))
     fields = {separator: next(csv.reader([header], delimiter=separator), []) for separator in SEPARATORS}
     separator = max(
@@ -122,7 +122,7 @@ def _from_text(path: Path, is_named: Callable[[str], bool]) -> TableSource:
 
 
 def _about_comments(path: Path, lines: Sequence[int]) -> tuple[Finding, ...]:
-    """Report lines beginning with # that look like rows."""
+    """Report comment lines similar to rows."""
     line = (
         f"{len(lines)} lines of {path} have as many fields as the header, begin with #, and are left out as comments "
         f"(line {lines[0] if lines else 0})"
@@ -142,7 +142,7 @@ def _header(path: Path) -> tuple[int, str]:
 def _records(
     path: Path, skipped: int, separator: str
 ) -> tuple[Int[np.ndarray, " n"], Int[np.ndarray, " n"], list[int], Mapping[int, list[int]]]:
-    """Return the last line and number of fields of each record, the comments, and these by number."""
+    """Return records' last lines and fields, comments, and comments by fields."""
     with _open(path) as file:
         for _ in range(skipped + 1):
             next(file)
@@ -177,7 +177,7 @@ def join(sources: Sequence[TableSource]) -> "pd.DataFrame":
 
 
 def missing_column_error(name: str, columns: Sequence[Any], where: str) -> ValueError:
-    """Return the error of a missing column, with all columns and the nearest one."""
+    """Return the error of a missing column, naming the nearest."""
     texts = [str(column) for column in columns]
     lowered = {text.lower(): text for text in reversed(texts)}
     times = texts.count(name)
@@ -187,7 +187,7 @@ def missing_column_error(name: str, columns: Sequence[Any], where: str) -> Value
 
 
 def as_text(value: Any) -> Any:
-    """Return a name as in a text file; whole numbers have no point."""
+    """Return a name as in a text file, without decimal point."""
     if isinstance(value, float | np.floating) and float(value).is_integer():
         return str(int(value))
     return value if isinstance(value, str) else str(value)

@@ -178,7 +178,7 @@ def _audited(transitions: Transitions, ends: Sequence[Hashable], accept: Sequenc
 
 
 def _unnamed(frame: "pd.DataFrame", roles: ColumnRoles) -> dict[str, "pd.Series"]:
-    """Return the columns without a role by name; ambiguous names are left out."""
+    """Return the unambiguous columns without a role, by name."""
     columns, named = list(map(str, frame.columns)), {*roles.columns, ""}
     return {
         name: frame.iloc[:, number]

@@ -107,7 +107,7 @@ def _combined_names(
 def _combine(
     columns: Sequence[tuple[list[Hashable], list[Int[np.ndarray, " n"]]]],
 ) -> tuple[list[Hashable], list[Int[np.ndarray, " n"]]]:
-    """Return the distinct combinations of names, and their numbers; -1 if one is missing."""
+    """Return distinct combinations of names, and numbers; -1: incomplete."""
     if len(columns) == 1:
         return columns[0]
     sizes = [len(names) for names, _ in columns]
@@ -184,7 +184,7 @@ def _states(
 def _check_constant(
     table: LogTable, column: str, code: Int[np.ndarray, " n"], last: Bool[np.ndarray, " n"], *, has_episodes: bool
 ) -> None:
-    """Refuse states without next columns that change within an episode."""
+    """Refuse changes within an episode of states without next columns."""
     if has_episodes:
         changes = np.append((code[1:] != code[:-1]) & ~last[:-1], False)
         why = "changes within an episode: name its next values too, --next-state A,B, or leave --next-state out"

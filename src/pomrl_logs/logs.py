@@ -124,7 +124,7 @@ class Log:
         return self.sums_of_pairs(None)
 
     def sums_of_pairs(self, values: Float[np.ndarray, " n"] | None) -> Any:
-        """Sum values over transitions from each pair of each task; count them if None."""
+        """Sum values over transitions from pairs; count them if None."""
         K, S, A, _ = self.shape
         return np.bincount(self.cell // S, values, K * S * A).reshape(K, S, A)
 
@@ -158,7 +158,7 @@ class Log:
 
     @property
     def worst_ends(self) -> Float[np.ndarray, " S"]:
-        """The lowest reward per step in undeclared ends: that of the log, at most 0; otherwise 0."""
+        """The lowest reward per step in undeclared ends, at most 0."""
         return np.where(self.undeclared, min(float(self.paid.min(initial=0.0)), 0.0), 0.0)
 
     @cached_property
@@ -182,7 +182,7 @@ class Log:
         return replace(self, cell=self.cell[chosen], reward=self.reward[chosen], episode=self.episode[chosen])
 
     def split(self, n: int, rng: np.random.Generator) -> Int[np.ndarray, " n"]:
-        """Return the part of each transition, with each task's episodes split at random into n parts."""
+        """Split each task's episodes at random into n parts."""
         _, first, episode = np.unique(self.episode, return_index=True, return_inverse=True)
         shuffled = rng.permutation(len(first))
         by_task = shuffled[self.indices[0][first[shuffled]].argsort(kind="stable")]
@@ -231,7 +231,7 @@ class Log:
 
     @property
     def audit(self) -> list[str]:
-        """The findings of the audit, or a line that it found nothing."""
+        """The audit's findings, or a line about their absence."""
         maximised = [self.maximised] if self.maximised and self.known_rewards is None else []
         if self.findings:
             return [*(finding.line for finding in self.findings), *maximised]
@@ -239,7 +239,7 @@ class Log:
 
     @property
     def remarks(self) -> list[str]:
-        """The assumptions that replace information missing in the log."""
+        """The assumptions in place of missing information."""
         ends = [self.states[state] for state in np.flatnonzero(~self.nonterminal & ~self.undeclared)]
         lines = [f"state {name!r} is an end, after which nothing is paid" for name in ends]
         if missing := int((~self.tried[self.nonterminal]).sum()):

@@ -31,7 +31,7 @@ CLEAR_ERRORS = 4.0
 
 
 def check_chain(rows: Rows) -> Iterator[Finding]:
-    """Find next states that match another row than the next one."""
+    """Find next states matching another row than the next."""
     first = _fits(rows, 1)
     for lag, what in ALIGNMENTS.items():
         other = _fits(rows, lag)
@@ -75,7 +75,7 @@ def _is_clear(better: Any, worse: Any, errors: float) -> Any:
 
 
 def _is_ordered(rows: Rows, first: Int[np.ndarray, " n"]) -> bool:
-    """Return whether next rows fit better than later rows and the row itself."""
+    """Return whether next rows fit better than others."""
     for other in (_fits(rows, 0), _fits(rows, 3)):
         comparable = (first >= 0) & (other >= 0)
         if not _is_clear(
@@ -97,7 +97,7 @@ def _about_chain(rows: Rows, what: str, comparable: Any, better: Any, fits: tupl
 
 
 def _check_balance(rows: Rows) -> Iterator[Finding]:
-    """Find episodes that form no chain in any order of their rows.
+    """Find episodes without a chain in any order.
 
     In a chain each state is entered as often as left, except the first one, and the last one if it is no end.
     """
@@ -122,7 +122,7 @@ def _check_balance(rows: Rows) -> Iterator[Finding]:
 
 
 def _check_last_rows(rows: Rows) -> Iterator[Finding]:
-    """Find last rows whose next state is the first state of the next episode."""
+    """Find last rows leading to the next episode's first state."""
     order = np.lexsort((rows.position, rows.group))
     starts = np.flatnonzero(np.append(True, rows.group[order][1:] != rows.group[order][:-1]))
     first, last = order[starts], order[np.append(starts[1:], len(order)) - 1]
@@ -165,7 +165,7 @@ def _check_dependence(rows: Rows) -> Iterator[Finding]:
 
 
 def _check_own(rows: Rows, first: Int[np.ndarray, " n"]) -> Iterator[Finding]:
-    """Find tasks whose next states are always their own, although states change."""
+    """Find tasks with only own next states, although states change."""
     own, tasks = _fits(rows, 0), int(rows.task.max(initial=0)) + 1
     n = np.bincount(rows.task, own >= 0, tasks)
     still = np.bincount(rows.task, own == 1, tasks) == n
@@ -181,7 +181,7 @@ def _check_own(rows: Rows, first: Int[np.ndarray, " n"]) -> Iterator[Finding]:
 
 
 def _fits(rows: Rows, lag: int) -> Int[np.ndarray, " n"]:
-    """Return whether each next state is the state `lag` rows later; -1 without such a row."""
+    """Return whether next states match rows `lag` later; -1 without row."""
     n = len(rows.state)
     other = np.arange(n) + lag
     inside = (other >= 0) & (other < n) & ~rows.ended

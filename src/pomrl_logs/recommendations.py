@@ -27,7 +27,7 @@ class Improvement:
 
     @property
     def doubt(self) -> float:
-        """The ratio of limit and estimate, from 0 to 1: limits near the estimate fail more often."""
+        """The ratio of limit and estimate; limits near the estimate fail oftener."""
         return self.lower / self.mean if self.mean else 0.0
 
 
@@ -116,7 +116,7 @@ def compare_alternatives(
 
 
 def _squared_errors(log: Log, V: Float[np.ndarray, "K S"], gamma: float) -> Float[np.ndarray, "K S A"]:
-    """Return the squared standard errors of action values; variances of pairs are equal across tasks."""
+    """Return action values' squared errors, with variances shared by tasks."""
     task, _, _, following = log.indices
     returns = log.paid + gamma * V[task, following]
     n = np.maximum(log.visits, 1)

@@ -78,7 +78,7 @@ def describe_rewards(rows: Rows, *, is_cost: bool) -> str:
 
 
 def _are_dates(values: Float[np.ndarray, " n"]) -> bool:
-    """Return whether all numbers are dates such as 20251231, or times since 1970 over several days."""
+    """Return whether numbers are dates such as 20251231, or Unix times."""
     whole = np.unique(values[:10_000])
     if len(whole) < 2 or (whole % 1 != 0).any() or whole[0] <= 0 or whole[-1] >= 1e19:
         return False

@@ -76,7 +76,7 @@ class TaskModels:
     """The number of times each task tried each action."""
 
     def plans(self, support: int, gammas: Float[np.ndarray, " G"]) -> Int[np.ndarray, "G K S"]:
-        """Return the best policies over supported actions at each discount factor; otherwise `KEEP`.
+        """Return the best policies over supported actions, by discount factor.
 
         Where an action is supported, the baseline is no choice: its value depends on rarely tried actions. An action
         that the task always takes equals the baseline; otherwise gains would be overstated.
@@ -113,7 +113,7 @@ class TaskModels:
         return R + gamma * (P @ V[..., None])[..., 0]
 
     def gains(self, policies: Policies, gamma: float) -> Float[np.ndarray, "K S"]:
-        """Return what each departure adds to the value, a mean over first states.
+        """Return each departure's addition to the mean value.
 
         These are the terms of the performance difference lemma (Kakade and Langford, 2002): the advantage over the
         baseline, summed over discounted visits.
@@ -126,7 +126,7 @@ class TaskModels:
 def estimate_models(
     log: Log, structure: Structure | None = None, end_rewards: Float[np.ndarray, " S"] | None = None
 ) -> TaskModels:
-    """Estimate the models of tasks: posterior means under the learned prior or a structure.
+    """Estimate models of tasks, by the learned prior or a structure.
 
     Action probabilities of the baseline include one more transition, spread as in all tasks.
 

@@ -17,7 +17,7 @@ from pomrl_logs.log_files import TableSource, as_text, missing_column_error
 
 
 def as_numbers(values: "pd.Series") -> Float[np.ndarray, " n"] | None:
-    """Convert numbers or times to floats, missing ones to NaN; None for other values."""
+    """Convert numbers or times to floats; None for other values."""
     values = values.astype(object).where(values.astype(object) != "", None)
     numbers = pd.to_numeric(values, errors="coerce")
     if (numbers.isna() & values.notna()).any():
@@ -29,7 +29,7 @@ def as_numbers(values: "pd.Series") -> Float[np.ndarray, " n"] | None:
 
 
 def assign_bins(values: Float[np.ndarray, " n"], count: int) -> Int[np.ndarray, " n"]:
-    """Return the bin of each number among equal-sized bins; ties share a bin."""
+    """Return the equal-sized bin of each number; ties share one."""
     return np.searchsorted(bin_edges(values, count), values, side="right")
 
 
@@ -57,7 +57,7 @@ class ColumnRoles:
     time: str | None = None
 
     def named(self) -> list[str]:
-        """Return all columns with a role, with the defaults of tasks and next states."""
+        """Return all columns with a role, with default names."""
         return replace(self, task=self.task or "task", next_state=self.next_state or "next_state").columns
 
     @property
@@ -212,7 +212,7 @@ class LogTable:
         return numbers
 
     def names(self, *columns: str) -> tuple[list[Hashable], list[Int[np.ndarray, " n"]]]:
-        """Return the sorted names of columns, and their number in each row; -1: missing.
+        """Return sorted names, and their number by row; -1: missing.
 
         Columns share names and bins; bins are those of the first column.
         """
@@ -241,7 +241,7 @@ class LogTable:
         return [values[number] for number in order], [np.where(code < 0, -1, position[code]) for code in codes]
 
     def clean(self, value: Hashable) -> Hashable:
-        """Return a name as logs store it: text without outer blanks, from files."""
+        """Return a name as stored: text without outer blanks."""
         text = as_text(value) if self._is_of_file() else value
         return text.strip() if isinstance(text, str) else text
 
@@ -258,7 +258,7 @@ class LogTable:
             self.findings.append(Finding("names", "note", line))
 
     def _say_alike(self, column: str, names: Sequence[Hashable]) -> None:
-        """Report names that differ only in case, inner blanks or accents."""
+        """Report names differing only in case, inner blanks or accents."""
         first_forms = dict[str, str]()
         for name in names[:MAX_COMPARED_NAMES]:
             if isinstance(name, str):
@@ -284,7 +284,7 @@ class LogTable:
 
 
 def sort_names(names: Sequence[Hashable]) -> list[int]:
-    """Return the positions of names in natural order; names of mixed types keep theirs."""
+    """Return names' positions in natural order, if comparable."""
 
     def natural(text: str) -> list[Any]:
         pieces = re.split(r"(\d+)", text)

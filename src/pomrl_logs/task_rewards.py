@@ -50,7 +50,7 @@ class KnownRewards:
         return self.R.mean(0)
 
     def mean(self, task: int, P: Float[np.ndarray, "S A S"]) -> Float[np.ndarray, "S A"]:
-        """Return the expected rewards of the pairs of a task, given its model."""
+        """Return a task's expected rewards of pairs, given its model."""
         return (P * self.R[task % len(self.R)]).sum(-1)
 
 
@@ -91,13 +91,13 @@ class LearnedRewards:
 
     @cached_property
     def theta(self) -> Float[np.ndarray, "S A S"]:
-        """The posterior mean of θ, the reward of a transition in a new task."""
+        """The posterior mean of θ, rewards of a new task."""
         successors = np.zeros((*self.indices.shape[:-1], len(self.indices)))
         np.put_along_axis(successors, self.indices, self._effects[..., 1:], -1)
         return self.average + self._effects[..., :1] + successors
 
     def mean(self, task: int, P: Float[np.ndarray, "S A S"]) -> Float[np.ndarray, "S A"]:
-        """Return the expected rewards of the pairs of a task, given its model."""
+        """Return a task's expected rewards of pairs, given its model."""
         expected = np.take_along_axis(self.theta, self.indices, -1) - self.average
         own = (self.total[task] - self.visits[task] * expected).sum(-1) / self._shared[task]
         return (P * self.theta).sum(-1) + own

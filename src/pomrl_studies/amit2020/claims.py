@@ -198,7 +198,7 @@ def _save(losses: Losses) -> Float[np.ndarray, " n"]:
 
 
 def _share(losses: Losses) -> Estimate:
-    """Estimate the relative change of the loss at gamma_eval by the best gamma."""
+    """Estimate the relative change of the loss by the best gamma."""
     return ratio(at_best_fixed(losses), losses.regret)
 
 
@@ -213,7 +213,7 @@ def _regret_at(losses: Losses, gamma: float) -> Float[np.ndarray, " n"]:
 
 
 def _differences(rng: np.random.Generator) -> tuple[float, float]:
-    """Compare lower gammas with penalties: differences of TD and LSTD values on random data."""
+    """Compare lower gammas with penalties on random data."""
     S, steps = 6, 500
     gamma, (s, after), reward = rng.uniform(0.5, GAMMA_EVAL), rng.integers(S, size=(2, steps)), rng.random(steps)
     scale = GAMMA_EVAL / gamma

@@ -46,7 +46,7 @@ def action_values(
     pi: Float[np.ndarray, "n G S A"],
     gammas: Float[np.ndarray, "n G"],
 ) -> Float[np.ndarray, "n G S A"]:
-    """Return Q = R + gamma P V for stochastic policies with values V.
+    """Return Q = R + gamma P V for stochastic policies.
 
     Args:
         P: Transition probabilities; rows may sum to less than 1.

@@ -162,7 +162,7 @@ class Triage(TaskFamily):
     def _moves(
         self, chance: Float[np.ndarray, " S"], severe: Int[np.ndarray, " S"], mild: Int[np.ndarray, " S"]
     ) -> Float[np.ndarray, "S S"]:
-        """Return the matrix of steps from each state to these numbers of cases."""
+        """Return the matrix of steps to these numbers of cases."""
         S, _ = self.size
         state = np.arange(S)
         target = np.clip(severe, 0, self.severe_room) * (self.mild_room + 1) + np.clip(mild, 0, self.mild_room)

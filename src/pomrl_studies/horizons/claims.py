@@ -102,7 +102,7 @@ def posterior_gammas_beat_schedules(posteriors: SweepLosses, schedules: SweepLos
 
 
 def _cells(sweep: SweepLosses, **method: str) -> Method:
-    """Return a method's losses in all cells, at its own discount factor or gamma_eval."""
+    """Return a method's losses by cell, at its own gamma or gamma_eval."""
     return {
         f"{problem}, m = {m}": sweep.at(task_distribution=problem, m=m, **method).regret
         for problem in PROBLEMS
@@ -119,6 +119,6 @@ def _cross_validated(frequencies: SweepLosses) -> Method:
 
 
 def _better(a: Method, b: Method, whole: Method, label: str) -> list[Part]:
-    """Claim that a method is better than another in more than half of the cells."""
+    """Claim that a method is better in more than half of the cells."""
     groups = [[less_in_shares(a[cell], b[cell], whole[cell], f"{label}, {cell}")] for cell in a]
     return in_more_than(len(groups) / 2, groups, "cells")

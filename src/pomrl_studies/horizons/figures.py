@@ -70,7 +70,7 @@ def advice(sweeps: StoredSweeps) -> Drawing:
 
 
 def _shares(sweeps: StoredSweeps) -> Iterator[dict[str, Any]]:
-    """Yield the share of each method in each cell, as a point at the problem."""
+    """Yield the share of each method in each cell as a point."""
     at_eval = _losses(sweeps, AT_EVAL)
     losses_by_method = {look: _losses(sweeps, runs) for look, runs in METHODS.items()}
     for problem, m, panel in CELLS:

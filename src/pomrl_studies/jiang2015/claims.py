@@ -215,12 +215,12 @@ def the_bound_predicts_shorter_horizons() -> list[Part]:
 
 
 def sets_of_policies() -> Bool[np.ndarray, "draws G N"]:
-    """Find the policies optimal in some model, for each of `REWARDS` and `GAMMAS`."""
+    """Find the policies optimal in some model, by rewards and gamma."""
     return np.array([[is_optimal_somewhere(R, gamma) for gamma in GAMMAS] for R in REWARDS])
 
 
 def bound_curve(n: int) -> Float[np.ndarray, " G"]:
-    """Return Theorem 2's bound at each of `GAMMAS`, with the mean number of policies."""
+    """Return Theorem 2's bound by gamma, with mean numbers of policies."""
     return _bound(GAMMAS, sets_of_policies().sum(-1).mean(0), n)
 
 

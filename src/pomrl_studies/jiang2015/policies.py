@@ -14,7 +14,7 @@ def all_policies(S: int, A: int) -> Int[np.ndarray, "N S"]:
 
 
 def is_optimal_somewhere(R: Float[np.ndarray, "S A"], gamma: float) -> Bool[np.ndarray, " N"]:
-    """Return which policies are optimal at gamma for some transition probabilities.
+    """Return the policies optimal at gamma for some transition probabilities.
 
     Let D be the largest immediate reward that a policy gives up in a state, M the most that it earns in a state, and m
     the smallest of the states' largest rewards. It is optimal for some probabilities if and only if D is 0 or at most
@@ -32,7 +32,7 @@ def is_optimal_somewhere(R: Float[np.ndarray, "S A"], gamma: float) -> Bool[np.n
 def model_of_policy(
     R: Float[np.ndarray, "S A"], policy: Int[np.ndarray, " S"], gamma: float
 ) -> Float[np.ndarray, "S A S"]:
-    """Return the model of the proof, in which a policy is optimal at gamma.
+    """Return the proof's model, where a policy is optimal at gamma.
 
     The policy leads to its best-paid state, all other actions to the state with the smallest best reward. There the
     policy moves on with the probability that compensates its lost reward.
@@ -58,7 +58,7 @@ def loss_bound(
     gamma_eval: float,
     error: float,
 ) -> Float[np.ndarray, " G"]:
-    """Return Theorem 2's bound on the largest planning loss, for rewards in [0, 1].
+    """Return Theorem 2's bound on the loss, for rewards in [0, 1].
 
     Args:
         gammas: The planning discount factors, at most gamma_eval.

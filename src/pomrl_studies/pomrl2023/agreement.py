@@ -105,7 +105,7 @@ def compare_best_gammas(rows: pd.DataFrame, notebook: pd.DataFrame, x: str) -> p
 
 
 def points(sweeps: StoredSweeps, series: AuthorsSeries, x: str, compare: Comparison) -> pd.DataFrame:
-    """Return the notebook's points of a series as drawing rows; empty without both.
+    """Return the notebook's points of a series as drawing rows.
 
     Readings have their error as interval. Printed values that differ from readings have rows of their own. Rows with
     the `band` z have the distance of each reading from our curve.
@@ -125,11 +125,11 @@ def points(sweeps: StoredSweeps, series: AuthorsSeries, x: str, compare: Compari
 
 
 def label(series: Series) -> str:
-    """Return the name of the notebook's points of a series in a drawing's table."""
+    """Return the table's name of the notebook's points of a series."""
     return f"{series.look.label}, the notebook's"
 
 
 def in_words(data: pd.DataFrame) -> str:
-    """Describe the distance of the readings in a drawing's table from our curves."""
+    """Describe the distance of readings from our curves."""
     z = data.loc[data["band"] == Z, "mean"].abs()
     return f"Largest |z| of {len(z)} readings: {z.max():.1f}"

@@ -8,13 +8,13 @@ from pomrl.study import AVERAGE_LOSS, TASKS, Kind, Panel, Series, View, dynamic_
 
 
 def average_panels(sweep: str, settings: Mapping[str, int | float | str], tasks: Sequence[int] = TASKS) -> list[Series]:
-    """Return a series of the loss averaged over tasks 1 to t for each t (R10)."""
+    """Return a series of the average loss for each t (R10)."""
     looks = sequence(tasks, lambda t: f"tasks 1 to {t}" if t > 1 else "task 1")
     return [Series(look, sweep, settings, average_of_first(t)) for t, look in looks.items()]
 
 
 def average_of_first(t: int) -> View:
-    """Return the view of losses averaged over tasks 1 to t, by run and gamma (R10).
+    """Return the view of losses averaged over tasks 1 to t (R10).
 
     It is empty for an experiment with fewer than t tasks.
     """
@@ -29,7 +29,7 @@ def average_of_first(t: int) -> View:
 
 
 def best_so_far(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the least average loss over tasks 1 to t of a single gamma.
+    """Return the least average loss of a single gamma, by task.
 
     The gamma minimises the mean over runs, and may change from task to task.
     """
@@ -44,7 +44,7 @@ AVERAGED_TASKS = (1, 2, 5, 15, 30)
 
 
 def average_row(sweep: str, pairs: Sequence[tuple[int, int]], prefix: str = "", band: Kind = "sd") -> list[Panel]:
-    """Return a panel for each pair (m, T), with ada-POMRL and without meta-learning.
+    """Return a panel for each (m, T), with and without meta-learning.
 
     Args:
         sweep: The name of the sweep.

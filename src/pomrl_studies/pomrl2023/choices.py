@@ -31,7 +31,7 @@ class Choice:
 
 
 def keep_allowed(choices: Sequence[Choice]) -> list[Choice]:
-    """Return the choices whose required choices are present."""
+    """Return the choices with all required ones present."""
     allowed: list[Choice] = []
     for choice in choices:
         if {*choice.needs} <= {choice.name for choice in allowed}:

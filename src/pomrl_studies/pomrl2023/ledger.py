@@ -57,7 +57,7 @@ class NotebookResults:
         return self.ada_pomrl if estimator == "ada_pomrl" else self.losses[estimator, "fixed"]
 
     def gain(self, estimator: str) -> Float[np.ndarray, " n"]:
-        """Return an estimator's gain over no meta-learning in the last tasks, by run."""
+        """Return the gain over no meta-learning in the last tasks, by run."""
         return self.at_gamma_eval("without_meta").tasks(LAST_TASKS) - self.at_gamma_eval(estimator).tasks(LAST_TASKS)
 
     @property
@@ -67,7 +67,7 @@ class NotebookResults:
 
     @property
     def last_curve(self) -> Float[np.ndarray, "n G"]:
-        """The loss of ada-POMRL against the discount factor, averaged over the last tasks."""
+        """The last tasks' loss of ada-POMRL against the discount factor."""
         return self.ada_pomrl.loss[:, [t - 1 for t in LAST_TASKS]].mean(1)
 
 
@@ -100,7 +100,7 @@ def load(settings: Mapping[str, Sequence[Setting]], runs: int | None = None) -> 
 
 
 def effects(page: Page, runs: int | None = None) -> pd.DataFrame:
-    """Estimate the effects of each difference with a key, on all numbers concerned.
+    """Estimate the effects of differences with a key, on all numbers.
 
     Returns:
         A row for each difference, number and place, with the columns difference, number, place, estimate, lower and
@@ -124,7 +124,7 @@ def _signatures(settings: Mapping[str, Sequence[Setting]]) -> list[str]:
 
 
 def _effects(choice: Choice, before: NotebookResults, after: NotebookResults) -> Iterator[tuple[str, Interval]]:
-    """Yield the effect on ada-POMRL's numbers, or on the loss of the concerned method."""
+    """Yield a choice's effects on ada-POMRL, or on the concerned method."""
     where = dict(choice.where)
     if choice.concerns({"estimator": "ada_pomrl", "gamma_schedule": "grid"}):
         yield LOSS, difference(before.ada_pomrl.tasks(LAST_TASKS), after.ada_pomrl.tasks(LAST_TASKS), paired=True)
@@ -152,14 +152,14 @@ def _mean(values: Float[np.ndarray, " n"]) -> Interval:
 
 
 def _share(results: NotebookResults) -> Interval:
-    """Return the share of ada-POMRL's gain attained by shrinking to the uniform model."""
+    """Return the share of ada-POMRL's gain by shrinking to the uniform model."""
     gains = np.stack([results.gain("uniform_prior"), results.gain("ada_pomrl")], axis=1)
     ours = _with_resamples(gains)
     return _percentile(ours[:, 0] / ours[:, 1])
 
 
 def _not_behind(results: NotebookResults) -> Interval:
-    """Return 1.1 times the oracle's loss in the last tasks less that of ada-POMRL."""
+    """Return 1.1 times the oracle's last losses less ada-POMRL's."""
     return _mean(1.1 * results.at_gamma_eval("oracle").tasks(LAST_TASKS) - results.ada_pomrl.tasks(LAST_TASKS))
 
 
@@ -179,7 +179,7 @@ CHECKS = (
 
 
 def ladder(page: Page, runs: int | None = None) -> pd.DataFrame:
-    """Return the numbers as repaired, then with the first change, the first two, and so on.
+    """Return the numbers after the first 0, 1, 2, ... changes.
 
     Returns:
         The columns rung, number, estimate, lower, upper and above; rungs without a change of settings are left out.

@@ -41,7 +41,7 @@ CELL_61_CURVES = {"oracle": "oracle", "without_meta": "without", "pomrl": "POMRL
 
 
 def title(c: float) -> str:
-    """Return the title of a panel: the factor c, and the paper's similarity."""
+    """Return a panel's title: the factor c and the similarity."""
     return f"c = {c:g} (σ = {SIGMAS[c]:g})"
 
 
@@ -63,7 +63,7 @@ def per_task(c: float, estimators: Sequence[str], title: str) -> Panel:
 
 
 def against_gamma(c: float, title: str, estimator: str = "ada_pomrl") -> Panel:
-    """Return the panel of loss against gamma; only task 1 of ada-POMRL was read."""
+    """Return the panel of loss against gamma, with task 1's readings."""
     settings = {"task_distribution.concentration_over_S": c, "estimator": estimator}
     series = [
         AuthorsSeries(

@@ -20,7 +20,7 @@ TILE_WIDTH, TILE_HEIGHT = 0.42, 0.22
 
 
 def draw(judgements: Judgements, variants: Sequence[str]) -> Drawing:
-    """Draw the claims judged under variants, with a table row for each tile."""
+    """Draw the claims judged under variants, a tile for each."""
     matrix = _matrix(judgements, variants)
     names = rank(judgements, variants)
     verdicts = matrix.pivot(index="claim", columns="reading", values="verdict").loc[matrix["claim"].unique(), names]
@@ -35,7 +35,7 @@ def draw(judgements: Judgements, variants: Sequence[str]) -> Drawing:
 
 
 def in_all(judgements: Judgements, variants: Sequence[str]) -> set[str]:
-    """Return the ids of the claims judged under all of these variants, never exact ones."""
+    """Return the ids of claims judged under all of these variants."""
     return set.intersection(*({*judgements.of(name)} for name in variants))
 
 
@@ -62,7 +62,7 @@ def _matrix(judgements: Judgements, variants: Sequence[str]) -> pd.DataFrame:
 
 
 def _draw_tiles(ax: Axes, verdicts: pd.DataFrame, numbers: pd.DataFrame) -> None:
-    """Draw a tile for each cell, with its verdict's colour and number, and labels."""
+    """Draw a tile with colour and number for each cell."""
     order = {str(verdict): index for index, verdict in enumerate(LOOKS)}
     colors = ListedColormap([look.color for look in LOOKS.values()])
     codes = verdicts.map(lambda verdict: order[str(verdict)]).to_numpy(int)

@@ -23,7 +23,7 @@ class Similarities(PanelGrid):
     row_height: float = 2.8
 
     def points(self, sweeps: StoredSweeps, kind: Kind | None = None) -> pd.DataFrame:
-        """Return the losses, and three-state task models whose entries have variance sigma."""
+        """Return the losses, and three-state task models of variance sigma."""
         draws = [
             simplex.points(_task_models(panel), simplex.dirichlet(simplex.concentration(sigma), DRAWS))
             for panel, sigma in zip(self.panels, STRUCTURES, strict=True)
@@ -40,7 +40,7 @@ class Similarities(PanelGrid):
 
 
 def _insets(axes: Sequence[Axes], *, room: float) -> list[Axes]:
-    """Return insets in the upper right corners of panels with a shared vertical axis.
+    """Return insets in the upper right corners of panels.
 
     The axis is extended to leave the fraction `room` of its height free for them.
     """
@@ -54,7 +54,7 @@ def _task_models(panel: Panel) -> Series:
 
 
 def sweep_series(sweep: str, estimators: Sequence[str] = METHODS, *, share_y: bool = True) -> Similarities:
-    """Return panels (a) to (c) of a similarity sweep, with a series per estimator."""
+    """Return panels (a) to (c) of a sweep over similarities."""
     row = [
         Panel(f"{name}, σ = {sigma:g}", of_estimators(sweep, {"sigma": sigma}, estimators), "task", "sd")
         for sigma, name in STRUCTURES.items()

@@ -37,7 +37,7 @@ def points(series: Series, rows: Float[np.ndarray, "draws 3"]) -> pd.DataFrame:
 
 
 def draw(ax: Axes, data: pd.DataFrame, series: Sequence[Series], *, names: bool = True) -> None:
-    """Draw series into one panel, by default with state names at the corners."""
+    """Draw series into one panel, by default with state names."""
     outline = CORNERS[[0, 1, 2, 0]]
     ax.plot(outline[:, 0], outline[:, 1], color="0.5", linewidth=0.7, label="_simplex")
     for marks in series:

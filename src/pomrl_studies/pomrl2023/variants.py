@@ -116,7 +116,7 @@ def _combined(name: str, *names: str) -> Variant:
     ),
 )
 def readings() -> Iterator[Variant]:
-    """Yield the default (the text as repaired), each choice, combinations, and named sets.
+    """Yield the repaired text, each choice, combinations, and named sets.
 
     All combinations cover the three cheap ambiguities that matter for every task.
     """
@@ -145,7 +145,7 @@ def readings() -> Iterator[Variant]:
     is_judged=False,
 )
 def ledger() -> Iterator[Variant]:
-    """Yield the repaired experiment, each difference alone, the ladder, and all but one.
+    """Yield the repaired text, single differences, ladder, and all but one.
 
     The ladder has the first difference, the first two, and so on.
     """

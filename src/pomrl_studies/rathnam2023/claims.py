@@ -184,7 +184,7 @@ def _policy(
 
 
 def _expected_error(p: Float[np.ndarray, " S"], n: int, weights: Float[np.ndarray, " W"]) -> Float[np.ndarray, " W"]:
-    """Return the expected squared error of a row of three states, by weight."""
+    """Return the expected squared error of a row, by weight."""
     sequences = np.array(list(product(range(3), repeat=n)))
     frequencies = np.eye(3)[sequences].mean(1)
     estimates = weights[:, None, None] / 3 + (1.0 - weights[:, None, None]) * frequencies

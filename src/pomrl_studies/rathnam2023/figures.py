@@ -32,7 +32,7 @@ def _at_gammas(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _along(rows: pd.DataFrame) -> pd.DataFrame:
-    """Repeat the rows of a method without a discount factor at several of them."""
+    """Repeat rows without a discount factor at several of them."""
     selected = at_largest_gamma(in_task(1)(rows))
     return pd.concat([selected.assign(gamma=gamma) for gamma in GAMMAS], ignore_index=True)
 

@@ -145,12 +145,12 @@ def select_cells(sweep: SweepLosses, families: Sequence[str] = FAMILIES, **metho
 
 
 def less(a: LossPerRun, b: LossPerRun, without: LossPerRun, label: str) -> Part:
-    """Compare whether the mean of a is below that of b, relative to no meta-learning."""
+    """Compare the means of a and b, relative to no meta-learning."""
     return less_in_shares(a, b, without, f"{label}, of the loss without meta-learning")
 
 
 def less_in_cells(a: Cells, b: Cells, without: Cells, label: str) -> list[Part]:
-    """Compare the mean regrets of a and b in each cell, as `less` does."""
+    """Compare mean regrets in each cell, as `less` does."""
     return [less(a[cell].regret, b[cell].regret, without[cell].regret, f"{label}, {cell}") for cell in a]
 
 

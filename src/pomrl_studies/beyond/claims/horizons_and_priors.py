@@ -48,7 +48,7 @@ WEIGHTS = (0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.83)
 
 
 def no_worse_at_gamma_eval(sweep: SweepLosses, learner: str, other: str, label: str) -> list[Part]:
-    """Claim that an estimator's regret at gamma_eval exceeds another's by at most `MARGIN`."""
+    """Claim that a regret exceeds another by at most `MARGIN`."""
     return [
         no_worse(
             sweep.at(sigma=sigma, estimator=learner).regret,
@@ -159,27 +159,27 @@ def what_is_lost_by_learning_the_law(sweep: SweepLosses) -> list[Part]:
 
 
 def _empirical_bayes_is_better(sweep: SweepLosses, label: str, **setting: Any) -> list[Part]:
-    """Compare the regrets of empirical Bayes and of each learner of the paper."""
+    """Compare the regrets of empirical Bayes and the paper's learners."""
     regret = {name: sweep.at(**setting, estimator=name).regret for name in ("empirical_bayes", *LEARNERS)}
     empirical = regret.pop("empirical_bayes")
     return [less(empirical, regret[name], f"empirical Bayes less {rival}, {label}") for name, rival in LEARNERS.items()]
 
 
 def relative_gain(losses: Losses) -> Estimate:
-    """Estimate the relative gain of the best fixed gamma at gamma_eval; 0 without loss."""
+    """Estimate the best fixed gamma's relative gain; 0 without loss."""
     if not losses.regret.any():
         return Student(0.0, len(losses.loss), 0.0)
     return ratio(2.0 * losses.regret - at_best_fixed(losses), losses.regret)
 
 
 def gains_little(losses: Losses, label: str) -> Part:
-    """Claim that the best fixed gamma gains at most `MAX_RELATIVE_GAIN` of the loss."""
+    """Claim that the best fixed gamma gains at most `MAX_RELATIVE_GAIN`."""
     label = f"gain of the best γ over the loss at γ_eval, {label}, {PAIRED}"
     return Part(label, relative_gain(losses), below=MAX_RELATIVE_GAIN, interest=0.0)
 
 
 def _long_against_short(losses: Losses, label: str) -> list[Part]:
-    """Compare the smallest mean losses of long and short horizons in each task."""
+    """Compare long and short horizons' smallest losses in each task."""
     long = losses.gammas >= MIN_LONG_GAMMA
     label = f"Bayes, smallest loss at γ ≥ {MIN_LONG_GAMMA:g} less that below, relative, {PAIRED}, {label}"
     curves = enumerate(np.moveaxis(losses.loss, 1, 0), start=1)

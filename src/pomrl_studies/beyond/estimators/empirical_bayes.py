@@ -160,7 +160,7 @@ class DirichletMemory(Memory):
         return memory, draws
 
     def _newton_step(self, level: Float[np.ndarray, "J 1 1 1 1"], draws: Models, curvature: Models) -> PerRun:
-        """Return c after a Newton step on log c, for its posterior density.
+        """Return c after a Newton step on log c.
 
         Args:
             level: The levels.
@@ -207,7 +207,7 @@ class EmpiricalBayes(Estimator[DirichletMemory]):
         return cast(DirichletMemory, learn_and_forget(memory, batch, self.forgetting))
 
     def assess(self, t: int, batch: Batch, before: DirichletMemory, after: DirichletMemory, truth: Truth) -> Estimate:
-        """Return the posterior mean of P_o, with weight c / (c + N) for N transitions.
+        """Return the posterior mean of P_o, with weight c / (c + N).
 
         The similarity is the largest deviation over tasks of an entry, sqrt(p (1 - p) / (c + 1)) with p in P_o.
         """
@@ -217,7 +217,7 @@ class EmpiricalBayes(Estimator[DirichletMemory]):
 
 
 def level_edges(largest: int) -> Int[np.ndarray, " E"]:
-    """Return the edges of the bins of levels for counts up to `largest`."""
+    """Return the edges of bins of levels up to `largest`."""
     return LEVEL_EDGES[: np.searchsorted(LEVEL_EDGES, largest) + 1]
 
 
@@ -227,7 +227,7 @@ def _middles(bins: int) -> Float[np.ndarray, " bins"]:
 
 
 def _by_level(counts: Float[np.ndarray, "..."], edges: Int[np.ndarray, " E"]) -> Float[np.ndarray, "J ..."]:
-    """Return the number of samples 0 .. counts - 1 in each bin of levels."""
+    """Return the number of samples in each bin of levels."""
     first = edges[:-1].astype(float).reshape(-1, *[1] * counts.ndim)
     width = np.diff(edges).astype(float).reshape(first.shape)
     above = counts - first
@@ -247,7 +247,7 @@ def add_bins(a: Float[np.ndarray, "I ..."], b: Float[np.ndarray, "J ..."]) -> Fl
 def _unseen_in_support(
     draws: Float[np.ndarray, "n S A 1"], states: Float[np.ndarray, "n S A 1"], b: PerRun, support: PerRun
 ) -> Float[np.ndarray, "n S A 1"]:
-    """Return the probability that an unseen next state is in the support.
+    """Return the probability of unseen next states in the support.
 
     If it is, no draw reaches it with the probability E[(1 - p)^draws] with p ~ Beta(b, b (states - 1)).
     """
@@ -257,7 +257,7 @@ def _unseen_in_support(
 
 
 def _gamma_ratio(x: Float[np.ndarray, "..."], b: Float[np.ndarray, "..."]) -> Float[np.ndarray, "..."]:
-    """Approximate Γ(x + b) / Γ(x) by its asymptotic expansion at x + 1."""
+    """Approximate Γ(x + b) / Γ(x) by an asymptotic expansion."""
     return x / (x + b) * (x + 0.5 * (b + 1.0)) ** b
 
 

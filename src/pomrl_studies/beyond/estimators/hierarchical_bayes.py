@@ -115,7 +115,7 @@ class HierarchicalBayes(Estimator[SampledMemory]):
     def _weights(
         self, rngs: Generators, draws: Models, is_seen: Bool[np.ndarray, "n S A S"], weights: Models
     ) -> Models:
-        """Draw the supports and weights, given the new draws and the previous weights."""
+        """Draw the supports and weights, given new draws and previous weights."""
         total = draws.sum(-1)
         u = np.stack([rng.standard_gamma(row_totals) for rng, row_totals in zip(rngs, total, strict=True)])
         u = (u / weights.sum(-1))[..., None]
@@ -191,7 +191,7 @@ def _draw_truncated_gamma(
 def _concentration(
     rngs: Generators, memory: SampledMemory, P_o: Models, index: Int[np.ndarray, " n"]
 ) -> Int[np.ndarray, " n"]:
-    """Return the grid index of c after Metropolis-Hastings steps, given P_o and the counts."""
+    """Return the grid index of c after steps of Metropolis-Hastings."""
     shifts = np.stack([rng.integers(-MAX_GRID_MOVE, MAX_GRID_MOVE + 1, STEPS_PER_SWEEP) for rng in rngs], axis=1)
     thresholds = np.log(np.stack([rng.random(STEPS_PER_SWEEP) for rng in rngs], axis=1))
     density = _log_density(memory, P_o, CONCENTRATIONS[index])
@@ -206,7 +206,7 @@ def _concentration(
 
 
 def _log_density(memory: SampledMemory, P_o: Models, c: Float[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
-    """Return the log-likelihood of all counts given P_o and c, up to a constant in c."""
+    """Return the log-likelihood given P_o and c, up to a constant."""
     a = c[:, None, None, None] * P_o
     density = np.zeros(len(c))
     for k, (above, visits) in enumerate(zip(memory.counts_above, memory.visits_above, strict=True)):

@@ -45,7 +45,7 @@ class MixtureMemory:
         make_read_only(self.log_likelihood, self.prior, self.concentration, self.spread)
 
     def update(self, batch: Batch) -> "MixtureMemory":
-        """Return the memory after one more batch, with the prior of that task."""
+        """Return the memory after one batch, with the task's prior."""
         n, members = len(self.prior), self.members
         K = len(members.P_o_hat) // n
         likelihoods = members.log_likelihoods(batch.counts)
@@ -64,7 +64,7 @@ class MixtureMemory:
 
 
 def _ascribe(batch: Batch, chosen: Int[np.ndarray, " n"], K: int) -> Batch:
-    """Return the batch for each component: the given one if assigned, otherwise empty."""
+    """Return a batch for each component, empty unless assigned."""
     n = len(chosen)
     repeated = batch.of_runs(np.tile(np.arange(n), K))
     empty = np.repeat(np.arange(K), n) != np.tile(chosen, K)
@@ -95,7 +95,7 @@ class Mixture(Estimator[MixtureMemory]):
         return memory.update(batch)
 
     def assess(self, t: int, batch: Batch, before: MixtureMemory, after: MixtureMemory, truth: Truth) -> Estimate:
-        """Return the component's average before the task, with weight c / (c + N)."""
+        """Return the component's previous average, with weight c / (c + N)."""
         h, c = after.prior, after.concentration
         deviation = np.sqrt((h * (1.0 - h)).max((1, 2, 3)) / (after.spread + 1.0))
         return Estimate(h, lambda N: c / (c + N), deviation[:, None, None])

@@ -67,7 +67,7 @@ class MoveCounts(_ByMove):
         return MoveCounts(*(getattr(self, field.name) + getattr(other, field.name) for field in fields(MoveCounts)))
 
     def probabilities(self, earlier: "MoveCounts") -> "MoveModel":
-        """Estimate the probabilities of moves in a task, after those of earlier tasks."""
+        """Estimate a task's probabilities of moves, given earlier tasks."""
         pooled = self + earlier
         shift, reset = (
             now + before for now, before in zip((self.shift, self.reset), earlier.in_a_new_task, strict=True)
@@ -119,7 +119,7 @@ class MoveModel(_ByMove):
         return self.blocked @ self.shift.swapaxes(1, 2)
 
     def _tails(self) -> tuple[Rows, Rows]:
-        """Return the probability of passed shifts beyond the first and the last state."""
+        """Return the probability of passed shifts beyond either end."""
         by_action = self.shift.swapaxes(1, 2)
         low, high = ((self.passed * mask) @ by_action for mask in _beyond(self.passed.shape[1]))
         return low, high
@@ -215,7 +215,7 @@ def _total(values: Float[np.ndarray, "*n k"]) -> Float[np.ndarray, "*n 1"]:
 
 
 def _along(shift: Float[np.ndarray, "n A V"], passed: Float[np.ndarray, "n S V"]) -> Models:
-    """Return the probability of the shift from s to s', if it passes."""
+    """Return the probability of a passing shift from s to s'."""
     S = passed.shape[1]
     shift_index = np.arange(S) - np.arange(S)[:, None] + S - 1
     by_action = shift.take(shift_index, axis=2).swapaxes(1, 2)
@@ -249,6 +249,6 @@ def _ends(S: int) -> Int[np.ndarray, "S V"]:
 
 @cache
 def _beyond(S: int) -> tuple[Bool[np.ndarray, "S V"], Bool[np.ndarray, "S V"]]:
-    """Return which shifts lead beyond the first state, and beyond the last one."""
+    """Return which shifts lead beyond the first, and the last state."""
     end = np.arange(S)[:, None] + np.arange(1 - S, S)
     return end < 0, end >= S

@@ -187,13 +187,13 @@ class EqualOrTiedMemory:
 
     @property
     def mean(self) -> Models:
-        """The mean of each row if equal; if rows are tied, without unseen transitions."""
+        """The mean of each row if equal, unseen transitions excluded for ties."""
         uniform = np.take(UNIFORM_WEIGHTS, self.scores.argmax(1))[:, None, None, None] / self.counts.shape[-1]
         mean = (self.counts + uniform) / (self.counts + uniform).sum(-1, keepdims=True)
         return _mix(self.otherwise.share**TRUST_POWER, _keep(mean, self.counts > 0), mean)
 
     def rate(self, N: int | PerPair) -> PerPair:
-        """Return the joint weight of all means in a row with N transitions of the task."""
+        """Return the joint weight of all means in a row."""
         return self.equal + (1.0 - self.equal) * self.otherwise.rate(N)
 
 
@@ -247,7 +247,7 @@ class _Means:
         return _Means(moves, _positive(moves.model), history)
 
     def for_task(self, model: Models, weight: float | Float[np.ndarray, "n 1 1 1"]) -> Models:
-        """Return the means of the rows of a task, given the model of its moves.
+        """Return the row means of a task, given its moves' model.
 
         A row's earlier transitions are rescaled by the ratio of the models of this task and a typical one.
         """
@@ -357,7 +357,7 @@ def _positive(models: Models) -> Models:
 
 
 def _keep(models: Models, mask: Bool[np.ndarray, "n S A S"]) -> Models:
-    """Remove transitions from models; rows that would lose all stay."""
+    """Remove transitions from models, unless a row would lose all."""
     masked = models * mask
     total = masked.sum(-1, keepdims=True)
     return np.where(total > 0, masked / np.where(total > 0, total, 1.0), models)
@@ -373,7 +373,7 @@ def _logit(log_odds: Rows, share: PerRun) -> Rows:
 
 
 def _share(log_odds: Rows, share: PerRun) -> PerRun:
-    """Return the share of rows with an explanation, with half a pseudo-row each way."""
+    """Return the share of rows with an explanation, half a pseudo-row each."""
     rows = log_odds[0].size
     for _ in range(SHARE_STEPS):
         share = (_sum_of_runs(expit(_logit(log_odds, share)))[:, None, None] + 0.5) / (rows + 1.0)

@@ -23,7 +23,7 @@ class TransitionTable:
 
 
 def table(environment: str, **options: Any) -> TransitionTable:
-    """Return the table of one of Gymnasium's toy texts, deterministic with these options.
+    """Return the table of a deterministic toy text of Gymnasium.
 
     Raises:
         ValueError: Gymnasium is not installed; the message names the extra to install.
@@ -41,7 +41,7 @@ def table(environment: str, **options: Any) -> TransitionTable:
 def slipping(
     outcomes: TransitionTable, slip: Latents, slips_to: Sequence[Sequence[int]], *, blocked_slips: bool = True
 ) -> tuple[Float[np.ndarray, "k S A S"], Rewards]:
-    """Return the models in which actions slip to the outcomes of other ones.
+    """Return models with slips to the outcomes of other actions.
 
     Terminal states are absorbing and pay nothing.
 

@@ -72,7 +72,7 @@ def horizon_or_prior(sweeps: StoredSweeps) -> Drawing:
 
 
 def _gains_of_learners(sweeps: StoredSweeps) -> Iterator[pd.DataFrame]:
-    """Yield the gain of each series as a point at its estimator's position."""
+    """Yield the gain of each series as a point by estimator."""
     for panel_series in GAINS:
         for position, series in enumerate(panel_series):
             rows = series.rows(sweeps)
@@ -94,7 +94,7 @@ def _weights(sweeps: StoredSweeps) -> Iterator[pd.DataFrame]:
 
 
 def _weight_by_task(losses: Losses) -> pd.DataFrame:
-    """Return the weight of γ* in each task, with a bootstrap standard deviation over runs."""
+    """Return the weight of γ* in each task, with bootstrap deviations."""
     gamma_eval, n = float(losses.gammas[-1]), len(losses.loss)
     weight = 1.0 - losses.best(losses.loss.mean(0)) / gamma_eval
     resampled = losses.best(bootstrap_means(losses.loss, RESAMPLES))

@@ -79,7 +79,7 @@ def radius(sigma: float) -> float:
 
 
 def flattens_at(sigma: float) -> float:
-    """Return the T at which the falling part of the order equals the rest.
+    """Return the T with equal falling and constant parts of the order.
 
     It is infinite for sigma = 0.
 
@@ -91,7 +91,7 @@ def flattens_at(sigma: float) -> float:
 
 
 def _order(measured: pd.DataFrame, panel: Panel, sigma: float) -> pd.DataFrame:
-    """Return the order of the bound and its constant, scaled to the last point of a panel."""
+    """Return the bound's order and its constant, scaled to a panel's end."""
     points = panel.series[0].of(measured)
     order, constant = (np.asarray(regret_order(m=M, radius=radius(sigma), T=tasks)) for tasks in (DRAWN_TASKS, np.inf))
     scale = points["mean"].iloc[-1] / order[-1] if len(points) else np.nan

@@ -7,7 +7,7 @@ from pomrl_studies.horizons.claims import PROBLEMS, TRANSITIONS
 
 
 def parts(page: Page) -> dict[str, str]:
-    """Return the table of shares, in per cent with half of their 95 % intervals; the smallest of a row is bold."""
+    """Return the table of shares in per cent, with intervals."""
     cells = dict(list(page.points("advice").groupby(["x", "panel"], sort=False)))
     methods = cells[0, "a"]["series"]
     rows = [

@@ -117,7 +117,7 @@ def more_states(states_20: SweepLosses, states_30: SweepLosses) -> list[Part]:
 
 
 def _samples_and_tasks(sweep: SweepLosses, many_tasks: str, where: str = "") -> list[Part]:
-    """Compare few samples and tasks, many samples, and many tasks, as Figures F3 and F5."""
+    """Compare few data, many samples, and many tasks (Figures F3, F5)."""
     few, samples = (sweep.at(batches=name, estimator="ada_pomrl") for name in ("m5_T5", "m20_T5"))
     gains = {name: gain(sweep, batches=name) for name in ("m5_T5", "m20_T5", many_tasks)}
     label = f"{where}m5_T5: smallest loss below 0.5 less that from 0.5 on"

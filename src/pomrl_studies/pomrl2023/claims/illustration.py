@@ -99,7 +99,7 @@ def more_weight_beside_samples(sweep: SweepLosses) -> list[Part]:
 
 
 def _all_agree(sweep: SweepLosses, rows: Sequence[Sequence[tuple[float, int]]], along: str, over: str) -> list[Part]:
-    """Compare smallest losses and gamma* along rows of weights and of numbers of samples."""
+    """Compare smallest losses and gamma* by weights and by samples."""
     losses = [[sweep.at(mixing=weight, m=m) for weight, m in row] for row in rows]
     curves = np.stack([np.stack([curve.average_curve for curve in row], axis=1) for row in losses], axis=1)
     pairs = [pair for row in losses for pair in pairwise(curve.average_curve for curve in row)]

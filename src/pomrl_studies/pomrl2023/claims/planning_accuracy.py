@@ -59,7 +59,7 @@ def spread_shrinks(sweep: SweepLosses) -> list[Part]:
 
 
 def _log_ratio(variances: np.ndarray) -> np.ndarray:
-    """Return the log ratio of two standard deviations, from variances along the last axis."""
+    """Return the log ratio of standard deviations, from variances."""
     with np.errstate(divide="ignore", invalid="ignore"):  # all losses of a task may be equal
         return 0.5 * np.log(variances[..., 0] / variances[..., 1])
 

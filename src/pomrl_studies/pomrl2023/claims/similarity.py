@@ -220,12 +220,12 @@ def slower_at_an_intermediate_similarity(sweep: SweepLosses) -> list[Part]:
 
 
 def _stages(losses: Losses) -> list[np.ndarray]:
-    """Return the losses in task 1, in the first and in the last tasks."""
+    """Return the losses in task 1, the first and the last tasks."""
     return [losses.task(1), losses.tasks(FIRST_TASKS), losses.tasks(LAST_TASKS)]
 
 
 def _speed(stages: np.ndarray) -> np.ndarray:
-    """Return the share of the fall reached in the first tasks, from the three `_stages`."""
+    """Return the share of the fall reached in the first tasks."""
     with np.errstate(divide="ignore", invalid="ignore"):  # in few runs nothing may fall
         return (stages[..., 0] - stages[..., 1]) / (stages[..., 0] - stages[..., 2])
 

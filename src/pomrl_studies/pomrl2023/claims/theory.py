@@ -104,7 +104,7 @@ def bounds_hold(simulated: pd.DataFrame) -> list[Part]:
 
 
 def _fails_in_task_1(S: int, A: int, tasks: int) -> Part:
-    """Compute the failure probability of the printed bound in the first of equal tasks."""
+    """Compute the printed bound's failure probability in the first equal task."""
     m = 1000
     bound = float(model_error_bound(t=1, m=m, radius=0.0, S=S, A=A, T=tasks, delta=DELTA, version="as_printed"))
     pair_failure = 2.0 * float(bdtr(ceil(m * (0.5 - bound)) - 1, m, 0.5))
@@ -201,7 +201,7 @@ def no_regret() -> list[Part]:
 
 
 def _excess_over_known_mean(sigma: float, many: int = 10_000) -> Part:
-    """Compare the exponent of T of Theorem 2's excess over a known mean with -1/2.
+    """Compare Theorem 2's exponent of T, beyond a known mean, with -1/2.
 
     The tolerance is 10 %. With the mean as prior and the rate alpha = 1/(sigma^2 m + 1), the model errs by at most
     alpha sigma + (1 - alpha)/√m.
@@ -214,7 +214,7 @@ def _excess_over_known_mean(sigma: float, many: int = 10_000) -> Part:
 
 
 def _value(lead_on: float, discount: float = 0.9) -> float:
-    """Return the value of a state that pays nothing and leads on to one that pays 1 and returns."""
+    """Return the value of an unpaid state with a paid successor."""
     return discount * lead_on / (1.0 - discount * (1.0 - lead_on) - discount**2 * lead_on)
 
 
@@ -244,7 +244,7 @@ def _exponent_of_tasks(label: str, few: int | float, many: int | float) -> Part:
 
 
 def _about(label: str, value: float, claimed: float) -> Part:
-    """Compare the ratio of a number and its claimed value with 1, to a `MARGIN`."""
+    """Compare a number with its claimed value, to a relative `MARGIN`."""
     label = f"{label}, over {claimed:g}, less 1"
     return Part(label, Exact(value / claimed - 1.0), above=-MARGIN, below=MARGIN, margin=MARGIN)
 

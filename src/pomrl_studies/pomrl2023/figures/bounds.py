@@ -130,7 +130,7 @@ def vacuous_bounds(_: StoredSweeps) -> Drawing:
 
 
 def vacuous_from(m: Int[np.ndarray, " M"], sigma: float, version: str) -> Float[np.ndarray, " M"]:
-    """Return 1/(1 + C), the smallest gamma with a vacuous bound, by samples.
+    """Return 1/(1 + C), the smallest vacuous gamma, by samples.
 
     Args:
         m: The numbers of samples.
@@ -193,7 +193,7 @@ def average_regret(sweeps: StoredSweeps, kind: Kind | None = None) -> Drawing:
 
 
 def _draw_against_T(upper: Sequence[Axes], lower: Sequence[Axes], data: pd.DataFrame) -> None:
-    """Draw panels (a) to (c) in two pieces, with linear axes for bounds and regret."""
+    """Draw panels (a) to (c) in two pieces with linear axes."""
     for top, bottom, panel in zip(upper, lower, PANELS[:3], strict=True):
         panels.curves(top, data, _bounds(panel.letter))
         _limit(top)
@@ -228,7 +228,7 @@ def _bounds(panel: str) -> list[Series]:
 
 
 def _bound_points(letter: str) -> Iterator[pd.DataFrame]:
-    """Yield the bounds on POMRL(sigma)'s average regret, with the inclusive prior, for a panel.
+    """Yield a panel's bounds on POMRL(sigma)'s regret, with inclusive prior.
 
     The mixing rate uses the largest standard deviation over entries; the bounds use the almost-sure radius of run 0,
     the same in all runs where rows have equally many states.

@@ -94,7 +94,7 @@ def _rows(tasks: pd.DataFrame, name: str) -> Float[np.ndarray, "N 3"]:
 
 
 def _error(tasks: pd.DataFrame, name: str) -> Float[np.ndarray, " N"]:
-    """Return the largest deviation of a row of probabilities from the task's model."""
+    """Return a row's largest deviation from the task's model."""
     return np.abs(_rows(tasks, name) - _rows(tasks, "P")).max(-1)
 
 

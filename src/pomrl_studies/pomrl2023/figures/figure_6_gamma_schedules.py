@@ -30,7 +30,7 @@ STORED: dict[str, tuple[str, View]] = {
 
 
 def schedule_series(estimator: str, schedule: str, *, averaged: bool = False) -> Series:
-    """Return the series of a schedule: its loss in task t, or averaged over tasks 1 to t."""
+    """Return a schedule's loss in task t, or averaged over tasks 1 to t."""
     stored, view = STORED[schedule]
     curve_view = running_average(view) if averaged else view
     settings = {"estimator": estimator, "gamma_schedule": stored}

@@ -11,7 +11,7 @@ from pomrl_studies.pomrl2023.ledger import GAIN, GAMMA_STAR, LOSS, effects, ladd
 
 
 def parts(page: Page) -> dict[str, str]:
-    """Return the tables of the page; write the effects and the ladder to the outputs."""
+    """Return the tables; write effects and ladder to the outputs."""
     return tables(page.write("notebook_effects", effects(page)), page.write("notebook_ladder", ladder(page)))
 
 
@@ -59,7 +59,7 @@ def _short(override: str) -> str:
 
 
 def _effects(effects: pd.DataFrame) -> str:
-    """Return the effects on the numbers of ada-POMRL, with a row for each difference."""
+    """Return the effects on ada-POMRL, a row for each difference."""
     numbers, bases = (LOSS, GAIN, GAMMA_STAR), ("repaired", "computed")
     cells = effects.set_index(["difference", "number", "place"])
     names = effects.loc[effects["number"] == LOSS, "difference"].unique()
@@ -88,7 +88,7 @@ def _ladder(checks: pd.DataFrame) -> str:
 
 
 def _cell(effects: pd.DataFrame, key: tuple[str, ...]) -> str:
-    """Format an effect with its interval, bold if significant; a dash if missing."""
+    """Format an effect with its interval, bold if significant."""
     if key not in effects.index:
         return "–"
     row = effects[["estimate", "lower", "upper"]].to_numpy(float)[effects.index.get_loc(key)]

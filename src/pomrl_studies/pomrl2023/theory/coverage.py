@@ -46,7 +46,7 @@ def model_error_coverage(
     states: Sequence[int] = (2, 4),
     tasks: Sequence[int] = (2, 5, 20),
 ) -> "pd.DataFrame":
-    """Simulate the joint coverage over tasks of the bounds on POMRL(sigma)'s model error.
+    """Simulate the joint coverage over tasks of the model error's bounds.
 
     There is one action, and the mean model is uniform, with the largest sampling noise.
 
@@ -81,7 +81,7 @@ def model_error_coverage(
 def _model_errors(
     rng: np.random.Generator, n: int, S: int, m: int, sigma: float, T: int
 ) -> dict[str, Float[np.ndarray, "n T"]]:
-    """Return max |P_hat_t - P_t| in n sequences of T tasks, by prior, on the same batches."""
+    """Return max |P_hat_t - P_t| by prior, on the same batches."""
     truth = Truth(np.full((n, S, 1, S), 1.0 / S), np.full((n, S, 1, S), sigma**2))
     models, batches = zip(*_uniform_ball_tasks(rng, n, S, m, sigma, T), strict=True)
     errors = {}
@@ -109,7 +109,7 @@ def _uniform_ball_tasks(
 
 
 def _relative(value: Float[np.ndarray, "..."], bound: Float[np.ndarray, "..."]) -> Float[np.ndarray, "..."]:
-    """Divide values by their bounds; 0 over 0, for equal tasks with known mean, is 0."""
+    """Divide values by their bounds, with 0/0 = 0 for known equal tasks."""
     return np.divide(value, bound, out=np.where(value > 0, np.inf, 0.0), where=np.broadcast_to(bound > 0, value.shape))
 
 
@@ -166,7 +166,7 @@ def regret_coverage(
 def _loss_coverage(
     loss: Float[np.ndarray, "n T G"], bound: Float[np.ndarray, "n T G"], gammas: Sequence[float], delta: float
 ) -> Iterator[dict[str, float | int | str]]:
-    """Yield the coverage of the bounds on loss and regret at each discount factor."""
+    """Yield the coverage of both bounds at each discount factor."""
     per_task = _relative(loss, bound).max(1)
     average = _relative(loss.mean(1), bound.mean(1))
     for gamma, task_losses, average_losses in zip(gammas, per_task.T, average.T, strict=True):

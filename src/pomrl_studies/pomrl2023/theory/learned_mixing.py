@@ -9,7 +9,7 @@ from pomrl.study import Dirichlet, Fixed, Method, PolicyIteration, Problem, tabl
 def learned_mixing_rates(
     sequences: int = 200, sigma: float = 0.01, m: int = 5, T: int = 15, S: int = 10, seed: int = 0
 ) -> "pd.DataFrame":
-    """Simulate the mixing rates of ada-POMRL on random chains of 2 actions (Sec. 5).
+    """Simulate the mixing rates of ada-POMRL on random chains (Sec. 5).
 
     Args:
         sequences: Number of independent sequences.

@@ -28,7 +28,7 @@ def squared_error_against_alpha(
     sequences: int = 4000,
     seed: int = 0,
 ) -> "pd.DataFrame":
-    """Simulate the mean squared error of a row for each constant weight alpha.
+    """Simulate the mean squared error of a row for each weight alpha.
 
     Args:
         alphas: Weights in [0, 1].
@@ -62,7 +62,7 @@ def squared_error_against_alpha(
 
 
 def mixing_rates_and_errors(dirichlet: DirichletTasks = DIRICHLET, tasks: Sequence[int] = TASKS) -> "pd.DataFrame":
-    """Return the estimators' mixing rates at the true similarity, and their squared errors.
+    """Return mixing rates at the true similarity, and their squared errors.
 
     They lie on the curves of `squared_error_against_alpha`.
 
@@ -88,7 +88,7 @@ def mixing_rates_and_errors(dirichlet: DirichletTasks = DIRICHLET, tasks: Sequen
 def dirichlet_squared_error(
     alpha: Float[np.ndarray, " G"], prior: str, t: int, dirichlet: DirichletTasks
 ) -> Float[np.ndarray, " G"]:
-    """Return E sum_{s'} (P_hat_t - P_t)^2 of a row for each alpha, in task t >= 2.
+    """Return a row's expected squared error by alpha, in task t >= 2.
 
     With concentration c and V = sum p (1 - p), the variances over tasks and of a sampled transition sum over entries to
     V/(c + 1) and V c/(c + 1). An inclusive prior of weight alpha is an exclusive one of weight alpha (t - 1)/t.
