@@ -56,8 +56,8 @@ def advice(sweeps: StoredSweeps) -> Drawing:
 
     The loss of each method as a share of the loss of planning on frequencies with gamma_eval, averaged over tasks.
 
-    A panel for each number m of transitions from each pair. Bars are paired 95 % intervals; the vertical axis is
-    logarithmic, and shares below 0.1 % are drawn at its end.
+    A panel for each number m of transitions from each pair. Bars are paired 95 % intervals; on the logarithmic axis
+    shares below 0.1 % are at its end.
     """
     data = collect([pd.DataFrame(_shares(sweeps))], SERIES)
     canvas, axes = panels.blank(TEXT_WIDTH, 7.0), []

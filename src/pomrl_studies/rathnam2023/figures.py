@@ -51,9 +51,9 @@ def discounting_or_prior() -> PanelGrid:
     """The planning loss of discounting and of two priors, with equally many data in all pairs and with uneven data.
 
     Against the discount factor; a prior with the same number of transitions in all pairs is placed at its equivalent
-    for eight transitions. The line is a prior with a weight of each pair; its circle marks gamma_eval, with which all
-    priors are planned. Uneven data have one or fifteen transitions from a pair. In random MDPs, averaged over states.
-    Bands show one standard error.
+    for eight transitions. The line is a prior with a weight of each pair, its circle gamma_eval, with which all priors
+    are planned. Uneven data have one or fifteen transitions. In random MDPs, averaged over states. Bands show one
+    standard error.
     """
     return PanelGrid([[_panel("equal data", "generative"), _panel("uneven data", "unequal")]])
 
@@ -67,7 +67,7 @@ def implied_prior(_: StoredSweeps) -> Drawing:
     """How many transitions a prior counts as in a pair with n transitions.
 
     A planning discount factor, where gamma_eval = 0.99, is a prior whose strength grows with the data. The prior of
-    least squared error depends on the sum C of the squared probabilities of the pair, and not on n. Ten states.
+    least squared error depends on the sum C of the pair's squared probabilities, and not on n. Ten states.
     """
     n = np.arange(1, 2 * M)
     weights = {discount: 1.0 - gamma / GAMMA_EVAL for gamma, discount in DISCOUNTS.items()}

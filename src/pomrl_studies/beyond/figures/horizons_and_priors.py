@@ -50,9 +50,9 @@ def horizon_or_prior(sweeps: StoredSweeps) -> Drawing:
 
     What a shorter horizon gains for learners with a worse and a better prior, and the prior that it stands for.
 
-    Panels (a) to (c): the loss at gamma_eval less that at the best fixed gamma, averaged over tasks. One half of the
-    runs selects gamma, the other estimates the loss; bars are 95 % intervals. Panels (d) to (f): the equivalent weight
-    1 - γ/γ_eval of an uninformative prior, at the γ* of each task; bands show one bootstrap standard deviation.
+    Panels (a) to (c): the loss at gamma_eval less that at the best fixed gamma, selected on one half of the runs and
+    estimated on the other; bars are 95 % intervals. Panels (d) to (f): the weight 1 - γ/γ_eval of an equivalent
+    uninformative prior, at the γ* of each task; bands show one bootstrap standard deviation.
     """
     all_series = [series for panel in [*GAINS, *WEIGHTS_OF_PRIORS] for series in panel]
     data = collect([*_gains_of_learners(sweeps), *_weights(sweeps)], all_series)
@@ -138,10 +138,10 @@ def wrong_priors(sweeps: StoredSweeps) -> Drawing:
 
     What a shorter horizon gains for a posterior mean whose prior has a fixed weight, against that weight.
 
-    The gain is the relative difference between the loss at gamma_eval and at the best fixed gamma, averaged over tasks.
-    One half of the runs selects gamma, the other estimates the loss; bands are 95 % intervals. The prior's mean is the
-    true mean model or the uniform one. Dotted lines mark the weight of the tasks' true concentration, α = c / (c + m)
-    with m = 5: c is about 24 at σ = 0.01 and about 4.3 at σ = 0.047.
+    The gain is the relative difference between the losses at gamma_eval and at the best fixed gamma, selected on one
+    half of the runs and estimated on the other; bands are 95 % intervals. The prior's mean is the true mean model or
+    the uniform one. Dotted lines mark the true weight α = c / (c + m), with m = 5 and c about 24 at σ = 0.01 and 4.3 at
+    σ = 0.047.
     """
     all_series = [series for panel in PANELS for series in panel]
     data = collect(_relative_gains(sweeps, all_series), all_series)

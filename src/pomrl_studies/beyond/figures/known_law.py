@@ -2,8 +2,8 @@
 
 How far ada-POMRL and empirical Bayes are from what can be known: the loss in each task, planned with gamma_eval.
 
-One reference knows the prior of the tasks: the mean model and the concentration. The other knows only the law of mean
-models, and integrates by Markov chain Monte Carlo. Bands show one standard error.
+One reference knows the mean model and the concentration, the other only the law of mean models, by Markov chain Monte
+Carlo. Bands show one standard error.
 """
 
 from pomrl.study import Panel, PanelGrid, of_estimators

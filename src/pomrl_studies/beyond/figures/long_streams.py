@@ -54,9 +54,8 @@ def long_streams(sweeps: StoredSweeps, kind: Kind | None = None) -> Drawing:
     The average regret over a thousand tasks, beside the order of the bound on it, on logarithmic axes.
 
     Tasks are uniform in a ball, and m = 5. Dashed lines show the term in the O of Theorem 2 (E7), scaled to the regret
-    of POMRL(σ) at the last T; dotted lines show its part that is constant in T. At the marked T the term is twice this
-    part. Its sigma is the almost-sure bound on the distance of tasks from their mean, larger than the standard
-    deviation σ. Bands show one standard error.
+    of POMRL(σ) at the last T, dotted lines its constant part; at the marked T it is twice this part. The term's sigma
+    is the almost-sure bound on tasks, larger than the standard deviation σ. Bands show one standard error.
 
     Beyond the paper, whose experiments have at most 30 tasks.
     """

@@ -2,8 +2,8 @@
 
 The planning loss against the discount factor, averaged over tasks, with customers who have batteries of their own.
 
-Models vary between tasks. In (a) and (c) so do rewards, since each customer has own prices; in (b) and (d) all have the
-mean prices. Losses are at γ_eval, the largest discount factor of each panel. Bands show one standard error.
+Models vary between tasks; in (a) and (c) rewards vary too, in (b) and (d) all customers have the mean prices. Losses
+are at γ_eval, the largest discount factor of each panel. Bands show one standard error.
 """
 
 import pandas as pd

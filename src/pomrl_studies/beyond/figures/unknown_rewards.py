@@ -2,8 +2,8 @@
 
 The loss at gamma_eval with rewards estimated from five noisy samples of each pair.
 
-The noise has the standard deviation 0.3; rewards are uniform in [0, 1] and equal in all tasks. Estimates are means of
-the task's own samples, of all samples, or posterior means between the two. Bands show one standard error.
+Rewards are uniform in [0, 1] and equal in all tasks, with noise of standard deviation 0.3. Estimates are means of the
+task's samples, of all samples, or posterior means. Bands show one standard error.
 
 Beyond the paper, which assumes that rewards are known (Sec. 2).
 """

@@ -179,10 +179,10 @@ def no_regret() -> list[Part]:
     """the average regret vanishes with the number of tasks.
 
     Sec. 3.3 and title: "No-Regret"; the bound "boils down to O((σ + 1/√m)/√T)". Regret is against the optimal policy of
-    each task (Eq. 2). For sigma > 0 the bound of Theorem 2 tends to a constant, given at m = 5 as a share of its value
-    for one task. So does the regret itself: in the example of E7 (one sample of two actions, which lead on with 1/2 and
-    with 0.4 or 0.6, the true mean as prior) the expected loss is the same in every task. Against an agent that knows
-    the mean model, the excess of the bound falls as 1/√T: its exponent of T, at m = 5.
+    each task (Eq. 2). For sigma > 0 the bound of Theorem 2 tends to a constant, here a share of its value for one task
+    at m = 5. So does the regret: in the example of E7 (one sample of two actions, which lead on with 1/2 and with 0.4
+    or 0.6, the true mean as prior) every task has the same expected loss. The bound's excess over an agent with known
+    mean falls as 1/√T.
     """
     shares = {
         s: float(regret_order(m=M, radius=s, T=INFINITE_NUMBER) / regret_order(m=M, radius=s, T=1)) for s in SIGMAS

@@ -3,11 +3,11 @@
 Planning with online meta-learning, at two similarities of the tasks.
 
 The left panels have the similarity of the paper's figure, the right ones that of the notebook's cells 44, 45, 55 and
-61. Its readings are hollow, with reading errors. Bands show one standard error over 100 runs; those of gamma*, in
-panels (g) and (h), a bootstrap standard deviation.
+61, whose readings are hollow. Bands show one standard error over 100 runs, or for gamma* in (g) and (h) a bootstrap
+standard deviation.
 
-The legend has the number of readings, and their largest |z|. The notebook contradicts two of them: the markers of task
-1 in cell 45 were read as a loss of 0.964 and gamma* = 0.511, and the cell prints 0.950 and 0.5, drawn as crosses.
+The legend has the number of readings, and their largest |z|. Crosses are printed values of cell 45 that contradict
+readings in task 1: a loss of 0.950, read as 0.964, and gamma* = 0.5, read as 0.511.
 """
 
 from pomrl.study import METHODS, Look, Panel, View, dynamic_best, everything

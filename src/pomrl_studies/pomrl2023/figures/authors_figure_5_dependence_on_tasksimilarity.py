@@ -2,10 +2,9 @@
 
 The loss in each task, and against gamma, at three similarities of the tasks.
 
-The notebook's factor c of the concentration of tasks is 1.5, 0.75 and 0.375, for the paper's sigma = 0.01, 0.025 and
-0.047. Hollow points are readings of cells 44, 55 and 61, with reading errors; the notebook has no figure of the other
-two similarities. The baseline "Uniform prior" is not in the paper: it mixes the uniform model with the task's own batch
-at the mixing rates of POMRL. Bands show one standard error over 100 runs.
+The notebook's concentration factors c = 1.5, 0.75 and 0.375 stand for the paper's sigma = 0.01, 0.025 and 0.047. Hollow
+points are readings of cells 44, 55 and 61, at the last similarity. The baseline "Uniform prior", not in the paper,
+mixes the uniform model with the task's batch at the rates of POMRL. Bands show one standard error over 100 runs.
 
 The legend has the number of readings, and their largest |z|.
 """

@@ -3,12 +3,11 @@
 The average loss of ada-POMRL in tasks 1 to t under the gamma schedules.
 
 Panel (a) shows all schedules, (b) those but the constant gamma_eval, and (c) the upper-bound schedule for several
-offsets gamma_0. Best fixed has at each t the best gamma on average over tasks 1 to t. Hollow points are readings of
-cells 48, 50 and 49 of the notebook, with reading errors. Bands show one standard error over 600 runs, the number in the
-paper's caption; the notebook's figures have 100 runs.
+offsets gamma_0. Best fixed is the best gamma on average over tasks 1 to t. Hollow points are readings of the notebook's
+cells 48, 50 and 49, from common runs. Bands show one standard error over 600 runs, as in the paper's caption; the
+notebook has 100.
 
-The legend has the number of readings, and their largest |z|. All points of the notebook share the same runs, so their
-deviations from our curves are correlated.
+The legend has the number of readings, and their largest |z|.
 """
 
 from collections.abc import Sequence

@@ -62,8 +62,7 @@ def upper_bound(_: StoredSweeps) -> Drawing:
 
     The upper bound U(gamma) of Sec. 6.2 for several values of the uncertainty C, and its minimum by Proposition 1 (E1).
 
-    The minimum is marked by the printed and by the corrected formula. U bounds the regret only up to gamma_eval, so
-    curves and minima end there.
+    Minima are those of the printed and of the corrected formula. Curves end at gamma_eval, as the bound does.
     """
     data = pd.concat([points for panel in "ab" for points in _upper_bound_points(panel)], ignore_index=True)
     figure, (a, b) = panels.row_of_panels(2, TEXT_WIDTH, 2.8)
@@ -106,8 +105,7 @@ def vacuous_bounds(_: StoredSweeps) -> Drawing:
 
     Each curve shows the gamma from which on a bound on the average regret is vacuous, against the samples m.
 
-    Above a curve the bound exceeds 1/(1 - gamma_eval), the largest possible loss. There is a panel for each sigma (the
-    almost-sure bound); T = 15.
+    Above a curve the bound exceeds 1/(1 - gamma_eval). Panels differ in sigma (the almost-sure bound); T = 15.
     """
     bounds = [
         _points(Series(look, panel=panel), SAMPLES, vacuous_from(SAMPLES, sigma, version))
@@ -176,11 +174,10 @@ def average_regret(sweeps: StoredSweeps, kind: Kind | None = None) -> Drawing:
 
     The measured average regret of POMRL(sigma) beside the bounds on it.
 
-    Panels (a) to (c) show the regret against the number of tasks T, for three values of sigma, at gamma = 0.9 with m =
-    100,000 samples in each task. Panels (d) to (f) show it against gamma for pairs of m and T, at the smallest positive
-    sigma. Tasks are uniform in a ball, because the theory assumes bounded tasks, and sigma is a standard deviation.
-    Bands show one standard error. Above panels (a) to (c) are the bounds, thousands of times larger; where only one is
-    visible, the corrected and the sharpened one almost coincide.
+    Panels (a) to (c) show the regret against the number of tasks T, for three values of sigma, at gamma = 0.9 and m =
+    100,000. Panels (d) to (f) show it against gamma for pairs of m and T, at the smallest positive sigma. Tasks are
+    uniform in a ball, as the theory assumes, and sigma is a standard deviation. Bands show one standard error. The
+    bounds above (a) to (c) are thousands of times larger; the corrected and the sharpened one may coincide.
     """
     bounds = [points for letter in (*AGAINST_T, *AGAINST_GAMMA) for points in _bound_points(letter)]
     data = pd.concat([points_of_panels(sweeps, PANELS, kind), *bounds], ignore_index=True)

@@ -42,7 +42,7 @@ def squared_error(sweeps: StoredSweeps) -> Drawing:
     The mean squared error of an estimate against the weight alpha of its prior, for Dirichlet tasks: simulated (points)
     and in closed form (lines), with the weights of the mixing rates (E4).
 
-    The concentration of the tasks is 10 and the number of samples m = 5; the mixing rates know the true similarity.
+    The concentration is 10 and m = 5; the mixing rates know the true similarity.
     """
     errors, rates = (sweeps[simulation.name].table for simulation in SIMULATIONS)
     data = pd.concat([points for panel in PANELS for points in _points(panel, errors, rates)], ignore_index=True)
