@@ -24,7 +24,7 @@ import pomrl_logs
 from benchmarks.families_after_the_freeze import AFTER_THE_FREEZE
 from benchmarks.logs_with_truth import FAMILIES, GAMMA_EVAL, THE_SIX, THE_TWELVE, Cell, drawn
 from benchmarks.true_gains import KEEP, OTHERS, gains_of_others, true_gains
-from pomrl_logs.horizon_reports import DOUBTFUL
+from pomrl_logs.horizon_reports import MAX_DOUBT
 
 BEHAVIOURS = ("best_05", "best_30", "rule_of_thumb", "two_halves", "never_taken", "hidden", "uniform")
 
@@ -60,7 +60,7 @@ def judged(cell: Cell, number: int) -> dict[str, object]:
         "tasks_told": int(told.sum()), "tasks_lose": int((gains < -rounding).sum()), "least": float(gains.min()),
         "loses": gain < -rounding, "said": improvement.mean, "limit": improvement.lower,
         "holds": gain >= improvement.lower - rounding,
-        "warned": improvement.doubt >= DOUBTFUL, "doubt": improvement.doubt,
+        "warned": improvement.doubt >= MAX_DOUBT, "doubt": improvement.doubt,
         **gains_of_others(of),
     }  # fmt: skip
 

@@ -17,7 +17,7 @@ import numpy as np
 from jaxtyping import Float
 
 from pomrl.science.tasks.distribution import TaskFamily
-from pomrl_logs.structure import Structure
+from pomrl_logs.safe_improvement import Structure
 
 Tasks = tuple[Float[np.ndarray, "K S A S"], Float[np.ndarray, "K S A S"], Structure | None]
 

@@ -19,7 +19,7 @@ from pomrl.science.mdp import random_chain_mdp
 from pomrl.science.planners import PolicyIteration
 from pomrl.science.solvers.evaluation import policy_value
 from pomrl_logs.logs import Log
-from pomrl_logs.structure import Structure
+from pomrl_logs.safe_improvement import Structure
 from pomrl_studies.beyond.families.cliff_walking import CliffWalking
 from pomrl_studies.beyond.families.forest import Forest
 from pomrl_studies.beyond.families.frozen_lake import FrozenLake

@@ -31,7 +31,7 @@ from pomrl.judging.verdict import Part
 from pomrl.results.result import Result
 from pomrl.running.plan import plan
 from pomrl.running.work import refuse_failures, work
-from pomrl_studies.pomrl2023.tasks_and_gains import FIRST, LAST
+from pomrl_studies.pomrl2023.tasks_and_gains import FIRST_TASKS, LAST_TASKS
 
 MADE_UP_RUNS = 100_000
 """The number of runs in a population of made-up losses."""
@@ -205,7 +205,7 @@ def difference_of_shares(means: Float[np.ndarray, "B 6"]) -> Float[np.ndarray, "
 def equal_shares() -> Float[np.ndarray, "N 6"]:
     """Return losses in task 1, the first and the last tasks at two similarities, with equal shares of the fall."""
     at = [losses_of(name) for name in ("ada-POMRL, intermediate", "ada-POMRL")]
-    rows = np.stack([stage for of in at for stage in (of.task(1), of.tasks(FIRST), of.tasks(LAST))], axis=1)
+    rows = np.stack([stage for of in at for stage in (of.task(1), of.tasks(FIRST_TASKS), of.tasks(LAST_TASKS))], axis=1)
     start, first, last = rows.mean(0)[:3]
     rows[:, 1] += start - share_of_fall(rows.mean(0)[3:]) * (start - last) - first
     return rows
@@ -244,17 +244,17 @@ def real_differences() -> list[Population]:
     forest = [losses_of(name).regret for name in ("ada-POMRL, forest", "Bayes, forest")]
     of_text = {
         "ada-POMRL, task 15 less 1": ada.task(15) - ada.task(1),
-        "ada-POMRL less POMRL, first tasks": ada.tasks(FIRST) - pomrl.tasks(FIRST),
-        "ada-POMRL less POMRL, last tasks": ada.tasks(LAST) - pomrl.tasks(LAST),
+        "ada-POMRL less POMRL, first tasks": ada.tasks(FIRST_TASKS) - pomrl.tasks(FIRST_TASKS),
+        "ada-POMRL less POMRL, last tasks": ada.tasks(LAST_TASKS) - pomrl.tasks(LAST_TASKS),
         "ada-POMRL less POMRL, task 15": ada.task(15) - pomrl.task(15),
-        "ada-POMRL less oracle, last tasks": ada.tasks(LAST) - oracle.tasks(LAST),
-        "ada-POMRL less without, last tasks": ada.tasks(LAST) - without.tasks(LAST),
+        "ada-POMRL less oracle, last tasks": ada.tasks(LAST_TASKS) - oracle.tasks(LAST_TASKS),
+        "ada-POMRL less without, last tasks": ada.tasks(LAST_TASKS) - without.tasks(LAST_TASKS),
         "ada-POMRL less without, regret": ada.regret - without.regret,
     }
     return [
         *((name, (500, 1000), rows) for name, rows in of_text.items()),
         ("ada-POMRL, task 15 less 1, computed", (500,), computed.task(15) - computed.task(1)),
-        ("ada-POMRL less without, last tasks, computed", (500,), computed.tasks(LAST) - plain.tasks(LAST)),
+        ("ada-POMRL less without, last tasks, computed", (500,), computed.tasks(LAST_TASKS) - plain.tasks(LAST_TASKS)),
         ("Bayes less ada-POMRL, forest", (100, 1000), forest[1] - forest[0]),
     ]
 
@@ -266,7 +266,7 @@ def pairs() -> list[Population]:
     computed, plain = losses_of("ada-POMRL, computed"), losses_of("without, computed")
     every = [
         ("gamma, correlated", (500, 1000), common + own, common + other),
-        ("ada-POMRL to POMRL, last tasks", (500, 1000), ada.tasks(LAST), pomrl.tasks(LAST)),
+        ("ada-POMRL to POMRL, last tasks", (500, 1000), ada.tasks(LAST_TASKS), pomrl.tasks(LAST_TASKS)),
         ("ada-POMRL to without, regret", (500, 1000), ada.regret, without.regret),
         ("ada-POMRL, task 15 to 1", (500, 1000), ada.task(15), ada.task(1)),
         ("ada-POMRL, task 15 to 1, computed", (500,), computed.task(15), computed.task(1)),

@@ -13,7 +13,7 @@ from pomrl.configuration.study import Study, shipped_studies
 from pomrl.judging.judgements import read_published
 from pomrl.report.answer import claims_page
 from pomrl.results.tables import markdown, markdown_text
-from pomrl_studies.pomrl2023.differences import Difference, differences
+from pomrl_studies.pomrl2023.choices import Difference, differences
 
 
 class TableFile(File):

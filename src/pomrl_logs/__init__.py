@@ -1,10 +1,9 @@
-"""Logs of your own: what they say of the next task, and which decisions to change.
+"""Learn from logs of earlier tasks, and recommend changes of decisions.
 
-- `log_tables` reads the transitions of earlier tasks (`from_log`); `audit` looks for what makes advice void or weak.
-- `logs` learns how the models of tasks are distributed, and gives that of a new task.
-- `structure` is what the user declares of the models of tasks.
-- `horizon_reports` says what to change in the decisions of a log (`horizon_report`). `departures` plans where data
-  support it, `gains` has what that gains, and `promises` whether it came true in a later log.
+- `log_tables` reads transitions (`from_log`), and `audit` checks them.
+- `logs` learns the distribution of models, and predicts that of a new task.
+- `safe_improvement` plans within the support of the data, and `gains` estimates what plans gain.
+- `horizon_reports` recommends changes (`horizon_report`), and `follow_up` checks them in a later log.
 - `command` is `pomrl horizon`.
 
 `docs/models_and_logs.md` introduces them.
@@ -12,4 +11,4 @@
 
 from pomrl_logs.horizon_reports import horizon_report as horizon_report
 from pomrl_logs.log_tables import from_log as from_log
-from pomrl_logs.structure import Structure as Structure
+from pomrl_logs.safe_improvement import Structure as Structure

@@ -1,7 +1,7 @@
-"""Test whether a column depends on another one within strata, and measure how much.
+"""Test whether two columns are associated within strata, and measure how strongly.
 
-Pearson's X² of each stratum is summed. Its mean and variance over all tables with the same margins are exact (Dawson
-1954), so that small and empty cells need no care; a gamma distribution with these moments gives the probability.
+Pearson's X² is summed over strata. Its mean and variance given the margins are exact (Dawson 1954), and a gamma
+distribution with these moments gives the p-value.
 """
 
 from dataclasses import dataclass
@@ -10,22 +10,22 @@ import numpy as np
 from jaxtyping import Int
 from scipy.special import gammaincc
 
-AUDITED_ROWS = 200_000
-"""Of more rows, so many are drawn for a test."""
+MAX_TESTED_ROWS = 200_000
+"""The most rows of a test; of more, so many are drawn."""
 
 
 @dataclass(frozen=True)
 class Association:
-    """How two columns go together within strata."""
+    """The association of two columns within strata."""
 
     p: float
-    """The probability of as large an X² if the columns are independent within each stratum."""
+    """The probability of as large an X² under independence within strata."""
     effect: float
-    """Cramér's V within strata, from 0 to 1, without what chance gives."""
+    """Cramér's V within strata, from 0 to 1, less its expectation by chance."""
 
 
 def associate(x: Int[np.ndarray, " n"], y: Int[np.ndarray, " n"], stratum: Int[np.ndarray, " n"]) -> Association:
-    """Return how x and y, numbers of categories from 0, go together within strata."""
+    """Measure the association of two category columns within strata."""
     stratum = np.unique(stratum, return_inverse=True)[1]
     S = int(stratum.max(initial=-1)) + 1
     n = np.bincount(stratum, minlength=S).astype(float)
@@ -33,10 +33,10 @@ def associate(x: Int[np.ndarray, " n"], y: Int[np.ndarray, " n"], stratum: Int[n
     y_cell, y_size, y_stratum = _margins(y, stratum)
     cell, count = np.unique(x_cell * (len(y_size) + 1) + y_cell, return_counts=True)
     i, j = np.divmod(cell, len(y_size) + 1)
-    of_cells = count.astype(float) ** 2 / (x_size[i] * y_size[j])
+    cell_terms = count.astype(float) ** 2 / (x_size[i] * y_size[j])
     r, c = np.bincount(x_stratum, minlength=S), np.bincount(y_stratum, minlength=S)
     used = (n > 3) & (r > 1) & (c > 1)
-    chi_square = n * np.bincount(x_stratum[i], of_cells, S) - n
+    chi_square = n * np.bincount(x_stratum[i], cell_terms, S) - n
     mean, variance = moments(
         n, r, c, *(np.bincount(s, 1.0 / size, S) for s, size in ((x_stratum, x_size), (y_stratum, y_size)))
     )
@@ -44,34 +44,34 @@ def associate(x: Int[np.ndarray, " n"], y: Int[np.ndarray, " n"], stratum: Int[n
     if spread <= 0.0:
         return Association(1.0, 0.0)
     p = float(gammaincc(expected**2 / spread, max(total, 0.0) * expected / spread))
-    most = float((n * (np.minimum(r, c) - 1))[used].sum())
-    return Association(p, float(np.sqrt(max(total - expected, 0.0) / most)))
+    largest = float((n * (np.minimum(r, c) - 1))[used].sum())
+    return Association(p, float(np.sqrt(max(total - expected, 0.0) / largest)))
 
 
 def _margins(
     values: Int[np.ndarray, " n"], stratum: Int[np.ndarray, " n"]
 ) -> tuple[Int[np.ndarray, " n"], Int[np.ndarray, " m"], Int[np.ndarray, " m"]]:
-    """Return the number of the pair of a stratum and a value in each row, how often each is there, and its stratum."""
+    """Return rows' pairs of stratum and value, their frequencies and strata."""
     width = int(values.max(initial=0)) + 1
     pairs, cell, size = np.unique(stratum * width + values, return_inverse=True, return_counts=True)
     return cell, size, pairs // width
 
 
 def moments(
-    n: np.ndarray, r: np.ndarray, c: np.ndarray, of_x: np.ndarray, of_y: np.ndarray
+    n: np.ndarray, r: np.ndarray, c: np.ndarray, inverse_rows: np.ndarray, inverse_columns: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the mean and variance of X² over tables with these margins.
 
     Args:
         n: The sizes of tables.
-        r: The numbers of their rows.
-        c: The numbers of their columns.
-        of_x: The sums of the inverse sizes of rows.
-        of_y: The same of columns.
+        r: The numbers of rows.
+        c: The numbers of columns.
+        inverse_rows: The sums of the inverse sizes of rows.
+        inverse_columns: The sums of the inverse sizes of columns.
     """
     n = np.maximum(n, 4.0)
     v = [(k - 1) * (n - k) / (n - 1) for k in (r, c)]
-    w = [(n * inverse - k**2) / (n - 2) for k, inverse in ((r, of_x), (c, of_y))]
+    w = [(n * inverse - k**2) / (n - 2) for k, inverse in ((r, inverse_rows), (c, inverse_columns))]
     mean = n * (r - 1) * (c - 1) / (n - 1)
     variance = 2 * n / (n - 3) * (v[0] - w[0]) * (v[1] - w[1]) + n**2 / (n - 1) * w[0] * w[1]
     return mean, np.maximum(variance, 0.0)

@@ -1,6 +1,6 @@
-"""The audit of a log: what makes advice void, what weakens it, and how the table was read.
+"""Audit a log: what stops or weakens advice, and how the table was read.
 
-`KINDS` lists what is looked for; the documentation shows that table. Each kind of fault has its module.
+`KINDS` lists the findings. Each kind of fault has its module.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,8 +11,7 @@ import pandas as pd
 from jaxtyping import Bool
 
 from pomrl_logs.confounders import check_columns, check_history
-from pomrl_logs.findings import Finding
-from pomrl_logs.log_rows import Rows
+from pomrl_logs.findings import Finding, Rows
 from pomrl_logs.next_states import check_chain, check_coding, check_ends
 from pomrl_logs.reward_columns import check_rewards
 
@@ -34,32 +33,32 @@ KINDS = {
     "task": "there is no column of tasks, and all rows are of one task: note",
     "decimals": "rewards have decimal commas: note",
 }
-"""What is looked for, by the name that `accept` takes where somebody says that it is meant."""
+"""The findings, by the name for `accept`."""
 
 
 def find(
     rows: Rows,
     declared: Bool[np.ndarray, " S"],
-    others: Mapping[str, "pd.Series"],
+    columns: Mapping[str, "pd.Series"],
     accept: Sequence[str] = (),
     *,
     is_cost: bool,
     has_next: bool,
 ) -> list[Finding]:
-    """Return what the audit of a log finds; what stops it is the last one.
+    """List an audit's findings; one that "stops" is the last.
 
     Args:
         rows: The transitions.
-        declared: Whether each state is declared to be an end.
-        others: The columns that no argument names.
-        accept: The names of findings that are meant.
-        is_cost: Whether rewards are those of a column of costs, with the other sign.
-        has_next: Whether next states are in a column of the table.
+        declared: Whether each state is a declared end.
+        columns: The columns without a role.
+        accept: The names of accepted findings, left out.
+        is_cost: Whether rewards are negated costs.
+        has_next: Whether the table has a column of next states.
     """
     findings = list[Finding]()
     checks = [check_rewards(rows, is_cost=is_cost)]
     checks += [check_coding(rows, declared), check_chain(rows)] if has_next else []
-    for finding in chain(*checks, check_columns(rows, others), check_history(rows), check_ends(rows, declared)):
+    for finding in chain(*checks, check_columns(rows, columns), check_history(rows), check_ends(rows, declared)):
         is_told = finding.name == "history" and any(other.name == "column" for other in findings)
         if finding.name not in accept and not is_told:
             findings.append(finding)

@@ -13,11 +13,11 @@ from pomrl.commands.arguments import Parser
 from pomrl.commands.errors import one_line_errors
 from pomrl.commands.terminal import WIDTH, print_frame, printable
 from pomrl.outputs import outputs
+from pomrl_logs.follow_up import follow_up
 from pomrl_logs.horizon_reports import HorizonReport, horizon_report
 from pomrl_logs.log_files import table_name
-from pomrl_logs.log_tables import Roles, read_log
+from pomrl_logs.log_tables import ColumnRoles, read_log
 from pomrl_logs.logs import Log
-from pomrl_logs.promises import outcome
 
 MOST_CHANGES = 20
 """The number of changes that are printed."""
@@ -39,7 +39,7 @@ def main(parser: Parser) -> None:
     if arguments.after:
         old = _read(arguments, arguments.after)
         _say(*(finding.line for each in (old, log) for finding in each.findings))
-        _say(outcome(old, log, arguments.gamma_eval).words)
+        _say(follow_up(old, log, arguments.gamma_eval).words)
         return
     report = horizon_report(log, arguments.gamma_eval)
     paths = _write(report, log, folder, arguments.log[0])
@@ -52,7 +52,7 @@ def _read(arguments: argparse.Namespace, paths: list[Path]) -> Log:
     """Return the log in some files, with the columns that the arguments name."""
     several = {name: _several(getattr(arguments, name)) for name in ("state", "action", "next_state")}
     names = ("task", "reward", "cost", "terminated", "episode", "time")
-    roles = Roles(**several, **{name: getattr(arguments, name) for name in names})
+    roles = ColumnRoles(**several, **{name: getattr(arguments, name) for name in names})
     options = {name: getattr(arguments, name) for name in ("ends", "missing", "accept")}
     return read_log(paths, roles, bins=_bins(arguments.bins), **options)
 

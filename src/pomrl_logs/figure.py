@@ -1,7 +1,6 @@
-"""What plans at each discount factor gain over the decisions of a log.
+"""Gains over the decisions of a log at each planning discount factor.
 
-The estimated gain at gamma_eval of plans with the support that is recommended. Bands end at the lower limits of
-the gains. The circle marks what is recommended.
+Plans have the recommended support. Bands end at the lower limits. The circle marks the recommendation.
 """
 
 from pomrl.drawing import panels
@@ -13,7 +12,7 @@ SERIES = Series(Look("Gain over the decisions of the log", look("empirical_bayes
 
 
 def draw(report: HorizonReport) -> Drawing:
-    """Draw the figure from the report, whose table is the one behind it."""
+    """Draw the gains of a report."""
     advice = report.recommendation
     rows = report.table[report.table["support"] == advice.support]
     bands = rows.assign(mean=rows["gain"], upper=rows["gain"], n=0)

@@ -1,22 +1,52 @@
-"""What an audit of a log finds: a line each, with a count, an example row, and what to do."""
+"""Findings of the audit of a log, and the rows that it examines."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
 Effect = Literal["stops", "weakens", "note"]
-"""Whether a finding makes advice void, weakens it, or only says how the table was read."""
+"""Whether a finding voids advice, weakens it, or describes how the table was read."""
 
 
 class LogWarning(UserWarning):
-    """Says in one line what weakens advice on a log."""
+    """A finding that weakens advice."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that an audit has found."""
+    """A finding of the audit."""
 
     name: str
-    """What it is called where somebody says that it is meant: `accept`, or `--accept`."""
+    """Its name for `accept` or `--accept`."""
     effect: Effect
     line: str
-    """What it is in this table, with an example row, and what to write instead."""
+    """The fault, an example row, and the remedy."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """The transitions of a table as numbers, in the order of episodes."""
+
+    task: Int[np.ndarray, " n"]
+    state: Int[np.ndarray, " n"]
+    action: Int[np.ndarray, " n"]
+    following: Int[np.ndarray, " n"]
+    reward: Float[np.ndarray, " n"]
+    ended: Bool[np.ndarray, " n"]
+    """Whether the transition ends an episode."""
+    group: Int[np.ndarray, " n"]
+    """The episode, or the task if no episodes are named."""
+    has_episodes: bool
+    has_time: bool
+    states: tuple
+    columns: Mapping[str, str]
+    """The names of columns, by role."""
+    is_state: Bool[np.ndarray, " S"]
+    """Whether each state starts a row, including rows without a next state."""
+    position: Int[np.ndarray, " n"]
+    """The position of each row in the original table."""
+    label: Callable[[int], str]
+    """The name of a row in messages."""

@@ -1,4 +1,4 @@
-"""Tables of logs from files and frames: names stay text as it is written, and no row is read with shifted columns."""
+"""Read tables from files and frames: names stay text, and rows keep their columns."""
 
 import csv
 import gzip
@@ -18,7 +18,7 @@ from jaxtyping import Int
 from pomrl_logs.findings import Finding
 
 SEPARATORS = ",;\t|"
-"""What may stand between the fields of a text file."""
+"""The separators of fields in text files."""
 
 FORMATS = {
     ".parquet": "parquet",
@@ -30,43 +30,43 @@ FORMATS = {
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
-    """A table from one file or one frame; of a text file all columns are texts."""
+class TableSource:
+    """A table from one file or frame; columns of text files are texts."""
 
     frame: "pd.DataFrame"
     where: str
     line: int | None = None
-    """The line of the first record of a text file; None: rows are counted from 0."""
+    """The line of the first record of a text file; None: rows count from 0."""
     separator: str = ","
     findings: tuple[Finding, ...] = ()
-    """What is to be said of how the file was read."""
+    """The findings about how the file was read."""
 
-    def place(self, row: int) -> str:
-        """Return what a message calls a row."""
+    def label(self, row: int) -> str:
+        """Return the name of a row in messages."""
         number = int(self.frame.index[row])
         return f"row {number}" if self.line is None else f"line {self.line + number}"
 
 
-def read_source(source: Any, is_named: Callable[[str], bool]) -> Source:
-    """Return the table of a frame or a file.
+def read_source(source: Any, is_named: Callable[[str], bool]) -> TableSource:
+    """Read the table of a frame or a file.
 
     Args:
         source: A frame, or the path of a file in one of `FORMATS`.
-        is_named: Whether a column is one that the user names, by which the separator of a text file is found.
+        is_named: Whether the user names a column, to detect the separator.
 
     Raises:
-        ValueError: The file cannot be read; the message says why, and names the line.
+        ValueError: The file cannot be read; the message gives the reason and the line.
     """
     if isinstance(source, pd.DataFrame):
-        return Source(source.reset_index(drop=True), "the log")
+        return TableSource(source.reset_index(drop=True), "the log")
     if not isinstance(source, str | Path):
         raise ValueError(f"a log must be a data frame, the path of a file, or several of them, got {source!r:.60}")
     path = Path(source).expanduser()
     suffix = (path.with_suffix("") if path.suffix.lower() == ".gz" else path).suffix.lower()
     if suffix == ".parquet":
-        return Source(_read(path, lambda: pd.read_parquet(path)).reset_index(drop=True), str(path))
+        return TableSource(_read_or_refuse(path, lambda: pd.read_parquet(path)).reset_index(drop=True), str(path))
     if suffix in (".jsonl", ".ndjson"):
-        return Source(_from_lines(path), str(path), 0)
+        return TableSource(_from_lines(path), str(path), 0)
     if suffix in (".csv", ".tsv", ".txt"):
         return _from_text(path, is_named)
     raise ValueError(f"{path}: a log must end in {', '.join(FORMATS)}, got {path.suffix or 'no suffix'}")
@@ -77,9 +77,9 @@ def table_name(path: Path) -> str:
     return Path(path.stem).stem if path.suffix.lower() == ".gz" else path.stem
 
 
-def _read(path: Path, read: Callable[[], Any]) -> Any:
+def _read_or_refuse(path: Path, reader: Callable[[], Any]) -> Any:
     try:
-        return read()
+        return reader()
     except Exception as error:  # pandas and pyarrow raise errors of many kinds where a file is damaged
         hint = "; save it as UTF-8" if isinstance(error, UnicodeDecodeError) else ""
         raise ValueError(f"{path}: it cannot be read ({' '.join(str(error).split())}){hint}") from error
@@ -91,38 +91,38 @@ def _open(path: Path) -> io.TextIOBase:
 
 
 def _from_lines(path: Path) -> "pd.DataFrame":
-    """Return the objects in the lines of a file; numbers keep their digits."""
+    """Read a JSON object from each line; numbers keep their digits."""
 
-    def read() -> "pd.DataFrame":
+    def parse() -> "pd.DataFrame":
         with _open(path) as lines:
             objects = {number: json.loads(line) for number, line in enumerate(lines, 1) if line.strip()}
             return pd.DataFrame([*objects.values()], [*objects], dtype=object)
 
-    return _read(path, read)
+    return _read_or_refuse(path, parse)
 
 
-def _from_text(path: Path, is_named: Callable[[str], bool]) -> Source:
-    """Return a text file, each column as texts; ValueError with the line of a wrong number of fields."""
-    skipped, header = _read(path, lambda: _header(path))
+def _from_text(path: Path, is_named: Callable[[str], bool]) -> TableSource:
+    """Read a text file as texts; ValueError for a wrong record."""
+    skipped, header = _read_or_refuse(path, lambda: _header(path))
     fields = {separator: next(csv.reader([header], delimiter=separator), []) for separator in SEPARATORS}
     separator = max(
-        SEPARATORS, key=lambda each: (sum(is_named(name.strip()) for name in fields[each]), len(fields[each]))
+        SEPARATORS, key=lambda mark: (sum(is_named(name.strip()) for name in fields[mark]), len(fields[mark]))
     )
     names = [name.strip() for name in fields[separator]]
-    lines, counts, left_out, like_rows = _read(path, lambda: _records(path, skipped, separator))
+    lines, counts, left_out, like_rows = _read_or_refuse(path, lambda: _records(path, skipped, separator))
     if (bad := counts != len(names)).any():
         line, count = lines[bad][0], counts[bad][0]
-        raise ValueError(f"{path}: line {line} has {count} fields, and the header has {len(names)}")
+        raise ValueError(f"{path}: line {line} must have {len(names)} fields as the header, got {count}")
     before = [*range(skipped + 1), *(line - 1 for line in left_out)] if left_out else skipped + 1
     options: dict[str, Any] = {"header": None, "names": range(len(names)), "index_col": False}
     options |= {"dtype": "str", "keep_default_na": False, "skiprows": before}
-    frame = _read(path, lambda: pd.read_csv(path, sep=separator, **options)) if len(lines) else pd.DataFrame()
+    frame = _read_or_refuse(path, lambda: pd.read_csv(path, sep=separator, **options)) if len(lines) else pd.DataFrame()
     frame = frame.reindex(columns=range(len(names))).set_axis(names, axis=1).set_axis(lines)
-    return Source(frame, str(path), 0, separator, _about_comments(path, like_rows[len(names)]))
+    return TableSource(frame, str(path), 0, separator, _about_comments(path, like_rows[len(names)]))
 
 
 def _about_comments(path: Path, lines: Sequence[int]) -> tuple[Finding, ...]:
-    """Say that lines which look like rows are left out, because they begin with #."""
+    """Report comment lines similar to rows."""
     line = (
         f"{len(lines)} lines of {path} have as many fields as the header, begin with #, and are left out as comments "
         f"(line {lines[0] if lines else 0})"
@@ -131,7 +131,7 @@ def _about_comments(path: Path, lines: Sequence[int]) -> tuple[Finding, ...]:
 
 
 def _header(path: Path) -> tuple[int, str]:
-    """Return how many lines are before the header, and the header."""
+    """Return the number of lines before the header, and the header."""
     with _open(path) as lines:
         for number, line in enumerate(lines):
             if line.strip() and not line.startswith("#"):
@@ -142,7 +142,7 @@ def _header(path: Path) -> tuple[int, str]:
 def _records(
     path: Path, skipped: int, separator: str
 ) -> tuple[Int[np.ndarray, " n"], Int[np.ndarray, " n"], list[int], Mapping[int, list[int]]]:
-    """Return the lines in which records end, the numbers of their fields, the comments, and these by such numbers."""
+    """Return records' last lines and fields, comments, and comments by fields."""
     with _open(path) as file:
         for _ in range(skipped + 1):
             next(file)
@@ -150,34 +150,34 @@ def _records(
     ends, counts, comments, by_fields = [], [], [], defaultdict[int, list[int]](list)
     quoted = csv.reader(io.StringIO(text, newline=""), delimiter=separator) if '"' in text else None
     for number, line in enumerate(text.split("\n") if quoted is None else quoted, 1):
-        at = skipped + 1 + (number if quoted is None else quoted.line_num)
+        line_number = skipped + 1 + (number if quoted is None else quoted.line_num)
         first = line if isinstance(line, str) else (line or [""])[0]
         fields = line.count(separator) + 1 if isinstance(line, str) else len(line)
         if first.startswith("#") or (isinstance(line, str) and not line.strip()):
-            comments += [at] if first.strip() else []
-            by_fields[fields].append(at)
+            comments += [line_number] if first.strip() else []
+            by_fields[fields].append(line_number)
         elif line:
-            ends.append(at)
+            ends.append(line_number)
             counts.append(fields)
     return np.array(ends, int), np.array(counts, int), comments, by_fields
 
 
-def join(sources: Sequence[Source]) -> "pd.DataFrame":
-    """Return the rows of several tables, one below the other; ValueError unless they have the same columns."""
-    first, *others = sources
-    for other in others:
+def join(sources: Sequence[TableSource]) -> "pd.DataFrame":
+    """Concatenate tables; ValueError unless their columns are equal."""
+    first, *other_sources = sources
+    for other in other_sources:
         if missing := set(first.frame.columns) ^ set(other.frame.columns):
             raise ValueError(
                 f"{other.where}: its columns differ from those of {first.where} in {min(map(str, missing))!r}"
             )
-    if not others:
+    if not other_sources:
         return first.frame
     objects = [source.frame.astype(object) for source in sources]
     return pd.concat(objects, ignore_index=True)
 
 
-def lacking(name: str, columns: Sequence[Any], where: str) -> ValueError:
-    """Return an error about a column that is not there: it lists all, and names the nearest one."""
+def missing_column_error(name: str, columns: Sequence[Any], where: str) -> ValueError:
+    """Return the error of a missing column, naming the nearest."""
     texts = [str(column) for column in columns]
     lowered = {text.lower(): text for text in reversed(texts)}
     times = texts.count(name)
@@ -187,7 +187,7 @@ def lacking(name: str, columns: Sequence[Any], where: str) -> ValueError:
 
 
 def as_text(value: Any) -> Any:
-    """Return a name from a file as the text that a text file would have; whole numbers have no point."""
+    """Return a name as in a text file, without decimal point."""
     if isinstance(value, float | np.floating) and float(value).is_integer():
         return str(int(value))
     return value if isinstance(value, str) else str(value)

@@ -1,4 +1,4 @@
-"""Logs from tables: how files and frames are read, and the audit of what they say."""
+"""Logs from tables of transitions, with an audit."""
 
 import warnings
 from collections.abc import Hashable, Mapping, Sequence
@@ -12,19 +12,16 @@ from jaxtyping import Int
 
 from pomrl.models.planning import END
 from pomrl_logs import audit
-from pomrl_logs.column_roles import ColumnNames, Roles, several
-from pomrl_logs.column_roles import resolve as resolve_roles
-from pomrl_logs.copied_rows import are_copies, find_copies, number_of_copy
-from pomrl_logs.findings import Finding, LogWarning
+from pomrl_logs.duplicates import are_copies, find_copies, number_of_copy
+from pomrl_logs.findings import Finding, LogWarning, Rows
 from pomrl_logs.log_files import join, read_source
-from pomrl_logs.log_rows import Rows
 from pomrl_logs.log_transitions import Transitions, read_transitions
 from pomrl_logs.logs import Log
 from pomrl_logs.reward_columns import describe_rewards
-from pomrl_logs.table_columns import Table
+from pomrl_logs.table_columns import ColumnNames, ColumnRoles, LogTable, name_list, resolve_roles
 
 COLUMNS = ("task", "state", "action", "reward", "next_state")
-"""What a log has for each transition, in the order of the arguments of `from_log`."""
+"""The default columns of a log, in the order of the arguments of `from_log`."""
 
 CONVENTIONS = {
     "names in a text file": "text as it is written: 007, 07 and 7 are three names, and so are None and NA",
@@ -41,7 +38,7 @@ CONVENTIONS = {
     "costs": "`cost` in the place of `reward`: what is spent",
     "several files or frames": "one below the other, with the same columns",
 }
-"""What is given, and how it is read; the page of the documentation shows it."""
+"""The conventions of reading, as the documentation lists them."""
 
 
 def from_log(  # noqa: PLR0913  (the table, and a name for each of its columns)
@@ -61,37 +58,34 @@ def from_log(  # noqa: PLR0913  (the table, and a name for each of its columns)
     missing: Sequence[Hashable] = (),
     accept: Sequence[str] = (),
 ) -> Log:
-    """Return the transitions of a log, after an audit of them.
+    """Read and audit the transitions of a log.
 
-    Tasks may have different numbers of transitions, and need not have any from some pairs. `CONVENTIONS` says how
-    tables are read, and `pomrl_logs.audit.KINDS` what the audit looks for. What weakens advice is a warning
-    (`LogWarning`), and all findings are in `Log.findings`.
+    See `CONVENTIONS` for how tables are read and `pomrl_logs.audit.KINDS` for the audit. Findings that weaken advice
+    are warnings (`LogWarning`); all are in `Log.findings`.
 
     Args:
-        frame: A table with a row for each transition, or the path of one; or several, one below the other.
-        task: The name of the column that says which task a transition belongs to; by default "task" if there is one.
+        frame: A table with a row for each transition, its path, or several of them, concatenated.
+        task: The column of tasks; by default "task" if present.
         state: The column of states, or several.
         action: The column of actions, or several.
-        reward: The column of rewards, which are numbers; by default "reward".
-        next_state: The column of next states, or several; by default "next_state" if there is one, or else the state of
-            the next row of the episode.
-        cost: The column of costs, in the place of rewards.
-        terminated: The column that says whether an episode has ended with a transition, as Gymnasium's `terminated`
-            does: nothing is paid after it. `truncated` needs no column: where episodes are cut off, the next state is
-            one like all others.
-        episode: The column that says which episode of its task a transition belongs to; advice takes episodes to be
-            independent of each other. By default each transition is one, as it is where states say all that matters.
-        time: The column by which the rows of an episode, or of a task, are in order; by default rows are.
+        reward: The column of rewards, numbers; by default "reward".
+        next_state: The column of next states, or several; by default "next_state" if present, or else the state of the
+            next row of the episode.
+        cost: The column of costs, instead of rewards.
+        terminated: The column of ends of episodes, as Gymnasium's `terminated`: nothing is paid afterwards. Truncated
+            episodes need no column.
+        episode: The column of episodes within tasks, assumed independent; by default each transition is one.
+        time: The column that orders the rows of an episode or task; by default the order of the table.
         ends: States after which nothing is paid.
-        bins: Columns of states with numbers, and how many bins each is put into.
-        missing: Names that mean that a cell is missing, such as "NA".
-        accept: Findings of the audit that are meant, and do not stop it, such as "chain".
+        bins: The number of bins of numeric columns of states.
+        missing: Names of missing values, such as "NA".
+        accept: Names of accepted findings, such as "chain".
 
     Raises:
-        ValueError: The table cannot be read, lacks a column, or has a bad entry, or the audit finds what makes advice
-            void; the message names the first row, and says what to write instead.
+        ValueError: The table is unreadable, lacks a column, or has a bad entry, or a finding voids advice. The message
+            names the first row and the remedy.
     """
-    roles = Roles(task, state, action, reward, next_state, cost, terminated, episode, time)
+    roles = ColumnRoles(task, state, action, reward, next_state, cost, terminated, episode, time)
     log = read_log(frame, roles, ends=ends, bins=bins or {}, missing=missing, accept=accept)
     for finding in log.findings:
         if finding.effect != "note":
@@ -101,90 +95,90 @@ def from_log(  # noqa: PLR0913  (the table, and a name for each of its columns)
 
 def read_log(
     frame: Any,
-    roles: Roles,
+    roles: ColumnRoles,
     *,
     ends: Sequence[Hashable] = (),
     bins: Mapping[str, int] | None = None,
     missing: Sequence[Hashable] = (),
     accept: Sequence[str] = (),
 ) -> Log:
-    """Return a log as `from_log` does, without warnings: findings are in `Log.findings`."""
+    """Read a log as `from_log` does, without warnings: findings are in `Log.findings`."""
     if unknown := [name for name in accept if name not in audit.KINDS]:
         raise ValueError(f"accept must name findings, {', '.join(audit.KINDS)}, got {unknown[0]!r}")
-    given = [frame] if isinstance(frame, pd.DataFrame | str | Path) else list(frame)
-    if not given:
+    inputs = [frame] if isinstance(frame, pd.DataFrame | str | Path) else list(frame)
+    if not inputs:
         raise ValueError("a log must have a table, got none")
     named = set(roles.named())
-    sources = [read_source(each, named.__contains__) for each in given]
+    sources = [read_source(source, named.__contains__) for source in inputs]
     whole = join(sources)
     roles, about = resolve_roles(roles, [str(column) for column in whole.columns], sources[0].where)
-    if unknown := [name for name in bins or () if name not in [*several(roles.state), *several(roles.action)]]:
+    if unknown := [name for name in bins or () if name not in [*name_list(roles.state), *name_list(roles.action)]]:
         raise ValueError(f"bins must name columns of states or actions, got {unknown[0]!r}")
     about += [line for source in sources for line in source.findings]
-    table = Table(whole, sources, frozenset(missing), bins or {}, about)
+    table = LogTable(whole, sources, frozenset(missing), bins or {}, about)
     if not len(table.frame):
         raise ValueError(f"{table.where}: there are no transitions")
     return _audited(read_transitions(_without_copies(table, roles, accept), roles), ends, accept)
 
 
-def _without_copies(table: Table, roles: Roles, accept: Sequence[str]) -> Table:
-    """Return the table without rows that repeat others in runs."""
+def _without_copies(table: LogTable, roles: ColumnRoles, accept: Sequence[str]) -> LogTable:
+    """Remove rows that repeat earlier runs."""
     if "repeats" in accept:
         return table
-    names, codes = list(map(str, table.frame.columns)), _codes_of(table.frame)
+    names, codes = list(map(str, table.frame.columns)), _column_codes(table.frame)
     fixed = replace(roles, task=None, episode=None, time=None).columns
     repeated, differing, row = find_copies(codes, [number for number, name in enumerate(names) if name not in fixed])
     if not repeated.any():
-        _say_scattered(table, row)
+        _add_scattered_copies(table, row)
         return table
     but = f" but {', '.join(repr(names[number]) for number in differing)}" if differing else ""
     line = (
         f"{int(repeated.sum())} of {len(row)} rows repeat others in runs, in all columns{but}, and are counted once "
-        f"({table.place(int(repeated.argmax()))}); --accept repeats counts each"
+        f"({table.label(int(repeated.argmax()))}); --accept repeats counts each"
     )
     table.findings.append(Finding("repeats", "weakens", line))
     return table.rows(np.flatnonzero(~repeated))
 
 
-def _codes_of(frame: "pd.DataFrame") -> list[Int[np.ndarray, " n"]]:
+def _column_codes(frame: "pd.DataFrame") -> list[Int[np.ndarray, " n"]]:
     """Return the number of the value in each row of each column."""
     columns = (frame.iloc[:, number] for number in range(frame.shape[1]))
     return [pd.factorize(column.map(str) if column.dtype == object else column)[0] for column in columns]
 
 
-def _say_scattered(table: Table, row: Int[np.ndarray, " n"]) -> None:
-    """Say that rows repeat others here and there, where that is no chance."""
+def _add_scattered_copies(table: LogTable, row: Int[np.ndarray, " n"]) -> None:
+    """Report scattered duplicates too many for chance."""
     if are_copies(row):
-        further = number_of_copy(row) > 0
+        copies = number_of_copy(row) > 0
         line = (
-            f"{int(further.sum())} of {len(further)} rows are the same as others in all columns "
-            f"({table.place(int(further.argmax()))}), and are counted: leave them out if they are copies"
+            f"{int(copies.sum())} of {len(copies)} rows are the same as others in all columns "
+            f"({table.label(int(copies.argmax()))}), and are counted: leave them out if they are copies"
         )
         table.findings.append(Finding("repeats", "weakens", line))
 
 
-def _audited(found: Transitions, ends: Sequence[Hashable], accept: Sequence[str]) -> Log:
-    """Return the log of transitions, unless something is found that makes advice void."""
-    table, rows = found.table, found.rows
+def _audited(transitions: Transitions, ends: Sequence[Hashable], accept: Sequence[str]) -> Log:
+    """Return the log of transitions, unless a finding voids advice."""
+    table, rows = transitions.table, transitions.rows
     ends = [table.clean(name) for name in ends]
     declared = np.array([name is END or name in ends for name in rows.states], bool)
     _check_declared(table, rows, ends)
-    others = _unnamed(table.frame, found.roles)
-    is_cost, has_next = found.roles.cost is not None, found.roles.next_state is not None
-    findings = audit.find(rows, declared, others, accept, is_cost=is_cost, has_next=has_next)
+    columns = _unnamed(table.frame, transitions.roles)
+    is_cost, has_next = transitions.roles.cost is not None, transitions.roles.next_state is not None
+    findings = audit.find(rows, declared, columns, accept, is_cost=is_cost, has_next=has_next)
     if findings and findings[-1].effect == "stops":
         _stop(table.where, findings[-1])
     findings += table.findings
     findings.sort(key=lambda finding: finding.effect != "weakens")
-    shape = len(found.tasks), len(rows.states), len(found.actions), len(rows.states)
+    shape = len(transitions.tasks), len(rows.states), len(transitions.actions), len(rows.states)
     cell = np.ravel_multi_index((rows.task, rows.state, rows.action, rows.following), shape)
-    log = Log(cell, rows.reward, found.episode, found.tasks, rows.states, found.actions)
+    log = Log(cell, rows.reward, transitions.episode, transitions.tasks, rows.states, transitions.actions)
     maximised = describe_rewards(rows, is_cost=is_cost)
     return replace(log, ends=frozenset(ends), findings=tuple(findings), maximised=maximised)
 
 
-def _unnamed(frame: "pd.DataFrame", roles: Roles) -> dict[str, "pd.Series"]:
-    """Return the columns that have no role, by name; of two with one name none."""
+def _unnamed(frame: "pd.DataFrame", roles: ColumnRoles) -> dict[str, "pd.Series"]:
+    """Return the unambiguous columns without a role, by name."""
     columns, named = list(map(str, frame.columns)), {*roles.columns, ""}
     return {
         name: frame.iloc[:, number]
@@ -197,8 +191,8 @@ def _stop(where: str, finding: Finding) -> NoReturn:
     raise ValueError(f"{where}: {finding.line}; --accept {finding.name} says that it is meant")
 
 
-def _check_declared(table: Table, rows: Rows, ends: Sequence[Hashable]) -> None:
-    """Refuse declared ends that are no states, or that are left."""
+def _check_declared(table: LogTable, rows: Rows, ends: Sequence[Hashable]) -> None:
+    """Refuse declared ends that are no states, or are left."""
     for name in ends:
         if name not in rows.states:
             raise ValueError(
@@ -207,5 +201,5 @@ def _check_declared(table: Table, rows: Rows, ends: Sequence[Hashable]) -> None:
         leaves = rows.state == rows.states.index(name)
         if leaves.any():
             raise ValueError(
-                f"{table.where}: {table.place(int(leaves.argmax()))}: {name!r} is no end, because it is left"
+                f"{table.where}: {table.label(int(leaves.argmax()))}: ends must never be left, got {name!r}"
             )

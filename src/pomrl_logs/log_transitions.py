@@ -1,4 +1,4 @@
-"""The transitions of a table: tasks, episodes in their order, states and the states that follow."""
+"""Convert tables to transitions: tasks, ordered episodes, states and next states."""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
@@ -7,17 +7,15 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from pomrl.models.planning import END
-from pomrl_logs.column_roles import Roles, several
-from pomrl_logs.findings import Finding
-from pomrl_logs.log_rows import Rows
-from pomrl_logs.table_columns import Table
+from pomrl_logs.findings import Finding, Rows
+from pomrl_logs.table_columns import ColumnRoles, LogTable, name_list
 
-LARGEST_REWARD = 1e100
-"""The largest reward of a log, and the inverse of the least."""
+MAX_REWARD = 1e100
+"""The largest reward of a log; its inverse is the smallest."""
 
 
 class Combined(tuple[Hashable, ...]):
-    """The names in several columns of a row, which are one name together."""
+    """Names of several columns of a row, combined to one."""
 
     __slots__ = ()
 
@@ -29,17 +27,17 @@ class Combined(tuple[Hashable, ...]):
 class Transitions:
     """A table as numbers, in the order of episodes."""
 
-    table: Table
+    table: LogTable
     rows: Rows
     tasks: tuple[Hashable, ...]
     actions: tuple[Hashable, ...]
     episode: Int[np.ndarray, " n"]
-    roles: Roles
+    roles: ColumnRoles
 
 
-def read_transitions(table: Table, roles: Roles) -> Transitions:
-    """Return the transitions of a table whose columns have these roles; ValueError with the first bad row."""
-    tasks, task = _names_of(table, [roles.task] if roles.task else [], "all")
+def read_transitions(table: LogTable, roles: ColumnRoles) -> Transitions:
+    """Read the transitions of a table; ValueError with the first bad row."""
+    tasks, task = _combined_names(table, [roles.task] if roles.task else [], "all")
     episode = _episodes(table, task, roles.episode)
     group = task if episode is None else episode
     times = None if roles.time is None else table.order(roles.time)
@@ -49,78 +47,83 @@ def read_transitions(table: Table, roles: Roles) -> Transitions:
         _check_times(table, times[order], group, roles)
     ended = np.zeros(len(order), bool) if roles.terminated is None else table.flags(roles.terminated)
     states, state, following = _states(table, roles, group, ended, has_episodes=episode is not None)
-    actions, action = _names_of(table, several(roles.action), "")
+    actions, action = _combined_names(table, name_list(roles.action), "")
     reward = table.numbers(roles.value)
     _check_scale(table, reward, roles.value)
     reward = -reward if roles.cost else reward
-    kept = np.flatnonzero(following >= 0)
+    with_next = np.flatnonzero(following >= 0)
     if ended.any():
         states, following = [*states, END], np.where(ended, len(states), following)
     is_state = np.isin(np.arange(len(states)), state)  # the end is none
-    if not len(kept):
+    if not len(with_next):
         raise ValueError(f"{table.where}: there are no transitions: no row has a next state")
-    table = table.rows(kept)
-    columns = {"state": ",".join(several(roles.state)), "reward": roles.value}
-    columns["next_state"] = ",".join(several(roles.next_state)) if roles.next_state else "the state of the next row"
+    table = table.rows(with_next)
+    columns = {"state": ",".join(name_list(roles.state)), "reward": roles.value}
+    columns["next_state"] = ",".join(name_list(roles.next_state)) if roles.next_state else "the state of the next row"
     rows = Rows(
-        task[kept],
-        state[kept],
-        action[kept],
-        following[kept],
-        reward[kept],
-        ended[kept],
-        group[kept],
+        task[with_next],
+        state[with_next],
+        action[with_next],
+        following[with_next],
+        reward[with_next],
+        ended[with_next],
+        group[with_next],
         episode is not None,
         times is not None,
         tuple(states),
         columns,
         is_state,
-        position[kept],
-        table.place,
+        position[with_next],
+        table.label,
     )
-    numbers = np.arange(len(kept)) if episode is None else np.unique(rows.group, return_inverse=True)[1]
+    numbers = np.arange(len(with_next)) if episode is None else np.unique(rows.group, return_inverse=True)[1]
     return Transitions(table, rows, tuple(tasks), tuple(actions), numbers, roles)
 
 
-def _check_scale(table: Table, reward: Float[np.ndarray, " n"], column: str) -> None:
-    """Refuse rewards whose squares no double holds."""
+def _check_scale(table: LogTable, reward: Float[np.ndarray, " n"], column: str) -> None:
+    """Refuse rewards whose squares overflow or vanish."""
     size = np.abs(reward)
-    table.refuse(size > LARGEST_REWARD, column, "is so large that squares overflow: divide all by a number")
-    if size.max(initial=0.0) < 1.0 / LARGEST_REWARD:
+    table.refuse(size > MAX_REWARD, column, "is so large that squares overflow: divide all by a number")
+    if size.max(initial=0.0) < 1.0 / MAX_REWARD:
         table.refuse(size > 0.0, column, "is so small that squares vanish: multiply all by a number")
 
 
-def _names_of(table: Table, columns: Sequence[str], alone: str) -> tuple[list[Hashable], Int[np.ndarray, " n"]]:
-    """Return the names of some columns together, and their number in each row; without columns, one name."""
+def _combined_names(
+    table: LogTable, columns: Sequence[str], default: str
+) -> tuple[list[Hashable], Int[np.ndarray, " n"]]:
+    """Return the names of combined columns, and their number in each row.
+
+    Without columns, all rows have the default name.
+    """
     if not columns:
-        return [alone], np.zeros(len(table.frame), int)
-    parts = [table.names(column) for column in columns]
-    for column, (_, (code,)) in zip(columns, parts, strict=True):
+        return [default], np.zeros(len(table.frame), int)
+    columns_codes = [table.names(column) for column in columns]
+    for column, (_, (code,)) in zip(columns, columns_codes, strict=True):
         table.refuse(code < 0, column, "is missing; leave the row out, or write a name")
-    names, (code,) = _together([(each, codes) for each, codes in parts])
+    names, (code,) = _combine([(labels, codes) for labels, codes in columns_codes])
     return names, code
 
 
-def _together(
-    parts: Sequence[tuple[list[Hashable], list[Int[np.ndarray, " n"]]]],
+def _combine(
+    columns: Sequence[tuple[list[Hashable], list[Int[np.ndarray, " n"]]]],
 ) -> tuple[list[Hashable], list[Int[np.ndarray, " n"]]]:
-    """Return the names of combinations of columns that are there, and their numbers; -1: one part is missing."""
-    if len(parts) == 1:
-        return parts[0]
-    sizes = [len(names) for names, _ in parts]
+    """Return distinct combinations of names, and numbers; -1: incomplete."""
+    if len(columns) == 1:
+        return columns[0]
+    sizes = [len(names) for names, _ in columns]
     whole = []
-    for codes in zip(*(codes for _, codes in parts), strict=True):
-        there = np.all([code >= 0 for code in codes], axis=0)
-        whole.append(np.where(there, np.ravel_multi_index([np.maximum(code, 0) for code in codes], sizes), -1))
+    for codes in zip(*(codes for _, codes in columns), strict=True):
+        present = np.all([code >= 0 for code in codes], axis=0)
+        whole.append(np.where(present, np.ravel_multi_index([np.maximum(code, 0) for code in codes], sizes), -1))
     used = np.unique(np.concatenate(whole))
     used = used[used >= 0]
-    places = np.unravel_index(used, sizes)
-    names = [Combined(parts[number][0][place[i]] for number, place in enumerate(places)) for i in range(len(used))]
+    indices = np.unravel_index(used, sizes)
+    names = [Combined(columns[number][0][index[i]] for number, index in enumerate(indices)) for i in range(len(used))]
     return list(names), [np.where(code < 0, -1, np.searchsorted(used, code)) for code in whole]
 
 
-def _episodes(table: Table, task: Int[np.ndarray, " n"], column: str | None) -> Int[np.ndarray, " n"] | None:
-    """Return the number of the episode of each transition; tasks may use the same names."""
+def _episodes(table: LogTable, task: Int[np.ndarray, " n"], column: str | None) -> Int[np.ndarray, " n"] | None:
+    """Number the episodes; tasks may share names."""
     if column is None:
         return None
     names, (code,) = table.names(column)
@@ -128,21 +131,31 @@ def _episodes(table: Table, task: Int[np.ndarray, " n"], column: str | None) -> 
     return task * len(names) + code
 
 
-def _check_times(table: Table, times: Float[np.ndarray, " n"], group: Int[np.ndarray, " n"], roles: Roles) -> None:
+def _check_times(
+    table: LogTable, times: Float[np.ndarray, " n"], group: Int[np.ndarray, " n"], roles: ColumnRoles
+) -> None:
     same = np.append(False, (times[1:] == times[:-1]) & (group[1:] == group[:-1]))
     what = "of its episode" if roles.episode else "of its task; --episode names what has one row at a time"
     table.refuse(same, str(roles.time), f"is that of another row {what}")
 
 
 def _states(
-    table: Table, roles: Roles, group: Int[np.ndarray, " n"], ended: Bool[np.ndarray, " n"], *, has_episodes: bool
+    table: LogTable,
+    roles: ColumnRoles,
+    group: Int[np.ndarray, " n"],
+    ended: Bool[np.ndarray, " n"],
+    *,
+    has_episodes: bool,
 ) -> tuple[list[Hashable], Int[np.ndarray, " n"], Int[np.ndarray, " n"]]:
-    """Return the names of states, and the states and next states of rows; -1 where a last row has no next state."""
+    """Return the names of states, and each row's state and next state.
+
+    The next state of a last row is -1.
+    """
     last = np.append(group[1:] != group[:-1], True)
-    columns, following = several(roles.state), several(roles.next_state)
+    columns, following = name_list(roles.state), name_list(roles.next_state)
     if len(following) > len(columns):
         raise ValueError(f"next_state must have at most the {len(columns)} columns of state, got {len(following)}")
-    parts = []
+    columns_codes = []
     for number, column in enumerate(columns):
         pair = [column, following[number]] if number < len(following) else [column]
         names, codes = table.names(*pair)
@@ -152,26 +165,26 @@ def _states(
             codes = [codes[0], codes[0]]
         elif len(pair) == 1:
             codes = [codes[0], np.where(last, -1, np.roll(codes[0], -1))]
-        parts.append((names, codes))
-    names, (state, after) = _together(parts)
+        columns_codes.append((names, codes))
+    names, (state, after) = _combine(columns_codes)
     lacks = (after < 0) & ~ended
     if following:
-        words = (
+        problem = (
             "is missing; --terminated COLUMN says where episodes end, and --episode COLUMN which rows are their last"
         )
-        table.refuse(lacks & ~(last & has_episodes), following[0], words)
+        table.refuse(lacks & ~(last & has_episodes), following[0], problem)
     if lacks.any():
         row = int(lacks.argmax())
-        line = f"{int(lacks.sum())} last rows of episodes have no next state, and are left out ({table.place(row)})"
+        line = f"{int(lacks.sum())} last rows of episodes have no next state, and are left out ({table.label(row)})"
         table.findings.append(Finding("order", "note", line))
     after = np.where(ended, 0, after)
     return names, state, after
 
 
 def _check_constant(
-    table: Table, column: str, code: Int[np.ndarray, " n"], last: Bool[np.ndarray, " n"], *, has_episodes: bool
+    table: LogTable, column: str, code: Int[np.ndarray, " n"], last: Bool[np.ndarray, " n"], *, has_episodes: bool
 ) -> None:
-    """Refuse a column of states without next states that changes within an episode."""
+    """Refuse changes within an episode of states without next columns."""
     if has_episodes:
         changes = np.append((code[1:] != code[:-1]) & ~last[:-1], False)
         why = "changes within an episode: name its next values too, --next-state A,B, or leave --next-state out"

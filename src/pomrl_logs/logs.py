@@ -1,8 +1,7 @@
-"""Logs of one's own: what transitions of earlier tasks say about the next task.
+"""Logs of earlier tasks, and what they imply for the next task.
 
-`log_tables` makes a log from a table. `Log.prior` learns how the models of tasks are distributed, by empirical Bayes
-(`pomrl_studies.beyond.estimators.empirical_bayes`). `Log.rewards` learns what they pay. `Log.new_task` gives the model
-of a new task with its uncertainty.
+`log_tables` makes a log from a table. `Log.prior` learns the distribution of models by empirical Bayes
+(`pomrl_studies.beyond.estimators.empirical_bayes`), `Log.rewards` that of rewards, and `Log.new_task` predicts a model.
 """
 
 from collections.abc import Hashable
@@ -24,20 +23,20 @@ from pomrl_logs.findings import Finding
 from pomrl_logs.task_rewards import KnownRewards, LearnedRewards, learn_rewards
 from pomrl_studies.beyond.estimators.empirical_bayes import DirichletMemory, EmpiricalBayes
 
-MOST_TASKS = 200
+MAX_PRIOR_TASKS = 200
 """The most tasks that the prior is learned from."""
 
 
-DENSE_BYTES = 2**28
-"""The size up to which numbers of transitions are kept as an array."""
+MAX_DENSE_BYTES = 2**28
+"""The largest dense array of counts, in bytes."""
 
 
 @dataclass(frozen=True, eq=False)
 class Posterior:
-    """What is believed of the model of a task: an independent Dirichlet distribution of each row."""
+    """The posterior of the model of a task: independent Dirichlet rows."""
 
     alpha: Float[np.ndarray, "S A S"]
-    """The parameters of the distributions."""
+    """The parameters of the Dirichlet distributions."""
     states: tuple[Hashable, ...]
     actions: tuple[Hashable, ...]
 
@@ -50,18 +49,18 @@ class Posterior:
         return self.alpha / self.alpha.sum(-1, keepdims=True)
 
     def table(self, level: float = 0.95) -> "pd.DataFrame":
-        """Return a row for each transition, with columns state, action, next_state, probability, lower, upper.
+        """Return a row for each transition: state, action, next_state, probability, lower, upper.
 
         Args:
-            level: The probability with which a transition probability lies between lower and upper, in (0, 1).
+            level: The probability of the credible interval from lower to upper, in (0, 1).
 
         Raises:
             ValueError: The level is not in (0, 1).
         """
         if not 0.0 < level < 1.0:
-            raise ValueError(f"level={level!r} is no probability between 0 and 1, such as 0.95")
-        rest = np.maximum(self.alpha.sum(-1, keepdims=True) - self.alpha, 1e-12)
-        ends = [betaincinv(np.maximum(self.alpha, 1e-12), rest, q) for q in ((1 - level) / 2, (1 + level) / 2)]
+            raise ValueError(f"level must be between 0 and 1, such as 0.95, got {level!r}")
+        complement = np.maximum(self.alpha.sum(-1, keepdims=True) - self.alpha, 1e-12)
+        ends = [betaincinv(np.maximum(self.alpha, 1e-12), complement, q) for q in ((1 - level) / 2, (1 + level) / 2)]
         index = pd.MultiIndex.from_product([self.states, self.actions, self.states])
         frame = index.to_frame(index=False, name=["state", "action", "next_state"])
         return frame.assign(probability=self.mean.ravel(), lower=ends[0].ravel(), upper=ends[1].ravel())
@@ -69,25 +68,25 @@ class Posterior:
 
 @dataclass(frozen=True, eq=False)
 class Log:
-    """The transitions of several tasks, with their rewards; tasks, states and actions keep their names."""
+    """The transitions of several tasks, with rewards and the names of tasks, states and actions."""
 
     cell: Int[np.ndarray, " n"]
-    """The position of each transition (task, state, action, next state) in `counts`, flattened."""
+    """The flat index of each transition (task, state, action, next state) in `counts`."""
     reward: Float[np.ndarray, " n"]
-    """What it pays."""
+    """The observed reward of each transition."""
     episode: Int[np.ndarray, " n"]
-    """The number of its episode, from 0; an episode is of one task."""
+    """The episode of each transition, from 0; an episode has one task."""
     tasks: tuple[Hashable, ...]
     states: tuple[Hashable, ...]
     actions: tuple[Hashable, ...]
-    known: Float[np.ndarray, "#K S A S"] | None = None
-    """Rewards that are known, in the place of those of the log (`with_rewards`)."""
+    known_rewards: Float[np.ndarray, "#K S A S"] | None = None
+    """Exact rewards, instead of those of the log (`with_rewards`)."""
     ends: frozenset[Hashable] = frozenset()
-    """The states that are declared to be ends: nothing is paid after them."""
+    """The declared ends, after which nothing is paid."""
     findings: tuple[Finding, ...] = ()
-    """What the audit of the table says, what weakens advice first."""
+    """The findings of the audit, those that weaken advice first."""
     maximised: str = ""
-    """The sentence that says what is maximised; empty where nobody says."""
+    """The sentence that describes what is maximised; may be empty."""
 
     def __repr__(self) -> str:
         tasks, states, actions, _ = self.shape
@@ -99,7 +98,7 @@ class Log:
         return len(self.tasks), len(self.states), len(self.actions), len(self.states)
 
     @property
-    def places(self) -> tuple[Int[np.ndarray, " n"], ...]:
+    def indices(self) -> tuple[Int[np.ndarray, " n"], ...]:
         """The task, state, action and next state of each transition."""
         return np.unravel_index(self.cell, self.shape)
 
@@ -108,210 +107,216 @@ class Log:
         """The number of transitions of each kind.
 
         Raises:
-            ValueError: They would take too much memory; `model` needs none of them.
+            ValueError: They need too much memory; `model` works without them.
         """
         what = f"{len(self.tasks)} tasks, {len(self.states)} states, for which model() plans without a prior"
         check_memory(3 * 8 * int(np.prod(self.shape)), what)
         return self.sums(None)
 
     def sums(self, values: Float[np.ndarray, " n"] | None) -> Any:
-        """Return the sums of something over transitions of each kind, or how many there are."""
+        """Sum values over transitions of each kind; count them if None."""
         return np.bincount(self.cell, values, int(np.prod(self.shape))).reshape(self.shape)
 
     @cached_property
     def visits(self) -> Int[np.ndarray, "K S A"]:
-        """How often each task has tried each action in each state."""
+        """The number of times each task tried each action."""
         return self.sums_of_pairs(None)
 
     def sums_of_pairs(self, values: Float[np.ndarray, " n"] | None) -> Any:
-        """Return the sums of something over transitions from each pair of each task, or how many there are."""
+        """Sum values over transitions from pairs; count them if None."""
         K, S, A, _ = self.shape
         return np.bincount(self.cell // S, values, K * S * A).reshape(K, S, A)
 
     @property
     def is_large(self) -> bool:
-        """Return whether numbers of transitions of each kind are too many for arrays."""
-        return 8 * int(np.prod(self.shape)) > DENSE_BYTES
+        """Return whether counts are too large for dense arrays."""
+        return 8 * int(np.prod(self.shape)) > MAX_DENSE_BYTES
 
     @cached_property
-    def seen(self) -> Bool[np.ndarray, "S A"]:
+    def tried(self) -> Bool[np.ndarray, "S A"]:
         """Return whether any task has a transition from each pair."""
         return self._visits_in_all > 0
 
     @property
     def _visits_in_all(self) -> Int[np.ndarray, "S A"]:
-        """How often all tasks together have tried each action."""
+        """The number of times all tasks together tried each action."""
         _, S, A, _ = self.shape
-        _, state, action, _ = self.places
+        _, state, action, _ = self.indices
         return np.bincount(state * A + action, minlength=S * A).reshape(S, A)
 
     @property
-    def left(self) -> Bool[np.ndarray, " S"]:
+    def nonterminal(self) -> Bool[np.ndarray, " S"]:
         """Return whether transitions leave each state."""
-        return np.asarray(self.seen.any(1))
+        return np.asarray(self.tried.any(1))
 
     @property
     def undeclared(self) -> Bool[np.ndarray, " S"]:
-        """Return whether each state is never left, although nobody says that episodes end there."""
+        """Return whether each state is never left and no declared end."""
         declared = [state is END or state in self.ends for state in self.states]
-        return np.asarray(~self.left & ~np.array(declared, bool))
+        return np.asarray(~self.nonterminal & ~np.array(declared, bool))
 
     @property
     def worst_ends(self) -> Float[np.ndarray, " S"]:
-        """The least that undeclared ends may pay in each step: the least of the log, at most 0; 0 for other states."""
+        """The lowest reward per step in undeclared ends, at most 0."""
         return np.where(self.undeclared, min(float(self.paid.min(initial=0.0)), 0.0), 0.0)
 
     @cached_property
     def rewards(self) -> LearnedRewards | KnownRewards:
-        """What is known of the rewards of each task."""
-        if self.known is not None:
-            return KnownRewards(self.known)
+        """The known or learned rewards of each task."""
+        if self.known_rewards is not None:
+            return KnownRewards(self.known_rewards)
         return learn_rewards(self.counts, self.sums(self.reward), self.sums(self.reward**2))
 
     @property
     def paid(self) -> Float[np.ndarray, " n"]:
-        """What each transition pays, by the rewards that are known or else by the log."""
-        return self.reward if self.known is None else np.broadcast_to(self.known, self.shape).ravel()[self.cell]
+        """The known or observed reward of each transition."""
+        return (
+            self.reward
+            if self.known_rewards is None
+            else np.broadcast_to(self.known_rewards, self.shape).ravel()[self.cell]
+        )
 
     def only(self, chosen: Bool[np.ndarray, " n"]) -> "Log":
-        """Return the log of some of the transitions."""
+        """Return the log of a selection of transitions."""
         return replace(self, cell=self.cell[chosen], reward=self.reward[chosen], episode=self.episode[chosen])
 
-    def parts(self, n: int, rng: np.random.Generator) -> Int[np.ndarray, " n"]:
-        """Return the part of each transition, where the episodes of each task are dealt out at random to n parts."""
+    def split(self, n: int, rng: np.random.Generator) -> Int[np.ndarray, " n"]:
+        """Split each task's episodes at random into n parts."""
         _, first, episode = np.unique(self.episode, return_index=True, return_inverse=True)
         shuffled = rng.permutation(len(first))
-        by_task = shuffled[self.places[0][first[shuffled]].argsort(kind="stable")]
+        by_task = shuffled[self.indices[0][first[shuffled]].argsort(kind="stable")]
         part = np.empty(len(first), int)
         part[by_task] = np.arange(len(first)) % n
         return part[episode]
 
     def with_rewards(self, R: Any) -> "Log":
-        """Return the log with rewards that are known exactly, such as prices, in the place of the observed ones.
+        """Return the log with exact rewards, such as prices.
 
         Args:
-            R: Rewards R(s, a) or R(s, a, s'), [S, A] or [S, A, S], or with an axis for tasks in front [K, S, A, S],
-                with tasks, states and actions in the order of this log.
+            R: Rewards R(s, a) or R(s, a, s'), [S, A] or [S, A, S]; with tasks, [K, S, A, S]; in the log's order.
 
         Raises:
             ValueError: The array has another shape, or a reward is not finite.
         """
-        found = float64(R, "R")
+        rewards = float64(R, "R")
         S, A = self.counts.shape[1:3]
-        found = np.repeat(found[..., None], S, -1) if found.shape == (S, A) else found
-        if found.shape not in ((S, A, S), self.counts.shape):
+        rewards = np.repeat(rewards[..., None], S, -1) if rewards.shape == (S, A) else rewards
+        if rewards.shape not in ((S, A, S), self.counts.shape):
             shapes = f"{[S, A]}, {[S, A, S]} or {list(self.counts.shape)}"
-            raise ValueError(f"R has to be {shapes}, and is {list(found.shape)}")
-        check_finite(found)
-        return replace(self, known=found.reshape(-1, S, A, S))
+            raise ValueError(f"R must have shape {shapes}, got {list(rewards.shape)}")
+        check_finite(rewards)
+        return replace(self, known_rewards=rewards.reshape(-1, S, A, S))
 
     @cached_property
     def prior(self) -> Posterior:
-        """What the tasks say of the next one: Dirichlet(c P_o) in each pair, with c and P_o from all tasks."""
+        """The learned prior of the next task: Dirichlet(c P_o) in each pair."""
         learner = EmpiricalBayes()
         memory: DirichletMemory = learner.initial_memory(1, *self.counts.shape[1:3])
-        for counts in self.counts[some_of(len(self.tasks))]:
+        for counts in self.counts[prior_tasks(len(self.tasks))]:
             memory = learner.learn(memory, Batch.of_counts(counts[None], max(int(counts.sum(-1).max()), 1)))
         return Posterior((memory.c * memory.P_o)[0], self.states, self.actions)
 
     @cached_property
     def models(self) -> Float[np.ndarray, "K S A S"]:
-        """The expected models of the tasks, given the prior and their transitions.
+        """The posterior mean models of the tasks.
 
-        A next state that no task has shown has no chance: many small ones add up over a long horizon.
+        Next states unseen in all tasks get no probability, because many small ones add up over a long horizon.
         """
-        shown = (self.counts.sum(0) > 0) | ~self.seen[..., None]
-        inside = np.where(shown, self.prior.mean, 0.0)
-        of_prior = self.prior.alpha.sum(-1, keepdims=True) * inside / inside.sum(-1, keepdims=True)
-        alpha = of_prior + self.counts
+        support = (self.counts.sum(0) > 0) | ~self.tried[..., None]
+        inside = np.where(support, self.prior.mean, 0.0)
+        prior_alpha = self.prior.alpha.sum(-1, keepdims=True) * inside / inside.sum(-1, keepdims=True)
+        alpha = prior_alpha + self.counts
         return alpha / alpha.sum(-1, keepdims=True)
 
     @property
     def audit(self) -> list[str]:
-        """What the audit of the table found, a line each; one line if it found nothing."""
-        maximised = [self.maximised] if self.maximised and self.known is None else []
+        """The audit's findings, or a line about their absence."""
+        maximised = [self.maximised] if self.maximised and self.known_rewards is None else []
         if self.findings:
             return [*(finding.line for finding in self.findings), *maximised]
         return [" ".join([f"The audit of {len(self.cell):,} transitions found nothing that is wrong.", *maximised])]
 
     @property
     def remarks(self) -> list[str]:
-        """A line for each thing that the log does not say, and that is assumed in its place."""
-        ends = [self.states[state] for state in np.flatnonzero(~self.left & ~self.undeclared)]
+        """The assumptions in place of missing information."""
+        ends = [self.states[state] for state in np.flatnonzero(~self.nonterminal & ~self.undeclared)]
         lines = [f"state {name!r} is an end, after which nothing is paid" for name in ends]
-        if missing := int((~self.seen[self.left]).sum()):
+        if missing := int((~self.tried[self.nonterminal]).sum()):
             lines.append(f"{missing} pairs of a state and an action are in no task: they are never planned")
-        if (judged := len(some_of(len(self.tasks)))) < len(self.tasks):
-            lines.append(f"the prior is that of {judged} of the {len(self.tasks)} tasks, evenly spread")
+        if (n_prior_tasks := len(prior_tasks(len(self.tasks)))) < len(self.tasks):
+            lines.append(f"the prior is that of {n_prior_tasks} of the {len(self.tasks)} tasks, evenly spread")
         return lines
 
     def new_task(self, counts: Int[np.ndarray, "S A S"] | None = None) -> Posterior:
-        """Return what is believed of the model of a new task, before or after its first transitions.
+        """Return the posterior of the model of a new task.
 
         Args:
-            counts: The numbers of its transitions, with states and actions in the order of this log; none by default.
+            counts: The numbers of its transitions, in the log's order; None: the prior.
 
         Raises:
-            ValueError: The counts have another shape, or one of them is negative or not finite.
+            ValueError: The counts have another shape, or one is negative or not finite.
         """
         if counts is None:
             return self.prior
-        found = float64(counts, "counts")
-        if found.shape != self.counts.shape[1:] or not ((found >= 0) & (found < np.inf)).all():
-            raise ValueError(f"counts have to be {list(self.counts.shape[1:])} numbers of transitions")
-        return Posterior(self.prior.alpha + found, self.states, self.actions)
+        observed = float64(counts, "counts")
+        if observed.shape != self.counts.shape[1:] or not ((observed >= 0) & (observed < np.inf)).all():
+            shape = list(self.counts.shape[1:])
+            raise ValueError(
+                f"counts must be numbers of transitions of shape {shape}, got shape {list(observed.shape)}"
+            )
+        return Posterior(self.prior.alpha + observed, self.states, self.actions)
 
     def model(self, posterior: Posterior | None = None) -> Model:
-        """Return the expected model, for `Model.plan`; pairs without a transition in the log are not allowed.
+        """Return the expected model for `Model.plan`; untried pairs are not allowed.
 
         Args:
-            posterior: What is believed of a task (`new_task`); None: the frequencies and mean rewards of all tasks
-                together, as a sparse matrix, which serves any number of states.
+            posterior: The posterior of a task (`new_task`); None: a sparse model of the frequencies and mean rewards
+                of all tasks together, for any number of states.
         """
         if posterior is None:
             return self._frequencies()
         mean = posterior.mean[None]
         P, R = self.playable(mean, (mean * self.rewards.theta).sum(-1))
-        allowed = self.seen | ~self.left[:, None]
+        allowed = self.tried | ~self.nonterminal[:, None]
         return Model(P[0], R[0], self.states, self.actions, allowed)
 
     def _frequencies(self) -> Model:
         """Return the model of the frequencies of all tasks together."""
         _, S, A, _ = self.shape
-        _, state, action, following = self.places
+        _, state, action, following = self.indices
         visits = np.maximum(self._visits_in_all, 1)
-        ends = np.flatnonzero(~self.left)
+        ends = np.flatnonzero(~self.nonterminal)
         last = (ends[:, None] * A + np.arange(A)).ravel()
         pair = np.concatenate([state * A + action, last])
         share = 1.0 / np.concatenate([visits.ravel()[pair[: len(state)]], np.ones(len(last))])
         rows = sparse.csr_array((share, (pair, np.concatenate([following, np.repeat(ends, A)]))), shape=(S * A, S))
         R = np.bincount(pair[: len(state)], self.paid, S * A).reshape(S, A) / visits
         R[ends] = self.worst_ends[ends, None]
-        allowed = self.seen | ~self.left[:, None]
+        allowed = self.tried | ~self.nonterminal[:, None]
         return from_arrays(rows, R, self.states, self.actions, allowed=allowed)
 
     def playable(
         self,
         P: Float[np.ndarray, "n S A S"],
         R: Float[np.ndarray, "n S A"],
-        of_ends: Float[np.ndarray, " S"] | None = None,
+        end_rewards: Float[np.ndarray, " S"] | None = None,
     ) -> tuple[Float[np.ndarray, "n S A S"], Float[np.ndarray, "n S A"]]:
-        """Return models and rewards in which ends are never left, and unseen pairs pay nothing.
+        """Make ends absorbing and the rewards of untried pairs 0.
 
         Args:
             P: Transition probabilities.
             R: Expected rewards.
-            of_ends: What each state pays in each step if it is an end; by default `worst_ends`.
+            end_rewards: The reward per step in each end; by default `worst_ends`.
         """
         P, R = P / P.sum(-1, keepdims=True), np.array(R)
-        ends = np.flatnonzero(~self.left)
+        ends = np.flatnonzero(~self.nonterminal)
         P[:, ends] = 0.0
         P[:, ends, :, ends] = 1.0
-        R[:, ~self.seen] = 0.0
-        R[:, ends] = (self.worst_ends if of_ends is None else of_ends)[ends, None]
+        R[:, ~self.tried] = 0.0
+        R[:, ends] = (self.worst_ends if end_rewards is None else end_rewards)[ends, None]
         return P, R
 
 
-def some_of(tasks: int) -> Int[np.ndarray, " k"]:
-    """Return the tasks that the prior is learned from: all, or some, evenly spread."""
-    return np.unique(np.linspace(0, tasks - 1, min(tasks, MOST_TASKS)).round().astype(int))
+def prior_tasks(tasks: int) -> Int[np.ndarray, " k"]:
+    """Return the tasks of the prior: all, or evenly spread ones."""
+    return np.unique(np.linspace(0, tasks - 1, min(tasks, MAX_PRIOR_TASKS)).round().astype(int))

@@ -1,4 +1,4 @@
-"""Find next states that are not the states that follow: rows out of line, other codings, states never left."""
+"""Find wrong next states: shifted rows, other codings, states never left."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Int
 
-from pomrl_logs.association import AUDITED_ROWS, associate
-from pomrl_logs.findings import Finding
-from pomrl_logs.log_rows import Rows
+from pomrl_logs.association import MAX_TESTED_ROWS, associate
+from pomrl_logs.findings import Finding, Rows
 
 ALIGNMENTS = {
     0: "the state of its own row",
@@ -16,38 +15,40 @@ ALIGNMENTS = {
     3: "the state three rows on",
     -1: "the state one row before",
 }
-"""Other rows whose state a next state may be by mistake."""
+"""Other rows whose state may be recorded as next state by mistake."""
 
-FEWEST_ROWS = 200
-"""Of fewer rows nobody can say that next states have nothing to do with states."""
+MIN_ROWS = 200
+"""The fewest rows for a test of independence of next states."""
 
-MOST_UNBALANCED = 0.02
-"""The largest share of rows that may be missing between those of episodes."""
+MAX_UNBALANCED_SHARE = 0.02
+"""The largest share of missing rows within episodes."""
 
-MOST_CHANCE = 0.95
-"""If more last rows lead to the first state of the next episode, they were made so."""
+MAX_NEXT_EPISODE_SHARE = 0.95
+"""The largest share of last rows that lead to the next episode's first state."""
 
-CLEAR = 4.0
-"""How many standard errors another alignment of rows fits better, before it stops."""
+CLEAR_ERRORS = 4.0
+"""The standard errors by which another alignment must fit better."""
 
 
 def check_chain(rows: Rows) -> Iterator[Finding]:
-    """Find rows whose next state is the state of another row than the next one, or their own."""
+    """Find next states matching another row than the next."""
     first = _fits(rows, 1)
     for lag, what in ALIGNMENTS.items():
         other = _fits(rows, lag)
-        both = (first >= 0) & (other >= 0)
-        better, worse = ((sign & both) for sign in (other > first, other < first))
+        comparable = (first >= 0) & (other >= 0)
+        better, worse = ((sign & comparable) for sign in (other > first, other < first))
         whole = lag != 0 or (other == 1).mean() > 0.999
-        if whole and _is_clear(better.sum(), worse.sum(), CLEAR):
-            yield _about_chain(rows, what, both, better, (first, other))
+        if whole and _is_clear(better.sum(), worse.sum(), CLEAR_ERRORS):
+            yield _about_chain(rows, what, comparable, better, (first, other))
             return
         tasks = int(rows.task.max(initial=0)) + 1
-        of_tasks = _is_clear(np.bincount(rows.task, better, tasks), np.bincount(rows.task, worse, tasks), CLEAR + 1.0)
-        if lag != 0 and of_tasks.any():
-            inside = of_tasks[rows.task]
+        bad_tasks = _is_clear(
+            np.bincount(rows.task, better, tasks), np.bincount(rows.task, worse, tasks), CLEAR_ERRORS + 1.0
+        )
+        if lag != 0 and bad_tasks.any():
+            inside = bad_tasks[rows.task]
             yield _about_chain(
-                rows, f"{what} in {of_tasks.sum()} tasks,", both & inside, better & inside, (first, other)
+                rows, f"{what} in {bad_tasks.sum()} tasks,", comparable & inside, better & inside, (first, other)
             )
             return
     yield from _check_own(rows, first)
@@ -62,53 +63,52 @@ def check_chain(rows: Rows) -> Iterator[Finding]:
             "breaks",
             "weakens",
             f"{rows.columns['next_state']!r} is not the state of the next row in {share:.0%} of rows "
-            f"({rows.place(int(breaks.argmax()))}): {hint}",
+            f"({rows.label(int(breaks.argmax()))}): {hint}",
         )
     elif not _is_ordered(rows, first):
         yield from _check_balance(rows) if rows.has_episodes else _check_dependence(rows)
 
 
 def _is_clear(better: Any, worse: Any, errors: float) -> Any:
-    """Return whether so many rows fit better, and so many worse, that this is no chance (McNemar's test)."""
+    """Return whether better fits outnumber worse ones significantly (McNemar's test)."""
     return (better > 2 * worse) & (better - worse > errors * np.sqrt(better + worse))
 
 
 def _is_ordered(rows: Rows, first: Int[np.ndarray, " n"]) -> bool:
-    """Return whether next rows fit better than rows further away, and than the row itself.
-
-    Where rows are sorted by state, next rows fit as well as the row itself.
-    """
+    """Return whether next rows fit better than others."""
     for other in (_fits(rows, 0), _fits(rows, 3)):
-        both = (first >= 0) & (other >= 0)
-        if not _is_clear(int(((first > other) & both).sum()), int(((first < other) & both).sum()), CLEAR):
+        comparable = (first >= 0) & (other >= 0)
+        if not _is_clear(
+            int(((first > other) & comparable).sum()), int(((first < other) & comparable).sum()), CLEAR_ERRORS
+        ):
             return False
     return True
 
 
-def _about_chain(rows: Rows, what: str, both: Any, better: Any, fits: tuple[Any, Any]) -> Finding:
-    first, other = ((each == 1)[both].mean() for each in fits)
+def _about_chain(rows: Rows, what: str, comparable: Any, better: Any, fits: tuple[Any, Any]) -> Finding:
+    first, other = ((fit == 1)[comparable].mean() for fit in fits)
     return Finding(
         "chain",
         "stops",
         f"{rows.columns['next_state']!r} is {what} in {other:.0%} of rows, and that of the next row in {first:.0%} "
-        f"({rows.place(int(better.argmax()))}): write the state that follows, or leave the column out and name "
+        f"({rows.label(int(better.argmax()))}): write the state that follows, or leave the column out and name "
         "--episode and --time",
     )
 
 
 def _check_balance(rows: Rows) -> Iterator[Finding]:
-    """Find episodes whose states and next states are no chain in any order of their rows.
+    """Find episodes without a chain in any order.
 
-    In a chain each state is entered as often as it is left, but for the first one, and the last one if it is no end.
+    In a chain each state is entered as often as left, except the first one, and the last one if it is no end.
     """
     n, S = len(rows.state), len(rows.states)
-    both = np.concatenate([rows.group * S + rows.state, rows.group * S + rows.following])
-    pair, of_pair = np.unique(both, return_inverse=True)
-    balance = np.bincount(of_pair, np.concatenate([np.ones(n), np.where(rows.ended, 0.0, -1.0)]))
+    ends = np.concatenate([rows.group * S + rows.state, rows.group * S + rows.following])
+    pair, pair_index = np.unique(ends, return_inverse=True)
+    balance = np.bincount(pair_index, np.concatenate([np.ones(n), np.where(rows.ended, 0.0, -1.0)]))
     episode = np.unique(pair // S, return_inverse=True)[1]
     free = np.where(np.bincount(episode, balance) > 0.0, 1.0, 2.0)
     wrong = np.maximum(np.bincount(episode, np.abs(balance)) - free, 0.0) / 2.0
-    if wrong.sum() <= MOST_UNBALANCED * n:
+    if wrong.sum() <= MAX_UNBALANCED_SHARE * n:
         yield from _check_dependence(rows)
         return
     row = int((np.unique(rows.group, return_inverse=True)[1] == wrong.argmax()).argmax())
@@ -116,54 +116,56 @@ def _check_balance(rows: Rows) -> Iterator[Finding]:
         "breaks",
         "weakens",
         f"{rows.columns['next_state']!r} and states are no chain in any order of the rows of episodes, by "
-        f"{wrong.sum() / n:.0%} of rows (see the episode of {rows.place(row)}): write the state that follows, or leave "
-        "the column out and name --time",
+        f"{wrong.sum() / n:.0%} of rows (see the episode of {rows.label(row)}): write the state that follows, or "
+        "leave the column out and name --time",
     )
 
 
 def _check_last_rows(rows: Rows) -> Iterator[Finding]:
-    """Find that the next state of the last row of an episode is the first state of the next one in the table."""
+    """Find last rows leading to the next episode's first state."""
     order = np.lexsort((rows.position, rows.group))
     starts = np.flatnonzero(np.append(True, rows.group[order][1:] != rows.group[order][:-1]))
     first, last = order[starts], order[np.append(starts[1:], len(order)) - 1]
     in_table = rows.position[first].argsort()
     first, last = first[in_table], last[in_table]
     counts = ~rows.ended[last[:-2]]
-    after, further = (rows.following[last[:-2]] == rows.state[each] for each in (first[1:-1], first[2:]))
+    after, second_next = (rows.following[last[:-2]] == rows.state[starts] for starts in (first[1:-1], first[2:]))
     share = after[counts].mean() if counts.any() else 0.0
-    if share > MOST_CHANCE and _is_clear((after & ~further & counts).sum(), (further & ~after & counts).sum(), CLEAR):
+    if share > MAX_NEXT_EPISODE_SHARE and _is_clear(
+        (after & ~second_next & counts).sum(), (second_next & ~after & counts).sum(), CLEAR_ERRORS
+    ):
         row = int(last[:-2][after & counts][0])
         yield Finding(
             "breaks",
             "weakens",
             f"{rows.columns['next_state']!r} of the last row of an episode is the first state of the next one in "
-            f"{share:.0%} of episodes ({rows.place(row)}), which is right only if one goes on with the other: leave "
-            "the column out, or these rows",
+            f"{share:.0%} of episodes ({rows.label(row)}), which is right only if one goes on with the other: "
+            "leave the column out, or these rows",
         )
 
 
 def _check_dependence(rows: Rows) -> Iterator[Finding]:
-    """Find next states that have nothing to do with states and actions."""
-    n = min(len(rows.state), AUDITED_ROWS)
-    state, following, action, task = (each[:n] for each in (rows.state, rows.following, rows.action, rows.task))
-    of_state = task * (int(state.max(initial=0)) + 1) + state
-    found = associate(state, following, task), associate(action, following, of_state)
+    """Find next states independent of states and actions."""
+    n = min(len(rows.state), MAX_TESTED_ROWS)
+    state, following, action, task = (values[:n] for values in (rows.state, rows.following, rows.action, rows.task))
+    state_stratum = task * (int(state.max(initial=0)) + 1) + state
+    associations = associate(state, following, task), associate(action, following, state_stratum)
     if (
-        n >= FEWEST_ROWS
+        n >= MIN_ROWS
         and len(np.unique(state)) > 1 < len(np.unique(following))
-        and min(each.p for each in found) > 0.01
+        and min(values.p for values in associations) > 0.01
     ):
         yield Finding(
             "breaks",
             "weakens",
-            f"{rows.columns['next_state']!r} has nothing to do with states and actions in {n:,} rows ({rows.place(0)} "
-            f"leads from {rows.states[int(state[0])]!r} to {rows.states[int(following[0])]!r}): name another "
-            "column, or leave it out and name --episode and --time",
+            f"{rows.columns['next_state']!r} has nothing to do with states and actions in {n:,} rows "
+            f"({rows.label(0)} leads from {rows.states[int(state[0])]!r} to {rows.states[int(following[0])]!r}): name "
+            "another column, or leave it out and name --episode and --time",
         )
 
 
 def _check_own(rows: Rows, first: Int[np.ndarray, " n"]) -> Iterator[Finding]:
-    """Find a task whose next states are all its own, although its states change from row to row."""
+    """Find tasks with only own next states, although states change."""
     own, tasks = _fits(rows, 0), int(rows.task.max(initial=0)) + 1
     n = np.bincount(rows.task, own >= 0, tasks)
     still = np.bincount(rows.task, own == 1, tasks) == n
@@ -174,12 +176,12 @@ def _check_own(rows: Rows, first: Int[np.ndarray, " n"]) -> Iterator[Finding]:
             "chain",
             "stops",
             f"{rows.columns['next_state']!r} is the state of its own row in all rows of {int(bad.sum())} tasks "
-            f"({rows.place(row)}), although states change: write the state that follows",
+            f"({rows.label(row)}), although states change: write the state that follows",
         )
 
 
 def _fits(rows: Rows, lag: int) -> Int[np.ndarray, " n"]:
-    """Return whether each next state is the state so many rows on, 1 or 0; -1 where its episode has no such row."""
+    """Return whether next states match rows `lag` later; -1 without row."""
     n = len(rows.state)
     other = np.arange(n) + lag
     inside = (other >= 0) & (other < n) & ~rows.ended
@@ -189,7 +191,7 @@ def _fits(rows: Rows, lag: int) -> Int[np.ndarray, " n"]:
 
 
 def check_coding(rows: Rows, declared: Bool[np.ndarray, " S"]) -> Iterator[Finding]:
-    """Find next states none of which is a state."""
+    """Find next states with no value in common with states."""
     follow = rows.following[~rows.ended]
     follow = follow[~declared[follow]]
     if len(follow) and not rows.is_state[follow].any():
@@ -197,21 +199,21 @@ def check_coding(rows: Rows, declared: Bool[np.ndarray, " S"]) -> Iterator[Findi
             "coding",
             "stops",
             f"no next state is a state: {rows.columns['next_state']!r} has {rows.states[int(follow[0])]!r}, and "
-            f"{rows.columns['state']!r} has {rows.states[int(rows.state[0])]!r} ({rows.place(0)}); write both "
+            f"{rows.columns['state']!r} has {rows.states[int(rows.state[0])]!r} ({rows.label(0)}); write both "
             "alike, or name the ends of episodes with --ends",
         )
 
 
 def check_ends(rows: Rows, declared: Bool[np.ndarray, " S"]) -> Iterator[Finding]:
-    """Find states that are never left, although nobody says that episodes end there."""
+    """Find states never left and not declared as ends."""
     is_left = np.isin(np.arange(len(declared)), rows.state)
     open_ends = np.flatnonzero(~is_left & ~declared & np.isin(np.arange(len(declared)), rows.following))
     if not len(open_ends):
         return
     names = ", ".join(repr(rows.states[state]) for state in open_ends[:3]) + ", ..." * (len(open_ends) > 3)
-    there = np.isin(rows.following, open_ends)
+    entering = np.isin(rows.following, open_ends)
     worst = min(float(rows.reward.min(initial=0.0)), 0.0)
-    example = f"{int(there.sum())} transitions, {rows.place(int(there.argmax()))}"
+    example = f"{int(entering.sum())} transitions, {rows.label(int(entering.argmax()))}"
     yield Finding(
         "ends",
         "weakens" if worst < 0.0 else "note",

@@ -1,61 +1,64 @@
-"""The recommendation of a report: keep to the decisions of the log, change some of them, or collect more."""
+"""The recommendation of a report, and the alternatives to each change."""
 
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Bool
+from jaxtyping import Bool, Float, Int
+from scipy.special import ndtr
 
-from pomrl_logs.departures import Policies
+from pomrl_logs.logs import Log
+from pomrl_logs.safe_improvement import KEEP, Policies, TaskModels
 
-HELD = "99 % of the logs of a benchmark, and in at least 95 % of those of each kind"
-"""How often limits were below true gains (docs/models_and_logs.md)."""
+COVERAGE = "99 % of the logs of a benchmark, and in at least 95 % of those of each kind"
+"""The coverage of limits in the benchmark (docs/models_and_logs.md)."""
 
 
 @dataclass(frozen=True)
 class Improvement:
-    """What the recommended changes gain at gamma_eval over the decisions of the log, a mean over tasks and states.
+    """The gain of recommended changes at gamma_eval, a mean over tasks and states.
 
-    Where the decisions of the log are kept, all is 0.
+    All is 0 where the decisions of the log are kept.
     """
 
     mean: float = 0.0
     """The estimate, in units of rewards."""
     lower: float = 0.0
-    """A 95 % lower limit of the gain, which pays for the choice among plans and counts one unseen loss (`gains`)."""
+    """The 95 % lower limit, simultaneous over plans, with one unseen loss (`gains`)."""
 
     @property
     def doubt(self) -> float:
-        """How near the limit is to the estimate, from 0 to 1: a near one fails more often."""
+        """The ratio of limit and estimate; limits near the estimate fail oftener."""
         return self.lower / self.mean if self.mean else 0.0
 
 
 @dataclass(frozen=True, eq=False)
 class Recommendation:
-    """What to do in the tasks of the log."""
+    """The recommended policies of the tasks of a log."""
 
     policies: Policies
-    """The action in each state of each task, as its position in `Log.actions`; -1 where decisions are kept."""
+    """The action in each state of each task, as position in `Log.actions`; -1 where decisions are kept."""
     changed: Bool[np.ndarray, "K S"]
-    """Whether the log has done anything else in a state than is recommended there."""
+    """Whether the log's decisions differ from the recommended action."""
     gamma: float
-    """The discount factor that changes are planned with."""
+    """The planning discount factor of the changes."""
     support: int
-    """How often a task has to have tried an action for a change to it."""
+    """The number of times a task must have tried an action."""
     improvement: Improvement
     transitions: float
-    """With about how many transitions the best plan would be known to gain, if it gains as much as it seems to.
+    """The number of transitions at which the best plan's estimated gain would be significant.
 
-    It is the number of those in the log if changes are recommended, and infinite if no plan seems to gain."""
+    Those of the log if changes are recommended; infinite if no plan seems to gain.
+    """
 
     @property
     def words(self) -> str:
-        """The recommendation as a sentence or two."""
+        """The recommendation as sentences."""
         changes, gain = int(self.changed.sum()), self.improvement
         if changes:
             return (
                 f"Change {changes} of {self.policies.size} decisions, and keep to all others. That gains about "
                 f"{gain.mean:.3g} over the decisions of the log. Its lower limit is {gain.lower:.3g}; such limits held "
-                f"in {HELD}."
+                f"in {COVERAGE}."
             )
         if np.isfinite(self.transitions):
             return (
@@ -66,6 +69,57 @@ class Recommendation:
 
 
 def two_digits(number: float) -> int:
-    """Return the next larger number of two digits and zeros."""
+    """Round up to a number of two digits and zeros."""
     unit = 10 ** max(len(str(int(number))) - 2, 0)
     return int(np.ceil(number / unit)) * unit
+
+
+MIN_VARIANCE = 1e-300
+"""The least variance; a difference without errors is certain."""
+
+
+@dataclass(frozen=True, eq=False)
+class Alternatives:
+    """The best other action in each state of each task, and its comparison."""
+
+    action: Int[np.ndarray, "K S"]
+    """Its number, or `KEEP` where no other action has support."""
+    difference: Float[np.ndarray, "K S"]
+    """The value of the policy's action less that of the alternative; NaN without one."""
+    probability: Float[np.ndarray, "K S"]
+    """The probability of a positive difference with normal errors; NaN without an alternative."""
+
+
+def compare_alternatives(
+    log: Log, estimate: TaskModels, policies: Policies, support: int, gamma: float
+) -> Alternatives:
+    """Compare each action with the best other one with support.
+
+    Action values follow the recommended plan.
+    """
+    V = estimate.values(policies, gamma)
+    Q = estimate.action_values(V, gamma)
+    own = np.maximum(policies, 0)[..., None]
+    rivals = np.where((log.visits >= support) & (np.arange(Q.shape[-1]) != own), Q, -np.inf)
+    action = rivals.argmax(-1)[..., None]
+    errors = _squared_errors(log, V, gamma)
+    (value, error), (rival_value, rival_error) = (
+        [np.take_along_axis(values, which, -1)[..., 0] for values in (Q, errors)] for which in (own, action)
+    )
+    difference = value - rival_value
+    probability = ndtr(difference / np.sqrt(np.maximum(error + rival_error, MIN_VARIANCE)))
+    has_rival = np.isfinite(rivals).any(-1) & (policies != KEEP)
+    return Alternatives(
+        np.where(has_rival, action[..., 0], KEEP),
+        *(np.where(has_rival, values, np.nan) for values in (difference, probability)),
+    )
+
+
+def _squared_errors(log: Log, V: Float[np.ndarray, "K S"], gamma: float) -> Float[np.ndarray, "K S A"]:
+    """Return action values' squared errors, with variances shared by tasks."""
+    task, _, _, following = log.indices
+    returns = log.paid + gamma * V[task, following]
+    n = np.maximum(log.visits, 1)
+    total, squares = (log.sums_of_pairs(powers) for powers in (returns, returns**2))
+    variance = (squares - total**2 / n).clip(0).sum(0) / np.maximum((n - 1).sum(0), 1)
+    return variance / n

@@ -1,9 +1,10 @@
-"""The columns of a table as names, numbers, truth values and times, with the row in each message."""
+"""Columns of a table of transitions: their roles, and values as numbers, names and times."""
 
 import re
 import unicodedata
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from itertools import pairwise
 from typing import Any
 
@@ -11,55 +12,149 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Bool, Float, Int
 
-from pomrl_logs.binning import edges_of, numbers_of
 from pomrl_logs.findings import Finding
-from pomrl_logs.log_files import Source, as_text
+from pomrl_logs.log_files import TableSource, as_text, missing_column_error
 
-MOST_NAMES = 1_000
-"""Of more names, only so many are compared."""
+
+def as_numbers(values: "pd.Series") -> Float[np.ndarray, " n"] | None:
+    """Convert numbers or times to floats; None for other values."""
+    values = values.astype(object).where(values.astype(object) != "", None)
+    numbers = pd.to_numeric(values, errors="coerce")
+    if (numbers.isna() & values.notna()).any():
+        numbers = pd.to_datetime(values, errors="coerce", format="ISO8601", utc=True)
+        if (numbers.isna() & values.notna()).any():
+            return None
+        return np.where(numbers.isna(), np.nan, numbers.astype("int64").to_numpy(float))
+    return numbers.to_numpy(float, na_value=np.nan)
+
+
+def assign_bins(values: Float[np.ndarray, " n"], count: int) -> Int[np.ndarray, " n"]:
+    """Return the equal-sized bin of each number; ties share one."""
+    return np.searchsorted(bin_edges(values, count), values, side="right")
+
+
+def bin_edges(values: Float[np.ndarray, " n"], count: int) -> Float[np.ndarray, " k"]:
+    """Return the edges of equal-sized bins."""
+    return np.unique(np.quantile(values, np.arange(1, count) / count, method="higher")) if len(values) else np.empty(0)
+
+
+ColumnNames = str | Sequence[str]
+"""The name of a column, or of several combined ones."""
+
+
+@dataclass(frozen=True)
+class ColumnRoles:
+    """The names of columns, as the arguments of `from_log`."""
+
+    task: str | None = None
+    state: ColumnNames = "state"
+    action: ColumnNames = "action"
+    reward: str | None = None
+    next_state: ColumnNames | None = None
+    cost: str | None = None
+    terminated: str | None = None
+    episode: str | None = None
+    time: str | None = None
+
+    def named(self) -> list[str]:
+        """Return all columns with a role, with default names."""
+        return replace(self, task=self.task or "task", next_state=self.next_state or "next_state").columns
+
+    @property
+    def value(self) -> str:
+        """The column of rewards or costs."""
+        return self.cost or self.reward or "reward"
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns with a role, states first."""
+        single = (self.task, self.value, self.terminated, self.episode, self.time)
+        names = [*name_list(self.state), *name_list(self.action), *name_list(self.next_state), *single]
+        return [name for name in names if name is not None]
+
+
+def name_list(names: ColumnNames | None) -> list[str]:
+    """Return the names of one or several columns as a list."""
+    if names is None:
+        return []
+    return [names] if isinstance(names, str) else list(names)
+
+
+def resolve_roles(roles: ColumnRoles, columns: Sequence[str], where: str) -> tuple[ColumnRoles, list[Finding]]:
+    """Match roles with the columns of a table, and report missing tasks.
+
+    Raises:
+        ValueError: A column is missing, or has two roles.
+    """
+    if roles.cost is not None and roles.reward is not None:
+        raise ValueError("a log must have rewards or costs, got both --reward and --cost")
+    task = roles.task or ("task" if "task" in columns else None)
+    following = roles.next_state or ("next_state" if "next_state" in columns else None)
+    if following is None and roles.episode is None and roles.time is None:
+        error = missing_column_error("next_state", columns, where)
+        raise ValueError(f"{error}; without next states, name the order of rows: --episode COLUMN --time COLUMN")
+    resolved = replace(roles, task=task, next_state=following)
+    named = resolved.columns
+    if len(set(named)) < len(named):
+        twice = next(name for name in named if named.count(name) > 1)
+        raise ValueError(f"each column must have one role, got {twice!r} twice")
+    for name in named:
+        if columns.count(name) != 1:
+            raise missing_column_error(name, columns, where)
+    return resolved, [] if task else [_about_tasks(columns)]
+
+
+def _about_tasks(columns: Sequence[str]) -> Finding:
+    near = get_close_matches("task", columns, 1, 0.7)
+    hint = f"; --task {near[0]} names one" if near else ""
+    return Finding("task", "note", f"there is no column 'task', and all rows are of one task{hint}")
+
+
+MAX_COMPARED_NAMES = 1_000
+"""The most names compared for look-alikes."""
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
-    """A table of transitions, with what messages call it."""
+class LogTable:
+    """A table of transitions, with its name in messages."""
 
     frame: "pd.DataFrame"
-    sources: list[Source]
+    sources: list[TableSource]
     missing: frozenset[Hashable]
     bins: Mapping[str, int]
     findings: list[Finding]
-    """What is found while columns are read."""
+    """The findings while columns are read."""
 
     @property
     def where(self) -> str:
         return self.sources[0].where
 
-    def place(self, row: int) -> str:
-        """Return what a message calls a row of the frame."""
+    def label(self, row: int) -> str:
+        """Return the name of a row in messages."""
         if len(self.sources) == 1:
             number = int(self.frame.index[row])
             return f"{'row' if self.sources[0].line is None else 'line'} {number}"
-        at = int(self.frame.index[row])
+        offset = int(self.frame.index[row])
         for source in self.sources:
-            if at < len(source.frame):
-                return f"{source.where}, {source.place(at)}"
-            at -= len(source.frame)
+            if offset < len(source.frame):
+                return f"{source.where}, {source.label(offset)}"
+            offset -= len(source.frame)
         raise IndexError(row)
 
-    def rows(self, kept: Any) -> "Table":
-        """Return the table with some of the rows, in this order."""
+    def rows(self, kept: Any) -> "LogTable":
+        """Return the table of selected rows, in this order."""
         return replace(self, frame=self.frame.iloc[kept])
 
     def refuse(self, bad: Bool[np.ndarray, " n"], column: str, why: str) -> None:
-        """Raise a ValueError that names the first bad row, if there is one."""
+        """Raise a ValueError for the first bad row, if any."""
         if bad.any():
             row = int(bad.argmax())
             value = self.frame[column].iloc[row]
             value = value.item() if isinstance(value, np.generic) else value
-            raise ValueError(f"{self.where}: {self.place(row)}: the value of {column!r} {why} ({value!r})")
+            raise ValueError(f"{self.where}: {self.label(row)}: the value of {column!r} {why} ({value!r})")
 
     def is_missing(self, column: str) -> Bool[np.ndarray, " n"]:
-        """Return where a name is missing."""
+        """Return whether each name is missing."""
         series = self.frame[column]
         tokens = [*self.missing, *([""] if self._is_of_file() else [])]
         return (series.isna() | series.isin(tokens)).to_numpy()
@@ -68,41 +163,48 @@ class Table:
         return any(source.where != "the log" for source in self.sources)
 
     def numbers(self, column: str) -> Float[np.ndarray, " n"]:
-        """Return a column of finite numbers; decimal commas are read where no comma stands between fields."""
+        """Return a column of finite numbers.
+
+        Decimal commas are allowed unless commas separate fields.
+        """
         series = self.frame[column]
         if series.dtype.kind in "mM":
             self.refuse(np.ones(len(series), bool), column, "is a date, not a number")
-        codes, found = pd.factorize(series)
-        values = pd.to_numeric(pd.Series(np.asarray(found, object)), errors="coerce").to_numpy(float, na_value=np.nan)
-        texts = [value if isinstance(value, str) else "" for value in found]
+        codes, distinct = pd.factorize(series)
+        values = pd.to_numeric(pd.Series(np.asarray(distinct, object)), errors="coerce").to_numpy(
+            float, na_value=np.nan
+        )
+        texts = [value if isinstance(value, str) else "" for value in distinct]
         commas = np.array(
             [np.isnan(number) and text.count(",") == 1 for number, text in zip(values, texts, strict=True)], bool
         )
         if commas.any() and all(source.separator != "," for source in self.sources):
             points = np.array([not comma and "." in text for comma, text in zip(commas, texts, strict=True)], bool)
             self.refuse(points[codes], column, "has a decimal point where others have decimal commas")
-            read = pd.to_numeric(pd.Series([text.replace(",", ".") for text in texts]), errors="coerce").to_numpy(float)
-            values = np.where(commas, read, values)
+            with_points = pd.to_numeric(
+                pd.Series([text.replace(",", ".") for text in texts]), errors="coerce"
+            ).to_numpy(float)
+            values = np.where(commas, with_points, values)
             row = int(commas[codes].argmax())
-            line = f"{column!r} has decimal commas: {series.iloc[row]} is {values[codes[row]]:g} ({self.place(row)})"
+            line = f"{column!r} has decimal commas: {series.iloc[row]} is {values[codes[row]]:g} ({self.label(row)})"
             self.findings.append(Finding("decimals", "note", line))
         numbers = np.append(values, np.nan)[codes]
         self.refuse(~np.isfinite(numbers), column, "is no finite number")
         return numbers
 
     def flags(self, column: str) -> Bool[np.ndarray, " n"]:
-        """Return a column of truth values, which may be 0 and 1."""
+        """Return a column of truth values, also from 0 and 1."""
         series = self.frame[column]
-        words = series.map(lambda value: str(value).strip().lower()).astype(object)
-        is_true, is_false = (words.isin(each).to_numpy() for each in (("true", "1", "1.0"), ("false", "0", "0.0")))
+        texts = series.map(lambda value: str(value).strip().lower()).astype(object)
+        is_true, is_false = (texts.isin(tokens).to_numpy() for tokens in (("true", "1", "1.0"), ("false", "0", "0.0")))
         self.refuse(~(is_true | is_false), column, "is neither true nor false")
         return is_true
 
     def order(self, column: str) -> Float[np.ndarray, " n"]:
         """Return a column of times as numbers."""
         series = self.frame[column]
-        codes, found = pd.factorize(series)
-        values = numbers_of(pd.Series(np.asarray(found, object)))
+        codes, distinct = pd.factorize(series)
+        values = as_numbers(pd.Series(np.asarray(distinct, object)))
         if values is None:
             self.refuse(np.ones(len(series), bool), column, "is neither a number nor a date such as 2025-12-31")
         numbers = np.append(np.asarray(values), np.nan)[codes]
@@ -110,87 +212,89 @@ class Table:
         return numbers
 
     def names(self, *columns: str) -> tuple[list[Hashable], list[Int[np.ndarray, " n"]]]:
-        """Return the names in some columns, sorted, and the number of the name in each row of each; -1: missing.
+        """Return sorted names, and their number by row; -1: missing.
 
-        All columns share names; numbers are put into bins by those of the first column.
+        Columns share names and bins; bins are those of the first column.
         """
         if (count := next((self.bins[column] for column in columns if column in self.bins), None)) is not None:
             return self._bins(columns, count)
         series = [self.frame[column] for column in columns]
         codes, values = list[Any](), list[Any]()
         index: dict[Hashable, int] = {}
-        for column, each in zip(columns, series, strict=True):
+        for column, column_values in zip(columns, series, strict=True):
             try:
-                code, found = pd.factorize(each)
+                code, distinct = pd.factorize(column_values)
             except TypeError as error:
                 raise ValueError(f"{self.where}: the values of {column!r} cannot be names ({error})") from error
-            clean = [self.clean(value) for value in np.asarray(found, object)]
-            self._say_blanks(column, each, code, list(found), clean)
-            places = np.array([index.setdefault(value, len(index)) for value in clean] + [-1])
-            codes.append(np.where(self.is_missing(column), -1, places[code]))
+            clean = [self.clean(value) for value in np.asarray(distinct, object)]
+            self._say_blanks(column, column_values, code, list(distinct), clean)
+            positions = np.array([index.setdefault(value, len(index)) for value in clean] + [-1])
+            codes.append(np.where(self.is_missing(column), -1, positions[code]))
         used = np.zeros(len(index) + 1, bool)
         for code in codes:
             used[code] = True
         values = list(index)
-        order = [place for place in sort_names(values) if used[place]]
+        order = [number for number in sort_names(values) if used[number]]
         position = np.full(len(index) + 1, -1)
         position[order] = np.arange(len(order))
-        self._say_alike(columns[0], [values[place] for place in order])
-        return [values[place] for place in order], [np.where(code < 0, -1, position[code]) for code in codes]
+        self._say_alike(columns[0], [values[number] for number in order])
+        return [values[number] for number in order], [np.where(code < 0, -1, position[code]) for code in codes]
 
     def clean(self, value: Hashable) -> Hashable:
-        """Return a name as a log has it: that of a file is text, without blanks around it."""
+        """Return a name as stored: text without outer blanks."""
         text = as_text(value) if self._is_of_file() else value
         return text.strip() if isinstance(text, str) else text
 
-    def _say_blanks(self, column: str, series: Any, code: Any, found: list[Any], clean: list[Any]) -> None:
+    def _say_blanks(self, column: str, series: Any, code: Any, distinct: list[Any], clean: list[Any]) -> None:
         padded = np.array(
-            [isinstance(old, str) and old != new for old, new in zip(found, clean, strict=True)] + [False]
+            [isinstance(old, str) and old != new for old, new in zip(distinct, clean, strict=True)] + [False]
         )
         if padded.any():
-            at = padded[code]
-            row = int(at.argmax())
-            example = f"{self.place(row)} has {series.iloc[row]!r}"
-            line = f"{int(at.sum())} names of {column!r} have blanks around them, and are read without ({example})"
+            is_padded = padded[code]
+            row = int(is_padded.argmax())
+            example = f"{self.label(row)} has {series.iloc[row]!r}"
+            n = int(is_padded.sum())
+            line = f"{n} names of {column!r} have blanks around them, and are read without ({example})"
             self.findings.append(Finding("names", "note", line))
 
     def _say_alike(self, column: str, names: Sequence[Hashable]) -> None:
-        """Say that names differ only in letters' case, in blanks inside, or in how accents are written."""
-        seen = dict[str, str]()
-        for name in names[:MOST_NAMES]:
+        """Report names differing only in case, inner blanks or accents."""
+        first_forms = dict[str, str]()
+        for name in names[:MAX_COMPARED_NAMES]:
             if isinstance(name, str):
                 plain = " ".join(unicodedata.normalize("NFKC", name).casefold().split())
-                if (other := seen.setdefault(plain, name)) != name:
+                if (other := first_forms.setdefault(plain, name)) != name:
                     line = f"{column!r} has {other!r} and {name!r}, which look alike, and are two names"
                     self.findings.append(Finding("alike", "note", line))
                     return
 
     def _bins(self, columns: Sequence[str], count: int) -> tuple[list[Hashable], list[Int[np.ndarray, " n"]]]:
-        numbers = [numbers_of(self.frame[column].astype(object)) for column in columns]
-        for column, each in zip(columns, numbers, strict=True):
-            if each is None:
+        numbers = [as_numbers(self.frame[column].astype(object)) for column in columns]
+        for column, column_numbers in zip(columns, numbers, strict=True):
+            if column_numbers is None:
                 self.refuse(np.ones(len(self.frame), bool), column, "must be a number, because --bins names it")
-        values = [np.asarray(each) for each in numbers]
-        edges = edges_of(values[0][~np.isnan(values[0])], count)
+        values = [np.asarray(column_numbers) for column_numbers in numbers]
+        edges = bin_edges(values[0][~np.isnan(values[0])], count)
         ends = [-np.inf, *edges, np.inf]
         names = [f"{low:g} to {high:g}" for low, high in pairwise(ends)]
         return list(names), [
-            np.where(np.isnan(each), -1, np.searchsorted(edges, each, side="right")) for each in values
+            np.where(np.isnan(column_numbers), -1, np.searchsorted(edges, column_numbers, side="right"))
+            for column_numbers in values
         ]
 
 
 def sort_names(names: Sequence[Hashable]) -> list[int]:
-    """Return the positions of names in order: numbers in texts by their value; names of several kinds as they come."""
+    """Return names' positions in natural order, if comparable."""
 
     def natural(text: str) -> list[Any]:
-        parts = re.split(r"(\d+)", text)
-        return [(part, 0) if not number % 2 else (int(part), part) for number, part in enumerate(parts)]
+        pieces = re.split(r"(\d+)", text)
+        return [(piece, 0) if not number % 2 else (int(piece), piece) for number, piece in enumerate(pieces)]
 
     positions = list(range(len(names)))
     try:
         if all(isinstance(name, str) for name in names):
             keys = [natural(str(name)) for name in names]
-            return sorted(positions, key=lambda place: (keys[place], str(names[place])))
+            return sorted(positions, key=lambda index: (keys[index], str(names[index])))
         return sorted(positions, key=names.__getitem__)  # type: ignore[arg-type]
     except TypeError:
         return positions

@@ -1,1 +1,1 @@
-"""The studies that are shipped, each a folder of the form that anybody's has."""
+"""The shipped studies; each folder has the form of a user's own."""

@@ -51,21 +51,21 @@ def test_what_contradicts_readings_is_what_the_notebook_prints() -> None:
 
 
 def test_z_of_losses_counts_three_errors_at_the_nearest_gamma() -> None:
-    compared = agreement.of_losses(losses({0.0: 2.0}), drawn(1, 3.0, reading_error=0.2), "task")
+    compared = agreement.compare_losses(losses({0.0: 2.0}), drawn(1, 3.0, reading_error=0.2), "task")
     assert compared["ours"].item() == pytest.approx(2.0)
     assert compared["z"].item() == pytest.approx(1.0 / np.sqrt(1 / 50 + 1 / 100 + 0.04))
-    compared = agreement.of_losses(losses({0.3: 2.0, 0.4: 5.0}), drawn(0.1 + 0.2, 2.0), "gamma")
+    compared = agreement.compare_losses(losses({0.3: 2.0, 0.4: 5.0}), drawn(0.1 + 0.2, 2.0), "gamma")
     assert compared["ours"].item() == pytest.approx(2.0)
 
 
 def test_z_at_gamma_star_is_that_of_the_smallest_loss_and_of_gamma_star_that_of_the_loss_in_pairs() -> None:
     rows = losses({0.0: 2.0, 0.5: 1.0, 0.9: 3.0})
-    compared = agreement.of_losses(dynamic_best(rows), drawn(1, 1.5), "task")
+    compared = agreement.compare_losses(dynamic_best(rows), drawn(1, 1.5), "task")
     assert compared["ours"].item() == pytest.approx(1.0)
     assert compared["z"].item() == pytest.approx(0.5 / (1.5 * np.sqrt(1 / 50 + 1 / 100)))
-    same = agreement.of_best_gammas(rows, drawn(1, 0.51), "task")
+    same = agreement.compare_best_gammas(rows, drawn(1, 0.51), "task")
     assert same[["ours", "z"]].to_numpy().tolist() == [[0.5, 0.0]]
-    other = agreement.of_best_gammas(rows, drawn(1, 0.88), "task")
+    other = agreement.compare_best_gammas(rows, drawn(1, 0.88), "task")
     # in pairs the difference has the mean 2 and the standard deviation 1.9 - 1.5
     assert other["z"].item() == pytest.approx(2.0 / (0.4 * np.sqrt(1 / 50 + 1 / 100)))
 

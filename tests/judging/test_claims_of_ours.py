@@ -13,7 +13,7 @@ from pomrl.judging.verdict import Verdict
 from pomrl.results.sweep_results import SweepResults
 from pomrl_studies.beyond.claims.families import FAMILIES, SPREADS
 from pomrl_studies.beyond.claims.horizons_and_priors import CONCENTRATIONS, SIGMAS
-from pomrl_studies.horizons.claims import PROBLEMS, SIZES
+from pomrl_studies.horizons.claims import PROBLEMS, TRANSITIONS
 
 HOLDS, NOT = Verdict.HOLDS, Verdict.DOES_NOT_HOLD
 GAMMAS = np.array([0.5, 0.9, 0.95, 0.99])
@@ -108,7 +108,7 @@ class TestReadings:
 class TestHorizons:
     @pytest.mark.parametrize("name", ["frequencies", "penalties", "weights", "priors", "posteriors", "schedules"])
     def test_the_sweeps_have_the_cells_of_the_claims(self, name: str) -> None:
-        assert (tuple(AXES[name]["task_distribution"]), tuple(AXES[name]["m"])) == (PROBLEMS, SIZES)
+        assert (tuple(AXES[name]["task_distribution"]), tuple(AXES[name]["m"])) == (PROBLEMS, TRANSITIONS)
 
     @pytest.mark.parametrize(
         ("id", "expected", "where", "levels"),

@@ -10,9 +10,9 @@ from tests.support.worlds import GAMMAS, holds, made_of
 from pomrl.configuration.study import find
 from pomrl.judging.claim import claims_of
 from pomrl.results.sweep_results import SweepResults
-from pomrl_studies.amit2020.claims import AGENTS, EQUAL, GAMMA_EVAL, IN_GRIDS, NUMBERS
+from pomrl_studies.amit2020.claims import AGENTS, EQUIVALENT_PENALTIES, GAMMA_EVAL, GRID_AGENTS, TRAJECTORIES
 from pomrl_studies.jiang2015 import claims as jiang2015
-from pomrl_studies.rathnam2023.claims import COMPARED, PRIORS, WEIGHTS
+from pomrl_studies.rathnam2023.claims import COMPARED_WEIGHTS, PRIORS, WEIGHTS
 
 CLAIMS = {f"{study} {claim.id}": claim for study in ("amit2020", "jiang2015", "rathnam2023")
           for claim in claims_of(find(study))}  # fmt: skip
@@ -23,12 +23,12 @@ def parabola(best: float, gammas: np.ndarray = GAMMAS) -> np.ndarray:
 
 
 class TestAmit2020:
-    @pytest.mark.parametrize(("claim", "agents"), [("D1", AGENTS), ("D2", IN_GRIDS)])
+    @pytest.mark.parametrize(("claim", "agents"), [("D1", AGENTS), ("D2", GRID_AGENTS)])
     def test_shorter_horizons_have_to_win_with_few_data_for_every_learner(
         self, claim: str, agents: Iterable[str]
     ) -> None:
         def world(long: str) -> SweepResults:
-            axes = {"agent": agents, "m": NUMBERS}
+            axes = {"agent": agents, "m": TRAJECTORIES}
             return made_of(axes, lambda agent, m: parabola(GAMMA_EVAL if m >= 16 or agent == long else 0.5), GAMMAS)
 
         assert holds(CLAIMS[f"amit2020 {claim}"], world(""))
@@ -37,16 +37,18 @@ class TestAmit2020:
     @pytest.mark.parametrize("claim", ["D3", "D4"])
     @pytest.mark.parametrize("best", [(0.3, 0.5, 0.7, 0.9), (0.9, 0.7, 0.5, 0.3)])
     def test_more_data_need_longer_horizons(self, claim: str, best: tuple[float, ...]) -> None:
-        axes = {"agent": AGENTS, "m": NUMBERS}
-        sweep = made_of(axes, lambda agent, m: parabola(best[NUMBERS.index(m)]), GAMMAS)
+        axes = {"agent": AGENTS, "m": TRAJECTORIES}
+        sweep = made_of(axes, lambda agent, m: parabola(best[TRAJECTORIES.index(m)]), GAMMAS)
         assert holds(CLAIMS[f"amit2020 {claim}"], sweep) == (best[0] < best[-1])
 
     @pytest.mark.parametrize("shift", [0.0, 0.01])
     def test_equal_penalties_have_equal_losses(self, shift: float) -> None:
         """The loss with a weight at gamma_eval is that without one at the discount factor that equals it, or not."""
-        at = {l2: parabola(0.3)[np.abs(GAMMAS - gamma).argmin()] for l2, gamma in EQUAL.items()}
+        at = {l2: parabola(0.3)[np.abs(GAMMAS - gamma).argmin()] for l2, gamma in EQUIVALENT_PENALTIES.items()}
         sweep = made_of(
-            {"l2": [0, *EQUAL]}, lambda l2: parabola(0.3) if l2 == 0 else at[l2] + shift + 0 * GAMMAS, GAMMAS
+            {"l2": [0, *EQUIVALENT_PENALTIES]},
+            lambda l2: parabola(0.3) if l2 == 0 else at[l2] + shift + 0 * GAMMAS,
+            GAMMAS,
         )
         assert holds(CLAIMS["amit2020 D6"], sweep) == (shift == 0)
 
@@ -54,7 +56,7 @@ class TestAmit2020:
     def test_penalties_are_compared_with_none_and_with_the_best_gamma(self, helps: bool, beaten: bool) -> None:
         """Without a penalty the loss at gamma_eval is 0.34, and 0.1 or 0.5 at the best gamma; with one 0.2 or 0.4."""
         without = np.array([0.1 if beaten else 0.5, *[0.5] * 19, 0.34])
-        axes = {"l2": [0.0001, 0.01], "m": NUMBERS}
+        axes = {"l2": [0.0001, 0.01], "m": TRAJECTORIES}
         sweep = made_of(axes, lambda l2, m: without if l2 == 0.0001 else np.full(21, 0.2 if helps else 0.4), GAMMAS)
         assert holds(CLAIMS["amit2020 D7"], sweep, sweep) == helps
         assert holds(CLAIMS["amit2020 D8"], sweep, sweep) == beaten
@@ -62,7 +64,7 @@ class TestAmit2020:
 
 def by_number(best: Iterable[float], gammas: np.ndarray = jiang2015.GAMMAS, level: float = 0.0) -> SweepResults:
     """Return losses whose means are parabolas with their minima at these discount factors."""
-    of = dict(zip(jiang2015.NUMBERS, best, strict=True))
+    of = dict(zip(jiang2015.TRAJECTORIES, best, strict=True))
     return made_of({"m": of}, lambda m: level + parabola(of[m], gammas), gammas)
 
 
@@ -111,7 +113,7 @@ def with_data(equal: float, uneven: float, **others: Mapping[Any, Any]) -> Sweep
 class TestRathnam2023:
     @pytest.mark.parametrize("error", [0.0, 1e-12])
     def test_equal_losses_are_equal_to_the_last_bit(self, error: float) -> None:
-        axes = {"prior": PRIORS, "weight": COMPARED}
+        axes = {"prior": PRIORS, "weight": COMPARED_WEIGHTS}
         same = made_of(axes, lambda _, weight: 0.5 + OF_WEIGHTS[weight] + error, GAMMAS)
         discounting, transitions = with_data(0.5, 0.5), with_data(0.5 + error, 0.5, weight=OF_WEIGHTS)
         assert holds(CLAIMS["rathnam2023 D2"], discounting, same) == (error == 0.0)

@@ -11,7 +11,7 @@ from pomrl.judging.agreement import is_close
 from pomrl.judging.claim import Claim
 from pomrl.judging.judgements import judgement
 from pomrl.judging.study_claims import Basis, Reader, judge_claim
-from pomrl.running import cost
+from pomrl.running.plan import estimate_seconds
 
 NUMBER = 10
 
@@ -19,7 +19,7 @@ NUMBER = 10
 def seconds(basis: Basis, claim: Claim) -> float:
     """Return about how long the runs take that a claim needs."""
     needed = basis.experiments_of(claim)
-    return sum(cost.seconds(one.problem, one.method, one.request.runs) for one in needed)
+    return sum(estimate_seconds(one.problem, one.method, one.request.runs) for one in needed)
 
 
 def test_ten_cheap_claims_are_judged_as_published_from_nothing(empty_outputs: Path) -> None:

@@ -13,9 +13,9 @@ from docs.build import generated
 import pomrl_logs
 from pomrl_logs import audit
 from pomrl_logs.association import associate, moments
-from pomrl_logs.copied_rows import find_repeats
+from pomrl_logs.duplicates import find_repeats
 from pomrl_logs.findings import LogWarning
-from pomrl_logs.log_tables import Roles, read_log
+from pomrl_logs.log_tables import ColumnRoles, read_log
 from pomrl_logs.logs import Log
 
 TASKS, S, A, GAMMA = 6, 4, 3, 0.9
@@ -56,7 +56,7 @@ def visits(seed: int, steps: int = 300, length: int = 15, *, old: float = 0.0) -
 
 
 def read(frame: pd.DataFrame, **columns: str) -> Log:
-    return read_log(frame, Roles(**columns))
+    return read_log(frame, ColumnRoles(**columns))
 
 
 def named(log: Log) -> list[str]:
@@ -255,7 +255,7 @@ def test_copies_are_counted_once():
     for copies in (pd.concat([frame] * 3), frame.loc[frame.index.repeat(3)], pd.concat([frame, frame[600:]])):
         log = read(copies.reset_index(drop=True))
         np.testing.assert_array_equal(log.counts, right.counts)
-    counted = read_log(pd.concat([frame] * 3), Roles(), accept=["repeats"])
+    counted = read_log(pd.concat([frame] * 3), ColumnRoles(), accept=["repeats"])
     np.testing.assert_array_equal(counted.counts, 3 * right.counts)
 
 
@@ -276,7 +276,7 @@ def test_a_column_that_drives_action_and_course_is_named(seed: int):
     assert "write --state state,age" in log.audit[0]
     missing = visits(seed, 900, old=0.7).assign(age=lambda f: f["age"].where(f["age"] > 60))
     assert named(read(missing, **EPISODES)) == ["column"]  # whether it is missing says all
-    with_age = read_log(visits(seed, 900, old=0.7), Roles(state=["state", "age"], **EPISODES))
+    with_age = read_log(visits(seed, 900, old=0.7), ColumnRoles(state=["state", "age"], **EPISODES))
     assert with_age.findings == ()
     assert with_age.states[0] == ("severity 0", 40)
 
@@ -287,7 +287,7 @@ def test_numbers_in_a_state_are_put_into_bins():
     frame["age"] += frame.groupby(["task", "patient"])["age"].transform(lambda ages: rng.integers(-9, 10))
     log = read(frame, **EPISODES)
     assert "write --state state,age --bins age=4" in log.audit[0]
-    binned = read_log(frame, Roles(state=["state", "age"], **EPISODES), bins={"age": 2})
+    binned = read_log(frame, ColumnRoles(state=["state", "age"], **EPISODES), bins={"age": 2})
     assert len(binned.states) == 2 * S
     assert binned.findings == ()
     names = read(frame.assign(age="doctor " + frame["age"].astype(str)), **EPISODES)

@@ -8,10 +8,10 @@ import pytest
 from tests.logs.test_logs import log_of
 
 from pomrl.science.mdp import policy_value
-from pomrl_logs.departures import KEEP
-from pomrl_logs.gains import PARTS, Judge, estimate_gains, judges
+from pomrl_logs.gains import FOLDS, Judge, estimate_gains, judges
 from pomrl_logs.horizon_reports import horizon_report
 from pomrl_logs.logs import Log
+from pomrl_logs.safe_improvement import KEEP
 
 pytestmark = pytest.mark.slow
 
@@ -32,7 +32,7 @@ def drawn(steps: int, seed: int, noise: float = 0.0) -> Log:
 
 
 def parts_of(log: Log) -> Iterator[Judge]:
-    return judges(log, GAMMA, None, log.parts(PARTS, RNG), log.worst_ends)
+    return judges(log, GAMMA, None, log.split(FOLDS, RNG), log.worst_ends)
 
 
 def true_gain(policies: np.ndarray) -> float:
@@ -53,7 +53,7 @@ def gain(judge: Judge) -> tuple[float, float]:
 
 def test_a_part_corrects_what_the_others_say_and_its_errors_are_as_large_as_they_are_said_to_be():
     found = np.array([[gain(judge) for judge in parts_of(drawn(60, seed))] for seed in range(60)])
-    gains, said = found[..., 0].mean(-1), found[..., 1].sum(-1) / PARTS**2
+    gains, said = found[..., 0].mean(-1), found[..., 1].sum(-1) / FOLDS**2
     assert gains.mean() == pytest.approx(true_gain(POLICIES), abs=3 * gains.std() / np.sqrt(len(gains)))
     assert said.mean() == pytest.approx(gains.var(), rel=0.5)
 
@@ -121,7 +121,7 @@ def test_a_limit_counts_an_unseen_transition_to_a_state_that_nothing_enters():
     V, occupancy = inverse @ paid, inverse.mean(0)
     lost = occupancy / K * (1 / 16 - 1 / 20) * GAMMA * (V[following] - V[3])
     np.testing.assert_allclose(found.unseen[:2], lost.max())  # the limits with support for the first action
-    np.testing.assert_allclose(found.shown, 0.0, atol=1e-9)
+    np.testing.assert_allclose(found.observed_lower, 0.0, atol=1e-9)
     np.testing.assert_allclose(found.lower, -(1.0 + found.quantile) * found.unseen, atol=1e-9)
 
 

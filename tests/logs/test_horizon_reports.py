@@ -9,11 +9,11 @@ from tests.logs.test_logs import chain_log, log_of
 
 import pomrl_logs
 from pomrl.commands import main
-from pomrl_logs.departures import KEEP
 from pomrl_logs.figure import draw
-from pomrl_logs.horizon_reports import DOUBTFUL, HorizonReport
+from pomrl_logs.horizon_reports import MAX_DOUBT, HorizonReport
 from pomrl_logs.logs import Log
 from pomrl_logs.recommendations import Improvement
+from pomrl_logs.safe_improvement import KEEP
 
 
 def sold(tried: int, *, pays: float = 2.0, tasks: int = 4) -> Log:
@@ -99,7 +99,7 @@ def test_the_report_depends_on_its_seed_alone():
 
 def test_a_limit_near_its_estimate_is_warned_of():
     report = pomrl_logs.horizon_report(sold(4000), 0.9)
-    assert report.improvement.doubt >= DOUBTFUL
+    assert report.improvement.doubt >= MAX_DOUBT
     assert any(line.startswith("The limit is ") for line in report.words)
     assert Improvement().doubt == 0.0
 

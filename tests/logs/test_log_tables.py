@@ -13,7 +13,7 @@ from docs.build import generated
 
 import pomrl_logs
 from pomrl.models.planning import END
-from pomrl_logs.log_tables import CONVENTIONS, Roles, read_log
+from pomrl_logs.log_tables import CONVENTIONS, ColumnRoles, read_log
 from pomrl_logs.logs import Log
 
 HEAD = "task,state,action,reward,next_state"
@@ -71,7 +71,7 @@ FILES: dict[str, Callable[[Path], Any]] = {
 
 @pytest.mark.parametrize("form", FILES)
 def test_each_form_of_a_table_is_the_same_log(form: str, tmp_path: Path):
-    log = read_log(FILES[form](tmp_path), Roles())
+    log = read_log(FILES[form](tmp_path), ColumnRoles())
     assert (log.tasks, log.states, log.actions) == (("t", "u"), STATES, ACTIONS)
     assert log.reward.tolist() == [1.5, -2.0, 0.0]
     assert np.argwhere(log.counts).tolist() == [[0, 0, 0, 1], [0, 1, 1, 2], [1, 2, 0, 0]]
@@ -82,7 +82,7 @@ def test_each_form_of_a_table_is_the_same_log(form: str, tmp_path: Path):
 def test_names_of_a_frame_are_what_they_are():
     rows = [(2**53, "1", None, 0.0, 2**53 + 1), (2**53 + 1, 1, None, 0.0, 2**53)]
     frame = pd.DataFrame(rows, columns=HEAD.split(","), dtype=object).assign(action="NA")
-    log = read_log(frame.rename(columns={"task": "state", "state": "task"}), Roles())
+    log = read_log(frame.rename(columns={"task": "state", "state": "task"}), ColumnRoles())
     assert log.tasks == ("1", 1)
     assert log.states == (2**53, 2**53 + 1)
     assert log.actions == ("NA",)
@@ -91,7 +91,7 @@ def test_names_of_a_frame_are_what_they_are():
 def test_names_of_whole_numbers_in_a_file_have_no_point(tmp_path: Path):
     frame = pd.DataFrame({"task": 1, "state": [10, 9], "action": 0, "reward": 0.0, "next_state": [9.0, 10.0]})
     frame.to_parquet(tmp_path / "log.parquet")
-    log = read_log(tmp_path / "log.parquet", Roles())
+    log = read_log(tmp_path / "log.parquet", ColumnRoles())
     assert (log.tasks, log.states) == (("1",), ("9", "10"))
 
 
@@ -99,7 +99,7 @@ def test_two_files_of_other_kinds_have_the_same_names(tmp_path: Path):
     frame = pd.DataFrame({"task": [1, 2], "state": [10, 9], "action": 0, "reward": 0.0, "next_state": [9, 10]})
     frame.to_parquet(tmp_path / "old.parquet")
     frame.assign(task=["1", "x"]).to_csv(tmp_path / "new.csv", index=False)
-    old, new = (read_log(tmp_path / name, Roles()) for name in ("old.parquet", "new.csv"))
+    old, new = (read_log(tmp_path / name, ColumnRoles()) for name in ("old.parquet", "new.csv"))
     assert (old.tasks, new.tasks, old.states) == (("1", "2"), ("1", "x"), new.states)
 
 
@@ -110,7 +110,7 @@ def test_a_log_with_many_states_is_planned_without_a_dense_array():
     frame = pd.DataFrame({"task": 0, "state": state, "action": "go", "reward": 0.0, "next_state": (state + 1) % S})
     frame.loc[S - 1, "reward"] = 1.0
     further = frame.iloc[:2].assign(action="wait", reward=1e-6, next_state=[0, 1])
-    log = read_log(pd.concat([frame, further]), Roles())
+    log = read_log(pd.concat([frame, further]), ColumnRoles())
     plan = log.model().plan([0.9])
     last = 1.0 + 0.9 * plan.values[0, 0]
     np.testing.assert_allclose(plan.values[0, [S - 1, S - 3]], [last, 0.9**2 * last], rtol=1e-12)
@@ -122,11 +122,11 @@ def test_a_log_with_many_states_is_planned_without_a_dense_array():
 
 def test_missing_says_which_names_are_missing(tmp_path: Path):
     path = write(tmp_path / "log.csv", HEAD, *LINES, "t,NA,None,0,7")
-    assert "NA" in read_log(path, Roles()).states
+    assert "NA" in read_log(path, ColumnRoles()).states
     with pytest.raises(ValueError, match=r"log\.csv: line 5: the value of 'state' is missing; leave the row out"):
-        read_log(path, Roles(), missing=["NA"])
+        read_log(path, ColumnRoles(), missing=["NA"])
     with pytest.raises(ValueError, match="line 2: the value of 'action' is missing"):
-        read_log(write(tmp_path / "log.csv", HEAD, "t,1,,0,1"), Roles())
+        read_log(write(tmp_path / "log.csv", HEAD, "t,1,,0,1"), ColumnRoles())
 
 
 def chain() -> pd.DataFrame:
@@ -137,9 +137,9 @@ def chain() -> pd.DataFrame:
 
 def test_next_states_are_those_of_the_next_rows():
     frame = chain().assign(done=[0, 0, 1, 0, 0, 0, 0])
-    log = read_log(frame.sample(frac=1.0, random_state=1), Roles(episode="visit", time="t", terminated="done"))
+    log = read_log(frame.sample(frac=1.0, random_state=1), ColumnRoles(episode="visit", time="t", terminated="done"))
     assert log.states == ("s0", "s1", "s2", "s3", END)
-    task, state, _, following = log.places
+    task, state, _, following = log.indices
     found = sorted(zip(task.tolist(), state.tolist(), following.tolist(), strict=True))
     assert found == [(0, 0, 1), (0, 1, 2), (0, 2, 4), (1, 0, 1), (1, 1, 2), (1, 2, 3)]
     assert any("1 last rows of episodes have no next state, and are left out (row" in line for line in log.audit)
@@ -150,12 +150,12 @@ def test_a_next_state_may_be_missing_where_the_episode_ended(tmp_path: Path):
     frame["next_state"] = ["b", None] * 5
     frame.to_csv(tmp_path / "log.csv", index=False)
     for given in (frame, tmp_path / "log.csv"):
-        log = read_log(given, Roles(terminated="done"), accept=["repeats"])
+        log = read_log(given, ColumnRoles(terminated="done"), accept=["repeats"])
         assert log.states == ("a", "b", END)
         assert log.counts.ravel().nonzero()[0].size == 2
     with pytest.raises(ValueError, match="row 1: the value of 'next_state' is missing; --terminated COLUMN says"):
-        read_log(frame, Roles())
-    cut = read_log(frame.assign(visit=np.arange(10) // 2), Roles(episode="visit"))
+        read_log(frame, ColumnRoles())
+    cut = read_log(frame.assign(visit=np.arange(10) // 2), ColumnRoles(episode="visit"))
     assert cut.states == ("a", "b")
     assert len(cut.cell) == 5
 
@@ -165,7 +165,7 @@ def test_a_state_of_the_name_of_the_end_goes_on():
         states, following = ["start", "mid", end, "mid"] * 30, ["mid", end, "mid", "mid"] * 30
         frame = pd.DataFrame({"task": "t", "state": states, "action": ["go", "go", "back", "stop"] * 30})
         frame = frame.assign(reward=[0.0, 0.0, 0.0, 1.0] * 30, next_state=following, done=[0, 0, 0, 1] * 30)
-        log = read_log(frame, Roles(terminated="done"))
+        log = read_log(frame, ColumnRoles(terminated="done"))
         return dict(zip(log.states, log.model(log.new_task()).plan([0.9]).values[0], strict=True))
 
     assert value("end")["mid"] == pytest.approx(value("other")["mid"])
@@ -173,14 +173,14 @@ def test_a_state_of_the_name_of_the_end_goes_on():
 
 
 def test_without_a_column_of_tasks_all_rows_are_of_one():
-    log = read_log(chain().drop(columns="task").assign(next_state="s0"), Roles(), accept=["chain", "breaks"])
+    log = read_log(chain().drop(columns="task").assign(next_state="s0"), ColumnRoles(), accept=["chain", "breaks"])
     assert log.tasks == ("all",)
     assert "there is no column 'task', and all rows are of one task" in log.audit
 
 
 def test_several_columns_are_one_name():
     frame = chain().assign(next_state=chain()["state"].shift(-1), age=[7] * 3 + [8] * 4, next_age=[7, 7, 8, 8, 8, 8, 9])
-    roles = Roles(state=["state", "age"], next_state=["next_state", "next_age"], action=["action", "visit"])
+    roles = ColumnRoles(state=["state", "age"], next_state=["next_state", "next_age"], action=["action", "visit"])
     log = read_log(frame.dropna(), roles)
     assert log.states[:2] == (("s0", 7), ("s0", 8))
     assert log.actions == (("go", 1),)
@@ -188,7 +188,7 @@ def test_several_columns_are_one_name():
     with pytest.raises(
         ValueError, match="row 0: the value of 'age' changes within an episode: name its next values too"
     ):
-        read_log(frame.assign(age=range(7)).dropna(), Roles(state=["state", "age"], episode="visit"))
+        read_log(frame.assign(age=range(7)).dropna(), ColumnRoles(state=["state", "age"], episode="visit"))
 
 
 def frame_of(**columns: Any) -> pd.DataFrame:
@@ -200,15 +200,15 @@ def frame_of(**columns: Any) -> pd.DataFrame:
 BAD: dict[str, tuple[Callable[[Path], Any], str]] = {
     "a field too many": (
         lambda path: pomrl_logs.from_log(write(path / "log.csv", HEAD, LINES[0], LINES[1] + ",9")),
-        r"log\.csv: line 3 has 6 fields, and the header has 5",
+        r"log\.csv: line 3 must have 5 fields as the header, got 6",
     ),
     "a field too many in all rows": (
         lambda path: pomrl_logs.from_log(write(path / "log.csv", HEAD, "t,0,a,1,1,9", "t,1,b,5,0,9")),
-        "line 2 has 6 fields",
+        "line 2 must have 5 fields as the header, got 6",
     ),
     "a field too few after a comment": (
         lambda path: pomrl_logs.from_log(write(path / "log.csv", "# c", HEAD, "# d", LINES[0], "t,1")),
-        "line 5 has 2 fields",
+        "line 5 must have 5 fields as the header, got 2",
     ),
     "a header alone": (lambda path: pomrl_logs.from_log(write(path / "log.csv", HEAD)), "there are no transitions"),
     "an empty file": (lambda path: pomrl_logs.from_log(write(path / "log.csv", "")), "it has no header"),
@@ -239,7 +239,7 @@ BAD: dict[str, tuple[Callable[[Path], Any], str]] = {
     ),
     "an end that is left": (
         lambda _: pomrl_logs.from_log(frame_of(), ends=[1]),
-        "row 1: 1 is no end, because it is left",
+        "row 1: ends must never be left, got 1",
     ),
     "bins of another column": (lambda _: pomrl_logs.from_log(frame_of(), bins={"age": 3}), "bins must name columns of"),
     "bins of texts": (
@@ -270,7 +270,7 @@ def test_each_convention_is_shown_on_the_page():
 
 
 def test_columns_may_be_read_in_any_order_of_rows(tmp_path: Path):
-    first = read_log(write(tmp_path / "a.csv", HEAD, *LINES), Roles())
-    second = read_log(write(tmp_path / "b.csv", HEAD, *reversed(LINES)), Roles())
+    first = read_log(write(tmp_path / "a.csv", HEAD, *LINES), ColumnRoles())
+    second = read_log(write(tmp_path / "b.csv", HEAD, *reversed(LINES)), ColumnRoles())
     assert isinstance(first, Log)
     assert (first.counts == second.counts).all()

@@ -120,8 +120,8 @@ def test_parts_keep_episodes_together_and_take_as_many_of_each_task():
         task=np.repeat(["x", "y"], 60), run=np.arange(120) % 60 // 6, step=range(120)
     )
     log = pomrl_logs.from_log(frame.sample(frac=1.0, random_state=0), episode="run")
-    part = log.parts(5, np.random.default_rng(0))
-    of_episodes = pd.DataFrame({"task": log.places[0], "episode": log.episode, "part": part})
+    part = log.split(5, np.random.default_rng(0))
+    of_episodes = pd.DataFrame({"task": log.indices[0], "episode": log.episode, "part": part})
     assert (of_episodes.groupby("episode")["part"].nunique() == 1).all()
     assert (of_episodes.groupby(["task", "part"])["episode"].nunique() == 2).all()
     alone = pomrl_logs.from_log(frame)
@@ -144,7 +144,7 @@ HUGE = Log(np.zeros(1, int), np.ones(1), np.zeros(1, int), (0,), tuple(range(100
 BAD = {
     "a report beyond gamma_eval": (
         lambda _: pomrl_logs.horizon_report(pomrl_logs.from_log(chain_log()), 0.9, [0.95]),
-        "gamma = 0.95 is above",
+        "gammas must be at most gamma_eval = 0.9, got 0.95",
     ),
     "a report without a discount": (
         lambda _: pomrl_logs.horizon_report(pomrl_logs.from_log(chain_log()), 1.0),
@@ -173,18 +173,21 @@ BAD = {
         lambda path: pomrl_logs.from_log(chain_log().assign(done="no"), terminated="done"),
         "row 0: the value of 'done' is neither true nor false",
     ),
-    "a column for two roles": (lambda path: pomrl_logs.from_log(chain_log(), next_state="state"), "given twice"),
+    "a column for two roles": (
+        lambda path: pomrl_logs.from_log(chain_log(), next_state="state"),
+        "each column must have one role, got 'state' twice",
+    ),
     "a huge log": (
         lambda path: HUGE.new_task(),
         r"1 tasks, 100000 states, for which model\(\) plans without a prior: the transition probabilities take",
     ),
     "known rewards of another shape": (
         lambda path: pomrl_logs.from_log(chain_log()).with_rewards(np.zeros((4, 3))),
-        r"R has to be \[4, 2\], \[4, 2, 4\] or \[6, 4, 2, 4\], and is \[4, 3\]",
+        r"R must have shape \[4, 2\], \[4, 2, 4\] or \[6, 4, 2, 4\], got \[4, 3\]",
     ),
     "counts of another size": (
         lambda path: pomrl_logs.from_log(chain_log()).new_task(np.zeros((1, 2, 1), int)),
-        r"counts have to be \[4, 2, 4\]",
+        r"counts must be numbers of transitions of shape \[4, 2, 4\], got shape \[1, 2, 1\]",
     ),
 }
 

@@ -5,7 +5,7 @@ import pytest
 from tests.logs.test_logs import chain_log
 
 import pomrl_logs
-from pomrl_logs.structure import Structure
+from pomrl_logs.safe_improvement import Structure
 
 LATENTS = np.linspace(0.05, 0.95, 19)
 
@@ -24,6 +24,6 @@ def test_a_task_knows_its_latent_from_all_rows():
 
 def test_a_structure_of_another_shape_is_refused():
     wrong = Structure(np.zeros(3), lambda _: np.ones((3, 1, 1, 1)))
-    said = r"the models of the declared structure have to be \[3, 4, 2, 4\], and are \[3, 1, 1, 1\]"
+    said = r"the models of the declared structure must have shape \[3, 4, 2, 4\], got \[3, 1, 1, 1\]"
     with pytest.raises(ValueError, match=said):
         pomrl_logs.horizon_report(pomrl_logs.from_log(chain_log()), structure=wrong)

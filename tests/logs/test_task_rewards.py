@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 import pomrl_logs
-from pomrl_logs.departures import KEEP
 from pomrl_logs.log_tables import COLUMNS
+from pomrl_logs.safe_improvement import KEEP
 from pomrl_logs.task_rewards import LearnedRewards, learn_rewards
 
 INDEPENDENT = pytest.mark.filterwarnings("ignore:'next_state' has nothing to do with states and actions")
@@ -31,10 +31,10 @@ def conditioned(rewards: LearnedRewards, counts: np.ndarray, total: np.ndarray, 
     K, S = len(counts), counts.shape[-1]
     task, following = np.indices((K, S)).reshape(2, -1)
     same = task[:, None] == task, following[:, None] == following
-    prior = v.of_pairs + v.of_successors * same[1] + v.of_tasks * same[0]
+    prior = v.pair_variance + v.successor_variance * same[1] + v.task_variance * same[0]
     n, of_cells = counts[:, s, a].ravel(), total[:, s, a].ravel()
     seen = np.flatnonzero(n)
-    noisy = prior[np.ix_(seen, seen)] + np.diag(v.of_noise / n[seen])
+    noisy = prior[np.ix_(seen, seen)] + np.diag(v.noise_variance / n[seen])
     gap = of_cells[seen] / n[seen] - rewards.average
     return rewards.average + (prior[:, seen] @ np.linalg.solve(noisy, gap)).reshape(K, S)
 
@@ -55,8 +55,8 @@ def test_the_posterior_is_that_of_normal_numbers(noise: float, by_task: float):
 def test_what_tasks_differ_by_is_told_from_noise(noise: float, by_task: float):
     counts, total, squares, _ = sums(10, noise, by_task, seed=3)
     found = learn_rewards(counts, total, squares)
-    assert np.sqrt(found.variances.of_noise) == pytest.approx(noise, abs=0.1)
-    assert np.sqrt(found.variances.of_tasks) == pytest.approx(by_task, abs=0.3)
+    assert np.sqrt(found.variances.noise_variance) == pytest.approx(noise, abs=0.1)
+    assert np.sqrt(found.variances.task_variance) == pytest.approx(by_task, abs=0.3)
 
 
 def two_kinds_of_tasks() -> pd.DataFrame:

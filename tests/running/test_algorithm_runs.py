@@ -43,9 +43,9 @@ def test_an_error_inside_the_algorithm_fails_every_experiment_of_the_paper(monke
 class Stopping(Metric):
     """A metric that stops in the second batch of runs, as a bare `next` of an empty iterator does."""
 
-    def measure(self, outcome: MetricInput) -> np.ndarray:
-        if outcome.P.tobytes() == FIRST.setdefault("models", outcome.P.tobytes()):
-            return np.zeros(outcome.gamma.shape)
+    def measure(self, tasks: MetricInput) -> np.ndarray:
+        if tasks.P.tobytes() == FIRST.setdefault("models", tasks.P.tobytes()):
+            return np.zeros(tasks.gamma.shape)
         return next(iter(()))
 
 

@@ -22,7 +22,7 @@ from pomrl import bounds, components, study
 from pomrl.commands import docs, main
 from pomrl.configuration.study import shipped_studies
 from pomrl.drawing.figure import figures_of
-from pomrl_studies.pomrl2023.differences import differences
+from pomrl_studies.pomrl2023.choices import differences
 
 pytestmark = pytest.mark.slow
 

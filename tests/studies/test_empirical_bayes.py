@@ -38,7 +38,7 @@ def test_the_concentration_and_the_support_are_found(c: float):
 
 
 def test_steps_end_near_the_largest_marginal_likelihood(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(module, "STEPS", 60)
+    monkeypatch.setattr(module, "STEPS_PER_TASK", 60)
     drawn = batches(30.0, tasks=3)  # few, so that the prior of c matters
     memory = learned(drawn)
 

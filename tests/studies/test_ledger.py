@@ -16,11 +16,10 @@ from pomrl.results.intervals import difference
 from pomrl.results.result import Result
 from pomrl.science.experiment import tables
 from pomrl.science.gamma_schedules import TaskState, UpperBound
-from pomrl_studies.pomrl2023.choices import combine
-from pomrl_studies.pomrl2023.differences import choices
-from pomrl_studies.pomrl2023.ledger import CHECKS, FAMILY, LOSS, LedgerResults
+from pomrl_studies.pomrl2023.choices import choices, combine
+from pomrl_studies.pomrl2023.ledger import CHECKS, FAMILY, LOSS, NotebookResults
 from pomrl_studies.pomrl2023.pages import notebook
-from pomrl_studies.pomrl2023.tasks_and_gains import LAST
+from pomrl_studies.pomrl2023.tasks_and_gains import LAST_TASKS
 
 pytestmark = pytest.mark.slow
 
@@ -74,7 +73,7 @@ class TestDocument:
         (choice,) = (choice for choice in choices() if choice.name == name)
         changed, default = (experiment(PUBLISHED, list(of)) for of in (choice.overrides, ()))
         before, after = map(Result.of_table, tables(default.problem, [default.method, changed.method], range(60)))
-        expected = difference(before.tasks(LAST), after.tasks(LAST), paired=True)
+        expected = difference(before.tasks(LAST_TASKS), after.tasks(LAST_TASKS), paired=True)
         values = pd.read_csv(VALUES["effects"]).set_index(["difference", "number", "place"])
         found = values.loc[(name, LOSS, "repaired"), ["estimate", "lower", "upper"]]
         np.testing.assert_allclose(found, [expected.estimate, expected.lower, expected.upper], rtol=1e-5, atol=1e-8)
@@ -111,10 +110,10 @@ def losses(level: float, at_half: float = 0.0) -> Result:
     return Result.of_losses(np.stack([np.full_like(at_eval, at_half) * runs, at_eval], axis=-1), GAMMAS)
 
 
-def results(ada: float, uniform: float, alone: float, oracle: float) -> LedgerResults:
+def results(ada: float, uniform: float, alone: float, oracle: float) -> NotebookResults:
     others = {"uniform_prior": uniform, "without_meta": alone, "oracle": oracle}
     of_others = {(name, "fixed"): losses(level) for name, level in others.items()}
-    return LedgerResults({("ada_pomrl", "grid"): losses(ada, 10.0), **of_others})
+    return NotebookResults({("ada_pomrl", "grid"): losses(ada, 10.0), **of_others})
 
 
 class TestLadder:

@@ -7,8 +7,8 @@ from pomrl.science.data import Batch
 from pomrl.science.estimators.estimator import Truth
 from pomrl_studies.beyond.estimators.tied_rows import (
     CONCENTRATIONS,
-    GRID,
-    UNIFORM,
+    PARAMETER_GRID,
+    UNIFORM_WEIGHTS,
     EqualOrTied,
     EqualOrTiedMemory,
     TiedMemory,
@@ -70,13 +70,13 @@ def test_the_likelihood_is_that_of_dirichlet_multinomials():
     rng = np.random.default_rng(5)
     mean = rng.dirichlet(np.ones(4), size=(2, 4, 3))
     counts = rng.multinomial(6, mean).astype(float)
-    found = _Rows.of(counts).if_tied([mean])
+    found = _Rows.from_counts(counts).if_tied([mean])
     constants = [
         of_c - dirichlet_multinomial.logpmf(counts.astype(int), c * mean, 6)  # minus the multinomial coefficient
         for of_c, c in zip(found, CONCENTRATIONS, strict=True)
     ]
     np.testing.assert_allclose(constants, [constants[0]] * len(constants), atol=1e-9)
-    assert len(GRID) % len(found) == 0
+    assert len(PARAMETER_GRID) % len(found) == 0
 
 
 def test_a_row_expects_the_moves_that_other_rows_show_although_it_has_never_made_them_itself():
@@ -130,9 +130,9 @@ def test_rows_that_differ_from_task_to_task_are_explained_as_before():
 def test_a_row_that_is_the_same_in_all_tasks_is_predicted_by_all_their_transitions():
     rng = np.random.default_rng(5)
     earlier, counts = (rng.multinomial(9, np.ones(4) / 4, size=(2, 4, 3)).astype(float) for _ in range(2))
-    found = _Rows.of(counts).if_equal(earlier)
+    found = _Rows.from_counts(counts).if_equal(earlier)
     constants = [
         of_weight - dirichlet_multinomial.logpmf(counts.astype(int), earlier + weight / 4, 9)
-        for of_weight, weight in zip(found, UNIFORM, strict=True)
+        for of_weight, weight in zip(found, UNIFORM_WEIGHTS, strict=True)
     ]
-    np.testing.assert_allclose(constants, [constants[0]] * len(UNIFORM), atol=1e-9)
+    np.testing.assert_allclose(constants, [constants[0]] * len(UNIFORM_WEIGHTS), atol=1e-9)

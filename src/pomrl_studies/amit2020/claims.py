@@ -1,4 +1,4 @@
-"""The claims of the study of discounting as a regulariser, whose statements paraphrase the paper."""
+"""Claims of the study of discounting as a regulariser, paraphrasing the paper."""
 
 from collections.abc import Mapping
 
@@ -21,30 +21,30 @@ from pomrl.study import (
 )
 
 AGENTS = {"td": "SARSA", "lstd": "LSTD", "certainty_equivalence": "planning"}
-"""Learners, and what they are called: planning is on the estimated model."""
+"""Learners and their labels: planning is on the estimated model."""
 
-IN_GRIDS = {"td_5000": "SARSA", "lstd": "LSTD", "certainty_equivalence": "planning"}
-"""The same in grid worlds, where SARSA takes more steps."""
+GRID_AGENTS = {"td_5000": "SARSA", "lstd": "LSTD", "certainty_equivalence": "planning"}
+"""Learners in grid worlds, where SARSA takes more steps."""
 
-NUMBERS = (4, 8, 16, 32)
+TRAJECTORIES = (4, 8, 16, 32)
 """Numbers of trajectories."""
 
-FEW = NUMBERS[:2]
+FEW = TRAJECTORIES[:2]
 
 GAMMA_EVAL = 0.99
 
-NONE = 0.0001
+NO_PENALTY = 0.0001
 """The weight of L2 that counts as none."""
 
-EQUAL = {0.4: 0.9, 3.92: 0.5}
-"""Weights of L2 with four transitions of each pair, and the discount factors that equal them: 4 (0.99 / gamma - 1)."""
+EQUIVALENT_PENALTIES = {0.4: 0.9, 3.92: 0.5}
+"""Weights of L2 for four transitions of each pair, and the equivalent discount factors: 4 (0.99 / gamma - 1)."""
 
 
 @claim("D1", "lower_gammas", figures=("lower_gammas",))
 def discounting_helps_with_few_data(sweep: SweepResults) -> list[Part]:
     """Each learner loses less with some gamma below gamma_eval than with gamma_eval, if trajectories are few.
 
-    Abstract: lower discount factors improve performance where data are limited. Random MDPs, 4 and 8 trajectories.
+    Abstract: lower discount factors improve performance with limited data. Random MDPs, 4 and 8 trajectories.
     """
     return _shorter_wins(sweep, AGENTS)
 
@@ -55,19 +55,19 @@ def discounting_helps_in_grid_worlds(sweep: SweepResults) -> list[Part]:
 
     Abstract: experiments in discrete domains. Grids of the authors' code, 4 and 8 trajectories of one episode.
     """
-    return _shorter_wins(sweep, IN_GRIDS)
+    return _shorter_wins(sweep, GRID_AGENTS)
 
 
 @claim("D3", "lower_gammas", figures=("lower_gammas",))
 def the_best_gamma_grows(sweep: SweepResults) -> list[Part]:
     """The best gamma of each learner grows with the number of trajectories.
 
-    Abstract: what is gained is related to the size of the data. Random MDPs, 4 to 32 trajectories.
+    Abstract: the gain is related to the size of the data. Random MDPs, 4 to 32 trajectories.
     """
     return [
         best_grows(
-            sweep.at(agent=agent, m=NUMBERS[0]),
-            np.stack([sweep.at(agent=agent, m=n).average_curve for n in NUMBERS], axis=1),
+            sweep.at(agent=agent, m=TRAJECTORIES[0]),
+            np.stack([sweep.at(agent=agent, m=n).average_curve for n in TRAJECTORIES], axis=1),
             f"{name}, rank correlation of γ* with the number of trajectories",
         )
         for agent, name in AGENTS.items()
@@ -78,8 +78,8 @@ def the_best_gamma_grows(sweep: SweepResults) -> list[Part]:
 def the_gain_shrinks(sweep: SweepResults) -> list[Part]:
     """What the best gamma saves of the loss at gamma_eval is less with 32 trajectories than with 4.
 
-    Abstract: what is gained is related to the size of the data. Random MDPs; the best gamma is that of the other half
-    of the runs.
+    Abstract: the gain is related to the size of the data. Random MDPs; the other half of the runs selects the best
+    gamma.
     """
     return [
         less(_save(sweep.at(agent=agent, m=32)), _save(sweep.at(agent=agent, m=4)), f"{name}, 32 less 4 trajectories")
@@ -91,8 +91,8 @@ def the_gain_shrinks(sweep: SweepResults) -> list[Part]:
 def discounting_is_a_penalty() -> list[Part]:
     """TD and LSTD with a lower gamma are those with gamma_eval and a penalty on the values of the states in the data.
 
-    Abstract: an explicit equivalence. The penalty is (gamma_eval / gamma - 1) V(s)^2 / 2 in each sample, where rewards
-    are scaled by gamma / gamma_eval and learning rates by its inverse; the largest difference in 200 random data sets.
+    Abstract: an explicit equivalence. The penalty is (gamma_eval / gamma - 1) V(s)^2 / 2 in each sample, with rewards
+    scaled by gamma / gamma_eval and learning rates by its inverse; the largest difference in 200 random data sets.
     """
     rng = np.random.default_rng(3500)
     differences = np.array([_differences(rng) for _ in range(200)]).max(0)
@@ -108,16 +108,16 @@ def with_equal_data_l2_is_discounting(sweep: SweepResults) -> list[Part]:
     """LSTD with gamma_eval and L2 is LSTD with a lower gamma, if all pairs have the same number of transitions.
 
     Follows from the equivalence: the weight is the number of transitions times gamma_eval / gamma - 1. Random MDPs, the
-    largest difference of losses in a run, on average over runs.
+    largest difference of losses in a run, averaged over runs.
     """
     without = sweep.at(l2=0)
     return [
         Part(
             f"L2 of {l2:g} and γ = {gamma:g}, absolute difference of losses",
-            mean(np.abs(sweep.at(l2=l2).regret - _at(without, gamma))),
+            mean(np.abs(sweep.at(l2=l2).regret - _regret_at(without, gamma))),
             below=1e-9,
         )
-        for l2, gamma in EQUAL.items()
+        for l2, gamma in EQUIVALENT_PENALTIES.items()
     ]
 
 
@@ -131,10 +131,10 @@ def with_equal_data_l2_is_discounting(sweep: SweepResults) -> list[Part]:
 def l2_helps_with_few_data(lstd: SweepResults, td: SweepResults) -> list[Part]:
     """Some L2 penalty at gamma_eval loses less than none, if trajectories are few.
 
-    Our reading: L2 is what discounting is compared with, and is a regulariser too. Random MDPs, 4 and 8 trajectories.
+    Our reading: L2 is the reference for discounting, and a regulariser too. Random MDPs, 4 and 8 trajectories.
     """
     return [
-        smaller_minimum(_of_penalties(sweep, n)[:, 1:], _of_penalties(sweep, n)[:, :1], f"{name}, {n} trajectories")
+        smaller_minimum(_penalty_curves(sweep, n)[:, 1:], _penalty_curves(sweep, n)[:, :1], f"{name}, {n} trajectories")
         for sweep, name in ((lstd, "LSTD"), (td, "SARSA"))
         for n in FEW
     ]
@@ -144,16 +144,16 @@ def l2_helps_with_few_data(lstd: SweepResults, td: SweepResults) -> list[Part]:
 def discounting_beats_l2(lstd: SweepResults, td: SweepResults) -> list[Part]:
     """The best gamma loses less than the best L2 penalty at gamma_eval, if the data are trajectories.
 
-    Our question: the abstract compares the two. Random MDPs, 4 to 32 trajectories; weights of two per decade.
+    Our question: the abstract compares the two. Random MDPs, 4 to 32 trajectories; two weights per decade.
     """
     return [
         smaller_minimum(
-            sweep.at(l2=NONE, m=n).average_curve,
-            _of_penalties(sweep, n),
+            sweep.at(l2=NO_PENALTY, m=n).average_curve,
+            _penalty_curves(sweep, n),
             f"{name}, {n} trajectories, best γ less best L2",
         )
         for sweep, name in ((lstd, "LSTD"), (td, "SARSA"))
-        for n in NUMBERS
+        for n in TRAJECTORIES
     ]
 
 
@@ -161,13 +161,13 @@ def discounting_beats_l2(lstd: SweepResults, td: SweepResults) -> list[Part]:
 def what_is_gained_with_uneven_data(sweep: SweepResults) -> list[Part]:
     """What the best gamma saves of the loss at gamma_eval with equal and with unequal numbers of transitions.
 
-    Abstract: what is gained is related to the distribution of the data; it does not say how.
+    Abstract: the gain is related to the distribution of the data; it does not say how.
     """
     names = {"generative": "equal numbers", "unequal": "unequal numbers"}
     return [
-        Part(f"{name}, {of_data}", _share(sweep.at(agent=agent, data=data)))
+        Part(f"{name}, {data_label}", _share(sweep.at(agent=agent, data=data)))
         for agent, name in AGENTS.items()
-        for data, of_data in names.items()
+        for data, data_label in names.items()
     ]
 
 
@@ -175,7 +175,7 @@ def what_is_gained_with_uneven_data(sweep: SweepResults) -> list[Part]:
 def what_is_gained_where_chains_mix_slowly(sweep: SweepResults) -> list[Part]:
     """What the best gamma saves of the loss at gamma_eval where chains mix fast and slowly.
 
-    Abstract: what is gained is related to the mixing rate of the data; it does not say how. Mixing times 2 to 50.
+    Abstract: the gain is related to the mixing rate of the data; it does not say how. Mixing times 2 to 50.
     """
     return [
         Part(f"{name}, mixing time {1 / leave:g}", _share(sweep.at(agent=agent, leave=leave)))
@@ -197,22 +197,22 @@ def _save(losses: Result) -> Float[np.ndarray, " n"]:
 
 
 def _share(losses: Result) -> ScalarEstimate:
-    """Estimate what the best gamma changes of the loss at gamma_eval, as a share of it."""
+    """Estimate the relative change of the loss by the best gamma."""
     return ratio(losses.at_best_fixed(), losses.regret)
 
 
-def _of_penalties(sweep: SweepResults, n: int) -> Float[np.ndarray, "n weights"]:
-    """Return the losses at gamma_eval with each weight, from none on."""
-    of_weights = sweep.where(m=n)
-    return np.stack([of_weights.at(l2=weight).regret for (weight,) in sorted(of_weights.values)], axis=1)
+def _penalty_curves(sweep: SweepResults, n: int) -> Float[np.ndarray, "n weights"]:
+    """Return the losses at gamma_eval by weight, from none on."""
+    by_weight = sweep.where(m=n)
+    return np.stack([by_weight.at(l2=weight).regret for (weight,) in sorted(by_weight.values)], axis=1)
 
 
-def _at(losses: Result, gamma: float) -> Float[np.ndarray, " n"]:
+def _regret_at(losses: Result, gamma: float) -> Float[np.ndarray, " n"]:
     return losses.average_curve[:, np.abs(losses.gammas - gamma).argmin()]
 
 
 def _differences(rng: np.random.Generator) -> tuple[float, float]:
-    """Return by how much values of TD and of LSTD differ on random data, with a lower gamma and with a penalty."""
+    """Compare lower gammas with penalties on random data."""
     S, steps = 6, 500
     gamma, (s, after), reward = rng.uniform(0.5, GAMMA_EVAL), rng.integers(S, size=(2, steps)), rng.random(steps)
     scale = GAMMA_EVAL / gamma
@@ -224,6 +224,6 @@ def _differences(rng: np.random.Generator) -> tuple[float, float]:
         penalised[x] += rate * (error - (scale - 1.0) * penalised[x])
     visits, moves, total = np.eye(S)[s].sum(0), np.eye(S)[s].T @ np.eye(S)[after], np.eye(S)[s].T @ reward
     N = np.diag(visits)
-    of_lower = np.linalg.solve(N - gamma * moves, total / scale)
-    of_penalty = np.linalg.solve(N - GAMMA_EVAL * moves + (scale - 1.0) * N, total)
-    return float(np.abs(lower - penalised).max()), float(np.abs(of_lower - of_penalty).max())
+    lower_values = np.linalg.solve(N - gamma * moves, total / scale)
+    penalised_values = np.linalg.solve(N - GAMMA_EVAL * moves + (scale - 1.0) * N, total)
+    return float(np.abs(lower - penalised).max()), float(np.abs(lower_values - penalised_values).max())

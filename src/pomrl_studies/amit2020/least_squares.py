@@ -10,11 +10,11 @@ from pomrl.components import Agent, Decision, TaskData, chain_value, expected_re
 
 
 class LeastSquares(Agent[None]):
-    """LSTD-Q with an L2 penalty (Lagoudakis and Parr, 2003), from the uniform policy on, and greedy improvement.
+    """LSTD-Q with an L2 penalty (Lagoudakis and Parr, 2003) and greedy improvement, from the uniform policy.
 
     With one feature for each pair its equations are (N + l2) Q = N R + gamma C V, with the numbers N of transitions of
-    pairs, their counts C, and V(s) = sum_a pi(a|s) Q(s, a). So V is the value of a chain whose rows are shrunk by
-    N / (N + l2); rows without transitions are 0 if l2 is.
+    pairs, their counts C, and V(s) = sum_a pi(a|s) Q(s, a). So V is the value of a chain with rows shrunk by N / (N +
+    l2); for positive l2, rows without transitions are 0.
     """
 
     discounts: ClassVar[bool] = True
@@ -31,8 +31,8 @@ class LeastSquares(Agent[None]):
     def act(self, task: TaskData, memory: None) -> Decision:
         P_bar, visits = task.batch.P_bar, task.batch.visits
         N = np.broadcast_to(visits, P_bar.shape[:-1])
-        kept = np.divide(N, N + self.l2, out=np.zeros(N.shape), where=N > 0)
-        P, R = kept[..., None] * P_bar, kept * expected_rewards(task.R, P_bar)
+        shrinkage = np.divide(N, N + self.l2, out=np.zeros(N.shape), where=N > 0)
+        P, R = shrinkage[..., None] * P_bar, shrinkage * expected_rewards(task.R, P_bar)
         pi = np.full((*task.gammas.shape, *N.shape[1:]), 1.0 / N.shape[-1])
         for _ in range(self.improvements):
             Q = action_values(P, R, pi, task.gammas)
@@ -46,10 +46,10 @@ def action_values(
     pi: Float[np.ndarray, "n G S A"],
     gammas: Float[np.ndarray, "n G"],
 ) -> Float[np.ndarray, "n G S A"]:
-    """Return Q = R + gamma P V with the values V of policies that take each action with a probability.
+    """Return Q = R + gamma P V for stochastic policies.
 
     Args:
-        P: Transition probabilities, whose rows may sum to less than 1.
+        P: Transition probabilities; rows may sum to less than 1.
         R: Rewards of pairs.
         pi: The probability of each action in each state, at each discount factor.
         gammas: Discount factors.

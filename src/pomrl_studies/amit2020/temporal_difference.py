@@ -1,4 +1,4 @@
-"""SARSA and Q-learning on the transitions of a task, which know no model."""
+"""Model-free SARSA and Q-learning on the transitions of a task."""
 
 from typing import Annotated, ClassVar, Literal
 
@@ -10,34 +10,35 @@ from pomrl.components import Agent, Decision, TaskData
 
 
 class TemporalDifference(Agent[None]):
-    """Learns action values from transitions that are drawn from the task's own with replacement, and acts greedily.
+    """Learns action values from resampled transitions of the task, and acts greedily.
 
-    Step i moves Q(s, a) by the share rate / (delay + i) to its target: R + gamma Q(s', a') with an action a' that is
-    drawn from the frequencies of actions in the data at s' (SARSA, which evaluates the behaviour), or
-    R + gamma max Q(s', .) (Q-learning). Each step costs about 30 microseconds for all runs and discount factors
-    together.
+    Step i moves Q(s, a) by the share rate / (delay + i) to its target: R + gamma Q(s', a') with a' from the frequencies
+    of actions in the data at s' (SARSA, which evaluates the behaviour), or R + gamma max Q(s', .) (Q-learning). A step
+    costs about 30 microseconds for all runs and discount factors together.
     """
 
     discounts: ClassVar[bool] = True
 
     target: Literal["sarsa", "q_learning"]
-    """What the value of the next state is: that of the behaviour's action, or that of the best."""
+    """The value of the next state: by the behaviour's action, or by the best one."""
     steps: Annotated[int, Field(ge=1, le=10**6)] = 2000
-    """Transitions that are drawn."""
+    """Number of resampled transitions."""
     rate: Annotated[float, Field(gt=0)] = 50.0
     """Numerator of the learning rate."""
     delay: Annotated[float, Field(gt=0)] = 100.0
-    """What is added to the number of the step in its denominator."""
+    """Offset of the step number in its denominator."""
     initial: float | None = None
-    """What all action values are before the first step; null: the mean reward / (1 - gamma)."""
+    """Initial action values; null: the mean reward / (1 - gamma)."""
     l2: Annotated[float, Field(ge=0, le=0.5)] = 0.0
-    """Weight of the squares of all action values, whose gradient each step descends too."""
+    """Weight of the squares of all action values; each step also descends their gradient."""
     next_action: Literal["drawn_again", "kept"] = "drawn_again"
-    """Whether the action a' after a transition is drawn each time that the transition is, or once and for all, as in
-    data that have it; for target=sarsa alone."""
+    """Whether the action a' is drawn at each step, or once for each transition as in recorded data; for target=sarsa
+    alone.
+    """
     ends: Annotated[float, Field(ge=0, le=1)] = 0.0
-    """Share of transitions after which the data have no action, as after the last one of a trajectory, so that the next
-    action is uniform; for target=sarsa alone."""
+    """Share of transitions without a next action in the data, as at the end of a trajectory: a' is then uniform; for
+    target=sarsa alone.
+    """
 
     @property
     def plans_per_gamma(self) -> int:
@@ -59,18 +60,18 @@ class TemporalDifference(Agent[None]):
         return Decision(Q.argmax(-1), gammas)
 
     def _draw(self, task: TaskData) -> Int[np.ndarray, "steps 4 n"]:
-        """Draw transitions of each run, with the action that is taken after each."""
+        """Draw transitions and next actions of each run."""
         counts = task.batch.counts
         actions = np.broadcast_to(counts.sum(-1), counts.shape[:-1])
-        parts = []
-        for of_run, taken, rng in zip(counts, actions, task.rngs, strict=True):
-            u, of_action = rng.random((2, self.steps))
-            transition = (u * of_run.sum()).astype(np.intp)
+        samples = []
+        for run_counts, taken, rng in zip(counts, actions, task.rngs, strict=True):
+            u, action_uniform = rng.random((2, self.steps))
+            transition = (u * run_counts.sum()).astype(np.intp)
             if self.next_action == "kept":
-                of_action = rng.random(of_run.sum())[transition]
-            s, a, after = np.unravel_index(np.searchsorted(of_run.cumsum(), transition, "right"), of_run.shape)
-            seen = np.where(taken.sum(-1, keepdims=True) > 0, taken, 1)
-            often = ((1.0 - self.ends) * seen + self.ends * seen.mean(-1, keepdims=True)).cumsum(-1)
-            b = (of_action[:, None] * often[after, -1:] >= often[after]).sum(-1)
-            parts.append(np.stack([s, a, after, b], axis=1))
-        return np.stack(parts, axis=-1)
+                action_uniform = rng.random(run_counts.sum())[transition]
+            s, a, after = np.unravel_index(np.searchsorted(run_counts.cumsum(), transition, "right"), run_counts.shape)
+            visits = np.where(taken.sum(-1, keepdims=True) > 0, taken, 1)
+            often = ((1.0 - self.ends) * visits + self.ends * visits.mean(-1, keepdims=True)).cumsum(-1)
+            b = (action_uniform[:, None] * often[after, -1:] >= often[after]).sum(-1)
+            samples.append(np.stack([s, a, after, b], axis=1))
+        return np.stack(samples, axis=-1)

@@ -1,4 +1,4 @@
-"""The variants of the study that depend on the experiment."""
+"""Variants of the study that depend on the experiment."""
 
 from collections.abc import Sequence
 
@@ -7,5 +7,5 @@ from pomrl.study import VariantJob, variant
 
 @variant()
 def improved(job: VariantJob) -> Sequence[str]:
-    """LSTD improves its policy ten times on the same data, and not once."""
+    """LSTD improves its policy ten times on the same data, instead of once."""
     return [*job.overrides, "agent.improvements=10"] if job.options["agent"] == "lstd" else job.overrides

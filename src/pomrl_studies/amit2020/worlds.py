@@ -1,4 +1,4 @@
-"""Worlds that each run draws anew: grids, and chains of two groups that mix as slowly as is asked for."""
+"""Worlds drawn for each run: grids, and two-group chains with a given mixing time."""
 
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -10,11 +10,11 @@ from jaxtyping import Float
 from pomrl.components import Field, MeanModel, TaskDistribution, Tasks
 
 MOVES = np.array([[-1, 0], [1, 0], [0, 1], [0, -1], [0, 0]])
-"""What the actions in a grid try to do."""
+"""Intended moves of the actions in a grid."""
 
 
 class DrawnWorld(TaskDistribution):
-    """Base class: all tasks of a run have one world, which is drawn for it."""
+    """Base class of worlds drawn once for all tasks of a run."""
 
     @abstractmethod
     def world(self, rng: np.random.Generator) -> tuple[Float[np.ndarray, "S A S"], Float[np.ndarray, "S A"]]:
@@ -33,10 +33,10 @@ class DrawnWorld(TaskDistribution):
 
 
 class DrawnGrid(DrawnWorld):
-    """A grid in which each move works with a probability of its own, and stays in place otherwise.
+    """A grid whose moves succeed with probabilities of their own, and stay otherwise.
 
-    The state is row * side + column. Actions move to the four neighbours, or stay. Probabilities are uniform in [0, 1).
-    Each state pays a reward that is uniform in [-0.5, 0.5), whatever the action, and one, drawn at random, pays 1.
+    The state is row * side + column. Actions move to the four neighbours, or stay. Success probabilities are uniform in
+    [0, 1). Each state's reward is uniform in [-0.5, 0.5), whatever the action; one random state pays 1.
     """
 
     side: Annotated[int, Field(ge=2, le=30)] = 4
@@ -61,15 +61,15 @@ class DrawnGrid(DrawnWorld):
 
 
 class TwoGroups(DrawnWorld):
-    """Random chains of two groups of states, between which steps are as rare as is asked for.
+    """Random chains of two groups of states, with rare steps between them.
 
-    A pair (s, a) leads to two states of the group of s, with normalised uniform weights, and with the probability
-    `leave` to one state of all. Under the uniform policy the second largest eigenvalue is about 1 - leave, and so the
-    mixing time, one over the spectral gap, about 1 / leave. Rewards R(s, a) are uniform in [0, 1).
+    A pair (s, a) leads to two states of the group of s, with normalised uniform weights, and with probability `leave`
+    to one state of all. Under the uniform policy the second largest eigenvalue is about 1 - leave, so the mixing time,
+    one over the spectral gap, is about 1 / leave. Rewards R(s, a) are uniform in [0, 1).
     """
 
     states: Annotated[int, Field(ge=4, le=1000)] = 10
-    """States. Each group has one half of them."""
+    """States, half of them in each group."""
     actions: Annotated[int, Field(ge=1, le=100)] = 5
     """Actions."""
     leave: Annotated[float, Field(gt=0, le=1)] = 0.1

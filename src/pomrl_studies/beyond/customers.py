@@ -1,4 +1,4 @@
-"""A family in which rewards differ from task to task too: batteries of customers with tariffs of their own."""
+"""Batteries of customers with their own tariffs: rewards vary between tasks."""
 
 from typing import Annotated
 
@@ -12,11 +12,11 @@ _LEVELS, _WEATHERS = 6, 2
 """Levels of charge, from empty to full, and weathers, each with prices of its own."""
 
 _PRIMES = np.array([2.0, 3.0, 5.0, 7.0, 11.0, 13.0, 17.0])
-"""Numbers with irrational roots, one for each number of a customer."""
+"""Primes with irrational roots, one for each number of a customer."""
 
 _LOWEST = np.array([0.5, 0.5, 0.5, 0.5, 0.1, 0.1, 0.6])
 _HIGHEST = np.array([3.0, 3.0, 4.0, 4.0, 0.5, 0.5, 0.95])
-"""The ranges of a customer's numbers: two prices to buy, two to sell, two chances of a change, and an efficiency."""
+"""The ranges of a customer's numbers: two buying prices, two selling prices, two weather changes, and an efficiency."""
 
 _STORAGE, _EMPTY = 0.1, 2.0
 """What each level of charge costs in a period, and what it costs to sell from an empty battery."""
@@ -28,18 +28,17 @@ _SELLS, _LEAKS = 0.9, 0.05
 class Tariffs(FiniteTasks):
     """Batteries of customers, who differ in prices, in the weather, and in how well the battery charges.
 
-    The state is the charge and the weather, charge * 2 + weather. Actions are to wait, to charge, and to sell. Charging
-    adds a level with the efficiency as probability, from 0.6 to 0.95. Selling takes one with 0.9, waiting with 0.05.
-    The weather changes with a probability that it has itself, from 0.1 to 0.5, independently. Buying costs 0.5 to 3 and
-    a sale earns 0.5 to 4, by the weather. A level of charge costs 0.1 a period, and a sale from an empty battery 2.
-    The numbers of customers are those of Richtmyer's sequence, multiples of roots of primes modulo 1, which fill the
-    box of these ranges evenly and need no seed.
+    The state is charge * 2 + weather. Actions are to wait, to charge, and to sell. Charging adds a level with the
+    efficiency as probability, from 0.6 to 0.95; selling removes one with 0.9, waiting with 0.05. The weather changes
+    independently, with probability 0.1 to 0.5. By the weather, buying costs 0.5 to 3 and a sale earns 0.5 to 4. A level
+    of charge costs 0.1 a period, and a sale from an empty battery 2. Richtmyer's sequence, multiples of roots of primes
+    modulo 1, spreads the customers evenly over these ranges.
     """
 
     customers: Annotated[int, Field(ge=2, le=10_000)] = 64
-    """Number of customers; a task has one of them, each with the same chance."""
+    """Number of customers; each task draws one uniformly."""
     prices_differ: bool = True
-    """Whether each customer has prices of their own; else all have the mean prices, and tasks share their rewards."""
+    """Whether each customer has own prices; else all have the mean prices, and tasks share their rewards."""
 
     @property
     def size(self) -> tuple[int, int]:
@@ -52,7 +51,7 @@ class Tariffs(FiniteTasks):
         return Candidates(customer, self._models(numbers[:, 4:6], numbers[:, 6]), self._rewards(prices))
 
     def _models(self, change: Float[np.ndarray, "k 2"], efficiency: Float[np.ndarray, " k"]) -> np.ndarray:
-        """Return the transition probabilities, [k, S, A, S]: those of the charge times those of the weather."""
+        """Return the transition probabilities: products of charge and weather."""
         k, level, weather = len(change), np.arange(_LEVELS), np.arange(_WEATHERS)
         weathers = np.zeros((k, _WEATHERS, _WEATHERS))
         weathers[:, weather, weather] = 1.0 - change
@@ -65,7 +64,7 @@ class Tariffs(FiniteTasks):
         return np.einsum("klam,kwv->klwamv", charges, weathers).reshape(k, S, A, S)
 
     def _rewards(self, prices: Float[np.ndarray, "k 4"]) -> Float[np.ndarray, "k S A"]:
-        """Return the rewards of customers with these prices, to buy and then to sell in each weather."""
+        """Return the rewards under buying and selling prices by weather."""
         level, weather = np.divmod(np.arange(self.size[0]), _WEATHERS)
         buy, sell = prices[:, :_WEATHERS][:, weather], prices[:, _WEATHERS:][:, weather]
         trade = np.stack([np.zeros_like(buy), -buy, np.where(level > 0, sell, -_EMPTY)], axis=-1)

@@ -1,7 +1,4 @@
-"""Three families from practice, on which the learner of tied rows is judged: maintenance, promotions and triage.
-
-They were written after the estimator was fixed, by somebody who had not seen it.
-"""
+"""Maintenance, promotions and triage: families by an author blind to tied rows."""
 
 from typing import Annotated
 
@@ -11,8 +8,8 @@ from pydantic import Field
 
 from pomrl.components import Latents, Rewards, TaskFamily
 
-_INCOME = 10.0
-"""What a new machine earns in a period; others lose a share of it, the square of their wear, and failed ones all."""
+_NEW_MACHINE_INCOME = 10.0
+"""Income of a new machine in a period; wear reduces it by its squared share, failure to 0."""
 
 _CALL_OUT, _REPAIR, _REPLACEMENT = 8.0, 6.0, 16.0
 """What it costs to call the crew, and what the crew asks for a machine that still runs and for a failed one."""
@@ -24,12 +21,11 @@ _REPAIRS = np.array([[0, 0], [1, 0], [0, 1], [1, 1]], dtype=bool)
 class Maintenance(TaskFamily):
     """Two machines in parallel, and a crew that repairs them; the latent is the wear, a probability in a period.
 
-    The state is the wear of both machines, w1 * classes + w2, each from 0 for a new machine to a failed one. Actions
-    run both machines (0), or repair the first (1), the second (2) or both (3). A machine that runs gets a class worse
-    with the latent as probability, independently of the other; a machine that is repaired stands still and is new in
-    the next period. One that runs earns 10 (1 - (w / (classes - 1))^2). Calling the crew costs 8, and each repair 6, or
-    16 if the machine has failed, so that it can pay to repair a second machine on the same occasion (cf. Dekker,
-    Wildeman and van der Duyn Schouten 1997, A review of multi-component maintenance models with economic dependence).
+    The state is w1 * classes + w2, the wear of both machines from 0 (new) to failed. Actions run both machines (0), or
+    repair the first (1), the second (2) or both (3). A running machine gets a class worse with the latent as
+    probability, independently; a repaired one is new in the next period. A running machine earns 10 (1 - (w / (classes
+    - 1))^2). Calling the crew costs 8, and each repair 6, or 16 after a failure (cf. Dekker, Wildeman and van der Duyn
+    Schouten 1997, A review of multi-component maintenance models with economic dependence).
     """
 
     classes: Annotated[int, Field(ge=2, le=30)] = 6
@@ -46,7 +42,7 @@ class Maintenance(TaskFamily):
         machine[0, :, wear, wear] += 1.0 - latent
         machine[0, :, wear, np.minimum(wear + 1, W - 1)] += latent
         machine[1, :, :, 0] = 1.0
-        runs = _INCOME * (1.0 - (wear / (W - 1)) ** 2)
+        runs = _NEW_MACHINE_INCOME * (1.0 - (wear / (W - 1)) ** 2)
         repaired = -np.where(wear < W - 1, _REPAIR, _REPLACEMENT)
         earned = np.stack([runs, repaired])
 
@@ -57,35 +53,33 @@ class Maintenance(TaskFamily):
         return P, R - _CALL_OUT * _REPAIRS.any(1)
 
 
-_SEASONS = np.array([0.7, 1.0, 0.8, 1.5])
-"""Sales in winter, spring, summer and autumn, relative to those of a usual quarter."""
+_SEASON_FACTORS = np.array([0.7, 1.0, 0.8, 1.5])
+"""Relative sales in winter, spring, summer and autumn."""
 
 _STRANGERS, _LOYAL = 4.0, 4.0
 """Hundreds of sales in a usual quarter: those that need no goodwill, and the further ones at the highest goodwill."""
 
-_MARGIN = np.array([1.0, 0.75, 0.4])
-"""What is earned with a sale without a promotion, with a small discount and with a large one."""
+_EARNINGS_PER_SALE = np.array([1.0, 0.75, 0.4])
+"""Earnings per sale without a promotion, with a small and with a large discount."""
 
-_MORE_SALES = np.array([1.0, 1.1, 1.3])
-"""Sales in the quarter of a promotion, relative to those without."""
+_SALES_FACTORS = np.array([1.0, 1.1, 1.3])
+"""Relative sales in the quarter of a promotion."""
 
-_APPEAL = np.array([0.0, 0.6, 1.0])
-"""How likely a promotion raises the goodwill, relative to a large discount."""
+_RESPONSE_FACTORS = np.array([0.0, 0.6, 1.0])
+"""Relative chance that a promotion raises the goodwill."""
 
-_FORGET = 0.25
+_FORGETTING_PROBABILITY = 0.25
 """Probability that goodwill falls by a level in a quarter."""
 
 
 class Promotions(TaskFamily):
     """A shop that buys goodwill by promotions; the latent is the response, a probability in a quarter.
 
-    The state is the goodwill and the quarter, goodwill * 4 + quarter, with the quarters winter, spring, summer and
-    autumn, which follow each other. Actions are no promotion, a small discount and a large one. Goodwill rises by a
-    level with the response as probability after a large discount, 0.6 times that after a small one and never without;
-    it falls by a level with probability 0.25 whatever is done, independently, since customers forget (cf. Nerlove and
-    Arrow 1962, Optimal advertising policy under dynamic conditions). The shop sells 4 and up to 4 more that are
-    proportional to goodwill, times 0.7, 1, 0.8 or 1.5 by the season and times 1, 1.1 or 1.3 by the promotion, and earns
-    1, 0.75 or 0.4 with each; in hundreds of sales.
+    The state is goodwill * 4 + quarter, from winter to autumn in cycles. Actions are no promotion, a small discount and
+    a large one. Goodwill rises by a level with the response as probability after a large discount, with 0.6 times it
+    after a small one; independently it falls with probability 0.25 (cf. Nerlove and Arrow 1962, Optimal advertising
+    policy under dynamic conditions). Sales are 4, and up to 4 more in proportion to goodwill, times 0.7, 1, 0.8 or 1.5
+    by the season and 1, 1.1 or 1.3 by the promotion; each earns 1, 0.75 or 0.4. Units are hundreds of sales.
     """
 
     levels: Annotated[int, Field(ge=2, le=200)] = 8
@@ -93,51 +87,50 @@ class Promotions(TaskFamily):
 
     @property
     def size(self) -> tuple[int, int]:
-        return self.levels * len(_SEASONS), len(_MARGIN)
+        return self.levels * len(_SEASON_FACTORS), len(_EARNINGS_PER_SALE)
 
     def models(self, latent: Latents) -> tuple[Float[np.ndarray, "k S A S"], Rewards]:
         S, A = self.size
-        goodwill, quarter = np.divmod(np.arange(S), len(_SEASONS))
-        after = (quarter + 1) % len(_SEASONS)
-        rises = latent[:, None] * _APPEAL
+        goodwill, quarter = np.divmod(np.arange(S), len(_SEASON_FACTORS))
+        after = (quarter + 1) % len(_SEASON_FACTORS)
+        rises = latent[:, None] * _RESPONSE_FACTORS
         P = np.zeros((len(latent), S, A, S))
         for step, chance in [
-            (-1, (1.0 - rises) * _FORGET),
-            (0, rises * _FORGET + (1.0 - rises) * (1.0 - _FORGET)),
-            (1, rises * (1.0 - _FORGET)),
+            (-1, (1.0 - rises) * _FORGETTING_PROBABILITY),
+            (0, rises * _FORGETTING_PROBABILITY + (1.0 - rises) * (1.0 - _FORGETTING_PROBABILITY)),
+            (1, rises * (1.0 - _FORGETTING_PROBABILITY)),
         ]:
             for s, level in enumerate(np.clip(goodwill + step, 0, self.levels - 1)):
-                P[:, s, :, level * len(_SEASONS) + after[s]] += chance
-        sales = _SEASONS[quarter] * (_STRANGERS + _LOYAL * goodwill / (self.levels - 1))
-        return P, sales[:, None] * (_MORE_SALES * _MARGIN)
+                P[:, s, :, level * len(_SEASON_FACTORS) + after[s]] += chance
+        sales = _SEASON_FACTORS[quarter] * (_STRANGERS + _LOYAL * goodwill / (self.levels - 1))
+        return P, sales[:, None] * (_SALES_FACTORS * _EARNINGS_PER_SALE)
 
 
-_TREATED = np.array([0.4, 0.8])
+_RECOVERY_PROBABILITIES = np.array([0.4, 0.8])
 """Probability that the treatment of a severe and of a mild case ends in a slot."""
 
 _SEVERE_SHARE = 0.3
-"""Share of severe cases in those who arrive."""
+"""Share of severe cases among arrivals."""
 
-_WORSENS = 0.03
-"""Probability that a mild case who waits becomes severe in a slot; at most one does."""
+_WORSENING_PROBABILITY = 0.03
+"""Probability that a waiting mild case becomes severe in a slot; at most one does."""
 
-_WAITING = np.array([3.0, 1.0])
-"""Cost of a severe and of a mild case in the rooms in a slot."""
+_CASE_COSTS = np.array([3.0, 1.0])
+"""Cost of a severe and of a mild case in a slot."""
 
-_EXTRA_STAFF = 16.0
+_SECOND_TEAM_COST = 16.0
 """Cost of a second team in a slot."""
 
 
 class Triage(TaskFamily):
     """An emergency department with two rooms; the latent is the load, the probability that a patient arrives in a slot.
 
-    The state is the number of severe and of mild cases who wait or are treated, severe * (mild_room + 1) + mild.
-    Actions are to treat a severe case, to treat a mild case, and to call a second team and treat one of each. In a
-    slot, first the treatment of a severe case ends with probability 0.4 and that of a mild case with 0.8; then one of m
-    mild cases becomes severe with probability 0.03 m, if there is room; then a patient arrives, of whom 30 % are
-    severe. A patient who finds the room full is sent elsewhere. A severe case costs 3 and a mild case 1 a slot, and the
-    second team costs 16, so that no reward is above 0 (cf. Argon and Ziya 2009, Priority assignment under imperfect
-    information on customer type identities).
+    The state is severe * (mild_room + 1) + mild, the numbers of cases. Actions are to treat a severe case, to treat a
+    mild case, and to call a second team and treat one of each. In a slot, first a treated severe case leaves with
+    probability 0.4 and a mild one with 0.8; then one of m mild cases becomes severe with probability 0.03 m, if there
+    is room; then a patient arrives, severe with 30 %; a full room rejects patients. A severe case costs 3 and a mild
+    case 1 a slot, and the second team 16 (cf. Argon and Ziya 2009, Priority assignment under imperfect information on
+    customer type identities).
     """
 
     severe_room: Annotated[int, Field(ge=1, le=30)] = 5
@@ -152,27 +145,27 @@ class Triage(TaskFamily):
     def models(self, latent: Latents) -> tuple[Float[np.ndarray, "k S A S"], Rewards]:
         S, A = self.size
         severe, mild = np.divmod(np.arange(S), self.mild_room + 1)
-        severe_leaves = self._moves(_TREATED[0] * (severe > 0), severe - 1, mild)
-        mild_leaves = self._moves(_TREATED[1] * (mild > 0), severe, mild - 1)
+        severe_leaves = self._moves(_RECOVERY_PROBABILITIES[0] * (severe > 0), severe - 1, mild)
+        mild_leaves = self._moves(_RECOVERY_PROBABILITIES[1] * (mild > 0), severe, mild - 1)
         treatment = np.stack([severe_leaves, mild_leaves, severe_leaves @ mild_leaves])
         can_worsen = (mild > 0) & (severe < self.severe_room)
-        worsening = self._moves(np.minimum(_WORSENS * mild, 1.0) * can_worsen, severe + 1, mild - 1)
+        worsening = self._moves(np.minimum(_WORSENING_PROBABILITY * mild, 1.0) * can_worsen, severe + 1, mild - 1)
         severe_arrives = self._moves(1.0 * (severe < self.severe_room), severe + 1, mild)
         mild_arrives = self._moves(1.0 * (mild < self.mild_room), severe, mild + 1)
         arrives = _SEVERE_SHARE * severe_arrives + (1.0 - _SEVERE_SHARE) * mild_arrives
         load = latent[:, None, None]
         arrival = (1.0 - load) * np.eye(S) + load * arrives
         P = np.einsum("ast,ktu->ksau", treatment @ worsening, arrival)
-        waiting = _WAITING[0] * severe + _WAITING[1] * mild
-        return P, -(waiting[:, None] + _EXTRA_STAFF * (np.arange(A) == A - 1))
+        waiting = _CASE_COSTS[0] * severe + _CASE_COSTS[1] * mild
+        return P, -(waiting[:, None] + _SECOND_TEAM_COST * (np.arange(A) == A - 1))
 
     def _moves(
         self, chance: Float[np.ndarray, " S"], severe: Int[np.ndarray, " S"], mild: Int[np.ndarray, " S"]
     ) -> Float[np.ndarray, "S S"]:
-        """Return the matrix of a step from each state to these numbers of cases, with this probability."""
+        """Return the matrix of steps to these numbers of cases."""
         S, _ = self.size
         state = np.arange(S)
-        there = np.clip(severe, 0, self.severe_room) * (self.mild_room + 1) + np.clip(mild, 0, self.mild_room)
+        target = np.clip(severe, 0, self.severe_room) * (self.mild_room + 1) + np.clip(mild, 0, self.mild_room)
         P = np.diag(1.0 - chance)
-        P[state, there] += chance
+        P[state, target] += chance
         return P

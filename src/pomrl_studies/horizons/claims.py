@@ -1,8 +1,7 @@
-"""What four papers advise to plan with, judged on the same draws. The rules were fixed before there were any data.
+"""Compare the advice of four papers on the same draws, by rules fixed in advance.
 
-A *cell* is a problem with a number m of transitions from each pair. Claims on a method are that it is better
-than another in more than half of the cells; differences are shares of the loss of planning on frequencies with
-gamma_eval.
+A *cell* is a problem with a number m of transitions from each pair. Claims count the cells where a method is better
+than another; differences are shares of the loss of planning on frequencies with gamma_eval.
 """
 
 from pomrl.study import LossPerRun, Part, SweepResults, claim, in_more_than, less_in_shares, no_worse
@@ -13,14 +12,14 @@ PROBLEMS = (
 )  # fmt: skip
 """The random chains of POMRL at sigma = 0.01, and the families at a spread of 0.05."""
 
-SIZES = (2, 5, 20)
+TRANSITIONS = (2, 5, 20)
 """Numbers of transitions from each pair."""
 
 MARGIN = 0.02
-"""How much more a method may lose that is no worse than another, as a share of the loss of that one."""
+"""The relative margin of claims of no worse loss."""
 
 Method = dict[str, LossPerRun]
-"""The losses of a method in each cell, whose names are those of the cells."""
+"""The losses of a method in each cell."""
 
 
 @claim("A1", "frequencies", figures=("advice",))
@@ -45,7 +44,7 @@ def penalties_help(penalties: SweepResults, frequencies: SweepResults) -> list[P
 def weights_of_pairs_help(weights: SweepResults, frequencies: SweepResults) -> list[Part]:
     """a weight for each pair is better than planning on frequencies with gamma_eval in more than half of the cells.
 
-    Rathnam et al. (2023): a uniform prior whose weight in each pair has the least expected squared error.
+    Rathnam et al. (2023): a uniform prior of least expected squared error in each pair.
     """
     return _better(_cells(weights), _at_eval(frequencies), _at_eval(frequencies), "weight of each pair")
 
@@ -76,12 +75,12 @@ def posterior_gammas_do_no_harm(posteriors: SweepResults, priors: SweepResults) 
 
     This project: no worse by a margin of 2 %, with ada-POMRL and with empirical Bayes.
     """
-    parts = []
+    claim_parts = []
     for estimator in ("ada_pomrl", "empirical_bayes"):
         chosen, at_eval = _cells(posteriors, estimator=estimator), _cells(priors, estimator=estimator)
-        words = f"posterior's γ less γ_eval, {estimator}"
-        parts += [no_worse(chosen[cell], at_eval[cell], f"{words}, {cell}", MARGIN) for cell in chosen]
-    return parts
+        label = f"posterior's γ less γ_eval, {estimator}"
+        claim_parts += [no_worse(chosen[cell], at_eval[cell], f"{label}, {cell}", MARGIN) for cell in chosen]
+    return claim_parts
 
 
 @claim("A7", "posteriors", "schedules", "priors", figures=("advice",))
@@ -90,14 +89,14 @@ def posterior_gammas_beat_schedules(
 ) -> list[Part]:
     """with ada-POMRL, the gamma of the smallest posterior loss beats both schedules of the paper in more than half.
 
-    This project: better than the schedule of the upper bound, and than that of Dong et al., in the same cell.
+    This project: better than the schedules of the upper bound and of Dong et al. in the same cell.
     """
     chosen, at_eval = _cells(posteriors, estimator="ada_pomrl"), _cells(priors, estimator="ada_pomrl")
-    of_schedules = {name: _cells(schedules, gamma_schedule=name) for name in ("upper_bound", "dong")}
+    scheduled = {name: _cells(schedules, gamma_schedule=name) for name in ("upper_bound", "dong")}
     groups = [
         [
             less_in_shares(chosen[cell], losses[cell], at_eval[cell], f"posterior's γ less {name}, {cell}")
-            for name, losses in of_schedules.items()
+            for name, losses in scheduled.items()
         ]
         for cell in chosen
     ]
@@ -105,11 +104,11 @@ def posterior_gammas_beat_schedules(
 
 
 def _cells(sweep: SweepResults, **method: str) -> Method:
-    """Return the losses of a method in all cells, at the discount factor that it chooses or at gamma_eval."""
+    """Return a method's losses by cell, at its own gamma or gamma_eval."""
     return {
         f"{problem}, m = {m}": sweep.at(task_distribution=problem, m=m, **method).regret
         for problem in PROBLEMS
-        for m in SIZES
+        for m in TRANSITIONS
     }
 
 
@@ -121,7 +120,7 @@ def _cross_validated(frequencies: SweepResults) -> Method:
     return _cells(frequencies, agent="cross_validated_gamma")
 
 
-def _better(a: Method, b: Method, whole: Method, words: str) -> list[Part]:
-    """Claim that a method is better than another in more than half of the cells."""
-    groups = [[less_in_shares(a[cell], b[cell], whole[cell], f"{words}, {cell}")] for cell in a]
+def _better(a: Method, b: Method, whole: Method, label: str) -> list[Part]:
+    """Claim that a method is better in more than half of the cells."""
+    groups = [[less_in_shares(a[cell], b[cell], whole[cell], f"{label}, {cell}")] for cell in a]
     return in_more_than(len(groups) / 2, groups, "cells")

@@ -1,4 +1,4 @@
-"""The discount factor with the smallest loss on transitions that were held out."""
+"""Selection of the discount factor by cross-validation."""
 
 from typing import Annotated, ClassVar
 
@@ -10,16 +10,16 @@ from pomrl.components import Agent, Batch, Counts, Decision, TaskData
 
 
 class CrossValidatedGamma(Agent[None]):
-    """The discount factor whose policy has the smallest loss in the frequencies of transitions that were held out.
+    """The discount factor with the smallest loss on held-out transitions.
 
-    The task's transitions are divided into parts at random. The policies of all discount factors of the schedule are
-    planned on the estimate from all parts but one, and judged on the frequencies of that one.
+    The task's transitions are split into folds at random. The policies of all discount factors of the schedule are
+    planned on the estimate from all folds but one, and evaluated on the frequencies of that one.
     """
 
     chooses_gamma: ClassVar[bool] = True
 
     folds: Annotated[int, Field(ge=2, le=100)] = 5
-    """Parts that the transitions of a task are divided into."""
+    """Folds of the transitions of a task."""
 
     @property
     def plans_per_gamma(self) -> int:
@@ -27,16 +27,16 @@ class CrossValidatedGamma(Agent[None]):
 
     def act(self, task: TaskData, memory: None) -> Decision:
         counts, m = task.batch.counts, task.batch.m
-        parts = [_divide(of_run, rng, self.folds) for of_run, rng in zip(counts, task.rngs, strict=True)]
+        run_folds = [_divide(run_counts, rng, self.folds) for run_counts, rng in zip(counts, task.rngs, strict=True)]
         losses = []
-        for part in np.stack(parts, axis=1):
-            policy = task.plan(task.believe(Batch.of_counts(counts - part, m)).P_hat, task.gammas)
-            losses.append(task.losses(Batch.of_counts(part, m).P_bar, policy))
+        for fold in np.stack(run_folds, axis=1):
+            policy = task.plan(task.believe(Batch.of_counts(counts - fold, m)).P_hat, task.gammas)
+            losses.append(task.losses(Batch.of_counts(fold, m).P_bar, policy))
         return Decision.best(task, np.mean(losses, axis=0))
 
 
-def _divide(counts: Counts, rng: np.random.Generator, parts: int) -> Int[np.ndarray, "{parts} S A S"]:
-    """Divide transitions into parts at random, whose sizes differ by at most one."""
+def _divide(counts: Counts, rng: np.random.Generator, folds: int) -> Int[np.ndarray, "{parts} S A S"]:
+    """Split transitions at random into folds of almost equal size."""
     transitions = rng.permutation(np.repeat(np.arange(counts.size), counts.ravel()))
-    of_parts = np.array_split(transitions, parts)
-    return np.stack([np.bincount(part, minlength=counts.size).reshape(counts.shape) for part in of_parts])
+    members = np.array_split(transitions, folds)
+    return np.stack([np.bincount(fold, minlength=counts.size).reshape(counts.shape) for fold in members])

@@ -1,4 +1,4 @@
-"""The figure of what each method loses on each problem."""
+"""The figure of each method's loss on each problem."""
 
 from collections.abc import Hashable, Iterator, Mapping
 from typing import Any
@@ -8,10 +8,10 @@ from matplotlib.axes import Axes
 
 from pomrl.figures import TEXT_WIDTH, Drawing, Look, Series, StoredSweeps, collect, figure, panels
 from pomrl.study import Result, ratio
-from pomrl_studies.horizons.claims import PROBLEMS, SIZES
+from pomrl_studies.horizons.claims import PROBLEMS, TRANSITIONS
 
 AT_EVAL = ("frequencies", {"agent": "certainty_equivalence"})
-"""The method whose loss the others' are shares of: planning on frequencies with gamma_eval."""
+"""The reference method: planning on frequencies with gamma_eval."""
 
 METHODS = {
     Look("Cross-validated γ (Jiang et al.)", "#56b4e9", "D"): ("frequencies", {"agent": "cross_validated_gamma"}),
@@ -23,16 +23,16 @@ METHODS = {
     Look("Empirical Bayes, γ_eval", "#e69f00", "^"): ("priors", {"estimator": "empirical_bayes"}),
     Look("Tied rows, γ_eval", "#4b0092", "*"): ("priors", {"estimator": "tied_rows"}),
 }
-"""How each method is drawn, and the sweep and the settings of its runs."""
+"""The style of each method, with the sweep and the settings of its runs."""
 
-WIDTH = 0.7
-"""The part of the distance between problems that the methods of one take."""
+GROUP_WIDTH = 0.7
+"""The width of a problem's methods, as a share of the distance between problems."""
 
 
 Runs = tuple[str, dict[str, str]]
 """The sweep and the settings of a method's runs."""
 
-CELLS = [(problem, m, panel) for m, panel in zip(SIZES, "abc", strict=True) for problem in PROBLEMS]
+CELLS = [(problem, m, panel) for m, panel in zip(TRANSITIONS, "abc", strict=True) for problem in PROBLEMS]
 SERIES = [
     Series(look, sweep, {**settings, "task_distribution": problem, "m": m}, panel=panel)
     for problem, m, panel in CELLS
@@ -44,27 +44,27 @@ SERIES = [
 def advice(sweeps: StoredSweeps) -> Drawing:
     """What each method loses.
 
-    The loss of each method as a share of the loss of planning on frequencies with gamma_eval, on average over tasks.
+    The loss of each method as a share of the loss of planning on frequencies with gamma_eval, averaged over tasks.
 
-    A panel for each number m of transitions from each pair. Bars are 95 % intervals of the share, in pairs of runs; the
-    vertical axis is logarithmic, and shares below 0.1 % are drawn at its end.
+    A panel for each number m of transitions from each pair. Bars are paired 95 % intervals; on the logarithmic axis
+    shares below 0.1 % are at its end.
     """
     data = collect([pd.DataFrame(_shares(sweeps))], SERIES)
-    drawn, axes = panels.blank(TEXT_WIDTH, 7.0), []
-    for (ax,), m, panel in zip(panels.grid_of_panels(drawn, len(SIZES), 1), SIZES, "abc", strict=True):
+    canvas, axes = panels.blank(TEXT_WIDTH, 7.0), []
+    for (ax,), m, panel in zip(panels.grid_of_panels(canvas, len(TRANSITIONS), 1), TRANSITIONS, "abc", strict=True):
         _draw_panel(ax, data[data["panel"] == panel])
         panels.letter(ax, panel, f"m = {m}")
         axes.append(ax)
-    panels.add_shared_legend(drawn, axes)
-    return panels.finish(drawn, data, SERIES, sweeps)
+    panels.add_shared_legend(canvas, axes)
+    return panels.finish(canvas, data, SERIES, sweeps)
 
 
 def _shares(sweeps: StoredSweeps) -> Iterator[dict[str, Any]]:
-    """Yield the share of each method in each cell as a point at the place of the problem."""
+    """Yield the share of each method in each cell as a point."""
     at_eval = _losses(sweeps, AT_EVAL)
-    of_methods = {look: _losses(sweeps, runs) for look, runs in METHODS.items()}
+    losses_by_method = {look: _losses(sweeps, runs) for look, runs in METHODS.items()}
     for problem, m, panel in CELLS:
-        for look, losses in of_methods.items():
+        for look, losses in losses_by_method.items():
             if (problem, m) in losses and (problem, m) in at_eval:
                 share = ratio(losses[problem, m].regret, at_eval[problem, m].regret)
                 bar = {"mean": 1 + share.value, "lower": 1 + share.lower, "upper": 1 + share.upper}
@@ -81,9 +81,9 @@ def _losses(sweeps: StoredSweeps, runs: Runs) -> Mapping[tuple[Hashable, ...], R
 
 def _draw_panel(ax: Axes, data: pd.DataFrame) -> None:
     """Draw the methods side by side at each problem."""
-    for place, look in enumerate(METHODS):
+    for index, look in enumerate(METHODS):
         points = data[data["series"] == look.label]
-        x = points["x"] + WIDTH * (place / (len(METHODS) - 1) - 0.5)
+        x = points["x"] + GROUP_WIDTH * (index / (len(METHODS) - 1) - 0.5)
         bars = (points["mean"] - points["lower"]).clip(lower=0), (points["upper"] - points["mean"]).clip(lower=0)
         ax.errorbar(x, points["mean"].clip(lower=1e-3), bars, color=look.color, marker=look.marker, linestyle="",
                     markersize=4, label=look.label)  # fmt: skip

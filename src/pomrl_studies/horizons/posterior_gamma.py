@@ -1,4 +1,4 @@
-"""The discount factor with the smallest loss that is expected a posteriori."""
+"""Selection of the discount factor by the expected posterior loss."""
 
 from typing import Annotated, ClassVar
 
@@ -9,16 +9,16 @@ from pomrl.components import Agent, Decision, TaskData, draw_models
 
 
 class PosteriorGamma(Agent[None]):
-    """The discount factor whose policy has the smallest expected loss under what the estimator believes of the task.
+    """The discount factor with the smallest expected loss under the posterior of the task.
 
-    Models are drawn from the belief, a Dirichlet distribution in each pair. The policies of all discount factors of the
-    schedule, which are planned on the estimate, are judged on each of them.
+    Models are drawn from the posterior, a Dirichlet distribution in each pair. On each of them the policies of all
+    discount factors of the schedule, planned on the estimate, are evaluated.
     """
 
     chooses_gamma: ClassVar[bool] = True
 
     samples: Annotated[int, Field(ge=1, le=10**4)] = 20
-    """Models that are drawn."""
+    """Number of drawn models."""
 
     @property
     def plans_per_gamma(self) -> int:

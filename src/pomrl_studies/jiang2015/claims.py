@@ -1,4 +1,4 @@
-"""The claims of the study of guidance discount factors; quotations are of the paper's abstract alone."""
+"""Claims of the study of guidance discount factors, quoting the paper's abstract alone."""
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -6,22 +6,22 @@ from jaxtyping import Bool, Float
 from pomrl.study import Exact, Part, SweepResults, best_grows, best_is_between, claim, less, mean, no_worse
 from pomrl_studies.jiang2015.policies import all_policies, is_optimal_somewhere, loss_bound, model_of_policy
 
-NUMBERS = (5, 10, 20, 50, 200)
+TRAJECTORIES = (5, 10, 20, 50, 200)
 """Numbers of trajectories."""
 
-FEW = NUMBERS[:3]
-"""Those with which a model is inaccurate."""
+FEW_TRAJECTORIES = TRAJECTORIES[:3]
+"""The numbers at which a model is inaccurate."""
 
 GAMMA_EVAL, STATES, ACTIONS, ERROR = 0.99, 10, 2, 0.05
 """The settings of the sweeps, and the probability with which a bound may fail."""
 
 GAMMAS = np.array([*(i / 20 for i in range(20)), GAMMA_EVAL])
 
-WITH_ALL_SUCCESSORS = {"all_successors": 16_000}
-"""The number of runs where short horizons cost little, under the variant in which all states are successors."""
+ALL_SUCCESSORS_RUNS = {"all_successors": 16_000}
+"""The number of runs for the variant with all states as successors, where short horizons cost little."""
 
 REWARDS = np.random.default_rng(2015).random((20, STATES, ACTIONS))
-"""Twenty draws of rewards, for claims that are exact for each of them."""
+"""Twenty draws of rewards for exact claims."""
 
 TRANSITIONS = (10**2, 10**4, 10**6, 10**8)
 """Numbers of transitions from each pair at which the bound is minimised."""
@@ -34,16 +34,16 @@ def shorter_horizons_win(sweep: SweepResults) -> list[Part]:
     Abstract: "the policy found using a shorter planning horizon can actually be better than a policy learned with the
     true horizon"; with 5, 10 and 20 trajectories.
     """
-    return [best_is_between(sweep.at(m=n), f"{n} trajectories", below=GAMMA_EVAL) for n in FEW]
+    return [best_is_between(sweep.at(m=n), f"{n} trajectories", below=GAMMA_EVAL) for n in FEW_TRAJECTORIES]
 
 
-@claim("J2", "guidance", runs=WITH_ALL_SUCCESSORS, figures=("guidance_gamma",))
+@claim("J2", "guidance", runs=ALL_SUCCESSORS_RUNS, figures=("guidance_gamma",))
 def too_short_horizons_lose(sweep: SweepResults) -> list[Part]:
     """Also with few trajectories gamma = 0 loses more than the best guidance gamma.
 
     Experiments, random MDPs: the loss against gamma falls and then grows; with 5, 10 and 20 trajectories.
     """
-    return [best_is_between(sweep.at(m=n), f"{n} trajectories", above=0.0) for n in FEW]
+    return [best_is_between(sweep.at(m=n), f"{n} trajectories", above=0.0) for n in FEW_TRAJECTORIES]
 
 
 @claim("J3", "guidance", figures=("guidance_gamma",))
@@ -52,15 +52,15 @@ def the_best_gamma_grows(sweep: SweepResults) -> list[Part]:
 
     Experiments, random MDPs: 5 to 200 trajectories.
     """
-    curves = np.stack([sweep.at(m=n).average_curve for n in NUMBERS], axis=1)
-    return [best_grows(sweep.at(m=NUMBERS[0]), curves, "rank correlation of γ* with the number of trajectories")]
+    curves = np.stack([sweep.at(m=n).average_curve for n in TRAJECTORIES], axis=1)
+    return [best_grows(sweep.at(m=TRAJECTORIES[0]), curves, "rank correlation of γ* with the number of trajectories")]
 
 
-@claim("J4", "guidance", runs=WITH_ALL_SUCCESSORS, figures=("guidance_gamma",))
+@claim("J4", "guidance", runs=ALL_SUCCESSORS_RUNS, figures=("guidance_gamma",))
 def many_data_need_long_horizons(sweep: SweepResults) -> list[Part]:
     """With many trajectories the best guidance gamma is close to gamma_eval.
 
-    Experiments, random MDPs: 200 trajectories, where close is taken as above 0.85.
+    Experiments, random MDPs: 200 trajectories; close means above 0.85.
     """
     return [best_is_between(sweep.at(m=200), "200 trajectories", above=0.85)]
 
@@ -70,15 +70,15 @@ def long_horizons_overfit(test: SweepResults, training: SweepResults) -> list[Pa
     """With few trajectories gamma_eval loses less than gamma = 0.5 in the estimated model, and more in the true one.
 
     Abstract: a shorter planning horizon "can reduce overfitting and improve test performance"; with 5 and 10
-    trajectories. The half on the estimated model is so by definition.
+    trajectories. The part on the estimated model holds by definition.
     """
-    parts = []
-    for n in FEW[:2]:
-        short, long = (_at(training, n, gamma) for gamma in (0.5, GAMMA_EVAL))
-        parts.append(less(long, short, f"{n} trajectories, loss in the estimated model, γ_eval less γ = 0.5"))
-        short, long = (_at(test, n, gamma) for gamma in (0.5, GAMMA_EVAL))
-        parts.append(less(short, long, f"{n} trajectories, loss in the true model, γ = 0.5 less γ_eval"))
-    return parts
+    claim_parts = []
+    for n in FEW_TRAJECTORIES[:2]:
+        short, long = (_regret_at(training, n, gamma) for gamma in (0.5, GAMMA_EVAL))
+        claim_parts.append(less(long, short, f"{n} trajectories, loss in the estimated model, γ_eval less γ = 0.5"))
+        short, long = (_regret_at(test, n, gamma) for gamma in (0.5, GAMMA_EVAL))
+        claim_parts.append(less(short, long, f"{n} trajectories, loss in the true model, γ = 0.5 less γ_eval"))
+    return claim_parts
 
 
 @claim("J6", "guidance", "guidance_cross_validation", figures=("guidance_choices",))
@@ -89,7 +89,7 @@ def cross_validation_helps(sweep: SweepResults, chosen: SweepResults) -> list[Pa
     """
     return [
         less(chosen.at(m=n).regret, sweep.at(m=n).regret, f"{n} trajectories, cross-validation less γ_eval")
-        for n in FEW
+        for n in FEW_TRAJECTORIES
     ]
 
 
@@ -97,8 +97,7 @@ def cross_validation_helps(sweep: SweepResults, chosen: SweepResults) -> list[Pa
 def cross_validation_is_close_to_hindsight(sweep: SweepResults, chosen: SweepResults) -> list[Part]:
     """A gamma chosen by cross-validation is no worse than the best one in hindsight.
 
-    Choosing gamma by cross-validation: no worse by a margin of 10 % than the best gamma for all runs, which the other
-    half of the runs chooses.
+    Choosing gamma by cross-validation: no worse by a margin of 10 % than the best gamma of the other half of the runs.
     """
     return [
         no_worse(
@@ -106,7 +105,7 @@ def cross_validation_is_close_to_hindsight(sweep: SweepResults, chosen: SweepRes
             sweep.at(m=n).at_best_fixed(),
             f"{n} trajectories, cross-validation less the best γ",
         )
-        for n in NUMBERS
+        for n in TRAJECTORIES
     ]
 
 
@@ -114,9 +113,9 @@ def cross_validation_is_close_to_hindsight(sweep: SweepResults, chosen: SweepRes
 def policies_in_reach(sweep: SweepResults) -> list[Part]:
     """How many different policies the guidance gammas up to gamma_eval lead to in one estimated model.
 
-    Theorem 1: at most one for each of the 21 discount factors, of 1,024 policies.
+    Theorem 1: at most 21, one for each discount factor, of 1,024 policies.
     """
-    return [Part(f"{n} trajectories", mean(sweep.at(m=n).regret)) for n in NUMBERS]
+    return [Part(f"{n} trajectories", mean(sweep.at(m=n).regret)) for n in TRAJECTORIES]
 
 
 @claim("J9", figures=("policies_and_bound",))
@@ -124,8 +123,7 @@ def policies_grow_with_gamma() -> list[Part]:
     """The policies that are optimal in some model are one at gamma = 0, and a larger gamma has all of a smaller one.
 
     Abstract: the horizon has "an intuitive, monotonic relationship with a simple counting measure of complexity"
-    (Theorem 1). For twenty draws of rewards and the discount factors of the sweeps, with a unique best action in each
-    state.
+    (Theorem 1). For twenty draws of rewards with unique best actions, at the discount factors of the sweeps.
     """
     sets = sets_of_policies()
     return [
@@ -138,12 +136,13 @@ def policies_grow_with_gamma() -> list[Part]:
 def nearly_all_policies_near_one() -> list[Part]:
     """For gamma near 1, at most (A - 1)^(S - 1) A policies are optimal in no model.
 
-    After Theorem 1; the statement and its constant are ours. At most so many are missing at
-    gamma = 1 - 10^-9, for twenty draws of rewards.
+    After Theorem 1; the statement and its constant are ours. For twenty draws of rewards at gamma = 1 - 10^-9.
     """
     missing = max(int((~is_optimal_somewhere(R, 1.0 - 1e-9)).sum()) for R in REWARDS)
-    most = (ACTIONS - 1) ** (STATES - 1) * ACTIONS
-    return [Part(f"policies missing, most of all draws, less {most}", Exact(float(missing - most)), below=0.5)]
+    n_policies = (ACTIONS - 1) ** (STATES - 1) * ACTIONS
+    return [
+        Part(f"policies missing, most of all draws, less {n_policies}", Exact(float(missing - n_policies)), below=0.5)
+    ]
 
 
 @claim("J11")
@@ -151,7 +150,7 @@ def enumeration_finds_the_same_policies() -> list[Part]:
     """Planning in many small models finds no policy outside of the sets of J9, and each policy of a set in some model.
 
     Theorem 1: the 729 deterministic models of three states and two actions and 1,000 random ones, for five draws of
-    rewards and four discount factors; and for each policy of a set the model that is to have it as an optimal one.
+    rewards and four discount factors; and the constructed model of each policy of a set.
     """
     rng = np.random.default_rng(2016)
     S, A = 3, 2
@@ -161,10 +160,10 @@ def enumeration_finds_the_same_policies() -> list[Part]:
         P = np.concatenate([deterministic, rng.dirichlet(np.full(S, 0.3), (1000, S, A))])
         for gamma in (0.0, 0.2, 0.5, 0.8):
             inside = policies[is_optimal_somewhere(R, gamma)]
-            found = _advantages(P, R, gamma).argmax(-1)
-            strangers += int((~(found[:, None] == inside).all(-1).any(1)).sum())
-            of_policies = _advantages(np.stack([model_of_policy(R, policy, gamma) for policy in inside]), R, gamma)
-            largest = max(largest, -np.take_along_axis(of_policies, inside[..., None], -1).min())
+            greedy = _advantages(P, R, gamma).argmax(-1)
+            strangers += int((~(greedy[:, None] == inside).all(-1).any(1)).sum())
+            advantages = _advantages(np.stack([model_of_policy(R, policy, gamma) for policy in inside]), R, gamma)
+            largest = max(largest, -np.take_along_axis(advantages, inside[..., None], -1).min())
     return [
         Part("models with an optimal policy outside of the set", Exact(float(strangers)), below=0.5),
         Part("largest disadvantage of a policy of a set in its model", Exact(float(largest)), below=1e-9),
@@ -175,8 +174,8 @@ def enumeration_finds_the_same_policies() -> list[Part]:
 def the_bound_holds(sweep: SweepResults) -> list[Part]:
     """The loss exceeds the bound at any guidance gamma in less than 5 % of runs.
 
-    Theorem 2: n transitions from each pair and rewards at most 1. The class of policies is taken as one policy, so that
-    the bound that is compared is below the theorem's.
+    Theorem 2: n transitions from each pair and rewards at most 1. The compared bound counts one policy, and so is below
+    the theorem's.
     """
     return [
         Part(
@@ -194,7 +193,7 @@ def the_bound_predicts_shorter_horizons() -> list[Part]:
 
     Abstract: "a bound on the planning loss predicting that a planning horizon shorter than the true horizon can reduce
     overfitting and improve test performance" (Theorem 2). From 10^2 to 10^8 transitions, with the mean number of
-    policies of twenty draws of rewards.
+    policies over twenty draws of rewards.
     """
     best = [float(GAMMAS[bound_curve(n).argmin()]) for n in TRANSITIONS]
     return [
@@ -205,12 +204,12 @@ def the_bound_predicts_shorter_horizons() -> list[Part]:
 
 
 def sets_of_policies() -> Bool[np.ndarray, "draws G N"]:
-    """Return which policies are optimal in some model, for each of `REWARDS` and at each of `GAMMAS`."""
+    """Find the policies optimal in some model, by rewards and gamma."""
     return np.array([[is_optimal_somewhere(R, gamma) for gamma in GAMMAS] for R in REWARDS])
 
 
 def bound_curve(n: int) -> Float[np.ndarray, " G"]:
-    """Return Theorem 2's bound at each of `GAMMAS`, with the mean number of policies over `REWARDS`."""
+    """Return Theorem 2's bound by gamma, with mean numbers of policies."""
     return _bound(GAMMAS, sets_of_policies().sum(-1).mean(0), n)
 
 
@@ -220,7 +219,7 @@ def _bound(
     return loss_bound(gammas, policies, n, STATES * ACTIONS, GAMMA_EVAL, ERROR)
 
 
-def _at(sweep: SweepResults, n: int, gamma: float) -> Float[np.ndarray, " n"]:
+def _regret_at(sweep: SweepResults, n: int, gamma: float) -> Float[np.ndarray, " n"]:
     losses = sweep.at(m=n)
     return losses.average_curve[:, np.abs(losses.gammas - gamma).argmin()]
 
@@ -228,7 +227,7 @@ def _at(sweep: SweepResults, n: int, gamma: float) -> Float[np.ndarray, " n"]:
 def _advantages(
     P: Float[np.ndarray, "M S A S"], R: Float[np.ndarray, "S A"], gamma: float
 ) -> Float[np.ndarray, "M S A"]:
-    """Return how much less each action is worth than the best one, by value iteration."""
+    """Return the advantage of each action, by value iteration."""
     Q = np.zeros(P.shape[:-1])
     for _ in range(150):
         Q = R + gamma * (P @ Q.max(-1)[:, None, :, None])[..., 0]

@@ -1,4 +1,4 @@
-"""The figures of the study of guidance discount factors."""
+"""Figures of the study of guidance discount factors."""
 
 import numpy as np
 import pandas as pd
@@ -29,7 +29,7 @@ from pomrl.figures import (
 from pomrl_studies.jiang2015.claims import GAMMAS, TRANSITIONS, bound_curve, sets_of_policies
 
 LOOKS = sequence((5, 10, 20, 50, 200), "n = {}".format)
-"""How numbers of trajectories are drawn."""
+"""Styles of numbers of trajectories."""
 
 
 def _curves(title: str, sweep: str, label: str) -> Panel:
@@ -40,7 +40,7 @@ def _curves(title: str, sweep: str, label: str) -> Panel:
 def guidance_gamma() -> PanelGrid:
     """The planning loss against the guidance discount factor, for n trajectories.
 
-    In random MDPs, on average over states. Bands are 95 % intervals of the mean.
+    In random MDPs, averaged over states. Bands are 95 % intervals of the mean.
     """
     return PanelGrid([[_curves("", "guidance", "Planning loss")]])
 
@@ -49,18 +49,18 @@ def guidance_gamma() -> PanelGrid:
 def training_and_test() -> PanelGrid:
     """The loss in the estimated model and in the true one, against the guidance discount factor.
 
-    For n trajectories, on average over states. Bands are 95 % intervals of the mean.
+    For n trajectories, averaged over states. Bands are 95 % intervals of the mean.
     """
     training = _curves("estimated model", "guidance_training", "Loss")
     return PanelGrid([[training, _curves("true model", "guidance", "Loss")]], share_y=False)
 
 
-def _of_each_number(view: View) -> View:
-    """Return the view of the only task that takes the rows of each number of trajectories by themselves."""
+def _for_each_number(view: View) -> View:
+    """Return the single-task view by number of trajectories."""
 
     def viewed(rows: pd.DataFrame) -> pd.DataFrame:
         only = in_task(1)(rows)
-        return pd.concat([view(of_number) for _, of_number in only.groupby("m")]) if len(only) else only
+        return pd.concat([view(group) for _, group in only.groupby("m")]) if len(only) else only
 
     return viewed
 
@@ -68,13 +68,13 @@ def _of_each_number(view: View) -> View:
 POLICIES = of_values("guidance_policies", "m", LOOKS, view=in_task(1))
 
 CHOICES = [
-    Series(Look("γ_eval", "#d55e00", "D"), "guidance", {}, _of_each_number(at_largest_gamma)),
+    Series(Look("γ_eval", "#d55e00", "D"), "guidance", {}, _for_each_number(at_largest_gamma)),
     Series(
-        Look("cross-validation", "#0173b2", "s"), "guidance_cross_validation", {}, _of_each_number(at_largest_gamma)
+        Look("cross-validation", "#0173b2", "s"), "guidance_cross_validation", {}, _for_each_number(at_largest_gamma)
     ),
-    Series(Look("best γ in hindsight", "black", "X", ":"), "guidance", {}, _of_each_number(best_fixed)),
+    Series(Look("best γ in hindsight", "black", "X", ":"), "guidance", {}, _for_each_number(best_fixed)),
 ]
-"""Ways to choose a guidance discount factor."""
+"""Ways to select a guidance discount factor."""
 
 
 @figure(series=POLICIES)
@@ -83,19 +83,19 @@ def guidance_policies(sweeps: StoredSweeps, kind: Kind = "se") -> Drawing:
 
     In one estimated model, for n trajectories. There are 1,024 policies. Bands show one standard error.
     """
-    drawn, ax, data = _one_panel(sweeps, POLICIES, "gamma", kind)
+    canvas, ax, data = _one_panel(sweeps, POLICIES, "gamma", kind)
     panels.gamma_axis(ax)
     panels.loss_axis(ax, "Different policies")
-    return panels.finish(drawn, data, POLICIES, sweeps)
+    return panels.finish(canvas, data, POLICIES, sweeps)
 
 
 @figure(series=CHOICES)
 def guidance_choices(sweeps: StoredSweeps, kind: Kind = "se") -> Drawing:
     """The planning loss against the number of trajectories, for three choices of the guidance discount factor.
 
-    In random MDPs, on average over states; both axes are logarithmic. Bands show one standard error.
+    In random MDPs, averaged over states; both axes are logarithmic. Bands show one standard error.
     """
-    drawn, ax, data = _one_panel(sweeps, CHOICES, "m", kind)
+    canvas, ax, data = _one_panel(sweeps, CHOICES, "m", kind)
     ax.set_xscale("log")
     ax.set_yscale("log")
     ax.set_xticks(list(LOOKS), [str(n) for n in LOOKS])
@@ -103,7 +103,7 @@ def guidance_choices(sweeps: StoredSweeps, kind: Kind = "se") -> Drawing:
     ax.minorticks_off()
     ax.set_xlabel("Trajectories n")
     ax.set_ylabel("Planning loss")
-    return panels.finish(drawn, data, CHOICES, sweeps)
+    return panels.finish(canvas, data, CHOICES, sweeps)
 
 
 COUNTS = {
@@ -117,16 +117,16 @@ BOUNDS = {n: Series(look, panel="b") for n, look in sequence(TRANSITIONS, "bound
 def policies_and_bound(_: StoredSweeps) -> Drawing:
     """The policies that are optimal in some model, and the bound on the loss that counts them.
 
-    (a) The number of these policies at each guidance discount factor, over twenty draws of rewards; there are 1,024
-    policies. (b) The bound of Theorem 2 with their mean number, for n transitions from each pair, which fails with a
-    probability of at most 5 %. No loss exceeds 1/(1 - gamma_eval) = 100.
+    (a) The number of these policies, of 1,024, at each guidance discount factor, over twenty draws of rewards. (b) The
+    bound of Theorem 2 with their mean number, for n transitions from each pair; it fails with probability at most 5 %.
+    Losses are at most 100.
     """
     counts = sets_of_policies().sum(-1)
     values = {"mean": counts.mean(0), "smallest": counts.min(0), "largest": counts.max(0)}
-    parts = [_against_gamma(count, values[name], "count") for name, count in COUNTS.items()]
-    parts += [_against_gamma(bound, bound_curve(n), "bound") for n, bound in BOUNDS.items()]
-    data = pd.concat(parts, ignore_index=True)
-    drawn, (a, b) = panels.row_of_panels(2, TEXT_WIDTH, 2.8)
+    tables = [_against_gamma(count, values[name], "count") for name, count in COUNTS.items()]
+    tables += [_against_gamma(bound, bound_curve(n), "bound") for n, bound in BOUNDS.items()]
+    data = pd.concat(tables, ignore_index=True)
+    canvas, (a, b) = panels.row_of_panels(2, TEXT_WIDTH, 2.8)
     for ax, series, label in ((a, list(COUNTS.values()), "Policies"), (b, list(BOUNDS.values()), "Bound on the loss")):
         panels.curves(ax, data, series)
         panels.gamma_axis(ax)
@@ -136,8 +136,8 @@ def policies_and_bound(_: StoredSweeps) -> Drawing:
     a.set_ylim(0.8, 1500)
     b.set_ylim(0.0, 150.0)
     b.axhline(100.0, color="0.4", linewidth=0.8, linestyle=":", label="no loss exceeds this")
-    panels.add_shared_legend(drawn, [a, b])
-    return panels.finish(drawn, data)
+    panels.add_shared_legend(canvas, [a, b])
+    return panels.finish(canvas, data)
 
 
 def _against_gamma(series: Series, y: np.ndarray, what: str) -> pd.DataFrame:
@@ -145,10 +145,10 @@ def _against_gamma(series: Series, y: np.ndarray, what: str) -> pd.DataFrame:
 
 
 def _one_panel(sweeps: StoredSweeps, series: list[Series], x: str, kind: Kind) -> tuple[Figure, Axes, pd.DataFrame]:
-    """Return a figure of one panel with these series over a legend, its axes and its data."""
-    points = [one.points(band(one.rows(sweeps), [x], kind=kind), x, kind) for one in series]
+    """Return a figure of one panel with legend, axes and data."""
+    points = [curve.points(band(curve.rows(sweeps), [x], kind=kind), x, kind) for curve in series]
     data = collect(points, series)
-    drawn, (ax,) = panels.row_of_panels(1, COLUMN_WIDTH, 2.8)
+    canvas, (ax,) = panels.row_of_panels(1, COLUMN_WIDTH, 2.8)
     panels.curves(ax, data, series)
-    panels.add_shared_legend(drawn, [ax])
-    return drawn, ax, data
+    panels.add_shared_legend(canvas, [ax])
+    return canvas, ax, data

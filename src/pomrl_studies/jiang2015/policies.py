@@ -1,7 +1,4 @@
-"""The policies that are optimal in some model with given rewards, and the bound on the loss that counts them.
-
-Theorem 1 of the paper is about the set of these policies, and Theorem 2 about the loss of planning with gamma.
-"""
+"""Policies optimal in some model with given rewards, and the bound by their number (Theorems 1 and 2)."""
 
 from functools import cache
 from itertools import product
@@ -17,10 +14,10 @@ def all_policies(S: int, A: int) -> Int[np.ndarray, "N S"]:
 
 
 def is_optimal_somewhere(R: Float[np.ndarray, "S A"], gamma: float) -> Bool[np.ndarray, " N"]:
-    """Return which of all policies are optimal at gamma for some transition probabilities.
+    """Return the policies optimal at gamma for some transition probabilities.
 
-    A policy gives up at most D of immediate reward in a state, earns at most M in some state, and the smallest of the
-    largest rewards of states is m. It is optimal for some probabilities if and only if D is 0 or at most
+    Let D be the largest immediate reward that a policy gives up in a state, M the most that it earns in a state, and m
+    the smallest of the states' largest rewards. It is optimal for some probabilities if and only if D is 0 or at most
     gamma (M - m) / (1 - gamma); the page `notes.md` has the proof.
 
     Args:
@@ -35,10 +32,10 @@ def is_optimal_somewhere(R: Float[np.ndarray, "S A"], gamma: float) -> Bool[np.n
 def model_of_policy(
     R: Float[np.ndarray, "S A"], policy: Int[np.ndarray, " S"], gamma: float
 ) -> Float[np.ndarray, "S A S"]:
-    """Return the model of the proof, in which a policy of the set is optimal at gamma.
+    """Return the proof's model, where a policy is optimal at gamma.
 
-    The policy leads to the state where it earns most, and all other actions lead to the state with the smallest best
-    reward. There the policy moves on with the probability that makes up for the reward that it gives up.
+    The policy leads to its best-paid state, all other actions to the state with the smallest best reward. There the
+    policy moves on with the probability that compensates its lost reward.
     """
     states, best = np.arange(len(R)), R.max(1)
     earned = R[states, policy]
@@ -61,15 +58,15 @@ def loss_bound(
     gamma_eval: float,
     error: float,
 ) -> Float[np.ndarray, " G"]:
-    """Return Theorem 2's bound on the planning loss in the worst state, for rewards in [0, 1].
+    """Return Theorem 2's bound on the loss, for rewards in [0, 1].
 
     Args:
-        gammas: The discount factors of planning, at most gamma_eval.
-        policies: Number of policies that are optimal at each of them in some model with the rewards.
-        n: Number of transitions from each pair of a state and an action.
-        pairs: Number of these pairs.
-        gamma_eval: The discount factor at which policies are judged.
-        error: Probability with which the bound may fail.
+        gammas: The planning discount factors, at most gamma_eval.
+        policies: Number of policies optimal in some model, by discount factor.
+        n: Number of transitions from each pair.
+        pairs: Number of pairs of a state and an action.
+        gamma_eval: The discount factor of evaluation.
+        error: The probability that the bound fails.
     """
     short = (gamma_eval - gammas) / ((1.0 - gamma_eval) * (1.0 - gammas))
     width = np.sqrt(np.log(2.0 * pairs * policies / error) / (2.0 * n))

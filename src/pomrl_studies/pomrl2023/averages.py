@@ -1,22 +1,22 @@
-"""Averages of losses over the first tasks, against gamma and from task to task (R10)."""
+"""Averages of losses over the first tasks (R10), and panels of them by numbers of samples m and tasks T."""
 
 from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from pomrl.figures import TASKS, Series, View, dynamic_best, sequence
+from pomrl.figures import AVERAGE_LOSS, TASKS, Kind, Panel, Series, View, dynamic_best, look, sequence
 
 
-def of_averages(sweep: str, settings: Mapping[str, int | float | str], tasks: Sequence[int] = TASKS) -> list[Series]:
-    """Return a series for each of these tasks: the loss averaged over tasks 1 to t (R10)."""
+def average_panels(sweep: str, settings: Mapping[str, int | float | str], tasks: Sequence[int] = TASKS) -> list[Series]:
+    """Return a series of the average loss for each t (R10)."""
     looks = sequence(tasks, lambda t: f"tasks 1 to {t}" if t > 1 else "task 1")
     return [Series(look, sweep, settings, average_of_first(t)) for t, look in looks.items()]
 
 
 def average_of_first(t: int) -> View:
-    """Return the view that averages losses over tasks 1 to t, for each run and gamma (R10).
+    """Return the view of losses averaged over tasks 1 to t (R10).
 
-    It shows nothing of an experiment with fewer than t tasks.
+    It is empty for an experiment with fewer than t tasks.
     """
 
     def averaged(rows: pd.DataFrame) -> pd.DataFrame:
@@ -29,11 +29,37 @@ def average_of_first(t: int) -> View:
 
 
 def best_so_far(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the least average loss over tasks 1 to t of a single gamma, for each run and task t.
+    """Return the least average loss of a single gamma, by task.
 
-    It is the gamma with the smallest such average of the mean over runs, and may change from task to task.
+    The gamma minimises the mean over runs, and may change from task to task.
     """
     if rows.empty:
         return rows
     total = rows.sort_values(["run", "gamma", "task"]).groupby(["run", "gamma"])["planning_loss"].cumsum()
     return dynamic_best(rows.assign(planning_loss=total / rows["task"]).sort_values(["run", "task", "gamma"]))
+
+
+AVERAGED_TASKS = (1, 2, 5, 15, 30)
+"""The drawn averages over tasks 1 to t of ada-POMRL, up to T."""
+
+
+def average_row(sweep: str, pairs: Sequence[tuple[int, int]], prefix: str = "", band: Kind = "sd") -> list[Panel]:
+    """Return a panel for each (m, T), with and without meta-learning.
+
+    Args:
+        sweep: The name of the sweep.
+        pairs: The pair (m, T) of each panel.
+        prefix: The start of each title.
+        band: The kind of bands.
+    """
+    return [
+        Panel(f"{prefix}m = {m}, T = {T}", _series(sweep, m, T), "gamma", band, label=AVERAGE_LOSS) for m, T in pairs
+    ]
+
+
+def _series(sweep: str, m: int, T: int) -> list[Series]:
+    batches = {"batches": f"m{m}_T{T}"}
+    averages = average_panels(sweep, {**batches, "estimator": "ada_pomrl"}, AVERAGED_TASKS)
+    ada_pomrl = [average for average, t in zip(averages, AVERAGED_TASKS, strict=True) if t <= T]
+    without = {**batches, "estimator": "without_meta"}
+    return [*ada_pomrl, Series(look("without_meta"), sweep, without, average_of_first(T))]

@@ -1,40 +1,42 @@
-"""The choices that make variants of the paper's experiments: readings of its text, and differences to the notebook.
-
-Each choice is a decision that the paper's text leaves open, has wrong, or that its authors' notebook takes otherwise.
-"""
+"""The choices that make variants: readings of the text, and differences to the authors' notebook."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
 
 from pomrl.study import Variant, VariantJob
 
 
 @dataclass(frozen=True)
 class Choice:
-    """One decision: a few keys, and the experiments in which they have a meaning."""
+    """One decision: a few keys, and the experiments that they concern."""
 
     name: str
-    of: str
-    """The ambiguity (R1, ...) or error (E1, ...) of the paper that it decides; empty where it is none of these."""
+    reading: str
+    """The ambiguity (R1, ...) or error (E1, ...) of the paper that it decides; may be empty."""
     overrides: tuple[str, ...]
-    """What it sets, each as `key=value`."""
+    """Its overrides, each as `key=value`."""
     where: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
-    """Groups, each with the options for which the keys have a meaning; empty where they have one for all options."""
+    """The options that the keys concern, by group; empty if they concern all."""
     needs: Sequence[str] = ()
-    """Choices that this one requires, by their names."""
+    """The names of required choices."""
 
     def concerns(self, options: Mapping[str, str]) -> bool:
-        """Return whether the choice has a meaning in an experiment with these options, given by group."""
+        """Return whether the choice concerns an experiment with these options by group."""
         return all(options.get(group) in names for group, names in self.where.items())
 
 
 def keep_allowed(choices: Sequence[Choice]) -> list[Choice]:
-    """Return these choices without those that lack a choice that they require."""
-    found: list[Choice] = []
+    """Return the choices with all required ones present."""
+    allowed: list[Choice] = []
     for choice in choices:
-        if {*choice.needs} <= {choice.name for choice in found}:
-            found.append(choice)
-    return found
+        if {*choice.needs} <= {choice.name for choice in allowed}:
+            allowed.append(choice)
+    return allowed
 
 
 def without(choices: Sequence[Choice], left_out: Choice) -> list[Choice]:
@@ -43,11 +45,61 @@ def without(choices: Sequence[Choice], left_out: Choice) -> list[Choice]:
 
 
 def combine(choices: Sequence[Choice], name: str = "") -> Variant:
-    """Return the variant with those of the choices that `keep_allowed` keeps, named by default after them."""
-    of_variant = keep_allowed(choices)
+    """Return the variant of the allowed choices, named by default after them."""
+    kept_choices = keep_allowed(choices)
 
     def change(job: VariantJob) -> list[str]:
-        return [*job.overrides, *(word for of in of_variant if of.concerns(job.options) for word in of.overrides)]
+        return [
+            *job.overrides,
+            *(override for choice in kept_choices if choice.concerns(job.options) for override in choice.overrides),
+        ]
 
-    words = name or " + ".join(choice.name for choice in of_variant) or "repaired"
-    return Variant(words, change, is_single=len(of_variant) == 1)
+    label = name or " + ".join(choice.name for choice in kept_choices) or "repaired"
+    return Variant(label, change, is_single=len(kept_choices) == 1)
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One difference between the paper's text and the authors' notebook."""
+
+    name: str
+    reading: str
+    """The ambiguity (R1, ...) or error (E1, ...) concerned; may be empty."""
+    where: str
+    """The section of the paper; empty if the paper is silent."""
+    kind: str
+    """choice, omission (missing in the text), bug, or label (a figure of the paper contradicts it)."""
+    text: str
+    """The text's version."""
+    notebook: str
+    """The notebook's version."""
+    choice: Choice | None
+    """The choice that sets its keys; None without a key."""
+    why: str
+    """The reason for a missing key; may be empty."""
+
+
+@cache
+def differences() -> tuple[Difference, ...]:
+    """Return all differences, those with a key first."""
+    described = yaml.safe_load(Path(__file__).with_name("ledger.yaml").read_text(encoding="utf-8"))
+    with_key = [_difference(name, entry, _choice(name, entry)) for name, entry in described["choices"].items()]
+    without_key = [_difference(name, entry, None) for name, entry in described["without_key"].items()]
+    return (*with_key, *without_key)
+
+
+def choices() -> list[Choice]:
+    """Return the choices of the differences with a key."""
+    return [difference.choice for difference in differences() if difference.choice]
+
+
+def _difference(name: str, described: Mapping[str, Any], choice: Choice | None) -> Difference:
+    entry = {key: described.get(key) or "" for key in ("where", "kind", "text", "notebook", "why")}
+    return Difference(name=name, choice=choice, reading=described.get("of") or "", **entry)
+
+
+def _choice(name: str, described: Mapping[str, Any]) -> Choice:
+    override = described["set"]
+    where = {group: described[group] for group in ("estimator", "gamma_schedule") if group in described}
+    overrides = (override,) if isinstance(override, str) else tuple(override)
+    return Choice(name, described.get("of", ""), overrides, where, described.get("needs", ()))

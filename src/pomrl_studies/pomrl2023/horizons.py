@@ -1,4 +1,4 @@
-"""The panels of the loss at gamma* in each task, and of gamma*, the effective planning horizon."""
+"""Panels of gamma*, the effective planning horizon, and of the loss at gamma*."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -17,21 +17,20 @@ HORIZON = Look("Best discount factor γ*", "#444444", "s", ":")
 
 @dataclass(frozen=True)
 class HorizonPanel(Panel):
-    """A panel of gamma* in each task, the discount factor that minimises the mean loss over runs.
+    """A panel of gamma* in each task, the minimiser of the mean loss over runs.
 
-    There is one value for all runs. Its band shows a bootstrap standard deviation, or with the kind `ci` the percentile
-    interval.
+    The band of this single value is a bootstrap standard deviation, or for the kind `ci` the percentile interval.
     """
 
     label: str = "Discount factor γ*"
 
     def points(self, sweeps: StoredSweeps, kind: Kind | None = None) -> Iterator[pd.DataFrame]:
-        shown = kind or self.band
-        name = "bootstrap ci" if shown == "ci" else "bootstrap sd"
+        bands = kind or self.band
+        name = "bootstrap ci" if bands == "ci" else "bootstrap sd"
         for series in self.series:
             rows = series.rows(sweeps)
             if len(rows):
-                best = best_gamma_band(rows, ["task"], shown).assign(n=rows["run"].nunique())
+                best = best_gamma_band(rows, ["task"], bands).assign(n=rows["run"].nunique())
                 yield series.points(best, "task", name)
 
     def draw(self, ax: Axes, data: pd.DataFrame) -> None:

@@ -1,4 +1,4 @@
-"""Panels of our curves with the points of the notebook's figures drawn over them."""
+"""Panels of our curves overlaid with the points of the notebook's figures."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,28 +25,28 @@ from pomrl.figures import (
 )
 from pomrl.figures import draw_row as draw_panels
 from pomrl_studies.pomrl2023 import agreement
-from pomrl_studies.pomrl2023.agreement import AuthorsSeries, of_best_gammas, of_losses
+from pomrl_studies.pomrl2023.agreement import AuthorsSeries, compare_best_gammas, compare_losses
 from pomrl_studies.pomrl2023.horizons import HorizonPanel
 
 SIMILARITY = "computed_similarity"
 
 SIGMAS = {1.5: 0.01, 0.75: 0.025, 0.375: 0.047}
-"""The similarity sigma in the paper by the notebook's factor c of the Dirichlet parameters c S (P_o + 0.015)."""
+"""The paper's similarity sigma, by the factor c of the notebook's Dirichlet parameters c S (P_o + 0.015)."""
 
-DIGITISED = 0.375
-"""The factor c of cells 44, 45, 55 and 61, whose figures were read off."""
+DIGITISED_FACTOR = 0.375
+"""The factor c of cells 44, 45, 55 and 61, whose figures were read."""
 
-IN_CELL_61 = {"oracle": "oracle", "without_meta": "without", "pomrl": "POMRL", "ada_pomrl": "ada-POMRL"}
+CELL_61_CURVES = {"oracle": "oracle", "without_meta": "without", "pomrl": "POMRL", "ada_pomrl": "ada-POMRL"}
 """The names of the estimators' curves in the figure of cell 61."""
 
 
 def title(c: float) -> str:
-    """Return the title of a panel: the factor c, and the similarity that the paper calls it."""
+    """Return a panel's title: the factor c and the similarity."""
     return f"c = {c:g} (σ = {SIGMAS[c]:g})"
 
 
 def per_task(c: float, estimators: Sequence[str], title: str) -> Panel:
-    """Return the panel of the losses of estimators in each task when planning with gamma_eval."""
+    """Return the panel of losses in each task, planned with gamma_eval."""
     settings = {"task_distribution.concentration_over_S": c}
     series = [
         AuthorsSeries(
@@ -54,8 +54,8 @@ def per_task(c: float, estimators: Sequence[str], title: str) -> Panel:
             SIMILARITY,
             {**settings, "estimator": name},
             at_largest_gamma,
-            cells=(61,) if c == DIGITISED else (),
-            curve=IN_CELL_61.get(name, ""),
+            cells=(61,) if c == DIGITISED_FACTOR else (),
+            curve=CELL_61_CURVES.get(name, ""),
         )
         for name in estimators
     ]
@@ -63,53 +63,55 @@ def per_task(c: float, estimators: Sequence[str], title: str) -> Panel:
 
 
 def against_gamma(c: float, title: str, estimator: str = "ada_pomrl") -> Panel:
-    """Return the panel of the loss against gamma in some tasks; of ada-POMRL that of task 1 was read off."""
+    """Return the panel of loss against gamma, with task 1's readings."""
     settings = {"task_distribution.concentration_over_S": c, "estimator": estimator}
     series = [
         AuthorsSeries(
-            one.look,
-            one.sweep,
-            one.settings,
+            series.look,
+            series.sweep,
+            series.settings,
             in_task(t),
-            cells=(44, 55) if c == DIGITISED and t == 1 else (),
-            curve=f"{IN_CELL_61[estimator]} t={t}",
+            cells=(44, 55) if c == DIGITISED_FACTOR and t == 1 else (),
+            curve=f"{CELL_61_CURVES[estimator]} t={t}",
         )
-        for t, one in zip(TASKS, of_tasks(SIMILARITY, settings), strict=True)
+        for t, series in zip(TASKS, of_tasks(SIMILARITY, settings), strict=True)
     ]
     return Panel(title, series, "gamma", "se")
 
 
-def points(sweeps: StoredSweeps, shown: Sequence[Panel], kind: Kind | None = None) -> pd.DataFrame:
-    """Return the points of several panels and of the notebook, with the columns `pomrl.figures.COLUMNS`.
+def points(sweeps: StoredSweeps, grid_panels: Sequence[Panel], kind: Kind | None = None) -> pd.DataFrame:
+    """Return our points and the notebook's as a table with `pomrl.figures.COLUMNS`.
 
     Raises:
-        ValueError: If the sweeps hold none of the series.
+        ValueError: The sweeps hold none of the series.
     """
     theirs = [
-        agreement.points(sweeps, one, panel.x, of_best_gammas if isinstance(panel, HorizonPanel) else of_losses)
-        for panel in shown
-        for one in panel.series
-        if isinstance(one, AuthorsSeries)
+        agreement.points(
+            sweeps, series, panel.x, compare_best_gammas if isinstance(panel, HorizonPanel) else compare_losses
+        )
+        for panel in grid_panels
+        for series in panel.series
+        if isinstance(series, AuthorsSeries)
     ]
     return pd.concat(
-        [points_of_panels(sweeps, shown, kind), *(table for table in theirs if len(table))], ignore_index=True
+        [points_of_panels(sweeps, grid_panels, kind), *(table for table in theirs if len(table))], ignore_index=True
     )
 
 
 def draw_points(ax: Axes, data: pd.DataFrame, series: Series) -> None:
-    """Draw the points of the notebook over our curve of a series: what was read off, and what is printed instead."""
-    of_series = data[(data["panel"] == series.panel) & (data["series"] == agreement.label(series))]
-    read = of_series[of_series["band"] == agreement.READING]
-    printed = of_series[of_series["band"] == agreement.PRINTED]
-    if len(read):
-        bars = {"yerr": read["mean"] - read["lower"], "elinewidth": 0.6, "capsize": 1.2}
-        ax.errorbar(read["x"], read["mean"], **bars, **_hollow(series.look))
+    """Draw the notebook's readings and printed values over our curve."""
+    series_rows = data[(data["panel"] == series.panel) & (data["series"] == agreement.label(series))]
+    readings = series_rows[series_rows["band"] == agreement.READING]
+    printed = series_rows[series_rows["band"] == agreement.PRINTED]
+    if len(readings):
+        bars = {"yerr": readings["mean"] - readings["lower"], "elinewidth": 0.6, "capsize": 1.2}
+        ax.errorbar(readings["x"], readings["mean"], **bars, **_hollow(series.look))
     if len(printed):
         ax.plot(printed["x"], printed["mean"], **_PRINTED)
 
 
 def _hollow(look: Look) -> dict[str, Any]:
-    """Return the marks of readings: the markers of our curve in its colour, not filled."""
+    """Return the marks of readings: hollow markers of our curve."""
     face = {"markerfacecolor": "white", "markeredgecolor": look.color, "markeredgewidth": 0.9}
     return {**face, "marker": look.marker or "o", "color": look.color, "markersize": 3.5, "linestyle": "", "zorder": 6}
 
@@ -118,7 +120,7 @@ _PRINTED: dict[str, Any] = {"linestyle": "", "marker": "x", "color": "black", "m
 
 
 def draw_row(axes: Sequence[Axes], data: pd.DataFrame, row: Sequence[Panel]) -> None:
-    """Draw panels side by side, with the points of the notebook over their curves."""
+    """Draw panels side by side, overlaid with the notebook's points."""
     for ax, panel in zip(axes, row, strict=True):
         for series in panel.series:
             draw_points(ax, data, series)
@@ -126,7 +128,7 @@ def draw_row(axes: Sequence[Axes], data: pd.DataFrame, row: Sequence[Panel]) -> 
 
 
 def legend_entries(data: pd.DataFrame) -> list[Line2D]:
-    """Return what a legend says of the points of the notebook in a drawing's table, and of how far they are from us."""
+    """Return the legend entries of the notebook's points and their distance."""
     marks = {
         agreement.READING: Line2D([], [], label="Hollow: the notebook's, read off", **_hollow(Look("", "0.3"))),
         agreement.PRINTED: Line2D([], [], label="The notebook's, as printed", **_PRINTED),
@@ -137,7 +139,7 @@ def legend_entries(data: pd.DataFrame) -> list[Line2D]:
 
 @dataclass(frozen=True)
 class AuthorsGrid(PanelGrid):
-    """A figure of rows of panels over one legend, with the points of the notebook drawn over its curves."""
+    """A figure of rows of panels over one legend, overlaid with the notebook's points."""
 
     share_y: bool = False
 

@@ -2,10 +2,8 @@
 
 A tile for each pair has the colour of the verdict.
 
-Each claim is judged once under each reading, on a number of runs that is fixed in advance. The number in a tile is the
-estimate of the comparison that decides the claim, so that numbers in one row may be estimates of different comparisons.
-Columns are ordered by the number of claims that the reading reproduces, and their labels name the choices of the
-reading.
+Each claim is judged once under each reading, on a fixed number of runs. The number in a tile is the estimate of the
+decisive comparison. Columns are ordered by the number of reproduced claims, and labelled by the choices of the reading.
 """
 
 from collections.abc import Sequence
@@ -23,7 +21,7 @@ TILE_WIDTH, TILE_HEIGHT = 0.42, 0.22
 
 
 def draw(judgements: Judgements, variants: Sequence[str]) -> Drawing:
-    """Draw the claims that are judged under variants; the table behind it has a row for each tile."""
+    """Draw the claims judged under variants, a tile for each."""
     matrix = _matrix(judgements, variants)
     names = rank(judgements, variants)
     verdicts = matrix.pivot(index="claim", columns="reading", values="verdict").loc[matrix["claim"].unique(), names]
@@ -38,12 +36,12 @@ def draw(judgements: Judgements, variants: Sequence[str]) -> Drawing:
 
 
 def in_all(judgements: Judgements, variants: Sequence[str]) -> set[str]:
-    """Return the ids of the claims that are judged under all of these variants, as exact claims are not."""
+    """Return the ids of claims judged under all of these variants."""
     return set.intersection(*({*judgements.of(name)} for name in variants))
 
 
 def _matrix(judgements: Judgements, variants: Sequence[str]) -> pd.DataFrame:
-    shown = in_all(judgements, variants)
+    claim_ids = in_all(judgements, variants)
     rows = [
         {
             "reading": name,
@@ -59,13 +57,13 @@ def _matrix(judgements: Judgements, variants: Sequence[str]) -> pd.DataFrame:
         }
         for name in variants
         for judgement in judgements.of(name).values()
-        if judgement.id in shown
+        if judgement.id in claim_ids
     ]
     return pd.DataFrame(rows)
 
 
 def _draw_tiles(ax: Axes, verdicts: pd.DataFrame, numbers: pd.DataFrame) -> None:
-    """Draw a tile for each cell: the colour of its verdict, and its number; rows and columns are labelled."""
+    """Draw a tile with colour and number for each cell."""
     order = {str(verdict): index for index, verdict in enumerate(LOOKS)}
     colors = ListedColormap([look.color for look in LOOKS.values()])
     codes = verdicts.map(lambda verdict: order[str(verdict)]).to_numpy(int)

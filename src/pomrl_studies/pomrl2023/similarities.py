@@ -1,4 +1,4 @@
-"""Panels of the planning loss per task at three task similarities, with draws of tasks on the simplex."""
+"""Panels of the planning loss per task at three similarities, with tasks on the simplex."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,12 +18,12 @@ TASK_MODELS = Look("Task models, three states", "#4477AA", ".", "", size=1.5)
 
 @dataclass(frozen=True)
 class Similarities(PanelGrid):
-    """Panels of the loss in each task, one for each similarity, with draws of task models in their corners."""
+    """Panels of the loss in each task by similarity, with draws of tasks as insets."""
 
     row_height: float = 2.8
 
     def points(self, sweeps: StoredSweeps, kind: Kind | None = None) -> pd.DataFrame:
-        """Return the losses, and draws of task models of three states whose entries have the variance sigma."""
+        """Return the losses, and three-state task models of variance sigma."""
         draws = [
             simplex.points(_task_models(panel), simplex.dirichlet(simplex.concentration(sigma), DRAWS))
             for panel, sigma in zip(self.panels, STRUCTURES, strict=True)
@@ -31,7 +31,7 @@ class Similarities(PanelGrid):
         return pd.concat([super().points(sweeps, kind), *draws], ignore_index=True)
 
     def draw_row(self, axes: Sequence[Axes], data: pd.DataFrame, row: Sequence[Panel]) -> None:
-        """Draw the losses into panels, and the task models into their corners."""
+        """Draw the losses, and the task models as insets."""
         super().draw_row(axes, data, row)
         sharing = [axes] if self.share_y else [[ax] for ax in axes]
         insets = [inset for group in sharing for inset in _insets(group, room=0.3)]
@@ -40,9 +40,9 @@ class Similarities(PanelGrid):
 
 
 def _insets(axes: Sequence[Axes], *, room: float) -> list[Axes]:
-    """Return small axes in the upper right corners of panels that share their vertical axis.
+    """Return insets in the upper right corners of panels.
 
-    That axis is extended so that the fraction `room` of its height is free for them.
+    The axis is extended to leave the fraction `room` of its height free for them.
     """
     bottom, top = axes[0].get_ylim()
     axes[0].set_ylim(bottom, bottom + (top - bottom) / (1.0 - room))
@@ -53,8 +53,8 @@ def _task_models(panel: Panel) -> Series:
     return Series(TASK_MODELS, panel=panel.letter)
 
 
-def of_sweep(sweep: str, estimators: Sequence[str] = METHODS, *, share_y: bool = True) -> Similarities:
-    """Return panels (a) to (c) of a sweep over the task similarity, with a series for each estimator."""
+def sweep_series(sweep: str, estimators: Sequence[str] = METHODS, *, share_y: bool = True) -> Similarities:
+    """Return panels (a) to (c) of a sweep over similarities."""
     row = [
         Panel(f"{name}, σ = {sigma:g}", of_estimators(sweep, {"sigma": sigma}, estimators), "task", "sd")
         for sigma, name in STRUCTURES.items()

@@ -1,4 +1,4 @@
-"""A panel of task models on the simplex: a distribution over three states is a point of a triangle."""
+"""Task models on the simplex: distributions over three states in a triangle."""
 
 from collections.abc import Sequence
 
@@ -10,26 +10,26 @@ from matplotlib.axes import Axes
 from pomrl.figures import Series
 
 CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(0.75)]])
-"""The corners of the triangle in the plane, where one of the states has probability 1."""
+"""The corners of the triangle in the plane, where one state has probability 1."""
 
 
 def dirichlet(concentration: float, draws: int, seed: int = 0) -> Float[np.ndarray, "draws 3"]:
-    """Return draws from the symmetric Dirichlet distribution over three states with this concentration."""
+    """Draw from the symmetric Dirichlet distribution over three states."""
     return np.random.default_rng(seed).dirichlet(np.full(3, concentration), draws)
 
 
 def concentration(variance: float) -> float:
-    """Return the concentration of the symmetric Dirichlet over three states whose entries have this variance."""
+    """Return the concentration of the symmetric three-state Dirichlet, given its entries' variance."""
     return (2.0 / 9.0 / variance - 1.0) / 3.0
 
 
 def variance(concentration: float) -> float:
-    """Return the variance of an entry of the symmetric Dirichlet over three states: (2/9) / (3 concentration + 1)."""
+    """Return the variance of an entry, (2/9) / (3 concentration + 1)."""
     return 2.0 / 9.0 / (3.0 * concentration + 1.0)
 
 
 def points(series: Series, rows: Float[np.ndarray, "draws 3"]) -> pd.DataFrame:
-    """Return distributions over three states as a table with the columns `pomrl.figures.COLUMNS`.
+    """Return distributions over three states as a table with `pomrl.figures.COLUMNS`.
 
     x and mean are their coordinates in the plane.
     """
@@ -37,13 +37,13 @@ def points(series: Series, rows: Float[np.ndarray, "draws 3"]) -> pd.DataFrame:
 
 
 def draw(ax: Axes, data: pd.DataFrame, series: Sequence[Series], *, names: bool = True) -> None:
-    """Draw these series into one panel, by default with the names of the states at the corners."""
+    """Draw series into one panel, by default with state names."""
     outline = CORNERS[[0, 1, 2, 0]]
     ax.plot(outline[:, 0], outline[:, 1], color="0.5", linewidth=0.7, label="_simplex")
-    for one in series:
-        rows = one.of(data)
-        style = {"marker": one.look.marker, "color": one.look.color, "markersize": one.look.size}
-        ax.plot(rows["x"], rows["mean"], linestyle=one.look.linestyle, label=one.look.label, **style)
+    for marks in series:
+        rows = marks.of(data)
+        style = {"marker": marks.look.marker, "color": marks.look.color, "markersize": marks.look.size}
+        ax.plot(rows["x"], rows["mean"], linestyle=marks.look.linestyle, label=marks.look.label, **style)
     if names:
         for (x, y), name, (dx, dy) in zip(CORNERS, ("s₁", "s₂", "s₃"), ((-1, -1), (1, -1), (0, 1)), strict=True):
             ax.annotate(name, (x, y), (5 * dx, 4 * dy), textcoords="offset points", ha="center", va="center")

@@ -1,24 +1,22 @@
-"""The variants of the paper: readings of its text, and its authors' notebook (`pages/notebook.md`)."""
+"""Variants of the paper: readings of its text, and its authors' notebook (`pages/notebook.md`)."""
 
 from collections.abc import Iterator
 from itertools import product
 
 from pomrl.study import Variant, VariantJob, family, of_keys, variant
-from pomrl_studies.pomrl2023.choices import Choice, combine, without
-from pomrl_studies.pomrl2023.differences import choices
+from pomrl_studies.pomrl2023.choices import Choice, choices, combine, without
 
 CONCENTRATION = {"sigma=0.01": "1.5", "sigma=0.025": "0.75", "sigma=0.047": "0.375"}
-"""The concentration of the Dirichlet distribution, as a multiple of S, that stands for each sigma of the paper.
+"""The Dirichlet concentration, as a multiple of S, for each sigma of the paper.
 
-The notebook sets the concentration and not sigma. The largest variances that follow from these three, of tasks around
-a random mean model, are the numbers that the paper gives as sigma.
+The notebook sets concentrations. Their largest variances of tasks around a random mean model are the paper's sigma.
 """
 
 SCHEDULES = ("gamma_schedules", "gamma_0")
-"""The sweeps of gamma schedules, which the notebook draws from ada-POMRL's losses where the paper's text says POMRL."""
+"""The sweeps of gamma schedules, drawn by the notebook from ada-POMRL's losses, by the text from POMRL's."""
 
 FURTHER = {name: ["task_distribution.concentration_over_S=null"] for name in ("illustration", "equal_tasks")}
-"""Further overrides of sweeps: without differences between tasks there is no concentration."""
+"""Further overrides of sweeps: equal tasks have no concentration."""
 
 _NOT_IN_IT = "The notebook does not contain the experiment, which is computed under its definitions of everything else."
 
@@ -48,17 +46,16 @@ NOTES = {
 def computed(job: VariantJob) -> list[str]:
     """The same claims by the same rules, with the experiments that the first author's published notebook computes.
 
-    Its schedules are those of ada-POMRL. Its runs cost more, because the loss of each is a mean over batches of every
-    task: claims are judged at smaller numbers of runs. The notebook takes a hundred batches. Five have the same mean.
-    In 60 runs of three sweeps the standard deviation of a run's mean over tasks was up to 6 % larger with five than
-    with twenty, that of the last task up to 53 %, and a run took 48 to 67 % of the time. Q1.2 alone reads that spread,
-    which falls over tasks by far more.
+    Its schedules are those of ada-POMRL. Each loss is a mean over batches of every task, so runs cost more and claims
+    are judged at fewer. The notebook takes a hundred batches; five have the same mean. In 60 runs of three sweeps, five
+    instead of twenty raised the standard deviation of a run's mean over tasks by up to 6 %, that of the last task by up
+    to 53 %. Only Q1.2 reads that spread, which falls by far more over tasks.
     """
     is_of_schedules = job.sweep in SCHEDULES
-    kept = [override for override in job.overrides if not (is_of_schedules and override.startswith("estimator="))]
+    overrides = [override for override in job.overrides if not (is_of_schedules and override.startswith("estimator="))]
     translated = [
         f"task_distribution.concentration_over_S={CONCENTRATION[override]}" if override in CONCENTRATION else override
-        for override in kept
+        for override in overrides
     ]
     return [
         *translated,
@@ -72,8 +69,8 @@ def computed(job: VariantJob) -> list[str]:
 printed = of_keys("printed", {"reading": "printed"})
 """The text as it stands.
 
-Where two places of it contradict each other, a numbered equation or an algorithm box wins over prose, and the main text
-over the appendix; where it is silent, the default.
+Numbered equations and algorithm boxes take precedence over prose, the main text over the appendix; where silent, the
+default.
 """
 
 
@@ -99,11 +96,11 @@ READINGS = (
     Choice("mse_optimal", "E4", ("estimator.mixing=mse_optimal",), {"estimator": WITH_PRIOR}),
     Choice("debiased", "E5", ("estimator.similarity=debiased",), {"estimator": ADA}),
 )
-"""What the paper's text leaves open (R..) or has wrong (E..)."""
+"""Ambiguities (R..) and errors (E..) of the paper's text."""
 
 
-def _together(name: str, *of: str) -> Variant:
-    return combine([choice for choice in READINGS if choice.name in of], name)
+def _combined(name: str, *names: str) -> Variant:
+    return combine([choice for choice in READINGS if choice.name in names], name)
 
 
 @family(
@@ -119,20 +116,20 @@ def _together(name: str, *of: str) -> Variant:
     ),
 )
 def readings() -> Iterator[Variant]:
-    """Yield the defaults, which are the text as repaired; each choice; combinations; and sets that have names.
+    """Yield the repaired text, each choice, combinations, and named sets.
 
-    Combined in every way are the three ambiguities that matter for every task and cost little.
+    All combinations cover the three cheap ambiguities that matter for every task.
     """
     yield combine([])
     yield from (combine([choice]) for choice in READINGS)
-    alternatives = [[None, *(choice for choice in READINGS if choice.of == of)] for of in ("R1", "R2", "E4")]
+    alternatives = [[None, *(choice for choice in READINGS if choice.reading == group)] for group in ("R1", "R2", "E4")]
     for combination in product(*alternatives):
         if len(chosen := [choice for choice in combination if choice]) > 1:
             yield combine(chosen)
     yield printed
-    yield _together("printed_with_variances", "exclusive", "population", "algorithm", "as_printed")
-    yield _together("noise_counted", "mse_optimal", "debiased")
-    yield _together("fixed_letter", "exclusive", "fixed", "algorithm", "as_printed")
+    yield _combined("printed_with_variances", "exclusive", "population", "algorithm", "as_printed")
+    yield _combined("noise_counted", "mse_optimal", "debiased")
+    yield _combined("fixed_letter", "exclusive", "fixed", "algorithm", "as_printed")
 
 
 @family(
@@ -148,11 +145,11 @@ def readings() -> Iterator[Variant]:
     is_judged=False,
 )
 def ledger() -> Iterator[Variant]:
-    """Yield the experiment as repaired, each difference alone in it, the ladder to that as computed, and all but one.
+    """Yield the repaired text, single differences, ladder, and all but one.
 
     The ladder has the first difference, the first two, and so on.
     """
-    every = choices()
-    ladder = [every[:length] for length in range(1, len(every) + 1)]
-    alone, but_one = [[choice] for choice in every], [without(every, choice) for choice in every]
-    yield from {variant.name: variant for variant in map(combine, [[], *alone, *ladder, *but_one])}.values()
+    all_choices = choices()
+    ladder = [all_choices[:length] for length in range(1, len(all_choices) + 1)]
+    single, but_one = [[choice] for choice in all_choices], [without(all_choices, choice) for choice in all_choices]
+    yield from {variant.name: variant for variant in map(combine, [[], *single, *ladder, *but_one])}.values()

@@ -1,4 +1,4 @@
-"""The claims of the study of discounting as a prior; quotations are of the paper's abstract alone."""
+"""Claims of the study of discounting as a prior, quoting the paper's abstract alone."""
 
 from itertools import product
 
@@ -12,10 +12,10 @@ GAMMA_EVAL, M = 0.99, 8
 """The discount factor at which policies are judged, and the mean number of transitions of a pair, in the sweeps."""
 
 WEIGHTS = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.0)
-"""Weights of priors; those that stand for the discount factors of the sweep `discounting`, in their order."""
+"""Weights of priors equivalent to the discount factors of the sweep `discounting`, in their order."""
 
-COMPARED = (0.9, 0.7, 0.5, 0.3, 0.1)
-"""Those of them that are compared for each of `PRIORS`."""
+COMPARED_WEIGHTS = (0.9, 0.7, 0.5, 0.3, 0.1)
+"""The weights compared for each of `PRIORS`."""
 
 PRIORS = ("uniform", "first_state", "visited")
 
@@ -42,15 +42,15 @@ def losses_are_the_same(discounting: SweepResults, priors: SweepResults) -> list
     """With uneven data, too, such a prior loses to the last bit what the smaller discount factor loses.
 
     Abstract: the same sentence, for policies of estimated models; a uniform prior, one of a single state, and the
-    frequencies of all next states, each with five weights.
+    frequencies of next states, each with five weights.
     """
-    of_gammas = discounting.at(data="unequal").average_curve[:, [WEIGHTS.index(weight) for weight in COMPARED]]
-    parts = []
+    by_gamma = discounting.at(data="unequal").average_curve[:, [WEIGHTS.index(weight) for weight in COMPARED_WEIGHTS]]
+    claim_parts = []
     for prior in PRIORS:
-        of_weights = np.stack([priors.at(prior=prior, weight=weight).regret for weight in COMPARED], axis=1)
-        differ = (of_weights != of_gammas).any(1)
-        parts.append(Part(f"prior {prior}, runs with another loss", mean(differ.astype(float)), below=1e-9))
-    return parts
+        by_weight = np.stack([priors.at(prior=prior, weight=weight).regret for weight in COMPARED_WEIGHTS], axis=1)
+        differ = (by_weight != by_gamma).any(1)
+        claim_parts.append(Part(f"prior {prior}, runs with another loss", mean(differ.astype(float)), below=1e-9))
+    return claim_parts
 
 
 @claim("D3", figures=("implied_prior",))
@@ -58,8 +58,7 @@ def the_prior_counts_more_where_data_do() -> list[Part]:
     """Such a prior is a Dirichlet prior that counts as more transitions in a pair that has more of them.
 
     Abstract: "In fact, it functions like a prior with stronger regularization on state-action pairs with more
-    transition data." The posterior mean with w n / (1 - w) transitions of the prior, in 1,000 rows of 1 to 30
-    transitions.
+    transition data." The posterior mean with w n / (1 - w) prior transitions, in 1,000 rows of 1 to 30 transitions.
     """
     rng = np.random.default_rng(3252)
     n, weight, S = rng.integers(1, 31, 1000), rng.uniform(0.0, 0.95, 1000), 10
@@ -78,9 +77,9 @@ def the_prior_counts_more_where_data_do() -> list[Part]:
 def equal_data_make_no_difference(discounting: SweepResults, priors: SweepResults) -> list[Part]:
     """With equally many data in all pairs, a Dirichlet prior of any strength loses what a discount factor loses.
 
-    Abstract: what follows from the equivalence; twelve strengths and discount factors, to the last bit.
+    Abstract: follows from the equivalence; twelve strengths and discount factors, to the last bit.
     """
-    differ = (_of_transitions(priors, "generative") != discounting.at(data="generative").average_curve).any(1)
+    differ = (_transition_curves(priors, "generative") != discounting.at(data="generative").average_curve).any(1)
     return [Part("runs with another loss", mean(differ.astype(float)), below=1e-9)]
 
 
@@ -91,7 +90,7 @@ def uneven_data_make_one(discounting: SweepResults, priors: SweepResults) -> lis
     Abstract: "This leads to poor performance when the transition matrix is estimated from data sets with uneven amounts
     of data across state-action pairs." One or fifteen transitions from each pair.
     """
-    best = _of_transitions(priors, "unequal"), discounting.at(data="unequal").average_curve
+    best = _transition_curves(priors, "unequal"), discounting.at(data="unequal").average_curve
     return [smaller_minimum(*best, "smallest loss of a prior of the same transitions less that of a gamma")]
 
 
@@ -116,19 +115,21 @@ def own_weights_beat_every_gamma(discounting: SweepResults, own: SweepResults) -
     """With uneven data a weight of each pair by the formula loses less than the best discount factor.
 
     Abstract: "We demonstrate the failures of discount regularization and how we remedy them using our
-    state-action-specific method". It loses less than the best weight for all pairs, too, which is the same (D2).
+    state-action-specific method". The best common weight is the same as the best discount factor (D2).
     """
-    return [smaller_minimum(_own(own, "unequal")[:, None], discounting.at(data="unequal").average_curve, OWN)]
+    return [
+        smaller_minimum(_own(own, "unequal")[:, None], discounting.at(data="unequal").average_curve, OWN_WEIGHTS_LABEL)
+    ]
 
 
 @claim("D8", "discounting", "own_weights")
 def with_frequencies_plugged_in(discounting: SweepResults, own: SweepResults) -> list[Part]:
     """The same holds if the frequencies of a pair are put into the formula for its unknown probabilities.
 
-    Abstract: as above; it does not say how the formula is used where probabilities are unknown.
+    Abstract: as above; it does not say how to replace unknown probabilities.
     """
-    of_own, of_gammas = _own(own, "unequal", "frequencies"), discounting.at(data="unequal").average_curve
-    return [smaller_minimum(of_own[:, None], of_gammas, OWN)]
+    own_curves, by_gamma = _own(own, "unequal", "frequencies"), discounting.at(data="unequal").average_curve
+    return [smaller_minimum(own_curves[:, None], by_gamma, OWN_WEIGHTS_LABEL)]
 
 
 @claim("D9", "discounting", "own_weights", figures=("discounting_or_prior",))
@@ -136,37 +137,39 @@ def the_advantage_is_that_of_uneven_data(discounting: SweepResults, own: SweepRe
     """A weight of each pair gains more on the best discount factor with uneven data than with equally many.
 
     Abstract: a global parameter "leads to poor performance when the transition matrix is estimated from data sets with
-    uneven amounts of data across state-action pairs"; gains in pairs of runs, where the other half of the runs chooses
-    the discount factor.
+    uneven amounts of data across state-action pairs"; paired gains, with the discount factor selected by the other half
+    of the runs.
     """
     uneven, equal = (_own(own, data) - discounting.at(data=data).at_best_fixed() for data in ("unequal", "generative"))
-    return [less(uneven, equal, f"{OWN}: uneven data less equal data")]
+    return [less(uneven, equal, f"{OWN_WEIGHTS_LABEL}: uneven data less equal data")]
 
 
 @claim("D10", "discounting", "same_transitions", "own_weights", figures=("discounting_or_prior",), is_judged=False)
 def other_priors(discounting: SweepResults, same: SweepResults, own: SweepResults) -> list[Part]:
     """How much priors lose beside the best discount factor, as a share of its loss.
 
-    Beyond the abstract: weights of each pair for what is put in for the unknown probabilities, and the best prior of
-    the same transitions in all pairs. The other half of the runs chooses the best.
+    Beyond the abstract: own weights by the replacement of unknown probabilities, and the best prior of the same
+    transitions in all pairs. The other half of the runs selects the best.
     """
-    parts = []
-    for data, words in (("generative", "equal data"), ("unequal", "uneven data")):
-        of_gammas = discounting.at(data=data)
-        of_priors = Result.of_losses(_of_transitions(same, data)[:, None], of_gammas.gammas)
+    claim_parts = []
+    for data, data_label in (("generative", "equal data"), ("unequal", "uneven data")):
+        by_gamma = discounting.at(data=data)
+        by_prior = Result.of_losses(_transition_curves(same, data)[:, None], by_gamma.gammas)
         losses = {f"own weights, {name}": _own(own, data, name) for name in ("posterior", "frequencies", "known")}
-        losses["best prior of the same transitions"] = of_priors.at_best_fixed()
-        parts += [Part(f"{words}, {name}", ratio(loss, of_gammas.at_best_fixed())) for name, loss in losses.items()]
-    return parts
+        losses["best prior of the same transitions"] = by_prior.at_best_fixed()
+        claim_parts += [
+            Part(f"{data_label}, {name}", ratio(loss, by_gamma.at_best_fixed())) for name, loss in losses.items()
+        ]
+    return claim_parts
 
 
-OWN = "loss with a weight of each pair less that with the best gamma"
+OWN_WEIGHTS_LABEL = "loss with a weight of each pair less that with the best gamma"
 
 
 def implied_transitions(
     n: Int[np.ndarray, "..."], weight: Float[np.ndarray, "..."] | float
 ) -> Float[np.ndarray, "..."]:
-    """Return the number of transitions that a prior of this weight counts as, in a pair with n transitions."""
+    """Return the transitions equivalent to a prior weight, beside n transitions."""
     return weight * n / (1.0 - weight)
 
 
@@ -181,14 +184,14 @@ def _policy(
 
 
 def _expected_error(p: Float[np.ndarray, " S"], n: int, weights: Float[np.ndarray, " W"]) -> Float[np.ndarray, " W"]:
-    """Return the expected squared error of a row of three states at each weight, over all data of n transitions."""
+    """Return the expected squared error of a row, by weight."""
     sequences = np.array(list(product(range(3), repeat=n)))
     frequencies = np.eye(3)[sequences].mean(1)
     estimates = weights[:, None, None] / 3 + (1.0 - weights[:, None, None]) * frequencies
     return ((estimates - p) ** 2).sum(-1) @ p[sequences].prod(1)
 
 
-def _of_transitions(priors: SweepResults, data: str) -> Float[np.ndarray, "n G"]:
+def _transition_curves(priors: SweepResults, data: str) -> Float[np.ndarray, "n G"]:
     return np.stack([priors.at(data=data, weight=weight).regret for weight in WEIGHTS], axis=1)
 
 

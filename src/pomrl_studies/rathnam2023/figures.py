@@ -1,4 +1,4 @@
-"""The figures of the study of discounting as a prior."""
+"""Figures of the study of discounting as a prior."""
 
 import numpy as np
 import pandas as pd
@@ -22,19 +22,19 @@ from pomrl_studies.rathnam2023.claims import GAMMA_EVAL, M, implied_transitions
 from pomrl_studies.rathnam2023.priors import least_error_weight
 
 GAMMAS = (0.0, 0.5, 0.99)
-"""Where the line of a method without a discount factor has its points."""
+"""Points of the line of a method without a discount factor."""
 
 
 def _at_gammas(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of priors at the discount factors that they equal where all pairs have equally many data."""
-    shown = at_largest_gamma(in_task(1)(rows))
-    return shown.assign(gamma=GAMMA_EVAL * (1.0 - shown["estimator.weight"].astype(float)))
+    """Place the rows of priors at equivalent discount factors under equal data."""
+    selected = at_largest_gamma(in_task(1)(rows))
+    return selected.assign(gamma=GAMMA_EVAL * (1.0 - selected["estimator.weight"].astype(float)))
 
 
 def _along(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of a method without a discount factor at several of them."""
-    shown = at_largest_gamma(in_task(1)(rows))
-    return pd.concat([shown.assign(gamma=gamma) for gamma in GAMMAS], ignore_index=True)
+    """Repeat rows without a discount factor at several of them."""
+    selected = at_largest_gamma(in_task(1)(rows))
+    return pd.concat([selected.assign(gamma=gamma) for gamma in GAMMAS], ignore_index=True)
 
 
 def _panel(title: str, data: str) -> Panel:
@@ -50,10 +50,10 @@ def _panel(title: str, data: str) -> Panel:
 def discounting_or_prior() -> PanelGrid:
     """The planning loss of discounting and of two priors, with equally many data in all pairs and with uneven data.
 
-    Against the discount factor; a prior that counts as the same number of transitions in all pairs stands at the one
-    that it equals where all pairs have eight transitions. A line shows a prior with a weight of each pair, whose circle
-    stands at gamma_eval, with which all priors are planned. With uneven data a pair has one or fifteen transitions. In
-    random MDPs, on average over states. Bands show one standard error.
+    Against the discount factor; a prior with the same number of transitions in all pairs is placed at its equivalent
+    for eight transitions. The line is a prior with a weight of each pair, its circle gamma_eval, with which all priors
+    are planned. Uneven data have one or fifteen transitions. In random MDPs, averaged over states. Bands show one
+    standard error.
     """
     return PanelGrid([[_panel("equal data", "generative"), _panel("uneven data", "unequal")]])
 
@@ -66,17 +66,16 @@ ROWS = {C: Look(f"least error, C = {C:g}", "#029e73", marker) for C, marker in {
 def implied_prior(_: StoredSweeps) -> Drawing:
     """How many transitions a prior counts as in a pair with n transitions.
 
-    A discount factor of planning, where gamma_eval = 0.99, is a prior that counts as more of them where there are more
-    data. The prior with the least squared error counts as a number that depends on the sum C of the squared
-    probabilities of the pair, and not on n. Ten states.
+    A planning discount factor, where gamma_eval = 0.99, is a prior whose strength grows with the data. The prior of
+    least squared error depends on the sum C of the pair's squared probabilities, and not on n. Ten states.
     """
     n = np.arange(1, 2 * M)
     weights = {discount: 1.0 - gamma / GAMMA_EVAL for gamma, discount in DISCOUNTS.items()}
     weights |= {row: least_error_weight(np.array(C), n, 10) for C, row in ROWS.items()}
     numbers = {name: pd.DataFrame({"n": n, "y": implied_transitions(n, weight)}) for name, weight in weights.items()}
-    parts = [Series(name).values(table, "n", "y", "transitions") for name, table in numbers.items()]
-    data, series = pd.concat(parts, ignore_index=True), [Series(number) for number in numbers]
-    drawn, (ax,) = panels.row_of_panels(1, COLUMN_WIDTH, 2.8)
+    tables = [Series(name).values(table, "n", "y", "transitions") for name, table in numbers.items()]
+    data, series = pd.concat(tables, ignore_index=True), [Series(number) for number in numbers]
+    canvas, (ax,) = panels.row_of_panels(1, COLUMN_WIDTH, 2.8)
     panels.curves(ax, data, series)
     ax.set_xscale("log")
     ax.set_yscale("log")
@@ -85,5 +84,5 @@ def implied_prior(_: StoredSweeps) -> Drawing:
     ax.minorticks_off()
     ax.set_xlabel("Transitions n of a pair")
     ax.set_ylabel("Transitions of the prior")
-    panels.add_shared_legend(drawn, [ax])
-    return panels.finish(drawn, data)
+    panels.add_shared_legend(canvas, [ax])
+    return panels.finish(canvas, data)

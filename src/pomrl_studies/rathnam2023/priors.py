@@ -1,6 +1,6 @@
-"""Estimators that mix the frequencies of a task with a prior that is the same in all pairs of a state and an action.
+"""Estimators that mix the frequencies of a task with a prior common to all pairs.
 
-Each task is estimated from its own batch alone. The estimators differ in the weight that the prior has in each pair.
+Each task is estimated from its own batch. The estimators differ in the prior's weight in each pair.
 """
 
 from abc import abstractmethod
@@ -16,13 +16,13 @@ Weight = Annotated[float, Field(ge=0, le=1)]
 
 
 class SamePrior(ModelEstimator):
-    """The estimate w q + (1 - w) P_bar with a distribution q of next states that all pairs share; by default uniform.
+    """The estimate w q + (1 - w) P_bar with a common distribution q of next states; by default uniform.
 
-    A subclass says what the weight w is, which may depend on the task's own batch.
+    Subclasses define the weight w, possibly from the task's own batch.
     """
 
     def estimate(self, memory: Memory, batch: Batch, truth: Truth) -> Models:
-        """Return the mixture, for which earlier tasks do not matter."""
+        """Return the mixture, independent of earlier tasks."""
         weight = self.weights(batch, truth)[..., None]
         return weight * self.distribution(batch) + (1.0 - weight) * batch.P_bar
 
@@ -31,19 +31,20 @@ class SamePrior(ModelEstimator):
         """Return the weight of the prior in each pair, in [0, 1]."""
 
     def distribution(self, batch: Batch) -> Float[np.ndarray, "n 1 1 S"]:
-        """Return the distribution of next states that all pairs share."""
+        """Return the common distribution of next states."""
         n, *_, S = batch.P_bar.shape
         return np.full((n, 1, 1, S), 1.0 / S)
 
 
 class SameWeight(SamePrior):
-    """A prior that has the same weight in all pairs: a smaller discount factor in other words (`pages/notes.md`)."""
+    """A prior with the same weight in all pairs, equivalent to a smaller discount factor (`pages/notes.md`)."""
 
     weight: Weight = 0.5
     """Weight of the prior."""
     prior: Literal["uniform", "first_state", "visited"] = "uniform"
-    """The distribution of next states: uniform; the first state alone; or as often as states followed in the task's
-    batch, each once more."""
+    """The distribution of next states: uniform; the first state alone; or the frequencies of next states in the task's
+    batch, each plus one.
+    """
 
     def weights(self, batch: Batch, truth: Truth) -> PerPair:
         return np.full((len(batch.P_bar), 1, 1), self.weight)
@@ -59,10 +60,10 @@ class SameWeight(SamePrior):
 
 
 class SameTransitions(SamePrior):
-    """A uniform prior that counts as the same number of transitions in all pairs, as a Dirichlet prior does."""
+    """A uniform prior worth the same number of transitions in all pairs, as a Dirichlet prior."""
 
     weight: Weight = 0.5
-    """Weight of the prior in a pair with m transitions; it is larger in a pair with fewer, and smaller with more."""
+    """Weight of the prior in a pair with m transitions; larger with fewer, smaller with more."""
 
     def weights(self, batch: Batch, truth: Truth) -> PerPair:
         prior, data = self.weight * batch.m, (1.0 - self.weight) * batch.visits
@@ -70,15 +71,16 @@ class SameTransitions(SamePrior):
 
 
 class LeastError(SamePrior):
-    """A uniform prior with the weight in each pair that has the least expected squared error of its row.
+    """A uniform prior whose weight in each pair minimises the expected squared error of its row.
 
     In a pair with n transitions it is (1 - C) / (1 - C + n (C - 1 / S)), where C is the sum of the squared
-    probabilities of the row, which has to be put in (`pages/notes.md`).
+    probabilities of the row, to be estimated (`pages/notes.md`).
     """
 
     concentration: Literal["posterior", "frequencies", "known"] = "posterior"
-    """What is put in for C: its mean under the posterior of a uniform prior of the row, its value for the frequencies,
-    or the true one, if all tasks are equal."""
+    """The estimate of C: its mean under the posterior of a uniform prior of the row, its value for the frequencies, or
+    the true one, if all tasks are equal.
+    """
 
     def weights(self, batch: Batch, truth: Truth) -> PerPair:
         return least_error_weight(self._concentration(batch, truth), batch.visits, batch.P_bar.shape[-1])
@@ -93,11 +95,11 @@ class LeastError(SamePrior):
 def least_error_weight(
     C: Float[np.ndarray, "..."], n: Float[np.ndarray, "..."] | float, S: int
 ) -> Float[np.ndarray, "..."]:
-    """Return the weight of a uniform prior with the least expected squared error of a row.
+    """Return the weight of a uniform prior of least expected squared error.
 
     Args:
         C: Sum of the squared probabilities of the row.
-        n: Number of transitions that the frequencies are made of.
+        n: Number of observed transitions.
         S: Number of states.
     """
     noise, bias = 1.0 - C, n * np.maximum(C - 1.0 / S, 0.0)

@@ -1,4 +1,4 @@
-"""The variants of the study that depend on the experiment."""
+"""Variants of the study that depend on the experiment."""
 
 from collections.abc import Sequence
 
@@ -7,5 +7,5 @@ from pomrl.study import VariantJob, variant
 
 @variant()
 def geometric(job: VariantJob) -> Sequence[str]:
-    """Uneven data are drawn with geometric numbers of transitions."""
+    """Uneven data have geometric numbers of transitions."""
     return [*job.overrides, "data.numbers=geometric"] if job.options["data"] == "unequal" else job.overrides

@@ -1,41 +1,37 @@
-"""Claims of ours on the learner that finds out whether rows are tied, `estimator=tied_rows`.
-
-They were fixed when the estimator was, before there were any data of the seed of their sweeps.
-"""
+"""Claims of ours on `estimator=tied_rows`, fixed before any data of their sweeps' seed."""
 
 from collections.abc import Sequence
 
 from pomrl.study import PAIRED, Part, SweepResults, claim, no_worse
-from pomrl_studies.beyond.claims.families import FAMILIES, RUNS, cells_of, in_families, less
+from pomrl_studies.beyond.claims.families import DEFAULT_RUNS, FAMILIES, in_families, less, select_cells
 from pomrl_studies.beyond.claims.horizons_and_priors import MARGIN, gains_little, no_worse_at_gamma_eval, relative_gain
 
 NAMES = {"ada_pomrl": "ada-POMRL", "without_meta": "no meta-learning"}
-"""The learners than which it is to be no worse."""
+"""The learners that it must match."""
 
 
-@claim("T1", "tied_rows", runs=RUNS, figures=("tied_rows",))
+@claim("T1", "tied_rows", runs=DEFAULT_RUNS, figures=("tied_rows",))
 def it_never_does_harm(sweep: SweepResults) -> list[Part]:
     """tied rows are no worse than ada-POMRL, and no worse than no meta-learning, in every family.
 
-    Rows that move together: no worse by a margin of 2 %, in the loss on average over tasks at gamma_eval, at both
-    spreads.
+    Rows that move together: no worse by a margin of 2 %, loss averaged over tasks at gamma_eval, at both spreads.
     """
     return _no_harm(sweep, FAMILIES)
 
 
-@claim("T2", "tied_rows", runs=RUNS, figures=("tied_rows",))
+@claim("T2", "tied_rows", runs=DEFAULT_RUNS, figures=("tied_rows",))
 def it_closes_half_of_the_distance(sweep: SweepResults) -> list[Part]:
     """tied rows close at least half of the distance from empirical Bayes to the exact posterior in five families.
 
-    Rows that move together: the loss on average over tasks at gamma_eval, at both spreads.
+    Rows that move together: loss averaged over tasks at gamma_eval, at both spreads.
     """
     names = ("tied_rows", "empirical_bayes", "exact_posterior", "without_meta")
-    of_learners = [cells_of(sweep, estimator=name) for name in names]
+    learner_cells = [select_cells(sweep, estimator=name) for name in names]
     closer = []
-    for cell in of_learners[0]:
-        tied, independent, exact, without = (of_learner[cell].regret for of_learner in of_learners)
-        words = f"tied rows less the middle of empirical Bayes and the exact posterior, {cell}"
-        closer.append(less(tied, 0.5 * independent + 0.5 * exact, without, words))
+    for cell in learner_cells[0]:
+        tied, independent, exact, without = (cells[cell].regret for cells in learner_cells)
+        label = f"tied rows less the middle of empirical Bayes and the exact posterior, {cell}"
+        closer.append(less(tied, 0.5 * independent + 0.5 * exact, without, label))
     return in_families(closer, more_than=4.5)
 
 
@@ -43,70 +39,70 @@ def it_closes_half_of_the_distance(sweep: SweepResults) -> list[Part]:
 def it_is_empirical_bayes_in_random_chains(sweep: SweepResults) -> list[Part]:
     """in the paper's random chains, where rows are independent, tied rows are no worse than empirical Bayes.
 
-    Rows that move together: no worse by a margin of 2 %, in the loss on average over tasks at gamma_eval.
+    Rows that move together: no worse by a margin of 2 %, loss averaged over tasks at gamma_eval.
     """
     return no_worse_at_gamma_eval(sweep, "tied_rows", "empirical_bayes", "tied rows less empirical Bayes at γ_eval")
 
 
-@claim("T4", "tied_rows", runs=RUNS, figures=("tied_rows",))
+@claim("T4", "tied_rows", runs=DEFAULT_RUNS, figures=("tied_rows",))
 def it_needs_no_shorter_horizon(sweep: SweepResults) -> list[Part]:
     """with tied rows, the best fixed gamma gains at most 2 % of the loss at gamma_eval, in every family.
 
     Rows that move together: at both spreads.
     """
-    tied = cells_of(sweep, estimator="tied_rows")
+    tied = select_cells(sweep, estimator="tied_rows")
     return [gains_little(losses, f"tied rows, {cell}") for cell, losses in tied.items()]
 
 
-@claim("T5", "tied_rows", "families_repaired", runs=RUNS, figures=("tied_rows",))
+@claim("T5", "tied_rows", "families_repaired", runs=DEFAULT_RUNS, figures=("tied_rows",))
 def the_repaired_rate_helps(sweep: SweepResults, repaired: SweepResults) -> list[Part]:
     """ada-POMRL with a debiased similarity and the rate that minimises the squared error is no worse in any family.
 
-    Rows that move together: no worse than ada-POMRL as it is by a margin of 2 %, in the loss on average over tasks at
-    gamma_eval, at both spreads (errata, E4 and E5). It is the cheapest advice to users of the paper.
+    Rows that move together: no worse than plain ada-POMRL by a margin of 2 %, loss averaged over tasks at gamma_eval,
+    at both spreads (errata, E4 and E5). It is the cheapest advice to users of the paper.
     """
-    ada = cells_of(sweep, estimator="ada_pomrl")
+    ada = select_cells(sweep, estimator="ada_pomrl")
     return [
         no_worse(losses.regret, ada[cell].regret, f"repaired less ada-POMRL at γ_eval, {cell}", MARGIN)
-        for cell, losses in cells_of(repaired).items()
+        for cell, losses in select_cells(repaired).items()
     ]
 
 
-@claim("T6", "tied_rows_in_practice", runs=RUNS, figures=("tied_rows",))
+@claim("T6", "tied_rows_in_practice", runs=DEFAULT_RUNS, figures=("tied_rows",))
 def it_does_no_harm_in_fresh_families(sweep: SweepResults) -> list[Part]:
     """T1 holds in three families that were written after the estimator was fixed.
 
-    Rows that move together: maintenance of two machines, promotions of a shop, and triage, by an author who had not
-    seen the estimator.
+    Rows that move together: maintenance of two machines, promotions of a shop, and triage, by an author blind to the
+    estimator.
     """
     return _no_harm(sweep, ("maintenance", "promotions", "triage"))
 
 
-@claim("T7", "rewards_by_task", runs=RUNS, is_judged=False, figures=("rewards_by_task",))
+@claim("T7", "rewards_by_task", runs=DEFAULT_RUNS, is_judged=False, figures=("rewards_by_task",))
 def what_a_shorter_horizon_gains_where_rewards_differ(sweep: SweepResults) -> list[Part]:
     """how much a shorter horizon gains beside a learned prior where rewards differ from task to task.
 
-    Rows that move together: the gain of the best fixed gamma as a share of the loss at gamma_eval, with tariffs of each
-    customer, and with the same tariffs in all tasks.
+    Rows that move together: the relative gain of the best fixed gamma at gamma_eval, with tariffs of each customer, and
+    with common tariffs.
     """
     rewards = {True: "rewards by task", False: "rewards shared"}
     learners = {"tied_rows": "tied rows", "empirical_bayes": "empirical Bayes", "ada_pomrl": "ada-POMRL"}
     return [
         Part(
-            f"{name}, {words}, γ_eval = {gamma_eval:g}, {PAIRED}",
+            f"{name}, {label}, γ_eval = {gamma_eval:g}, {PAIRED}",
             relative_gain(sweep.at(prices_differ=differ, gamma_eval=gamma_eval, estimator=estimator)),
         )
-        for differ, words in rewards.items()
+        for differ, label in rewards.items()
         for gamma_eval in (0.95, 0.99)
         for estimator, name in learners.items()
     ]
 
 
 def _no_harm(sweep: SweepResults, families: Sequence[str]) -> list[Part]:
-    tied = cells_of(sweep, families, estimator="tied_rows")
-    others = {name: cells_of(sweep, families, estimator=estimator) for estimator, name in NAMES.items()}
+    tied = select_cells(sweep, families, estimator="tied_rows")
+    rivals = {name: select_cells(sweep, families, estimator=estimator) for estimator, name in NAMES.items()}
     return [
         no_worse(losses.regret, other[cell].regret, f"tied rows less {name} at γ_eval, {cell}", MARGIN)
         for cell, losses in tied.items()
-        for name, other in others.items()
+        for name, other in rivals.items()
     ]

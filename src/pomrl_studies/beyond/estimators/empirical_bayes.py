@@ -1,20 +1,18 @@
-"""An estimator that learns the prior of the tasks by marginal likelihood, as an empirical Bayesian does.
+"""Empirical Bayes: learn the prior of the tasks by marginal likelihood.
 
-The model has three levels. In each pair (s, a), with N transitions from it in task t,
+In each pair (s, a), with N transitions from it in task t,
 
     counts of task t   ~  Multinomial(N, P_t),
     P_t                ~  Dirichlet(c P_o),              with one concentration c for the whole model,
-    P_o                ~  Dirichlet(b) on its support,   which has each state with probability π.
+    P_o                ~  Dirichlet(b) on its support,   where each state is in the support with probability π.
 
-Given c and P_o, the posterior mean of P_t is α P_o + (1 - α) P_bar_t with α = c / (c + N). What is not known is
-replaced by an estimate from the batches of all tasks so far, the task's own included: P_o by its posterior mean in each
-row, and c, b and π by Newton and fixed-point steps towards the largest marginal likelihood. Rows share c, b and π, so
-that these are known well after few tasks: how sparse rows are is learned from all of them.
+Given c and P_o, the posterior mean of P_t is α P_o + (1 - α) P_bar_t with α = c / (c + N). The batches of all tasks so
+far determine P_o, by its posterior mean, and c, b and π, by Newton and fixed-point steps on the marginal likelihood.
+Rows share c, b and π, so a few tasks suffice.
 
-If n of the transitions from a pair in one task lead to a state, the likelihood of a = c P_o has the factors a + k,
-k = 0 .. n - 1. Each stands for a Bernoulli variable of probability a / (a + k), which says whether a transition is a
-new draw from P_o or the copy of one before it (Antoniak, 1974). The expected numbers of new draws are what batches say
-about P_o. To compute them it is enough to know how many counts exceed each k, summed over tasks.
+The likelihood of n transitions to a state with a = c P_o has the factors a + k, k = 0 .. n - 1. Each stands for a
+Bernoulli variable of probability a / (a + k): whether the transition is a new draw from P_o or a copy of an earlier one
+(Antoniak, 1974). Expected new draws are sufficient for P_o, and depend only on how many counts exceed each k.
 """
 
 from dataclasses import dataclass, replace
@@ -43,29 +41,28 @@ C_VARIANCE = 0.5
 """Variance of the logarithm of c in its prior."""
 
 B_START = 2.5
-"""The value of b before any batch; uniform weights, normalised (Sec. 5), are about as unequal as those of b = 3."""
+"""The initial b; uniform weights, normalised (Sec. 5), are about as unequal as with b = 3."""
 
 B_WEIGHT = 20.0
 """Weight of `B_START`, in new draws."""
 
 SUPPORT_START = 0.5
-"""The value of π before any batch."""
+"""The initial π."""
 
 SUPPORT_WEIGHT = 20.0
 """Weight of `SUPPORT_START`, in entries of the model."""
 
-STEPS = 2
-"""Number of steps on all unknowns in each task, which begin where those of the task before have ended."""
+STEPS_PER_TASK = 2
+"""Number of steps on all unknowns in each task, from the values of the previous task."""
 
 SMALLEST, LARGEST = 1e-2, 1e4
 """Limits of c and of b."""
 
-EDGES = np.array(list(accumulate(range(230), lambda edge, _: edge + max(1, edge // 6), initial=0)))
-"""The levels at which bins begin, up to 10^15. Levels below 12 have a bin each; above, a bin is at most a sixth as wide
-as the level at which it begins."""
+LEVEL_EDGES = np.array(list(accumulate(range(230), lambda edge, _: edge + max(1, edge // 6), initial=0)))
+"""The first levels of bins, up to 10^15: single levels below 12, then widths of at most a sixth of the first level."""
 
-SMALLEST_MEAN = 1e-12
-"""The least probability of a state that a batch is predicted with."""
+MIN_MEAN_PROBABILITY = 1e-12
+"""The least predicted probability of a state."""
 
 PerRun = Float[np.ndarray, "n 1 1 1"]
 """A number for each of n runs."""
@@ -73,18 +70,19 @@ PerRun = Float[np.ndarray, "n 1 1 1"]
 
 @dataclass(frozen=True)
 class DirichletMemory(Memory):
-    """The counts of all tasks so far, and what they say of the prior of tasks, for each of n runs.
+    """The counts of all tasks so far and the estimated prior, for each of n runs.
 
-    The weights of `Memory` are used; its averages and variances are not, and stay what they are before the first task.
+    Of `Memory` the weights are used; its averages and variances keep their initial values.
     """
 
     by_level: ClassVar[tuple[str, ...]] = ("counts_above", "visits_above")
 
     counts_above: Float[np.ndarray, "J n S A S"]
-    """For each of J levels, the samples at that level, summed over tasks: the level of the first sample from a state in
-    a task is 0, and that of the next is 1. High levels are put together (`level_edges`)."""
+    """The samples at each of J levels, summed over tasks: a state's first sample in a task has level 0, the next one 1.
+    High levels are binned (`level_edges`).
+    """
     visits_above: Float[np.ndarray, "J n S A"]
-    """The same of the number of transitions from each pair (s, a)."""
+    """The transitions from each pair (s, a) at each level."""
     c: PerRun
     """Concentration of the tasks around P_o."""
     b: PerRun
@@ -100,11 +98,11 @@ class DirichletMemory(Memory):
 
     @property
     def predicted(self) -> Models:
-        """The mean model of the next task as past batches predict it: the posterior mean of P_o."""
-        return np.maximum(self.P_o, SMALLEST_MEAN)
+        """The posterior mean of P_o."""
+        return np.maximum(self.P_o, MIN_MEAN_PROBABILITY)
 
     def forgotten(self, factor: float | PerPair) -> "DirichletMemory":
-        """Return the memory in which all tasks so far count `factor` times as much."""
+        """Return the memory with past tasks discounted by `factor`."""
         if isinstance(factor, float) and factor == 1.0:
             return self
         counts_above = self.counts_above * np.asarray(factor)[..., None]
@@ -115,7 +113,7 @@ class DirichletMemory(Memory):
         )
 
     def update(self, batch: Batch) -> "DirichletMemory":
-        """Return the memory after one more task with this batch."""
+        """Return the memory after one more batch."""
         counts, visits = batch.counts.astype(float), np.broadcast_to(batch.visits, batch.counts.shape[:-1])
         edges = level_edges(max(int(visits.max()), 1))
         counts_above = add_bins(self.counts_above, _by_level(counts, edges))
@@ -123,78 +121,74 @@ class DirichletMemory(Memory):
         memory = replace(cast(DirichletMemory, self.weigh(batch)), counts_above=counts_above, visits_above=visits_above)
         memory = memory if self.tasks else memory.from_frequencies()
         memory, draws = memory.step()
-        for _ in range(STEPS - 1):
+        for _ in range(STEPS_PER_TASK - 1):
             memory, draws = memory.step()
         return replace(memory, b=_fixed_point(memory.b, draws, memory.states))
 
     def from_frequencies(self) -> "DirichletMemory":
-        """Return the memory with P_o near the frequencies of the first batch, from where the steps begin."""
+        """Return the memory with P_o near the frequencies of the first batch."""
         S = self.P_o.shape[-1]
         weight = self.counts_above[0] + 0.5
         P_o = weight / weight.sum(-1, keepdims=True)
-        seen = (self.counts_above[0] > 0).sum(-1, keepdims=True)
-        return replace(self, P_o_geometric=P_o, states=seen + 0.3 * (S - seen))
+        n_seen = (self.counts_above[0] > 0).sum(-1, keepdims=True)
+        return replace(self, P_o_geometric=P_o, states=n_seen + 0.3 * (S - n_seen))
 
     def step(self) -> tuple["DirichletMemory", Models]:
-        """Return the memory after one step: new draws given P_o and c, then c, the supports and π, and P_o.
-
-        Expected new draws are returned too.
-        """
+        """Update new draws, then c, the supports and π, and P_o, once."""
         level = _middles(len(self.counts_above))[:, None, None, None, None]
         a = self.c * self.P_o_geometric
         new = a + level
         np.divide(a, new, out=new)  # in place, because these are the largest arrays
         expected = new * self.counts_above
         draws = expected.sum(0)
-        of_rows = draws.sum(-1, keepdims=True)
+        row_draws = draws.sum(-1, keepdims=True)
         np.subtract(1.0, new, out=new)
         c = self._newton_step(level, draws, np.multiply(new, expected, out=new).sum(0))
 
-        seen = self.counts_above[0] > 0
-        unseen = _unseen_in_support(of_rows, self.states, self.b, self.support)
-        inside = np.maximum(seen, unseen)
+        is_seen = self.counts_above[0] > 0
+        unseen = _unseen_in_support(row_draws, self.states, self.b, self.support)
+        inside = np.maximum(is_seen, unseen)
         states = inside.sum(-1, keepdims=True)
         entries = inside[0].size
         support = (_total(inside) + SUPPORT_WEIGHT * SUPPORT_START) / (entries + SUPPORT_WEIGHT)
 
         weight = self.b * inside + draws
-        of_all = self.b * states + of_rows
-        geometric = _exp_digamma(np.maximum(weight, SMALLEST)) / _exp_digamma(of_all)
-        P_o = weight / of_all
+        total = self.b * states + row_draws
+        geometric = _exp_digamma(np.maximum(weight, SMALLEST)) / _exp_digamma(total)
+        P_o = weight / total
         memory = replace(self, c=c, support=support, states=states, P_o=P_o, P_o_geometric=geometric)
         return memory, draws
 
     def _newton_step(self, level: Float[np.ndarray, "J 1 1 1 1"], draws: Models, curvature: Models) -> PerRun:
-        """Return c after one Newton step on the logarithm of c, at the logarithm of its posterior density.
+        """Return c after a Newton step on log c.
 
         Args:
             level: The levels.
-            draws: Expected new draws of each entry, the derivative of the log-likelihood of the counts.
-            curvature: The derivative of `draws`, as if P_o were fixed.
+            draws: Expected new draws of each entry, the derivative of the log-likelihood.
+            curvature: The derivative of `draws` for fixed P_o.
         """
         new = self.c / (self.c + level)
         visits = self.visits_above[..., None]
         slope = _total(draws) - _total((visits * new).sum(0)) - np.log(self.c / C_MEDIAN) / C_VARIANCE
-        of_visits = _total((visits * new * (1.0 - new)).sum(0))
-        bend = of_visits - _total(curvature) + 1.0 / C_VARIANCE
-        bend = np.maximum(bend, 0.3 * of_visits + 1.0 / C_VARIANCE)  # where the likelihood is not concave
+        visit_term = _total((visits * new * (1.0 - new)).sum(0))
+        bend = visit_term - _total(curvature) + 1.0 / C_VARIANCE
+        bend = np.maximum(bend, 0.3 * visit_term + 1.0 / C_VARIANCE)  # where the likelihood is not concave
         return np.clip(self.c * np.exp(np.clip(slope / bend, -1.0, 1.0)), SMALLEST, LARGEST)
 
 
 class EmpiricalBayes(Estimator[DirichletMemory]):
-    """The posterior mean of P_t under a prior whose parameters are learned by marginal likelihood.
+    """The posterior mean of P_t under a prior learned by marginal likelihood.
 
-    Its mixing rate is c / (c + N) in a pair (s, a) with N transitions, its prior the posterior mean of P_o. Both come
-    from the batches of all tasks so far with the task's own, so that in task 1 a sparse prior is used already. It goes
-    with every m: where one transition says nothing about c, c keeps its prior.
+    The prior is the posterior mean of P_o, with mixing rate c / (c + N) for N transitions. Both use the batches of all
+    tasks so far, the task's own included, and any m.
     """
 
     forgetting: Forgetting = 1.0
-    """Factor by which a past task counts less with each further task; learned: by how likely past batches made the
-    next."""
+    """Factor by which a past task counts less with each further task; learned: by how well past batches predict the
+    next.
+    """
 
     def initial_memory(self, n: int, S: int, A: int) -> DirichletMemory:
-        """Return the memory before the first task."""
         start = Memory.initial(n, S, A)
         c, b, support = (np.full((n, 1, 1, 1), value) for value in (C_MEDIAN, B_START, SUPPORT_START))
         return DirichletMemory(
@@ -210,11 +204,10 @@ class EmpiricalBayes(Estimator[DirichletMemory]):
         )
 
     def learn(self, memory: DirichletMemory, batch: Batch) -> DirichletMemory:
-        """Return the memory after one more task with this batch."""
         return cast(DirichletMemory, learn_and_forget(memory, batch, self.forgetting))
 
     def assess(self, t: int, batch: Batch, before: DirichletMemory, after: DirichletMemory, truth: Truth) -> Estimate:
-        """Return the posterior mean of P_o, with the weight c / (c + N) in a pair with N transitions.
+        """Return the posterior mean of P_o, with weight c / (c + N).
 
         The similarity is the largest deviation over tasks of an entry, sqrt(p (1 - p) / (c + 1)) with p in P_o.
         """
@@ -224,17 +217,17 @@ class EmpiricalBayes(Estimator[DirichletMemory]):
 
 
 def level_edges(largest: int) -> Int[np.ndarray, " E"]:
-    """Return the levels at which bins begin, and the end of the last one, so that counts up to `largest` have a bin."""
-    return EDGES[: np.searchsorted(EDGES, largest) + 1]
+    """Return the edges of bins of levels up to `largest`."""
+    return LEVEL_EDGES[: np.searchsorted(LEVEL_EDGES, largest) + 1]
 
 
 def _middles(bins: int) -> Float[np.ndarray, " bins"]:
     """Return the middle level of each bin."""
-    return (EDGES[:bins] + EDGES[1 : bins + 1] - 1) / 2.0
+    return (LEVEL_EDGES[:bins] + LEVEL_EDGES[1 : bins + 1] - 1) / 2.0
 
 
 def _by_level(counts: Float[np.ndarray, "..."], edges: Int[np.ndarray, " E"]) -> Float[np.ndarray, "J ..."]:
-    """Return how many of the samples 0 .. counts - 1 are at the levels of each bin."""
+    """Return the number of samples in each bin of levels."""
     first = edges[:-1].astype(float).reshape(-1, *[1] * counts.ndim)
     width = np.diff(edges).astype(float).reshape(first.shape)
     above = counts - first
@@ -242,7 +235,7 @@ def _by_level(counts: Float[np.ndarray, "..."], edges: Int[np.ndarray, " E"]) ->
 
 
 def add_bins(a: Float[np.ndarray, "I ..."], b: Float[np.ndarray, "J ..."]) -> Float[np.ndarray, "K ..."]:
-    """Return the sum of two arrays. One of them may have fewer bins."""
+    """Add two arrays of bins of possibly different number."""
     longer, shorter = (a, b) if len(a) >= len(b) else (b, a)
     if len(longer) == len(shorter):
         return longer + shorter
@@ -254,44 +247,44 @@ def add_bins(a: Float[np.ndarray, "I ..."], b: Float[np.ndarray, "J ..."]) -> Fl
 def _unseen_in_support(
     draws: Float[np.ndarray, "n S A 1"], states: Float[np.ndarray, "n S A 1"], b: PerRun, support: PerRun
 ) -> Float[np.ndarray, "n S A 1"]:
-    """Return the probability that a state that was never reached from a pair is in the support of the row.
+    """Return the probability of unseen next states in the support.
 
     If it is, no draw reaches it with the probability E[(1 - p)^draws] with p ~ Beta(b, b (states - 1)).
     """
-    others = b * np.maximum(states - 1.0, 0.25)
-    none = _gamma_ratio(others, b) / _gamma_ratio(others + draws, b)
+    rest_of_row = b * np.maximum(states - 1.0, 0.25)
+    none = _gamma_ratio(rest_of_row, b) / _gamma_ratio(rest_of_row + draws, b)
     return support * none / (support * none + 1.0 - support)
 
 
 def _gamma_ratio(x: Float[np.ndarray, "..."], b: Float[np.ndarray, "..."]) -> Float[np.ndarray, "..."]:
-    """Return about Γ(x + b) / Γ(x), from its asymptotic expansion at x + 1."""
+    """Approximate Γ(x + b) / Γ(x) by an asymptotic expansion."""
     return x / (x + b) * (x + 0.5 * (b + 1.0)) ** b
 
 
 def _digamma(x: Float[np.ndarray, "..."]) -> Float[np.ndarray, "..."]:
-    """Return about ψ(x) for x > 0, with an error below 0.003."""
+    """Approximate ψ(x) for x > 0, with an error below 0.003."""
     return np.log(_shift(x)) - 1.0 / x
 
 
 def _exp_digamma(x: Float[np.ndarray, "..."]) -> Float[np.ndarray, "..."]:
-    """Return about exp(ψ(x)) for x > 0."""
+    """Approximate exp(ψ(x)) for x > 0."""
     return _shift(x) * np.exp(-1.0 / x)
 
 
 def _shift(x: Float[np.ndarray, "..."]) -> Float[np.ndarray, "..."]:
-    """Return about exp(ψ(x + 1))."""
+    """Approximate exp(ψ(x + 1))."""
     return x + 0.5 + 1.0 / (24.0 * x + 16.27)
 
 
 def _fixed_point(b: PerRun, draws: Models, states: Float[np.ndarray, "n S A 1"]) -> PerRun:
-    """Return b after one step of the fixed point for the parameter of a Dirichlet-multinomial (Minka, 2000)."""
-    of_rows = draws.sum(-1, keepdims=True)
+    """Return b after a fixed-point step for the Dirichlet-multinomial (Minka, 2000)."""
+    row_draws = draws.sum(-1, keepdims=True)
     gain = _digamma(b + draws) - _digamma(b)
-    of_all = states * (_digamma(b * states + of_rows) - _digamma(b * states))
-    step = (b * _total(gain) + B_WEIGHT * B_START) / (_total(of_all) + B_WEIGHT)
+    slope = states * (_digamma(b * states + row_draws) - _digamma(b * states))
+    step = (b * _total(gain) + B_WEIGHT * B_START) / (_total(slope) + B_WEIGHT)
     return np.clip(step, SMALLEST, LARGEST)
 
 
 def _total(values: Float[np.ndarray, "n S A #S"]) -> PerRun:
-    """Return the sum over the entries of each run, whose order does not depend on the number of runs."""
+    """Sum the entries of each run, in a fixed order."""
     return values.reshape(len(values), -1).sum(-1)[:, None, None, None]

@@ -1,23 +1,21 @@
-"""The Bayesian learner that knows only the law by which mean models are drawn, by Markov chain Monte Carlo.
+"""Hierarchical Bayes by Markov chain Monte Carlo, given only the law of mean models.
 
-It is the best that an online learner can do on average over random chains (Sec. 5), and a line to compare others with;
-it costs too much for large problems. The model is, in each row of S states with `zeros` states of probability 0,
+A reference for online learners on random chains (Sec. 5), too expensive for large problems. In each row of S states
+with `zeros` states of probability 0,
 
     counts of task t   ~  Multinomial(N, P_t),
     P_t                ~  Dirichlet(c P_o),
-    P_o                =  w / Σ w on a support that is uniform among all of its size, with weights w uniform in (0, 1],
+    P_o                =  w / Σ w on a uniformly random support, with weights w uniform in (0, 1],
 
-and log c is uniform on a grid. One sweep of Gibbs' sampler draws each unknown given the others:
+and log c is uniform on a grid. One sweep of the Gibbs sampler draws
 
-- which transitions are *new draws* from P_o and which are copies of earlier ones (see `empirical_bayes`): transition k
-  of a task to a state, counted from 0, is new with probability a / (a + k), a = c P_o. Given the numbers K of new draws
-  to each state, and their total L in each row, the likelihood of P_o is Π P_o^K;
-- u ~ Gamma(L, Σ w), an auxiliary variable after which the weights are independent: w has the density w^K exp(-u w) on
-  (0, 1], and states without new draws are in the support with equal chances;
-- the supports and the weights, from these;
-- c, by Metropolis and Hastings on its grid, from P_o and the counts alone, so that it moves faster than given K.
+- the *new draws* from P_o (see `empirical_bayes`): transition k of a task to a state, from 0, is new with probability
+  a / (a + k), a = c P_o. Given their numbers K by state, and L by row, the likelihood of P_o is Π P_o^K;
+- the auxiliary variable u ~ Gamma(L, Σ w), which makes weights independent with density w^K exp(-u w) on (0, 1];
+- the supports, all equally likely that contain the new draws, and the weights;
+- c, by Metropolis-Hastings on its grid, from P_o and the counts alone, which mixes faster than given K.
 
-The random numbers come from generators that the batches seed, so that the estimate is a function of the batches alone.
+Batches seed the generators, so the estimate is a function of the batches.
 """
 
 import hashlib
@@ -33,28 +31,28 @@ from pomrl.components import Batch, Estimate, Estimator, Generators, Models, Tru
 from pomrl_studies.beyond.estimators.empirical_bayes import add_bins
 
 CONCENTRATIONS = np.exp(np.linspace(np.log(0.1), np.log(1000.0), 93))
-"""The grid of concentrations c, each as probable as the others before any batch."""
+"""The grid of concentrations c, equally likely a priori."""
 
-STEPS = 4
-"""The steps of Metropolis and Hastings for c in each sweep."""
+STEPS_PER_SWEEP = 4
+"""The Metropolis-Hastings steps for c in each sweep."""
 
-FARTHEST = 10
-"""The largest move of c in a step, in places of its grid."""
+MAX_GRID_MOVE = 10
+"""The largest move of c in a step, in points of its grid."""
 
-SMALLEST = 1e-12
-"""The smallest weight, below which a probability is a rounding error."""
+MIN_WEIGHT = 1e-12
+"""The smallest weight; lower probabilities are rounding errors."""
 
 
 @dataclass(frozen=True)
 class SampledMemory:
-    """The counts of all tasks so far, and samples from the posterior of P_o and c, for each of n runs."""
+    """The counts of all tasks so far, and posterior samples of P_o and c, for each of n runs."""
 
     tasks: int
     """Number of tasks so far."""
     counts_above: Float[np.ndarray, "J n S A S"]
-    """For each k from 0 on, in how many tasks more than k transitions from a pair led to a state."""
+    """The number of tasks with more than k transitions from a pair to a state, for each k from 0."""
     visits_above: Float[np.ndarray, "J n"]
-    """For each k from 0 on, in how many tasks and pairs there were more than k transitions."""
+    """The number of tasks and pairs with more than k transitions, for each k from 0."""
     weights: Models
     """The weights w of the last sweep."""
     c: Float[np.ndarray, "k n"]
@@ -63,7 +61,7 @@ class SampledMemory:
     """Samples of the mean model."""
 
     def count(self, batch: Batch) -> "SampledMemory":
-        """Return the memory with the counts of one more task; the samples are those of before."""
+        """Add the counts of one more task, without new samples."""
         counts, visits = np.asarray(batch.counts), np.broadcast_to(batch.visits, batch.counts.shape[:-1])
         k = np.arange(max(int(visits.max()), 1)).reshape(-1, 1, 1, 1)
         counts_above = add_bins(self.counts_above, (counts > k[..., None]).astype(float))
@@ -72,17 +70,17 @@ class SampledMemory:
 
 
 class HierarchicalBayes(Estimator[SampledMemory]):
-    """The posterior mean of P_t for a learner that knows how P_o is drawn, and neither P_o nor the concentration.
+    """The posterior mean of P_t given the law of P_o, with unknown P_o and concentration.
 
-    Its cost grows with sweeps, with S A S and with the number of transitions.
+    The cost grows with sweeps, S A S and the number of transitions.
     """
 
     zeros: Annotated[int, Field(ge=0)]
     """States of probability 0 in each row of the mean model."""
     sweeps: Annotated[int, Field(ge=1, le=100_000)] = 40
-    """Samples from the posterior in each task."""
+    """Posterior samples in each task."""
     burn_in: Annotated[int, Field(ge=0, le=100_000)] = 10
-    """Sweeps in each task before these."""
+    """Discarded sweeps in each task."""
 
     @property
     def relative_time(self) -> float:
@@ -90,7 +88,6 @@ class HierarchicalBayes(Estimator[SampledMemory]):
         return 12.0 * (self.burn_in + self.sweeps)
 
     def initial_memory(self, n: int, S: int, A: int) -> SampledMemory:
-        """Return the memory before the first task."""
         return SampledMemory(
             tasks=0,
             counts_above=np.zeros((1, n, S, A, S)),
@@ -101,7 +98,6 @@ class HierarchicalBayes(Estimator[SampledMemory]):
         )
 
     def learn(self, memory: SampledMemory, batch: Batch) -> SampledMemory:
-        """Return the memory after one more task, with samples from the posterior given all batches."""
         memory = memory.count(batch)
         rngs = [_generator(counts, memory.tasks) for counts in batch.counts]
         index, weights = np.searchsorted(CONCENTRATIONS, memory.c[-1]), memory.weights
@@ -116,25 +112,27 @@ class HierarchicalBayes(Estimator[SampledMemory]):
                 kept_P_o.append(P_o)
         return replace(memory, weights=weights, c=np.stack(kept_c), P_o=np.stack(kept_P_o))
 
-    def _weights(self, rngs: Generators, draws: Models, seen: Bool[np.ndarray, "n S A S"], weights: Models) -> Models:
-        """Draw the supports and the weights on them, given the numbers of new draws and the weights before."""
+    def _weights(
+        self, rngs: Generators, draws: Models, is_seen: Bool[np.ndarray, "n S A S"], weights: Models
+    ) -> Models:
+        """Draw the supports and weights, given new draws and previous weights."""
         total = draws.sum(-1)
-        u = np.stack([rng.standard_gamma(of_run) for rng, of_run in zip(rngs, total, strict=True)])
+        u = np.stack([rng.standard_gamma(row_totals) for rng, row_totals in zip(rngs, total, strict=True)])
         u = (u / weights.sum(-1))[..., None]
         uniform, key = np.stack([rng.random((2, *draws.shape[1:])) for rng in rngs], axis=1)
-        known = seen.sum(-1, keepdims=True)
-        wanted = np.maximum(draws.shape[-1] - self.zeros - known, known == 0)  # a row has one state at least
-        rank = np.where(seen, np.inf, key).argsort(-1).argsort(-1)
-        inside = seen | (rank < wanted)
-        drawn = np.zeros_like(draws)
-        drawn[inside] = _draw_truncated_gamma(draws[inside], np.broadcast_to(u, draws.shape)[inside], uniform[inside])
-        return drawn
+        n_seen = is_seen.sum(-1, keepdims=True)
+        n_unseen = np.maximum(draws.shape[-1] - self.zeros - n_seen, n_seen == 0)  # a row has one state at least
+        rank = np.where(is_seen, np.inf, key).argsort(-1).argsort(-1)
+        inside = is_seen | (rank < n_unseen)
+        sampled = np.zeros_like(draws)
+        sampled[inside] = _draw_truncated_gamma(draws[inside], np.broadcast_to(u, draws.shape)[inside], uniform[inside])
+        return sampled
 
     def assess(self, t: int, batch: Batch, before: SampledMemory, after: SampledMemory, truth: Truth) -> Estimate:
-        """Return the model that stands for P_o in the posterior mean: the samples' mean, weighted by their rates.
+        """Return the samples' mean of P_o, weighted by their mixing rates.
 
-        Its weight is the mean over samples of c / (c + N). The similarity is the largest standard deviation over tasks
-        of an entry, from the mean over samples of its variance.
+        The weight averages c / (c + N) over samples; the similarity is the largest standard deviation over tasks of an
+        entry.
         """
         rate = _rates(after, batch.visits)
         h = _mean(rate[..., None] * after.P_o) / _mean(rate)[..., None]
@@ -149,7 +147,7 @@ def _rates(memory: SampledMemory, visits: Float[np.ndarray, "*n_and_pairs"]) -> 
 
 
 def _mean(samples: Float[np.ndarray, "k ..."]) -> Float[np.ndarray, "..."]:
-    """Return the mean over samples, added up in their order, which does not depend on the number of runs."""
+    """Average samples in their order, for any number of runs."""
     total = samples[0].copy()
     for sample in samples[1:]:
         total += sample
@@ -157,7 +155,7 @@ def _mean(samples: Float[np.ndarray, "k ..."]) -> Float[np.ndarray, "..."]:
 
 
 def _generator(counts: np.ndarray, task: int) -> np.random.Generator:
-    """Return a generator that the batch of a run seeds."""
+    """Return a generator seeded by the batch of a run."""
     digest = hashlib.blake2b(np.ascontiguousarray(counts, dtype="<i8").tobytes(), digest_size=16).digest()
     return np.random.default_rng([task, int.from_bytes(digest, "little")])
 
@@ -168,7 +166,7 @@ def _new_draws(
     c: Float[np.ndarray, " n"],
     weights: Models,
 ) -> Models:
-    """Draw how many of the transitions of all tasks are new draws from P_o."""
+    """Draw the numbers of new draws from P_o in all tasks."""
     a = c[:, None, None, None] * weights / weights.sum(-1, keepdims=True)
     k = np.arange(len(counts_above), dtype=float).reshape(-1, 1, 1, 1, 1)
     chance = np.ones_like(counts_above)
@@ -185,33 +183,33 @@ def _draw_truncated_gamma(
     shape = draws + 1.0
     below = gammainc(shape, u)
     # Where u is small the exponential is flat, and the density is that of a power.
-    weight = np.where(below > 1e-250, gammaincinv(shape, uniform * below) / np.maximum(u, SMALLEST), 0.0)
-    weight = np.where((below > 1e-250) & (u > SMALLEST), weight, uniform ** (1.0 / shape))
-    return np.clip(weight, SMALLEST, 1.0)
+    weight = np.where(below > 1e-250, gammaincinv(shape, uniform * below) / np.maximum(u, MIN_WEIGHT), 0.0)
+    weight = np.where((below > 1e-250) & (u > MIN_WEIGHT), weight, uniform ** (1.0 / shape))
+    return np.clip(weight, MIN_WEIGHT, 1.0)
 
 
 def _concentration(
     rngs: Generators, memory: SampledMemory, P_o: Models, index: Int[np.ndarray, " n"]
 ) -> Int[np.ndarray, " n"]:
-    """Return the place of c on its grid after some steps of Metropolis and Hastings, given P_o and the counts."""
-    shifts = np.stack([rng.integers(-FARTHEST, FARTHEST + 1, STEPS) for rng in rngs], axis=1)
-    thresholds = np.log(np.stack([rng.random(STEPS) for rng in rngs], axis=1))
+    """Return the grid index of c after steps of Metropolis-Hastings."""
+    shifts = np.stack([rng.integers(-MAX_GRID_MOVE, MAX_GRID_MOVE + 1, STEPS_PER_SWEEP) for rng in rngs], axis=1)
+    thresholds = np.log(np.stack([rng.random(STEPS_PER_SWEEP) for rng in rngs], axis=1))
     density = _log_density(memory, P_o, CONCENTRATIONS[index])
     for shift, threshold in zip(shifts, thresholds, strict=True):
         proposed = index + shift
         inside = (proposed >= 0) & (proposed < len(CONCENTRATIONS))
-        there = np.where(inside, proposed, index)
-        density_there = _log_density(memory, P_o, CONCENTRATIONS[there])
-        accepted = inside & (threshold < density_there - density)
-        index, density = np.where(accepted, there, index), np.where(accepted, density_there, density)
+        candidate = np.where(inside, proposed, index)
+        candidate_density = _log_density(memory, P_o, CONCENTRATIONS[candidate])
+        accepted = inside & (threshold < candidate_density - density)
+        index, density = np.where(accepted, candidate, index), np.where(accepted, candidate_density, density)
     return index
 
 
 def _log_density(memory: SampledMemory, P_o: Models, c: Float[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
-    """Return the logarithm of the likelihood of all counts given P_o and c, without what does not depend on c."""
+    """Return the log-likelihood given P_o and c, up to a constant."""
     a = c[:, None, None, None] * P_o
     density = np.zeros(len(c))
     for k, (above, visits) in enumerate(zip(memory.counts_above, memory.visits_above, strict=True)):
-        of_entries = above * np.log(np.maximum(a + k, SMALLEST))
-        density = density + of_entries.reshape(len(c), -1).sum(-1) - visits * np.log(c + k)
+        entry_terms = above * np.log(np.maximum(a + k, MIN_WEIGHT))
+        density = density + entry_terms.reshape(len(c), -1).sum(-1) - visits * np.log(c + k)
     return density

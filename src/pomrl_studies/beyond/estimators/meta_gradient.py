@@ -1,18 +1,16 @@
-"""A learner whose regulariser takes a meta-gradient step after each task, in the place of the average of means.
+"""A learner whose regulariser follows online meta-gradients, instead of the average of means.
 
 The paper's: "One idea [...] is to replace the current average of means regularizer by an online meta-gradient step
 closer to the ARUBA and MAML" (Sec. 7), and the estimate P_hat = α h + (1 - α) P_bar with one mixing rate (Sec. 3.2).
 
-Our choices: the paper does not say which loss the step is taken on, and the planning loss has no gradient. Here it is
-the log likelihood of each transition of the task under the estimate from the others (leave one out): with N transitions
-from a pair, n of them to s', the others have the frequency q = (n - 1) / (N - 1), and
+Ours is the loss, since the planning loss has no gradient: the leave-one-out log-likelihood of the task's transitions.
+With N transitions from a pair, n of them to s', the others have the frequency q = (n - 1) / (N - 1), and
 
     L = Σ n log p,  p = α h + (1 - α) q,    ∂L/∂h = n α / p,    ∂L/∂logit α = α (1 - α) Σ n (h - q) / p.
 
-The mixing rate is learned too, in its logit: a step is `FIRST_STEP` / √t times the mean gradient of a transition. The
-step of h is the natural gradient, preconditioned by diag(h) - h hᵀ, and so long that h stays a distribution: h moves
-by the share 1 / (t + 1) towards the transitions that others of the task do not explain, α h n / p, normalised. At the
-start h is uniform and α one half. As in Algorithm 1, the task's own batch is in h.
+The logit of the mixing rate moves by `FIRST_STEP` / √t times the mean gradient of a transition. The natural gradient,
+preconditioned by diag(h) - h hᵀ, moves h by the share 1 / (t + 1) towards α h n / p, normalised, and keeps it a
+distribution. Initially h is uniform and α one half. As in Algorithm 1, the task's own batch is in h.
 """
 
 from dataclasses import dataclass
@@ -43,7 +41,7 @@ class Regulariser:
 
 
 class MetaGradient(Estimator[Regulariser]):
-    """The estimate of Algorithm 1, whose regulariser and mixing rate are learned by online meta-gradients."""
+    """The estimate of Algorithm 1, with regulariser and mixing rate learned by online meta-gradients."""
 
     @property
     def has_similarity(self) -> bool:
@@ -53,15 +51,14 @@ class MetaGradient(Estimator[Regulariser]):
         return Regulariser(0, np.full((n, S, A, S), 1.0 / S), np.zeros((n, 1, 1, 1)))
 
     def learn(self, memory: Regulariser, batch: Batch) -> Regulariser:
-        """Return the regulariser after a step for the task with this batch."""
-        h, alpha, t, n, others = memory.h, memory.alpha, memory.tasks + 1, batch.counts, batch.visits[..., None] - 1.0
-        q = np.where(others > 0.0, np.maximum(n - 1.0, 0.0) / np.maximum(others, 1.0), 1.0 / len(h[0]))
+        h, alpha, t, n, n_others = memory.h, memory.alpha, memory.tasks + 1, batch.counts, batch.visits[..., None] - 1.0
+        q = np.where(n_others > 0.0, np.maximum(n - 1.0, 0.0) / np.maximum(n_others, 1.0), 1.0 / len(h[0]))
         p = alpha * h + (1.0 - alpha) * q
-        of_logit = alpha * (1.0 - alpha) * _total(n * (h - q) / p) / np.maximum(_total(n), 1.0)
+        logit_gradient = alpha * (1.0 - alpha) * _total(n * (h - q) / p) / np.maximum(_total(n), 1.0)
         unexplained = alpha * h * n / p
-        of_row = unexplained.sum(-1, keepdims=True)
-        towards = np.divide(unexplained, of_row, out=h.copy(), where=of_row > 0.0)
-        return Regulariser(t, h + (towards - h) / (t + 1), memory.logit + FIRST_STEP / np.sqrt(t) * of_logit)
+        row_sum = unexplained.sum(-1, keepdims=True)
+        towards = np.divide(unexplained, row_sum, out=h.copy(), where=row_sum > 0.0)
+        return Regulariser(t, h + (towards - h) / (t + 1), memory.logit + FIRST_STEP / np.sqrt(t) * logit_gradient)
 
     def assess(self, t: int, batch: Batch, before: Regulariser, after: Regulariser, truth: Truth) -> Estimate:
         alpha = after.alpha[..., 0]

@@ -1,8 +1,6 @@
-"""An estimator for tasks that come from several mean models. It keeps an average for each of them.
+"""A learner for tasks from several mean models, with an average for each.
 
-Each task is ascribed to the component that makes its batch the most likely; a component that no task has been ascribed
-to yet is one of them as long as there is one. The estimate of the task is the posterior mean under a Dirichlet prior
-around the average of its component. The number of components is bounded, and so is the memory.
+Each task joins the component with the largest likelihood of its batch; one empty component competes if there is one.
 """
 
 from dataclasses import dataclass
@@ -33,11 +31,11 @@ class MixtureMemory:
     """The averages of each component, and the prior of the last task, for each of n runs."""
 
     members: Memory
-    """The memories of all n runs of the first component, then those of the next one, and so on."""
+    """The memories of all n runs of the first component, then of the next one, and so on."""
     log_likelihood: Float[np.ndarray, "n C"]
-    """Logarithm of the likelihood of all batches under their components, for each concentration in `GRID`."""
+    """Log-likelihood of all batches under their components, for each concentration in `GRID`."""
     prior: Models
-    """Mean of the prior of the last task's model, which its own batch has chosen but is not part of."""
+    """Prior mean of the last task, selected by its own batch and without it."""
     concentration: PerPair
     """Concentration of this prior."""
     spread: Float[np.ndarray, " n"]
@@ -47,12 +45,12 @@ class MixtureMemory:
         make_read_only(self.log_likelihood, self.prior, self.concentration, self.spread)
 
     def update(self, batch: Batch) -> "MixtureMemory":
-        """Return the memory after one more task with this batch, and with the prior of that task."""
+        """Return the memory after one batch, with the task's prior."""
         n, members = len(self.prior), self.members
         K = len(members.P_o_hat) // n
-        found = members.log_likelihoods(batch.counts)
-        chosen = evidence(self.log_likelihood + found).argmax(0)
-        log_likelihood = self.log_likelihood + found[chosen, np.arange(n)]
+        likelihoods = members.log_likelihoods(batch.counts)
+        chosen = evidence(self.log_likelihood + likelihoods).argmax(0)
+        log_likelihood = self.log_likelihood + likelihoods[chosen, np.arange(n)]
         spread = np.exp((np.log(GRID.ravel()) * softmax(log_likelihood, axis=-1)).sum(-1))
         before = members.of_runs(chosen * n + np.arange(n))
         c, tasks, m = spread[:, None, None], before.effective_tasks, before.transitions_per_task
@@ -66,27 +64,25 @@ class MixtureMemory:
 
 
 def _ascribe(batch: Batch, chosen: Int[np.ndarray, " n"], K: int) -> Batch:
-    """Return the batch of each component: the given one where it is chosen, and one without transitions elsewhere."""
+    """Return a batch for each component, empty unless assigned."""
     n = len(chosen)
-    of_member = batch.of_runs(np.tile(np.arange(n), K))
+    repeated = batch.of_runs(np.tile(np.arange(n), K))
     empty = np.repeat(np.arange(K), n) != np.tile(chosen, K)
-    counts, visits, counted = (array.copy() for array in (of_member.counts, of_member.visits, of_member.counted))
+    counts, visits, counted = (array.copy() for array in (repeated.counts, repeated.visits, repeated.counted))
     counts[empty], visits[empty], counted[empty] = 0, 0.0, False
-    return Batch(counts, of_member.P_bar, visits, counted, batch.m)
+    return Batch(counts, repeated.P_bar, visits, counted, batch.m)
 
 
 class Mixture(Estimator[MixtureMemory]):
     """The posterior mean of P_t under a Dirichlet prior around the average of the task's component.
 
-    How closely tasks surround the mean model of their component is learned from how likely batches were. The mixing
-    rate is c / (c + N) in a pair (s, a) with N transitions, where c is the concentration of the prior.
+    The likelihood of batches determines the concentration c; the mixing rate is c / (c + N) for N transitions.
     """
 
     components: Annotated[int, Field(ge=1, le=64)] = 4
-    """Largest number of mean models that are told apart."""
+    """Largest number of mean models."""
 
     def initial_memory(self, n: int, S: int, A: int) -> MixtureMemory:
-        """Return the memory before the first task."""
         return MixtureMemory(
             members=Memory.initial(self.components * n, S, A),
             log_likelihood=np.zeros((n, len(GRID))),
@@ -96,14 +92,10 @@ class Mixture(Estimator[MixtureMemory]):
         )
 
     def learn(self, memory: MixtureMemory, batch: Batch) -> MixtureMemory:
-        """Return the memory after one more task with this batch."""
         return memory.update(batch)
 
     def assess(self, t: int, batch: Batch, before: MixtureMemory, after: MixtureMemory, truth: Truth) -> Estimate:
-        """Return the average of the task's component before the task, with the weight c / (c + N).
-
-        The similarity is the largest deviation over tasks of an entry, sqrt(p (1 - p) / (c + 1)) with p in the prior.
-        """
+        """Return the component's previous average, with weight c / (c + N)."""
         h, c = after.prior, after.concentration
         deviation = np.sqrt((h * (1.0 - h)).max((1, 2, 3)) / (after.spread + 1.0))
         return Estimate(h, lambda N: c / (c + N), deviation[:, None, None])

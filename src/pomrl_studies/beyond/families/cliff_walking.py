@@ -7,14 +7,14 @@ from pomrl.components import Latents, Rewards, TaskFamily
 from pomrl_studies.beyond.families.gymnasium_tables import slipping, table
 
 _SIDEWAYS = ((1, 3), (0, 2), (1, 3), (0, 2))
-"""For each of the actions up, right, down and left, the two at a right angle to it."""
+"""The two perpendicular actions of up, right, down and left."""
 
 
 class CliffWalking(TaskFamily):
-    """A walk along a cliff; the latent is the probability of slipping to one of the two sides.
+    """A walk along a cliff; the latent is the probability of slipping sideways.
 
-    Each side is as likely as the other. A step pays -1, and a fall pays -100 and leads back to the start. The goal is
-    never left and pays nothing.
+    Both sides are equally likely. A step pays -1; a fall pays -100 and leads back to the start. The goal is absorbing
+    and pays nothing.
     """
 
     @property

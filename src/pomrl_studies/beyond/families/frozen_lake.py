@@ -9,14 +9,14 @@ from pomrl.components import Latents, Rewards, TaskFamily
 from pomrl_studies.beyond.families.gymnasium_tables import slipping, table
 
 _SIDEWAYS = ((3, 1), (0, 2), (1, 3), (2, 0))
-"""For each of the actions left, down, right and up, the two at a right angle to it."""
+"""The two perpendicular actions of left, down, right and up."""
 
 
 class FrozenLake(TaskFamily):
-    """A walk over ice with holes; the latent is the probability of slipping to one of the two sides.
+    """A walk over ice with holes; the latent is the probability of slipping sideways.
 
-    Each side is as likely as the other; Gymnasium's slippery lake has a slip of 2/3. The goal pays 1, and the goal and
-    the holes are never left.
+    Both sides are equally likely; Gymnasium's slippery lake has a slip of 2/3. The goal pays 1; the goal and the holes
+    are absorbing.
     """
 
     map: Literal["4x4", "8x8"] = "4x4"

@@ -1,4 +1,4 @@
-"""Garnet: random models in which few states follow each pair (Archibald, McKinnon and Thomas 1995)."""
+"""Garnet: random models with few successors of each pair (Archibald, McKinnon and Thomas 1995)."""
 
 from typing import Annotated
 
@@ -12,9 +12,8 @@ from pomrl.components import Latents, Rewards, TaskFamily
 class Garnet(TaskFamily):
     """Mixtures of two random models with the same few successors; the latent is the weight of the second one.
 
-    From each pair (s, a) there are `branching` states to go to, chosen at random. The probabilities of each of the two
-    models are the distances between sorted uniform numbers, and rewards R(s, a) are uniform in [0, 1). The seed of the
-    two models is the same in all runs.
+    Each pair (s, a) has `branching` random successors. Both models have the gaps between sorted uniform numbers as
+    probabilities; rewards R(s, a) are uniform in [0, 1). All runs share the seed of the models.
     """
 
     states: Annotated[int, Field(ge=2, le=10_000)] = 20
@@ -22,14 +21,14 @@ class Garnet(TaskFamily):
     actions: Annotated[int, Field(ge=1, le=1000)] = 3
     """Actions."""
     branching: Annotated[int, Field(ge=1)] = 4
-    """States that follow a pair (s,a)."""
+    """Successors of a pair (s,a)."""
     model_seed: Annotated[int, Field(ge=0)] = 0
     """Seed of the two models."""
 
     @model_validator(mode="after")
     def _few_successors(self) -> "Garnet":
         if self.branching > self.states:
-            raise ValueError(f"branching={self.branching}: it has to be at most states={self.states}")
+            raise ValueError(f"branching must be at most states={self.states}, got {self.branching}")
         return self
 
     @property

@@ -1,4 +1,4 @@
-"""Models of Gymnasium's tables of transitions, in which the outcome of an action may be that of another action."""
+"""Models of Gymnasium's tables, with slips to the outcomes of other actions."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,8 +11,8 @@ from pomrl.components import Latents, Rewards
 
 
 @dataclass(frozen=True)
-class Table:
-    """A table of a deterministic environment."""
+class TransitionTable:
+    """The table of a deterministic environment."""
 
     following: Int[np.ndarray, "S A"]
     """The next state."""
@@ -22,11 +22,11 @@ class Table:
     """Whether an episode ends in a state."""
 
 
-def table(environment: str, **options: Any) -> Table:
-    """Return the table of an environment, a class of Gymnasium's toy texts that is deterministic with these options.
+def table(environment: str, **options: Any) -> TransitionTable:
+    """Return the table of a deterministic toy text of Gymnasium.
 
     Raises:
-        ValueError: If Gymnasium is not installed; the message names the extra to install.
+        ValueError: Gymnasium is not installed; the message names the extra to install.
     """
     try:
         from gymnasium.envs import toy_text
@@ -35,48 +35,50 @@ def table(environment: str, **options: Any) -> Table:
     entries: Mapping[int, Mapping[int, Any]] = getattr(toy_text, environment)(**options).P
     outcomes = np.array([[entries[s][a][0] for a in sorted(entries[s])] for s in sorted(entries)], float)
     following, reward, ends = outcomes[..., 1].astype(int), outcomes[..., 2], outcomes[..., 3].astype(bool)
-    return Table(following, reward, np.isin(np.arange(len(following)), following[ends]))
+    return TransitionTable(following, reward, np.isin(np.arange(len(following)), following[ends]))
 
 
 def slipping(
-    of: Table, slip: Latents, others: Sequence[Sequence[int]], *, blocked_slips: bool = True
+    outcomes: TransitionTable, slip: Latents, slips_to: Sequence[Sequence[int]], *, blocked_slips: bool = True
 ) -> tuple[Float[np.ndarray, "k S A S"], Rewards]:
-    """Return the models in which an action has the outcome of another one with a given probability.
+    """Return models with slips to the outcomes of other actions.
 
-    States in which episodes end are never left and pay nothing.
+    Terminal states are absorbing and pay nothing.
 
     Args:
-        of: The outcomes of the actions.
-        slip: The probability that the outcome is that of another action, for each of k models.
-        others: For each action the actions whose outcomes it may have, each equally likely; none if it never slips.
-        blocked_slips: Whether an action may slip in a state that it does not lead out of.
+        outcomes: The outcomes of the actions.
+        slip: The probability of a slip, for each of k models.
+        slips_to: The equally likely actions to which each action slips, if any.
+        blocked_slips: Whether an action may slip in a state that it does not leave.
 
     Returns:
-        The transition probabilities, and the rewards R(s, a, s'): the mean of the rewards of the actions that lead from
-        s to s'. For transitions that a model does not have, they are those of a model that has a slip of 1/2.
+        The transition probabilities, and R(s, a, s'), the mean reward of the actions from s to s'; of impossible
+        transitions that at a slip of 1/2.
     """
-    slips = np.broadcast_to(blocked_slips | (of.following != np.arange(len(of.following))[:, None]), of.following.shape)
-    P, total = _outcomes(of, slip, others, slips)
-    P_half, total_half = _outcomes(of, np.array([0.5]), others, slips)
-    known = np.divide(total_half, P_half, out=np.zeros_like(P_half), where=P_half > 0)
-    R = np.divide(total, P, out=np.broadcast_to(known, P.shape).copy(), where=P > 0)
+    slips = np.broadcast_to(
+        blocked_slips | (outcomes.following != np.arange(len(outcomes.following))[:, None]), outcomes.following.shape
+    )
+    P, total = _outcomes(outcomes, slip, slips_to, slips)
+    P_half, total_half = _outcomes(outcomes, np.array([0.5]), slips_to, slips)
+    default = np.divide(total_half, P_half, out=np.zeros_like(P_half), where=P_half > 0)
+    R = np.divide(total, P, out=np.broadcast_to(default, P.shape).copy(), where=P > 0)
     return P, R
 
 
 def _outcomes(
-    of: Table, slip: Latents, others: Sequence[Sequence[int]], slips: Bool[np.ndarray, "S A"]
+    outcomes: TransitionTable, slip: Latents, slips_to: Sequence[Sequence[int]], slips: Bool[np.ndarray, "S A"]
 ) -> tuple[Float[np.ndarray, "k S A S"], Float[np.ndarray, "k S A S"]]:
-    """Return the probabilities of next states, and these times the rewards of the actions that lead there."""
-    (S, A), k = of.following.shape, len(slip)
+    """Return the probabilities of next states, and their products with rewards."""
+    (S, A), k = outcomes.following.shape, len(slip)
     P, total = np.zeros((2, k, S, A, S))
-    alive = np.flatnonzero(~of.terminal)
-    for action, slipped in enumerate(others):
+    alive = np.flatnonzero(~outcomes.terminal)
+    for action, slipped in enumerate(slips_to):
         chance_to_slip = slip[:, None] * (slips[alive, action] & bool(slipped))
         chances = [(action, 1.0 - chance_to_slip), *((other, chance_to_slip / len(slipped)) for other in slipped)]
         for outcome, chance in chances:
-            where = np.s_[:, alive, action, of.following[alive, outcome]]
+            where = np.s_[:, alive, action, outcomes.following[alive, outcome]]
             P[where] += chance
-            total[where] += chance * of.reward[alive, outcome]
-    ended = np.flatnonzero(of.terminal)
+            total[where] += chance * outcomes.reward[alive, outcome]
+    ended = np.flatnonzero(outcomes.terminal)
     P[:, ended, :, ended] = 1.0
     return P, total

@@ -1,4 +1,4 @@
-"""The control of an inventory with lost sales (cf. Puterman 1994, Markov Decision Processes, Sec. 3.2)."""
+"""Inventory control with lost sales (cf. Puterman 1994, Markov Decision Processes, Sec. 3.2)."""
 
 from typing import Annotated, ClassVar
 
@@ -14,11 +14,11 @@ _PRICE, _UNIT_COST, _ORDER_COST, _HOLDING_COST = 8.0, 2.0, 4.0, 1.0
 
 
 class Inventory(TaskFamily):
-    """A shop that orders before it knows the demand; the latent is the mean demand in a period, as a share of capacity.
+    """A shop ordering under unknown demand; the latent is the mean demand in a period, as a share of capacity.
 
-    The state is the stock. Action a orders a units, or as many as there is room for, which arrive at once. The demand
-    is Poisson; what is not in stock is lost. A unit sells for 8 and costs 2, an order costs 4, and holding a unit of
-    the stock after ordering costs 1 a period. The reward depends on the next state, which tells what was sold.
+    The state is the stock. Action a orders a units, as far as there is room, delivered at once. Demand is Poisson, and
+    unmet demand is lost. A unit sells for 8 and costs 2, an order costs 4, and holding a unit after ordering costs 1 a
+    period. The reward depends on the next state, which determines the sales.
     """
 
     domain: ClassVar[tuple[float, float]] = (0.0, 10.0)

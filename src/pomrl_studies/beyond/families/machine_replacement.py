@@ -13,11 +13,10 @@ _INCOME, _NEW_MACHINE = 10.0, 20.0
 
 
 class MachineReplacement(TaskFamily):
-    """A machine that wears out; the latent is its wear, the probability of each of two chances to get worse a period.
+    """A machine that wears out; the latent is its wear, the probability of each of two trials to get worse a period.
 
-    The state says how worn the machine is, from 0 for a new one. Action 0 keeps it: it gets worse by a binomial number
-    of states, of two trials with the latent as probability, and the worst state is never left so. Action 1 buys a new
-    machine for 20, which works in the same period. A machine in state s earns 10 - s in a period.
+    The state is the wear, from 0 for a new machine. Action 0 keeps it: wear grows by a binomial number of states, up to
+    the worst. Action 1 buys a new machine for 20, which works in the same period. A machine in state s earns 10 - s.
     """
 
     states: Annotated[int, Field(ge=2, le=1000)] = 10

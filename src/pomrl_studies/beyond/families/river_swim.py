@@ -9,16 +9,15 @@ from pydantic import Field
 from pomrl.components import Latents, Rewards, TaskFamily
 
 _STAY = 0.6
-"""Probability that a swimmer who swims upstream stays where it is; the current shares the rest with progress."""
+"""Probability of staying while swimming upstream; current and progress share the rest."""
 
 
 class RiverSwim(TaskFamily):
     """A swimmer in a river; the latent is the current, the probability of being carried back while swimming upstream.
 
     States are places along the river. Action 0 goes one place downstream. Action 1 swims upstream: it succeeds with
-    probability 0.4 less the current, and stays with probability 0.6; at the lower end, being carried back is staying,
-    and at the upper end, success is staying. Action 0 at the lower end pays 5, and action 1 at the upper end 10,000.
-    Strehl and Littman have six places and a current of 0.1.
+    probability 0.4 less the current, and stays with probability 0.6. At the lower end action 0 pays 5, at the upper end
+    action 1 pays 10,000. Strehl and Littman have six places and a current of 0.1.
     """
 
     domain: ClassVar[tuple[float, float]] = (0.0, 0.4)

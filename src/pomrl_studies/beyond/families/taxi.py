@@ -7,15 +7,15 @@ from pomrl.components import Latents, Rewards, TaskFamily
 from pomrl_studies.beyond.families.gymnasium_tables import slipping, table
 
 _SIDEWAYS = ((2, 3), (2, 3), (0, 1), (0, 1), (), ())
-"""For south, north, east and west the two actions at a right angle; passengers get in and out as they should."""
+"""The two perpendicular actions of south, north, east and west; pick-up and drop-off never slip."""
 
 
 class Taxi(TaskFamily):
-    """A taxi in a town; the latent is the rain, the probability that a move goes to one of the two sides.
+    """A taxi in a town; the latent is the rain, the probability that a move slips sideways.
 
-    Each side is as likely as the other, and a move into a wall stays; Gymnasium's rainy town has a rain of 0.2. A step
-    pays -1, a passenger who gets out where it should pays 20, and one who gets in or out elsewhere -10. An episode ends
-    with the ride: its last state is never left and pays nothing.
+    Both sides are equally likely, and moves into walls stay; Gymnasium's rainy town has a rain of 0.2. A step pays -1,
+    a drop-off at the destination 20, and a pick-up or drop-off elsewhere -10. The episode ends with the ride: its last
+    state is absorbing and pays nothing.
     """
 
     @property
@@ -23,6 +23,6 @@ class Taxi(TaskFamily):
         return 500, 6
 
     def models(self, latent: Latents) -> tuple[Float[np.ndarray, "k S A S"], Rewards]:
-        of_town = table("TaxiEnv")
-        P, _ = slipping(of_town, latent, _SIDEWAYS, blocked_slips=False)
-        return P, np.where(of_town.terminal[:, None], 0.0, of_town.reward)
+        town = table("TaxiEnv")
+        P, _ = slipping(town, latent, _SIDEWAYS, blocked_slips=False)
+        return P, np.where(town.terminal[:, None], 0.0, town.reward)

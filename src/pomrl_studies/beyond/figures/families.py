@@ -26,12 +26,12 @@ TITLES = {
 """Titles of the families, by their options."""
 
 
-def of_learners(sweep: str, learners: Sequence[str]) -> PanelGrid:
-    """Return a figure with a panel of the losses of these learners in each family."""
+def learners_grid(sweep: str, learners: Sequence[str]) -> PanelGrid:
+    """Return a grid of the learners' losses, a panel per family."""
     spread = {"task_distribution.spread": 0.15}
     series = {family: of_estimators(sweep, {"task_distribution": family, **spread}, learners) for family in TITLES}
-    of_families = [Panel(TITLES[family], one, "task", "ci") for family, one in series.items()]
-    return PanelGrid([of_families[:3], of_families[3:6], of_families[6:]], share_y=False)
+    grid_panels = [Panel(TITLES[family], panel_series, "task", "ci") for family, panel_series in series.items()]
+    return PanelGrid([grid_panels[:3], grid_panels[3:6], grid_panels[6:]], share_y=False)
 
 
-FIGURE = of_learners("families", LEARNERS)
+FIGURE = learners_grid("families", LEARNERS)

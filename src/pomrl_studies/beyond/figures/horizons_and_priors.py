@@ -1,4 +1,4 @@
-"""The figures of what a shorter horizon gains, for learners with priors that are better, worse, or wrong."""
+"""What a shorter horizon gains under better, worse, or wrong priors."""
 
 from collections.abc import Iterator
 
@@ -37,52 +37,51 @@ def horizon_or_prior(sweeps: StoredSweeps) -> Drawing:
 
     What a shorter horizon gains for learners with a worse and a better prior, and the prior that it stands for.
 
-    Panels (a) to (c): the loss at gamma_eval less that at the best fixed gamma, as an average over tasks. The gamma is
-    chosen on one half of the runs and judged on the other; bars are 95 % intervals. Panels (d) to (f): the weight 1 -
-    γ/γ_eval of a prior without information that planning with γ is equivalent to, at the γ* of each task; bands show
-    one bootstrap standard deviation.
+    Panels (a) to (c): the loss at gamma_eval less that at the best fixed gamma, selected on one half of the runs and
+    estimated on the other; bars are 95 % intervals. Panels (d) to (f): the weight 1 - γ/γ_eval of an equivalent
+    uninformative prior, at the γ* of each task; bands show one bootstrap standard deviation.
     """
-    wanted = [series for panel in [*GAINS, *WEIGHTS_OF_PRIORS] for series in panel]
-    data = collect([*_gains_of_learners(sweeps), *_weights(sweeps)], wanted)
+    all_series = [series for panel in [*GAINS, *WEIGHTS_OF_PRIORS] for series in panel]
+    data = collect([*_gains_of_learners(sweeps), *_weights(sweeps)], all_series)
     figure = panels.blank(TEXT_WIDTH, 5.2)
     gains, weights = panels.grid_of_panels(figure, 2, len(SIGMAS), share_y=True)
-    for ax, of_panel, sigma in zip(gains, GAINS, SIGMAS, strict=True):
-        _draw_gains(ax, data, of_panel)
-        panels.letter(ax, of_panel[0].panel, f"σ = {sigma:g}")
-    for ax, of_panel, sigma in zip(weights, WEIGHTS_OF_PRIORS, SIGMAS, strict=True):
-        panels.curves(ax, data, of_panel)
-        panels.task_axis(ax, data[data["panel"] == of_panel[0].panel])
-        panels.letter(ax, of_panel[0].panel, f"σ = {sigma:g}")
+    for ax, panel_series, sigma in zip(gains, GAINS, SIGMAS, strict=True):
+        _draw_gains(ax, data, panel_series)
+        panels.letter(ax, panel_series[0].panel, f"σ = {sigma:g}")
+    for ax, panel_series, sigma in zip(weights, WEIGHTS_OF_PRIORS, SIGMAS, strict=True):
+        panels.curves(ax, data, panel_series)
+        panels.task_axis(ax, data[data["panel"] == panel_series[0].panel])
+        panels.letter(ax, panel_series[0].panel, f"σ = {sigma:g}")
     gains[0].set_ylabel("Gain of best γ")
     weights[0].set_ylabel("Prior weight of γ*")
     panels.add_shared_legend(figure, weights)
-    return panels.finish(figure, data, wanted, sweeps)
+    return panels.finish(figure, data, all_series, sweeps)
 
 
 def _gains_of_learners(sweeps: StoredSweeps) -> Iterator[pd.DataFrame]:
-    """Yield the gain of each series as a point; its place on the horizontal axis is that of the estimator."""
-    for of_panel in GAINS:
-        for place, series in enumerate(of_panel):
+    """Yield the gain of each series as a point by estimator."""
+    for panel_series in GAINS:
+        for position, series in enumerate(panel_series):
             rows = series.rows(sweeps)
             if len(rows):
                 losses = Result.of_table(rows)
                 gain = difference(losses.at_best_fixed(), losses.regret, paired=True)
                 point = {"mean": [gain.estimate], "lower": [gain.lower], "upper": [gain.upper]}
-                bands = pd.DataFrame({"place": [place], **point, "n": [len(losses.loss)]})
+                bands = pd.DataFrame({"place": [position], **point, "n": [len(losses.loss)]})
                 yield series.points(bands, "place", "95 % interval")
 
 
 def _weights(sweeps: StoredSweeps) -> Iterator[pd.DataFrame]:
     """Yield the equivalent prior weight of γ* in each task."""
-    for of_panel in WEIGHTS_OF_PRIORS:
-        for series in of_panel:
+    for panel_series in WEIGHTS_OF_PRIORS:
+        for series in panel_series:
             rows = series.rows(sweeps)
             if len(rows):
                 yield series.points(_weight_by_task(Result.of_table(rows)), "task", "bootstrap sd")
 
 
 def _weight_by_task(losses: Result) -> pd.DataFrame:
-    """Return the weight of γ* in each task, with its bootstrap standard deviation over runs as a band."""
+    """Return the weight of γ* in each task, with bootstrap deviations."""
     gamma_eval, n = float(losses.gammas[-1]), len(losses.loss)
     weight = 1.0 - losses.best(losses.loss.mean(0)) / gamma_eval
     resampled = losses.best(bootstrap_means(losses.loss, RESAMPLES))
@@ -91,9 +90,9 @@ def _weight_by_task(losses: Result) -> pd.DataFrame:
     return bands.assign(lower=weight - deviation, upper=weight + deviation)
 
 
-def _draw_gains(ax: Axes, data: pd.DataFrame, of_panel: list[Series]) -> None:
-    """Draw a bar of the interval with the marker of the estimator for each series."""
-    for series in of_panel:
+def _draw_gains(ax: Axes, data: pd.DataFrame, panel_series: list[Series]) -> None:
+    """Draw the interval and the marker of each series."""
+    for series in panel_series:
         points = series.of(data)
         if len(points):
             half = np.abs(points[["lower", "upper"]].to_numpy().T - points["mean"].to_numpy())
@@ -126,33 +125,33 @@ def wrong_priors(sweeps: StoredSweeps) -> Drawing:
 
     What a shorter horizon gains for a posterior mean whose prior has a fixed weight, against that weight.
 
-    The gain is the loss at gamma_eval less that at the best fixed gamma, as a share of the former, averaged over tasks.
-    The gamma is chosen on one half of the runs and judged on the other; bands are 95 % intervals. The prior's mean is
-    the true mean model or the uniform one. Dotted lines mark the weight that the true concentration of the tasks stands
-    for, which is α = c / (c + m) with m = 5: c is about 24 at σ = 0.01 and about 4.3 at σ = 0.047.
+    The gain is the relative difference between the losses at gamma_eval and at the best fixed gamma, selected on one
+    half of the runs and estimated on the other; bands are 95 % intervals. The prior's mean is the true mean model or
+    the uniform one. Dotted lines mark the true weight α = c / (c + m), with m = 5 and c about 24 at σ = 0.01 and 4.3 at
+    σ = 0.047.
     """
-    wanted = [series for panel in PANELS for series in panel]
-    data = collect(_relative_gains(sweeps, wanted), wanted)
+    all_series = [series for panel in PANELS for series in panel]
+    data = collect(_relative_gains(sweeps, all_series), all_series)
     figure, axes = panels.row_of_panels(len(PANELS), TEXT_WIDTH, 2.6, share_y=True)
-    for ax, of_panel, (sigma, weight) in zip(axes, PANELS, TRUE_WEIGHTS.items(), strict=True):
-        panels.curves(ax, data, of_panel)
+    for ax, panel_series, (sigma, weight) in zip(axes, PANELS, TRUE_WEIGHTS.items(), strict=True):
+        panels.curves(ax, data, panel_series)
         ax.axvline(weight, color="black", linewidth=0.8, linestyle=":")
         ax.set_xlabel("Weight α of the prior")
-        panels.letter(ax, of_panel[0].panel, f"σ = {sigma:g}")
+        panels.letter(ax, panel_series[0].panel, f"σ = {sigma:g}")
     axes[0].set_ylabel("Relative gain of best γ")
     panels.add_shared_legend(figure, axes)
-    return panels.finish(figure, data, wanted, sweeps)
+    return panels.finish(figure, data, all_series, sweeps)
 
 
-def _relative_gains(sweeps: StoredSweeps, wanted: list[Series]) -> Iterator[pd.DataFrame]:
-    """Yield the relative gains of each series against the weight, with their intervals."""
-    for series in wanted:
+def _relative_gains(sweeps: StoredSweeps, all_series: list[Series]) -> Iterator[pd.DataFrame]:
+    """Yield the relative gains of each series against the weight, with intervals."""
+    for series in all_series:
         rows = series.rows(sweeps)
-        found = []
+        rows_of_gains = []
         for weight in WEIGHTS:
-            of_weight = rows[rows["estimator.mixing"] == weight]
-            if len(of_weight):
-                gain = relative_gain(Result.of_table(of_weight))
-                found.append((weight, gain.value, gain.lower, gain.upper, gain.runs))
-        bands = pd.DataFrame(found, columns=["weight", "mean", "lower", "upper", "n"])
+            weight_rows = rows[rows["estimator.mixing"] == weight]
+            if len(weight_rows):
+                gain = relative_gain(Result.of_table(weight_rows))
+                rows_of_gains.append((weight, gain.value, gain.lower, gain.upper, gain.runs))
+        bands = pd.DataFrame(rows_of_gains, columns=["weight", "mean", "lower", "upper", "n"])
         yield series.points(bands, "weight", "95 % interval")

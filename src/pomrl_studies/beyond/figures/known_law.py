@@ -2,9 +2,8 @@
 
 How far ada-POMRL and empirical Bayes are from what can be known: the loss in each task, planned with gamma_eval.
 
-One reference knows the prior of the tasks, which is the mean model and the concentration. The other one knows only the
-law by which mean models are drawn, and integrates over the rest by Markov chain Monte Carlo. Bands show one standard
-error.
+One reference knows the mean model and the concentration, the other only the law of mean models, by Markov chain Monte
+Carlo. Bands show one standard error.
 """
 
 from pomrl.figures import Panel, PanelGrid, of_estimators

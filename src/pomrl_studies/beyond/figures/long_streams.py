@@ -30,8 +30,8 @@ M, T = 5, 1000
 ORDER = Look("Order of the bound, scaled", "black", "", "--")
 CONSTANT = Look("What of it remains", "black", "", ":")
 
-SHOWN = np.unique(np.geomspace(5, T, 30).round())
-"""The numbers of tasks that are shown; in the first few tasks, the learners have hardly learned."""
+DRAWN_TASKS = np.unique(np.geomspace(5, T, 30).round())
+"""The drawn numbers of tasks; learners hardly learn in the first few."""
 
 VIEW = running_average(at_largest_gamma)
 
@@ -52,15 +52,14 @@ def long_streams(sweeps: StoredSweeps, kind: Kind | None = None) -> Drawing:
 
     The average regret over a thousand tasks, beside the order of the bound on it, on logarithmic axes.
 
-    Tasks are uniform in a ball, and m = 5. Dashed lines show the term in the O of Theorem 2 (E7), times the factor that
-    makes it equal to the regret of POMRL(σ) at the last T, and dotted lines the part of that term that does not fall
-    with T. The term has fallen to twice that part at the T that is marked. Its sigma is the almost-sure bound on the
-    distance of tasks from their mean, which is larger than the standard deviation σ. Bands show one standard error.
+    Tasks are uniform in a ball, and m = 5. Dashed lines show the term in the O of Theorem 2 (E7), scaled to the regret
+    of POMRL(σ) at the last T, dotted lines its constant part; at the marked T it is twice this part. The term's sigma
+    is the almost-sure bound on tasks, larger than the standard deviation σ. Bands show one standard error.
 
     Beyond the paper, whose experiments have at most 30 tasks.
     """
     measured = points_of_panels(sweeps, PANELS, kind)
-    measured = measured[measured["x"].isin(SHOWN)]
+    measured = measured[measured["x"].isin(DRAWN_TASKS)]
     orders = [_order(measured, panel, sigma) for panel, sigma in zip(PANELS, SIGMAS, strict=True)]
     data = pd.concat([measured, *orders], ignore_index=True)
     figure, axes = panels.row_of_panels(len(PANELS), TEXT_WIDTH, 2.6, share_y=True)
@@ -72,13 +71,15 @@ def long_streams(sweeps: StoredSweeps, kind: Kind | None = None) -> Drawing:
 
 
 def radius(sigma: float) -> float:
-    """Return the almost-sure bound on the distance of tasks from their mean, given their standard deviation."""
+    """Return the almost-sure bound on the distance of tasks from their mean."""
     tasks = UniformBall(zeros=5, measure="std")
     return tasks.almost_sure_radius(tasks.draw_mean(2000, 0, 10, 2, sigma))
 
 
 def flattens_at(sigma: float) -> float:
-    """Return the T at which the part of the order that falls with T equals the rest of it; infinite for sigma = 0.
+    """Return the T with equal falling and constant parts of the order.
+
+    It is infinite for sigma = 0.
 
     Args:
         sigma: Standard deviation of tasks.
@@ -88,14 +89,14 @@ def flattens_at(sigma: float) -> float:
 
 
 def _order(measured: pd.DataFrame, panel: Panel, sigma: float) -> pd.DataFrame:
-    """Return the order of the bound and its constant, scaled to the last point of the first series of a panel."""
+    """Return the bound's order and its constant, scaled to a panel's end."""
     points = panel.series[0].of(measured)
-    order, constant = (np.asarray(regret_order(m=M, radius=radius(sigma), T=tasks)) for tasks in (SHOWN, np.inf))
+    order, constant = (np.asarray(regret_order(m=M, radius=radius(sigma), T=tasks)) for tasks in (DRAWN_TASKS, np.inf))
     scale = points["mean"].iloc[-1] / order[-1] if len(points) else np.nan
-    table = pd.DataFrame({"T": SHOWN, "order": scale * order, "constant": scale * constant})
-    shown = {ORDER: "order", **({CONSTANT: "constant"} if sigma else {})}
-    parts = [Series(look, panel=panel.letter).values(table, "T", y, "bound") for look, y in shown.items()]
-    return pd.concat(parts, ignore_index=True)
+    table = pd.DataFrame({"T": DRAWN_TASKS, "order": scale * order, "constant": scale * constant})
+    curves = {ORDER: "order", **({CONSTANT: "constant"} if sigma else {})}
+    tables = [Series(look, panel=panel.letter).values(table, "T", y, "bound") for look, y in curves.items()]
+    return pd.concat(tables, ignore_index=True)
 
 
 def _draw_panel(ax: Axes, data: pd.DataFrame, panel: Panel, sigma: float) -> None:

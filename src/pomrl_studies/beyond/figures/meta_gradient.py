@@ -1,7 +1,7 @@
 """A regulariser that is learned by meta-gradients.
 
-The loss in each task, planned with gamma_eval, of a learner whose prior and mixing rate follow meta-gradients, as
-Sec. 7 suggests, beside the learners of the paper. Bands show one standard error.
+The loss in each task, planned with gamma_eval, of a learner with a prior and mixing rate by meta-gradients, as Sec. 7
+suggests, beside the learners of the paper. Bands show one standard error.
 
 Beyond the paper, which leaves this open.
 """

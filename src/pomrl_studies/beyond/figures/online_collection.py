@@ -1,10 +1,9 @@
 """Learners that collect their data.
 
-Tasks of ten trajectories of ten steps in place of a generative model, collected by three policies.
+Tasks of ten trajectories of ten steps instead of a generative model, collected by three policies.
 
-Actions are uniform; or those of the best policy in the learner's present estimate, one in ten of them uniform; or
-those of the best policy in a model that is drawn from what the learner believes. The estimate is renewed before each
-trajectory. The loss is that at gamma_eval after all of them, and bands show one standard error.
+Actions are uniform; or greedy in the present estimate, one in ten of them uniform; or greedy in a model drawn from the
+learner's belief, updated before each trajectory. The final loss is at gamma_eval, and bands show one standard error.
 
 Beyond the paper, which assumes a generative model (Sec. 3.2).
 """

@@ -1,10 +1,9 @@
 """Rewards that differ from task to task.
 
-The planning loss against the discount factor, on average over tasks, with customers who have batteries of their own.
+The planning loss against the discount factor, averaged over tasks, with customers who have batteries of their own.
 
-Their models differ from task to task. In (a) and (c) so do their rewards, since each customer has prices of their own;
-in (b) and (d) all have the mean prices. Losses are judged at γ_eval, the largest discount factor of each panel. Bands
-show one standard error.
+Models vary between tasks; in (a) and (c) rewards vary too, in (b) and (d) all customers have the mean prices. Losses
+are at γ_eval, the largest discount factor of each panel. Bands show one standard error.
 """
 
 import pandas as pd

@@ -6,8 +6,8 @@ A panel for each family, at a spread of 0.15 of the latent, when planning with Î
 family's rewards. Bands show 95 % intervals of the mean.
 """
 
-from pomrl_studies.beyond.figures.families import of_learners
+from pomrl_studies.beyond.figures.families import learners_grid
 
 LEARNERS = ("without_meta", "ada_pomrl", "empirical_bayes", "tied_rows", "exact_posterior")
 
-FIGURE = of_learners("tied_rows", LEARNERS)
+FIGURE = learners_grid("tied_rows", LEARNERS)

@@ -2,9 +2,9 @@
 
 Numbers of transitions that differ from pair to pair and from task to task: what the formulas do with them.
 
-Each pair has eight transitions on average: one or fifteen, equally likely, or a geometric number, which may be 0. The
-mixing rate has the pair's own number in the place of m, or the mean number; averages over tasks weigh tasks equally, as
-the paper's do, or transitions. The loss is that at gamma_eval, and bands show one standard error.
+Each pair has eight transitions on average: one or fifteen, equally likely, or a geometric number. The mixing rate uses
+the pair's number or the mean; averages weigh tasks equally, as in the paper, or transitions. The loss is at gamma_eval,
+and bands show one standard error.
 
 Beyond the paper, which assumes m transitions from every pair of every task (Sec. 3.2).
 """
@@ -20,13 +20,15 @@ NUMBERS = {
     ("visits", "tasks"): Look("own number", "#029e73", "o"),
     ("visits", "transitions"): Look("own number, transitions weigh equally", "#0173b2", "s"),
 }
-"""What the number of transitions of a pair is in the mixing rate, and what weighs equally in averages over tasks."""
+"""The number of transitions in the mixing rate, and the weights of averages over tasks."""
 
 
 def _panel(numbers: str, learner: str) -> Panel:
-    of_panel = {"data.numbers": numbers, "estimator": learner}
+    panel_settings = {"data.numbers": numbers, "estimator": learner}
     settings = {look: dict(zip(KEYS, values, strict=True)) for values, look in NUMBERS.items()}
-    series = [Series(look, "unequal_data", {**of_panel, **own}, at_largest_gamma) for look, own in settings.items()]
+    series = [
+        Series(look, "unequal_data", {**panel_settings, **own}, at_largest_gamma) for look, own in settings.items()
+    ]
     return Panel(f"{look(learner).label}, {TITLES[numbers]}", series, "task", "se")
 
 

@@ -1,10 +1,9 @@
 """Rewards that are not known.
 
-The loss at gamma_eval with rewards that are not known, but estimated from five noisy samples of each pair.
+The loss at gamma_eval with rewards estimated from five noisy samples of each pair.
 
-The noise has the standard deviation 0.3, where rewards are uniform in [0, 1] and equal in all tasks. They are the means
-of the task's own samples, those of the samples of all tasks, or posterior means between the two. Bands show one
-standard error.
+Rewards are uniform in [0, 1] and equal in all tasks, with noise of standard deviation 0.3. Estimates are means of the
+task's samples, of all samples, or posterior means. Bands show one standard error.
 
 Beyond the paper, which assumes that rewards are known (Sec. 2).
 """
@@ -17,7 +16,7 @@ REWARD_MODELS = {
     "pooled": Look("all tasks", "#de8f05", "v"),
     "shrunk": Look("posterior mean", "#0173b2", "s"),
 }
-"""How rewards are estimated."""
+"""Estimators of rewards."""
 
 PANELS = [
     Panel(

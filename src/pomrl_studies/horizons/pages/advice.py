@@ -4,12 +4,12 @@ import pandas as pd
 
 from pomrl.figures import Page
 from pomrl.study import markdown_table
-from pomrl_studies.horizons.claims import PROBLEMS, SIZES
+from pomrl_studies.horizons.claims import PROBLEMS, TRANSITIONS
 
 
 def parts(page: Page) -> dict[str, str]:
     """Return the table of the page; write the share of each method in each cell, in per cent, to the outputs."""
-    points, sizes = page.points("advice"), dict(zip("abc", SIZES, strict=True))
+    points, sizes = page.points("advice"), dict(zip("abc", TRANSITIONS, strict=True))
     places = {"problem": points["x"].map(dict(enumerate(PROBLEMS))), "m": points["panel"].map(sizes)}
     shares = points.assign(**places).rename(columns={"series": "method", "mean": "share"})
     shares[["share", "lower", "upper"]] *= 100.0

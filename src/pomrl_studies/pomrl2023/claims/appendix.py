@@ -1,4 +1,4 @@
-"""Claims on the appendix' ablations and settings (App. F, Figures F2, F3, F5) and the start of ada-POMRL (Sec. 4)."""
+"""Claims on the appendix (App. F, Figures F2, F3, F5) and the start of ada-POMRL (Sec. 4)."""
 
 from functools import partial
 
@@ -22,22 +22,22 @@ from pomrl.study import (
     smaller_best,
     under,
 )
-from pomrl_studies.pomrl2023.tasks_and_gains import FIRST, LAST, gain
+from pomrl_studies.pomrl2023.tasks_and_gains import FIRST_TASKS, LAST_TASKS, gain
 
-of_figure_f2 = partial(claim, figures=("dependence_on_tasksimilarity_ablation",))
-of_figure_f3 = partial(claim, figures=("arub_dependence_on_mT",))
-of_figure_f5 = partial(claim, figures=("varyingSmT",))
-of_starts = partial(claim, figures=("initial_similarity",))
+figure_f2_claim = partial(claim, figures=("dependence_on_tasksimilarity_ablation",))
+figure_f3_claim = partial(claim, figures=("arub_dependence_on_mT",))
+figure_f5_claim = partial(claim, figures=("varyingSmT",))
+starts_claim = partial(claim, figures=("initial_similarity",))
 
 REVISED_ON = "2026-11-21"
-"""The day on which rules were revised, after verdicts had been seen."""
+"""The day of the revision of rules, after verdicts had been seen."""
 
 STARTS = (0.01, 0.1, 0.5)
-VERY_SMALL = 0.5
-"""What the claims take a "very small discount factor" to be below."""
+MAX_VERY_SMALL_GAMMA = 0.5
+"""The upper limit of a "very small discount factor"."""
 
 MANY_TASKS = range(2, 6)
-"""The tasks in which a start has to cost losses if it takes "many tasks" to recover from it: each of the first."""
+"""The tasks of "many tasks": each of the first must have a larger loss."""
 
 _SMALL_AND_PAIRED = (
     "the 'very small discount factor' of (5, 5) is a part of its own, and settings that share draws are compared in "
@@ -45,7 +45,7 @@ _SMALL_AND_PAIRED = (
 )
 
 
-@of_figure_f2(
+@figure_f2_claim(
     "A.1",
     "task_similarity",
     runs={"computed": 10_000},
@@ -62,7 +62,7 @@ def aggregating_on_a_par(sweep: SweepResults) -> list[Part]:
     return [on_a_par(aggregating, pomrl, "aggregating less POMRL")]
 
 
-@of_figure_f2(
+@figure_f2_claim(
     "A.2",
     "task_similarity",
     runs=4000,
@@ -76,7 +76,7 @@ def aggregating_is_not_reliable(sweep: SweepResults) -> list[Part]:
     planning loss doesn't improve".
     """
     aggregating, pomrl, ada = (sweep.at(sigma=0.047, estimator=name) for name in ("aggregating", "pomrl", "ada_pomrl"))
-    last = aggregating.at_eval[:, LAST.start - 1 : LAST.stop - 1]
+    last = aggregating.at_eval[:, LAST_TASKS.start - 1 : LAST_TASKS.stop - 1]
     return [
         less(pomrl.regret, aggregating.regret, "POMRL less aggregating"),
         less(ada.regret, aggregating.regret, "ada-POMRL less aggregating"),
@@ -84,7 +84,7 @@ def aggregating_is_not_reliable(sweep: SweepResults) -> list[Part]:
     ]
 
 
-@of_figure_f3(
+@figure_f3_claim(
     "A.3",
     "samples_and_tasks",
     runs=4000,
@@ -101,7 +101,7 @@ def samples_and_tasks(sweep: SweepResults) -> list[Part]:
     return _samples_and_tasks(sweep, "m5_T30")
 
 
-@of_figure_f5(
+@figure_f5_claim(
     "A.4",
     "states_20",
     "states_30",
@@ -117,19 +117,19 @@ def more_states(states_20: SweepResults, states_30: SweepResults) -> list[Part]:
 
 
 def _samples_and_tasks(sweep: SweepResults, many_tasks: str, where: str = "") -> list[Part]:
-    """Compare the settings of few samples and tasks, many samples, and many tasks, as Figures F3 and F5 do."""
+    """Compare few data, many samples, and many tasks (Figures F3, F5)."""
     few, samples = (sweep.at(batches=name, estimator="ada_pomrl") for name in ("m5_T5", "m20_T5"))
     gains = {name: gain(sweep, batches=name) for name in ("m5_T5", "m20_T5", many_tasks)}
-    words = f"{where}m5_T5: smallest loss below 0.5 less that from 0.5 on"
+    label = f"{where}m5_T5: smallest loss below 0.5 less that from 0.5 on"
     return [
-        best_is_in(few, few.average_curve, few.gammas < VERY_SMALL - ROUNDING, words),
+        best_is_in(few, few.average_curve, few.gammas < MAX_VERY_SMALL_GAMMA - ROUNDING, label),
         smaller_best(few, few.average_curve, samples.average_curve, f"{where}γ* at m5_T5 less that at m20_T5"),
         less(gains["m5_T5"], gains[many_tasks], f"{where}gain at m5_T5 less that at {many_tasks}"),
         less(gains["m20_T5"], gains[many_tasks], f"{where}gain at m20_T5 less that at {many_tasks}"),
     ]
 
 
-@of_starts(
+@starts_claim(
     "A.5",
     "initial_similarity",
     runs=4000,
@@ -142,17 +142,18 @@ def start_matters_at_first(sweep: SweepResults) -> list[Part]:
     """a large first estimate of sigma slows ada-POMRL in the first tasks, and no start matters in the last.
 
     Sec. 4: the initial value "will only affect the results of a finite number of tasks at the beginning [...] where the
-    true σ is small, a large initialization will slow down convergence". A start of 0.5 is compared with one of 0.1 in
-    the first tasks, and each with the smallest, 0.01, in the last. (The algorithm uses it in tasks 1 and 2 only, so
-    that task 2 alone can be slower, and the last tasks are equal.)
+    true σ is small, a large initialization will slow down convergence". A start of 0.5 is compared with 0.1 in the
+    first tasks, and each with the smallest, 0.01, in the last. (The algorithm uses it in tasks 1 and 2 only.)
     """
-    first, last = ({start: sweep.at(start_deviation=start).tasks(tasks) for start in STARTS} for tasks in (FIRST, LAST))
+    first, last = (
+        {start: sweep.at(start_deviation=start).tasks(tasks) for start in STARTS} for tasks in (FIRST_TASKS, LAST_TASKS)
+    )
     smallest, *larger = STARTS
     equal = [on_a_par(last[a], last[smallest], f"start {a} less start {smallest}, last tasks") for a in larger]
     return [less(first[0.1], first[0.5], "start 0.1 less start 0.5, first tasks"), *equal]
 
 
-@of_starts(
+@starts_claim(
     "A.6",
     "initial_similarity",
     runs={"repaired": 8000},
@@ -165,23 +166,23 @@ def small_start_hurts(sweep: SweepResults) -> list[Part]:
     desirable as the latter is not yet learned and will result in an increased bias". (Half of A.5 before its rule was
     revised.)
     """
-    small, medium = (sweep.at(start_deviation=start).tasks(FIRST) for start in STARTS[:2])
+    small, medium = (sweep.at(start_deviation=start).tasks(FIRST_TASKS) for start in STARTS[:2])
     return [less(medium, small, "start 0.1 less start 0.01, first tasks")]
 
 
-@of_starts("A.7", "equal_tasks", title="where tasks are equal, a large first estimate of σ costs many tasks")
+@starts_claim("A.7", "equal_tasks", title="where tasks are equal, a large first estimate of σ costs many tasks")
 def large_start_costs_many_tasks(sweep: SweepResults) -> list[Part]:
     """where all tasks are equal, a large first estimate of sigma makes ada-POMRL worse in each of tasks 2 to 5.
 
     Sec. 4: "In the extreme case where σ ≈ 0, a large initialization will drastically slow down ada-POMRL as it will
     take many tasks before it discovers that the optimal behavior is essentially to aggregate the batches". A start of
-    0.5 is compared with one of 0.01; "many tasks" are all of the first.
+    0.5 is compared with 0.01.
     """
     small, large = (sweep.at(start_deviation=start) for start in (STARTS[0], STARTS[-1]))
     return [less(small.task(t), large.task(t), f"start 0.01 less start 0.5, task {t}") for t in MANY_TASKS]
 
 
-AT_THE_BEST_GAMMA = Revision(
+BEST_GAMMA_REVISION = Revision(
     "2026-11-26",
     "The gain over no meta-learning is judged at the best constant gamma of each learner too, and not at 0.99 alone, "
     "because the figure shows losses against gamma",
@@ -189,25 +190,24 @@ AT_THE_BEST_GAMMA = Revision(
 )
 
 
-@of_figure_f3(
-    "A.8", "samples_and_tasks", title="with many samples meta-learning gains little", revised=AT_THE_BEST_GAMMA
+@figure_f3_claim(
+    "A.8", "samples_and_tasks", title="with many samples meta-learning gains little", revised=BEST_GAMMA_REVISION
 )
 def little_is_gained(sweep: SweepResults) -> list[Part]:
     """for (m, T) = (20, 5) ada-POMRL gains less than 10 % over no meta-learning.
 
     App. F.2, Figure F3b: "For m >> T, each task has enough samples to inform itself [...] Not a lot is gained in this
-    scenario from meta-learning". The figure shows the loss against gamma, so that the gain is judged at gamma = 0.99
-    and at the best constant gamma of each learner.
+    scenario from meta-learning". The gain is judged at gamma = 0.99 and at each learner's best constant gamma.
     """
     return _little_gained(sweep)
 
 
-@of_figure_f5(
+@figure_f5_claim(
     "A.9",
     "states_20",
     "states_30",
     title="with many samples meta-learning gains little with more states, too",
-    revised=AT_THE_BEST_GAMMA,
+    revised=BEST_GAMMA_REVISION,
 )
 def little_is_gained_with_more_states(states_20: SweepResults, states_30: SweepResults) -> list[Part]:
     """A.8 also holds with 20 and with 30 states.
@@ -219,11 +219,11 @@ def little_is_gained_with_more_states(states_20: SweepResults, states_30: SweepR
 
 
 def _little_gained(sweep: SweepResults, where: str = "") -> list[Part]:
-    """Compare ada-POMRL with no meta-learning for many samples, at gamma_eval and each at its best gamma."""
+    """Compare ada-POMRL with no meta-learning at gamma_eval and at best gammas."""
     ada, without = (sweep.at(batches="m20_T5", estimator=name) for name in ("ada_pomrl", "without_meta"))
-    words = f"{where}m20_T5: ada-POMRL less no meta-learning"
-    at_best = no_smaller_minimum(ada.average_curve, without.average_curve, f"{words}, each at its best γ")
-    return [*under("at γ = 0.99", [no_better(ada.regret, without.regret, words)]), *under("at the best γ", [at_best])]
+    label = f"{where}m20_T5: ada-POMRL less no meta-learning"
+    at_best = no_smaller_minimum(ada.average_curve, without.average_curve, f"{label}, each at its best γ")
+    return [*under("at γ = 0.99", [no_better(ada.regret, without.regret, label)]), *under("at the best γ", [at_best])]
 
 
 @claim("A.10", title="the distribution that is drawn has the σ that is named", figures=("dirichlet_task_dist",))
@@ -231,13 +231,13 @@ def similarity_of_the_drawn_distribution() -> list[Part]:
     """Dir(15, 15, 15) has the similarity 0.0129.
 
     App. F.1, Figure F1: "with Dir(α) where α = [15, 15, 15], resulting in our task-similarity measure approximately to
-    be σ = 0.0129". Its standard deviation or its variance, whichever is closer, to 10 % (E15).
+    be σ = 0.0129". The closer of standard deviation and variance, to 10 % (E15).
     """
     variance = (1 / 3) * (2 / 3) / (45 + 1)
-    nearest = min((variance, variance**0.5), key=lambda found: abs(found / 0.0129 - 1))
-    words = f"the nearest of variance and deviation, {nearest:.5f}, relative to 0.0129 less 1"
+    nearest = min((variance, variance**0.5), key=lambda spread: abs(spread / 0.0129 - 1))
+    label = f"the nearest of variance and deviation, {nearest:.5f}, relative to 0.0129 less 1"
     return [
-        Part(words, Exact(nearest / 0.0129 - 1), above=-EQUALITY_MARGIN, below=EQUALITY_MARGIN, margin=EQUALITY_MARGIN)
+        Part(label, Exact(nearest / 0.0129 - 1), above=-EQUALITY_MARGIN, below=EQUALITY_MARGIN, margin=EQUALITY_MARGIN)
     ]
 
 
@@ -250,8 +250,8 @@ def dirichlet_tasks_are_bounded() -> list[Part]:
     """an entry of a Dirichlet task is within sigma of its mean with probability 0.95, for the paper's sigma.
 
     Sec. 5, footnote: "Dirichlet distributions with small variance satisfy the high-probability version of our
-    structural assumption for σ = max_i σ_i". Of one entry of Dir(15, 15, 15), the distribution that the paper draws;
-    App. F calls the variance σ_i, other places the deviation (E16).
+    structural assumption for σ = max_i σ_i". For an entry of Dir(15, 15, 15), as drawn; App. F calls the variance σ_i,
+    other places the deviation (E16).
     """
     variance = (1 / 3) * (2 / 3) / (45 + 1)
 

@@ -24,14 +24,14 @@ from pomrl.study import (
 from pomrl_studies.pomrl2023.tasks_and_gains import MANY_RUNS
 from pomrl_studies.pomrl2023.theory.simulations import LEARNED_MIXING_RATES
 
-of_figure_4 = partial(claim, figures=("planning_omrl",))
+figure_4_claim = partial(claim, figures=("planning_omrl",))
 
 
 def _ada(sweep: SweepResults) -> Result:
     return sweep.at(sigma=0.01, estimator="ada_pomrl")
 
 
-@of_figure_4(
+@figure_4_claim(
     "Q2.1", "task_similarity", runs={**MANY_RUNS, "printed": 32_000}, title="the best γ is below 0.5 in the first task"
 )
 def short_horizon_at_first(sweep: SweepResults) -> list[Part]:
@@ -45,7 +45,7 @@ def short_horizon_at_first(sweep: SweepResults) -> list[Part]:
     return [best_is_in(ada, ada.curve(1), inside, "task 1: smallest loss below 0.5 less that from 0.5 on")]
 
 
-@of_figure_4("Q2.2", "task_similarity", runs=4000, title="the best γ is above 0.7 in the last task")
+@figure_4_claim("Q2.2", "task_similarity", runs=4000, title="the best γ is above 0.7 in the last task")
 def long_horizon_at_last(sweep: SweepResults) -> list[Part]:
     """gamma* is above 0.7 in the last task.
 
@@ -57,7 +57,7 @@ def long_horizon_at_last(sweep: SweepResults) -> list[Part]:
     return [best_is_in(ada, ada.curve(15), inside, "task 15: smallest loss above 0.7 less that up to 0.7")]
 
 
-@of_figure_4("Q2.3", "task_similarity", title="the best γ grows with the number of tasks", is_main=True)
+@figure_4_claim("Q2.3", "task_similarity", title="the best γ grows with the number of tasks", is_main=True)
 def horizon_grows(sweep: SweepResults) -> list[Part]:
     """gamma* grows with the number of tasks.
 
@@ -68,7 +68,7 @@ def horizon_grows(sweep: SweepResults) -> list[Part]:
     return [best_grows(ada, ada.loss, "rank correlation of γ* with the task, bootstrap over runs")]
 
 
-@of_figure_4("Q2.4", "task_similarity", title="the loss at the best γ falls with the number of tasks")
+@figure_4_claim("Q2.4", "task_similarity", title="the loss at the best γ falls with the number of tasks")
 def minimum_falls(sweep: SweepResults) -> list[Part]:
     """the loss at gamma* falls with the number of tasks.
 
@@ -81,13 +81,13 @@ def minimum_falls(sweep: SweepResults) -> list[Part]:
     return [below_zero(f"loss at γ*, slope over tasks times {tasks - 1}", estimate, level)]
 
 
-@of_figure_4("Q2.5", title="ada-POMRL puts more and more weight on the prior", simulation=LEARNED_MIXING_RATES)
+@figure_4_claim("Q2.5", title="ada-POMRL puts more and more weight on the prior", simulation=LEARNED_MIXING_RATES)
 def weight_of_the_prior_grows(simulated: pd.DataFrame) -> list[Part]:
     """the mixing rate of ada-POMRL grows with the number of tasks, from task 2 on.
 
     Sec. 5.2: "the adaptive mixing rate α_t puts increasing amounts of weight on the shared task-knowledge". In task 1
-    it is 0 by definition (Alg. 2). A simulation under the repaired settings, because losses do not tell it; the stored
-    mixing rates of the three variants grow too.
+    it is 0 by definition (Alg. 2). A simulation under the repaired settings; the stored mixing rates of the three
+    variants grow too.
     """
     alpha = simulated.pivot(index="run", columns="task", values="alpha").to_numpy()[:, 1:]
     steps = alpha.shape[1] - 1
@@ -104,8 +104,8 @@ def weight_of_the_prior_grows(simulated: pd.DataFrame) -> list[Part]:
 def longer_horizon_with_meta_learning(sweep: SweepResults) -> list[Part]:
     """gamma* is larger with meta-learning than without.
 
-    Sec. 5.2, Figure 4c: "Optimal γ aka the effective planning horizon is larger with online meta-learning". Of the
-    losses on average over tasks.
+    Sec. 5.2, Figure 4c: "Optimal γ aka the effective planning horizon is larger with online meta-learning". Result are
+    averaged over tasks.
     """
     ada, without = _ada(sweep), sweep.at(sigma=0.01, estimator="without_meta")
     return [smaller_best(ada, without.average_curve, ada.average_curve, "γ* without meta-learning less that with")]

@@ -1,4 +1,4 @@
-"""Claims on the illustration of one task: more samples, and more weight on the true model (Figure 2)."""
+"""Claims on one task: more samples, and more weight on the true model (Figure 2)."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -21,16 +21,16 @@ from pomrl.study import (
 )
 from pomrl_studies.pomrl2023.tasks_and_gains import SOME_RUNS
 
-of_figure_2 = partial(claim, figures=("illustration",))
+figure_2_claim = partial(claim, figures=("illustration",))
 
 REVISED_ON = "2026-11-21"
-"""The day on which rules were revised, after verdicts had been seen."""
+"""The day of the revision of rules, after verdicts had been seen."""
 
 SAMPLES = (5, 10, 20, 50)
 WEIGHTS = (0.0, 0.25, 0.5, 0.75)
 
 
-@of_figure_2(
+@figure_2_claim(
     "I.1",
     "illustration",
     runs={"printed": 4000, "repaired": 4000, "computed": 2000},
@@ -46,12 +46,12 @@ def more_samples(sweep: SweepResults) -> list[Part]:
     """without a prior, more samples lower the smallest loss and raise gamma*.
 
     Figure 2: "larger values of m lead to lower planning loss and a larger effective discount factor". The loss at each
-    step of m; gamma*, which lies on a grid, by its rank correlation with m.
+    step of m, and the rank correlation of gamma* with m.
     """
     return _each_step({m: sweep.at(mixing=0.0, m=m) for m in SAMPLES}, "m")
 
 
-@of_figure_2("I.2", "illustration", runs={"computed": 2000}, title="a better prior raises the best γ", is_main=True)
+@figure_2_claim("I.2", "illustration", runs={"computed": 2000}, title="a better prior raises the best γ", is_main=True)
 def more_weight_on_the_truth(sweep: SweepResults) -> list[Part]:
     """with 5 samples, more weight on the true model lowers the smallest loss and raises gamma*.
 
@@ -62,40 +62,44 @@ def more_weight_on_the_truth(sweep: SweepResults) -> list[Part]:
 
 
 def _each_step(losses: Mapping[float, Result], along: str) -> list[Part]:
-    """Compare the smallest losses at each step along a setting, and gamma* along it."""
-    curves = {value: of_value.average_curve for value, of_value in losses.items()}
+    """Compare the smallest losses at each step along a setting, and gamma*."""
+    curves = {value: value_losses.average_curve for value, value_losses in losses.items()}
     steps = [
-        smaller_minimum(curves[more], curves[less], f"smallest loss at {along} = {more} less {along} = {less}")
-        for less, more in pairwise(losses)
+        smaller_minimum(
+            curves[higher_value],
+            curves[lower_value],
+            f"smallest loss at {along} = {higher_value} less {along} = {lower_value}",
+        )
+        for lower_value, higher_value in pairwise(losses)
     ]
     stacked = np.stack(list(curves.values()), axis=1)
-    words = f"rank correlation of γ* with {along}, bootstrap over runs"
-    return [*steps, best_grows(next(iter(losses.values())), stacked, words)]
+    label = f"rank correlation of γ* with {along}, bootstrap over runs"
+    return [*steps, best_grows(next(iter(losses.values())), stacked, label)]
 
 
-@of_figure_2("I.3", "illustration", runs=SOME_RUNS, title="more samples raise the best γ with every prior")
+@figure_2_claim("I.3", "illustration", runs=SOME_RUNS, title="more samples raise the best γ with every prior")
 def more_samples_beside_a_prior(sweep: SweepResults) -> list[Part]:
     """with every weight on the true model, more samples lower the smallest loss and raise gamma*.
 
     Figure 2: "Inspecting any of the sub figures, we observe that larger values of m lead to lower planning loss and a
-    larger effective discount factor". The weight 0 is I.1; here are the step of m, and the weight, that agree least.
+    larger effective discount factor". The weight 0 is I.1; here are the worst step of m, and the worst weight.
     """
     return _all_agree(sweep, [[(weight, m) for m in SAMPLES] for weight in WEIGHTS[1:]], "m", "α")
 
 
-@of_figure_2("I.4", "illustration", runs=SOME_RUNS, title="a better prior raises the best γ with more samples, too")
+@figure_2_claim("I.4", "illustration", runs=SOME_RUNS, title="a better prior raises the best γ with more samples, too")
 def more_weight_beside_samples(sweep: SweepResults) -> list[Part]:
     """with 10, 20 and 50 samples, more weight on the true model lowers the smallest loss and raises gamma*.
 
     Sec. 2, Figure 2: "increasing the weight α in (0,1) on good prior knowledge enables longer planning horizons and
-    lower planning loss". With 5 samples, the example of the caption, it is I.2; here are the step of α, and the number
-    of samples, that agree least.
+    lower planning loss". The caption's example of 5 samples is I.2; here are the worst step of α, and the worst number
+    of samples.
     """
     return _all_agree(sweep, [[(weight, m) for weight in WEIGHTS] for m in SAMPLES[1:]], "α", "m")
 
 
 def _all_agree(sweep: SweepResults, rows: Sequence[Sequence[tuple[float, int]]], along: str, over: str) -> list[Part]:
-    """Compare smallest losses and gamma* along rows of weights on the true model and numbers of samples."""
+    """Compare smallest losses and gamma* by weights and by samples."""
     losses = [[sweep.at(mixing=weight, m=m) for weight, m in row] for row in rows]
     curves = np.stack([np.stack([curve.average_curve for curve in row], axis=1) for row in losses], axis=1)
     pairs = [pair for row in losses for pair in pairwise(curve.average_curve for curve in row)]

@@ -21,10 +21,10 @@ from pomrl.study import (
     on_a_par,
     smooth,
 )
-from pomrl_studies.pomrl2023.tasks_and_gains import FIRST, LAST, MANY_RUNS
+from pomrl_studies.pomrl2023.tasks_and_gains import FIRST_TASKS, LAST_TASKS, MANY_RUNS
 
-of_figures_3_and_4 = partial(claim, figures=("planning_omrl", "pomrl_vs_adapomrl"))
-of_figure_3 = partial(claim, figures=("pomrl_vs_adapomrl", "planning_omrl"))
+figures_3_and_4_claim = partial(claim, figures=("planning_omrl", "pomrl_vs_adapomrl"))
+figure_3_claim = partial(claim, figures=("pomrl_vs_adapomrl", "planning_omrl"))
 
 SIGMA = 0.01
 
@@ -33,7 +33,7 @@ def _losses(sweep: SweepResults, estimator: str) -> Result:
     return sweep.at(sigma=SIGMA, estimator=estimator)
 
 
-@of_figures_3_and_4(
+@figures_3_and_4_claim(
     "Q1.1", "task_similarity", title="ada-POMRL's loss falls from the first task to the last", is_main=True
 )
 def loss_falls(sweep: SweepResults) -> list[Part]:
@@ -46,7 +46,7 @@ def loss_falls(sweep: SweepResults) -> list[Part]:
     return [less(ada.task(15), ada.task(1), "ada-POMRL, task 15 less task 1")]
 
 
-@of_figures_3_and_4("Q1.2", "task_similarity", title="ada-POMRL's loss varies less in the last task", runs=4000)
+@figures_3_and_4_claim("Q1.2", "task_similarity", title="ada-POMRL's loss varies less in the last task", runs=4000)
 def spread_shrinks(sweep: SweepResults) -> list[Part]:
     """the spread of ada-POMRL's loss over runs is smaller in task 15 than in task 1.
 
@@ -59,12 +59,12 @@ def spread_shrinks(sweep: SweepResults) -> list[Part]:
 
 
 def _log_ratio(variances: np.ndarray) -> np.ndarray:
-    """Return the logarithm of the ratio of two standard deviations, from their variances along the last axis."""
+    """Return the log ratio of standard deviations, from variances."""
     with np.errstate(divide="ignore", invalid="ignore"):  # all losses of a task may be equal
         return 0.5 * np.log(variances[..., 0] / variances[..., 1])
 
 
-@of_figures_3_and_4("Q1.3", "task_similarity", runs=MANY_RUNS, title="without meta-learning nothing improves")
+@figures_3_and_4_claim("Q1.3", "task_similarity", runs=MANY_RUNS, title="without meta-learning nothing improves")
 def no_improvement_without(sweep: SweepResults) -> list[Part]:
     """without meta-learning the loss does not improve over tasks.
 
@@ -74,7 +74,7 @@ def no_improvement_without(sweep: SweepResults) -> list[Part]:
     return [does_not_improve(_losses(sweep, "without_meta").at_eval, "without meta-learning")]
 
 
-@of_figures_3_and_4(
+@figures_3_and_4_claim(
     "Q1.4", "task_similarity", runs=4000, title="the oracle is best, then POMRL and ada-POMRL, then no meta-learning"
 )
 def order_of_methods(sweep: SweepResults) -> list[Part]:
@@ -85,7 +85,7 @@ def order_of_methods(sweep: SweepResults) -> list[Part]:
     bound'".
     """
     oracle, without, pomrl, ada = (
-        _losses(sweep, name).tasks(LAST) for name in ("oracle", "without_meta", "pomrl", "ada_pomrl")
+        _losses(sweep, name).tasks(LAST_TASKS) for name in ("oracle", "without_meta", "pomrl", "ada_pomrl")
     )
     return [
         less(oracle, pomrl, "oracle less POMRL, last tasks"),
@@ -95,7 +95,7 @@ def order_of_methods(sweep: SweepResults) -> list[Part]:
     ]
 
 
-@of_figures_3_and_4(
+@figures_3_and_4_claim(
     "Q1.5", "task_similarity", runs={"repaired": 24_000}, title="ada-POMRL catches up with POMRL", selected_on=True
 )
 def gap_closes(sweep: SweepResults) -> list[Part]:
@@ -106,23 +106,23 @@ def gap_closes(sweep: SweepResults) -> list[Part]:
     """
     pomrl, ada = _losses(sweep, "pomrl"), _losses(sweep, "ada_pomrl")
     return [
-        less(pomrl.tasks(FIRST), ada.tasks(FIRST), "POMRL less ada-POMRL, first tasks"),
-        on_a_par(ada.tasks(LAST), pomrl.tasks(LAST), "ada-POMRL less POMRL, last tasks"),
+        less(pomrl.tasks(FIRST_TASKS), ada.tasks(FIRST_TASKS), "POMRL less ada-POMRL, first tasks"),
+        on_a_par(ada.tasks(LAST_TASKS), pomrl.tasks(LAST_TASKS), "ada-POMRL less POMRL, last tasks"),
     ]
 
 
-@of_figures_3_and_4("Q1.6", "task_similarity", title="ada-POMRL approaches the oracle", is_main=True)
+@figures_3_and_4_claim("Q1.6", "task_similarity", title="ada-POMRL approaches the oracle", is_main=True)
 def approaches_the_oracle(sweep: SweepResults) -> list[Part]:
     """ada-POMRL is closer to the oracle in the last tasks than in the first.
 
     Sec. 5.1, Figure 4a: ada-POMRL "approaches the optimal value returned by the oracle prior knowledge baseline".
     """
     oracle, ada = _losses(sweep, "oracle"), _losses(sweep, "ada_pomrl")
-    first, last = (ada.tasks(which) - oracle.tasks(which) for which in (FIRST, LAST))
+    first, last = (ada.tasks(which) - oracle.tasks(which) for which in (FIRST_TASKS, LAST_TASKS))
     return [less(last, first, "ada-POMRL less oracle, last tasks less first")]
 
 
-@of_figure_3("Q1.7", "task_similarity", title="POMRL's loss falls from the first task to the last")
+@figure_3_claim("Q1.7", "task_similarity", title="POMRL's loss falls from the first task to the last")
 def loss_of_pomrl_falls(sweep: SweepResults) -> list[Part]:
     """POMRL's loss at gamma_eval is lower in task 15 than in task 1.
 
@@ -133,13 +133,13 @@ def loss_of_pomrl_falls(sweep: SweepResults) -> list[Part]:
     return [less(pomrl.task(15), pomrl.task(1), "POMRL, task 15 less task 1")]
 
 
-@of_figure_3("Q1.8", title="the gap between POMRL and ada-POMRL is due to the learned similarity")
+@figure_3_claim("Q1.8", title="the gap between POMRL and ada-POMRL is due to the learned similarity")
 def gap_is_due_to_the_learned_similarity() -> list[Part]:
     """POMRL and ada-POMRL differ in where the similarity comes from, and in nothing else.
 
     Sec. 5.1: "adaptation to learned task-similarity on-the-fly which is the primary cause of the performance gap in
-    ada-POMRL and POMRL". It holds by construction: all else is the same on the same draws. Of the parameters of the two
-    estimators.
+    ada-POMRL and POMRL". By construction all else is the same on the same draws: compared are the estimators'
+    parameters.
     """
     pomrl, ada = (
         vars(experiment(PUBLISHED, [f"estimator={name}"]).method.estimator) for name in ("pomrl", "ada_pomrl")

@@ -1,23 +1,22 @@
 """Claims on question 4: does adapting the planning horizon help?
 
-All but Q4.5 are about POMRL at sigma = 0.01 (Sec. 6, Figure 6). The schedules best_fixed and dynamic_best choose in
-hindsight; here each half of the runs chooses for the other half. (Figure 6 draws them as the paper does: chosen by the
-same runs that their losses are averaged over.) Intervals are about schedules that so many runs choose, which lose a
-little more than the best choice for infinitely many: with 1,000 runs by 0.2 to 0.9 standard errors.
+All but Q4.5 are about POMRL at sigma = 0.01 (Sec. 6, Figure 6). The schedules best_fixed and dynamic_best select in
+hindsight, each half of the runs for the other (in Figure 6 on the same runs, as in the paper). Finitely many runs lose
+slightly more than the best choice: 1,000 runs by 0.2 to 0.9 standard errors.
 """
 
 from functools import partial
 
 from pomrl.study import ROUNDING, Part, Result, SweepResults, best_is_in, claim, less, no_worse, on_a_par
-from pomrl_studies.pomrl2023.tasks_and_gains import LAST, MANY_RUNS, SOME_RUNS
+from pomrl_studies.pomrl2023.tasks_and_gains import LAST_TASKS, MANY_RUNS, SOME_RUNS
 
-of_figure_6 = partial(claim, figures=("gamma_schedules",))
+figure_6_claim = partial(claim, figures=("gamma_schedules",))
 
 GAMMA_0 = (0.25, 0.3, 0.35, 0.4, 0.45, 0.5)
 
 
 def _schedules(sweep: SweepResults) -> dict[str, Result]:
-    """Return the losses of POMRL with each schedule, and with the grid, whose largest gamma is gamma_eval."""
+    """Return the losses of POMRL with each schedule, and with the grid."""
     grid, dong, upper_bound = (
         sweep.at(estimator="pomrl", gamma_schedule=name) for name in ("grid", "dong", "upper_bound")
     )
@@ -30,7 +29,7 @@ def _schedules(sweep: SweepResults) -> dict[str, Result]:
     }
 
 
-@of_figure_6(
+@figure_6_claim(
     "Q4.1", "gamma_schedules", runs=4000, title="every schedule of γ beats the constant gamma_eval", is_main=True
 )
 def every_schedule_beats_gamma_eval(sweep: SweepResults) -> list[Part]:
@@ -43,7 +42,7 @@ def every_schedule_beats_gamma_eval(sweep: SweepResults) -> list[Part]:
     return [less(loss, at_eval, f"{name} less γ_eval") for name, loss in regret.items()]
 
 
-@of_figure_6(
+@figure_6_claim(
     "Q4.2",
     "gamma_schedules",
     runs={"printed": 8000, "repaired": 4000},
@@ -60,11 +59,11 @@ def dong_against_best_fixed(sweep: SweepResults) -> list[Part]:
     dong, best_fixed = schedules["Dong"], schedules["best_fixed"]
     return [
         on_a_par(dong.regret, best_fixed.regret, "Dong less best_fixed, all tasks"),
-        less(dong.tasks(LAST), best_fixed.tasks(LAST), "Dong less best_fixed, last tasks"),
+        less(dong.tasks(LAST_TASKS), best_fixed.tasks(LAST_TASKS), "Dong less best_fixed, last tasks"),
     ]
 
 
-@of_figure_6(
+@figure_6_claim(
     "Q4.3",
     "gamma_schedules",
     title="the schedule from the upper bound beats the best fixed γ",
@@ -84,7 +83,7 @@ def upper_bound_against_best(sweep: SweepResults) -> list[Part]:
     ]
 
 
-@of_figure_6(
+@figure_6_claim(
     "Q4.4", "gamma_0", "gamma_schedules", title="the upper bound's schedule beats gamma_eval with every offset gamma_0"
 )
 def every_offset_beats_gamma_eval(offsets: SweepResults, schedules: SweepResults) -> list[Part]:
@@ -97,7 +96,7 @@ def every_offset_beats_gamma_eval(offsets: SweepResults, schedules: SweepResults
     return [less(offsets.at(gamma_0=offset).regret, at_eval, f"γ_0 = {offset} less γ_eval") for offset in GAMMA_0]
 
 
-@of_figure_6(
+@figure_6_claim(
     "Q4.5",
     "task_similarity",
     runs={**MANY_RUNS, "printed": 32_000},
@@ -114,7 +113,7 @@ def offset_is_the_first_minimum(sweep: SweepResults) -> list[Part]:
     return [best_is_in(ada, ada.curve(1), inside, "task 1: smallest loss from 0.25 to 0.50 less that elsewhere")]
 
 
-@of_figure_6(
+@figure_6_claim(
     "Q4.6",
     "gamma_schedules",
     runs=SOME_RUNS,
@@ -130,7 +129,7 @@ def dong_against_dynamic_best(sweep: SweepResults) -> list[Part]:
     return [on_a_par(schedules["Dong"].regret, schedules["dynamic_best"].regret, "Dong less dynamic_best")]
 
 
-@of_figure_6("Q4.7", "gamma_schedules", title="no schedule beats the dynamic best γ")
+@figure_6_claim("Q4.7", "gamma_schedules", title="no schedule beats the dynamic best γ")
 def dynamic_best_is_not_beaten(sweep: SweepResults) -> list[Part]:
     """no schedule beats dynamic_best by 10 %.
 

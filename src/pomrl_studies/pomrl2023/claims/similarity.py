@@ -28,14 +28,14 @@ from pomrl.study import (
     smooth,
     under,
 )
-from pomrl_studies.pomrl2023.tasks_and_gains import FIRST, LAST, MANY_RUNS, gain
+from pomrl_studies.pomrl2023.tasks_and_gains import FIRST_TASKS, LAST_TASKS, MANY_RUNS, gain
 
-of_figure_5 = partial(claim, figures=("dependence_on_tasksimilarity",))
+figure_5_claim = partial(claim, figures=("dependence_on_tasksimilarity",))
 
 REVISED_ON = "2026-11-21"
-"""The day on which rules were revised, after verdicts had been seen."""
+"""The day of the revision of rules, after verdicts had been seen."""
 
-IN_PAIRS = Revision(
+PAIRED_REVISION = Revision(
     REVISED_ON,
     "settings that share draws are compared in pairs, because their losses are correlated",
     Verdict.UNDECIDED,
@@ -45,14 +45,14 @@ SIGMAS = (0.01, 0.025, 0.047)
 NAMES = {"pomrl": "POMRL", "ada_pomrl": "ada-POMRL"}
 
 
-@of_figure_5(
+@figure_5_claim(
     "Q3.1",
     "task_similarity",
     runs={"printed": 16_000},
     title="meta-learning gains most where tasks are similar",
     is_main=True,
     selected_on=True,
-    revised=IN_PAIRS,
+    revised=PAIRED_REVISION,
 )
 def gain_shrinks(sweep: SweepResults) -> list[Part]:
     """the gain of ada-POMRL over no meta-learning is smaller at sigma = 0.047 than at 0.01.
@@ -64,7 +64,7 @@ def gain_shrinks(sweep: SweepResults) -> list[Part]:
     return [less(gain(sweep, sigma=0.047), gain(sweep, sigma=0.01), "gain at 0.047 less that at 0.01")]
 
 
-@of_figure_5(
+@figure_5_claim(
     "Q3.2",
     "task_similarity",
     runs=4000,
@@ -89,7 +89,7 @@ def does_not_hurt(sweep: SweepResults) -> list[Part]:
     ]
 
 
-@of_figure_5(
+@figure_5_claim(
     "Q3.3",
     "task_similarity",
     title="the best γ is near 0.5 where tasks are loosely related",
@@ -99,21 +99,21 @@ def u_shaped(sweep: SweepResults) -> list[Part]:
     """at sigma = 0.047 ada-POMRL's loss is U-shaped in gamma, with gamma* near 0.5.
 
     Sec. 5.3, Figure 5f: "All planning loss curves remain U-shaped and overall higher with an intermediate optimal
-    guidance γ value (~0.5)". Of the loss on average over tasks.
+    guidance γ value (~0.5)". Result are averaged over tasks.
     """
     ada = sweep.at(sigma=0.047, estimator="ada_pomrl")
     curve = ada.average_curve
 
     def above_minimum(end: int) -> Part:
         estimate = minimum_difference(curve[:, 1:-1], curve[:, [end]])
-        words = f"smallest loss less that at γ = {ada.gammas[end]:g}"
-        return below_zero(words, estimate, curve[:, end].mean())
+        label = f"smallest loss less that at γ = {ada.gammas[end]:g}"
+        return below_zero(label, estimate, curve[:, end].mean())
 
     inside = best_is_in(ada, curve, near(ada, 0.5), "smallest loss near 0.5 less that elsewhere")
     return [*under("U-shaped", [above_minimum(0), above_minimum(-1)]), *under("γ* near 0.5", [inside])]
 
 
-@of_figure_5(
+@figure_5_claim(
     "Q3.4",
     "task_similarity",
     title="POMRL and ada-POMRL are on a par with the oracle at every similarity",
@@ -129,32 +129,31 @@ def consistent_with_the_oracle(sweep: SweepResults) -> list[Part]:
     """at every sigma POMRL and ada-POMRL are on a par with the oracle in the last tasks, and do not beat it.
 
     Sec. 5.3, Figures 5a-c: "both POMRL and ada-POMRL remain consistent in their performance as compared to the Oracle
-    Prior Knowledge baseline"; Sec. 5.1: the oracle "should play the role of an 'empirical lower bound'". On a par is
-    judged relative to the oracle's loss, and relative to what meta-learning can gain: a learner that is consistent with
-    the oracle has the gain of the oracle over no meta-learning, the baseline that Figures 5a-c show beside it, to 10 %.
+    Prior Knowledge baseline"; Sec. 5.1: the oracle "should play the role of an 'empirical lower bound'". On a par means
+    within 10 % of the oracle's loss, and of its gain over no meta-learning, the baseline of Figures 5a-c.
     """
-    parts = []
+    claim_parts = []
     for sigma in SIGMAS:
         names = ("oracle", "without_meta", *NAMES)
-        losses = {name: sweep.at(sigma=sigma, estimator=name).tasks(LAST) for name in names}
+        losses = {name: sweep.at(sigma=sigma, estimator=name).tasks(LAST_TASKS) for name in names}
         where = f"σ = {sigma}, last tasks"
         oracle, without = losses["oracle"], losses["without_meta"]
-        of_loss, of_distance = [], [less(oracle, without, f"oracle less without, {where}")]
+        loss_parts, distance_parts = [], [less(oracle, without, f"oracle less without, {where}")]
         for estimator, name in NAMES.items():
-            of_loss.append(on_a_par(losses[estimator], oracle, f"{name} less oracle, {where}"))
-            of_loss.append(no_worse(oracle, losses[estimator], f"oracle less {name}, {where}"))
-            words = f"{name}, share closed of the distance from without to the oracle, {where}"
-            of_distance.append(closes_distance(losses[estimator], without, oracle, words))
-        parts += [*under(f"σ = {sigma}", of_loss), *under(f"share closed, σ = {sigma}", of_distance)]
-    return parts
+            loss_parts.append(on_a_par(losses[estimator], oracle, f"{name} less oracle, {where}"))
+            loss_parts.append(no_worse(oracle, losses[estimator], f"oracle less {name}, {where}"))
+            label = f"{name}, share closed of the distance from without to the oracle, {where}"
+            distance_parts.append(closes_distance(losses[estimator], without, oracle, label))
+        claim_parts += [*under(f"σ = {sigma}", loss_parts), *under(f"share closed, σ = {sigma}", distance_parts)]
+    return claim_parts
 
 
-@of_figure_5(
+@figure_5_claim(
     "Q3.5",
     "task_similarity",
     runs={"printed": 16_000},
     title="ada-POMRL's regret falls with the number of tasks and with their similarity",
-    revised=IN_PAIRS,
+    revised=PAIRED_REVISION,
 )
 def regret_falls(sweep: SweepResults) -> list[Part]:
     """ada-POMRL's task-averaged regret falls with the number of tasks and with their similarity.
@@ -165,36 +164,40 @@ def regret_falls(sweep: SweepResults) -> list[Part]:
     losses = [sweep.at(sigma=sigma, estimator="ada_pomrl") for sigma in SIGMAS]
     tasks = losses[0].at_eval.shape[1]
     running = losses[0].at_eval.cumsum(1) / np.arange(1, tasks + 1)
-    words = f"σ = 0.01, running average, slope over tasks times {tasks - 1}"
+    label = f"σ = 0.01, running average, slope over tasks times {tasks - 1}"
     return [
-        below_zero(words, mean(running @ slope(tasks)), running.mean()),
+        below_zero(label, mean(running @ slope(tasks)), running.mean()),
         less(losses[0].regret, losses[1].regret, "regret at σ = 0.01 less that at 0.025"),
         less(losses[1].regret, losses[2].regret, "regret at σ = 0.025 less that at 0.047"),
     ]
 
 
-@of_figure_5(
+@figure_5_claim(
     "Q3.6", "task_similarity", title="POMRL and ada-POMRL beat planning without meta-learning at every similarity"
 )
 def better_than_without(sweep: SweepResults) -> list[Part]:
     """at sigma = 0.025 and 0.047 POMRL and ada-POMRL are better than without meta-learning in the last tasks.
 
     Sec. 5.3, Figures 5b, 5c: "all methods perform well (except without meta-learning)"; where tasks are loosely
-    structured, "ada-POMRL and POMRL can still perform well in comparison to other baselines". At sigma = 0.01 it is
+    structured, "ada-POMRL and POMRL can still perform well in comparison to other baselines". For sigma = 0.01 see
     Q1.4.
     """
-    parts = []
+    claim_parts = []
     for sigma in SIGMAS[1:]:
-        without = sweep.at(sigma=sigma, estimator="without_meta").tasks(LAST)
-        of_sigma = [
-            less(sweep.at(sigma=sigma, estimator=estimator).tasks(LAST), without, f"{name} less without, σ = {sigma}")
+        without = sweep.at(sigma=sigma, estimator="without_meta").tasks(LAST_TASKS)
+        sigma_parts = [
+            less(
+                sweep.at(sigma=sigma, estimator=estimator).tasks(LAST_TASKS),
+                without,
+                f"{name} less without, σ = {sigma}",
+            )
             for estimator, name in NAMES.items()
         ]
-        parts += under(f"σ = {sigma}", of_sigma)
-    return parts
+        claim_parts += under(f"σ = {sigma}", sigma_parts)
+    return claim_parts
 
 
-@of_figure_5(
+@figure_5_claim(
     "Q3.7",
     "task_similarity",
     runs=MANY_RUNS,
@@ -204,8 +207,8 @@ def slower_at_an_intermediate_similarity(sweep: SweepResults) -> list[Part]:
     """at sigma = 0.025 ada-POMRL gains over no meta-learning, and converges more slowly than at 0.01.
 
     Sec. 5.3, Figure 5e: "An intermediate value of task-similarity still leads to gains, albeit at a lower speed of
-    convergence"; sigma = 0.025 "is in the intermediate regime (needs longer T)". The speed is the share of the fall of
-    the loss, from task 1 to the last tasks, that is reached in the first tasks.
+    convergence"; sigma = 0.025 "is in the intermediate regime (needs longer T)". The speed is the share of the fall in
+    loss from task 1 to the last tasks that the first tasks reach.
     """
     ada, without = (sweep.at(sigma=0.025, estimator=name) for name in ("ada_pomrl", "without_meta"))
     stages = [stage for sigma in (0.025, 0.01) for stage in _stages(sweep.at(sigma=sigma, estimator="ada_pomrl"))]
@@ -217,17 +220,17 @@ def slower_at_an_intermediate_similarity(sweep: SweepResults) -> list[Part]:
 
 
 def _stages(losses: Result) -> list[np.ndarray]:
-    """Return the losses in task 1, in the first and in the last tasks."""
-    return [losses.task(1), losses.tasks(FIRST), losses.tasks(LAST)]
+    """Return the losses in task 1, the first and the last tasks."""
+    return [losses.task(1), losses.tasks(FIRST_TASKS), losses.tasks(LAST_TASKS)]
 
 
 def _speed(stages: np.ndarray) -> np.ndarray:
-    """Return the share of the fall of a mean loss that is reached in the first tasks, from the three `_stages`."""
+    """Return the share of the fall reached in the first tasks."""
     with np.errstate(divide="ignore", invalid="ignore"):  # in few runs nothing may fall
         return (stages[..., 0] - stages[..., 1]) / (stages[..., 0] - stages[..., 2])
 
 
-@of_figure_5(
+@figure_5_claim(
     "Q3.8",
     "task_similarity",
     runs=MANY_RUNS,
@@ -236,23 +239,23 @@ def _speed(stages: np.ndarray) -> np.ndarray:
 def higher_and_u_shaped(sweep: SweepResults) -> list[Part]:
     """at sigma = 0.047 ada-POMRL's loss is higher, on average over gamma, and U-shaped in every task.
 
-    Sec. 5.3, Figure 5f: "All planning loss curves remain U-shaped and overall higher". Q3.3 has the shape on average
-    over tasks.
+    Sec. 5.3, Figure 5f: "All planning loss curves remain U-shaped and overall higher". Q3.3 averages the shape over
+    tasks.
     """
     losses = {sigma: sweep.at(sigma=sigma, estimator="ada_pomrl") for sigma in SIGMAS}
-    levels = {sigma: of_sigma.average_curve.mean(1) for sigma, of_sigma in losses.items()}
+    levels = {sigma: sigma_losses.average_curve.mean(1) for sigma, sigma_losses in losses.items()}
     curves = losses[0.047].loss
     above_ends = largest(
         [minimum_difference(curve[:, 1:-1], curve[:, [end]]) for curve in np.moveaxis(curves, 1, 0) for end in (0, -1)]
     )
-    words = "smallest loss less that at either end, in the task where it is largest"
+    label = "smallest loss less that at either end, in the task where it is largest"
     return [
         *under("higher", [less(levels[s], levels[0.047], f"σ = {s} less 0.047, mean over γ") for s in SIGMAS[:2]]),
-        *under("U-shaped in every task", [below_zero(words, above_ends, curves.mean())]),
+        *under("U-shaped in every task", [below_zero(label, above_ends, curves.mean())]),
     ]
 
 
-@of_figure_5(
+@figure_5_claim(
     "Q3.9",
     "task_similarity",
     title="where tasks are loosely related, meta-learning gains little",
@@ -267,8 +270,7 @@ def minimal_gains(sweep: SweepResults) -> list[Part]:
     """at sigma = 0.047 ada-POMRL gains less than 10 %, over no meta-learning and from the first task to the last.
 
     Sec. 5.3, Figure 5f: "little structure across tasks resulting in minimal gains from meta-learning here"; "there is
-    not a significant improvement". The figure shows the loss against gamma, so that the first is judged at gamma = 0.99
-    and at the best constant gamma of each learner.
+    not a significant improvement". The first is judged at gamma = 0.99 and at each learner's best constant gamma.
     """
     ada, without = (sweep.at(sigma=0.047, estimator=name) for name in ("ada_pomrl", "without_meta"))
     at_best = no_smaller_minimum(ada.average_curve, without.average_curve, "ada-POMRL less without, each at its best γ")

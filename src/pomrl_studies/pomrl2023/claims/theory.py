@@ -1,6 +1,6 @@
-"""The theorems are universal statements: a counterexample, whose probability is known exactly, refutes them.
+"""Claims on the theorems, refuted by counterexamples of exactly known probability.
 
-A theorem that holds is proven, on the page `theory.md`; here its part is one that a false one would fail.
+A theorem that holds is proven on the page `theory.md`; its part here is one that a false theorem would fail.
 """
 
 from dataclasses import dataclass
@@ -28,32 +28,32 @@ from pomrl.study import (
 )
 from pomrl_studies.pomrl2023.theory.simulations import MODEL_ERROR_COVERAGE
 
-of_theorems = partial(claim, figures=("average_regret", "vacuous_bounds"))
+theorem_claim = partial(claim, figures=("average_regret", "vacuous_bounds"))
 
 REVISED_ON = "2026-11-22"
-"""The day on which the rule of T.1 was revised, after verdicts had been seen."""
+"""The day of the revision of T.1's rule, after verdicts had been seen."""
 
 SIGMAS = (0.01, 0.025, 0.047)
-"""The similarities of the experiments, which are bounds in the theory."""
+"""The similarities of the experiments, bounds in the theory."""
 
 M, T = 5, 15
 """Samples and tasks of the experiments."""
 
-FAR = 1e30
-"""A number of samples or tasks that stands for infinitely many."""
+INFINITE_NUMBER = 1e30
+"""A number of samples or tasks that stands for infinity."""
 
-CONSTANT = 3.0
-"""What the universal constant that a bound of the form O(...) hides is taken to be below."""
+MAX_HIDDEN_CONSTANT = 3.0
+"""The assumed upper limit of the constant in a bound of the form O(...)."""
 
 DELTA: float = MODEL_ERROR_COVERAGE.parameters["delta"]
-"""Probability that a bound may fail."""
+"""The probability that a bound may fail."""
 
 
 @dataclass(frozen=True)
 class Coverage(ScalarEstimate):
-    """The share of `runs` sequences of tasks in which a bound holds, with the interval of Clopper and Pearson.
+    """The share of `runs` sequences in which a bound holds, with Clopper and Pearson's interval.
 
-    The setting is the worst of many, because the bound has to hold in all of them.
+    The setting is the worst of many, because the bound must hold in all of them.
     """
 
     @property
@@ -61,19 +61,19 @@ class Coverage(ScalarEstimate):
         return True
 
     def _interval(self, error: float) -> tuple[float, float]:
-        held = round(self.value * self.runs)
-        lower = betaincinv(held, self.runs - held + 1, error / 2) if held else 0.0
-        upper = betaincinv(held + 1, self.runs - held, 1.0 - error / 2) if held < self.runs else 1.0
+        successes = round(self.value * self.runs)
+        lower = betaincinv(successes, self.runs - successes + 1, error / 2) if successes else 0.0
+        upper = betaincinv(successes + 1, self.runs - successes, 1.0 - error / 2) if successes < self.runs else 1.0
         return float(lower), float(upper)
 
     def _p_values(self, threshold: float) -> tuple[float, float]:
-        held = round(self.value * self.runs)
+        successes = round(self.value * self.runs)
         p = float(np.clip(threshold, 0.0, 1.0))
-        at_most = float(bdtrc(held - 1, self.runs, p)) if held else 1.0
-        return at_most, 0.0 if threshold > 1.0 else float(bdtr(held, self.runs, p))
+        at_most = float(bdtrc(successes - 1, self.runs, p)) if successes else 1.0
+        return at_most, 0.0 if threshold > 1.0 else float(bdtr(successes, self.runs, p))
 
 
-@of_theorems(
+@theorem_claim(
     "T.1",
     title="the bound of Theorem 3 holds",
     is_main=True,
@@ -90,31 +90,30 @@ class Coverage(ScalarEstimate):
 def bounds_hold(simulated: pd.DataFrame) -> list[Part]:
     """Theorem 3's bound on the model error holds with probability 1 - delta, in all tasks at once.
 
-    Theorem 3, App. D: "with probability 1 - δ"; delta = 0.05. The counterexamples are equal tasks (sigma = 0) whose
-    transitions are fair coins, m = 1,000: the bound falls with the number of tasks, and the error in task 1 does not.
-    The factor of E2, x/(2x + 1) or x/(x + 1), is 0 there. At the paper's settings the bounds on losses that follow from
-    the theorem are vacuous.
+    Theorem 3, App. D: "with probability 1 - δ"; delta = 0.05. The counterexamples are equal tasks (sigma = 0) with fair
+    coins as transitions, m = 1,000: the bound falls with the number of tasks, and the error in task 1 does not. The
+    factor of E2, x/(2x + 1) or x/(x + 1), is 0 there. At the paper's settings the implied bounds on losses are vacuous.
     """
     worst = simulated.groupby("version").agg({"coverage": "min", "sequences": "first"}).to_dict("index")
     share = Coverage(worst[REPAIRED]["coverage"], worst[REPAIRED]["sequences"])
-    words = (
+    label = (
         "simulated, up to 20 tasks: with x/(x + 1), share of sequences in the worst setting in which it holds "
         f"(as printed, with x/(2x + 1): {worst['as_printed']['coverage']:.3f})"
     )
-    return [_fails_in_task_1(10, 2, 10**6), _fails_in_task_1(2, 1, 10**7), Part(words, share)]
+    return [_fails_in_task_1(10, 2, 10**6), _fails_in_task_1(2, 1, 10**7), Part(label, share)]
 
 
 def _fails_in_task_1(S: int, A: int, tasks: int) -> Part:
-    """Compare the probability that the printed bound fails in the first of equal tasks, by the binomial law."""
+    """Compute the printed bound's failure probability in the first equal task."""
     m = 1000
     bound = float(model_error_bound(t=1, m=m, radius=0.0, S=S, A=A, T=tasks, delta=DELTA, version="as_printed"))
-    of_a_pair = 2.0 * float(bdtr(ceil(m * (0.5 - bound)) - 1, m, 0.5))
-    fails = 1.0 - (1.0 - of_a_pair) ** (S * A)
-    words = f"probability that the bound {bound:.4f} fails in task 1, S = {S}, A = {A}, T = {tasks:,}"
-    return Part(words, Exact(fails), below=DELTA)
+    pair_failure = 2.0 * float(bdtr(ceil(m * (0.5 - bound)) - 1, m, 0.5))
+    fails = 1.0 - (1.0 - pair_failure) ** (S * A)
+    label = f"probability that the bound {bound:.4f} fails in task 1, S = {S}, A = {A}, T = {tasks:,}"
+    return Part(label, Exact(fails), below=DELTA)
 
 
-WORSE = 0.5 * (1.0 - 0.6)
+WRONG_SAMPLE_PROBABILITY = 0.5 * (1.0 - 0.6)
 """The probability that one sample of each of two actions, which lead on with 1/2 and 3/5, favours the worse one."""
 
 
@@ -123,26 +122,26 @@ def planning_loss_bound_holds() -> list[Part]:
     """Theorem 1's bound on the planning loss holds with probability 1 - delta.
 
     Sec. 2, Theorem 1: "with probability at least 1 - δ", with the diameter Σ of the set of feasible models. With one
-    feasible model Σ is 0, and so is the bound at gamma_eval; yet one sample makes a planner lose (E9). With Σ = 1,
-    which the theorem names as an upper bound, it is the theorem of Jiang et al.; in this example no loss reaches it.
+    feasible model Σ and the bound at gamma_eval are 0; yet one sample makes a planner lose (E9). Σ = 1, an upper bound
+    in the theorem, gives the theorem of Jiang et al., which holds in this example.
     """
-    words = "probability at least that the loss exceeds the bound, one sample of two actions"
+    label = "probability at least that the loss exceeds the bound, one sample of two actions"
     return [
-        *under("Σ the diameter", [Part(f"{words}, Σ = 0", Exact(WORSE), below=DELTA)]),
-        *under("Σ = 1", [Part(f"{words}, Σ = 1", Exact(0.0), below=DELTA)]),
+        *under("Σ the diameter", [Part(f"{label}, Σ = 0", Exact(WRONG_SAMPLE_PROBABILITY), below=DELTA)]),
+        *under("Σ = 1", [Part(f"{label}, Σ = 1", Exact(0.0), below=DELTA)]),
     ]
 
 
-@of_theorems("T.3", title="the bound of Theorem 2 holds")
+@theorem_claim("T.3", title="the bound of Theorem 2 holds")
 def average_regret_bound_holds() -> list[Part]:
     """Theorem 2's bound on the average regret holds with probability 1 - delta, up to constants and logarithms.
 
     Sec. 3.3, Theorem 2: "with probability at least 1 - δ". With Σ the diameter of the feasible models, the example of
-    T.2 in every task has the bound 0 at gamma_eval whatever the constants are, and task 1 costs a loss (E9). With Σ = 1
-    it follows from the bounds that theory.md proves (equation 7): their mean over tasks is at most a constant times the
-    order that the theorem prints, with L = log(6 S^2 A T/δ) under the root.
+    T.2 in every task has the bound 0 at gamma_eval for all constants, and task 1 costs a loss (E9). With Σ = 1 it
+    follows from the bounds proven in theory.md (equation 7): their mean over tasks is at most a constant times the
+    printed order, with L = log(6 S^2 A T/δ) under the root.
     """
-    words = "probability at least that the regret exceeds the bound, equal tasks of two actions, one sample"
+    label = "probability at least that the regret exceeds the bound, equal tasks of two actions, one sample"
     ratio = max(
         _proven_over_order(m, sigma, tasks)
         for m in (1, 5, 100, 10_000)
@@ -150,8 +149,10 @@ def average_regret_bound_holds() -> list[Part]:
         for tasks in (1, 2, 15, 100)
     )
     return [
-        *under("Σ the diameter", [Part(words, Exact(WORSE), below=DELTA)]),
-        *under("Σ = 1", [Part("proven bound over √L times the order, largest", Exact(ratio), below=CONSTANT)]),
+        *under("Σ the diameter", [Part(label, Exact(WRONG_SAMPLE_PROBABILITY), below=DELTA)]),
+        *under(
+            "Σ = 1", [Part("proven bound over √L times the order, largest", Exact(ratio), below=MAX_HIDDEN_CONSTANT)]
+        ),
     ]
 
 
@@ -177,41 +178,43 @@ def _proven_over_order(m: int, sigma: float, tasks: int) -> float:
 def no_regret() -> list[Part]:
     """the average regret vanishes with the number of tasks.
 
-    Sec. 3.3 and title: "No-Regret"; the bound "boils down to O((σ + 1/√m)/√T)". The paper defines regret against the
-    optimal policy of each task (Eq. 2). For sigma > 0 the bound of Theorem 2 tends to a constant, given at m = 5 as a
-    share of its value for one task; and so does the regret itself: in the example of E7 (one sample of two actions,
-    which lead on with 1/2 and with 0.4 or 0.6, the true mean as prior) the expected loss is the same in every task.
-    Against an agent that is told the mean model, what the bound has more falls as 1/√T: its exponent of T, at m = 5.
+    Sec. 3.3 and title: "No-Regret"; the bound "boils down to O((σ + 1/√m)/√T)". Regret is against the optimal policy of
+    each task (Eq. 2). For sigma > 0 the bound of Theorem 2 tends to a constant, here a share of its value for one task
+    at m = 5. So does the regret: in the example of E7 (one sample of two actions, which lead on with 1/2 and with 0.4
+    or 0.6, the true mean as prior) every task has the same expected loss. The bound's excess over an agent with known
+    mean falls as 1/√T.
     """
-    shares = {s: float(regret_order(m=M, radius=s, T=FAR) / regret_order(m=M, radius=s, T=1)) for s in SIGMAS}
-    of_bound = [
+    shares = {
+        s: float(regret_order(m=M, radius=s, T=INFINITE_NUMBER) / regret_order(m=M, radius=s, T=1)) for s in SIGMAS
+    }
+    bound_parts = [
         Part(f"share of the bound that is left for T → ∞, σ = {s}", Exact(share), below=ROUNDING)
         for s, share in shares.items()
     ]
     loss = 0.5 * 0.5 * (1.0 - 0.6) * (_value(0.6) - _value(0.5))
-    of_regret = Part("expected loss at least, in every task", Exact(loss), below=ROUNDING)
+    regret_part = Part("expected loss at least, in every task", Exact(loss), below=ROUNDING)
     return [
-        *under("bound", of_bound),
-        *under("regret", [of_regret]),
+        *under("bound", bound_parts),
+        *under("regret", [regret_part]),
         *under("bound against an agent told the mean", [_excess_over_known_mean(sigma) for sigma in SIGMAS]),
     ]
 
 
 def _excess_over_known_mean(sigma: float, many: int = 10_000) -> Part:
-    """Compare the exponent of T of Theorem 2's bound less that of an agent told the mean with -1/2, to 10 % of it.
+    """Compare Theorem 2's exponent of T, beyond a known mean, with -1/2.
 
-    With the mean as prior and the rate alpha = 1/(sigma^2 m + 1), the model errs by at most
+    The tolerance is 10 %. With the mean as prior and the rate alpha = 1/(sigma^2 m + 1), the model errs by at most
     alpha sigma + (1 - alpha)/√m.
     """
     alpha = 1.0 / (sigma**2 * M + 1.0)
-    known = alpha * sigma + (1.0 - alpha) / sqrt(M)
-    one_task, many_tasks = (float(regret_order(m=M, radius=sigma, T=tasks)) - known for tasks in (1, many))
+    limit = alpha * sigma + (1.0 - alpha) / sqrt(M)
+    one_task, many_tasks = (float(regret_order(m=M, radius=sigma, T=tasks)) - limit for tasks in (1, many))
     exponent = Exact(log(many_tasks / one_task) / log(many))
     return Part(f"exponent of T of what it has more, σ = {sigma}", exponent, below=-0.5 * (1.0 - EQUALITY_MARGIN))
 
 
 def _value(lead_on: float, discount: float = 0.9) -> float:
-    """Return the value of a state that pays nothing, before one that pays 1 and returns; it is left with `lead_on`."""
+    """Return the value of an unpaid state with a paid successor."""
     return discount * lead_on / (1.0 - discount * (1.0 - lead_on) - discount**2 * lead_on)
 
 
@@ -225,26 +228,26 @@ def bound_falls_for_similar_tasks() -> list[Part]:
     """
     small = np.linspace(0.001, 0.999, 999) / sqrt(M)
     second = small**2 * sqrt(M) / (small**2 * M + 1.0)
-    first = np.asarray(regret_order(m=M, radius=small, T=FAR)) - second
+    first = np.asarray(regret_order(m=M, radius=small, T=INFINITE_NUMBER)) - second
     smallest = float((first / second).min())
     return [
         Part("first term over second, smallest, T → ∞", Exact(smallest), above=1.0, topic="first term"),
         *under("15 tasks", [_exponent_of_tasks("exponent of T, from 1 to 15 tasks", 1, T)]),
-        *under("many tasks", [_exponent_of_tasks("exponent of T, for T → ∞", FAR, 100 * FAR)]),
+        *under("many tasks", [_exponent_of_tasks("exponent of T, for T → ∞", INFINITE_NUMBER, 100 * INFINITE_NUMBER)]),
     ]
 
 
-def _exponent_of_tasks(words: str, few: int | float, many: int | float) -> Part:
-    """Compare the exponent with which the bound changes between two numbers of tasks to -1/2, to 10 % of it."""
-    fewer, more = (float(regret_order(m=M, radius=SIGMAS[0], T=tasks)) for tasks in (few, many))
-    return _about(words, log(more / fewer) / log(many / few), -0.5)
+def _exponent_of_tasks(label: str, few: int | float, many: int | float) -> Part:
+    """Compare the bound's exponent of T with -1/2, to 10 %."""
+    fewer_tasks, more_tasks = (float(regret_order(m=M, radius=SIGMAS[0], T=tasks)) for tasks in (few, many))
+    return _about(label, log(more_tasks / fewer_tasks) / log(many / few), -0.5)
 
 
-def _about(words: str, value: float, claimed: float) -> Part:
-    """Compare a number to one that is claimed, as a ratio that is 1 to a `EQUALITY_MARGIN`."""
-    words = f"{words}, over {claimed:g}, less 1"
+def _about(label: str, value: float, claimed: float) -> Part:
+    """Compare a number with its claimed value, to a relative `EQUALITY_MARGIN`."""
+    label = f"{label}, over {claimed:g}, less 1"
     return Part(
-        words, Exact(value / claimed - 1.0), above=-EQUALITY_MARGIN, below=EQUALITY_MARGIN, margin=EQUALITY_MARGIN
+        label, Exact(value / claimed - 1.0), above=-EQUALITY_MARGIN, below=EQUALITY_MARGIN, margin=EQUALITY_MARGIN
     )
 
 
@@ -256,15 +259,19 @@ def special_cases_of_the_bound() -> list[Part]:
     T = 1 and m grows large, the second term dominates and is equivalent to O(√(Σ/m))", with "an additional O(1/m) but
     second order term"; for σ = 1 the bound "remains valid and gracefully degrades". With Σ = 1.
     """
-    few, many = FAR, 100 * FAR
+    few, many = INFINITE_NUMBER, 100 * INFINITE_NUMBER
     bias = [3.0 * SIGMAS[0] / (SIGMAS[0] ** 2 * m + 1.0) for m in (few, many)]
-    of_different = float(regret_order(m=M, radius=1.0, T=T))
+    bound_of_different = float(regret_order(m=M, radius=1.0, T=T))
     different = (1.0 + (1.0 + sqrt(1.0 + 1.0 / M)) / sqrt(T)) / M + 1.0 / sqrt(M)
     return [
         _about("bound times √(mT), σ = 0", float(regret_order(m=M, radius=0.0, T=T)) * sqrt(M * T), 1.0),
-        _about("bound times √m, T = 1, m → ∞", float(regret_order(m=FAR, radius=0.1, T=1)) * sqrt(FAR), 1.0),
+        _about(
+            "bound times √m, T = 1, m → ∞",
+            float(regret_order(m=INFINITE_NUMBER, radius=0.1, T=1)) * sqrt(INFINITE_NUMBER),
+            1.0,
+        ),
         _about("exponent of m of its first term, T = 1, m → ∞", log(bias[1] / bias[0]) / log(many / few), -1.0),
-        Part("bound over the one printed for σ = 1", Exact(of_different / different), below=1.0),
+        Part("bound over the one printed for σ = 1", Exact(bound_of_different / different), below=1.0),
     ]
 
 
@@ -273,10 +280,10 @@ def guaranteed_gain() -> list[Part]:
     """for every sigma up to Σ = 1, Theorem 2's bound is below the bound without meta-learning.
 
     Sec. 3.3: "for σ ≤ Σ, performing meta learning with Algorithm 1 guarantees better learning measured via our improved
-    regret bound". For T → ∞ and m = 5, where the bound without meta-learning is √(Σ/m); it is smaller exactly for
-    σ < 1/√m (E12).
+    regret bound". For T → ∞ and m = 5 the bound without meta-learning is √(Σ/m); that of Theorem 2 is smaller exactly
+    for σ < 1/√m (E12).
     """
-    ratio = np.asarray(regret_order(m=M, radius=np.linspace(0.001, 1.0, 1000), T=FAR)) * sqrt(M)
+    ratio = np.asarray(regret_order(m=M, radius=np.linspace(0.001, 1.0, 1000), T=INFINITE_NUMBER)) * sqrt(M)
     return [Part("bound over that without meta-learning, largest over σ", Exact(float(ratio.max())), below=1.0)]
 
 
@@ -292,11 +299,11 @@ def bound_falls_with_tasks_and_similarity() -> list[Part]:
     order = np.asarray(regret_order(m=M, radius=sigma, T=np.arange(1, T + 1)[:, None]))
     by_tasks = float((order[1:] / order[:-1]).max() - 1.0)
     by_similarity = float((order / np.maximum.accumulate(order, axis=1)).min() - 1.0)
-    more, less_similar = "bound in T + 1 tasks over that in T", "bound at a larger σ over that at a smaller one"
+    tasks_label, sigma_label = "bound in T + 1 tasks over that in T", "bound at a larger σ over that at a smaller one"
     return [
-        Part(f"{more}, less 1, largest", Exact(by_tasks), below=0.0, topic="tasks"),
+        Part(f"{tasks_label}, less 1, largest", Exact(by_tasks), below=0.0, topic="tasks"),
         Part(
-            f"{less_similar}, less 1, smallest",
+            f"{sigma_label}, less 1, smallest",
             Exact(by_similarity),
             -EQUALITY_MARGIN,
             margin=EQUALITY_MARGIN,

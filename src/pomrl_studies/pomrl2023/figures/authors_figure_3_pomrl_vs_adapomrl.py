@@ -2,10 +2,8 @@
 
 The loss of POMRL and ada-POMRL in each task when planning with gamma_eval.
 
-Panel (a) shows the similarity of the paper's figure. The figure in cell 61 of the notebook has that of panel (b), where
-its points are drawn hollow, with their errors of reading. Bands show one standard error over 100 runs.
-
-The legend has the number of readings, and the largest |z| of them.
+Panel (a) has the similarity of the paper's figure, (b) that of the notebook's cell 61, whose readings are hollow. Bands
+show one standard error over 100 runs. The legend has the number of readings, and their largest |z|.
 """
 
 from pomrl_studies.pomrl2023.overlay import AuthorsGrid, per_task, title

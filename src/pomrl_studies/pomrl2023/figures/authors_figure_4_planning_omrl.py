@@ -2,13 +2,12 @@
 
 Planning with online meta-learning, at two similarities of the tasks.
 
-The panels at the left have the similarity of the paper's figure, and those at the right that of the figures in cells
-44, 45, 55 and 61 of the notebook, whose points are drawn hollow, with their errors of reading. Bands show one standard
-error over 100 runs; those of gamma*, in panels (g) and (h), a bootstrap standard deviation.
+The left panels have the similarity of the paper's figure, the right ones that of the notebook's cells 44, 45, 55 and
+61, whose readings are hollow. Bands show one standard error over 100 runs, or for gamma* in (g) and (h) a bootstrap
+standard deviation.
 
-The legend has the number of readings, and the largest |z| of them. Two of them are contradicted by the notebook itself:
-the markers of task 1 in the figure of cell 45 were read as a loss of 0.964 and gamma* = 0.511, and the same cell prints
-0.950 and 0.5, which are drawn as crosses.
+The legend has the number of readings, and their largest |z|. Crosses are printed values of cell 45 that contradict
+readings in task 1: a loss of 0.950, read as 0.964, and gamma* = 0.5, read as 0.511.
 """
 
 from pomrl.figures import METHODS, Look, Panel, View, dynamic_best, everything
@@ -16,12 +15,12 @@ from pomrl_studies.pomrl2023 import overlay
 from pomrl_studies.pomrl2023.agreement import AuthorsSeries
 from pomrl_studies.pomrl2023.horizons import HORIZON, MINIMUM, HorizonPanel
 
-SHOWN = (1.5, overlay.DIGITISED)
+SHOWN = (1.5, overlay.DIGITISED_FACTOR)
 
 
 def _series(look: Look, c: float, view: View, curve: str) -> AuthorsSeries:
     settings = {"task_distribution.concentration_over_S": c, "estimator": "ada_pomrl"}
-    cells = (45,) if c == overlay.DIGITISED else ()
+    cells = (45,) if c == overlay.DIGITISED_FACTOR else ()
     return AuthorsSeries(look, overlay.SIMILARITY, settings, view, cells=cells, curve=curve)
 
 

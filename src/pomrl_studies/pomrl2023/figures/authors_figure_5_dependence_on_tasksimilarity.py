@@ -2,13 +2,11 @@
 
 The loss in each task, and against gamma, at three similarities of the tasks.
 
-The notebook's factor c of the concentration of tasks is 1.5, 0.75 and 0.375, where the paper has sigma = 0.01, 0.025
-and 0.047. Hollow points are those of cells 44, 55 and 61 of the notebook, with their errors of reading; it shows no
-figure of the other two similarities. "Uniform prior" is a baseline that the paper lacks: it learns nothing from other
-tasks, and mixes the uniform model with the task's own batch at the mixing rates of POMRL. Bands show one standard
-error over 100 runs.
+The notebook's concentration factors c = 1.5, 0.75 and 0.375 stand for the paper's sigma = 0.01, 0.025 and 0.047. Hollow
+points are readings of cells 44, 55 and 61, at the last similarity. The baseline "Uniform prior", not in the paper,
+mixes the uniform model with the task's batch at the rates of POMRL. Bands show one standard error over 100 runs.
 
-The legend has the number of readings, and the largest |z| of them.
+The legend has the number of readings, and their largest |z|.
 """
 
 from pomrl.figures import METHODS

@@ -2,13 +2,12 @@
 
 The average loss of ada-POMRL in tasks 1 to t under the gamma schedules.
 
-Panel (a) shows all schedules, (b) those but the constant gamma_eval, and (c) the schedule that follows the upper bound,
-for several offsets gamma_0. Best fixed is at each t the gamma that is best on average over tasks 1 to t. Hollow points
-are those of cells 48, 50 and 49 of the notebook, with their errors of reading. Bands show one standard error over 600
-runs, the number in the paper's caption; the notebook's figures have 100 runs.
+Panel (a) shows all schedules, (b) those but the constant gamma_eval, and (c) the upper-bound schedule for several
+offsets gamma_0. Best fixed is the best gamma on average over tasks 1 to t. Hollow points are readings of the notebook's
+cells 48, 50 and 49, from common runs. Bands show one standard error over 600 runs, as in the paper's caption; the
+notebook has 100.
 
-The legend has the number of readings, and the largest |z| of them. The same runs are behind all points of the notebook,
-so that their deviations from our curves are correlated.
+The legend has the number of readings, and their largest |z|.
 """
 
 from collections.abc import Sequence
@@ -20,7 +19,7 @@ from pomrl_studies.pomrl2023.averages import best_so_far
 from pomrl_studies.pomrl2023.figures.figure_6_gamma_schedules import STORED
 
 CURVES = {"fixed": "gamma_eval", "upper_bound": "upper_bound_0.35"}
-"""The names of curves in the notebook's figures, where they are not those of the schedules."""
+"""The names of curves in the notebook's figures, where they differ from the schedules'."""
 
 
 def _schedule(name: str, cell: int) -> AuthorsSeries:

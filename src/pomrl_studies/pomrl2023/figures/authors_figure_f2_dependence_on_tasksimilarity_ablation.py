@@ -2,10 +2,9 @@
 
 The loss in each task with aggregating, at three similarities.
 
-The notebook has the estimator that aggregates the batches of all tasks, but no figure of it. By its definitions the
-prior of task 2 is the uniform model. "Uniform prior" is a baseline that the paper lacks: POMRL's mixing rates on the
-uniform model in all tasks. Hollow points are those of cell 61 of the notebook, with their errors of reading; the
-legend has the largest |z|. Bands show one standard error over 100 runs.
+The notebook has the aggregating estimator, but no figure of it; the prior of task 2 is the uniform model. The baseline
+"Uniform prior", not in the paper, has POMRL's mixing rates on the uniform model. Hollow points are readings of cell 61;
+the legend has the largest |z|. Bands show one standard error over 100 runs.
 """
 
 from pomrl.figures import METHODS

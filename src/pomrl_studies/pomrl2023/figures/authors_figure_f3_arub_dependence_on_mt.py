@@ -2,13 +2,13 @@
 
 The average loss of ada-POMRL against gamma for three pairs of m and T.
 
-The notebook has no such figure. By its definitions m is a number of trajectories of ten transitions; c = 1.5. Bands
-show one standard error over 100 runs.
+The notebook has no such figure. By its definitions m counts trajectories of ten transitions; c = 1.5. Bands show one
+standard error over 100 runs.
 """
 
-from pomrl_studies.pomrl2023 import samples_and_tasks
+from pomrl_studies.pomrl2023 import averages
 from pomrl_studies.pomrl2023.overlay import AuthorsGrid
 
 NAME = "authors_arub_dependence_on_mT"
 
-FIGURE = AuthorsGrid([samples_and_tasks.row("computed_samples_and_tasks", [(5, 5), (20, 5), (5, 30)], band="se")])
+FIGURE = AuthorsGrid([averages.average_row("computed_samples_and_tasks", [(5, 5), (20, 5), (5, 30)], band="se")])

@@ -2,17 +2,17 @@
 
 The average loss against gamma for pairs of m and T, with more states.
 
-The notebook has no such figure, and 10 states everywhere. By its definitions m is a number of trajectories of ten
-transitions, five states can follow each pair (s, a) before smoothing, and the concentration of tasks is proportional to
-the number of states; c = 1.5. Bands show one standard error over 20 runs.
+The notebook has no such figure, and always 10 states. By its definitions m counts trajectories of ten transitions,
+pairs have five successors before smoothing, and the concentration is proportional to the states; c = 1.5. Bands show
+one standard error over 20 runs.
 """
 
-from pomrl_studies.pomrl2023 import samples_and_tasks
+from pomrl_studies.pomrl2023 import averages
 from pomrl_studies.pomrl2023.overlay import AuthorsGrid
 
 ROWS = [
-    samples_and_tasks.row("computed_states_20", [(5, 5), (20, 5), (5, 30)], "S = 20, ", "se"),
-    samples_and_tasks.row("computed_states_30", [(5, 5), (20, 5), (5, 15)], "S = 30, ", "se"),
+    averages.average_row("computed_states_20", [(5, 5), (20, 5), (5, 30)], "S = 20, ", "se"),
+    averages.average_row("computed_states_30", [(5, 5), (20, 5), (5, 15)], "S = 30, ", "se"),
 ]
 NAME = "authors_varyingSmT"
 

@@ -7,11 +7,11 @@ The captions and the file names of the paper disagree about whether such a curve
 """
 
 from pomrl.figures import AVERAGE_LOSS, Panel, PanelGrid, look
-from pomrl_studies.pomrl2023.averages import of_averages
+from pomrl_studies.pomrl2023.averages import average_panels
 
 
 def _panel(estimator: str, sigma: float) -> Panel:
-    series = of_averages("task_similarity", {"sigma": sigma, "estimator": estimator})
+    series = average_panels("task_similarity", {"sigma": sigma, "estimator": estimator})
     return Panel(f"{look(estimator).label}, σ = {sigma:g}", series, "gamma", "se", label=AVERAGE_LOSS)
 
 

@@ -1,4 +1,4 @@
-"""The figures of bounds: on the loss of a plan, on the average regret, and where the latter are vacuous."""
+"""Figures of the bounds: on the loss, on the average regret, and where they are vacuous."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
@@ -46,7 +46,7 @@ BOUNDS = {
     "corrected": Look("Bound, corrected", "#999999", "", "-"),
     "sharpened": Look("Bound, sharpened", "black", "", "--"),
 }
-"""The bounds on the average regret, by their versions; where two are almost equal, dashes leave both to be seen."""
+"""The versions of the bound on the average regret; dashes keep almost equal ones visible."""
 
 UNCERTAINTIES = sequence((0.02, 0.1, 0.3, 0.6, 1.0), "C = {:g}".format)
 MINIMA: Mapping[Literal["as_printed", "corrected"], Look] = {
@@ -55,7 +55,7 @@ MINIMA: Mapping[Literal["as_printed", "corrected"], Look] = {
 }
 FINE_GAMMAS = np.append(np.linspace(0.0, 0.98, 99), 0.99)
 TRIVIAL = 100.0
-"""The trivial bound 1/(1 - gamma_eval), which no loss exceeds."""
+"""The trivial bound 1/(1 - gamma_eval) on any loss."""
 
 
 @figure()
@@ -64,8 +64,7 @@ def upper_bound(_: StoredSweeps) -> Drawing:
 
     The upper bound U(gamma) of Sec. 6.2 for several values of the uncertainty C, and its minimum by Proposition 1 (E1).
 
-    The minimum is marked where the proposition puts it as printed, and where it is by the corrected formula. U bounds
-    the regret only up to gamma_eval, so curves and minima are cut there.
+    Minima are those of the printed and of the corrected formula. Curves end at gamma_eval, as the bound does.
     """
     data = pd.concat([points for panel in "ab" for points in _upper_bound_points(panel)], ignore_index=True)
     figure, (a, b) = panels.row_of_panels(2, TEXT_WIDTH, 2.8)
@@ -84,7 +83,7 @@ def upper_bound(_: StoredSweeps) -> Drawing:
 
 
 def _upper_bound_points(panel: str) -> Iterator[pd.DataFrame]:
-    """Yield the curve of each uncertainty, and for each version where Proposition 1 puts the minima of all of them."""
+    """Yield the curve of each uncertainty, and the minima by each version."""
     Cs = np.array(list(UNCERTAINTIES))
     for C, style in UNCERTAINTIES.items():
         yield _points(Series(style, panel=panel), FINE_GAMMAS, regret_upper_bound(FINE_GAMMAS, C, GAMMA_EVAL))
@@ -108,8 +107,7 @@ def vacuous_bounds(_: StoredSweeps) -> Drawing:
 
     Each curve shows the gamma from which on a bound on the average regret is vacuous, against the samples m.
 
-    For all gamma above a curve the bound exceeds 1/(1 - gamma_eval), which no loss does. There is a panel for each
-    sigma (the almost-sure bound); T = 15.
+    Above a curve the bound exceeds 1/(1 - gamma_eval). Panels differ in sigma (the almost-sure bound); T = 15.
     """
     bounds = [
         _points(Series(look, panel=panel), SAMPLES, vacuous_from(SAMPLES, sigma, version))
@@ -132,7 +130,7 @@ def vacuous_bounds(_: StoredSweeps) -> Drawing:
 
 
 def vacuous_from(m: Int[np.ndarray, " M"], sigma: float, version: str) -> Float[np.ndarray, " M"]:
-    """Return 1/(1 + C), the gamma from which on the bound is at or above the trivial one, for each number of samples.
+    """Return 1/(1 + C), the smallest vacuous gamma, by samples.
 
     Args:
         m: The numbers of samples.
@@ -151,11 +149,11 @@ AGAINST_GAMMA = {"d": (0.01, 5, 5), "e": (0.01, 20, 5), "f": (0.01, 5, 30)}
 
 
 BALL = UniformBall(zeros=5, measure="std")
-"""The distribution of tasks, which is bounded almost surely, as the bounds assume."""
+"""The distribution of tasks, almost surely bounded as the bounds assume."""
 
 
 def problem(sigma: float, m: int, T: int) -> Problem:
-    """Return the problem that a panel shows, which is one of the sweep `theory`."""
+    """Return the problem of a panel, from the sweep `theory`."""
     return Problem(S=S, A=A, m=m, T=T, sigma=sigma, gamma_eval=GAMMA_EVAL, seed=0, task_distribution=BALL)
 
 
@@ -168,7 +166,7 @@ def _panel(letter: str, sigma: float, m: int, T: int) -> Panel:
     return Panel(f"{title}, T = {T}", [series], "gamma", "se").with_letter(letter)
 
 
-PANELS = [_panel(letter, *of) for letter, of in (AGAINST_T | AGAINST_GAMMA).items()]
+PANELS = [_panel(letter, *setting) for letter, setting in (AGAINST_T | AGAINST_GAMMA).items()]
 SERIES = series_of(PANELS)
 
 
@@ -178,11 +176,10 @@ def average_regret(sweeps: StoredSweeps, kind: Kind | None = None) -> Drawing:
 
     The measured average regret of POMRL(sigma) beside the bounds on it.
 
-    Panels (a) to (c) show the regret against the number of tasks T, for three values of sigma, at gamma = 0.9 and with
-    m = 100,000 samples in each task. Panels (d) to (f) show it against gamma for pairs of m and T, at the smallest
-    sigma above 0. Tasks are uniform in a ball, because the theory assumes that they are bounded, and sigma is a
-    standard deviation. Bands show one standard error. Above panels (a) to (c) are the bounds, which are thousands of
-    times larger; where only one of them can be seen there, the corrected and the sharpened one are almost equal.
+    Panels (a) to (c) show the regret against the number of tasks T, for three values of sigma, at gamma = 0.9 and m =
+    100,000. Panels (d) to (f) show it against gamma for pairs of m and T, at the smallest positive sigma. Tasks are
+    uniform in a ball, as the theory assumes, and sigma is a standard deviation. Bands show one standard error. The
+    bounds above (a) to (c) are thousands of times larger; the corrected and the sharpened one may coincide.
     """
     bounds = [points for letter in (*AGAINST_T, *AGAINST_GAMMA) for points in _bound_points(letter)]
     data = pd.concat([points_of_panels(sweeps, PANELS, kind), *bounds], ignore_index=True)
@@ -195,7 +192,7 @@ def average_regret(sweeps: StoredSweeps, kind: Kind | None = None) -> Drawing:
 
 
 def _draw_against_T(upper: Sequence[Axes], lower: Sequence[Axes], data: pd.DataFrame) -> None:
-    """Draw each of panels (a) to (c) in two pieces, since linear axes show both the bounds and the regret."""
+    """Draw panels (a) to (c) in two pieces with linear axes."""
     for top, bottom, panel in zip(upper, lower, PANELS[:3], strict=True):
         panels.curves(top, data, _bounds(panel.letter))
         _limit(top)
@@ -205,9 +202,9 @@ def _draw_against_T(upper: Sequence[Axes], lower: Sequence[Axes], data: pd.DataF
         top.set(xlabel="", xticklabels=[])
         bottom.set_xlabel("Number of tasks T")
         panels.letter(top, panel.letter, panel.title)
-    shown = data[data["panel"].isin(AGAINST_T.keys())]
-    upper[0].set(ylabel="Bounds", ylim=(0.0, 1.1 * shown["mean"].max()))
-    lower[0].set(ylabel="Average regret", ylim=(0.0, 1.1 * shown.loc[shown["n"] > 0, ["mean", "upper"]].max().max()))
+    points = data[data["panel"].isin(AGAINST_T.keys())]
+    upper[0].set(ylabel="Bounds", ylim=(0.0, 1.1 * points["mean"].max()))
+    lower[0].set(ylabel="Average regret", ylim=(0.0, 1.1 * points.loc[points["n"] > 0, ["mean", "upper"]].max().max()))
 
 
 def _draw_against_gamma(axes: Sequence[Axes], data: pd.DataFrame) -> None:
@@ -217,8 +214,8 @@ def _draw_against_gamma(axes: Sequence[Axes], data: pd.DataFrame) -> None:
         panels.gamma_axis(ax)
         ax.set_yscale("log")
         panels.letter(ax, panel.letter, panel.title)
-    shown = data.loc[data["panel"].isin(AGAINST_GAMMA.keys()), "mean"]
-    axes[0].set(ylabel="Average regret", ylim=(0.3 * shown[shown > 0.0].min(), 2.0 * shown.max()))
+    points = data.loc[data["panel"].isin(AGAINST_GAMMA.keys()), "mean"]
+    axes[0].set(ylabel="Average regret", ylim=(0.3 * points[points > 0.0].min(), 2.0 * points.max()))
 
 
 def _limit(ax: Axes) -> None:
@@ -230,18 +227,18 @@ def _bounds(panel: str) -> list[Series]:
 
 
 def _bound_points(letter: str) -> Iterator[pd.DataFrame]:
-    """Yield the bounds on the average regret of POMRL(sigma), with the inclusive prior, that a panel shows.
+    """Yield a panel's bounds on POMRL(sigma)'s regret, with inclusive prior.
 
-    The similarity in the mixing rate is the largest standard deviation over entries; sigma in the bounds is the
-    almost-sure radius of run 0, which is that of all runs where rows have equally many states.
+    The mixing rate uses the largest standard deviation over entries; the bounds use the almost-sure radius of run 0,
+    the same in all runs where rows have equally many states.
     """
-    shown = problem(*(AGAINST_T | AGAINST_GAMMA)[letter])
-    mean = shown.mean(0)
-    x = np.arange(1, shown.T + 1) if letter in AGAINST_T else GAMMAS
-    T, gamma = (x, GAMMA) if letter in AGAINST_T else (shown.T, x)
+    instance = problem(*(AGAINST_T | AGAINST_GAMMA)[letter])
+    mean = instance.mean(0)
+    x = np.arange(1, instance.T + 1) if letter in AGAINST_T else GAMMAS
+    T, gamma = (x, GAMMA) if letter in AGAINST_T else (instance.T, x)
     for version, series in zip(BOUNDS, _bounds(letter), strict=True):
         bound = average_regret_bound(
-            gamma=gamma, gamma_eval=GAMMA_EVAL, m=shown.m, radius=BALL.almost_sure_radius(mean), plugged=mean.deviation,
-            S=S, A=A, T=T, delta=DELTA, version=version,
+            gamma=gamma, gamma_eval=GAMMA_EVAL, m=instance.m, radius=BALL.almost_sure_radius(mean),
+            plugged=mean.deviation, S=S, A=A, T=T, delta=DELTA, version=version,
         )  # fmt: skip
         yield _points(series, x, bound)

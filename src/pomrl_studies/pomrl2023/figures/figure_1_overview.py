@@ -12,12 +12,12 @@ from pomrl_studies.pomrl2023 import simplex
 from pomrl_studies.pomrl2023.theory.related_tasks import DIRICHLET
 from pomrl_studies.pomrl2023.theory.simulations import RELATED_TASKS
 
-SHOWN = 6
-"""The task of run 0 that panel (b) shows."""
+PANEL_TASK = 6
+"""The task of run 0 in panel (b)."""
 
 TASKS = Series(Look("Task models P₁ ... P₁₅", "#4477AA", "o", "", size=3.5), panel="a")
 MEAN_MODEL = Series(Look("Their mean Pₒ", "black", "*", "", size=8.0), panel="a")
-TASK = Series(Look(f"Task Pₜ, t = {SHOWN}", "#4477AA", "o", "", size=5.0), panel="b")
+TASK = Series(Look(f"Task Pₜ, t = {PANEL_TASK}", "#4477AA", "o", "", size=5.0), panel="b")
 BATCH = Series(Look(f"Its batch of m = {DIRICHLET.m}", look("without_meta").color, "D", "", size=4.5), panel="b")
 PRIOR = Series(Look("Prior: the batches' mean", "black", "*", "", size=7.0), panel="b")
 ESTIMATE = Series(Look("Estimate P̂ₜ", look("pomrl").color, "^", "", size=4.5), panel="b")
@@ -55,22 +55,22 @@ def overview(sweeps: StoredSweeps) -> Drawing:
     panels.letter(d, "d", "Horizons grow")
     panels.add_shared_legend(figure, [a, b, c, d])
     drawing = panels.finish(figure, data)
-    for left, right in ((a, b), (b, c)):
-        _arrow(figure, left, right)
+    for first, second in ((a, b), (b, c)):
+        _arrow(figure, first, second)
     return drawing
 
 
 def _data(tasks: pd.DataFrame) -> pd.DataFrame:
     first_run = tasks.loc[tasks["run"] == 0]
-    shown = first_run.loc[first_run["task"] == SHOWN]
+    last_task = first_run.loc[first_run["task"] == PANEL_TASK]
     return pd.concat(
         [
             simplex.points(TASKS, _rows(first_run, "P")),
             simplex.points(MEAN_MODEL, np.array([DIRICHLET.P_o])),
-            simplex.points(TASK, _rows(shown, "P")),
-            simplex.points(BATCH, _rows(shown, "P_bar")),
-            simplex.points(PRIOR, _rows(shown, "prior")),
-            simplex.points(ESTIMATE, _rows(shown, "P_hat")),
+            simplex.points(TASK, _rows(last_task, "P")),
+            simplex.points(BATCH, _rows(last_task, "P_bar")),
+            simplex.points(PRIOR, _rows(last_task, "prior")),
+            simplex.points(ESTIMATE, _rows(last_task, "P_hat")),
             _per_task(ERROR, tasks, _error(tasks, "P_hat")),
             _per_task(BATCH_ERROR, tasks, _error(tasks, "P_bar")),
             _per_task(HORIZON, tasks, 1.0 / (1.0 - tasks["gamma"].to_numpy())),
@@ -84,7 +84,7 @@ def _rows(tasks: pd.DataFrame, name: str) -> Float[np.ndarray, "N 3"]:
 
 
 def _error(tasks: pd.DataFrame, name: str) -> Float[np.ndarray, " N"]:
-    """Return the largest deviation of a row of probabilities from the task's model."""
+    """Return a row's largest deviation from the task's model."""
     return np.abs(_rows(tasks, name) - _rows(tasks, "P")).max(-1)
 
 
@@ -93,7 +93,7 @@ def _per_task(series: Series, tasks: pd.DataFrame, values: Float[np.ndarray, " N
 
 
 def _connect(ax: Axes, data: pd.DataFrame) -> None:
-    """Draw the line between batch and prior, on which the estimate lies."""
+    """Draw the line of estimates between batch and prior."""
     ends = pd.concat([BATCH.of(data), PRIOR.of(data)])
     ax.plot(ends["x"], ends["mean"], color="0.4", linewidth=0.7, linestyle="--", label="_mixed", zorder=1)
 
@@ -104,10 +104,10 @@ def _draw_gains(ax: Axes, data: pd.DataFrame, series: list[Series], label: str) 
     panels.loss_axis(ax, label)
 
 
-def _arrow(figure: Figure, left: Axes, right: Axes) -> None:
-    """Draw an arrow from one panel to the next, in the gap between them."""
+def _arrow(figure: Figure, source: Axes, target: Axes) -> None:
+    """Draw an arrow across the gap between two panels."""
     to_figure = figure.transFigure.inverted()
-    start, end = (to_figure.transform_bbox(ax.get_tightbbox() or ax.bbox) for ax in (left, right))
-    y = 0.5 * (left.get_position().y0 + left.get_position().y1)
+    start, end = (to_figure.transform_bbox(ax.get_tightbbox() or ax.bbox) for ax in (source, target))
+    y = 0.5 * (source.get_position().y0 + source.get_position().y1)
     style = {"arrowstyle": "-|>", "color": "0.3", "linewidth": 1.2, "mutation_scale": 10, "shrinkA": 0, "shrinkB": 0}
     figure.add_artist(FancyArrowPatch((start.x1 - 0.04, y), (end.x0 - 0.012, y), **style))

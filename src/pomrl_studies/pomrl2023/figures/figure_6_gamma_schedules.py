@@ -23,25 +23,25 @@ STORED: dict[str, tuple[str, View]] = {
     "dong": ("dong", at_largest_gamma),
     "upper_bound": ("upper_bound", at_largest_gamma),
 }
-"""For each gamma schedule, the option of the sweep that its losses are read from, and the view that selects them.
+"""The option and the view of each gamma schedule's stored losses.
 
 `fixed` is the constant gamma_eval.
 """
 
 
-def series_of(estimator: str, schedule: str, *, averaged: bool = False) -> Series:
-    """Return the series of a schedule: its loss in task t, or with `averaged` its average loss in tasks 1 to t."""
+def schedule_series(estimator: str, schedule: str, *, averaged: bool = False) -> Series:
+    """Return a schedule's loss in task t, or averaged over tasks 1 to t."""
     stored, view = STORED[schedule]
-    shown = running_average(view) if averaged else view
+    curve_view = running_average(view) if averaged else view
     settings = {"estimator": estimator, "gamma_schedule": stored}
-    return Series(look(schedule, "gamma_schedule"), "gamma_schedules", settings, shown)
+    return Series(look(schedule, "gamma_schedule"), "gamma_schedules", settings, curve_view)
 
 
 def all_and_averages(estimator: str) -> list[Panel]:
-    """Return a panel of all schedules, and one of their averages over tasks without the constant gamma_eval."""
-    averages = [series_of(estimator, name, averaged=True) for name in STORED if name != "fixed"]
+    """Return a panel of all schedules, and one of averages without gamma_eval."""
+    averages = [schedule_series(estimator, name, averaged=True) for name in STORED if name != "fixed"]
     return [
-        Panel("All schedules", [series_of(estimator, name) for name in STORED], "task", "se"),
+        Panel("All schedules", [schedule_series(estimator, name) for name in STORED], "task", "se"),
         Panel("Averages", averages, "task", "se", zoomed=True, label=RUNNING_AVERAGE),
     ]
 
@@ -49,7 +49,7 @@ def all_and_averages(estimator: str) -> list[Panel]:
 OFFSETS = of_values(
     "gamma_0", "gamma_schedule.gamma_0", sequence((0.25, 0.3, 0.35, 0.4, 0.45, 0.5), "γ₀ = {:g}".format)
 )
-UPPER_BOUND = Panel("Upper bound", [series_of("pomrl", "fixed"), *OFFSETS], "task", "se")
+UPPER_BOUND = Panel("Upper bound", [schedule_series("pomrl", "fixed"), *OFFSETS], "task", "se")
 
 
 @figure()
@@ -79,6 +79,6 @@ def gamma_schedules_adapomrl() -> PanelGrid:
 
     Panels (a) and (b) of Figure 6 with ada-POMRL instead of POMRL.
 
-    ada-POMRL has to estimate the task similarity, which two of the schedules use. Bands show one standard error.
+    ada-POMRL must estimate the task similarity, which two of the schedules use. Bands show one standard error.
     """
     return PanelGrid([all_and_averages("ada_pomrl")], share_y=False)

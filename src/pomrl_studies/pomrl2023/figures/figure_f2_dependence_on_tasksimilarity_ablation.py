@@ -14,4 +14,4 @@ bars represent 1-standard deviation of uncertainty across 100 independent runs."
 from pomrl.figures import METHODS
 from pomrl_studies.pomrl2023 import similarities
 
-FIGURE = similarities.of_sweep("task_similarity", [*METHODS, "aggregating"])
+FIGURE = similarities.sweep_series("task_similarity", [*METHODS, "aggregating"])

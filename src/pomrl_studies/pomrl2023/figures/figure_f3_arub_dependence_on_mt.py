@@ -14,8 +14,8 @@ The average loss without meta-learning, which the paper does not draw, is added 
 """
 
 from pomrl.figures import PanelGrid
-from pomrl_studies.pomrl2023 import samples_and_tasks
+from pomrl_studies.pomrl2023 import averages
 
 NAME = "arub_dependence_on_mT"
 
-FIGURE = PanelGrid([samples_and_tasks.row("samples_and_tasks", [(5, 5), (20, 5), (5, 30)])])
+FIGURE = PanelGrid([averages.average_row("samples_and_tasks", [(5, 5), (20, 5), (5, 30)])])

@@ -9,11 +9,11 @@ over 20 independent runs".
 """
 
 from pomrl.figures import PanelGrid
-from pomrl_studies.pomrl2023 import samples_and_tasks
+from pomrl_studies.pomrl2023 import averages
 
 ROWS = [
-    samples_and_tasks.row("states_20", [(5, 5), (20, 5), (5, 30)], "S = 20, "),
-    samples_and_tasks.row("states_30", [(5, 5), (20, 5), (5, 15)], "S = 30, "),
+    averages.average_row("states_20", [(5, 5), (20, 5), (5, 30)], "S = 20, "),
+    averages.average_row("states_30", [(5, 5), (20, 5), (5, 15)], "S = 30, "),
 ]
 
 NAME = "varyingSmT"

@@ -31,10 +31,9 @@ def squared_error(sweeps: StoredSweeps) -> Drawing:
     """Squared error against the mixing rate.
 
     The mean squared error of an estimate against the weight alpha of its prior, for Dirichlet tasks: simulated (points)
-    and in closed form (lines), with the weights that the mixing rates give (E4).
+    and in closed form (lines), with the weights of the mixing rates (E4).
 
-    The concentration of the tasks is 10 and the number of samples m = 5; the mixing rates are told of the true
-    similarity.
+    The concentration is 10 and m = 5; the mixing rates know the true similarity.
     """
     errors, rates = (sweeps[simulation.name] for simulation in SIMULATIONS)
     data = pd.concat([points for panel in PANELS for points in _points(panel, errors, rates)], ignore_index=True)

@@ -1,6 +1,6 @@
-"""Simulated sequences of tasks that tell how often the bounds hold, and how loose they are.
+"""Simulate how often the bounds hold, and how loose they are.
 
-The tasks are uniform in a ball (`UniformBall`), which satisfies the almost-sure assumption of the bounds.
+Tasks are uniform in a ball (`UniformBall`), as the bounds assume almost surely.
 """
 
 from collections.abc import Iterator, Sequence
@@ -46,23 +46,23 @@ def model_error_coverage(
     states: Sequence[int] = (2, 4),
     tasks: Sequence[int] = (2, 5, 20),
 ) -> "pd.DataFrame":
-    """Simulate how often the bounds on the model error of POMRL(sigma) hold in all tasks at once, with one action.
+    """Simulate the joint coverage over tasks of the model error's bounds.
 
-    The mean model is uniform, where the sampling noise of two states is largest.
+    There is one action, and the mean model is uniform, with the largest sampling noise.
 
     Args:
         sequences: Number of independent sequences of tasks.
         seed: Seed of all draws.
-        delta: Probability that a bound may fail, strictly between 0 and 1.
-        sigmas: Almost-sure bounds on |P_t - P_o|, at most 1/S; the mixing rate takes them as well.
-        ms: Numbers of transitions that are sampled for each state in each task.
+        delta: The probability that a bound may fail, in (0, 1).
+        sigmas: Almost-sure bounds on |P_t - P_o|, at most 1/S; the mixing rate uses them too.
+        ms: Numbers of transitions from each state.
         states: Numbers of states S.
-        tasks: Numbers of tasks T; all are the first tasks of the same sequences.
+        tasks: Numbers of tasks T, the first ones of the same sequences.
 
     Returns:
         A row for each case, prior and version of the bound, with the columns S, A, m, sigma, T, prior, version;
-        coverage, the share of sequences in which every error is below its bound; looseness, the number that the bounds
-        can be divided by to hold in a share 1 - delta of sequences; and sequences, their number.
+        coverage, the share of sequences with all errors below their bounds; looseness, the divisor of the bounds at
+        which coverage is 1 - delta; and sequences.
     """
     rng = np.random.default_rng(seed)
     rows = []
@@ -81,7 +81,7 @@ def model_error_coverage(
 def _model_errors(
     rng: np.random.Generator, n: int, S: int, m: int, sigma: float, T: int
 ) -> dict[str, Float[np.ndarray, "n T"]]:
-    """Return max |P_hat_t - P_t| over s, a, s' in n sequences of T tasks, by prior; all priors see the same batches."""
+    """Return max |P_hat_t - P_t| by prior, on the same batches."""
     truth = Truth(np.full((n, S, 1, S), 1.0 / S), np.full((n, S, 1, S), sigma**2))
     models, batches = zip(*_uniform_ball_tasks(rng, n, S, m, sigma, T), strict=True)
     errors = {}
@@ -95,9 +95,9 @@ def _model_errors(
 def _uniform_ball_tasks(
     rng: np.random.Generator, n: int, S: int, m: int, radius: float, T: int
 ) -> Iterator[tuple[Models, Batches]]:
-    """Yield, task after task, the models and batches of n sequences of T tasks with one action.
+    """Yield, task by task, the models and batches of n one-action sequences.
 
-    The rows of a model are drawn independently, so that a model with n actions stands for n models with one.
+    Rows are independent, so a model with n actions stands for n models with one.
     """
     P_o = np.full((S, n, S), 1.0 / S)
     deviation = radius / sqrt(S + 1)
@@ -109,12 +109,12 @@ def _uniform_ball_tasks(
 
 
 def _relative(value: Float[np.ndarray, "..."], bound: Float[np.ndarray, "..."]) -> Float[np.ndarray, "..."]:
-    """Return values over their bounds, and 0 for a value of 0 with a bound of 0: equal tasks whose mean is known."""
+    """Divide values by their bounds, with 0/0 = 0 for known equal tasks."""
     return np.divide(value, bound, out=np.where(value > 0, np.inf, 0.0), where=np.broadcast_to(bound > 0, value.shape))
 
 
 def _coverage(ratio: Float[np.ndarray, " n"], delta: float) -> dict[str, float | int]:
-    """Return coverage and looseness, from the largest ratio of a loss or an error to its bound in each sequence."""
+    """Return coverage and looseness, from the largest relative value in each sequence."""
     largest = float(np.quantile(ratio, 1.0 - delta))
     looseness = 1.0 / largest if largest > 0 else np.inf
     return {"coverage": float((ratio <= 1.0).mean()), "looseness": looseness, "sequences": len(ratio)}
@@ -128,23 +128,21 @@ def regret_coverage(
     sigmas: Sequence[float] = (0.0, 0.02),
     gammas: Sequence[float] = (0.0, 0.5, 0.9, 0.99),
 ) -> "pd.DataFrame":
-    """Simulate how often the bounds on planning loss and average regret of POMRL(sigma) hold on random chain MDPs.
+    """Simulate the coverage of the bounds on POMRL(sigma)'s loss and regret.
 
-    The MDPs have `S` states and `A` actions, and a sequence `T` tasks.
+    Random chain MDPs have `S` states and `A` actions, and a sequence `T` tasks.
 
     Args:
         sequences: Number of independent sequences of tasks.
         seed: Seed of all draws.
-        delta: Probability that a bound may fail, strictly between 0 and 1.
-        ms: Numbers of transitions that are sampled for each (s, a) in each task.
-        sigmas: Standard deviations of `UniformBall`, which the mixing rate takes; the bounds have the almost-sure
-            radius of each sequence.
-        gammas: Discount factors that are planned with; the last one is gamma_eval.
+        delta: The probability that a bound may fail, in (0, 1).
+        ms: Numbers of transitions from each (s, a).
+        sigmas: Standard deviations of `UniformBall`, for the mixing rate; bounds use the almost-sure radius.
+        gammas: Planning discount factors; the last one is gamma_eval.
 
     Returns:
-        A row for each case, prior, version of the bound, gamma and quantity, with the columns m, sigma, prior,
-        version, gamma; quantity, `planning_loss` (in all tasks at once) or `average_regret`; and coverage, looseness
-        and sequences as in `model_error_coverage`.
+        A row for each case, prior, version of the bound, gamma and quantity, `planning_loss` (in all tasks at once) or
+        `average_regret`, with the columns of `model_error_coverage` that apply.
     """
     grid, planner = Grid(gammas=list(gammas)), PolicyIteration()
     methods = [Method(estimator=estimator, gamma_schedule=grid, planner=planner) for estimator in ESTIMATORS.values()]
@@ -168,9 +166,9 @@ def regret_coverage(
 def _loss_coverage(
     loss: Float[np.ndarray, "n T G"], bound: Float[np.ndarray, "n T G"], gammas: Sequence[float], delta: float
 ) -> Iterator[dict[str, float | int | str]]:
-    """Yield the coverage of the bounds on planning loss and average regret at each discount factor."""
+    """Yield the coverage of both bounds at each discount factor."""
     per_task = _relative(loss, bound).max(1)
     average = _relative(loss.mean(1), bound.mean(1))
-    for gamma, of_loss, of_regret in zip(gammas, per_task.T, average.T, strict=True):
-        yield {"gamma": gamma, "quantity": "planning_loss"} | _coverage(of_loss, delta)
-        yield {"gamma": gamma, "quantity": "average_regret"} | _coverage(of_regret, delta)
+    for gamma, task_losses, average_losses in zip(gammas, per_task.T, average.T, strict=True):
+        yield {"gamma": gamma, "quantity": "planning_loss"} | _coverage(task_losses, delta)
+        yield {"gamma": gamma, "quantity": "average_regret"} | _coverage(average_losses, delta)

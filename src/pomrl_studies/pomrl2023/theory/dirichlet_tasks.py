@@ -1,4 +1,4 @@
-"""Dirichlet tasks whose rows all have the same mean, for simulations."""
+"""Dirichlet tasks with a common mean of all rows, for simulations."""
 
 from dataclasses import dataclass
 
@@ -10,12 +10,12 @@ from pomrl.components import Truth
 
 @dataclass(frozen=True)
 class DirichletTasks:
-    """Tasks of one action whose rows are independent draws from Dir(concentration P_o), and how they are sampled.
+    """One-action tasks with independent rows from Dir(concentration P_o).
 
     Attributes:
-        concentration: Sum of the parameters of the Dirichlet distribution, above 0: tasks are alike where it is large.
+        concentration: Sum of the Dirichlet parameters, above 0; large for similar tasks.
         P_o: Mean of each row, a distribution over S states.
-        m: Number of transitions that are sampled from each row in each task.
+        m: Number of sampled transitions from each row in each task.
     """
 
     concentration: float

@@ -1,4 +1,4 @@
-"""The mixing rates that follow from a learned similarity, by simulation (Alg. 2, Sec. 5.2)."""
+"""Simulate the mixing rates of a learned similarity (Alg. 2, Sec. 5.2)."""
 
 import pandas as pd
 
@@ -9,18 +9,18 @@ from pomrl.study import Dirichlet, Fixed, Method, PolicyIteration, Problem, tabl
 def learned_mixing_rates(
     sequences: int = 200, sigma: float = 0.01, m: int = 5, T: int = 15, S: int = 10, seed: int = 0
 ) -> "pd.DataFrame":
-    """Simulate the mixing rates of ada-POMRL with the paper's settings: random chains of 2 actions (Sec. 5).
+    """Simulate the mixing rates of ada-POMRL on random chains (Sec. 5).
 
     Args:
-        sequences: Number of independent sequences of tasks.
+        sequences: Number of independent sequences.
         sigma: Similarity of the tasks, a variance.
-        m: Number of transitions that are sampled for each (s, a) in each task.
+        m: Number of transitions for each (s, a) in each task.
         T: Number of tasks in a sequence.
-        S: Number of states; half of them are not reached from a pair (s, a).
+        S: Number of states; half of them are unreachable from a pair.
         seed: Seed of all draws.
 
     Returns:
-        A row for each sequence and task, sorted so, with the columns run, task (from 1) and alpha, the mixing rate.
+        A row for each sequence and task, with the columns run, task (from 1) and alpha, the mixing rate.
     """
     chains = Dirichlet(zeros=S // 2)
     problem = Problem(S=S, A=2, m=m, T=T, sigma=sigma, gamma_eval=0.99, seed=seed, task_distribution=chains)

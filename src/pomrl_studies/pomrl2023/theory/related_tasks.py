@@ -1,4 +1,4 @@
-"""Simulated sequences of related tasks, with their priors, estimates and discount factors, which figure 1 shows."""
+"""Simulate related tasks with their priors, estimates and discount factors, for figure 1."""
 
 from itertools import repeat
 
@@ -17,21 +17,20 @@ DIRICHLET = DirichletTasks(concentration=20.0, P_o=(0.5, 0.3, 0.2), m=5)
 def related_tasks(
     dirichlet: DirichletTasks = DIRICHLET, sequences: int = 200, T: int = 15, gamma_eval: float = 0.99, seed: int = 0
 ) -> "pd.DataFrame":
-    """Simulate POMRL(sigma) on sequences of Dirichlet tasks whose models consist of one row, repeated.
+    """Simulate POMRL(sigma) on sequences of Dirichlet tasks with repeated rows.
 
-    The discount factor is that of the schedule that follows the upper bound (`UpperBound`).
+    The discount factor follows the upper bound (`UpperBound`).
 
     Args:
         dirichlet: Distribution of the tasks, over S states.
-        sequences: Number of independent sequences of tasks.
+        sequences: Number of independent sequences.
         T: Number of tasks in a sequence.
-        gamma_eval: Discount factor at which policies are judged, the largest that the schedule chooses.
+        gamma_eval: Discount factor of evaluation, the largest of the schedule.
         seed: Seed of all draws.
 
     Returns:
         A row for each task and sequence, sorted so, with the columns task (from 1), run; P_1 .. P_S, P_bar_1 ..
-        P_bar_S, prior_1 .. prior_S and P_hat_1 .. P_hat_S, the probabilities of the task's model, its batch, its prior
-        and its estimate; and gamma, the discount factor that is planned with.
+        P_bar_S, prior_1 .. prior_S and P_hat_1 .. P_hat_S, of the task's model, batch, prior and estimate; and gamma.
     """
     rng = np.random.default_rng(seed)
     P = rng.dirichlet(dirichlet.pseudo_counts, (T, sequences))

@@ -1,4 +1,4 @@
-"""The simulations that figures and claims of this study read. They are computed and stored once, as tables."""
+"""Simulations of the study's figures and claims, computed and stored once."""
 
 import numpy as np
 

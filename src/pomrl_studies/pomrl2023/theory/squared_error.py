@@ -1,6 +1,6 @@
-"""The mean squared error of an estimate against the weight of its prior, for Dirichlet tasks (App. B; errata: E4).
+"""Mean squared error against the weight of the prior, for Dirichlet tasks (App. B; errata: E4).
 
-Dirichlet tasks have a closed form of that error, which the simulation is compared with.
+A closed form validates the simulation.
 """
 
 from collections.abc import Sequence
@@ -16,9 +16,9 @@ from pomrl.study import PRIORS
 from pomrl_studies.pomrl2023.theory.dirichlet_tasks import DirichletTasks
 
 DIRICHLET = DirichletTasks(concentration=10.0, P_o=(0.1, 0.2, 0.3, 0.4), m=5)
-"""The distribution of the tasks whose errors are shown."""
+"""The distribution of the tasks."""
 TASKS = (2, 5, 15)
-"""The numbers t of these tasks."""
+"""The numbers t of the tasks."""
 
 
 def squared_error_against_alpha(
@@ -28,25 +28,24 @@ def squared_error_against_alpha(
     sequences: int = 4000,
     seed: int = 0,
 ) -> "pd.DataFrame":
-    """Simulate the mean squared error of the estimate of a row for each constant weight alpha of the prior.
+    """Simulate the mean squared error of a row for each weight alpha.
 
     Args:
         alphas: Weights in [0, 1].
         dirichlet: Distribution of the tasks.
-        tasks: Numbers t of the tasks, from 2 on, whose errors are wanted.
-        sequences: Number of independent sequences of tasks, at least 2.
+        tasks: Numbers t of the tasks, from 2 on.
+        sequences: Number of independent sequences, at least 2.
         seed: Seed of all draws.
 
     Returns:
-        A row for each t, prior and alpha, with the columns prior, t, alpha; mse, the mean over sequences and rows of
-        sum_{s'} (P_hat - P)^2; standard_error of mse, over sequences; and closed_form, the expectation of that sum
-        (`dirichlet_squared_error`).
+        A row for each t, prior and alpha, with the columns prior, t, alpha; mse, the mean of sum_{s'} (P_hat - P)^2;
+        its standard_error over sequences; and closed_form, its expectation (`dirichlet_squared_error`).
     """
     rng, weight = np.random.default_rng(seed), np.array(alphas)
     truth = dirichlet.truth(sequences)
     shape = truth.P_o.shape[:3]
     memory = Memory.initial(*shape)
-    parts = []
+    tables = []
     for t in range(1, max(tasks) + 1):
         P_t = rng.dirichlet(dirichlet.pseudo_counts, shape)
         batch = Batch.of_counts(rng.multinomial(dirichlet.m, P_t), dirichlet.m, equal=True)
@@ -57,13 +56,13 @@ def squared_error_against_alpha(
             columns = {"prior": prior, "t": t, "alpha": weight, "mse": squared.mean(0)}
             columns["standard_error"] = squared.std(0, ddof=1) / sqrt(sequences)
             columns["closed_form"] = dirichlet_squared_error(weight, prior, t, dirichlet)
-            parts.append(pd.DataFrame(columns))
+            tables.append(pd.DataFrame(columns))
         memory = after
-    return pd.concat(parts, ignore_index=True)
+    return pd.concat(tables, ignore_index=True)
 
 
 def mixing_rates_and_errors(dirichlet: DirichletTasks = DIRICHLET, tasks: Sequence[int] = TASKS) -> "pd.DataFrame":
-    """Return the mixing rates of the estimators, told of the true similarity, and the mean squared errors they cause.
+    """Return mixing rates at the true similarity, and their squared errors.
 
     They lie on the curves of `squared_error_against_alpha`.
 
@@ -89,21 +88,21 @@ def mixing_rates_and_errors(dirichlet: DirichletTasks = DIRICHLET, tasks: Sequen
 def dirichlet_squared_error(
     alpha: Float[np.ndarray, " G"], prior: str, t: int, dirichlet: DirichletTasks
 ) -> Float[np.ndarray, " G"]:
-    """Return E sum_{s'} (P_hat_t - P_t)^2 of a row for each weight alpha of the prior, in task t >= 2.
+    """Return a row's expected squared error by alpha, in task t >= 2.
 
-    With c the concentration and V = sum p (1 - p), an entry's variance over tasks and that of one sampled transition
-    sum to V/(c + 1) and V c/(c + 1). An inclusive prior of weight alpha is an exclusive one of weight alpha (t - 1)/t.
+    With concentration c and V = sum p (1 - p), the variances over tasks and of a sampled transition sum over entries to
+    V/(c + 1) and V c/(c + 1). An inclusive prior of weight alpha is an exclusive one of weight alpha (t - 1)/t.
     """
     c, P_o = dirichlet.concentration, np.array(dirichlet.P_o)
     spread = float(np.sum(P_o * (1.0 - P_o)))
     between, noise = spread / (c + 1.0), spread * c / (c + 1.0) / dirichlet.m
     weight = alpha * (t - 1) / t if prior == "inclusive" else alpha
-    of_prior = between if prior == "known" else between + (between + noise) / (t - 1)
-    return weight**2 * of_prior + (1.0 - weight) ** 2 * noise
+    prior_error = between if prior == "known" else between + (between + noise) / (t - 1)
+    return weight**2 * prior_error + (1.0 - weight) ** 2 * noise
 
 
 def _squared_errors(own: Models, pull: Models, weight: Float[np.ndarray, " G"]) -> Float[np.ndarray, "n G"]:
-    """Return sum_{s'} (own + weight pull)^2 in each run, averaged over rows: a parabola in the weight."""
+    """Return sum_{s'} (own + weight pull)^2 in each run, averaged over rows."""
     constant, linear, square = (
         (a * b).sum(-1).mean((1, 2))[:, None] for a, b in ((own, own), (own, pull), (pull, pull))
     )

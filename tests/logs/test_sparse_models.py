@@ -6,8 +6,7 @@ from tests.logs.test_audit import GAMMA, read, visits
 
 import pomrl_logs
 from pomrl_logs import logs
-from pomrl_logs.departures import Estimate
-from pomrl_logs.sparse_departures import estimate_sparse_models
+from pomrl_logs.safe_improvement import TaskModels, estimate_sparse_models
 
 
 def test_plans_values_and_gains_are_those_of_arrays():
@@ -18,7 +17,7 @@ def test_plans_values_and_gains_are_those_of_arrays():
     P = np.stack([whole[task, :, :, task] for task in range(K)])
     np.testing.assert_allclose(P.sum(-1), 1.0)
     assert whole.sum() == pytest.approx(P.sum())  # nothing leads to another task
-    arrays = Estimate(P, estimate.R, estimate.visits)
+    arrays = TaskModels(P, estimate.R, estimate.visits)
     for support in (5, 20, 1000):
         plans = arrays.plans(support, np.array([0.0, 0.5, GAMMA]))
         np.testing.assert_array_equal(estimate.plans(support, np.array([0.0, 0.5, GAMMA])), plans)
@@ -32,7 +31,7 @@ def test_plans_values_and_gains_are_those_of_arrays():
 def test_a_report_on_many_states_is_nearly_that_of_arrays(monkeypatch: pytest.MonkeyPatch):
     log = read(visits(0, 900))
     dense = pomrl_logs.horizon_report(log, GAMMA)
-    monkeypatch.setattr(logs, "DENSE_BYTES", 0)
+    monkeypatch.setattr(logs, "MAX_DENSE_BYTES", 0)
     report = pomrl_logs.horizon_report(log, GAMMA)
     np.testing.assert_array_equal(report.recommendation.policies, dense.recommendation.policies)
     assert report.improvement.lower == pytest.approx(dense.improvement.lower, rel=0.02)

@@ -9,7 +9,7 @@ from tests.logs.test_logs import chain_log
 
 import pomrl_logs
 from pomrl.commands import main
-from pomrl_logs.promises import outcome
+from pomrl_logs.follow_up import follow_up
 from pomrl_logs.recommendations import Improvement
 
 pytestmark = pytest.mark.slow
@@ -39,14 +39,14 @@ OLD = pomrl_logs.from_log(repairs(0, 0.5))
     [(0.0, "The promise came true.", 1.0), (0.5, "The promise did not come true.", 0.5)],
 )
 def test_a_promise_comes_true_if_it_is_followed(share: float, words: str, followed: float):
-    found = outcome(OLD, pomrl_logs.from_log(repairs(1, share)), 0.9)
+    found = follow_up(OLD, pomrl_logs.from_log(repairs(1, share)), 0.9)
     assert found.words.startswith(words)
     assert found.followed == pytest.approx(followed, abs=0.1)
     assert found.promised == pomrl_logs.horizon_report(OLD, 0.9).improvement
 
 
 def test_the_gain_is_the_difference_of_what_is_earned():
-    found = outcome(OLD, pomrl_logs.from_log(repairs(1, 0.0)), 0.9)
+    found = follow_up(OLD, pomrl_logs.from_log(repairs(1, 0.0)), 0.9)
     # Half of the states that are visited first are new, and a worn machine that is never repaired stays worn.
     new = np.linalg.solve(np.eye(2) - 0.9 * np.array([[0.6, 0.4], [0.0, 1.0]]), [3.0, 2.0]).mean()
     P = 0.5 * np.array([[1.6, 0.4], [1.0, 1.0]])
@@ -57,19 +57,19 @@ def test_the_gain_is_the_difference_of_what_is_earned():
 
 def test_few_data_leave_it_open_and_nothing_promised_is_nothing_to_check():
     few = pomrl_logs.from_log(repairs(1, 0.0).groupby("task").head(3))
-    assert outcome(OLD, few, 0.9).words.startswith("The later log does not yet say whether the promise came true.")
+    assert follow_up(OLD, few, 0.9).words.startswith("The later log does not yet say whether the promise came true.")
     kept = pomrl_logs.from_log(repairs(2, 0.0))
-    found = outcome(kept, OLD, 0.9)
+    found = follow_up(kept, OLD, 0.9)
     assert found.promised == Improvement()
     assert found.words == "Nothing was promised: the report on the old log says to keep to its decisions."
 
 
 def test_tasks_and_names_are_those_of_either_log():
     old, new = repairs(0, 0.5), repairs(1, 0.0).replace({"worn": "used"})
-    found = outcome(pomrl_logs.from_log(old), pomrl_logs.from_log(pd.concat([new, new.assign(task="another")])), 0.9)
+    found = follow_up(pomrl_logs.from_log(old), pomrl_logs.from_log(pd.concat([new, new.assign(task="another")])), 0.9)
     assert found.followed == 1.0
     with pytest.raises(ValueError, match="the later log lacks the task 0: leave it out of the old log too"):
-        outcome(OLD, pomrl_logs.from_log(repairs(0, 0.5, first=1)), 0.9)
+        follow_up(OLD, pomrl_logs.from_log(repairs(0, 0.5, first=1)), 0.9)
 
 
 def test_the_command_says_whether_it_came_true(

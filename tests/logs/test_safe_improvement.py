@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.logs.test_logs import log_of
 
-from pomrl_logs.departures import KEEP, Estimate, estimate_models
+from pomrl_logs.safe_improvement import KEEP, TaskModels, estimate_models
 
 S, A, GAMMA = 3, 2, 0.8
 VISITS = np.array([[[9, 9], [2, 7], [1, 3]]])
@@ -14,16 +14,16 @@ VISITS = np.array([[[9, 9], [2, 7], [1, 3]]])
 
 
 @pytest.fixture(scope="module")
-def estimate() -> Estimate:
+def estimate() -> TaskModels:
     rng = np.random.default_rng(1)
     P = rng.dirichlet(np.ones(S), (1, S, A))
     R = rng.random((1, S, A))
     chance = VISITS / VISITS.sum(-1, keepdims=True)
     P = np.concatenate([np.einsum("ksa,ksat->kst", chance, P)[:, :, None], P], 2)
-    return Estimate(P, np.concatenate([(chance * R).sum(-1, keepdims=True), R], 2), VISITS)
+    return TaskModels(P, np.concatenate([(chance * R).sum(-1, keepdims=True), R], 2), VISITS)
 
 
-def value(estimate: Estimate, policy: tuple[int, ...]) -> np.ndarray:
+def value(estimate: TaskModels, policy: tuple[int, ...]) -> np.ndarray:
     P = np.stack([estimate.P[0, s, action + 1] for s, action in enumerate(policy)])
     R = np.array([estimate.R[0, s, action + 1] for s, action in enumerate(policy)])
     return np.linalg.solve(np.eye(S) - GAMMA * P, R)
@@ -38,13 +38,13 @@ def value(estimate: Estimate, policy: tuple[int, ...]) -> np.ndarray:
         (10, [(KEEP,), (KEEP,), (KEEP,)]),
     ],
 )
-def test_a_plan_is_the_best_one_of_supported_actions(estimate: Estimate, support: int, choices: list[tuple[int]]):
+def test_a_plan_is_the_best_one_of_supported_actions(estimate: TaskModels, support: int, choices: list[tuple[int]]):
     best = max(product(*choices), key=lambda policy: value(estimate, policy).mean())
     (plan,) = estimate.plans(support, np.array([GAMMA]))
     assert tuple(plan[0]) == best
 
 
-def test_values_and_visits_are_those_of_the_chain(estimate: Estimate):
+def test_values_and_visits_are_those_of_the_chain(estimate: TaskModels):
     policies = np.array([[1, KEEP, 0]])
     V = value(estimate, (1, KEEP, 0))
     np.testing.assert_allclose(estimate.values(policies, GAMMA)[0], V)
@@ -52,7 +52,7 @@ def test_values_and_visits_are_those_of_the_chain(estimate: Estimate):
     np.testing.assert_allclose((estimate.occupancy(policies, GAMMA) * R).sum(), V.mean())
 
 
-def test_the_gains_of_departures_add_up_to_the_difference_of_values(estimate: Estimate):
+def test_the_gains_of_departures_add_up_to_the_difference_of_values(estimate: TaskModels):
     policies = np.array([[1, KEEP, 0]])
     difference = (value(estimate, (1, KEEP, 0)) - value(estimate, (KEEP,) * 3)).mean()
     gains = estimate.gains(policies, GAMMA)

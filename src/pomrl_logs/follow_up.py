@@ -1,0 +1,97 @@
+"""Check in a later log whether the promised gain came true."""
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Int
+
+from pomrl_logs.gains import FOLDS, judges
+from pomrl_logs.horizon_reports import HorizonReport, horizon_report
+from pomrl_logs.logs import Log
+from pomrl_logs.recommendations import Improvement
+from pomrl_logs.safe_improvement import KEEP
+
+QUANTILE_95 = 1.645
+"""The standard errors between an estimate and its 95 % lower limit."""
+
+
+@dataclass(frozen=True)
+class FollowUp:
+    """The gain of a later log over an old one, and the promised gain."""
+
+    promised: Improvement
+    gain: float
+    """The estimated gain of the tasks in both logs, a mean over tasks and states."""
+    deviation: float
+    """The standard error of the gain."""
+    followed: float
+    """The share of later decisions as recommended, in states with a recommended change."""
+
+    @property
+    def words(self) -> str:
+        """The result as sentences."""
+        if not self.promised.mean:
+            return "Nothing was promised: the report on the old log says to keep to its decisions."
+        low, high = self.gain - QUANTILE_95 * self.deviation, self.gain + QUANTILE_95 * self.deviation
+        summary = (
+            f"A gain of more than {self.promised.lower:.3g} was promised. The decisions of the later log gained "
+            f"{self.gain:.3g} ({low:.3g} to {high:.3g}) over those of the old one; {self.followed:.0%} of those that "
+            "were to be changed are as recommended."
+        )
+        if low >= self.promised.lower:
+            return f"The promise came true. {summary}"
+        if high < self.promised.lower:
+            return f"The promise did not come true. {summary}"
+        return f"The later log does not yet say whether the promise came true. {summary}"
+
+
+def follow_up(old: Log, new: Log, gamma_eval: float = 0.99, *, seed: int = 0) -> FollowUp:
+    """Estimate a later log's gain, beside the promised gain.
+
+    New tasks are left out.
+
+    Raises:
+        ValueError: A task of the old log is not in the later one.
+    """
+    if missing := [task for task in old.tasks if task not in new.tasks]:
+        raise ValueError(f"the later log lacks the task {missing[0]!r}: leave it out of the old log too")
+    report, joined = horizon_report(old, gamma_eval, seed=seed), _join(old, new)
+    sign = np.repeat([-1.0, 1.0], len(old.tasks)) / (FOLDS * len(old.tasks))
+    baseline = np.full(joined.visits.shape[:2], KEEP)
+    fold = joined.split(FOLDS, np.random.default_rng(seed))
+    parts = [judge.value(baseline) for judge in judges(joined, gamma_eval, None, fold, joined.worst_ends)]
+    gain = sum(float(sign @ fold.corrected) for fold in parts)
+    deviation = np.sqrt(sum(float(fold.errors @ fold.errors) for fold in parts)) / (FOLDS * len(old.tasks))
+    return FollowUp(
+        report.improvement, gain, float(deviation), _share_followed(report, joined.visits[len(old.tasks) :])
+    )
+
+
+def _join(old: Log, new: Log) -> Log:
+    """Join two logs, with old tasks before and after."""
+    states, actions = (tuple(dict.fromkeys(values)) for values in (old.states + new.states, old.actions + new.actions))
+    tasks = tuple((log, task) for log in ("old", "new") for task in old.tasks)
+    axes = tasks, states, actions, states
+    columns = list[tuple[np.ndarray, ...]]()
+    for name, log in (("old", old), ("new", new)):
+        own = [(name, task) for task in log.tasks], log.states, log.actions, log.states
+        indices = [_positions(*names)[index] for *names, index in zip(own, axes, log.indices, strict=True)]
+        inside = indices[0] >= 0
+        cell = np.ravel_multi_index([index[inside] for index in indices], [len(names) for names in axes])
+        columns.append((cell, log.paid[inside], 2 * log.episode[inside] + (name == "new")))
+    cell, reward, episode = (np.concatenate(values) for values in zip(*columns, strict=True))
+    return Log(cell, reward, episode, tasks, states, actions, ends=old.ends | new.ends)
+
+
+def _positions(names: Sequence[Hashable], among: Sequence[Hashable]) -> Int[np.ndarray, " n"]:
+    """Return the position of each name among others, or -1."""
+    position = {name: number for number, name in enumerate(among)}
+    return np.array([position.get(name, -1) for name in names])
+
+
+def _share_followed(report: HorizonReport, visits: Int[np.ndarray, "K S A"]) -> float:
+    policies, changed = report.recommendation.policies, report.recommendation.changed
+    visits_changed = visits[:, : policies.shape[1]][changed]
+    as_said = np.take_along_axis(visits_changed, policies[changed][:, None], 1)
+    return float(as_said.sum() / max(visits_changed.sum(), 1))
