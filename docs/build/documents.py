@@ -1,7 +1,7 @@
 """Publish the results of studies in this checkout: python -m docs.build [STUDY ...].
 
 What is stored becomes the published answer: the table of judgements and the pages in the folder of each study, and
-README.md and other documents, which look numbers up in that table (`pomrl.report.lookups`). Results that are
+README.md and other documents, which look numbers up in that table (`pomrl_report.lookups`). Results that are
 provisional or old are not published. With --pictures, the small pictures of README.md and of the page of results are
 drawn instead, into outputs/readme. The reference of all keys is made by python -m docs.build.configuration,
 and the page from the paper to the code by python -m docs.build.paper.
@@ -20,7 +20,7 @@ from pomrl.configuration.wording import number_of
 from pomrl.drawing.figures_of_study import versions
 from pomrl.judging import claims_of_variants, judgements
 from pomrl.judging.judgements import Judgements
-from pomrl.report import lookups, pages
+from pomrl_report import lookups, pages
 from pomrl.store import files
 from pomrl.store.derived import DerivedFiles
 

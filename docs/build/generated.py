@@ -16,7 +16,7 @@ from pomrl.commands import main
 from pomrl.configuration.importing import import_by_name
 from pomrl.configuration.study import Study, shipped_studies
 from pomrl.drawing.figure import INTERVALS, Figure, caption_of, figures_of, file_name, number_of, title_of
-from pomrl.report.markup import paragraphs
+from pomrl_report.markup import paragraphs
 
 ROOT = Path(__file__).parents[2]
 

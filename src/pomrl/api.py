@@ -7,7 +7,7 @@ What is computed is stored as `pomrl run` stores it, under the same signatures, 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -23,6 +23,7 @@ from pomrl.configuration.sweeps import sweep as settings_of
 from pomrl.results.chosen_runs import Chosen, Tasks, choose, filters
 from pomrl.results.statistics import Kind
 from pomrl.results.stored_sweeps import concatenate, load_sweep
+from pomrl.results.summaries import STATISTICS
 from pomrl.results.summary_tables import summarise
 from pomrl.running.plan import estimate, plan, refuse_what_takes_long
 from pomrl.running.work import refuse_failures, work
@@ -60,7 +61,7 @@ def run(
     config_dir: str | Path | None = None,
     report: Report | None = None,
     **settings: Any,
-) -> pd.DataFrame:
+) -> "pd.DataFrame":
     """Compute what the store lacks of one experiment, and return its table, with rows for every gamma.
 
     The default schedule plans at a grid of discount factors, and each row is of one: the mean of the whole column
@@ -140,7 +141,7 @@ def _flat(experiment: Experiment) -> dict[str, Any]:
     return flat_settings(scientific_settings(experiment), experiment.options)
 
 
-def _with_attrs(table: pd.DataFrame, experiment: Experiment, gamma: float | None) -> pd.DataFrame:
+def _with_attrs(table: "pd.DataFrame", experiment: Experiment, gamma: float | None) -> "pd.DataFrame":
     """Return a table, or its rows of one discount factor, with what it is of in its attributes."""
     gammas = sorted(set(table["gamma"].tolist()))
     if gamma is not None:
@@ -159,7 +160,7 @@ def sweep(
     config_dir: str | Path | None = None,
     report: Report | None = None,
     **settings: Any,
-) -> pd.DataFrame:
+) -> "pd.DataFrame":
     """Compute what the store lacks of a sweep, and return the tables of its experiments as one.
 
     Args:
@@ -186,7 +187,7 @@ def sweep(
     return table
 
 
-def find(**settings: Any) -> pd.DataFrame:
+def find(**settings: Any) -> "pd.DataFrame":
     """Return a frame of the stored experiments with these settings, empty where there are none.
 
     Args:
@@ -204,7 +205,7 @@ def find(**settings: Any) -> pd.DataFrame:
 
 def load(
     which: str | Path | None = None, *, runs: int | None = None, config_dir: str | Path | None = None, **settings: Any
-) -> pd.DataFrame:
+) -> "pd.DataFrame":
     """Return the stored table of one experiment, without computing anything.
 
     Args:
@@ -219,7 +220,7 @@ def load(
     """
     folder = isinstance(which, Path) and "/" not in str(which)
     words = [f"./{which}" if folder else str(which)] if which else overrides.axes(settings)
-    chosen = choose(words, sources=_sources(config_dir))
+    chosen = select(words, config_dir=config_dir)
     if len(chosen.stored) > 1:
         values = {key: ", ".join(dict.fromkeys(map(str, chosen.values_of(key)))) for key in chosen.varying}
         differing = ", ".join(f"{key} ({of_key})" for key, of_key in values.items())
@@ -230,10 +231,11 @@ def load(
     return table
 
 
-def plot(  # noqa: PLR0913  (what is meant, and how it is drawn)
+def plot(  # noqa: PLR0913  (which experiments, and how they are drawn)
     x: str = "task",
     y: str = "planning_loss",
     *,
+    task: Tasks = "all",
     against: Mapping[str, Any] | str | None = None,
     hue: str | None = None,
     col: str | None = None,
@@ -246,18 +248,18 @@ def plot(  # noqa: PLR0913  (what is meant, and how it is drawn)
     """Plot stored experiments: a number over their runs, against tasks, discount factors or a setting.
 
     Args:
-        x: `task`, `gamma`, or a setting, such as `sigma`.
-        y: A column of stored tables, such as `alpha`, or a metric that was computed, such as `value`.
-        against: A method whose number is subtracted in each run, such as `{"estimator": "pomrl"}`.
-        hue: The setting that colours are for; by default one in which the experiments differ, and so for col and row.
+        x: The horizontal axis: `task` (default), `gamma`, or a setting, such as `sigma`.
+        y: What is shown: a column of stored tables, such as `alpha` (default: `planning_loss`), or a metric.
+        task: Tasks to average: all (default), first, last, or a number.
+        against: The method to compare with, in pairs of runs, such as `estimator=pomrl`.
+        hue: The setting that colours are for; hue, col and row default to settings in which experiments differ.
         col: The setting that columns of panels are for.
         row: The setting that rows of panels are for.
-        band: What bands are: 95 % intervals of the mean (ci), standard errors (se) or standard deviations (sd).
-        where: Settings that stored experiments have to have besides, as in `find`, whatever else they have.
+        band: Bands: 95 % intervals of the mean (ci, the default), standard errors (se) or deviations (sd).
+        where: Further settings of stored experiments, such as `sigma=0.01,0.02`, whatever else they have.
         config_dir: A folder like conf/ with options of your own.
-        **settings: Settings of the experiments that `sweep` with the same settings would compute; or their tag. Without
-            settings, everything that is stored is meant. `code="all"`, `"previous"`, or as `pomrl runs` shows it names
-            other code than the present one.
+        **settings: Settings of the experiments that `sweep` with the same settings computes; or their `tag`. Without
+            settings, everything stored. `code="all"`, `"previous"`, or a label of `pomrl runs` names other code.
 
     Returns:
         A figure of matplotlib, which a notebook shows, and whose method `savefig` writes it.
@@ -268,8 +270,8 @@ def plot(  # noqa: PLR0913  (what is meant, and how it is drawn)
     """
     from pomrl.drawing.plots import Roles, Shown, draw  # here, because matplotlib takes long to load
 
-    chosen = _choose(settings, y, where, config_dir)
-    return draw(chosen, x, y, Roles(hue, col, row), Shown(band, against=_method(against))).figure
+    selection = select(overrides.axes(settings), y, where, config_dir)
+    return draw(selection, x, y, Roles(hue, col, row), Shown(band, task, read_method(against))).figure
 
 
 def table(
@@ -277,41 +279,52 @@ def table(
     against: Mapping[str, Any] | str | None = None,
     y: str = "planning_loss",
     task: Tasks = "all",
+    statistic: Literal["mean", "iqm", "median"] | None = None,
     where: Mapping[str, Any] | None = None,
     config_dir: str | Path | None = None,
     **settings: Any,
-) -> pd.DataFrame:
-    """Return summaries of stored experiments: mean, interquartile mean and median over runs with 95 % intervals.
+) -> "pd.DataFrame":
+    """Summarise stored experiments: mean, interquartile mean and median over runs, with 95 % intervals.
 
     Args:
-        against: A method to compare with in pairs of runs, such as `{"estimator": "pomrl"}`. Columns NAME_difference
-            are added.
-        y: A column of stored tables, or a metric. Its value at gamma_eval counts, or at the gamma that a
-            schedule chose.
-        task: The tasks that are averaged: `all`, `first`, `last`, or the number of one.
-        where: Settings that stored experiments have to have besides, as in `find`, whatever else they have.
+        against: The method to compare with, in pairs of runs, such as `estimator=pomrl`; adds columns NAME_difference.
+        y: A column of stored tables, or a metric (default: `planning_loss`), at gamma_eval or the chosen gamma.
+        task: Tasks to average: all (default), first, last, or a number.
+        statistic: Only this statistic (default: all).
+        where: Further settings of stored experiments, such as `sigma=0.01,0.02`, whatever else they have.
         config_dir: A folder like conf/ with options of your own.
-        **settings: Settings of the experiments that `sweep` with the same settings would compute; or their tag. Without
-            settings, everything that is stored is meant. `code="all"`, `"previous"`, or as `pomrl runs` shows it names
-            other code than the present one.
+        **settings: Settings, as in `plot`.
 
     Raises:
         StoreError: No runs of such experiments are stored.
         ValueError: The experiments cannot be compared in pairs.
     """
-    return summarise(_choose(settings, y, where, config_dir), y, task, against=_method(against))
+    selection = select(overrides.axes(settings), y, where, config_dir)
+    return summarise(selection, y, task, [statistic] if statistic else STATISTICS, read_method(against))
 
 
-def _method(against: Mapping[str, Any] | str | None) -> Mapping[str, Any] | None:
-    """Return the settings of a method, which may be text as on a command line: `estimator=pomrl`."""
-    return filters([against]) if isinstance(against, str) else against
+def read_method(against: Mapping[str, Any] | Sequence[str] | str | None) -> Mapping[str, Any] | None:
+    """Return the settings of a method, which may be words as on a command line: `estimator=pomrl`."""
+    if isinstance(against, Mapping | None):
+        return against
+    return filters([against] if isinstance(against, str) else against) or None
 
 
-def _choose(
-    settings: Mapping[str, Any], value: str, where: Mapping[str, Any] | None, config_dir: str | Path | None
+def select(
+    words: Sequence[str],
+    value: str | None = "planning_loss",
+    where: Mapping[str, Any] | Sequence[str] | None = None,
+    config_dir: str | Path | None = None,
 ) -> Chosen:
-    by_key = {overrides.key(name): value for name, value in (where or {}).items()}
-    return choose(overrides.axes(settings), by_key, value, _sources(config_dir))
+    """Return the stored experiments of `words`, as on a command line, that also have the settings `where`.
+
+    Raises:
+        ConfigError: A setting is wrong.
+        StoreError: There are none.
+    """
+    given = where if isinstance(where, Mapping | None) else filters(where)
+    by_key = {overrides.key(name): value for name, value in (given or {}).items()}
+    return choose(words, by_key, value, _sources(config_dir))
 
 
 def _sources(config_dir: str | Path | None) -> Sources:

@@ -103,7 +103,7 @@ if TYPE_CHECKING:
     from pomrl.judging.verdict import LOOKS as LOOKS
     from pomrl.judging.verdict import Part as Part
     from pomrl.judging.verdict import Verdict as Verdict
-    from pomrl.report.pages import Page as Page
+    from pomrl.pages import Page as Page
     from pomrl.results.bootstrap import bootstrap_means as bootstrap_means
     from pomrl.results.bootstrap import percentile as percentile
     from pomrl.results.intervals import Interval as Interval

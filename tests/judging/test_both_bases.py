@@ -11,9 +11,9 @@ from tests.support.worlds import BY_ID, CLAIMS, PAPER
 from pomrl.commands import reproduce
 from pomrl.judging import claims_of_variants
 from pomrl.judging.basis import Basis
-from pomrl.report import pages
-from pomrl.report.answer import claims_page
-from pomrl.report.answer import text as answer
+from pomrl_report import pages
+from pomrl_report.answer import claims_page
+from pomrl_report.answer import text as answer
 from pomrl.science.data import Trajectories
 from pomrl_studies.pomrl2023.variants import NOTES, SCHEDULES
 

@@ -16,7 +16,7 @@ from pomrl.configuration.sweeps import experiment
 from pomrl.judging import judgements
 from pomrl.judging.basis import Basis, Reader, judge_claim
 from pomrl.judging.verdict import Verdict
-from pomrl.report.answer import claims_page
+from pomrl_report.answer import claims_page
 
 pytestmark = pytest.mark.slow
 

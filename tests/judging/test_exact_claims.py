@@ -12,7 +12,7 @@ from pomrl.judging.claim import Claim, claim
 from pomrl.judging.inference import Exact, mean
 from pomrl.judging.judgements import Judgement
 from pomrl.judging.verdict import Part, Verdict
-from pomrl.report.answer import claims_page
+from pomrl_report.answer import claims_page
 
 HOLDS, NOT = Verdict.HOLDS, Verdict.DOES_NOT_HOLD
 DEFAULT = PAPER.variants[0]

@@ -14,7 +14,7 @@ from pomrl.judging.basis import Basis, judge_claim
 from pomrl.judging.judgements import Judgement, judgement
 from pomrl.judging.outcomes import Outcome
 from pomrl.judging.verdict import Verdict
-from pomrl.report.answer import claims_page
+from pomrl_report.answer import claims_page
 from pomrl.results.losses import Losses
 from pomrl_studies.beyond.claims.horizons_and_priors import SIGMAS, relative_gain
 

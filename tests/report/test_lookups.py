@@ -16,9 +16,9 @@ from pomrl.judging.claim import claims_of
 from pomrl.judging.judgements import Judgements
 from pomrl.judging.published import compare
 from pomrl.judging.verdict import Verdict
-from pomrl.report import lookups, pages
-from pomrl.report.answer import claims_page
-from pomrl.report.lookups import Results, fill
+from pomrl_report import lookups, pages
+from pomrl_report.answer import claims_page
+from pomrl_report.lookups import Results, fill
 
 PUBLISHED = [study for study in shipped_studies() if (study.folder / judgements.FILE).is_file()]
 """The studies with a published table of judgements."""

@@ -23,8 +23,8 @@ from pomrl.drawing.figure import figures_of
 from pomrl.judging import judgements
 from pomrl.judging.claim import claims_of
 from pomrl.judging.judgements import Judgements
-from pomrl.report import pages
-from pomrl.report.figure_files import PIXELS, Picture
+from pomrl_report import pages
+from pomrl_report.figure_files import PIXELS, Picture
 from pomrl.store.derived import DerivedFiles
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("folder")]

@@ -8,7 +8,7 @@ from tests.support.elements import assert_closed
 
 from pomrl.commands import figures as figures_command
 from pomrl.configuration.study import find
-from pomrl.report.page import html
+from pomrl_report.page import html
 
 pytestmark = pytest.mark.slow
 

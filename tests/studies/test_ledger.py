@@ -11,8 +11,8 @@ from pomrl.configuration.sources import PUBLISHED
 from pomrl.configuration.study import find
 from pomrl.configuration.sweeps import experiment
 from pomrl.configuration.variants import Job, Variant
-from pomrl.report import pages
-from pomrl.report.pages import fill
+from pomrl_report import pages
+from pomrl_report.pages import fill
 from pomrl.results.losses import Losses
 from pomrl.results.statistics import difference
 from pomrl.science.experiment import tables

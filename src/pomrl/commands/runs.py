@@ -19,13 +19,13 @@ from typing import Any
 import pandas as pd
 
 from pomrl import store
-from pomrl.commands.arguments import Parser, add_format, filters
+from pomrl.commands.arguments import Parser, add_format
 from pomrl.commands.terminal import agrees, exit_with, print_frame, printable, warn
 from pomrl.configuration.importing import find_modules_in
 from pomrl.configuration.settings import varying_keys
 from pomrl.configuration.wording import number_of
 from pomrl.outputs import outputs
-from pomrl.results.chosen_runs import order
+from pomrl.results.chosen_runs import filters, order
 from pomrl.running.stored_settings import fault_of_settings
 from pomrl.store import StoredExperiment, files
 from pomrl.store.derived import DerivedFiles

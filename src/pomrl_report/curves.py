@@ -17,10 +17,10 @@ from jaxtyping import Float
 
 from pomrl import store
 from pomrl.drawing.style import Look, hues, look
-from pomrl.report.provenance import Shown, stored_experiments
 from pomrl.results.statistics import half_width
 from pomrl.results.stored_sweeps import Source
 from pomrl.science.gamma_star import best_index, hindsight_index
+from pomrl_report.provenance import Shown, stored_experiments
 
 DIGITS = 4
 """Digits after the point; intervals are a hundred times wider than what rounding removes."""

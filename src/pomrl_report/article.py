@@ -21,10 +21,10 @@ import typst
 from pomrl.configuration.settings import flat_settings, scientific_settings
 from pomrl.configuration.study import Study
 from pomrl.drawing.figures_of_study import FOLDER, files_of
+from pomrl.judging.answer import count_groups, headline
 from pomrl.judging.claims_of_variants import load_judgements
 from pomrl.judging.judgements import Judgement, Judgements
 from pomrl.judging.verdict import Comparison
-from pomrl.report.answer import count_groups, headline
 from pomrl.results.intervals import Interval
 from pomrl.store import StoreError
 from pomrl.store.derived import DerivedFiles, write_file
@@ -51,7 +51,7 @@ def write(study: Study) -> Path:
         raise StoreError(f"{study.word}: its results are {state}; pomrl reproduce {study.word} computes them")
     pdf = typeset(study, values(study, judgements, text), pictures(study, text))
     path = study.outputs / "article.pdf"
-    write_file(path, pdf, f"pomrl article {study.word}")
+    write_file(path, pdf, f"pomrl reproduce {study.word} article")
     return path
 
 
@@ -121,7 +121,7 @@ def typeset(study: Study, named: Mapping[str, Any], drawn: Mapping[str, bytes]) 
     with TemporaryDirectory() as folder:
         place = Path(folder)
         shutil.copytree(study.article.parent, place, dirs_exist_ok=True)
-        template = resources("pomrl.report").joinpath("templates/article.typ").read_bytes()
+        template = resources("pomrl_report").joinpath("templates/article.typ").read_bytes()
         (place / "study.typ").write_bytes(template)
         (place / "values.json").write_text(json.dumps({**named, "figures": list(drawn)}), encoding="utf-8")
         for name, picture in drawn.items():

@@ -13,25 +13,25 @@ from pomrl.drawing.figure import INTERVALS, figures_of, file_name
 from pomrl.drawing.figures_of_study import FOLDER
 from pomrl.execution.parallel import in_threads
 from pomrl.judging import claims_of_variants, views
+from pomrl.judging.answer import VERBS, certainty
 from pomrl.judging.judgements import Judgement, Judgements
 from pomrl.judging.over_variants import counts, rank
 from pomrl.judging.verdict import LOOKS
-from pomrl.report import answer, curves, pages, provenance
-from pomrl.report.figure_files import FigureFiles
-from pomrl.report.markup import documents
-from pomrl.report.rendering import render
 from pomrl.results.chosen_runs import Chosen, runs_in_words
 from pomrl.results.summary_tables import summarise
 from pomrl.results.tables import as_text
 from pomrl.store import StoreError
-
-CLAIMS = "claims"
-"""The document that lists all claims, in whose place the page has its own list."""
+from pomrl_report import answer, curves, provenance
+from pomrl_report.documents import CLAIMS
+from pomrl_report.documents import documents as documents_of
+from pomrl_report.figure_files import FigureFiles
+from pomrl_report.markup import documents
+from pomrl_report.rendering import render
 
 
 @dataclass(frozen=True)
-class Shown:
-    """Everything that the page shows of a study."""
+class StudyPage:
+    """What the page of a study shows."""
 
     study: Study
 
@@ -86,7 +86,7 @@ class Shown:
     @property
     def documents(self) -> list[tuple[str, str, Markup]]:
         """The pages of the study: identifier, title and content of each, but the one that lists all claims."""
-        texts = pages.documents(self.study)
+        texts = documents_of(self.study)
         texts.pop(CLAIMS, None)
         links = {f"{CLAIMS}.md": "#scorecard"} | {f"{name}.md": f"#{name}" for name in texts}
         links |= {f"{figure.name}.png": f"#{figure.id}" for figure in self.figures}
@@ -110,7 +110,7 @@ def html(study: Study, command: str, warn: Callable[[str], object] = str) -> str
         StoreError: The study has neither figures nor claims; a file that is made of them is damaged or of another
             version.
     """
-    of = Shown(study)
+    of = StudyPage(study)
     figures = [figure for figure in chain(of.figures, *of.under_variants.values()) if figure.versions]
     if not figures and not of.main:
         raise StoreError(
@@ -135,6 +135,8 @@ def html(study: Study, command: str, warn: Callable[[str], object] = str) -> str
         views=views,
         counts=counts,
         LOOKS=LOOKS,
+        VERBS=VERBS,
+        certainty=certainty,
     )
 
 

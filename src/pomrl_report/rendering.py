@@ -10,7 +10,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from pomrl.configuration.wording import number_of
 from pomrl.judging.views import decisive_in_words, in_words
-from pomrl.report.markup import sentence, symbols
+from pomrl_report.markup import sentence, symbols
 
 
 def render(template: str, *, escapes: bool = True, **shown: Any) -> str:
@@ -22,7 +22,7 @@ def render(template: str, *, escapes: bool = True, **shown: Any) -> str:
 def _environment(escapes: bool) -> Environment:  # noqa: FBT001
     """Return what keeps the templates that it has compiled, which takes longer than most pages."""
     environment = Environment(
-        loader=PackageLoader("pomrl.report"),
+        loader=PackageLoader("pomrl_report"),
         autoescape=escapes,
         trim_blocks=True,
         lstrip_blocks=True,

@@ -12,10 +12,11 @@ from math import isfinite
 
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.study import Study
+from pomrl.judging.answer import answer_text, count_groups
 from pomrl.judging.judgements import Judgement, Judgements
 from pomrl.judging.verdict import Comparison, Verdict
 from pomrl.judging.views import in_words
-from pomrl.report.answer import count_groups, table_of_main, text
+from pomrl_report.answer import table_of_main
 
 SUFFIX = ".in"
 """What the name of a document with places has behind that of the document that is made of it."""
@@ -202,12 +203,12 @@ def count(results: Results, group: str, study: str = "") -> str:
 
 def answer(results: Results, study: str) -> str:
     """Return how many claims of a study hold under each variant, and which, as a page of it begins."""
-    return text(*results.read(study))
+    return answer_text(*results.read(study))
 
 
 def answer_in_short(results: Results, study: str) -> str:
     """Return how many claims of a study hold under each variant, as `pomrl reproduce` ends."""
-    return text(*results.read(study), in_short=True)
+    return answer_text(*results.read(study), in_short=True)
 
 
 def main_claims(results: Results, study: str) -> str:

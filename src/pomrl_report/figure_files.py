@@ -13,9 +13,9 @@ from PIL import Image
 from pomrl.configuration.sweeps import command
 from pomrl.drawing.figure import INTERVALS, caption_of, file_name, number_of, title_of
 from pomrl.drawing.files import Sidecar
-from pomrl.report.markup import paragraphs
-from pomrl.report.provenance import Shown
 from pomrl.store.derived import DerivedFiles
+from pomrl_report.markup import paragraphs
+from pomrl_report.provenance import Shown
 
 PIXELS = 1024
 """The most pixels of a picture's width: 1.4 for each of the page, whose column has 46 rem of 16 pixels."""
