@@ -11,7 +11,6 @@ from pathlib import Path
 
 from docs.build import pictures
 
-from pomrl.commands import reproduce
 from pomrl.commands.arguments import Parser
 from pomrl.commands.errors import one_line_errors
 from pomrl.commands.terminal import warn
@@ -20,9 +19,10 @@ from pomrl.configuration.wording import number_of
 from pomrl.drawing.figures_of_study import versions
 from pomrl.judging import claims_of_variants, judgements
 from pomrl.judging.judgements import Judgements
-from pomrl_report import lookups, pages
 from pomrl.store import files
 from pomrl.store.derived import DerivedFiles
+from pomrl_report import documents as pages
+from pomrl_report import lookups
 
 ROOT = Path(__file__).parents[2]
 
@@ -44,7 +44,7 @@ def main() -> None:
 def renew(study: Study) -> list[Path]:
     """Renew the pages of a study in the outputs and in its folder, and return the paths of the latter."""
     judged = claims_of_variants.load_judgements(study)
-    reproduce.renew_pages(study, judged)
+    pages.renew_all(study, judged, warn)
     return publish(study, judged)
 
 
@@ -53,7 +53,7 @@ def publish(study: Study, judged: Judgements) -> list[Path]:
 
     Results that are provisional or old are not published.
     """
-    if not reproduce.is_final(judged):
+    if not pages.is_final(judged):
         few = sum(claim.provisional for claim in judged.main)
         older = "verdicts are old" if judged.main else "no claims are judged"
         reason = f"{number_of(few, 'claim')} with too few runs" if few else older

@@ -92,7 +92,7 @@ def figures_in(study: Study) -> Iterator[str]:
         yield f"### {f'Figure {number}: ' * bool(number)}{title}"
         yield from (f"![{title}]({path})" for path in pictures(figure))
         yield from map(str, paragraphs(caption_of(figure.docstring)))
-        yield f"    pomrl figures {study.name} {figure.name}"
+        yield f"    pomrl reproduce {study.name} figures --only {figure.name}"
 
 
 def pictures(figure: Figure) -> list[str]:

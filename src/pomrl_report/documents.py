@@ -12,7 +12,6 @@ from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.importing import in_words, place_of
 from pomrl.configuration.study import Study, find
 from pomrl.judging import judgements, views
-from pomrl.judging.claims_of_variants import load_judgements
 from pomrl.judging.judgements import Judgements
 from pomrl.pages import Page
 from pomrl.store import StoreError
@@ -24,13 +23,13 @@ CLAIMS = "claims"
 """The document with the table of all claims."""
 
 
-def renew_all(study: Study, warn: Callable[[str], object]) -> Judgements:
-    """Write the documents of a study to its outputs, and return the judgements that they are made of.
+def renew_all(study: Study, judged: Judgements, warn: Callable[[str], object]) -> None:
+    """Write the documents of a study to its outputs.
 
     A document whose results are not stored stays as the folder of the study has it; so do those that look numbers up,
     where these are provisional. `warn` is called with a line for what is lacking or old.
     """
-    lacking, judged = renew(study), load_judgements(study)
+    lacking = renew(study)
     for line in [] if study.families else lacking:  # under which such results are computed
         warn(line)
     if is_final(judged):
@@ -40,7 +39,6 @@ def renew_all(study: Study, warn: Callable[[str], object]) -> Judgements:
         warn(f"{study.word}: {views.older_in_words(study, judged)}")
     if judged.main:
         write(study, CLAIMS, claims_page(study, judged))
-    return judged
 
 
 def is_final(judged: Judgements) -> bool:

@@ -2,6 +2,7 @@
 
 from pomrl.commands.stages import StageRequest, Work
 from pomrl.commands.terminal import exit_with, warn
+from pomrl.judging.claims_of_variants import load_judgements
 from pomrl_report.documents import renew_all
 from pomrl_report.reports import write
 
@@ -12,7 +13,7 @@ def pages(request: StageRequest) -> Work | None:
     """Renew the documents of a study in its outputs."""
 
     def work() -> None:
-        renew_all(request.study, warn)
+        renew_all(request.study, load_judgements(request.study), warn)
 
     return work
 

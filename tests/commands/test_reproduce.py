@@ -42,7 +42,7 @@ def test_a_study_with_sweeps_alone_has_a_page_of_their_curves(here: Path) -> Non
 def test_a_stage_that_fails_ends_the_command_with_status_1_after_the_others(fails: bool, monkeypatch):
     done: list[int] = []
     stages = {"sweeps": lambda: fails, "figures": lambda: done.append(1)}
-    monkeypatch.setattr(reproduce, "stages", lambda *_, **__: stages)
+    monkeypatch.setattr(reproduce, "prepare", lambda *_, **__: stages)
     status, _, said = call(reproduce, "pomrl")
     assert (status, done, said.splitlines()[:2]) == (fails, [1], ["== sweeps", "== figures"])
 

@@ -12,7 +12,7 @@ LAZILY = "import sys; from pomrl.configuration.importing import import_lazily; i
 
 
 def test_commands_that_read_the_store_load_neither_hydra_nor_libraries_for_tables_and_figures() -> None:
-    commands = "from pomrl.commands import audit, diff, export, runs, table"
+    commands = "from pomrl.commands import diff, export, plots_and_tables, runs"
     loaded = printed(f"{LAZILY}{commands}; print(*sys.modules)").split()
     assert not {"hydra", "omegaconf", "matplotlib", "seaborn", "scipy.stats", "scipy.optimize"} & set(loaded)
     assert "pandas.core" not in loaded

@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.support.computed import call
+from tests.support.computed import call, plot, table
 from tests.support.settings import ROOT
 
-from pomrl.commands import plot, run, table
+from pomrl.commands import run
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.contracts import AgentContract
 

@@ -8,6 +8,7 @@ import pytest
 from docs.build.configuration import configuration
 from tests.support.settings import ROOT, STUDIES
 
+from pomrl.configuration.settings import DEFAULTS
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.configuration.study import Described, shipped_studies
 from pomrl.drawing.figure import figures_of, file_name
@@ -22,13 +23,20 @@ def test_the_reference_of_the_configuration_is_up_to_date(request: pytest.Fixtur
     assert path.read_text() == found
 
 
-HELP = (ROOT / "conf" / "config.yaml").read_text().partition("template: |")[2]
+HELP = (ROOT / "conf" / "hydra" / "help" / "brief.yaml").read_text().partition("template: |")[2]
 EXAMPLES = re.findall(r"^ +pomrl run(.*?)(?:   ?\w.*)?$", HELP, flags=re.MULTILINE)
 
 
 def test_the_help_fits_a_terminal() -> None:
-    assert len(EXAMPLES) == 9
-    assert max(len(line.removeprefix(" " * 6)) for line in HELP.splitlines()) <= 80
+    lines = [line.removeprefix("  ") for line in HELP.splitlines()[1:]]
+    assert len(EXAMPLES) == 3
+    assert len(lines) < 24  # with a line for the prompt
+    assert max(map(len, lines)) <= 80
+
+
+def test_the_help_names_every_group_and_key() -> None:
+    keys = {*DEFAULTS} - {"hydra"}
+    assert {key for key in keys | {"experiment", "batches", "reading"} if not re.search(rf"\b{key}\b", HELP)} == set()
 
 
 DOCUMENTS = sorted(

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from tests.support.computed import call
+from tests.support.computed import call, figures
 
-from pomrl.commands import figures, run
+from pomrl.commands import run
 from pomrl.configuration.study import Study, find
 from pomrl.configuration.sweeps import Setting
 from pomrl.configuration.variants import of_keys
@@ -104,8 +104,8 @@ def test_several_variants_are_drawn_by_one_call(outputs: Path, capsys: pytest.Ca
     sidecars = [Sidecar.read(folder / "figure_3_pomrl_vs_adapomrl.json") for folder in (outputs, outputs / "same")]
     assert [sidecar.variant for sidecar in sidecars] == ["repaired", "same"]
     assert [sidecar.command for sidecar in sidecars] == [
-        "pomrl figures pomrl2023 pomrl_vs_adapomrl",
-        "pomrl figures pomrl2023 --variants same pomrl_vs_adapomrl",
+        "pomrl reproduce pomrl2023 figures --only pomrl_vs_adapomrl",
+        "pomrl reproduce pomrl2023 figures --variants same --only pomrl_vs_adapomrl",
     ]
     folders = [path.parent.relative_to(outputs).as_posix() for path in map(Path, said.out.splitlines())]
     assert (sorted(set(folders)), len(folders)) == ([".", "same"], 3 * 4)

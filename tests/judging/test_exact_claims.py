@@ -45,7 +45,7 @@ def read(folder: Path, claims: Sequence[Claim]) -> dict[str, Judgement]:
     on = Basis("printed", {}, claims, PAPER.described.runs)
     outcomes = claims_of_variants.judge_variant(PAPER, on, Reader())
     made = [judgements.judgement("printed", outcome) for outcome in outcomes]
-    judgements.write(folder, made, "pomrl claims pomrl2023")
+    judgements.write(folder, made, "pomrl reproduce pomrl2023 claims")
     return dict(judgements.read(folder, ["printed"]).of("printed"))
 
 

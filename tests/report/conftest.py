@@ -4,11 +4,10 @@ from pathlib import Path
 
 import pytest
 from tests.support.browser import browser as browser
-from tests.support.computed import call, two_runs_of
+from tests.support.computed import call, claims, figures, report, two_runs_of
 from tests.support.elements import Elements, curves_of
 from tests.support.report_outputs import DRAWN, SWEEPS, of_study
 
-from pomrl.commands import claims, figures, report
 from pomrl.configuration.study import find
 from pomrl.drawing.figures_of_study import Selection
 

@@ -12,8 +12,8 @@ from pomrl.configuration.study import Study, find
 from pomrl.judging.claims_of_variants import load_judgements
 from pomrl.judging.judgements import read_published
 from pomrl.judging.verdict import Verdict
-from pomrl_report import article
 from pomrl.store import StoreError
+from pomrl_report import article
 
 pytestmark = pytest.mark.slow
 

@@ -16,7 +16,8 @@ from pomrl.judging.claim import claims_of
 from pomrl.judging.judgements import Judgements
 from pomrl.judging.published import compare
 from pomrl.judging.verdict import Verdict
-from pomrl_report import lookups, pages
+from pomrl_report import documents as pages
+from pomrl_report import lookups
 from pomrl_report.answer import claims_page
 from pomrl_report.lookups import Results, fill
 

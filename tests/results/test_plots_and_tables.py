@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
-from tests.support.computed import call
+from tests.support.computed import call, plot, table
 
 from pomrl import store
-from pomrl.commands import plot, run, table
+from pomrl.commands import run
 from pomrl.results import bootstrap
 from pomrl.results.chosen_runs import choose
 from pomrl.results.statistics import band

@@ -14,12 +14,12 @@ from unittest.mock import ANY
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.support.computed import call
+from tests.support.computed import call, view
+from tests.support.computed import table as table_command
 from tests.support.sample_experiment import experiment, stored, table
 
 from pomrl import store
-from pomrl.commands import import_, runs, view
-from pomrl.commands import table as table_command
+from pomrl.commands import import_, runs
 from pomrl.running.work import is_recomputed
 from pomrl.store import StoredBlock, block_files, crates, manifests
 from pomrl.store.files import json_with_checksum

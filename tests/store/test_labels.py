@@ -6,9 +6,9 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from tests.support.computed import call
+from tests.support.computed import call, plot
 
-from pomrl.commands import plot, run, runs
+from pomrl.commands import run, runs
 
 SMALL = ("T=1", "S=4", "runs=1")
 

@@ -11,12 +11,12 @@ from pomrl.configuration.sources import PUBLISHED
 from pomrl.configuration.study import find
 from pomrl.configuration.sweeps import experiment
 from pomrl.configuration.variants import Job, Variant
-from pomrl_report import pages
-from pomrl_report.pages import fill
 from pomrl.results.losses import Losses
 from pomrl.results.statistics import difference
 from pomrl.science.experiment import tables
 from pomrl.science.gamma_schedules import TaskState, UpperBound
+from pomrl_report import documents as pages
+from pomrl_report.documents import fill
 from pomrl_studies.pomrl2023.choices import combine
 from pomrl_studies.pomrl2023.differences import choices
 from pomrl_studies.pomrl2023.ledger import CHECKS, FAMILY, LOSS, Results

@@ -119,10 +119,12 @@ def _words_for_hydra(words: Sequence[str], folders: Sequence[Path]) -> list[str]
 
 def _info_as_help(words: Sequence[str]) -> list[str]:
     """Return words in which a plain `--info` asks for the long help; `--info all` and others stay Hydra's."""
-    plain = [word == "--info" and following not in INFO_OF_HYDRA for word, following in pairwise([*words, ""])]
-    if not any(plain):
-        return [*words]
-    return [*(word for word, is_plain in zip(words, plain, strict=True) if not is_plain), "--help", "hydra/help=info"]
+    pairs = list(pairwise([*words, ""]))
+    others = [word for word, following in pairs if word not in ("--info", "-i") or following in INFO_OF_HYDRA]
+    if len(others) == len(words):
+        return others
+    first = next((at for at, word in enumerate(others) if "=" in word and not word.startswith("-")), len(others))
+    return ["--help", *others[:first], "hydra/help=info", *others[first:]]  # overrides have to be next to each other
 
 
 @contextmanager

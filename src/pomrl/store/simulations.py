@@ -73,5 +73,7 @@ class Simulation:
     def load(self) -> "pd.DataFrame":
         """Return the stored table; StoreError if it is not stored or damaged."""
         if not self.is_stored:
-            raise StoreError(f"{self.name} is not stored, or damaged; pomrl figures and pomrl claims simulate it")
+            raise StoreError(
+                f"{self.name} is not stored, or damaged; the stages figures and claims of pomrl reproduce simulate it"
+            )
         return pd.read_parquet(BytesIO(self.files.content(TABLE)))
