@@ -16,7 +16,6 @@ from pomrl import store
 from pomrl.configuration import overrides
 from pomrl.configuration.composed import METHOD_GROUPS, PROBLEM_GROUPS, ConfigError
 from pomrl.configuration.parsing import COMPONENTS, Experiment, parse
-from pomrl.configuration.resolvers import register_resolvers
 from pomrl.configuration.settings import flat_settings, scientific_settings
 from pomrl.configuration.sources import PUBLISHED, Sources
 from pomrl.configuration.sweeps import sweep as settings_of
@@ -25,16 +24,12 @@ from pomrl.results.statistics import Kind
 from pomrl.results.stored_sweeps import concatenate, load_sweep
 from pomrl.results.summaries import STATISTICS
 from pomrl.results.summary_tables import summarise
-from pomrl.running.plan import estimate, plan, refuse_what_takes_long
-from pomrl.running.work import refuse_failures, work
 from pomrl.science.problem import components
 from pomrl.store import StoreError, notebook_code
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-
-register_resolvers()
 
 Report = Callable[[str], object]
 """A function that is called with a line about the progress, such as `print`."""
@@ -351,6 +346,9 @@ def _compute_experiments(experiments: Sequence[Experiment], report: Report | Non
         ConfigError: An experiment cannot be computed, or takes more than an hour and does not say `yes=True`.
         ExecutionError: Experiments failed.
     """
+    from pomrl.running.plan import estimate, plan, refuse_what_takes_long  # here, because what reads needs neither
+    from pomrl.running.work import refuse_failures, work
+
     if experiments[0].request.dry_run:
         raise ConfigError("dry_run=True: this is for the command `pomrl run`, which then prints what it would compute")
     jobs = plan(experiments)

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from pomrl.commands.entry import INTERRUPTED
+from pomrl.commands.interrupts import INTERRUPTED
 from pomrl.commands.terminal import exit_with, one_line, warn
 from pomrl.configuration.composed import ConfigError, UnreadableOverrideError
 from pomrl.execution import ExecutionError

@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from pomrl.commands.entry import INTERRUPTED, raise_at_interrupt
+from pomrl.commands.interrupts import INTERRUPTED, raise_at_interrupt
 from pomrl.commands.terminal import exit_with
 from pomrl.configuration.importing import import_by_name, import_lazily
 from pomrl.configuration.wording import unknown_key
@@ -112,8 +112,11 @@ def load(name: str) -> Callable[..., Any]:
 def summary(name: str) -> str:
     """Return the first line of a command's docstring, which is read without importing anything."""
     module, _, function = all_commands()[name].partition(":")
-    spec = find_spec(module)
-    source = Path(str(spec.origin)).read_text(encoding="utf-8") if spec else ""
+    package, *names = module.split(".")
+    spec = find_spec(package)  # of the whole package, because that of a module imports it
+    folder = Path(str(spec.origin)).parent if spec else Path()
+    path = folder.joinpath(*names).with_suffix(".py")
+    source = path.read_text(encoding="utf-8") if path.is_file() else ""
     text = source if function == "main" else source.partition(f"def {function}(")[2]
     line = text.partition('"""')[2].partition("\n")[0].removesuffix('"""').partition(": pomrl")[0].rstrip(".")
     return line[:1].lower() + line[1:]
