@@ -13,7 +13,6 @@ import griffe
 from mkdocs.exceptions import PluginError
 
 from pomrl.commands import main
-from pomrl.configuration.importing import import_by_name
 from pomrl.configuration.study import Study, shipped_studies
 from pomrl.drawing.figure import INTERVALS, Figure, caption_of, figures_of, file_name, number_of, title_of
 from pomrl_report.markup import paragraphs
@@ -28,14 +27,11 @@ HEADING = "\n    options: {{heading: {0}, toc_label: {0}}}"
 
 
 def commands() -> str:
-    """Return the page of all commands: what the documentation of each says, and what its parser prints."""
+    """Return the page of all commands: what each does, and what it prints with --help."""
     parts = ["# Every command", "`pomrl COMMAND --help` prints the same on the terminal."]
-    for name, what in main.COMMANDS.items():
-        _, _, more = (import_by_name(main.module_of(name)).__doc__ or "").partition("\n\n")
-        prose = [
-            part for part in more.strip().split("\n\n") if not part.startswith("pomrl ")
-        ]  # without examples, which help has
-        parts += [f"## pomrl {name}", f"{what[0].upper()}{what[1:]}.", *prose, f"```text\n{help_of(name)}\n```"]
+    for name in main.all_commands():
+        what = main.summary(name)
+        parts += [f"## pomrl {name}", f"{what[0].upper()}{what[1:]}.", f"```text\n{help_of(name)}\n```"]
     return "\n\n".join(parts)
 
 

@@ -46,7 +46,8 @@ to the proof that holds (theory) and to the errors in the printed one (E..).
 OF_FIGURES = """`pomrl reproduce pomrl2023 figures --only 4` draws Figure 4. The files
 `authors_figure_*.py` beside its file draw the figures from what the authors' notebook computes. `reading=printed`,
 `reading=repaired` and `reading=computed` set all keys of the three
-[readings](../src/pomrl_studies/pomrl2023/pages/readings.md), and [variants.py](../src/pomrl_studies/pomrl2023/variants.py) has them by name.
+[readings](../src/pomrl_studies/pomrl2023/pages/readings.md), and
+[variants.py](../src/pomrl_studies/pomrl2023/variants.py) has them by name.
 """
 """What stands above the table of figures."""
 

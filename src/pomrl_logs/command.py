@@ -6,7 +6,6 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated
 
-from pomrl.commands.errors import one_line_errors
 from pomrl.commands.terminal import WIDTH, print_frame, printable
 from pomrl.outputs import outputs
 from pomrl_logs.horizon_reports import HorizonReport, horizon_report
@@ -19,16 +18,16 @@ MOST_CHANGES = 20
 """The number of changes that are printed."""
 
 Column = Annotated[str | None, "COLUMN"]
+Columns = Annotated[str, "COLUMN"]
 
 
-@one_line_errors(ValueError)
 def horizon(  # noqa: PLR0913  (the options of the command)
     log: Sequence[Path],
     /,
     *,
     task: Column = None,
-    state: Column = "state",
-    action: Column = "action",
+    state: Columns = "state",
+    action: Columns = "action",
     reward: Column = None,
     cost: Column = None,
     next_state: Column = None,
@@ -74,11 +73,11 @@ def horizon(  # noqa: PLR0913  (the options of the command)
         )
     roles = Roles(
         task=task,
-        state=_several(state),
-        action=_several(action),
+        state=_split(state),
+        action=_split(action),
         reward=reward,
         cost=cost,
-        next_state=_several(next_state),
+        next_state=_split(next_state) if next_state else None,
         terminated=terminated,
         episode=episode,
         time=time,
@@ -97,8 +96,8 @@ def horizon(  # noqa: PLR0913  (the options of the command)
         print(path)
 
 
-def _several(names: str | None) -> str | list[str] | None:
-    return names.split(",") if names and "," in names else names
+def _split(names: str) -> str | list[str]:
+    return names.split(",") if "," in names else names
 
 
 def _bins(words: Sequence[str]) -> dict[str, int]:

@@ -1,14 +1,13 @@
-"""The report: one HTML page of a study, written by `pomrl report`, that needs no other file and no network.
+"""The report beside the engine: pages of studies and of selections in HTML, documents, and the article.
 
-Data flow from a study and its outputs through the modules of this package to the page:
+Stages of `pomrl reproduce` (`stages`) and the commands `view` and `docs` are entry points. Each page is one file that
+needs no other and no network:
 
-    claims.csv                    ->  judging.judgements, answer     ->
-    figures/NAME.{png,csv,json}   ->  figure_files                   ->  page, templates/  ->  report/index.html
+    claims.csv                    ->  judging, answer                ->
+    figures/NAME.{png,csv,json}   ->  figure_files                   ->  html_pages, templates/  ->  report/index.html
     runs/ (blocks, manifests)     ->  curves, provenance             ->
-    pages/*.md, *.py, *.html      ->  pages, markup                  ->
+    pages/*.md, *.py, *.html      ->  documents, markup              ->
 
-Every file that is shown is checked against the digest in the sidecar of its set (`pomrl.store.derived`); what is
-damaged is refused. Nothing is simulated or judged here; only the means over runs for the interactive curves are
-computed. No clock is read, so that equal inputs give equal bytes. The page names each piece that is missing, with the
-command that makes it.
+Every file is checked against the digest in its sidecar (`pomrl.store.derived`). Nothing is simulated or judged here,
+and no clock is read: equal inputs give equal bytes. A page names each piece that is missing, with its command.
 """

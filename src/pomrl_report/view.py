@@ -14,7 +14,6 @@ import numpy as np
 import pandas as pd
 
 from pomrl import store
-from pomrl.commands.errors import one_line_errors
 from pomrl.commands.runs import describe
 from pomrl.commands.terminal import exit_with, warn
 from pomrl.drawing.style import hues
@@ -80,7 +79,6 @@ def _follow(path: Path, table: "pd.DataFrame", wanted: dict[str, Any]) -> None:
         write(table, is_live=False)
 
 
-@one_line_errors(ValueError)
 def _report(words: Sequence[str], where: Any, config_dir: Path | None) -> None:
     if not (words or where):
         exit_with("--report: name settings of stored experiments, such as estimator=pomrl", 2)

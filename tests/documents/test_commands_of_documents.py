@@ -123,7 +123,7 @@ def test_the_commands_are_found() -> None:
     assert {"./reproduce.sh test", "pomrl plot tag=first", "pomrl reproduce my_study"} <= of_readme
     assert {
         "pomrl export crate.zip",
-        "pomrl reproduce beyond figures --only streams",
+        "pomrl reproduce --list",
         "pomrl run reading=computed",
     } <= {*COMMANDS}
 

@@ -58,7 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser, command: Callable[..., None])
     parameters = [of for of in signature(command).parameters.values() if of.kind is not Parameter.VAR_KEYWORD]
     if other := getattr(command, "options_of", None):
         own = {parameter.name for parameter in parameters}
-        helps = read_docstring(other)[2] | helps
+        helps = {**read_docstring(other)[2], **helps}
         parameters += [of for of in _keywords(other) if of.name not in own]
     for parameter in parameters:
         _add_argument(parser, parameter, _plain(helps[parameter.name]).replace("%", "%%"))

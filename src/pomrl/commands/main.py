@@ -126,7 +126,7 @@ def _parse_and_execute(name: str) -> None:
     from pomrl.commands.arguments import Parser, parse_and_call
     from pomrl.commands.errors import one_line_errors  # here, because help of `run` needs none of it
 
-    with one_line_errors():
+    with one_line_errors(ValueError):
         function = load(name)
         raise_at_interrupt()
         if function.__name__ == "main":  # which adds its arguments itself

@@ -9,7 +9,6 @@ from typing import Annotated, Any, Literal
 
 from pomrl import api
 from pomrl.commands.arguments import with_options_of
-from pomrl.commands.errors import one_line_errors
 from pomrl.commands.terminal import print_frame, warn
 from pomrl.configuration.wording import number_of
 from pomrl.outputs import outputs
@@ -22,7 +21,6 @@ MAX_NAME_CHARACTERS = 100
 
 
 @with_options_of(api.plot)
-@one_line_errors(ValueError)
 def plot(*words: Annotated[str, "KEY=VALUE"], name: str | None = None, **options: Any) -> None:
     """Plot what is stored of your own sweeps.
 
@@ -59,7 +57,6 @@ def short_name(words: Sequence[str]) -> str:
 
 
 @with_options_of(api.table)
-@one_line_errors(ValueError)
 def table(
     *words: Annotated[str, "KEY=VALUE"], format: Literal["text", "csv", "markdown", "latex"] = "text", **options: Any
 ) -> None:

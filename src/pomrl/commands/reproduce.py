@@ -101,7 +101,8 @@ def prepare(request: StageRequest, names: Sequence[str] = ()) -> Mapping[str, Wo
     }
     order = [name for name in dict.fromkeys([*ORDER, *known]) if name in known]
     if unknown := [name for name in names if name not in known]:
-        raise ConfigError(unknown_key(unknown[0], unknown[0], order, "no stage", "there are"))
+        hint = f"; figures are named by --only {unknown[0]}" if "figures" in names else ""
+        raise ConfigError(unknown_key(unknown[0], unknown[0], order, "no stage", "there are") + hint)
     works = {name: known[name](request) for name in order if name in (names or order)}
     return {name: work for name, work in works.items() if work}
 
