@@ -20,7 +20,7 @@ from pomrl.drawing.style import Look, hues, look
 from pomrl.results.statistics import half_width
 from pomrl.results.stored_sweeps import Source
 from pomrl.science.gamma_star import best_index, hindsight_index
-from pomrl_report.provenance import Shown, stored_experiments
+from pomrl_report.provenance import ShownExperiment, stored_experiments
 
 DIGITS = 4
 """Digits after the point; intervals are a hundred times wider than what rounding removes."""
@@ -93,7 +93,7 @@ def _schedule(of: Look) -> str:
     return of.label.replace("γₑᵥₐₗ", "γ_eval")  # few fonts have Unicode subscripts
 
 
-def data(shown: Iterable[Shown]) -> dict[str, Any]:
+def data(shown: Iterable[ShownExperiment]) -> dict[str, Any]:
     """Return all data that the page's script draws.
 
     Returns:

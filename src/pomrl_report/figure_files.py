@@ -15,7 +15,7 @@ from pomrl.drawing.figure import INTERVALS, caption_of, file_name, number_of, ti
 from pomrl.drawing.files import Sidecar
 from pomrl.store.derived import DerivedFiles
 from pomrl_report.markup import paragraphs
-from pomrl_report.provenance import Shown
+from pomrl_report.provenance import ShownExperiment
 
 PIXELS = 1024
 """The most pixels of a picture's width: 1.4 for each of the page, whose column has 46 rem of 16 pixels."""
@@ -50,7 +50,7 @@ class Version:
         return Sidecar.read(self.path)
 
     @property
-    def shown(self) -> list[Shown]:
+    def shown(self) -> list[ShownExperiment]:
         """Each experiment that it shows, after the name of its sweep."""
         return [(sweep, source) for sweep, sources in self.sidecar.sweeps.items() for source in sources]
 

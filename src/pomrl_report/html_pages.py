@@ -118,7 +118,7 @@ def html(study: Study, command: str, warn: Callable[[str], object] = str) -> str
         )
     if older := views.older_in_words(study, of.judgements):
         warn(f"{study.word}: {older}")
-    sources: dict[str, list[provenance.Shown]] = {"": []}
+    sources: dict[str, list[provenance.ShownExperiment]] = {"": []}
     for figure in figures:
         sources.setdefault(figure.variant, []).extend(chain.from_iterable(version.shown for version in figure.versions))
     in_threads(attrgetter("picture"), [version for figure in figures for version in figure.versions])  # and kept

@@ -11,7 +11,7 @@ from pomrl.configuration.sweeps import command
 from pomrl.drawing.files import Sidecar
 from pomrl.results.stored_sweeps import Source
 
-Shown = tuple[str, Source]
+ShownExperiment = tuple[str, Source]
 """An experiment that a page shows, after the name of its sweep."""
 
 
@@ -45,14 +45,14 @@ class ReportProvenance:
     """Commits at which figures were drawn, with the number of figures."""
 
 
-def stored_experiments(shown: Iterable[Shown]) -> dict[str, store.StoredExperiment]:
+def stored_experiments(shown: Iterable[ShownExperiment]) -> dict[str, store.StoredExperiment]:
     """Return the experiments that are shown and still have stored runs, by signature."""
     signatures = dict.fromkeys(source.signature for _, source in shown)
     experiments = {signature: store.StoredExperiment(store.root() / signature) for signature in signatures}
     return {signature: experiment for signature, experiment in experiments.items() if experiment.complete()}
 
 
-def sweep_provenances(shown: Iterable[Shown]) -> dict[str, SweepProvenance]:
+def sweep_provenances(shown: Iterable[ShownExperiment]) -> dict[str, SweepProvenance]:
     """Return the provenance of each sweep that has experiments which are shown, by its name."""
     sources_of: dict[str, dict[str, Source]] = {}
     for name, source in shown:
@@ -70,7 +70,7 @@ def _sweep(name: str, sources: Sequence[Source]) -> SweepProvenance:
     return SweepProvenance(command(name), sources, common, hashlib.sha256(digests.encode()).hexdigest())
 
 
-def report_provenance(shown: Iterable[Shown], drawn: Sequence[Sidecar] = ()) -> ReportProvenance:
+def report_provenance(shown: Iterable[ShownExperiment], drawn: Sequence[Sidecar] = ()) -> ReportProvenance:
     """Return the provenance of the stored experiments that are shown, and of the figures that have these sidecars."""
     made = [stored.read_manifest().provenance for stored in stored_experiments(shown).values()]
     environments = [(("Python", of.python), ("platform", of.platform), *of.packages.items()) for of in made]

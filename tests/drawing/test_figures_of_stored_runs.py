@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from tests.support.computed import call, figures
+from tests.support.computed import call
 
 from pomrl.commands import run
+from pomrl.commands.figures import draw_all
 from pomrl.configuration.study import Study, find
 from pomrl.configuration.sweeps import Setting
 from pomrl.configuration.variants import of_keys
@@ -94,7 +95,7 @@ def test_several_variants_are_drawn_by_one_call(outputs: Path, capsys: pytest.Ca
     same, other = of_keys("same", {"sigma": 0.01}), of_keys("other", {"m": 6})  # which the sweep varies, and does not
     study = find("pomrl2023")
     selections = [Selection(study, names), Selection(study, names[1:], same), Selection(study, names[1:], other)]
-    missing, lacking = figures.draw_all(selections, shows_paths=True)
+    missing, lacking = draw_all(selections, shows_paths=True)
     assert (missing, list(lacking)) == (["pomrl_vs_adapomrl"], ["task_similarity"])
     said = capsys.readouterr()
     assert "pomrl_vs_adapomrl is not drawn: nothing is stored of task_similarity" in said.err
