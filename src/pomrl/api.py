@@ -1,7 +1,8 @@
 """The Python interface, whose names `import pomrl` offers: docs/python.md introduces them.
 
-Settings are arguments with the names that they have on a command line, but `estimator__prior` for `estimator.prior`.
-What is computed is stored as `pomrl run` stores it, under the same signatures, and never computed twice.
+Settings are arguments with their names on a command line, but `estimator__prior` for `estimator.prior`. Results are
+stored as `pomrl run` stores them, and never computed twice. The commands `plot` and `table` have their options and help
+from the functions here.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -32,15 +33,15 @@ if TYPE_CHECKING:
 
 
 Report = Callable[[str], object]
-"""A function that is called with a line about the progress, such as `print`."""
+"""A function that takes a line about the progress, such as `print`."""
 
-MOST_GAMMAS = 30
-"""The most discount factors that a message lists."""
+MAX_LISTED_GAMMAS = 30
+"""The most discount factors in a message."""
 
 
 @dataclass(frozen=True)
 class SweepJob:
-    """An experiment of a sweep, as `jobs` lists it."""
+    """An experiment of a sweep."""
 
     varied: Mapping[str, Any]
     """Its values of the keys that the sweep varies."""
@@ -57,27 +58,27 @@ def run(
     report: Report | None = None,
     **settings: Any,
 ) -> "pd.DataFrame":
-    """Compute what the store lacks of one experiment, and return its table, with rows for every gamma.
+    """Compute what the store lacks of one experiment, and return its table.
 
-    The default schedule plans at a grid of discount factors, and each row is of one: the mean of the whole column
-    `planning_loss` is a mean over discount factors, which is no learner's loss. `gamma=0.99` returns the rows of one.
+    The default schedule plans at a grid of discount factors, and each row is of one. The mean of the whole column
+    `planning_loss` is a mean over discount factors, and no learner's loss: `gamma=0.99` returns the rows of one.
 
     Args:
-        config: A configuration that Hydra composed, in the place of settings; with `return_hydra_config=True` it says
-            the names of options, and otherwise they are found by their content.
+        config: A configuration that Hydra composed, in place of settings; with `return_hydra_config=True` it has the
+            names of options, which otherwise are found by their content.
         gamma: Only rows that were planned with this discount factor.
         config_dir: A folder like conf/ with options of your own.
         report: Called with a line after each block of runs, such as `print`.
-        **settings: The settings that differ from the defaults, such as `sigma=0.02, estimator="pomrl", runs=50`. The
-            value of a group is the name of an option, or a component. A list is one value.
+        **settings: Settings that differ from the defaults, such as `sigma=0.02, estimator="pomrl", runs=50`. The value
+            of a group is the name of an option, or a component. A list is one value.
 
     Returns:
-        A row for each run, task and discount factor, sorted so, of the requested runs. The columns are those of
-        `pomrl.science.loss_tables.SCHEMA`; `planning_loss` is that at gamma_eval of the policy planned with `gamma`.
-        Its `attrs` have the `signature`, the `settings` by dotted keys, and the `gammas` of its rows.
+        A row for each run, task and discount factor, sorted so, with the columns of
+        `pomrl.science.loss_tables.SCHEMA`. `planning_loss` is that at gamma_eval of the policy planned with `gamma`.
+        `attrs` has the `signature`, the `settings` by dotted keys, and the `gammas` of the rows.
 
     Raises:
-        ConfigError: A setting is wrong. The message names it, and what it may be.
+        ConfigError: A setting is wrong.
         ExecutionError: The experiment failed.
     """
     if config is not None and settings:
@@ -90,15 +91,12 @@ def run(
 
 
 def jobs(experiment: str | None = None, *, config_dir: str | Path | None = None, **settings: Any) -> list[SweepJob]:
-    """Return the experiments that `sweep` with the same arguments computes, without computing anything.
+    """Return the experiments that `sweep` with the same arguments computes; ConfigError if a setting is wrong.
 
     Args:
-        experiment: A sweep of a study, as in `sweep`.
+        experiment: A sweep of a study.
         config_dir: A folder like conf/ with options and sweeps of your own.
-        **settings: The settings that differ, as in `sweep`.
-
-    Raises:
-        ConfigError: A setting is wrong.
+        **settings: Settings that differ.
     """
     _check_sweep(experiment)
     return [
@@ -137,12 +135,12 @@ def _flat(experiment: Experiment) -> dict[str, Any]:
 
 
 def _with_attrs(table: "pd.DataFrame", experiment: Experiment, gamma: float | None) -> "pd.DataFrame":
-    """Return a table, or its rows of one discount factor, with what it is of in its attributes."""
+    """Return a table, or its rows of one discount factor, with attributes."""
     gammas = sorted(set(table["gamma"].tolist()))
     if gamma is not None:
         table = table[np.isclose(table["gamma"], gamma, rtol=0, atol=1e-12)].reset_index(drop=True)
         if table.empty:
-            there = ", ".join(f"{known:g}" for known in gammas[:MOST_GAMMAS])
+            there = ", ".join(f"{known:g}" for known in gammas[:MAX_LISTED_GAMMAS])
             raise ConfigError(f"gamma={gamma}: must be one that was planned with, such as {there}")
         gammas = [gamma]
     table.attrs = {"signature": store.signature(experiment), "settings": _flat(experiment), "gammas": gammas}
@@ -159,18 +157,18 @@ def sweep(
     """Compute what the store lacks of a sweep, and return the tables of its experiments as one.
 
     Args:
-        experiment: A sweep of a study, such as "task_similarity" or "beyond/families", or one in a folder of your own.
+        experiment: A sweep of a study, such as "task_similarity" or "beyond/families", or one of your own.
         config_dir: A folder like conf/ with options and sweeps of your own.
         report: Called with a line after each block of runs, such as `print`.
-        **settings: The settings that differ from the defaults, or from the sweep. The elements of a list, tuple, range
-            or array are swept: `sigma=[0.01, 0.02], estimator=["pomrl", "oracle"]` are four experiments.
+        **settings: Settings that differ from the defaults, or from the sweep. Elements of a list, tuple, range or array
+            are swept: `sigma=[0.01, 0.02], estimator=["pomrl", "oracle"]` are four experiments.
 
     Returns:
-        The table of `run` for each experiment, one below the other, with a column for each setting that is swept. Its
-        `attrs` have the `signatures` and the `settings` of the experiments, in their order.
+        The tables of `run`, one below the other, with a column for each swept setting. `attrs` has the `signatures`
+        and the `settings` of the experiments, in their order.
 
     Raises:
-        ConfigError: A setting is wrong. Nothing is computed.
+        ConfigError: A setting is wrong; nothing is computed.
         ExecutionError: An experiment failed; the others are stored.
     """
     _check_sweep(experiment)
@@ -183,14 +181,13 @@ def sweep(
 
 
 def find(**settings: Any) -> "pd.DataFrame":
-    """Return a frame of the stored experiments with these settings, empty where there are none.
+    """Return the stored experiments with these settings.
 
     Args:
         **settings: Values by key, such as `sigma=0.01, estimator="pomrl"`; none for all that is stored.
 
     Returns:
-        A row for each experiment under its signature, which `load` takes: `runs`, how many are stored, `tags`, and the
-        settings by dotted keys.
+        A row for each experiment under its signature: `runs` that are stored, `tags`, and settings by dotted keys.
     """
     found = store.find(**{overrides.key(name): value for name, value in settings.items()})
     rows = [{"runs": stored.complete(), "tags": ", ".join(stored.tags()), **stored.flat_settings()} for stored in found]
@@ -201,13 +198,13 @@ def find(**settings: Any) -> "pd.DataFrame":
 def load(
     which: str | Path | None = None, *, runs: int | None = None, config_dir: str | Path | None = None, **settings: Any
 ) -> "pd.DataFrame":
-    """Return the stored table of one experiment, without computing anything.
+    """Return the stored table of one experiment.
 
     Args:
         which: The first digits of its signature, or its folder; by default the settings say which.
         runs: The number of runs, from run 0 on; by default all that are stored.
         config_dir: A folder like conf/ with options of your own.
-        **settings: Settings of the experiment, as in `table`.
+        **settings: Settings, as in `table`.
 
     Raises:
         ConfigError: A setting is wrong.
@@ -257,7 +254,7 @@ def plot(  # noqa: PLR0913  (which experiments, and how they are drawn)
             settings, everything stored. `code="all"`, `"previous"`, or a label of `pomrl runs` names other code.
 
     Returns:
-        A figure of matplotlib, which a notebook shows, and whose method `savefig` writes it.
+        A figure of matplotlib; `savefig` writes it.
 
     Raises:
         StoreError: No runs of such experiments are stored.
@@ -327,7 +324,7 @@ def _sources(config_dir: str | Path | None) -> Sources:
 
 
 def _with_components(experiment: Experiment, components: Mapping[str, Any]) -> Experiment:
-    """Return an experiment with these components in the place of its own, by group."""
+    """Return an experiment with other components, by group."""
     of_problem = {group: component for group, component in components.items() if group in PROBLEM_GROUPS}
     of_method = {group: component for group, component in components.items() if group in METHOD_GROUPS}
     return replace(
@@ -340,12 +337,7 @@ def _with_components(experiment: Experiment, components: Mapping[str, Any]) -> E
 
 
 def _compute_experiments(experiments: Sequence[Experiment], report: Report | None) -> None:
-    """Compute and store what the store lacks of experiments.
-
-    Raises:
-        ConfigError: An experiment cannot be computed, or takes more than an hour and does not say `yes=True`.
-        ExecutionError: Experiments failed.
-    """
+    """Compute what the store lacks; ConfigError where that takes over an hour without `yes=True`."""
     from pomrl.running.plan import estimate, plan, refuse_what_takes_long  # here, because what reads needs neither
     from pomrl.running.work import refuse_failures, work
 

@@ -35,10 +35,10 @@ class VariantColumn:
 
 
 def table_of_main(study: Study, judgements: Judgements) -> str:
-    """Return the main claims as a table in Markdown: for each variant the sign of its verdict, and the estimate.
+    """Return the main claims as a table in Markdown, with the sign of the verdict and the estimate under each variant.
 
-    Claims that most variants have come first. A cell names the comparison that decides where it is not that of the last
-    variant which has the claim.
+    Claims that most variants have come first. A cell names its deciding comparison if it is not that of the last
+    variant.
     """
     shown = headline(study, judgements)
     rows: list[list[str]] = []
@@ -92,10 +92,7 @@ def columns(study: Study, judgements: Judgements) -> list[VariantColumn]:
 
 
 def groups(study: Study, judgements: Judgements) -> dict[str, list[tuple[Judgement, str]]]:
-    """Return claims under a heading that says where they hold, each with why it does not hold; main ones come first.
-
-    The order is: under every variant of the headline, under some of them, under none, and what is undecided.
-    """
+    """Return claims by a heading on where they hold, main ones first, each with why it does not hold."""
     shown = headline(study, judgements)
     found = group_by_variants(judgements, shown)
     return {
@@ -126,10 +123,9 @@ def _why(id: str, judgements: Judgements, shown: Sequence[str]) -> str:
 
 
 def positions(part: Comparison) -> Mapping[str, Any] | None:
-    """Return positions in a small drawing of an estimate, its interval and its thresholds, in percent of its width.
+    """Return positions of an estimate, its interval and its thresholds in a small drawing, in percent of its width.
 
-    Margins are a tenth of what they span; what is claimed is the range between `above` and `below`. It is None where
-    there are too few runs for an interval.
+    The range between `above` and `below` is claimed. It is None without an interval.
     """
     if not (isfinite(part.lower) and isfinite(part.upper)):
         return None

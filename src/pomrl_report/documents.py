@@ -47,11 +47,7 @@ def is_final(judged: Judgements) -> bool:
 
 
 def documents(study: Study) -> dict[str, str]:
-    """Return the documents of a study by their names, as renewed in the outputs, or else as its folder has them.
-
-    Raises:
-        StoreError: One was renewed in the outputs, and is damaged there.
-    """
+    """Return the documents of a study by name, as renewed in the outputs, or else as its folder has them."""
     paths = sorted((study.folder / "pages").glob("*.md"))
     return {path.stem: path.read_text(encoding="utf-8") for path in paths} | read_documents(study)
 
@@ -77,7 +73,7 @@ def fill(document: str, parts: Mapping[str, str]) -> str:
 
 
 def renew(study: Study) -> list[str]:
-    """Renew the documents of a study that have parts made by code; return a line for each whose results are missing.
+    """Renew documents with parts made by code; return a line for each that lacks results.
 
     Raises:
         ConfigError: The code of a page raises an error.

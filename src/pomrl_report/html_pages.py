@@ -1,4 +1,4 @@
-"""The pages of a study, and of a selection of stored experiments: what is read of them, rendered by the templates."""
+"""The page of a study, and that of a selection of stored experiments."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -37,7 +37,7 @@ class StudyPage:
 
     @cached_property
     def figures(self) -> list[FigureFiles]:
-        """The figures of the study, drawn or not, and those that its pages have made."""
+        """The figures of the study, drawn or not, and those of its pages."""
         folder = self.study.outputs / FOLDER
         said = {figure.name: figure.docstring for figure in figures_of(self.study)}
         drawn = [path.stem.removesuffix(INTERVALS) for path in sorted(folder.glob("*.json"))]
@@ -47,7 +47,7 @@ class StudyPage:
 
     @cached_property
     def under_variants(self) -> dict[str, list[FigureFiles]]:
-        """The figures that are drawn under each other variant; those that the description names come first."""
+        """The drawn figures under each other variant; described variants come first."""
         folder = self.study.outputs / FOLDER
         folders = sorted(path.name for path in folder.glob("*") if path.is_dir())
         found = {}
@@ -68,24 +68,24 @@ class StudyPage:
         return self.judgements.main
 
     def beside(self, judgement: Judgement) -> list[tuple[str, Judgement]]:
-        """Return the judgements of a claim under the other variants that the description names."""
+        """Return the judgements of a claim under the other described variants."""
         others = [self.judgements.of(name).get(judgement.id) for name in self.study.described.variants]
         return [(other.variant, other) for other in others if other and other.variant != judgement.variant]
 
     @property
     def matrix(self) -> list[str]:
-        """All variants, those under which most claims hold first; empty if the description names all of them."""
+        """All variants, best first; empty if the description names all of them."""
         names = self.judgements.variants
         return rank(self.judgements, names) if {*names} - {*self.study.described.variants} else []
 
     def claims_of(self, figure: FigureFiles) -> list[Judgement]:
-        """Return the claims that a figure shows."""
+        """Return the claims of a figure."""
         judged = self.judgements.of(figure.variant) if figure.variant else {of.id: of for of in self.main}
         return [judged[of.id] for of in self.main if figure.name in of.figures and of.id in judged]
 
     @property
     def documents(self) -> list[tuple[str, str, Markup]]:
-        """The pages of the study: identifier, title and content of each, but the one that lists all claims."""
+        """The documents of the study but that of all claims: identifier, title and content."""
         texts = documents_of(self.study)
         texts.pop(CLAIMS, None)
         links = {f"{CLAIMS}.md": "#scorecard"} | {f"{name}.md": f"#{name}" for name in texts}
@@ -93,7 +93,7 @@ class StudyPage:
         return documents(texts, links)
 
     def brought(self, suffix: str) -> list[Markup]:
-        """Return the interactive sections of a shipped study, `pages/*.html`, or their scripts, `pages/*.js`."""
+        """Return the interactive sections of a shipped study, or their scripts: `pages/*.SUFFIX`."""
         paths = sorted((self.study.folder / "pages").glob(f"*.{suffix}")) if self.study.is_shipped else []
         return [Markup(path.read_text(encoding="utf-8")) for path in paths]
 
@@ -104,11 +104,10 @@ def html(study: Study, command: str, warn: Callable[[str], object] = str) -> str
     Args:
         study: The study.
         command: The command that makes the page again.
-        warn: A function that is called with a line if the verdicts are old.
+        warn: Called with a line if the verdicts are old.
 
     Raises:
-        StoreError: The study has neither figures nor claims; a file that is made of them is damaged or of another
-            version.
+        StoreError: There are neither figures nor claims; or a file is damaged or of another version.
     """
     of = StudyPage(study)
     figures = [figure for figure in chain(of.figures, *of.under_variants.values()) if figure.versions]
@@ -147,8 +146,8 @@ def selection_page(chosen: Chosen, figure: FigureFiles | None, command: str, rem
         chosen: The experiments.
         figure: The figure that was drawn of them, if there is one.
         command: The command that makes the page again.
-        remark: A sentence on what the page cannot show; may be empty.
-        title: The title of their study; empty if they are of none.
+        remark: What the page cannot show; may be empty.
+        title: The title of their study; may be empty.
 
     Raises:
         StoreError: A stored experiment is damaged.

@@ -1,8 +1,8 @@
 """Verdicts and numbers in documents, looked up by name in tables of judgements.
 
-A document is made of NAME.md.in, whose places are calls of the functions below, such as `{estimate(Q1.5, repaired)}`. A
-claim of another study has its name in front, as in `{holds(beyond/G1, default)}`. What follows a sentence without being
-shown is a check: `ada-POMRL ends on a par with POMRL{holds(Q1.5, repaired)}`.
+A document is made of NAME.md.in, whose places are calls such as `{estimate(Q1.5, repaired)}`. A claim of another study
+has its name in front: `{holds(beyond/G1, default)}`. A check stands behind a sentence and is not shown: `ada-POMRL ends
+on a par with POMRL{holds(Q1.5, repaired)}`.
 """
 
 import re
@@ -19,16 +19,13 @@ from pomrl.judging.views import in_words
 from pomrl_report.answer import table_of_main
 
 SUFFIX = ".in"
-"""What the name of a document with places has behind that of the document that is made of it."""
+"""The end of the name of a document with places."""
 
 PLACE = re.compile(r"\{([a-z_]{4,})\(([^(){}]*)\)\}")
-"""A call in a document: its function, and its arguments, which commas separate.
-
-A name has at least four letters, so that a product in a formula, such as `{2m(t-1)}`, is no call.
-"""
+"""A call in a document. A name has at least four letters, so that a product in a formula, `{2m(t-1)}`, is no call."""
 
 ARGUMENT = re.compile(r'\s*(?:(\w+)="([^"]*)"|([^,"]+))')
-"""An argument with a name, whose value is quoted and may have commas, or one without."""
+"""An argument, or one with a name and a quoted value, which may have commas."""
 
 SENTENCE_END = re.compile(r"(?<=[.:?!])\s+|\n\s*\n|\s\|\s")
 """Where a sentence, a paragraph or a cell of a table ends."""
@@ -39,12 +36,12 @@ CHECKS = {
     "alike": Verdict.NO_DIFFERENCE,
     "undecided": Verdict.UNDECIDED,
 }
-"""The verdict that each check demands of a claim under all variants that it names."""
+"""The verdict that each check demands of a claim under all its variants."""
 
 
 @dataclass(frozen=True)
 class Results:
-    """What documents look up: the judgements of a study, and those of others by name."""
+    """The judgements of a study, and those of others by name."""
 
     study: Study
     read: Callable[[str], tuple[Study, Judgements]]
@@ -59,7 +56,7 @@ class Results:
         return under[claim]
 
     def comparison(self, id: str, variant: str, part: str = "") -> Comparison:
-        """Return the comparison whose words contain `part`, or begin with it after `^`; by default the decisive one.
+        """Return the comparison with the words `part`, or `^` and its first words; by default the decisive one.
 
         Raises:
             LookupError: There is no such claim, or not exactly one such comparison.
@@ -79,7 +76,7 @@ def _no(variant: str) -> str:
 
 
 def fill(document: str, results: Results, name: str) -> str:
-    """Return a document in which each place has what its call returns.
+    """Return a document with the results of its calls.
 
     Args:
         document: The document with places.
@@ -87,7 +84,7 @@ def fill(document: str, results: Results, name: str) -> str:
         name: The name of the document, for errors.
 
     Raises:
-        ConfigError: A call has no meaning, or a verdict is not the one that a sentence needs; it names the sentence.
+        ConfigError: A call has no meaning, or a sentence needs another verdict.
     """
 
     def look_up(place: re.Match[str]) -> str:
@@ -118,7 +115,7 @@ def _call(function: str, given: str, results: Results) -> str:
 
 
 def check(results: Results, demanded: Verdict, id: str, *variants: str) -> str:
-    """Return nothing; raise a ValueError where the verdict on a claim is another one under one of these variants."""
+    """Return nothing; ValueError if the verdict under one of these variants is another."""
     for variant in variants:
         if (judged := results.judgement(id, variant).verdict) is not demanded:
             raise ValueError(f"{id} under {variant}: the sentence needs {demanded!s}, got {in_words(judged)}")
@@ -234,4 +231,4 @@ FUNCTIONS: Mapping[str, Callable[..., str]] = {
     "answer_in_short": answer_in_short,
     "main_claims": main_claims,
 }
-"""The functions of places by name; the docstring of each has an example."""
+"""The functions of places by name."""

@@ -128,19 +128,19 @@ def test_help_is_what_the_docstrings_say(monkeypatch: pytest.MonkeyPatch, capsys
     assert [line for line in expected if line not in lines] == []
 
 
-def functions() -> list[Callable[..., None]]:
-    return [function for name in main.all_commands() if (function := main.load(name)).__name__ not in ("main", "run")]
+DERIVED = [name for name in main.all_commands() if main.load(name).__name__ not in ("main", "run")]
+"""The commands whose arguments are derived: Hydra reads those of `run`."""
 
 
-@pytest.mark.parametrize("function", functions(), ids=lambda function: function.__name__)
-def test_each_argument_of_a_command_has_help(function: Callable[..., None]) -> None:
-    parser = Parser("any")
+@pytest.mark.parametrize("name", DERIVED)
+def test_each_argument_of_a_command_has_help(name: str) -> None:
+    parser, function = Parser("any"), main.load(name)
     parameters = add_arguments(parser, function)
     own = {name for name, of in signature(function).parameters.items() if of.kind is not Parameter.VAR_KEYWORD}
     assert own <= {parameter.name for parameter in parameters}
     assert all(action.help for action in parser._actions)
     summary, _, helps = read_docstring(function)
-    assert main.summary(function.__name__) in (summary[:1].lower() + summary[1:]).removesuffix(".")
+    assert main.summary(name) in (summary[:1].lower() + summary[1:]).removesuffix(".")
     assert own <= {*helps}
 
 

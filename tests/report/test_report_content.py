@@ -77,7 +77,7 @@ def test_colours_of_a_picture_are_as_drawn(folder: Path) -> None:
 
 def test_equal_inputs_give_equal_bytes_in_another_process(folder: Path, page: str) -> None:
     environment = {**os.environ, "POMRL_OUTPUTS": str(folder), "PYTHONHASHSEED": "7"}
-    subprocess.run([sys.executable, "-m", "pomrl", "report", "pomrl"], env=environment, check=True)
+    subprocess.run([sys.executable, "-m", "pomrl", "reproduce", "pomrl", "report"], env=environment, check=True)
     assert (of_study(folder) / "report" / "index.html").read_text(encoding="utf-8") == page
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 from tests.support.browser import watched
-from tests.support.computed import call
+from tests.support.computed import call, report
 from tests.support.elements import assert_closed, curves_of
 
 from pomrl import store
@@ -58,7 +58,9 @@ def test_that_of_a_study_without_claims_and_figures_has_its_title(tmp_path: Path
     (sweeps / "small.yaml").write_text(f"# @package _global_\n{overrides}{axes}")
     status, _, err = call(run, "-m", f"--config-dir={tmp_path / 'plain' / 'conf'}", "experiment=plain/small")
     assert status == 0, err
-    text = page(str(tmp_path / "plain"))
+    status, out, _ = call(report, str(tmp_path / "plain"))
+    assert status == 0
+    text = Path(out.strip()).read_text()
     assert "<h1>Plain tasks</h1>" in text
     assert "<title>Plain tasks</title>" in text
     assert "2 stored experiments, 3 runs of each" in text
