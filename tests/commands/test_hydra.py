@@ -129,7 +129,9 @@ class TestFlags:
         assert any("studies/beyond/conf" in line for line in command("--info", "searchpath")[1])
         assert not (here / "outputs").exists()
 
-    @pytest.mark.parametrize("words", [("--info", "estimator=pomrl"), ("estimator=pomrl", "T=3", "--info"), ("-i",)])
+    @pytest.mark.parametrize(
+        "words", [("--info", "estimator=pomrl"), ("estimator=pomrl", "T=3", "-cn", "config", "--info"), ("-i",)]
+    )
     def test_a_plain_info_lists_options_sweeps_and_keys(self, words: tuple[str, ...]) -> None:
         status, lines, said = command(*words)
         assert status == 0, said
