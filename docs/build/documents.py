@@ -1,7 +1,7 @@
 """Publish the results of studies in this checkout: python -m docs.build [STUDY ...].
 
 What is stored becomes the published answer: the table of judgements and the pages in the folder of each study, and
-README.md and other documents, which look numbers up in that table (`pomrl.report.lookups`) and in the board
+README.md and other documents, which look numbers up in that table (`pomrl_report.lookups`) and in the board
 (`pomrl_studies.board.lookups`). Results that are
 provisional or old are not published. With --pictures, the small pictures of README.md and of the page of results are
 drawn instead, into outputs/readme. The reference of all keys is made by python -m docs.build.configuration,
@@ -12,7 +12,6 @@ from pathlib import Path
 
 from docs.build import pictures
 
-from pomrl.commands import reproduce
 from pomrl.commands.arguments import Parser
 from pomrl.commands.errors import one_line_errors
 from pomrl.commands.terminal import warn
@@ -21,9 +20,10 @@ from pomrl.configuration.study import Study, find, shipped_studies
 from pomrl.drawing.figures_of_study import versions
 from pomrl.judging import judgements, study_claims
 from pomrl.judging.judgements import Judgements
-from pomrl.report import lookups, pages
 from pomrl.store import files
 from pomrl.store.derived import DerivedFiles
+from pomrl_report import documents as pages
+from pomrl_report import lookups
 from pomrl_studies.board.lookups import board
 
 ROOT = Path(__file__).parents[2]
@@ -46,7 +46,7 @@ def main() -> None:
 def renew(study: Study) -> list[Path]:
     """Renew the pages of a study in the outputs and in its folder, and return the paths of the latter."""
     judged = study_claims.load_judgements(study)
-    reproduce.renew_pages(study, judged)
+    pages.renew_all(study, judged, warn)
     return publish(study, judged)
 
 
@@ -55,7 +55,7 @@ def publish(study: Study, judged: Judgements) -> list[Path]:
 
     Results that are provisional or old are not published.
     """
-    if not reproduce.is_final(judged):
+    if not pages.is_final(judged):
         few = sum(claim.provisional for claim in judged.main)
         older = "verdicts are old" if judged.main else "no claims are judged"
         reason = f"{number_of(few, 'claim')} with too few runs" if few else older
@@ -69,7 +69,7 @@ def publish(study: Study, judged: Judgements) -> list[Path]:
         values = DerivedFiles((study.outputs / path.name).with_suffix(".json"))
         contents |= {path: values.content(path.name)} if values.is_made else {}
     made = pages.read_documents(study)
-    made.pop(reproduce.CLAIMS, None)  # which the site makes from the table
+    made.pop(pages.CLAIMS, None)  # which the site makes from the table
     contents |= {study.folder / "pages" / f"{name}.md": text.encode() for name, text in made.items()}
     for path, content in contents.items():
         files.write(path, content)

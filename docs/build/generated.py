@@ -13,14 +13,13 @@ import griffe
 from mkdocs.exceptions import PluginError
 
 from pomrl.commands import main
-from pomrl.configuration.importing import import_by_name
 from pomrl.configuration.study import Study, shipped_studies
 from pomrl.drawing.figure import INTERVALS, Figure, caption_of, figures_of, file_name, number_of, title_of
 from pomrl.models.inputs import CONVENTIONS as CONVENTIONS_OF_MODELS
-from pomrl.report.markup import paragraphs
 from pomrl.results.tables import markdown
 from pomrl_logs.audit import KINDS
 from pomrl_logs.log_tables import CONVENTIONS as CONVENTIONS_OF_LOGS
+from pomrl_report.markup import paragraphs
 
 ROOT = Path(__file__).parents[2]
 
@@ -35,14 +34,11 @@ HEADING = "\n    options: {{heading: {0}, toc_label: {0}}}"
 
 
 def commands() -> str:
-    """Return the page of all commands: what the documentation of each says, and what its parser prints."""
+    """Return the page of all commands: what each does, and what it prints with --help."""
     parts = ["# Every command", "`pomrl COMMAND --help` prints the same on the terminal."]
-    for name, what in main.COMMANDS.items():
-        _, _, more = (import_by_name(main.module_of(name)).__doc__ or "").partition("\n\n")
-        prose = [
-            part for part in more.strip().split("\n\n") if not part.startswith("pomrl ")
-        ]  # without examples, which help has
-        parts += [f"## pomrl {name}", f"{what[0].upper()}{what[1:]}.", *prose, f"```text\n{help_of(name)}\n```"]
+    for name in main.all_commands():
+        what = main.summary(name)
+        parts += [f"## pomrl {name}", f"{what[0].upper()}{what[1:]}.", f"```text\n{help_of(name)}\n```"]
     return "\n\n".join(parts)
 
 
@@ -99,7 +95,7 @@ def figures_in(study: Study) -> Iterator[str]:
         yield f"### {f'Figure {number}: ' * bool(number)}{title}"
         yield from (f"![{title}]({path})" for path in pictures(figure))
         yield from map(str, paragraphs(caption_of(figure.docstring)))
-        yield f"    pomrl figures {study.name} {figure.name}"
+        yield f"    pomrl reproduce {study.name} figures --only {figure.name}"
 
 
 def pictures(figure: Figure) -> list[str]:

@@ -43,9 +43,10 @@ to the proof that holds (theory) and to the errors in the printed one (E..).
 `python -m docs.build.paper` makes this page from `src/pomrl_studies/pomrl2023/paper.csv`.
 """
 
-OF_FIGURES = """`pomrl figures pomrl2023 4` draws Figure 4. The files `authors_figure_*.py` beside its file draw
-the figures from what the authors' notebook computes. `reading=printed`, `reading=repaired` and `reading=computed` set
-all keys of the three [readings](../src/pomrl_studies/pomrl2023/pages/readings.md), and
+OF_FIGURES = """`pomrl reproduce pomrl2023 figures --only 4` draws Figure 4. The files
+`authors_figure_*.py` beside its file draw the figures from what the authors' notebook computes. `reading=printed`,
+`reading=repaired` and `reading=computed` set all keys of the three
+[readings](../src/pomrl_studies/pomrl2023/pages/readings.md), and
 [variants.py](../src/pomrl_studies/pomrl2023/variants.py) has them by name.
 """
 """What stands above the table of figures."""

@@ -11,8 +11,8 @@ from mkdocs.structure.files import File, InclusionLevel
 
 from pomrl.configuration.study import Study, shipped_studies
 from pomrl.judging.judgements import read_published
-from pomrl.report.answer import claims_page
 from pomrl.results.tables import markdown, markdown_text
+from pomrl_report.answer import claims_page
 from pomrl_studies.pomrl2023.choices import Difference, differences
 
 
@@ -67,7 +67,7 @@ def differences_page() -> str:
 def _differences_table(rows: Sequence[Difference], head: str, last: Callable[[Difference], str]) -> str:
     cells = [
         [
-            row.name + (f" ({row.of})" if row.of else ""),
+            row.name + (f" ({row.reading})" if row.reading else ""),
             *(row.where, row.text or "says nothing of it", row.notebook, row.kind, last(row)),
         ]
         for row in rows

@@ -41,7 +41,11 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"pomrl.{name} is {MOVED[name]}.{name} since version 2")
     from pomrl.configuration.importing import load_from  # here, so that Hydra's other applications load nothing
 
-    return load_from(__name__, name)
+    found = load_from(__name__, name)
+    from pomrl.configuration.resolvers import register_resolvers  # for a notebook that composes by itself later
+
+    register_resolvers()
+    return found
 
 
 def __dir__() -> list[str]:

@@ -1,13 +1,14 @@
 """The Python interface, whose names `import pomrl` offers: docs/python.md introduces them.
 
-Settings are arguments with the names that they have on a command line, but `estimator__prior` for `estimator.prior`.
-What is computed is stored as `pomrl run` stores it, under the same signatures, and never computed twice.
+Settings are arguments with their names on a command line, but `estimator__prior` for `estimator.prior`. Results are
+stored as `pomrl run` stores them, and never computed twice. The commands `plot` and `table` have their options and help
+from the functions here.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -16,14 +17,13 @@ from pomrl import store
 from pomrl.configuration import overrides
 from pomrl.configuration.composed import METHOD_GROUPS, PROBLEM_GROUPS, ConfigError
 from pomrl.configuration.parsing import COMPONENTS, Experiment, parse
-from pomrl.configuration.resolvers import register_resolvers
 from pomrl.configuration.settings import flat_settings, scientific_settings
 from pomrl.configuration.sources import PUBLISHED, Sources
 from pomrl.configuration.sweeps import sweep as settings_of
 from pomrl.results.intervals import Kind
 from pomrl.results.result import TaskChoice
 from pomrl.results.selection import choose, filters
-from pomrl.results.summaries import summarise
+from pomrl.results.summaries import STATISTICS, summarise
 from pomrl.results.sweep_results import SweepResults, concatenate, load_sweep
 from pomrl.running.plan import check_time_limit, estimate, plan
 from pomrl.running.work import refuse_failures, work
@@ -34,18 +34,16 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-register_resolvers()
-
 Report = Callable[[str], object]
-"""A function that is called with a line about the progress, such as `print`."""
+"""A function that takes a line about the progress, such as `print`."""
 
-MOST_GAMMAS = 30
-"""The most discount factors that a message lists."""
+MAX_LISTED_GAMMAS = 30
+"""The most discount factors in a message."""
 
 
 @dataclass(frozen=True)
 class SweepJob:
-    """An experiment of a sweep, as `jobs` lists it."""
+    """An experiment of a sweep."""
 
     varied: Mapping[str, Any]
     """Its values of the keys that the sweep varies."""
@@ -61,28 +59,28 @@ def run(
     config_dir: str | Path | None = None,
     report: Report | None = None,
     **settings: Any,
-) -> pd.DataFrame:
-    """Compute what the store lacks of one experiment, and return its table, with rows for every gamma.
+) -> "pd.DataFrame":
+    """Compute what the store lacks of one experiment, and return its table.
 
-    The default schedule plans at a grid of discount factors, and each row is of one: the mean of the whole column
-    `planning_loss` is a mean over discount factors, which is no learner's loss. `gamma=0.99` returns the rows of one.
+    The default schedule plans at a grid of discount factors, and each row is of one. The mean of the whole column
+    `planning_loss` is a mean over discount factors, and no learner's loss: `gamma=0.99` returns the rows of one.
 
     Args:
-        config: A configuration that Hydra composed, in the place of settings; with `return_hydra_config=True` it says
-            the names of options, and otherwise they are found by their content.
+        config: A configuration that Hydra composed, in place of settings; with `return_hydra_config=True` it has the
+            names of options, which otherwise are found by their content.
         gamma: Only rows that were planned with this discount factor.
         config_dir: A folder like conf/ with options of your own.
         report: Called with a line after each block of runs, such as `print`.
-        **settings: The settings that differ from the defaults, such as `sigma=0.02, estimator="pomrl", runs=50`. The
-            value of a group is the name of an option, or a component. A list is one value.
+        **settings: Settings that differ from the defaults, such as `sigma=0.02, estimator="pomrl", runs=50`. The value
+            of a group is the name of an option, or a component. A list is one value.
 
     Returns:
-        A row for each run, task and discount factor, sorted so, of the requested runs. The columns are those of
-        `pomrl.science.loss_tables.SCHEMA`; `planning_loss` is that at gamma_eval of the policy planned with `gamma`.
-        Its `attrs` have the `signature`, the `settings` by dotted keys, and the `gammas` of its rows.
+        A row for each run, task and discount factor, sorted so, with the columns of
+        `pomrl.science.loss_tables.SCHEMA`. `planning_loss` is that at gamma_eval of the policy planned with `gamma`.
+        `attrs` has the `signature`, the `settings` by dotted keys, and the `gammas` of the rows.
 
     Raises:
-        ConfigError: A setting is wrong. The message names it, and what it may be.
+        ConfigError: A setting is wrong.
         ExecutionError: The experiment failed.
     """
     if config is not None and settings:
@@ -95,15 +93,12 @@ def run(
 
 
 def jobs(experiment: str | None = None, *, config_dir: str | Path | None = None, **settings: Any) -> list[SweepJob]:
-    """Return the experiments that `sweep` with the same arguments computes, without computing anything.
+    """Return the experiments that `sweep` with the same arguments computes; ConfigError if a setting is wrong.
 
     Args:
-        experiment: A sweep of a study, as in `sweep`.
+        experiment: A sweep of a study.
         config_dir: A folder like conf/ with options and sweeps of your own.
-        **settings: The settings that differ, as in `sweep`.
-
-    Raises:
-        ConfigError: A setting is wrong.
+        **settings: Settings that differ.
     """
     _check_sweep(experiment)
     return [
@@ -141,13 +136,13 @@ def _flat(experiment: Experiment) -> dict[str, Any]:
     return flat_settings(scientific_settings(experiment), experiment.options)
 
 
-def _with_attrs(table: pd.DataFrame, experiment: Experiment, gamma: float | None) -> pd.DataFrame:
-    """Return a table, or its rows of one discount factor, with what it is of in its attributes."""
+def _with_attrs(table: "pd.DataFrame", experiment: Experiment, gamma: float | None) -> "pd.DataFrame":
+    """Return a table, or its rows of one discount factor, with attributes."""
     gammas = sorted(set(table["gamma"].tolist()))
     if gamma is not None:
         table = table[np.isclose(table["gamma"], gamma, rtol=0, atol=1e-12)].reset_index(drop=True)
         if table.empty:
-            there = ", ".join(f"{known:g}" for known in gammas[:MOST_GAMMAS])
+            there = ", ".join(f"{known:g}" for known in gammas[:MAX_LISTED_GAMMAS])
             raise ConfigError(f"gamma={gamma}: must be one that was planned with, such as {there}")
         gammas = [gamma]
     table.attrs = {"signature": store.signature(experiment), "settings": _flat(experiment), "gammas": gammas}
@@ -160,22 +155,22 @@ def sweep(
     config_dir: str | Path | None = None,
     report: Report | None = None,
     **settings: Any,
-) -> pd.DataFrame:
+) -> "pd.DataFrame":
     """Compute what the store lacks of a sweep, and return the tables of its experiments as one.
 
     Args:
-        experiment: A sweep of a study, such as "task_similarity" or "beyond/families", or one in a folder of your own.
+        experiment: A sweep of a study, such as "task_similarity" or "beyond/families", or one of your own.
         config_dir: A folder like conf/ with options and sweeps of your own.
         report: Called with a line after each block of runs, such as `print`.
-        **settings: The settings that differ from the defaults, or from the sweep. The elements of a list, tuple, range
-            or array are swept: `sigma=[0.01, 0.02], estimator=["pomrl", "oracle"]` are four experiments.
+        **settings: Settings that differ from the defaults, or from the sweep. Elements of a list, tuple, range or array
+            are swept: `sigma=[0.01, 0.02], estimator=["pomrl", "oracle"]` are four experiments.
 
     Returns:
-        The table of `run` for each experiment, one below the other, with a column for each setting that is swept. Its
-        `attrs` have the `signatures` and the `settings` of the experiments, in their order.
+        The tables of `run`, one below the other, with a column for each swept setting. `attrs` has the `signatures`
+        and the `settings` of the experiments, in their order.
 
     Raises:
-        ConfigError: A setting is wrong. Nothing is computed.
+        ConfigError: A setting is wrong; nothing is computed.
         ExecutionError: An experiment failed; the others are stored.
     """
     _check_sweep(experiment)
@@ -187,15 +182,14 @@ def sweep(
     return table
 
 
-def find(**settings: Any) -> pd.DataFrame:
-    """Return a frame of the stored experiments with these settings, empty where there are none.
+def find(**settings: Any) -> "pd.DataFrame":
+    """Return the stored experiments with these settings.
 
     Args:
         **settings: Values by key, such as `sigma=0.01, estimator="pomrl"`; none for all that is stored.
 
     Returns:
-        A row for each experiment under its signature, which `load` takes: `runs`, how many are stored, `tags`, and the
-        settings by dotted keys.
+        A row for each experiment under its signature: `runs` that are stored, `tags`, and settings by dotted keys.
     """
     found = store.find(**{overrides.key(name): value for name, value in settings.items()})
     rows = [{"runs": stored.complete(), "tags": ", ".join(stored.tags()), **stored.flat_settings()} for stored in found]
@@ -205,14 +199,14 @@ def find(**settings: Any) -> pd.DataFrame:
 
 def load(
     which: str | Path | None = None, *, runs: int | None = None, config_dir: str | Path | None = None, **settings: Any
-) -> pd.DataFrame:
-    """Return the stored table of one experiment, without computing anything.
+) -> "pd.DataFrame":
+    """Return the stored table of one experiment.
 
     Args:
         which: The first digits of its signature, or its folder; by default the settings say which.
         runs: The number of runs, from run 0 on; by default all that are stored.
         config_dir: A folder like conf/ with options of your own.
-        **settings: Settings of the experiment, as in `table`.
+        **settings: Settings, as in `table`.
 
     Raises:
         ConfigError: A setting is wrong.
@@ -220,7 +214,7 @@ def load(
     """
     folder = isinstance(which, Path) and "/" not in str(which)
     words = [f"./{which}" if folder else str(which)] if which else overrides.axes(settings)
-    results = choose(words, sources=_sources(config_dir))
+    results = select(words, config_dir=config_dir)
     if len(results.results) > 1:
         values = {key: ", ".join(dict.fromkeys(map(str, results.values_of(key)))) for key in results.keys}
         differing = ", ".join(f"{key} ({of_key})" for key, of_key in values.items())
@@ -232,10 +226,11 @@ def load(
     return table
 
 
-def plot(  # noqa: PLR0913  (what is meant, and how it is drawn)
+def plot(  # noqa: PLR0913  (which experiments, and how they are drawn)
     x: str = "task",
     y: str = "planning_loss",
     *,
+    task: TaskChoice = "all",
     against: Mapping[str, Any] | str | None = None,
     hue: str | None = None,
     col: str | None = None,
@@ -248,21 +243,21 @@ def plot(  # noqa: PLR0913  (what is meant, and how it is drawn)
     """Plot stored experiments: a number over their runs, against tasks, discount factors or a setting.
 
     Args:
-        x: `task`, `gamma`, or a setting, such as `sigma`.
-        y: A column of stored tables, such as `alpha`, or a metric that was computed, such as `value`.
-        against: A method whose number is subtracted in each run, such as `{"estimator": "pomrl"}`.
-        hue: The setting that colours are for; by default one in which the experiments differ, and so for col and row.
+        x: The horizontal axis: `task` (default), `gamma`, or a setting, such as `sigma`.
+        y: What is shown: a column of stored tables, such as `alpha` (default: `planning_loss`), or a metric.
+        task: Tasks to average: all (default), first, last, or a number.
+        against: The method to compare with, in pairs of runs, such as `estimator=pomrl`.
+        hue: The setting that colours are for; hue, col and row default to settings in which experiments differ.
         col: The setting that columns of panels are for.
         row: The setting that rows of panels are for.
-        band: What bands are: 95 % intervals of the mean (ci), standard errors (se) or standard deviations (sd).
-        where: Settings that stored experiments have to have besides, as in `find`, whatever else they have.
+        band: Bands: 95 % intervals of the mean (ci, the default), standard errors (se) or deviations (sd).
+        where: Further settings of stored experiments, such as `sigma=0.01,0.02`, whatever else they have.
         config_dir: A folder like conf/ with options of your own.
-        **settings: Settings of the experiments that `sweep` with the same settings would compute; or their tag. Without
-            settings, everything that is stored is meant. `code="all"`, `"previous"`, or as `pomrl runs` shows it names
-            other code than the present one.
+        **settings: Settings of the experiments that `sweep` with the same settings computes; or their `tag`. Without
+            settings, everything stored. `code="all"`, `"previous"`, or a label of `pomrl runs` names other code.
 
     Returns:
-        A figure of matplotlib, which a notebook shows, and whose method `savefig` writes it.
+        A figure of matplotlib; `savefig` writes it.
 
     Raises:
         StoreError: No runs of such experiments are stored.
@@ -270,8 +265,8 @@ def plot(  # noqa: PLR0913  (what is meant, and how it is drawn)
     """
     from pomrl.drawing.plots import PlotLayout, PlotOptions, draw  # here, because matplotlib takes long to load
 
-    results = _choose(settings, y, where, config_dir)
-    return draw(results, x, y, PlotLayout(hue, col, row), PlotOptions(band, against=_method(against))).figure
+    results = select(overrides.axes(settings), y, where, config_dir)
+    return draw(results, x, y, PlotLayout(hue, col, row), PlotOptions(band, task, read_method(against))).figure
 
 
 def table(
@@ -279,41 +274,52 @@ def table(
     against: Mapping[str, Any] | str | None = None,
     y: str = "planning_loss",
     task: TaskChoice = "all",
+    statistic: Literal["mean", "iqm", "median"] | None = None,
     where: Mapping[str, Any] | None = None,
     config_dir: str | Path | None = None,
     **settings: Any,
-) -> pd.DataFrame:
-    """Return summaries of stored experiments: mean, interquartile mean and median over runs with 95 % intervals.
+) -> "pd.DataFrame":
+    """Summarise stored experiments: mean, interquartile mean and median over runs, with 95 % intervals.
 
     Args:
-        against: A method to compare with in pairs of runs, such as `{"estimator": "pomrl"}`. Columns NAME_difference
-            are added.
-        y: A column of stored tables, or a metric. Its value at gamma_eval counts, or at the gamma that a
-            schedule chose.
-        task: The tasks that are averaged: `all`, `first`, `last`, or the number of one.
-        where: Settings that stored experiments have to have besides, as in `find`, whatever else they have.
+        against: The method to compare with, in pairs of runs, such as `estimator=pomrl`; adds columns NAME_difference.
+        y: A column of stored tables, or a metric (default: `planning_loss`), at gamma_eval or the chosen gamma.
+        task: Tasks to average: all (default), first, last, or a number.
+        statistic: Only this statistic (default: all).
+        where: Further settings of stored experiments, such as `sigma=0.01,0.02`, whatever else they have.
         config_dir: A folder like conf/ with options of your own.
-        **settings: Settings of the experiments that `sweep` with the same settings would compute; or their tag. Without
-            settings, everything that is stored is meant. `code="all"`, `"previous"`, or as `pomrl runs` shows it names
-            other code than the present one.
+        **settings: Settings, as in `plot`.
 
     Raises:
         StoreError: No runs of such experiments are stored.
         ValueError: The experiments cannot be compared in pairs.
     """
-    return summarise(_choose(settings, y, where, config_dir), y, task, against=_method(against))
+    selection = select(overrides.axes(settings), y, where, config_dir)
+    return summarise(selection, y, task, [statistic] if statistic else STATISTICS, read_method(against))
 
 
-def _method(against: Mapping[str, Any] | str | None) -> Mapping[str, Any] | None:
-    """Return the settings of a method, which may be text as on a command line: `estimator=pomrl`."""
-    return filters([against]) if isinstance(against, str) else against
+def read_method(against: Mapping[str, Any] | Sequence[str] | str | None) -> Mapping[str, Any] | None:
+    """Return the settings of a method, which may be words as on a command line: `estimator=pomrl`."""
+    if isinstance(against, Mapping | None):
+        return against
+    return filters([against] if isinstance(against, str) else against) or None
 
 
-def _choose(
-    settings: Mapping[str, Any], value: str, where: Mapping[str, Any] | None, config_dir: str | Path | None
+def select(
+    words: Sequence[str],
+    value: str | None = "planning_loss",
+    where: Mapping[str, Any] | Sequence[str] | None = None,
+    config_dir: str | Path | None = None,
 ) -> SweepResults:
-    by_key = {overrides.key(name): value for name, value in (where or {}).items()}
-    return choose(overrides.axes(settings), by_key, value, _sources(config_dir))
+    """Return the stored experiments of `words`, as on a command line, that also have the settings `where`.
+
+    Raises:
+        ConfigError: A setting is wrong.
+        StoreError: There are none.
+    """
+    given = where if isinstance(where, Mapping | None) else filters(where)
+    by_key = {overrides.key(name): value for name, value in (given or {}).items()}
+    return choose(words, by_key, value, _sources(config_dir))
 
 
 def _sources(config_dir: str | Path | None) -> Sources:
@@ -321,7 +327,7 @@ def _sources(config_dir: str | Path | None) -> Sources:
 
 
 def _with_components(experiment: Experiment, components: Mapping[str, Any]) -> Experiment:
-    """Return an experiment with these components in the place of its own, by group."""
+    """Return an experiment with other components, by group."""
     of_problem = {group: component for group, component in components.items() if group in PROBLEM_GROUPS}
     of_method = {group: component for group, component in components.items() if group in METHOD_GROUPS}
     return replace(
@@ -334,12 +340,7 @@ def _with_components(experiment: Experiment, components: Mapping[str, Any]) -> E
 
 
 def _compute_experiments(experiments: Sequence[Experiment], report: Report | None) -> None:
-    """Compute and store what the store lacks of experiments.
-
-    Raises:
-        ConfigError: An experiment cannot be computed, or takes more than an hour and does not say `yes=True`.
-        ExecutionError: Experiments failed.
-    """
+    """Compute what the store lacks; ConfigError where that takes over an hour without `yes=True`."""
     if experiments[0].request.dry_run:
         raise ConfigError("dry_run=True: this is for the command `pomrl run`, which then prints what it would compute")
     jobs = plan(experiments)

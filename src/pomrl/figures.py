@@ -35,7 +35,7 @@ from pomrl.drawing.style import Look as Look
 from pomrl.drawing.style import context as context
 from pomrl.drawing.style import look as look
 from pomrl.drawing.style import sequence as sequence
-from pomrl.report.pages import Page as Page
+from pomrl.pages import Page as Page
 from pomrl.results.intervals import Kind as Kind
 from pomrl.results.intervals import band as band
 from pomrl.results.intervals import best_gamma as best_gamma

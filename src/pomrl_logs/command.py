@@ -1,16 +1,11 @@
-"""Say what to change in the decisions of a log: `pomrl horizon LOG.parquet`.
+"""The command `horizon`: advice on the decisions of a log."""
 
-The command prints what the audit of the log found, the recommendation and the largest changes. It writes a page, a
-figure, and tables of the recommended changes and of gains to a folder. With `--after OLD.parquet` it says instead
-whether what was promised for the old log came true in this one.
-"""
-
-import argparse
 import textwrap
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
+from typing import Annotated
 
-from pomrl.commands.arguments import Parser
-from pomrl.commands.errors import one_line_errors
 from pomrl.commands.terminal import WIDTH, print_frame, printable
 from pomrl.outputs import outputs
 from pomrl_logs.follow_up import follow_up
@@ -22,46 +17,90 @@ from pomrl_logs.logs import Log
 MOST_CHANGES = 20
 """The number of changes that are printed."""
 
-SEVERAL = "column, or A,B for several"
-"""What the columns of states and actions may be."""
+Column = Annotated[str | None, "COLUMN"]
+Columns = Annotated[str, "COLUMN"]
 
 
-@one_line_errors(ValueError)
-def main(parser: Parser) -> None:
-    """Run the command with the arguments of the process; exit with status 1 and one line where the log is wrong."""
-    arguments = _arguments(parser)
-    folder = arguments.output.expanduser() if arguments.output else outputs() / "horizon" / table_name(arguments.log[0])
-    if not arguments.after and folder.exists() and any(folder.iterdir()):
+def horizon(  # noqa: PLR0913  (the options of the command)
+    log: Sequence[Path],
+    /,
+    *,
+    task: Column = None,
+    state: Columns = "state",
+    action: Columns = "action",
+    reward: Column = None,
+    cost: Column = None,
+    next_state: Column = None,
+    terminated: Column = None,
+    episode: Column = None,
+    time: Column = None,
+    ends: Annotated[Sequence[str], "STATE"] = (),
+    bins: Annotated[Sequence[str], "COLUMN=N"] = (),
+    missing: Annotated[Sequence[str], "NAME"] = (),
+    accept: Annotated[Sequence[str], "FINDING"] = (),
+    gamma_eval: float = 0.99,
+    after: Annotated[Sequence[Path], "OLD"] = (),
+    output: Annotated[Path | None, "FOLDER"] = None,
+) -> None:
+    """Say what to change in the decisions of a log.
+
+    The command prints what the audit of the log found, the recommendation and the largest changes. It writes a page, a
+    figure, and tables of the recommended changes and of gains to a folder.
+
+    Args:
+        log: Tables of transitions: .parquet, .csv, .tsv, .jsonl, also .gz.
+        task: Its column (default task, if there is one).
+        state: Its column, or A,B for several (default state).
+        action: Its column, or A,B for several (default action).
+        reward: Its column (default reward).
+        cost: The column of costs, in the place of rewards.
+        next_state: Its column (default next_state, or the state of the next row).
+        terminated: The column that says where episodes have ended.
+        episode: The column that says which episode a transition is of.
+        time: The column by which the rows of an episode are in order.
+        ends: States after which nothing is paid.
+        bins: Numbers in a state, as N bins.
+        missing: Names that mean: missing.
+        accept: Findings that are meant.
+        gamma_eval: What policies are judged at (default 0.99).
+        after: Say instead whether what the log OLD promised came true in LOG.
+        output: Default: outputs/horizon/ and the log's name.
+    """
+    folder = output.expanduser() if output else outputs() / "horizon" / table_name(log[0])
+    if not after and folder.exists() and any(folder.iterdir()):
         raise ValueError(
             f"{folder}: there is a report already, and nothing is overwritten; --output names another folder"
         )
-    log = _read(arguments, arguments.log)
-    if arguments.after:
-        old = _read(arguments, arguments.after)
-        _say(*(finding.line for each in (old, log) for finding in each.findings))
-        _say(follow_up(old, log, arguments.gamma_eval).words)
+    roles = ColumnRoles(
+        task=task,
+        state=_split(state),
+        action=_split(action),
+        reward=reward,
+        cost=cost,
+        next_state=_split(next_state) if next_state else None,
+        terminated=terminated,
+        episode=episode,
+        time=time,
+    )
+    read = partial(read_log, roles=roles, bins=_bins(bins), ends=ends, missing=missing, accept=accept)
+    new = read(log)
+    if after:
+        old = read(after)
+        _say(*(finding.line for each in (old, new) for finding in each.findings))
+        _say(follow_up(old, new, gamma_eval).words)
         return
-    report = horizon_report(log, arguments.gamma_eval)
-    paths = _write(report, log, folder, arguments.log[0])
-    _print(report, log)
+    report = horizon_report(new, gamma_eval)
+    paths = _write(report, new, folder, log[0])
+    _print(report, new)
     for path in paths:
         print(path)
 
 
-def _read(arguments: argparse.Namespace, paths: list[Path]) -> Log:
-    """Return the log in some files, with the columns that the arguments name."""
-    several = {name: _several(getattr(arguments, name)) for name in ("state", "action", "next_state")}
-    names = ("task", "reward", "cost", "terminated", "episode", "time")
-    roles = ColumnRoles(**several, **{name: getattr(arguments, name) for name in names})
-    options = {name: getattr(arguments, name) for name in ("ends", "missing", "accept")}
-    return read_log(paths, roles, bins=_bins(arguments.bins), **options)
+def _split(names: str) -> str | list[str]:
+    return names.split(",") if "," in names else names
 
 
-def _several(names: str | None) -> str | list[str] | None:
-    return names.split(",") if names and "," in names else names
-
-
-def _bins(words: list[str]) -> dict[str, int]:
+def _bins(words: Sequence[str]) -> dict[str, int]:
     """Return the number of bins of each column; ValueError unless each word is COLUMN=NUMBER."""
     found = dict[str, int]()
     for word in words:
@@ -70,28 +109,6 @@ def _bins(words: list[str]) -> dict[str, int]:
             raise ValueError(f"--bins must be COLUMN=NUMBER, such as age=5, got {word!r}")
         found[column] = int(count)
     return found
-
-
-def _arguments(parser: Parser) -> argparse.Namespace:
-    add = parser.add_argument
-    add("log", type=Path, nargs="+", help="tables of transitions: .parquet, .csv, .tsv, .jsonl, also .gz")
-    add("--task", metavar="COLUMN", help="its column (default task, if there is one)")
-    add("--state", metavar="COLUMN", default="state", help=f"its {SEVERAL} (default state)")
-    add("--action", metavar="COLUMN", default="action", help=f"its {SEVERAL} (default action)")
-    add("--reward", metavar="COLUMN", help="its column (default reward)")
-    add("--cost", metavar="COLUMN", help="the column of costs, in the place of rewards")
-    add("--next-state", metavar="COLUMN", help="its column (default next_state, or the state of the next row)")
-    add("--terminated", metavar="COLUMN", help="the column that says where episodes have ended")
-    add("--episode", metavar="COLUMN", help="the column that says which episode a transition is of")
-    add("--time", metavar="COLUMN", help="the column by which the rows of an episode are in order")
-    add("--ends", metavar="STATE", nargs="+", action="extend", default=[], help="states after which nothing is paid")
-    add("--bins", metavar="COLUMN=N", nargs="+", action="extend", default=[], help="numbers in a state, as N bins")
-    add("--missing", metavar="NAME", nargs="+", action="extend", default=[], help="names that mean: missing")
-    add("--accept", metavar="FINDING", nargs="+", action="extend", default=[], help="findings that are meant")
-    add("--gamma-eval", type=float, default=0.99, help="what policies are judged at (default 0.99)")
-    add("--after", type=Path, nargs="+", metavar="OLD", help="whether what the log OLD promised came true in LOG")
-    add("--output", type=Path, metavar="FOLDER", help="default: outputs/horizon/ and the log's name")
-    return parser.parse_intermixed_args()
 
 
 def _say(*sentences: str) -> None:
@@ -110,9 +127,9 @@ def _print(report: HorizonReport, log: Log) -> None:
 def _write(report: HorizonReport, log: Log, folder: Path, source: Path) -> list[Path]:
     """Write the files of a report, and return their paths."""
     from pomrl.drawing.files import Sidecar, save
-    from pomrl.report.rendering import render
     from pomrl.store import files
     from pomrl_logs import figure  # here, because help and errors need no figures
+    from pomrl_report.rendering import render
 
     paths = save(figure.draw(report), folder, "gains", Sidecar("gains", command=f"pomrl horizon {source}"))
     changes, page = folder / "changes.csv", folder / "report.html"

@@ -21,6 +21,7 @@ from tests.support.settings import ROOT
 
 import pomrl
 from pomrl.commands import run
+from pomrl.configuration.study import shipped_studies
 
 command = partial(called, run)
 SMALL = ("T=2", "runs=3")
@@ -127,6 +128,27 @@ class TestFlags:
         ]
         assert any("studies/beyond/conf" in line for line in command("--info", "searchpath")[1])
         assert not (here / "outputs").exists()
+
+    @pytest.mark.parametrize(
+        "words", [("--info", "estimator=pomrl"), ("estimator=pomrl", "T=3", "-cn", "config", "--info"), ("-i",)]
+    )
+    def test_a_plain_info_lists_options_sweeps_and_keys(self, words: tuple[str, ...]) -> None:
+        status, lines, said = command(*words)
+        assert status == 0, said
+        listed = {line.partition(": ")[0]: line.partition(": ")[2].split(", ") for line in lines}
+        assert len(listed["estimator"]) == 21
+        sweeps = {f"{study.name}/{name}" for study in shipped_studies() for name in study.sweeps}
+        of_studies = [(key.partition("/")[2], names) for key, names in listed.items() if key.startswith("experiment/")]
+        assert {f"{study}/{name}" for study, names in of_studies for name in names} == sweeps
+        assert ("  similarity: known" in lines) is ("estimator=pomrl" in words)
+        assert f"T: {3 if 'T=3' in words else 15}" in lines
+
+    @pytest.mark.parametrize("words", [("--info", "config"), ("--info=config",), ("-i", "config", "T=3")])
+    def test_an_info_with_a_word_is_hydras(self, words: tuple[str, ...]) -> None:
+        status, lines, said = command(*words)
+        assert status == 0, said
+        assert "Config" in lines
+        assert "Options of groups" not in "".join(lines)
 
     def test_one_experiment_and_a_sweep_are_labelled_with_and_without_a_plus(self) -> None:
         command(*SMALL, "tag=one")

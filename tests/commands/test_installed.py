@@ -20,6 +20,8 @@ pytestmark = pytest.mark.slow
 
 __all__ = ["installed", "program"]  # fixtures
 
+COMMANDS = main.all_commands()
+
 
 def test_the_program_computes_in_any_folder_what_the_checkout_computes(program: Program, tmp_path: Path) -> None:
     answer = program("run", "-m", "sigma=0.01,0.02", "T=1", "runs=1")
@@ -31,7 +33,7 @@ def test_the_program_computes_in_any_folder_what_the_checkout_computes(program: 
 def test_it_has_the_documents_of_the_report_and_speaks_of_itself(program: Program, installed: Path) -> None:
     pages = installed / "pomrl_studies" / "pomrl2023" / "pages"
     assert all((pages / name).is_file() for name in ("errata.md", "theory.md", "readings.md", "try_it.html"))
-    said = program("report", "pomrl")
+    said = program("reproduce", "pomrl2023", "report")
     assert (said.returncode, said.stderr.count("\n")) == (1, 1)
     assert "pomrl reproduce pomrl2023 computes" in said.stderr
     help_text = program("run", "--help").stdout
@@ -44,7 +46,7 @@ def test_a_new_study_is_made_composed_and_listed(program: Program, tmp_path: Pat
     assert program("new", "mine").returncode == 0
     composed = program("run", "experiment=mine/first", "dry_run=true")
     assert composed.returncode == 0, composed.stderr
-    assert all(f"\n{name}\t" in program("studies").stdout for name in ("beyond", "pomrl", "mine"))
+    assert all(f"\n{name}\t" in program("reproduce", "--list").stdout for name in ("beyond", "pomrl2023", "mine"))
     assert {path.name for path in (tmp_path / "here").iterdir()} == {"mine", "outputs"}
 
 
@@ -57,7 +59,11 @@ def test_a_checkout_in_whose_place_another_copy_would_run_says_so(tmp_path: Path
 
 @pytest.mark.parametrize(
     ("word", "status", "said"),
-    [("plt", 2, main.COMMANDS), ("--version", 0, ("pomrl ", "are solved by ")), ("--help", 0, main.COMMANDS)],
+    [
+        ("plt", 2, main.all_commands()),
+        ("--version", 0, ("pomrl ", "are solved by ")),
+        ("--help", 0, main.all_commands()),
+    ],
 )
 def test_commands_and_the_version_are_named(
     word: str, status: int, said: Iterable[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -1,12 +1,14 @@
 """`pomrl reproduce` computes every sweep of a study once, and then its claims, figures, pages and report."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from tests.support.computed import call, refused
 from tests.support.study_folders import CLAIM, SMALL, write
 
-from pomrl.commands import computing, reproduce
+from pomrl.commands import computing, reproduce, stages
+from pomrl.commands.stages import StageRequest
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.study import find
 
@@ -16,7 +18,7 @@ def test_every_sweep_and_those_that_others_have_is_computed_with_its_own_number_
 ) -> None:
     experiments: list[Experiment] = []
     monkeypatch.setattr(computing, "compute", lambda of_study: experiments.extend(of_study) or {})
-    theirs = CLAIM[CLAIM.index("@claim") :].replace('"first", figures=("curves",)', '"pomrl/illustration"')
+    theirs = CLAIM[CLAIM.index("@claim") :].replace('"first", figures=("curves",)', '"pomrl2023/illustration"')
     theirs = theirs.replace("K1", "K2").replace("meta_learning_helps", "of_theirs")
     write(here / "mine", claims_py=f"{CLAIM}\n\n{theirs}")
     of_theirs = find("pomrl2023").settings("illustration")
@@ -42,10 +44,59 @@ def test_a_study_with_sweeps_alone_has_a_page_of_their_curves(here: Path) -> Non
 def test_a_stage_that_fails_ends_the_command_with_status_1_after_the_others(fails: bool, monkeypatch):
     done: list[int] = []
     stages = {"sweeps": lambda: fails, "figures": lambda: done.append(1)}
-    monkeypatch.setattr(reproduce, "stages", lambda *_, **__: stages)
+    monkeypatch.setattr(reproduce, "prepare", lambda *_, **__: stages)
     status, _, said = call(reproduce, "pomrl")
     assert (status, done, said.splitlines()[:2]) == (fails, [1], ["== sweeps", "== figures"])
 
 
 def test_no_runs_at_all_are_refused_in_one_line():
     assert "at least 1" in refused(reproduce, "pomrl", "--runs", "0")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("mine", "figure"), "figure: no stage (did you mean figures?); there are sweeps, claims, variants, figures, "
+         "pages, report, article"),
+        (("mine", "figures", "curves"), "; figures are named by --only curves"),
+        (("mine", "--only", "curves"), "--only: name the stage too: pomrl reproduce STUDY figures --only NAME"),
+        (("mine", "claims"), "mine: no stored runs for its claims; pomrl reproduce mine computes them"),
+        (("mine", "figures"), "mine: nothing is stored that its figures show; pomrl reproduce mine computes it"),
+        (("mine", "article"), "mine: there is no article/article.typ"),
+        ((), "name a study; pomrl reproduce --list lists them"),
+    ],
+)  # fmt: skip
+def test_what_stages_cannot_do_is_one_line_and_nothing_is_computed(words, said: str, here: Path) -> None:
+    write(here / "mine")
+    assert said in refused(reproduce, *words)
+    assert not (here / "outputs").exists()
+
+
+def test_named_stages_are_executed_in_their_order_and_print_what_they_make(here: Path) -> None:
+    write(here / "mine")
+    assert call(reproduce, "mine", "sweeps", "--runs", "3")[0] == 0
+    status, out, said = call(reproduce, "mine", "report", "figures", "claims", "--only", "curves")
+    assert status == 0, said
+    assert "== " not in said
+    places = [line for line in out.splitlines() if line.startswith("outputs/")]
+    assert places[-1] == "outputs/studies/mine/report/index.html"
+    assert places[0] == "outputs/studies/mine/figures/curves.pdf"
+    assert out.index("K1") < out.index(places[0])
+    assert "K1" in (here / places[-1]).read_text()
+    assert not (here / "outputs/studies/mine/pages").exists()
+
+
+def test_the_stages_of_packages_come_behind_those_of_the_engine(monkeypatch: pytest.MonkeyPatch, here: Path) -> None:
+    asked: list[StageRequest] = []
+
+    def further(request: StageRequest) -> Callable[[], None]:
+        asked.append(request)
+        return lambda: print("further")
+
+    packages = {**stages.stages_of_packages(), "further": further, "nothing": lambda request: None}
+    monkeypatch.setattr(reproduce, "stages_of_packages", lambda: packages)
+    request = StageRequest(find(write(here / "mine").name), runs=2)
+    assert [*reproduce.prepare(request)] == ["sweeps", "claims", "figures", "pages", "report", "further"]
+    assert asked == [request]
+    status, out, _ = call(reproduce, "mine", "further")
+    assert (status, out, asked[-1].is_named) == (0, "further\n", True)

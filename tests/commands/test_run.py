@@ -131,7 +131,7 @@ def test_a_traceback_is_there_for_the_asking(
     monkeypatch.setenv("HYDRA_FULL_ERROR", "1")
     monkeypatch.setattr(sys, "argv", ["run", "sigma=-1"])
     with pytest.raises(ValueError, match="sigma=-1"):
-        run.main()
+        run.run()
 
 
 def test_a_sweep_over_runs_computes_the_most_that_is_asked_for() -> None:

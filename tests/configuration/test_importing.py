@@ -9,7 +9,7 @@ def printed(code: str) -> str:
 
 
 def test_commands_that_read_the_store_load_neither_hydra_nor_libraries_for_tables_and_figures() -> None:
-    commands = "from pomrl.commands import diff, export, runs, table"
+    commands = "from pomrl.commands import diff, export, plots_and_tables, runs"
     loaded = printed(f"import sys; {commands}; print(*sys.modules)").split()
     assert not {"hydra", "omegaconf", "matplotlib", "seaborn", "scipy.stats", "scipy.optimize"} & set(loaded)
     assert "pandas" not in loaded

@@ -11,6 +11,7 @@ from pydantic import TypeAdapter
 from tests.support.settings import OPTIONS, ROOT, STUDIES
 
 from pomrl.base import DataPath
+from pomrl.configuration.settings import DEFAULTS
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.configuration.study import StudyConfig, shipped_studies
 from pomrl.configuration.sweeps import experiment
@@ -57,13 +58,20 @@ def test_the_reference_has_each_key_of_an_option_once_with_its_default(option: s
             assert [f"`{shown}`"] == (mine or [most]), key
 
 
-HELP = (ROOT / "conf" / "config.yaml").read_text().partition("template: |")[2]
+HELP = (ROOT / "conf" / "hydra" / "help" / "brief.yaml").read_text().partition("template: |")[2]
 EXAMPLES = re.findall(r"^ +pomrl run(.*?)(?:   ?\w.*)?$", HELP, flags=re.MULTILINE)
 
 
 def test_the_help_fits_a_terminal() -> None:
-    assert len(EXAMPLES) == 9
-    assert max(len(line.removeprefix(" " * 6)) for line in HELP.splitlines()) <= 80
+    lines = [line.removeprefix("  ") for line in HELP.splitlines()[1:]]
+    assert len(EXAMPLES) == 3
+    assert len(lines) < 24  # with a line for the prompt
+    assert max(map(len, lines)) <= 80
+
+
+def test_the_help_names_every_group_and_key() -> None:
+    keys = {*DEFAULTS} - {"hydra"}
+    assert {key for key in keys | {"experiment", "batches", "reading"} if not re.search(rf"\b{key}\b", HELP)} == set()
 
 
 DOCUMENTS = sorted(

@@ -7,7 +7,7 @@ from tests.support.computed import call
 from tests.support.settings import ROOT
 
 from pomrl.commands import run
-from pomrl.report.lookups import PLACE
+from pomrl_report.lookups import PLACE
 
 SOURCE = (ROOT / "README.md.in").read_text()
 

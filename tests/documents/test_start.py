@@ -51,7 +51,7 @@ def test_the_commands_of_start_and_its_python_work(
             status, out, err = pomrl(*shlex.split(line)[1:])
             assert status == 0, err
             said[line] = out + err
-        report = pomrl("report", "tag=first")[1].strip()
+        report = pomrl("view", "--report", "tag=first")[1].strip()
     here = tmp_path / "here"
     assert str(tmp_path) not in (here / report).read_text()
     assert len(list((here / "outputs" / "plots").glob("*.png"))) == sum("plot" in line for line in LINES) == 4

@@ -10,7 +10,7 @@ from tests.support.study_folders import UNDRAWN, write
 
 from pomrl.commands import reproduce
 from pomrl.configuration.study import find, shipped_studies
-from pomrl.report.pages import fill
+from pomrl_report.documents import fill
 
 pytestmark = pytest.mark.slow
 

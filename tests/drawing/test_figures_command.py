@@ -1,4 +1,4 @@
-"""pomrl figures: what it draws, into which folder, and what it says where nothing is stored; and small pictures."""
+"""The stage of figures: what it draws, into which folder, and what it says without runs; and small pictures."""
 
 import hashlib
 from pathlib import Path
@@ -7,11 +7,11 @@ import pandas as pd
 import pytest
 from docs.build import documents
 from tests.support.computed import call
+from tests.support.computed import figures as figures_command
 from tests.support.settings import ROOT
 from tests.support.shipped import FIGURES
 
 from pomrl import store
-from pomrl.commands import figures as figures_command
 from pomrl.configuration.study import Study, find, shipped_studies
 from pomrl.drawing.figure import figures_of, file_name, title_of
 from pomrl.drawing.figures_of_study import Selection, files_of
@@ -75,7 +75,7 @@ def test_both_versions_of_a_figure_are_drawn_unless_one_is_named(
     monkeypatch: pytest.MonkeyPatch, arguments: list[str], expected: list[str]
 ) -> None:
     asked: list[Selection] = []
-    monkeypatch.setattr(figures_command, "draw_all", lambda selections, **_: (asked.extend(selections) or [], {}))
+    monkeypatch.setattr("pomrl.commands.figures.draw_all", lambda selections, **_: (asked.extend(selections) or [], {}))
     monkeypatch.setattr(store, "all_experiments", lambda: [StoredExperiment(Path("any"))])
     assert call(figures_command, *arguments)[0] == 0
     assert [name for selection in asked for name in selection.names] == expected

@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 from tests.support.computed import call
 
-from pomrl.commands import figures, run
+from pomrl.commands import run
+from pomrl.commands.figures import draw_all
 from pomrl.configuration.study import Study, find
 from pomrl.configuration.sweeps import Setting
 from pomrl.configuration.variants import of_keys
@@ -94,7 +95,7 @@ def test_several_variants_are_drawn_by_one_call(outputs: Path, capsys: pytest.Ca
     same, other = of_keys("same", {"sigma": 0.01}), of_keys("other", {"m": 6})  # which the sweep varies, and does not
     study = find("pomrl2023")
     selections = [Selection(study, names), Selection(study, names[1:], same), Selection(study, names[1:], other)]
-    missing, lacking = figures.draw_all(selections, shows_paths=True)
+    missing, lacking = draw_all(selections, shows_paths=True)
     assert (missing, list(lacking)) == (["pomrl_vs_adapomrl"], ["task_similarity"])
     said = capsys.readouterr()
     assert "pomrl_vs_adapomrl is not drawn: nothing is stored of task_similarity" in said.err
@@ -104,8 +105,8 @@ def test_several_variants_are_drawn_by_one_call(outputs: Path, capsys: pytest.Ca
     sidecars = [Sidecar.read(folder / "figure_3_pomrl_vs_adapomrl.json") for folder in (outputs, outputs / "same")]
     assert [sidecar.variant for sidecar in sidecars] == ["repaired", "same"]
     assert [sidecar.command for sidecar in sidecars] == [
-        "pomrl figures pomrl2023 pomrl_vs_adapomrl",
-        "pomrl figures pomrl2023 --variants same pomrl_vs_adapomrl",
+        "pomrl reproduce pomrl2023 figures --only pomrl_vs_adapomrl",
+        "pomrl reproduce pomrl2023 figures --variants same --only pomrl_vs_adapomrl",
     ]
     folders = [path.parent.relative_to(outputs).as_posix() for path in map(Path, said.out.splitlines())]
     assert (sorted(set(folders)), len(folders)) == ([".", "same"], 3 * 4)

@@ -8,13 +8,12 @@ import pytest
 from tests.support.judged import FOUND, HOLDS, NOT, OPEN, judged
 from tests.support.worlds import BY_ID, CLAIMS, PAPER
 
-from pomrl.commands import reproduce
 from pomrl.judging import study_claims
+from pomrl.judging.answer import answer_text as answer
 from pomrl.judging.study_claims import Basis
-from pomrl.report import pages
-from pomrl.report.answer import claims_page
-from pomrl.report.answer import text as answer
 from pomrl.science.data import Trajectories
+from pomrl_report import documents as pages
+from pomrl_report.answer import claims_page
 from pomrl_studies.pomrl2023.variants import NOTES, SCHEDULES
 
 NOTEBOOK = PAPER.variants[-1]
@@ -85,8 +84,8 @@ class TestPage:
         monkeypatch.setattr(pages, "renew", lambda study: [])  # of other pages
         monkeypatch.setattr(pages, "look_up", lambda study, judged: {})
         found = judged(PAPER.outputs, BOTH)
-        reproduce.renew_pages(PAPER, found)
-        text = pages.documents(PAPER)[reproduce.CLAIMS]
+        pages.renew_all(PAPER, found, str)
+        text = pages.documents(PAPER)[pages.CLAIMS]
         assert answer(PAPER, found) in text
         (line,) = (line for line in text.splitlines() if line.startswith("| **Q1.1**"))
         assert "| holds | holds |" in line

@@ -6,17 +6,17 @@ from pathlib import Path
 import pytest
 from tests.judging.conftest import Settings
 from tests.support.computed import call
+from tests.support.computed import claims as command
 from tests.support.sample_experiment import add
 from tests.support.worlds import BY_ID, CLAIMS, PAPER, table_of
 
 from pomrl import store
-from pomrl.commands import claims as command
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.configuration.sweeps import experiment
 from pomrl.judging import judgements
 from pomrl.judging.study_claims import Basis, Reader, judge_claim
 from pomrl.judging.verdict import Verdict
-from pomrl.report.answer import claims_page
+from pomrl_report.answer import claims_page
 
 pytestmark = pytest.mark.slow
 

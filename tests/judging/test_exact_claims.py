@@ -12,7 +12,7 @@ from pomrl.judging.estimates import Exact, mean
 from pomrl.judging.judgements import Judgement
 from pomrl.judging.study_claims import Basis, Reader
 from pomrl.judging.verdict import Part, Verdict
-from pomrl.report.answer import claims_page
+from pomrl_report.answer import claims_page
 
 HOLDS, NOT = Verdict.HOLDS, Verdict.DOES_NOT_HOLD
 DEFAULT = PAPER.variants[0]
@@ -45,7 +45,7 @@ def read(folder: Path, claims: Sequence[Claim]) -> dict[str, Judgement]:
     on = Basis("printed", {}, claims, PAPER.described.runs)
     outcomes = study_claims.judge_variant(PAPER, on, Reader())
     made = [judgements.judgement("printed", outcome) for outcome in outcomes]
-    judgements.write(folder, made, "pomrl claims pomrl2023")
+    judgements.write(folder, made, "pomrl reproduce pomrl2023 claims")
     return dict(judgements.read(folder, ["printed"]).of("printed"))
 
 

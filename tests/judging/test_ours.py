@@ -14,8 +14,8 @@ from pomrl.judging.claim import JudgedClaim
 from pomrl.judging.judgements import Judgement, judgement
 from pomrl.judging.study_claims import Basis, judge_claim
 from pomrl.judging.verdict import Verdict
-from pomrl.report.answer import claims_page
 from pomrl.results.result import Result
+from pomrl_report.answer import claims_page
 from pomrl_studies.beyond.claims.horizons_and_priors import SIGMAS, relative_gain
 
 GAMMAS = np.array([0.5, 0.9, 0.95, 0.99])
@@ -103,5 +103,5 @@ def test_what_is_reported_has_no_verdict_and_is_in_the_table(basis: Basis, tmp_p
 
 def page(folder: Path, made: Sequence[Judgement]) -> str:
     """Return the page of claims that is made of the table of judgements."""
-    judgements.write(folder, made, "pomrl claims beyond")
+    judgements.write(folder, made, "pomrl reproduce beyond claims")
     return claims_page(BEYOND, judgements.read(folder))

@@ -25,7 +25,7 @@ LAYERS = (
     ("__main__",),
     ("commands",),
     ("api",),
-    ("report",),
+    ("pages",),
     ("drawing", "judging"),
     ("results", "running"),
     ("store",),
@@ -40,7 +40,7 @@ LAYERS = (
 FACES = {
     "components": ("contracts", "science", "base"),
     "study": ("judging", "results", "store", "configuration", "bounds", "science"),
-    "figures": ("report", "drawing", "results"),
+    "figures": ("pages", "drawing", "results"),
 }
 """Modules that gather names for users, each with the rooms that it has them from. Studies import them, and nothing else
 of ours does."""
@@ -48,13 +48,17 @@ of ours does."""
 OF_STUDIES = ("skeleton",)
 """The room of a study, which is what anybody's study is: nothing imports it, and it imports faces alone."""
 
-BESIDE = ("pomrl_studies", "pomrl_logs")
-"""The packages beside the engine, which it does not import."""
+BESIDE = {
+    "pomrl_studies": (),
+    "pomrl_report": (),
+    "pomrl_logs": ("pomrl_report", "pomrl_studies.beyond.estimators.empirical_bayes"),
+}
+"""The packages beside the engine, which it does not import, each with what it imports of the others."""
 
 ONLY_IN = {
     "argparse": ("commands",),
     "rich": ("commands",),
-    "jinja2": ("report",),
+    "jinja2": (),
     "matplotlib": ("drawing", "api"),
     "seaborn": ("drawing",),
     "hydra": ("configuration", "commands"),
@@ -128,7 +132,7 @@ def test_an_import_goes_down_only() -> None:
                 assert allowed, f"{path}:{line}: {here} must not import {there}"
 
 
-def test_the_engine_imports_neither_studies_nor_logs() -> None:
+def test_the_engine_imports_no_package_beside_it() -> None:
     for path in [*OURS, SRC / "pomrl" / "__init__.py"]:
         for name, line in imports(path):
             assert name.partition(".")[0] not in BESIDE, f"{path}:{line}: the engine must not import {name}"
@@ -147,11 +151,12 @@ def test_a_study_imports_faces_and_its_own_modules_alone() -> None:
                 assert allowed, f"{path}:{line}: a study must not import {name}"
 
 
-def test_logs_import_the_engine_and_one_learner() -> None:
-    for path in (SRC / "pomrl_logs").rglob("*.py"):
+@pytest.mark.parametrize("package", ["pomrl_report", "pomrl_logs"])
+def test_a_package_beside_the_engine_imports_of_the_others_what_it_may(package: str) -> None:
+    for path in (SRC / package).rglob("*.py"):
         for name, line in imports(path):
-            learner = name == "pomrl_studies.beyond.estimators.empirical_bayes"
-            assert learner or not name.startswith("pomrl_studies"), f"{path}:{line}: logs must not import {name}"
+            if name.partition(".")[0] in {*BESIDE} - {package}:
+                assert name.startswith(BESIDE[package] or ("nothing",)), f"{path}:{line}: {package} imports {name}"
 
 
 def test_a_library_is_imported_only_in_the_layer_that_it_belongs_to() -> None:

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 from tests.support.browser import browser as browser
-from tests.support.computed import call, two_runs_of
+from tests.support.computed import call, claims, report, two_runs_of
 from tests.support.elements import Elements, curves_of
 from tests.support.report_outputs import DRAWN, SWEEPS, of_study
 
-from pomrl.commands import claims, figures, report
+from pomrl.commands.figures import draw_all
 from pomrl.configuration.study import find
 from pomrl.drawing.figures_of_study import Selection
 
@@ -18,7 +18,7 @@ def computed(tmp_path_factory: pytest.TempPathFactory, simulated: Path) -> Path:
     """Outputs with two runs of some sweeps, the figures that they suffice for, the published claims, and the page."""
     folder = Path(shutil.copytree(simulated, tmp_path_factory.mktemp("computed") / "outputs"))
     with two_runs_of(SWEEPS, folder):
-        assert figures.draw_all([Selection(find("pomrl2023"), DRAWN)])[0] == []
+        assert draw_all([Selection(find("pomrl2023"), DRAWN)])[0] == []
         for command in (claims, report):
             status, _, said = call(command, "pomrl")
             assert status == 0, said

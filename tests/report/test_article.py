@@ -12,8 +12,8 @@ from pomrl.configuration.study import Study, find
 from pomrl.judging.judgements import read_published
 from pomrl.judging.study_claims import load_judgements
 from pomrl.judging.verdict import Verdict
-from pomrl.report import article
 from pomrl.store import StoreError
+from pomrl_report import article
 
 pytestmark = pytest.mark.slow
 

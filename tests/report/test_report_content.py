@@ -23,9 +23,9 @@ from pomrl.drawing.figure import figures_of
 from pomrl.judging import judgements
 from pomrl.judging.claim import claims_of
 from pomrl.judging.judgements import Judgements
-from pomrl.report import pages
-from pomrl.report.figure_files import PIXELS, Picture
 from pomrl.store.derived import DerivedFiles
+from pomrl_report import documents as pages
+from pomrl_report.figure_files import PIXELS, Picture
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("folder")]
 
@@ -77,14 +77,17 @@ def test_colours_of_a_picture_are_as_drawn(folder: Path) -> None:
 
 def test_equal_inputs_give_equal_bytes_in_another_process(folder: Path, page: str) -> None:
     environment = {**os.environ, "POMRL_OUTPUTS": str(folder), "PYTHONHASHSEED": "7"}
-    subprocess.run([sys.executable, "-m", "pomrl", "report", "pomrl"], env=environment, check=True)
+    subprocess.run([sys.executable, "-m", "pomrl", "reproduce", "pomrl", "report"], env=environment, check=True)
     assert (of_study(folder) / "report" / "index.html").read_text(encoding="utf-8") == page
 
 
 def test_every_figure_has_its_place_and_the_commands_that_make_it(page: str, elements: Elements) -> None:
     for name, figure in FIGURES.items():
         article = article_of(page, f"figure-{name}")
-        lines = [*(f"pomrl run experiment={sweep}" for sweep in figure.sweeps), f"pomrl figures pomrl2023 {name}"]
+        lines = [
+            *(f"pomrl run experiment={sweep}" for sweep in figure.sweeps),
+            f"pomrl reproduce pomrl2023 figures --only {name}",
+        ]
         assert ("\n".join(lines) if name in DRAWN else "pomrl reproduce pomrl2023") in article
         assert ("Not drawn yet." in article) is (name not in DRAWN)
     alternatives = [attributes["alt"] or "" for tag, attributes in elements.found if tag == "img"]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pomrl.report.markup import document, paragraphs, symbols
+from pomrl_report.markup import document, paragraphs, symbols
 
 
 @pytest.mark.parametrize(

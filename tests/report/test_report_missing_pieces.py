@@ -6,11 +6,11 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from tests.support.computed import call
+from tests.support.computed import report as command
 from tests.support.elements import assert_closed
 from tests.support.report_outputs import DRAWN, FIGURES, copied_figures, html_of, of_study
 
 from pomrl import store
-from pomrl.commands import report as command
 from pomrl.store.derived import DerivedFiles
 
 pytestmark = pytest.mark.slow

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 from tests.support.browser import watched
-from tests.support.computed import call
+from tests.support.computed import call, report
 from tests.support.elements import assert_closed, curves_of
 
 from pomrl import store
-from pomrl.commands import report, run
+from pomrl.commands import run
 
 pytestmark = pytest.mark.slow
 
@@ -30,7 +30,7 @@ def outputs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 def page(*words: str) -> str:
-    status, out, err = call(report, *words)
+    status, out, err = call("view --report", *words)
     assert (status, err) == (0, "")
     return Path(out.strip()).read_text()
 
@@ -58,7 +58,9 @@ def test_that_of_a_study_without_claims_and_figures_has_its_title(tmp_path: Path
     (sweeps / "small.yaml").write_text(f"# @package _global_\n{overrides}{axes}")
     status, _, err = call(run, "-m", f"--config-dir={tmp_path / 'plain' / 'conf'}", "experiment=plain/small")
     assert status == 0, err
-    text = page(str(tmp_path / "plain"))
+    status, out, _ = call(report, str(tmp_path / "plain"))
+    assert status == 0
+    text = Path(out.strip()).read_text()
     assert "<h1>Plain tasks</h1>" in text
     assert "<title>Plain tasks</title>" in text
     assert "2 stored experiments, 3 runs of each" in text
@@ -86,14 +88,14 @@ def test_experiments_that_no_figure_can_tell_apart_have_a_page_that_says_so() ->
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("tag=dev", "pomrl"), "name studies, or settings"),
-        ((), "name studies, or settings"),
+        (("tag=dev", "pomrl"), "pomrl: a filter is key=value"),
+        ((), "name settings of stored experiments"),
         (("tag=nothing",), "no runs are stored of tag=nothing"),
     ],
 )
 def test_what_cannot_be_shown_is_one_line(outputs: Path, words: tuple[str, ...], said: str) -> None:
     before = sorted(outputs.rglob("*"))
-    status, _, err = call(report, *words)
+    status, _, err = call("view --report", *words)
     assert (status > 0, err.count("\n")) == (True, 1)
     assert said in err
     assert sorted(outputs.rglob("*")) == before

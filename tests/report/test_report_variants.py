@@ -4,11 +4,11 @@ import re
 from pathlib import Path
 
 import pytest
-from tests.support.computed import call
+from tests.support.computed import call, figures, report
 from tests.support.elements import assert_closed
 from tests.support.study_folders import SMALL, write
 
-from pomrl.commands import figures, report, reproduce
+from pomrl.commands import reproduce
 
 pytestmark = pytest.mark.slow
 
@@ -40,9 +40,9 @@ def test_both_versions_of_a_figure_stand_together_and_figures_of_variants_where_
     assert call(figures, "mine", "--variants", "wide")[0] == 0
     found = sections(page_of(here))
     assert found["wide"].count("<img") == 2
-    assert "pomrl figures mine --variants wide curves" in found["wide"]
+    assert "pomrl reproduce mine figures --variants wide --only curves" in found["wide"]
     assert "sigma=0.02" in found["wide"]
     (here / "outputs" / "studies" / "mine" / "figures" / "wide" / "curves.csv").write_text("x\n")
     status, _, said = call(report, "mine")
     assert status == 1
-    assert said.rstrip().endswith("; pomrl figures mine --variants wide curves renews it")
+    assert said.rstrip().endswith("; pomrl reproduce mine figures --variants wide --only curves renews it")

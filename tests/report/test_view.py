@@ -13,11 +13,10 @@ import pytest
 from playwright.sync_api import Browser
 from scipy import stats
 from tests.support.browser import watched
-from tests.support.computed import call
+from tests.support.computed import call, view
 from tests.support.sample_experiment import published
 
 from pomrl import store
-from pomrl.commands import view
 from pomrl.outputs import outputs
 
 pytestmark = pytest.mark.usefixtures("empty_outputs")
@@ -70,7 +69,7 @@ def test_it_follows_what_is_stored_until_it_is_interrupted(monkeypatch: pytest.M
             raise KeyboardInterrupt
         published(0.01 + 0.01 * len(seen), 2)
 
-    monkeypatch.setattr(view.time, "sleep", sleep)
+    monkeypatch.setattr("pomrl_report.view.time.sleep", sleep)
     monkeypatch.setattr(webbrowser, "open", opened.append)
     assert call(view)[0] == 0
     assert seen == [(1, True), (2, True), (3, True)]

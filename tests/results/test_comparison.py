@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from tests.support.computed import call
+from tests.support.computed import call, table
 
 from pomrl import store
-from pomrl.commands import diff, run, table
+from pomrl.commands import diff, run
 from pomrl.results.comparison import loss_differences
 from pomrl.results.intervals import difference
 from pomrl.results.result import Result

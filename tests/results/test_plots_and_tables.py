@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
-from tests.support.computed import call
+from tests.support.computed import call, plot, table
 
 from pomrl import store
-from pomrl.commands import plot, run, table
+from pomrl.commands import plots_and_tables, run
 from pomrl.results import intervals
 from pomrl.results.intervals import band
 from pomrl.results.selection import choose
@@ -74,7 +74,7 @@ class TestTables:
             ("--against sigma=0.01", 1, "whose runs are no pairs"),
             ("--where S=4 --against estimator=oracle", 1, "estimator=oracle: no such experiment is chosen"),
             ("--where S=4 --task 4", 1, "it has the tasks 1 to 3, not 4"),
-            ("--where S=4 --task x", 2, "x: it has to be all, first, last, or the number of a task"),
+            ("--where S=4 --task x", 2, "argument --task: must be all, first, last, or a number, got x"),
         ],
     )
     def test_mistakes_are_one_line(self, arguments: str, status: int, words: str) -> None:
@@ -133,8 +133,8 @@ class TestPlots:
         status, out, err = call(plot, "--where", "S=4", "--band", "sd")
         assert status == 0, err
         assert [Path(line).stem for line in out.split()] == ["planning_loss_where_S_4_band_sd"] * 4
-        names = {plot.short_name([f"sigma={','.join(map(str, range(100)))},{last}"]) for last in "ab"}
-        assert [len(name) for name in names] == [plot.LONGEST, plot.LONGEST]
+        names = {plots_and_tables.short_name([f"sigma={','.join(map(str, range(100)))},{last}"]) for last in "ab"}
+        assert [len(name) for name in names] == [plots_and_tables.MAX_NAME_CHARACTERS] * 2
 
     def test_differences_are_those_of_pairs_of_runs(self) -> None:
         assert call(plot, "--where", "S=4", "sigma=0.01", "--against", "estimator=pomrl", "--task", "last",

@@ -24,7 +24,7 @@ SWEEP = ("-m", "sigma=0.01,0.02", "estimator=slow,ada_pomrl", "T=3", "runs=300",
 
 KILLED_AT_A_FLUSH = """
 import os, signal
-from pomrl.commands.run import main
+from pomrl.commands.run import run
 
 flush, left = os.fsync, {count}
 
@@ -36,7 +36,7 @@ def killing(descriptor):
     flush(descriptor)
 
 os.fsync = killing
-main()
+run()
 """
 """A program that kills itself at the n-th time that it has a file written to the disk."""
 

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from pomrl.commands.progress import progress
+from pomrl.commands.terminal import progress
 
 
 def test_a_log_file_gets_a_line_for_each_tenth_of_many_blocks(capsys: pytest.CaptureFixture[str]):

@@ -13,13 +13,13 @@ from docs.build import generated
 from mkdocs.exceptions import PluginError
 from playwright.sync_api import Browser, Page
 from tests.support.browser import faults_of_axe, needs_axe, watched
-from tests.support.computed import call
+from tests.support.computed import call, docs
 from tests.support.settings import ROOT
 from tests.support.worlds import PAPER
 
 import pomrl
 from pomrl import bounds, components, study
-from pomrl.commands import docs, main
+from pomrl.commands import main
 from pomrl.configuration.study import shipped_studies
 from pomrl.drawing.figure import figures_of
 from pomrl_studies.pomrl2023.choices import differences
@@ -117,7 +117,7 @@ def test_every_figure_is_in_the_gallery(texts: dict[Path, str], site: Path) -> N
     text = text_of(texts[site / "gallery.html"])
     for shipped in shipped_studies():
         for figure in figures_of(shipped):
-            assert f"pomrl figures {shipped.name} {figure.name}" in text
+            assert f"pomrl reproduce {shipped.name} figures --only {figure.name}" in text
 
 
 def test_a_link_to_a_table_leads_to_its_page(texts: dict[Path, str], site: Path) -> None:
@@ -211,6 +211,6 @@ class TestInTheBrowser:
 def test_pomrl_docs_opens_the_site_and_says_where_it_is(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[str] = []
     monkeypatch.setattr("webbrowser.open", opened.append)
-    monkeypatch.setattr(docs, "beside_the_package", lambda name: site.parent / name)
+    monkeypatch.setattr("pomrl_report.docs.beside_the_package", lambda name: site.parent / name)
     assert call(docs) == (0, f"{site / 'index.html'}\n", "")
     assert opened == [(site / "index.html").as_uri()]

@@ -22,8 +22,7 @@ from tests.support.computed import call
 from tests.support.sample_experiment import experiment, stored, table
 
 from pomrl import store
-from pomrl.commands import import_, runs, view
-from pomrl.commands import table as table_command
+from pomrl.commands import import_, runs
 from pomrl.running.work import is_recomputed
 from pomrl.store import StoredBlock, archives, block_files, manifests
 from pomrl.store.files import json_with_checksum
@@ -263,7 +262,7 @@ def test_settings_of_no_experiment_are_one_line_for_every_command(
     with zipfile.ZipFile(archive) as opened:
         opened.extractall(store.root().parent)  # as by hand
     (name,) = (folder.name for folder in store.root().iterdir())
-    for command, words in ((table_command, ()), (view, ("--once",))):
+    for command, words in (("table", ()), ("view", ("--once",))):
         status, _, err = call(command, *words)
         assert (status, err.count(name)) == (1, 1)
     assert call(runs, "--since", "2020-01-01")[2].count(name) <= 1

@@ -23,14 +23,18 @@ from tests.support.computed import (
     SWEEP,
     Command,
     call,
+    claims,
+    figures,
     outputs_of_every_kind,
     page,
     page_without_provenance,
+    report,
+    words_of,
 )
 from tests.support.damage import FAULTS, copied, damage, damage_one, kill
 
 from pomrl import store
-from pomrl.commands import claims, export, figures, import_, report, reproduce, run, runs
+from pomrl.commands import export, import_, reproduce, run, runs
 from pomrl.drawing.files import Sidecar
 from pomrl.store import StoreError
 from pomrl.store.derived import DerivedFiles
@@ -60,11 +64,11 @@ def damaged(sound: tuple[Path, str], tmp_path: Path, monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize(
     ("name", "command"),
     [
-        ("claims.csv", "claims {study}"),
-        ("figures/figure_f1_dirichlet_task_dist.png", "figures {study} dirichlet_task_dist"),
+        ("claims.csv", "reproduce {study} claims"),
+        ("figures/figure_f1_dirichlet_task_dist.png", "reproduce {study} figures --only dirichlet_task_dist"),
         ("pages/claims.md", "reproduce {study}"),
         ("pages/notes.md", "reproduce {study}"),
-        ("report/index.html", "report {study}"),
+        ("report/index.html", "reproduce {study} report"),
     ],
 )
 @pytest.mark.parametrize("kind", ["flip", "fifo", "delete"])
@@ -88,7 +92,9 @@ def test_a_drawing_that_was_interrupted_is_no_figure_and_one_that_was_renewed_ha
     sidecar.with_suffix(".csv").write_text("panel,series\n")
     status, _, err = call(report, study)
     assert status == 1
-    assert err.endswith(f"dirichlet_task_dist.json; pomrl figures {study} dirichlet_task_dist renews it\n")
+    assert err.endswith(
+        f"dirichlet_task_dist.json; pomrl reproduce {study} figures --only dirichlet_task_dist renews it\n"
+    )
     sidecar.unlink()
     assert call(report, study)[0] == 0
     assert 'id="figure-dirichlet_task_dist"' in page(damaged)
@@ -129,7 +135,7 @@ def tables() -> dict[str, bytes]:
     return found
 
 
-WHAT_TO_DO = "pomrl (claims|figures|run|runs|reproduce) |the command that made it|no ordinary file|Is a directory"
+WHAT_TO_DO = "pomrl (run|runs|reproduce) |the command that made it|no ordinary file|Is a directory"
 """What the line of a report that is refused says."""
 
 
@@ -186,9 +192,8 @@ def test_a_command_that_is_killed_is_finished_by_calling_it_again(
         ("", (*stored, STUDY), (reproduce, study, "--runs", "2")),
     )[seed % 4]
     shutil.rmtree(damaged / removed)
-    name = command.__name__.rpartition(".")[2].removesuffix("_")
     process = subprocess.Popen(
-        [sys.executable, "-m", "pomrl", name, *words],
+        [sys.executable, "-m", "pomrl", *words_of(command, words)],
         **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "start_new_session": True},
         **{"cwd": ROOT, "env": environment(POMRL_OUTPUTS=str(damaged))},
     )

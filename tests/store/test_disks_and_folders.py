@@ -5,10 +5,10 @@ import os
 from pathlib import Path
 
 import pytest
-from tests.support.computed import call
+from tests.support.computed import call, table
 
 from pomrl import store
-from pomrl.commands import run, runs, table
+from pomrl.commands import run, runs
 from pomrl.store import files
 
 SMALL = ("runs=60", "T=2", "execution.workers=1")

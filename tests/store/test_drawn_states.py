@@ -22,11 +22,11 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.support.computed import call, compute
+from tests.support.computed import call, compute, table, view
 from tests.support.damage import copied
 
 from pomrl import store
-from pomrl.commands import export, run, runs, table, view
+from pomrl.commands import export, run, runs
 from pomrl.configuration import sweeps
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.sources import PUBLISHED

@@ -6,9 +6,9 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from tests.support.computed import call
+from tests.support.computed import call, plot
 
-from pomrl.commands import plot, run, runs
+from pomrl.commands import run, runs
 
 SMALL = ("T=1", "S=4", "runs=1")
 
@@ -34,7 +34,7 @@ def test_an_option_looks_as_its_file_last_said_without_the_file(
     words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, empty_outputs: Path
 ) -> None:
     drawn: list[Any] = []
-    monkeypatch.setattr(plot, "save", lambda drawing, *_: drawn.append(drawing) or [])
+    monkeypatch.setattr("pomrl.drawing.files.save", lambda drawing, *_: drawn.append(drawing) or [])
     file = empty_outputs / "conf/estimator/mine.yaml"
     file.parent.mkdir(parents=True)
     for color in ("#123456", "#654321"):

@@ -9,13 +9,13 @@ from unittest.mock import ANY
 
 import pandas as pd
 import pytest
-from tests.support.computed import call
+from tests.support.computed import call, claims, report, view
+from tests.support.computed import table as table_command
 from tests.support.sample_experiment import add, stored, table
 from tests.support.study_folders import CLAIM, SMALL, inside, write
 
 from pomrl import store
-from pomrl.commands import claims, export, report, reproduce, run, runs, view
-from pomrl.commands import table as table_command
+from pomrl.commands import export, reproduce, run, runs
 from pomrl.configuration import sweeps
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.sources import PUBLISHED

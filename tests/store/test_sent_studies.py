@@ -93,8 +93,8 @@ def test_a_study_that_is_installed_is_named(tmp_path: Path) -> None:
     (about / "METADATA").write_text("Name: small\nVersion: 1\n")
     (about / "entry_points.txt").write_text("[pomrl.studies]\nsmall = small\n")
     with commands(tmp_path / "here", PYTHONPATH=str(tmp_path / "site-packages")) as pomrl:
-        assert "small\tA small study\t1\n" in pomrl("studies")[1]
+        assert "small\tA small study\t1\n" in pomrl("reproduce", "--list")[1]
         assert pomrl("run", "-m", "experiment=small/first")[0] == 0
         assert "3 of 3 stored already" in pomrl("run", "-m", "experiment=small/first")[2]
-        assert pomrl("claims", "small")[0] == 0
+        assert pomrl("reproduce", "small", "claims")[0] == 0
         assert pomrl("export", "study.zip", "small")[0] == 0

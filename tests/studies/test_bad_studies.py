@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 from docs.build import documents
-from tests.support.computed import call, refused
+from tests.support.computed import call, claims, figures, refused, report, studies
 from tests.support.study_folders import CLAIM, FIGURE, SMALL, SWEEP, forget, write
 
-from pomrl.commands import claims, figures, new, report, reproduce, studies
+from pomrl.commands import new, reproduce
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("here")]
 

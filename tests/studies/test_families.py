@@ -3,11 +3,11 @@
 from pathlib import Path
 
 import pytest
-from tests.support.computed import call
+from tests.support.computed import call, claims
 from tests.support.study_folders import CLAIM, SMALL, SWEEP, UNDRAWN, write
 
-from pomrl.commands import claims, reproduce
-from pomrl.commands.arguments import find_variants
+from pomrl.commands import reproduce
+from pomrl.commands.stages import find_variants
 from pomrl.configuration.study import find
 from pomrl.judging import judgements
 

@@ -11,11 +11,11 @@ from pomrl.configuration.sources import PUBLISHED
 from pomrl.configuration.study import find
 from pomrl.configuration.sweeps import experiment
 from pomrl.configuration.variants import Variant, VariantJob
-from pomrl.report import pages
 from pomrl.results.intervals import difference
 from pomrl.results.result import Result
 from pomrl.science.experiment import tables
 from pomrl.science.gamma_schedules import TaskState, UpperBound
+from pomrl_report import documents as pages
 from pomrl_studies.pomrl2023.choices import choices, combine
 from pomrl_studies.pomrl2023.ledger import CHECKS, FAMILY, LOSS, NotebookResults
 from pomrl_studies.pomrl2023.pages import notebook

@@ -6,10 +6,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.support.computed import call
+from tests.support.computed import call, claims, studies
 from tests.support.settings import ROOT
 
-from pomrl.commands import claims, new, reproduce, studies
+from pomrl.commands import new, reproduce
 from pomrl.configuration.study import find
 
 pytestmark = pytest.mark.slow

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 from docs.build import documents
-from tests.support.computed import call
+from tests.support.computed import call, claims, figures, report, table
 from tests.support.study_folders import SMALL, forget, inside, write
 
-from pomrl.commands import claims, figures, report, reproduce, run, table
+from pomrl.commands import reproduce, run
 from pomrl.store import experiments
 
 FILES = {**SMALL, "study.yaml": SMALL["study.yaml"] + "variants: {default: {}, odd: {loss: mean}}\n"}
@@ -91,4 +91,4 @@ def test_what_was_deleted_is_made_again_by_a_command_that_is_named(here: Path) -
     )
     (here / "outputs" / "studies" / "dated" / "claims.csv").unlink()
     for command in (report, documents):
-        assert call(command, "dated")[2].endswith("; pomrl claims dated renews it\n")
+        assert call(command, "dated")[2].endswith("; pomrl reproduce dated claims renews it\n")

@@ -97,7 +97,7 @@ def test_everything_is_in_the_outputs_of_the_study(made: Path) -> None:
         name.replace("sweeps/", f"{SWEEPS}/mine/") for name in FILES
     }
     said = json.loads((made / "figures" / "curves.json").read_text())
-    assert said["command"] == "pomrl figures mine curves"
+    assert said["command"] == "pomrl reproduce mine figures --only curves"
     assert [source["settings"]["m"] for source in said["sweeps"]["mine/first"]] == [2, 2]
 
 
@@ -111,7 +111,7 @@ def test_the_page_shows_this_study_and_nothing_of_another(made: Path) -> None:
         "In this study nothing is unclear.",
         "1 claim holds.",
         "worst_state",
-        "pomrl report mine",
+        "pomrl reproduce mine report",
     ):
         assert text in shown or text.replace("_", " ") in shown, text
     words = re.sub(r"data:[a-z/+;]+base64,[A-Za-z0-9+/=]+|<!-- .*? -->|<(style|script|svg)[\s\S]*?</\1>", "", shown)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 ANSWERING = """
 import json, os, runpy, sys, tempfile
-from pomrl.commands import claims, diff, figures, main, report, reproduce, run
+from pomrl.commands import diff, main, reproduce, run
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.configuration.sweeps import experiment
 from pomrl.store import signature

@@ -7,6 +7,8 @@ import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -16,7 +18,7 @@ from docs.build import documents
 from tests.support.settings import STUDIES
 from tests.support.study_folders import forget, write
 
-from pomrl.commands import claims, figures, main, report, run
+from pomrl.commands import main, run
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.sources import SWEEPS
 from pomrl.running.plan import plan
@@ -67,8 +69,29 @@ def parts(page):
 """The files of the study; its sweep and figures are copies of those of the paper."""
 
 
-Command = ModuleType
-"""A module of `pomrl.commands`, or another one with a function `main`."""
+@dataclass(frozen=True)
+class Stage:
+    """A stage of `pomrl reproduce`, whose arguments are a study, names of figures, and options."""
+
+    name: str
+
+
+claims, figures, report = map(Stage, ("claims", "figures", "report"))
+table, plot, view, docs, studies = "table", "plot", "view", "docs", "reproduce --list"
+
+Command = ModuleType | str | Stage
+"""The name of a command, a module of `pomrl.commands` that is named like it, or another one with a function `main`."""
+
+
+def words_of(command: Command, arguments: Sequence[str]) -> list[str]:
+    """Return the words of a command behind `pomrl`; those of another module begin with its name."""
+    if isinstance(command, str):
+        return [*command.split(), *arguments]
+    if isinstance(command, ModuleType):
+        return [command.__name__.removeprefix("pomrl.commands.").rstrip("_"), *arguments]
+    study, *others = arguments
+    names = list(takewhile(lambda word: not word.startswith("-"), others))
+    return ["reproduce", study, command.name, *others[len(names) :], *(["--only", *names] if names else [])]
 
 
 def call(command: Command, *arguments: str) -> tuple[int, str, str]:
@@ -78,8 +101,11 @@ def call(command: Command, *arguments: str) -> tuple[int, str, str]:
         patch.setenv("HYDRA_FULL_ERROR", "0")
         patch.setattr(sys, "argv", ["command", *arguments])
         try:
-            name = command.__name__.removeprefix("pomrl.commands.").rstrip("_")
-            main.command(name, arguments)() if name in main.COMMANDS else command.main()
+            name, *words = words_of(command, arguments)
+            if isinstance(command, ModuleType) and name not in main.COMMANDS:
+                command.main()
+            else:
+                main.command(name, words)()
         except SystemExit as end:
             status = int(end.code or 0)
         finally:

@@ -42,7 +42,7 @@ def judged(folder: Path, by_variant: Mapping[str, Mapping[str, Verdict | Topics]
         outcomes = [outcome(on, id, verdict) for id, verdict in verdicts.items()]
         assert [of.verdicts for of in outcomes] == list(map(topics_of, verdicts.values()))
         made += [judgements.judgement(name, of, variant.notes.get(of.claim.id, "")) for of in outcomes]
-    judgements.write(folder, made, "pomrl claims pomrl2023")
+    judgements.write(folder, made, "pomrl reproduce pomrl2023 claims")
     return judgements.read(folder, list(PAPER.described.variants))
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from pomrl.configuration.study import find
 from pomrl.drawing.figure import figures_of, file_name
-from pomrl.report.page import html
+from pomrl_report.html_pages import html
 
 # The first has ada-POMRL's run under another name of an option, which the report must not take over.
 SWEEPS = ["mixing_rates", "task_similarity", "gamma_schedules", "illustration"]
@@ -33,7 +33,7 @@ def of_study(folder: Path) -> Path:
 
 
 def html_of(word: str) -> str:
-    return html(find(word), f"pomrl report {word}")
+    return html(find(word), f"pomrl reproduce {word} report")
 
 
 def copied_figures(folder: Path, outputs: Path) -> Path:

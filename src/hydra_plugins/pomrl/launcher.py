@@ -51,8 +51,7 @@ class JointLauncher(Launcher):
 
     def launch(self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int) -> Sequence[JobReturn]:
         """Compute the jobs; what each returns is its mean loss, where a sweeper searches."""
-        from pomrl.commands.computing import compute, print_results
-        from pomrl.commands.hydra_files import write_jobs
+        from pomrl.commands.computing import compute, print_results, write_jobs
         from pomrl.configuration.composition import Composer
         from pomrl.configuration.parsing import parse
         from pomrl.store import signature

@@ -1,6 +1,5 @@
-"""The command line: the only layer that reads arguments, prints, and exits.
+"""The command line: the only room that reads arguments, prints, and exits.
 
-Each command has a module with a function `main`, which `main.main` calls for the word after `pomrl`. The program begins
-in `entry`. The modules `arguments`, `errors`, `interrupts`, `progress` and `terminal` are shared by several.
-`computing` does the work of `run`, and `claims_view` shows what `claims` finds.
+A command is a typed function of `main.COMMANDS` or of an entry point; `arguments` derives its arguments and help.
+The program begins in `entry`. `claims` and `figures` are stages of `reproduce`, and `computing` does the work of `run`.
 """

@@ -1,102 +1,129 @@
-"""Arguments that several commands share: filters, variants, and a folder of the user's own options."""
+"""The arguments of a command, derived from a typed function: its signature has their forms, its docstring their help.
+
+Parameters by position are arguments by position; those by keyword alone are options. Of `bool` an option is a flag, of
+`Literal` it has choices, and of `Sequence` several values. A `Mapping` is KEY=VALUE words, or one word where it may be
+text. `Annotated[type, "NAME"]` gives the value a name. `@with_options_of(other)` adds the keywords of another function.
+"""
 
 import argparse
-from itertools import chain
-from pathlib import Path
-from typing import NoReturn
+import re
+import textwrap
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from inspect import Parameter, getdoc, signature
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, NoReturn, TypeVar, Union, get_args, get_origin
 
 from pomrl.commands.terminal import exit_with
-from pomrl.configuration.sources import PUBLISHED, Sources
-from pomrl.configuration.study import Study
-from pomrl.configuration.variants import Variant
-from pomrl.results.result import TaskChoice
-from pomrl.results.selection import VALUES, choose, filters
-from pomrl.results.sweep_results import SweepResults
-from pomrl.results.tables import FORMATS
+
+Command = TypeVar("Command", bound=Callable[..., None])
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that says in one line what is wrong with the arguments."""
+    """A parser whose errors are one line."""
 
     def error(self, message: str) -> NoReturn:
         """End the command with one line and status 2."""
         exit_with(f"{message}; {self.prog} --help lists the arguments", 2)
 
 
-def add_study(parser: argparse.ArgumentParser) -> None:
-    """Add `STUDY`, a study."""
-    parser.add_argument("study", metavar="STUDY", help="the name of a shipped study, or a folder of your own")
+def with_options_of(function: Callable[..., Any]) -> Callable[[Command], Command]:
+    """Give a command whose last parameter is `**options` those of another function."""
+
+    def add(command: Command) -> Command:
+        vars(command)["options_of"] = function
+        return command
+
+    return add
 
 
-def add_variants(parser: argparse.ArgumentParser) -> None:
-    """Add `--variants`, the names of variants and families."""
-    parser.add_argument("--variants", metavar="NAME,...", help="under these variants or families instead, or all")
+def parse_and_call(command: Callable[..., None], name: str, words: Sequence[str]) -> None:
+    """Call a command with what `words` give its parameters; one line and status 2 where they have another form."""
+    summary, more, _ = read_docstring(command)
+    parser = Parser(name, description=_plain(summary), epilog=_plain(more))
+    parameters = add_arguments(parser, command)
+    values = vars(parser.parse_intermixed_args(words))  # words may follow options
+    by_position: list[Any] = []
+    for parameter in parameters:
+        if parameter.kind is not Parameter.KEYWORD_ONLY:
+            value = values.pop(parameter.name)
+            by_position += value if parameter.kind is Parameter.VAR_POSITIONAL else [value]
+    command(*by_position, **values)
 
 
-def find_variants(study: Study, names: str | None = None) -> list[Variant]:
-    """Return the variants that a list of names of variants and families stands for; by default those of `study.yaml`.
-
-    Raises:
-        ConfigError: There is no variant or family of a name.
-    """
-    by_name = {variant.name: variant for variant in study.variants}
-    words = [*by_name, *(study.families if names == "all" else [])] if names in (None, "all") else names.split(",")
-    of_words = ([by_name[word]] if word in by_name else study.family(word).variants for word in words)
-    wanted = chain.from_iterable(of_words)
-    return list({variant.name: by_name.get(variant.name, variant) for variant in wanted}.values())
-
-
-def add_config_dir(parser: argparse.ArgumentParser) -> None:
-    """Add `--config-dir DIR`, a folder of the user's own options."""
-    parser.add_argument("--config-dir", type=Path, metavar="DIR", help="a folder like conf/ with options of your own")
+def add_arguments(parser: argparse.ArgumentParser, command: Callable[..., None]) -> list[Parameter]:
+    """Add the arguments of a command to a parser, and return the parameters that they are for."""
+    helps = read_docstring(command)[2]
+    parameters = [of for of in signature(command).parameters.values() if of.kind is not Parameter.VAR_KEYWORD]
+    if other := getattr(command, "options_of", None):
+        own = {parameter.name for parameter in parameters}
+        helps = {**read_docstring(other)[2], **helps}
+        parameters += [of for of in _keywords(other) if of.name not in own]
+    for parameter in parameters:
+        _add_argument(parser, parameter, _plain(helps[parameter.name]).replace("%", "%%"))
+    return parameters
 
 
-def add_asked(parser: argparse.ArgumentParser, further: str = "") -> None:
-    """Add the arguments that say which stored experiments are meant, or names of something further."""
-    parser.add_argument(
-        "words",
-        nargs="*",
-        metavar=f"{further}{'|' * bool(further)}KEY=VALUE",
-        help="what pomrl run -m with these words computes; what has tag=NAME, or code=all; or a signature",
-    )
-    parser.add_argument(
-        "--where", nargs="+", default=[], metavar="KEY=VALUE", help="filter all that is stored: sigma=0.01,0.02"
-    )
-    add_config_dir(parser)
+def _keywords(function: Callable[..., Any]) -> Iterator[Parameter]:
+    for parameter in signature(function).parameters.values():
+        if parameter.kind is not Parameter.VAR_KEYWORD:
+            yield parameter.replace(kind=Parameter.KEYWORD_ONLY)
 
 
-def choose_experiments(arguments: argparse.Namespace, value: str | None = "planning_loss") -> SweepResults:
-    """Return the experiments that the arguments of `add_asked` mean (`selection.resolve`).
-
-    Raises:
-        ConfigError: A setting is wrong.
-        StoreError: There are none.
-    """
-    return choose(arguments.words, filters(arguments.where), value, sources(arguments))
-
-
-def add_number(parser: argparse.ArgumentParser) -> None:
-    """Add `--y`, `--task` and `--against`, which say what number of runs is shown."""
-    parser.add_argument("--y", default="planning_loss", help=f"what is shown: {', '.join(VALUES)}, or a metric")
-    parser.add_argument("--task", default="all", type=_tasks, help="tasks to average: all (default), first, last, 3")
-    of_method = "a setting of the method to compare with, in pairs: estimator=pomrl"
-    parser.add_argument("--against", metavar="KEY=VALUE", action="append", default=[], help=of_method)
+def _add_argument(parser: argparse.ArgumentParser, parameter: Parameter, what: str) -> None:
+    form, name = _form_of(parameter.annotation), parameter.name
+    if parameter.kind is Parameter.VAR_POSITIONAL:
+        parser.add_argument(name, **{"metavar": name.upper(), **form, "nargs": "*"}, help=what)
+    elif parameter.kind is not Parameter.KEYWORD_ONLY:
+        several = "+" if "nargs" in form else "?" if parameter.default is not Parameter.empty else None
+        form = {"metavar": name.upper(), **form, "nargs": several, "action": "store"}
+        parser.add_argument(name, **form, help=what)
+    else:
+        flag = f"--{name.rstrip('_').replace('_', '-')}"
+        default = [] if form.get("action") in ("append", "extend") else parameter.default
+        parser.add_argument(flag, dest=name, default=default, **form, help=what)
 
 
-def _tasks(word: str) -> TaskChoice:
-    """Return the tasks that the word names: all, first, last, or a number."""
-    if word in ("all", "first", "last"):
-        return word
-    if not word.isdecimal():
-        raise argparse.ArgumentTypeError(f"{word}: it has to be all, first, last, or the number of a task")
-    return int(word)
+def _form_of(annotation: Any) -> dict[str, Any]:
+    """Return what argparse is told of a type; `None` among alternatives only says that the option may be left out."""
+    if get_origin(annotation) is Annotated:
+        kind, metavar = get_args(annotation)
+        return {**_form_of(kind), "metavar": metavar}
+    is_union = get_origin(annotation) in (Union, UnionType)
+    kinds = [kind for kind in (get_args(annotation) if is_union else [annotation]) if kind is not NoneType]
+    origins = [get_origin(kind) for kind in kinds]
+    if Mapping in origins:
+        several = {"action": "append"} if str in kinds else {"action": "extend", "nargs": "+"}
+        return {"metavar": "KEY=VALUE", **several}
+    if Sequence in origins:
+        return {**_form_of(get_args(kinds[0])[0]), "action": "extend", "nargs": "+"}
+    if kinds == [bool]:
+        return {"action": "store_true"}
+    if origins[0] is Literal:
+        words = get_args(kinds[0])
+        return {"choices": words} if len(kinds) == 1 else {"type": _word_or_number(words)}
+    return {} if str in kinds and len(kinds) == 1 else {"type": kinds[-1]}
 
 
-def add_format(parser: argparse.ArgumentParser) -> None:
-    """Add `--format`, how a table is printed."""
-    parser.add_argument("--format", default="text", choices=FORMATS, help="the form of the table (default: text)")
+def _word_or_number(words: Sequence[str]) -> Callable[[str], str | int]:
+    def read(text: str) -> str | int:
+        if text in words or text.isdecimal():
+            return text if text in words else int(text)
+        raise argparse.ArgumentTypeError(f"must be {', '.join(words)}, or a number, got {text}")
+
+    return read
 
 
-def sources(arguments: argparse.Namespace) -> Sources:
-    """Return the folders that settings are composed from; ConfigError if that of `--config-dir` does not exist."""
-    return PUBLISHED.with_options(arguments.config_dir)
+def read_docstring(function: Callable[..., Any]) -> tuple[str, str, Mapping[str, str]]:
+    """Return the first line of a docstring, what follows it, and the text of each argument."""
+    text = getdoc(function) or ""
+    summary, _, more = text.partition("\n")
+    prose = re.split(r"^(?:Args|Returns|Raises):\n", more, flags=re.MULTILINE)[0]
+    section = re.search(r"^Args:\n((?:[ ]{4}.*\n?|\n)+)", text, flags=re.MULTILINE)
+    entries = re.findall(r"^\**(\w+): ((?:.*\n?)(?:[ ]+.*\n?)*)", textwrap.dedent(section[1] if section else ""), re.M)
+    return summary, prose.strip(), {name: " ".join(what.split()) for name, what in entries}
+
+
+def _plain(text: str) -> str:
+    """Return text of a docstring as a terminal shows it: without backticks, and without the stop of a single phrase."""
+    text = " ".join(text.replace("`", "").split())
+    return text.removesuffix(".") if ". " not in text else text

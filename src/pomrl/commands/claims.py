@@ -1,35 +1,53 @@
-"""Judge the claims of a study on what is stored: pomrl claims STUDY.
+"""The stage of claims: they are judged on what is stored, and shown in the terminal.
 
-The command prints a verdict for each claim, and writes every comparison behind the verdicts to claims.csv in the
-outputs of the study. `pomrl reproduce` first computes the runs that claims need. By default the claims are judged under
-the variants of study.yaml; --variants names others.
+Every comparison behind the verdicts is written to claims.csv in the outputs of the study.
 """
 
 from collections.abc import Sequence
-from itertools import chain
+from itertools import chain, product
 from math import isfinite
 
 from pomrl import store
 from pomrl.commands import computing
-from pomrl.commands.arguments import Parser, add_study, add_variants, find_variants
-from pomrl.commands.claims_view import show
-from pomrl.commands.terminal import exit_with, warn
+from pomrl.commands.stages import StageRequest, Work, find_variants
+from pomrl.commands.terminal import console, exit_with, print_frame, printable, warn
+from pomrl.configuration.composed import number_of
 from pomrl.configuration.parsing import Experiment
-from pomrl.configuration.study import Study, find
+from pomrl.configuration.study import Study
 from pomrl.configuration.variants import Variant
-from pomrl.judging import judgements, study_claims
+from pomrl.judging import judgements, study_claims, views
+from pomrl.judging.agreement import counts, rank
+from pomrl.judging.answer import answer_text
 from pomrl.judging.claim import JudgedClaim, claims_of
+from pomrl.judging.judgements import Judgements
 from pomrl.judging.study_claims import Basis, Reader
+from pomrl.judging.verdict import Verdict
 from pomrl.running.work import store_simulations
 
+MAX_VARIANT_COLUMNS = 4
+"""The most variants that have a column each; of more, verdicts are counted."""
 
-def main(parser: Parser) -> None:
-    """Run the command; exit with status 1 and one line where nothing is stored, or a claim is faulty."""
-    add_study(parser)
-    add_variants(parser)
-    arguments = parser.parse_args()
-    study = find(arguments.study)
-    variants = find_variants(study, arguments.variants)
+
+def claims(request: StageRequest) -> Work | None:
+    """Judge the claims of a study; those of a named stage without computing, under other variants on request."""
+    study, every = request.study, claims_of(request.study)
+    if request.is_named:
+        variants = find_variants(study, request.variants)
+        return lambda: _judge_and_show(study, variants)
+    if not every:
+        return None
+    about_runs = [claim for claim in every if claim.sweeps]
+    study_claims.refuse_failing(study, about_runs)
+    for variant, name in product(study.variants, dict.fromkeys(chain.from_iterable(of.sweeps for of in about_runs))):
+        study.settings(name, variant)  # which fails before anything is computed
+
+    def work() -> None:
+        judge(study, study.variants, compute=request.runs is None)
+
+    return work
+
+
+def _judge_and_show(study: Study, variants: Sequence[Variant]) -> None:
     if any(claim.sweeps for claim in claims_of(study)) and not store.all_experiments():
         exit_with(_nothing_stored(study))
     names = judge(study, variants)
@@ -37,45 +55,44 @@ def main(parser: Parser) -> None:
 
 
 def judge(study: Study, variants: Sequence[Variant], *, compute: bool = False) -> list[str]:
-    """Judge the claims of a study under variants, and write the table of judgements; return their names.
+    """Judge the claims of a study under variants, write the table of judgements, and return their names.
 
     Args:
         study: The study.
         variants: The variants.
-        compute: Whether runs are computed of experiments that claims ask for only when they see losses.
+        compute: Whether runs are computed for which claims ask only when they see losses.
     """
-    claims = claims_of(study)
-    if not claims:
+    every = claims_of(study)
+    if not every:
         exit_with(f"{study.word}: it has no claims, which are functions with @claim in claims.py or claims/")
-    store_simulations(study_claims.needed_simulations(claims), warn)
-    study_claims.refuse_failing(study, claims)
-    bases = [study_claims.basis(study, claims, variant) for variant in variants]
-    outcomes = _judge(study, bases, compute=compute)
+    store_simulations(study_claims.needed_simulations(every), warn)
+    study_claims.refuse_failing(study, every)
+    bases = [study_claims.basis(study, every, variant) for variant in variants]
     made = [
         judgements.judgement(variant.name, outcome, variant.notes.get(outcome.claim.id, ""))
-        for variant, of_variant in zip(variants, outcomes, strict=True)
-        for outcome in of_variant
+        for variant, outcomes in zip(variants, _judge(study, bases, compute=compute), strict=True)
+        for outcome in outcomes
         if outcome.parts
     ]
-    about_runs = {claim.id for claim in claims if claim.sweeps}
+    about_runs = {claim.id for claim in every if claim.sweeps}
     of_runs = [judgement for judgement in made if judgement.id in about_runs or not about_runs]
     if not any(isfinite(part.estimate) for judgement in of_runs for part in judgement.comparisons):
         exit_with(_nothing_stored(study))
     names = list(dict.fromkeys(judgement.variant for judgement in made))
-    judged_on = study_claims.digest_basis(study, claims, names)
-    judgements.write(study.outputs, made, f"pomrl claims {study.word}", judged_on)
+    judged_on = study_claims.digest_basis(study, every, names)
+    judgements.write(study.outputs, made, f"pomrl reproduce {study.word} claims", judged_on)
     return names
 
 
 def needed_experiments(study: Study, variants: Sequence[Variant]) -> list[Experiment]:
     """Return the experiments that claims read under variants, with the runs on which they are judged."""
-    claims = claims_of(study)
-    bases = [study_claims.basis(study, claims, variant) for variant in variants]
+    every = claims_of(study)
+    bases = [study_claims.basis(study, every, variant) for variant in variants]
     return [experiment for basis in bases for claim in basis.claims for experiment in basis.experiments_of(claim)]
 
 
 def _judge(study: Study, bases: Sequence[Basis], *, compute: bool) -> list[list[JudgedClaim]]:
-    """Judge claims on each basis; again, if they ask for further experiments when they see losses."""
+    """Judge claims on each basis; again after computing further experiments for which they ask."""
     reader = Reader()
     outcomes = [study_claims.judge_variant(study, basis, reader) for basis in bases]
     lacking = [experiment for outcome in chain(*outcomes) for experiment in outcome.lacking]
@@ -87,3 +104,34 @@ def _judge(study: Study, bases: Sequence[Basis], *, compute: bool) -> list[list[
 
 def _nothing_stored(study: Study) -> str:
     return f"{study.word}: no stored runs for its claims; pomrl reproduce {study.word} computes them"
+
+
+def show(study: Study, judged: Judgements, shown: Sequence[str]) -> None:
+    """Print the verdicts under these variants, the answer, and what claims lack."""
+    import pandas as pd
+
+    terminal = console()
+    if len(shown) > MAX_VARIANT_COLUMNS:
+        of_each = {name: counts(judged.of(name).values()) for name in rank(judged, shown)}
+        print_frame(pd.DataFrame(of_each).T.reindex(columns=list(Verdict)).rename_axis("variant").reset_index())
+        return
+    listed = judged.first_under(shown)
+    print_frame(pd.DataFrame(views.columns(judged, shown)).map(lambda cell: cell.replace("**", "")))
+    terminal.print(f"{views.legend(study)} All comparisons are in {judgements.FILE}.")
+    if shown[0] in study.described.headline:
+        terminal.print(answer_text(study, judged))
+    if judged.older:
+        terminal.print(printable(views.older_in_words(study, judged)))
+    for judgement in listed:
+        if judgement.why:
+            terminal.print(printable(f"{judgement.id} {judgement.why}"))
+    few = [judgement for judgement in listed if judgement.provisional]
+    if few:
+        terminal.print(f"{number_of(len(few), 'claim')} with fewer runs than they need")
+    known = {judgement.id for judgement in listed}
+    has_exact = shown[0] == study.described.headline[0]  # claims about no sweep are judged under that variant alone
+    lacking = [claim.id for claim in claims_of(study) if claim.id not in known and (claim.sweeps or has_exact)]
+    if lacking:
+        terminal.print(f"not computed: {', '.join(lacking)}")
+    if few or lacking:  # a command that is broken cannot be copied
+        terminal.print(f"    {printable(f'pomrl reproduce {study.word}')}", soft_wrap=True)

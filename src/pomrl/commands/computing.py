@@ -1,12 +1,14 @@
-"""The work of `pomrl run` after its command line has been composed: parse, check, compute, and report."""
+"""The work of `pomrl run` on composed experiments: check, compute and report; and the table of jobs."""
 
+import csv
 import sys
 from collections.abc import Mapping, Sequence
 from itertools import chain
+from pathlib import Path
+from typing import Any
 
 from pomrl import store
-from pomrl.commands.progress import progress
-from pomrl.commands.terminal import exit_with, print_frame, printable, warn
+from pomrl.commands.terminal import exit_with, print_frame, printable, progress, warn
 from pomrl.configuration.composed import MOST_JOBS, ConfigError
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.settings import asked_settings, flat_settings, varying_keys
@@ -19,7 +21,11 @@ from pomrl.running.work import Failure, work
 MEASURES = {"variance": "variance", "std": "standard deviation"}
 """What sigma is of an entry over tasks, by the key `task_distribution.measure`."""
 
-MOST_ROWS = 100
+JOBS = "jobs.csv"
+"""The table of jobs: number, signature, and overrides."""
+
+
+MAX_PRINTED_EXPERIMENTS = 100
 """The most experiments whose mean losses a sweep prints, because nobody reads a longer table."""
 
 
@@ -46,7 +52,7 @@ def estimate_large(first: Experiment, count: int) -> None:
 
 
 def _print_means(experiments: Sequence[Experiment]) -> None:
-    if len(experiments) <= MOST_ROWS:
+    if len(experiments) <= MAX_PRINTED_EXPERIMENTS:
         of_sweep = choose([*dict.fromkeys(str(store.lookup(experiment).folder) for experiment in experiments)])
         print_frame(summarise(of_sweep, statistics=["mean"]), stderr=True)
     interval = f"its {CONFIDENCE_PERCENT} % interval"
@@ -103,3 +109,26 @@ def _settings(planned: Sequence[PlannedExperiment]) -> list[str]:
     described = [flat_settings(asked_settings(experiment), experiment.options) for experiment in experiments]
     keys = varying_keys(described)
     return [" ".join(f"{key.rpartition('.')[2]}={flat[key]}" for key in keys if key in flat) for flat in described]
+
+
+def write_jobs(
+    hydra: Any, folder: Path, jobs: Sequence[Sequence[str]], experiments: Sequence[Experiment], first: int = 0
+) -> None:
+    """Add a line for each job to the table of jobs, unless `hydra.output_subdir` is null.
+
+    Args:
+        hydra: Hydra's part of the configuration.
+        folder: The folder of the command's files, outputs/hydra/DATE/TIME by default.
+        jobs: The overrides of each job.
+        experiments: The experiment of each job.
+        first: The number of the first of these jobs.
+    """
+    if hydra.output_subdir is None:
+        return
+    is_new = not (folder / JOBS).exists()
+    with (folder / JOBS).open("a", newline="", encoding="utf-8") as file:
+        rows = csv.writer(file, lineterminator="\n")
+        if is_new:
+            rows.writerow(["job", "signature", "overrides"])
+        for number, (words, experiment) in enumerate(zip(jobs, experiments, strict=True), first):
+            rows.writerow([number, store.signature(experiment), " ".join(words)])

@@ -1,25 +1,17 @@
-"""Show what differs between experiments, in settings and in results: pomrl diff A [B ...] [--format FORMAT].
-
-Each side is words of `pomrl run -m`, which may mean several experiments: "estimator=pomrl sigma=0.01,0.02"; or the
-start of a signature, or a folder. Each of B, C, ... is compared with the one of A that differs least, and those that
-share a difference stand together. Of A alone, what the code before the present one computed is compared with what the
-present code computes of the same settings; other versions are named: pomrl diff "tag=dev code=LABEL" "tag=dev".
-Of OLD..NEW, revisions of git, it shows which published sweeps have other settings: pomrl diff main..branch, or main..
-for the files as they are.
-The exit status is that of diff(1): 0 where they are equal, 1 where they differ, 2 on error.
-"""
+"""The command `diff`: what differs between experiments, in settings and in results."""
 
 import shlex
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from textwrap import fill
+from typing import Annotated, Literal
 
-from pomrl.commands.arguments import Parser, add_config_dir, add_format, sources
 from pomrl.commands.errors import one_line_errors
 from pomrl.commands.revisions import compare_revisions, parse_range
 from pomrl.commands.terminal import print_frame, printable
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.settings import varying_keys
-from pomrl.configuration.sources import Sources
+from pomrl.configuration.sources import PUBLISHED, Sources
 from pomrl.results.comparison import Pair, differences, effects, group_pairs, nearest, same_problem
 from pomrl.results.result import Result
 from pomrl.results.selection import PREVIOUS, resolve
@@ -30,23 +22,37 @@ WIDEST = 78
 
 
 @one_line_errors(ValueError, status=2)
-def main(parser: Parser) -> None:
-    """Run the command and exit with status 0, 1 or 2 as diff(1) does."""
-    parser.add_argument(
-        "side", nargs="+", metavar="A", help='settings: "estimator=pomrl", a signature, a folder, OLD..NEW'
-    )
-    add_config_dir(parser)
-    add_format(parser)
-    arguments = parser.parse_args()
-    of, first, *others = sources(arguments), *arguments.side
-    if not others and (revisions := parse_range(first)):
-        raise SystemExit(1 if compare_revisions(*revisions, arguments.format) else 0)
+def diff(
+    a: str,
+    /,
+    *others: Annotated[str, "B"],
+    config_dir: Annotated[Path | None, "DIR"] = None,
+    format: Literal["text", "csv", "markdown", "latex"] = "text",
+) -> None:
+    """Show what differs between experiments, in settings and in results.
+
+    Each side is words of `pomrl run -m`, which may mean several experiments. Each of B, C, ... is compared with the one
+    of A that differs least, and those that share a difference stand together. Of A alone, what the code before the
+    present one computed is compared with what the present code computes of the same settings; other versions are named:
+    "tag=dev code=LABEL" "tag=dev". Of OLD..NEW, revisions of git, it shows which published sweeps have other settings;
+    main.. compares with the files as they are. The exit status is that of diff(1): 0 where they are equal, 1 where they
+    differ, 2 on error.
+
+    Args:
+        a: Settings such as "estimator=pomrl sigma=0.01,0.02"; or a signature, a folder, or OLD..NEW.
+        others: What A is compared with.
+        config_dir: A folder like conf/ with options of your own.
+        format: The form of tables (default: text).
+    """
+    sources = PUBLISHED.with_options(config_dir)
+    if not others and (revisions := parse_range(a)):
+        raise SystemExit(1 if compare_revisions(*revisions, format) else 0)
     if others:
-        pairs = [pair for other in others for pair in nearest(sides(first, of), sides(other, of))]
+        pairs = [pair for other in others for pair in nearest(sides(a, sources), sides(other, sources))]
     else:
-        pairs = _of_same_settings(nearest(sides(f"{first} code={PREVIOUS}", of), sides(first, of)), first)
+        pairs = _of_same_settings(nearest(sides(f"{a} code={PREVIOUS}", sources), sides(a, sources)), a)
     if groups := group_pairs(pairs):
-        show(groups, arguments.format)
+        show(groups, format)
     else:
         print("no difference")
     raise SystemExit(1 if groups else 0)

@@ -1,15 +1,11 @@
-"""Write what is stored into an archive, for a colleague or to keep: pomrl export FILE.zip [STUDY | KEY=VALUE ...].
-
-The archive of a study has its folder, the modules and the data that it needs beside it, the results of its sweeps, and
-its claims, figures and page. `pomrl import` adds it to another folder, where nothing is computed again.
-"""
+"""The command `pomrl export`: experiments or a study go into a zip archive."""
 
 from collections.abc import Sequence
 from itertools import chain, product
 from pathlib import Path
+from typing import Annotated
 
 from pomrl import store
-from pomrl.commands.arguments import Parser, add_asked
 from pomrl.commands.terminal import exit_with, warn
 from pomrl.configuration.composed import ConfigError, number_of
 from pomrl.configuration.parsing import Experiment
@@ -21,19 +17,20 @@ from pomrl.store import StoreError, archives
 from pomrl.store.code_digest import module_of, own_modules
 
 
-def main(parser: Parser) -> None:
-    """Run the command."""
-    parser.add_argument("file", type=Path, metavar="FILE.zip", help="the archive to write")
-    add_asked(parser, "STUDY")
-    arguments = parser.parse_intermixed_args()
-    export(arguments.file, *arguments.words, where=arguments.where, config_dir=arguments.config_dir)
+def export(
+    file: Annotated[Path, "FILE.zip"],
+    /,
+    *what: Annotated[str, "STUDY|KEY=VALUE"],
+    where: Annotated[Sequence[str], "KEY=VALUE"] = (),
+    config_dir: Annotated[Path | None, "DIR"] = None,
+) -> None:
+    """Write what is stored, or a study, into a zip archive.
 
-
-def export(file: Path, *what: str, where: Sequence[str] = (), config_dir: Path | None = None) -> None:
-    """Write what is stored into an archive, and print its path.
+    The archive of a study has its folder, the modules and the data that it needs beside it, the results of its sweeps,
+    and its claims, figures and page. pomrl import adds it to another folder, where nothing is computed again.
 
     Args:
-        file: The archive to write, FILE.zip.
+        file: The archive to write.
         what: A study, or what `pomrl run -m` with these words computes; all that is stored by default.
         where: Filters of all that is stored, such as `sigma=0.01,0.02`.
         config_dir: A folder like conf/ with options of your own.

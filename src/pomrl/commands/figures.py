@@ -1,51 +1,59 @@
-"""Draw the figures of a study from stored runs: pomrl figures STUDY [NAME | NUMBER ...].
+"""The stage of figures: they are drawn from stored runs.
 
-Each figure becomes NAME.pdf, NAME.png, NAME.csv (the values that are drawn) and NAME.json (where they come from) in
-the outputs of the study. It shows the number of runs that its sweeps promise, with the bands of its caption. Beside it
-NAME_intervals.* is the same figure with 95 % intervals of the mean over all runs that its curves share. A number, such
-as 4 or F2, draws all figures that begin with `Figure 4` in the study, which may be several drawings of one in a paper.
+Each becomes NAME.pdf, NAME.png, NAME.csv (the values that are drawn) and NAME.json (where they come from), with the
+runs that its sweeps promise and the bands of its caption. NAME_intervals.* has 95 % intervals of the mean over all runs
+that its curves share.
 """
 
 from collections.abc import Mapping, Sequence
 
 from pomrl import store
-from pomrl.commands.arguments import Parser, add_study, add_variants, find_variants
+from pomrl.commands.stages import StageRequest, Work, find_variants
 from pomrl.commands.terminal import exit_with, warn
-from pomrl.configuration.composed import number_of
-from pomrl.configuration.study import Study, find
+from pomrl.configuration.composed import ConfigError, number_of
+from pomrl.configuration.study import Study
 from pomrl.configuration.sweeps import command
 from pomrl.drawing.figure import figures_of
-from pomrl.drawing.figures_of_study import Selection, draw, version_of, versions
+from pomrl.drawing.figures_of_study import Selection, draw, shown_settings, version_of, versions
 from pomrl.running.work import store_simulations
 
 
-def main(parser: Parser) -> None:
-    """Run the command, and name the sweeps that lack runs.
+def figures(request: StageRequest) -> Work | None:
+    """Draw the figures of a study; those of a named stage under other variants on request."""
+    study, names = request.study, versions(request.study, request.figures)
+    if request.is_named:
+        variants = find_variants(study, request.variants) if request.variants else [None]
+        return lambda: _draw_named(study, [Selection(study, names, of) for of in variants], request.figures)
+    _check_series(study)
+    return (lambda: draw_all([Selection(study, names)])[0]) if names else None
 
-    The exit status is 1 if a figure is not drawn. Of those with a number, one is enough: a paper's figure may be drawn
-    here as our experiments and as its authors' show it.
+
+def _check_series(study: Study) -> None:
+    """Look for what figures show in their sweeps, before anything is computed; ConfigError where it is not there."""
+    for figure in figures_of(study):
+        try:
+            shown_settings(figure, Selection(study, []))
+        except ConfigError as error:
+            raise ConfigError(f"{study.word}: figure {figure.name}: {error}") from error
+
+
+def _draw_named(study: Study, selections: Sequence[Selection], words: Sequence[str]) -> None:
+    """Draw figures, print their paths, and name the sweeps that lack runs.
+
+    The status is 1 if a figure is not drawn. Of those with a number one is enough: a paper's figure may be drawn here
+    as our experiments and as its authors' show it.
     """
-    add_study(parser)
-    which = "its name, or its number in the paper as 4 or F2 (default: all); NAME_intervals draws that version alone"
-    parser.add_argument("name", nargs="*", help=which)
-    add_variants(parser)
-    arguments = parser.parse_intermixed_args()  # names may follow options
-    study = find(arguments.study)
-    chosen = [None]
-    if arguments.variants:
-        chosen = find_variants(study, arguments.variants)
-    names = versions(study, arguments.name)
+    names = selections[0].names
     if not names:
         exit_with(f"{study.word}: it has no figures, which are functions with @figure in figures.py or figures/")
-    if not arguments.name and not store.all_experiments() and any(figure.sweeps for figure in figures_of(study)):
+    if not words and not store.all_experiments() and any(figure.sweeps for figure in figures_of(study)):
         exit_with(f"{study.word}: nothing is stored that its figures show; pomrl reproduce {study.word} computes it")
-    selections = [Selection(study, names, variant) for variant in chosen]
     missing, lacking = draw_all(selections, shows_paths=True)
     for sweep, line in lacking.items():
         own = not study.is_shipped and sweep in study.sweeps
         name = f"{study.word}/{sweep}" if own else study.option(sweep)
         warn(f"{line}; to compute them: {command(name)}")
-    if missing and not _is_enough(study, arguments.name, {*names} - {*missing}):
+    if missing and not _is_enough(study, words, {*names} - {*missing}):
         remedy = f"; pomrl reproduce {study.word} computes all of its sweeps"
         exit_with(f"not drawn: {len(missing)} of {number_of(len(names) * len(selections), 'figure')}{remedy}")
 
@@ -57,7 +65,7 @@ def _is_enough(study: Study, words: Sequence[str], drawn: set[str]) -> bool:
 
 
 def draw_all(selections: Sequence[Selection], *, shows_paths: bool = False) -> tuple[list[str], Mapping[str, str]]:
-    """Draw figures, and print why some are not drawn; simulations that they need and that are not stored come first.
+    """Draw figures, after the simulations that they need, and print why some are not drawn.
 
     Args:
         selections: The figures.

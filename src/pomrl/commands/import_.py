@@ -1,35 +1,28 @@
-"""Check an archive that `pomrl export` has written, and add its experiments to the store: pomrl import FILE.zip.
-
-What is stored already stays as it is. The files of a study are put into the current folder only if you agree, because
-commands that name the study run the code in them. If the archive is damaged, nothing is added and the exit status is 1.
-"""
+"""The command `pomrl import`: an archive is checked, and added to the store."""
 
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from typing import Annotated
 
-from pomrl.commands.arguments import Parser
 from pomrl.commands.terminal import agrees, printable, warn
 from pomrl.configuration.sources import DESCRIPTION
 from pomrl.running.stored_settings import refuse_wrong_settings
 from pomrl.store import archives
 
 
-def main(parser: Parser) -> None:
-    """Run the command."""
-    parser.add_argument("file", type=Path, metavar="FILE.zip", help="the archive, as pomrl export has written it")
-    most = archives.MAX_BYTES / 1e9
-    parser.add_argument("--most", type=float, metavar="GB", default=most, help="the most gigabytes of its files; 8.6")
-    parser.add_argument("--yes", action="store_true", help="agree to the files of a study")
-    import_(**vars(parser.parse_args()))
+def import_(
+    file: Annotated[Path, "FILE.zip"], /, *, most: Annotated[float, "GB"] = archives.MAX_BYTES / 1e9, yes: bool = False
+) -> None:
+    """Check an archive, and add its experiments, and its study if you agree.
 
-
-def import_(file: Path, most: float = archives.MAX_BYTES / 1e9, *, yes: bool = False) -> None:
-    """Check an archive and add its experiments to the store; print the folders that are added.
+    What is stored already stays as it is. The files of a study are put into the current folder only if you agree,
+    because commands that name the study run the code in them. If the archive is damaged, nothing is added and the exit
+    status is 1.
 
     Args:
         file: The archive, as `pomrl export` has written it.
-        most: The most gigabytes of its files.
+        most: The most gigabytes of its files (default: 8.6).
         yes: Agree to the files of a study.
     """
     added, present = archives.import_(file, most * 1e9, partial(_agrees, yes=yes), refuse_wrong_settings)

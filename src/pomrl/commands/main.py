@@ -1,6 +1,5 @@
 """What the command `pomrl` does: its first argument is the name of another command."""
 
-import ast
 import gc
 import os
 import sys
@@ -10,6 +9,7 @@ from functools import cache, partial
 from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from pomrl.commands.interrupts import INTERRUPTED, raise_at_interrupt
 from pomrl.commands.terminal import exit_with
@@ -17,25 +17,27 @@ from pomrl.configuration.composed import unknown_key
 from pomrl.configuration.importing import import_by_name
 
 COMMANDS: Mapping[str, str] = {
-    "run": "run one experiment, or a sweep of them with -m, and store the results",
-    "runs": "list, label, verify, recompute and remove what is stored",
-    "diff": "show what differs between experiments, in settings and in results",
-    "view": "look at all that is stored in a browser, while a sweep runs too",
-    "plot": "plot what is stored of your own sweeps",
-    "table": "tabulate what is stored, as text, CSV, Markdown or LaTeX",
-    "studies": "list the studies that are shipped, and those in this folder",
-    "reproduce": "compute, judge, draw and report a study",
-    "claims": "judge the claims of a study on what is stored",
-    "figures": "draw the figures of a study",
-    "report": "write the results of studies, or of any stored experiments, into one page",
-    "article": "typeset the article of a study, with numbers from its results",
-    "new": "make a study of your own that runs as it is",
-    "docs": "open the documents in a browser",
-    "export": "write what is stored, or a study, into a zip archive",
-    "import": "check an archive, and add its experiments, and its study if you agree",
+    "run": "pomrl.commands.run:run",
+    "runs": "pomrl.commands.runs:runs",
+    "table": "pomrl.commands.plots_and_tables:table",
+    "plot": "pomrl.commands.plots_and_tables:plot",
+    "diff": "pomrl.commands.diff:diff",
+    "reproduce": "pomrl.commands.reproduce:reproduce",
+    "new": "pomrl.commands.new:new",
+    "export": "pomrl.commands.export:export",
+    "import": "pomrl.commands.import_:import_",
 }
-"""The commands and what each of them does. The command NAME is the function `main` of `pomrl.commands.NAME`, or of
-`pomrl.commands.NAME_` where NAME is a keyword of Python, which adds its arguments to a parser and reads them."""
+"""The functions of the engine's commands, each `MODULE:FUNCTION`; other packages have entry points of this form in the
+group `pomrl.commands`. Arguments and help of a command are derived from its function (`pomrl.commands.arguments`)."""
+
+MOVED = {
+    **{stage: f"reproduce STUDY {stage}" for stage in ("claims", "article")},
+    "figures": "reproduce STUDY figures --only NAME ...",
+    "report": "reproduce STUDY report, or pomrl view --report KEY=VALUE ...",
+    "audit": "runs --recompute N",
+    "studies": "reproduce --list",
+}
+"""Commands of version 1, and the words that take their places."""
 
 HELP = """\
 usage: pomrl COMMAND ...
@@ -79,45 +81,54 @@ def command(name: str, arguments: Sequence[str]) -> Callable[[], None]:
         return _print_version
     if name in ("-h", "--help", "help"):
         return _print_help
-    if name not in COMMANDS and name not in further_commands():
-        line = unknown_key(name or "pomrl", name, [*COMMANDS, *further_commands()], "name a command", "there are")
+    if name in MOVED:
+        return partial(exit_with, f"pomrl {name} is pomrl {MOVED[name]} since version 2", 2)
+    if name not in all_commands():
+        line = unknown_key(name or "pomrl", name, [*all_commands()], "name a command", "there are")
         return partial(exit_with, line, 2)
     sys.argv = [f"pomrl {name}", *arguments]
     gc.set_threshold(200_000)  # what is read stays, so that looking for garbage often finds none
     if name == "run":  # whose arguments are read by Hydra
-        module = import_by_name(module_of(name))
+        function = load(name)
         raise_at_interrupt()
-        return module.main
+        return function
     return partial(_parse_and_execute, name)
 
 
 @cache
-def further_commands() -> Mapping[str, str]:
-    """Return the modules of the commands that packages beside this one bring, by name."""
-    return {point.name: point.value for point in sorted(entry_points(group="pomrl.commands"))}
+def all_commands() -> Mapping[str, str]:
+    """Return the functions of all commands by name, those of other packages behind ours."""
+    points = sorted(entry_points(group="pomrl.commands"))
+    return {**COMMANDS, **{point.name: point.value for point in points if point.name not in COMMANDS}}
+
+
+def load(name: str) -> Callable[..., Any]:
+    """Import the function of a command."""
+    module, _, function = all_commands()[name].partition(":")
+    return getattr(import_by_name(module), function)
 
 
 def summary(name: str) -> str:
-    """Return what a command does, in one line; of one in another package, how its module describes itself."""
-    if name in COMMANDS:
-        return COMMANDS[name]
-    spec = find_spec(further_commands()[name])
-    source = Path(str(spec.origin)).read_text(encoding="utf-8") if spec else ""
-    line = (ast.get_docstring(ast.parse(source)) or "").partition("\n")[0].partition(":")[0].rstrip(".")
+    """Return the first line of a command's docstring, which is read without importing anything."""
+    module, _, function = all_commands()[name].partition(":")
+    package, *names = module.split(".")
+    spec = find_spec(package)  # of the whole package, because that of a module imports it
+    folder = Path(str(spec.origin)).parent if spec else Path()
+    path = folder.joinpath(*names).with_suffix(".py")
+    source = path.read_text(encoding="utf-8") if path.is_file() else ""
+    text = source.partition(f"def {function}(")[2]
+    line = text.partition('"""')[2].partition("\n")[0].removesuffix('"""').rstrip(".")
     return line[:1].lower() + line[1:]
 
 
 def _parse_and_execute(name: str) -> None:
-    from pomrl.commands.arguments import Parser
+    from pomrl.commands.arguments import parse_and_call
     from pomrl.commands.errors import one_line_errors  # here, because help of `run` needs none of it
 
-    with one_line_errors():
-        try:
-            module = import_by_name(module_of(name))
-        except ModuleNotFoundError as error:
-            exit_with(f"pomrl {name}: {error.name} is not installed; pip install 'pomrl[article]' installs it")
+    with one_line_errors(ValueError):
+        function = load(name)
         raise_at_interrupt()
-        module.main(Parser(sys.argv[0], description=summary(name)))
+        parse_and_call(function, sys.argv[0], sys.argv[1:])
 
 
 def _print_version() -> None:
@@ -129,12 +140,5 @@ def _print_version() -> None:
 
 
 def _print_help() -> None:
-    names = [*COMMANDS, *further_commands()]
-    width = max(map(len, names))
-    print(HELP.format(commands="\n".join(f"  {name:{width}}  {summary(name)}" for name in names)))
-
-
-def module_of(name: str) -> str:
-    """Return the dotted name of the module of a command, here or of another package."""
-    within = f"pomrl.commands.{'import_' if name == 'import' else name}"
-    return within if name in COMMANDS else further_commands()[name]
+    width = max(map(len, all_commands()))
+    print(HELP.format(commands="\n".join(f"  {name:{width}}  {summary(name)}" for name in all_commands())))

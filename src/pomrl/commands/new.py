@@ -1,15 +1,10 @@
-"""Make a study of your own that runs as it is: pomrl new FOLDER.
-
-The folder has a description, a sweep, two claims, a figure, an estimator of its own, and a page. `pomrl reproduce
-FOLDER` computes, judges, draws and reports it.
-"""
+"""The command `new`: a study of one's own, made from a skeleton."""
 
 import shutil
 from importlib.resources import as_file, files
 from importlib.util import find_spec
 from pathlib import Path
 
-from pomrl.commands.arguments import Parser
 from pomrl.commands.terminal import exit_with
 from pomrl.configuration.sources import SWEEPS
 from pomrl.configuration.study import refuse_name
@@ -18,12 +13,15 @@ SKELETON = "skeleton"
 """The folder of this package that a new study is a copy of; in its files, this word is the name of the study."""
 
 
-def main(parser: Parser) -> None:
-    """Run the command and print the paths of the files."""
-    parser.add_argument(
-        "folder", type=Path, metavar="FOLDER", help="the folder to make, whose name is that of the study"
-    )
-    folder: Path = parser.parse_args().folder
+def new(folder: Path) -> None:
+    """Make a study of your own that runs as it is.
+
+    The folder has a description, a sweep, two claims, a figure, an estimator of its own, and a page. `pomrl reproduce
+    FOLDER` computes, judges, draws and reports it. The paths of the files are printed.
+
+    Args:
+        folder: The folder to make, whose name is that of the study.
+    """
     name = folder.name
     refuse_name(name, str(folder))
     if find_spec(name):

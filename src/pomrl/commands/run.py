@@ -1,9 +1,4 @@
-"""Run one experiment, or a sweep of them, and store the results.
-
-pomrl run                                   the defaults
-pomrl run -m sigma=0.01,0.025,0.047         a sweep
-pomrl run experiment=task_similarity        a sweep of the paper's study
-"""
+"""The command `run`: Hydra reads its arguments, composes experiments, and these are computed."""
 
 import os
 import re
@@ -12,7 +7,7 @@ import warnings
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from itertools import chain
+from itertools import chain, pairwise
 from pathlib import Path
 
 import hydra
@@ -21,14 +16,32 @@ from hydra.core.utils import env_override
 from hydra.types import RunMode
 from omegaconf import DictConfig
 
-from pomrl.commands.completion import print_script
 from pomrl.commands.terminal import exit_with
 from pomrl.configuration.composed import GROUPS, ConfigError
 from pomrl.configuration.composition import composing, of_config, parse_flags, register_short_names
+from pomrl.configuration.importing import add_to_path
 from pomrl.configuration.overrides import overrides
 from pomrl.configuration.resolvers import register_resolvers
 from pomrl.configuration.sources import PUBLISHED, Sources, named_folders, sweep_option
 from pomrl.configuration.sweeps import check_first, refuse_ignored_choices
+from pomrl.outputs import outputs
+
+BASH_COMPLETION = r"""
+_pomrl_run() {
+    local words word=${COMP_LINE##* }
+    case $COMP_LINE in
+        "pomrl run "*) words=${COMP_LINE#pomrl run } ;;
+        "python -m src.run "*) words=${COMP_LINE#python -m src.run } ;;
+        *) return ;;
+    esac
+    COMPREPLY=($(compgen -W "$(COMP_LINE="pomrl $words" pomrl run -sc query=bash)" -- "$word"))
+}
+COMP_WORDBREAKS=${COMP_WORDBREAKS//=}
+complete -o nospace -o default -F _pomrl_run pomrl python
+"""
+
+INFO_OF_HYDRA = ("all", "config", "defaults", "defaults-tree", "plugins", "searchpath")
+"""What `--info` may be followed by to be Hydra's."""
 
 FULL_ERROR = "HYDRA_FULL_ERROR"
 """The environment variable that asks Hydra, and this command, for tracebacks."""
@@ -39,14 +52,14 @@ def compute(config: DictConfig) -> float | None:
     """Compute an experiment, and return its mean loss at gamma_eval, which sweepers minimise."""
     from pomrl.commands import computing  # here, because asking for help needs none of it
     from pomrl.commands.errors import JobError, ReportedError
-    from pomrl.commands.hydra_files import staying_in, write_jobs
     from pomrl.configuration.parsing import parse
 
     of_hydra = HydraConfig.get()
     try:
-        with staying_in(Path(of_hydra.runtime.cwd)):
+        with _staying_in(Path(of_hydra.runtime.cwd)):
             experiment = parse(of_config(config, of_hydra))
-            write_jobs(of_hydra, Path(of_hydra.runtime.output_dir), [list(of_hydra.overrides.task)], [experiment])
+            words, folder = list(of_hydra.overrides.task), Path(of_hydra.runtime.output_dir)
+            computing.write_jobs(of_hydra, folder, [words], [experiment])
             failures = computing.compute([experiment])
             computing.print_results([experiment], are_complete=not failures)
             for failure in failures.values():
@@ -58,17 +71,18 @@ def compute(config: DictConfig) -> float | None:
         raise
 
 
-def main() -> None:
-    """Run the command with the arguments of the process; errors are lines, and end it with a status."""
+def run() -> None:
+    """Run one experiment, or a sweep of them with -m, and store the results."""
     from pomrl.commands.errors import JobError, one_line_errors  # here, because processes of launchers need neither
 
     warnings.filterwarnings("ignore", category=UserWarning, module="joblib")  # of work that an interrupt cancelled
     with one_line_errors():
+        sys.argv[1:] = _info_as_help(sys.argv[1:])
         flags = parse_flags(sys.argv[1:], lambda message: exit_with(f"{message}; --hydra-help lists the options", 2))
         if nothing := [word for word in flags.overrides if word in [f"{group}={{}}" for group in GROUPS]]:
             raise ConfigError(f"{nothing[0]}: the value of a group is the name of an option")
         if flags.shell_completion and flags.overrides != ["query=bash"]:
-            print_script(flags.overrides)
+            print_completion(flags.overrides)
             return
         sources = PUBLISHED.with_options(flags.config_dir and Path(flags.config_dir))
         for folder in named_folders(chain.from_iterable(map(_sweeps_in, flags.overrides))):
@@ -102,6 +116,16 @@ def _words_for_hydra(words: Sequence[str], folders: Sequence[Path]) -> list[str]
     return named + (overrides({"hydra.searchpath": paths}) if paths else [])
 
 
+def _info_as_help(words: Sequence[str]) -> list[str]:
+    """Return words in which a plain `--info` asks for the long help; `--info all` and others stay Hydra's."""
+    pairs = list(pairwise([*words, ""]))
+    others = [word for word, following in pairs if word not in ("--info", "-i") or following in INFO_OF_HYDRA]
+    if len(others) == len(words):
+        return others
+    first = next((at for at, word in enumerate(others) if "=" in word and not word.startswith("-")), len(others))
+    return ["--help", *others[:first], "hydra/help=info", *others[first:]]  # overrides have to be next to each other
+
+
 @contextmanager
 def _errors_in_our_words(flags: Namespace, sources: Sources) -> Iterator[None]:
     """Let Hydra raise its errors instead of printing them, and raise a ConfigError of one line in their place."""
@@ -122,3 +146,24 @@ def _errors_in_our_words(flags: Namespace, sources: Sources) -> Iterator[None]:
                 if not any(word.startswith("hydra/sweeper=") for word in flags.overrides):  # which may search intervals
                     check_first(sources, words, is_sweep=flags.multirun)
             raise
+
+
+@contextmanager
+def _staying_in(folder: Path) -> Iterator[None]:
+    """Use outputs and modules of the folder of the command, wherever `hydra.job.chdir` leads."""
+    if folder.resolve() == Path.cwd().resolve():
+        yield
+        return
+    add_to_path(folder)
+    with env_override({"POMRL_OUTPUTS": str(folder / outputs())}):
+        yield
+
+
+def print_completion(words: Sequence[str]) -> None:
+    """Print what `eval "$(pomrl run -sc install=bash)"` evaluates, or what takes that back.
+
+    Hydra's own completion knows commands of one word alone.
+    """
+    if [*words] not in (["install=bash"], ["uninstall=bash"]):
+        raise ConfigError(f"{' '.join(words)}: must be install=bash or uninstall=bash; other shells have no completion")
+    print(BASH_COMPLETION if words[0].startswith("install") else "complete -r pomrl python; unset -f _pomrl_run")

@@ -1,27 +1,17 @@
-"""List what is stored, newest first: pomrl runs [STUDY | KEY=VALUE ...] [--since DATE] [--format FORMAT].
-
-The list has the settings in which the stored experiments differ, how many runs of each are complete, and when and by
-which code it was computed. --verify checks the files instead, --tag and --untag change the labels of what is listed,
-and --remove and --prune remove what is listed, or what the present code does not use. What is damaged is computed again
-by the pomrl run that computed it. --recompute N computes N blocks again, drawn at random, and compares the bytes. With
-other packages or on another machine, rounding may break a tie otherwise. With STUDY, components of the study's own can
-be recomputed. Each list leaves `index.csv` in the folder of all outputs, the same table of all that
-is stored, for people who look with a file manager; no command reads it.
-"""
+"""The command `pomrl runs`: what is stored is listed, verified, recomputed, labelled and removed."""
 
 import shutil
 import sys
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from secrets import SystemRandom
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pomrl import store
-from pomrl.commands.arguments import Parser, add_format, filters
 from pomrl.commands.terminal import agrees, exit_with, print_frame, printable, warn
 from pomrl.configuration.composed import ConfigError, number_of
 from pomrl.configuration.importing import add_to_path
@@ -29,7 +19,7 @@ from pomrl.configuration.parsing import Experiment, Label
 from pomrl.configuration.settings import varying_keys
 from pomrl.configuration.study import Study, find, is_study
 from pomrl.outputs import outputs
-from pomrl.results.selection import order
+from pomrl.results.selection import filters, order
 from pomrl.running.stored_settings import fault_of_settings, from_settings
 from pomrl.store import StoredBlock, StoredExperiment, StoreError, files
 from pomrl.store.derived import DerivedFiles
@@ -44,58 +34,80 @@ SAME, DIFFERS, UNKNOWN = "has the same bytes", "differs from what the code gives
 """The outcomes of recomputing a block."""
 
 
-def main(parser: Parser) -> None:
-    """Run the command; the exit status is 1 where nothing matches the filters, or a file is damaged."""
-    only = "only those of this study, or with this setting: sigma=0.01,0.02"
-    parser.add_argument("filter", nargs="*", metavar="STUDY|KEY=VALUE", help=only)
-    date = "only those computed since this time of this machine, such as 2026-11-17 or 2026-11-17T14:30"
-    parser.add_argument("--since", type=datetime.fromisoformat, metavar="DATE", help=date)
-    add_format(parser)
-    task = parser.add_mutually_exclusive_group()
-    task.add_argument("--verify", action="store_true", help="print a line for each damaged file instead of the list")
-    task.add_argument("--recompute", type=int, metavar="N", help="compute N blocks again, and compare their bytes")
-    task.add_argument("--prune", action="store_true", help="remove what the present code does not use, after asking")
-    task.add_argument("--remove", action="store_true", help="remove what is listed, after asking")
-    task.add_argument("--tag", metavar="NEW", help="give a tag to what is listed")
-    task.add_argument("--untag", action="store_true", help="take the tag of the filter tag=NAME away")
-    parser.add_argument("--yes", action="store_true", help="with --remove and --prune: do not ask")
-    arguments = parser.parse_intermixed_args()
+def runs(  # noqa: PLR0913  (a command's options)
+    *filter: Annotated[str, "STUDY|KEY=VALUE"],
+    since: Annotated[datetime | None, "DATE"] = None,
+    format: Literal["text", "csv", "markdown", "latex"] = "text",
+    verify: bool = False,
+    recompute: Annotated[int | None, "N"] = None,
+    prune: bool = False,
+    remove: bool = False,
+    tag: Annotated[str | None, "NEW"] = None,
+    untag: bool = False,
+    yes: bool = False,
+) -> None:
+    """List, label, verify, recompute and remove what is stored.
+
+    The list, newest first, has the settings in which the stored experiments differ, their complete runs, and when and
+    by which code they were computed. What is damaged is computed again by the pomrl run that computed it. With other
+    packages or on another machine, rounding may break a tie otherwise. Each list leaves index.csv in the folder of all
+    outputs; no command reads it.
+
+    Args:
+        filter: Only those of this study, whose own components can be recomputed then, or with this setting:
+            sigma=0.01,0.02.
+        since: Only those computed since this time of this machine, such as 2026-11-17 or 2026-11-17T14:30.
+        format: The form of the list (default: text).
+        verify: Print a line for each damaged file instead of the list.
+        recompute: Compute N blocks again, drawn at random, and compare their bytes.
+        prune: Remove what the present code does not use, after asking.
+        remove: Remove what is listed, after asking.
+        tag: Give a tag to what is listed.
+        untag: Take the tag of the filter tag=NAME away.
+        yes: With --remove and --prune: do not ask.
+    """
+    actions = {"verify": verify, "recompute": recompute is not None, "prune": prune, "remove": remove}
+    requested = [name for name, is_on in {**actions, "tag": tag, "untag": untag}.items() if is_on]
+    if len(requested) > 1:
+        exit_with(f"--{requested[1]}: not allowed with --{requested[0]}; pomrl runs --help lists the arguments", 2)
     add_to_path(Path.cwd())  # of components, whose present code is compared with that of what is stored
-    studies = [find(word) for word in arguments.filter if is_study(word)]
-    settings = filters([word for word in arguments.filter if not is_study(word)])
-    is_whole = not (arguments.filter or arguments.since)
-    is_shown = not (arguments.verify or arguments.prune or arguments.remove)  # only a list leaves out what has faults
-    everything = store.usable_experiments if is_shown else store.all_experiments
+    studies = [find(word) for word in filter if is_study(word)]
+    settings = filters([word for word in filter if not is_study(word)])
+    is_whole = not (filter or since)
     composed = _compose(studies)
-    listed = [
-        stored
-        for stored in since(arguments.since, store.find(**settings) if settings else everything())
-        if not studies or stored.signature in composed
-    ]
+    listed = _select(settings, since, composed if studies else None, is_list=not (verify or prune or remove))
     if not listed and not is_whole:
         exit_with(f"{store.root()}: no stored experiment matches {' '.join(sys.argv[1:])}")
-    if arguments.verify:
-        raise SystemExit(verify(listed, whole=is_whole))
-    if arguments.recompute is not None:
-        raise SystemExit(recompute(listed, arguments.recompute, composed))
-    if arguments.prune:
-        outdated = (stored for stored in listed if (manifest := stored.manifest()) and manifest.is_outdated())
-        prune(list(outdated), yes=arguments.yes)
-    elif arguments.remove and is_whole:
+    if verify:
+        raise SystemExit(_verify(listed, whole=is_whole))
+    if recompute is not None:
+        raise SystemExit(_recompute(listed, recompute, composed))
+    if remove and is_whole:
         exit_with("--remove: say what to remove, such as tag=NAME or --since DATE", 2)
-    elif arguments.remove:
-        remove(listed, yes=arguments.yes)
-    elif arguments.untag or arguments.tag:
-        label(listed, arguments.tag, settings.get("tag"))
-    is_changed = arguments.prune or arguments.remove or arguments.tag or arguments.untag
-    index = describe(listed if is_whole and not is_changed else store.usable_experiments())
+    if prune:
+        outdated = [stored for stored in listed if (manifest := stored.manifest()) and manifest.is_outdated()]
+        _prune(outdated, yes=yes)
+    elif remove:
+        _remove(listed, yes=yes)
+    elif untag or tag:
+        _label(listed, tag, settings.get("tag"))
+    index = describe(listed if is_whole and not requested else store.usable_experiments())
     with suppress(OSError):  # of a folder that cannot be written to
         files.write(outputs() / "index.csv", index.map(_without_formula).to_csv(index=False).encode())
-    if not is_changed:
-        show(listed, index if is_whole else None, arguments.format)
+    if not requested:
+        show(listed, index if is_whole else None, format)
 
 
-def label(listed: Sequence[StoredExperiment], new: str | None, old: Label) -> None:
+def _select(
+    settings: Mapping[str, Any], time: datetime | None, signatures: Container[str] | None, *, is_list: bool
+) -> list[StoredExperiment]:
+    """Return the stored experiments with some settings, of some signatures if given; a list leaves out faulty ones."""
+    everything = store.usable_experiments if is_list else store.all_experiments
+    matching = computed_since(time, store.find(**settings) if settings else everything())
+    return [stored for stored in matching if signatures is None or stored.signature in signatures]
+
+
+def _label(listed: Sequence[StoredExperiment], new: str | None, old: Label) -> None:
     """Give a tag to what is listed, or take the old one away if there is no new one."""
     if not new and old is None:
         exit_with("--untag: say which tag to take away: tag=NAME --untag", 2)
@@ -104,7 +116,7 @@ def label(listed: Sequence[StoredExperiment], new: str | None, old: Label) -> No
     print(f"{number_of(len(listed), 'experiment')} changed")
 
 
-def since(time: datetime | None, listed: list[StoredExperiment]) -> list[StoredExperiment]:
+def computed_since(time: datetime | None, listed: list[StoredExperiment]) -> list[StoredExperiment]:
     """Return those that were computed at this time, which is local unless it says otherwise, or later."""
     if time is None:
         return listed
@@ -112,7 +124,7 @@ def since(time: datetime | None, listed: list[StoredExperiment]) -> list[StoredE
     return [stored for stored, manifest in described if manifest.computed_at() >= time.astimezone()]
 
 
-def verify(listed: list[StoredExperiment], *, whole: bool) -> int:
+def _verify(listed: list[StoredExperiment], *, whole: bool) -> int:
     """Print a line for each file that is not what was written; return the exit status."""
     faults = [
         fault for experiment in listed for fault in [*experiment.faults(), fault_of_settings(experiment)] if fault
@@ -133,7 +145,7 @@ def _compose(studies: Sequence[Study]) -> dict[str, Experiment]:
     return {store.signature(experiment): experiment for study in studies for experiment in experiments_of(study)}
 
 
-def recompute(listed: Sequence[StoredExperiment], number: int, composed: Mapping[str, Experiment]) -> int:
+def _recompute(listed: Sequence[StoredExperiment], number: int, composed: Mapping[str, Experiment]) -> int:
     """Compute blocks again, drawn at random; return the exit status, 1 unless all have the same bytes.
 
     Args:
@@ -165,16 +177,16 @@ def _compare(stored: StoredExperiment, block: StoredBlock, composed: Experiment 
     return outcome
 
 
-def prune(unused: list[StoredExperiment], *, yes: bool) -> None:
+def _prune(unused: list[StoredExperiment], *, yes: bool) -> None:
     """List and remove what the present code does not use, and temporary files of processes that were killed."""
     for experiment in unused:
         print(f"{experiment.folder}: the code has changed since")
     paths = (path for form in (".*.tmp", "runs/.removed-*") for path in outputs().rglob(form))
     temporary = [path for path in paths if path.stat().st_mtime < time.time() - ABANDONED]
-    remove(unused, temporary, yes=yes)
+    _remove(unused, temporary, yes=yes)
 
 
-def remove(unwanted: list[StoredExperiment], temporary: Sequence[Path] = (), *, yes: bool) -> None:
+def _remove(unwanted: list[StoredExperiment], temporary: Sequence[Path] = (), *, yes: bool) -> None:
     """Say what is unwanted and how large it is, and remove it unless the answer is no.
 
     Files in the folder of an experiment that are not the store's stay.

@@ -1,11 +1,13 @@
-"""Functions that all commands share: the console, tables, errors as one line, and the exit status."""
+"""What commands print: lines, tables, questions and progress; and the exit status."""
 
 import logging
 import sys
-from collections.abc import Sequence
-from contextlib import nullcontext, suppress
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext, suppress
 from typing import TYPE_CHECKING, NoReturn
 
+from pomrl.configuration.composed import number_of
 from pomrl.results.tables import as_text, format_table, printable
 
 if TYPE_CHECKING:  # because both take long to load, and errors need neither
@@ -14,6 +16,12 @@ if TYPE_CHECKING:  # because both take long to load, and errors need neither
 
 WIDTH = 80
 """The number of columns of output that does not go to a terminal."""
+
+QUIET_SECONDS = 30.0
+"""The time after which a line of progress is printed anyway."""
+
+Advance = Callable[[int, int], None]
+"""A function of how many runs are done, and of how many experiments have failed."""
 
 
 def console(*, stderr: bool = False) -> "Console":
@@ -90,3 +98,39 @@ def _fitting(text: "pd.DataFrame", width: int, optional: Sequence[str]) -> tuple
         del widths[name]
         left_out.append(name)
     return text[list(widths)], left_out
+
+
+@contextmanager
+def progress(total: int) -> Iterator[Advance]:
+    """Yield a function that reports progress of so many runs: a bar in a terminal, and lines elsewhere."""
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    terminal = console(stderr=True)
+    if not (total and terminal.is_terminal):
+        yield _lines(total)
+        return
+    columns = BarColumn(bar_width=10), TimeRemainingColumn(), TextColumn("left, {task.description}", markup=False)
+    with Progress(*columns, console=terminal, transient=True, redirect_stdout=sys.stdout.isatty()) as bar:
+        task = bar.add_task("runs", total=total)
+        yield lambda done, failed: bar.update(task, completed=done, description=_progress_line(done, total, failed))
+
+
+def _progress_line(done: int, total: int, failed: int) -> str:
+    of_all = f"{done:,} of {total:,} runs"
+    return f"{of_all}, {number_of(failed, 'experiment')} failed" if failed else of_all
+
+
+def _lines(total: int) -> Advance:
+    """Return a function that prints a line at each tenth, and after `QUIET_SECONDS` without one."""
+    start = said_at = time.monotonic()
+    said = 0
+
+    def advance(done: int, failed: int) -> None:
+        nonlocal said, said_at
+        now, tenth = time.monotonic(), 10 * done // total
+        if tenth != said or now - said_at >= QUIET_SECONDS:
+            said, said_at = tenth, now
+            if done:
+                warn(f"{_progress_line(done, total, failed)}, {now - start:.1f} s")
+
+    return advance

@@ -64,7 +64,7 @@ class Selection:
     @property
     def command(self) -> str:
         """The command that draws a figure of this selection, without the name of the figure."""
-        words = ["pomrl", "figures", self.study.word]
+        words = ["pomrl", "reproduce", self.study.word, "figures"]
         if self.variant and self.variant.name != self.study.unchanged:
             words += ["--variants", self.variant.name]
         return shlex.join(words)
@@ -182,7 +182,7 @@ def draw_version(selection: Selection, name: str, sweeps: StoredSweeps) -> tuple
     drawing = figure.draw_version(sweeps, with_intervals=name != figure.name)
     return drawing, Sidecar(
         name,
-        command=f"{selection.command} {name}",
+        command=f"{selection.command} --only {name}",
         docstring=figure.docstring,
         variant=variant.name if variant else selection.study.unchanged,
         sweeps={selection.study.option(sweep): sweeps[sweep].origins for sweep in figure.sweeps},

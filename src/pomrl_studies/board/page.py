@@ -5,7 +5,7 @@ from math import isnan
 from pathlib import Path
 from typing import Any
 
-from pomrl.report.rendering import render
+from pomrl_report.rendering import render
 from pomrl_studies.board.cells import ICU_SEPSIS, VERSION, Cell, common_cells
 from pomrl_studies.board.scores import ADA, NONE, THRESHOLDS, CellScore, Score
 

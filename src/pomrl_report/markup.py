@@ -54,17 +54,16 @@ def documents(texts: Mapping[str, str], links: Mapping[str, str]) -> list[tuple[
 
 
 def document(markdown: str, prefix: str, links: Mapping[str, str]) -> Markup:
-    """Convert a Markdown document of the repository to HTML that stands below a heading of the page.
+    """Convert a Markdown document to HTML below a heading of the page.
 
-    The title is left out, and so are comments, which mark parts that code renews. Every other heading moves one level
-    down, and the keyboard reaches tables and displayed formulas, which can be wider than the screen.
+    Title and comments are left out, other headings move one level down, and the keyboard reaches wide tables and
+    formulas.
 
     Args:
         markdown: The document, with formulas between dollar signs.
-        prefix: The start of the identifiers that headings get, such as "errata" in "errata-e1".
-        links: The new target of each link that is kept, by the name of the file that it leads to. All other links lead
-            to files that the page does not contain, and become plain text. So do pictures: a picture whose file has a
-            target becomes a link with the words of its alternative.
+        prefix: The start of the identifiers of headings, such as "errata" in "errata-e1".
+        links: The new target of links by file; links to other files become plain text. A picture whose file has a
+            target becomes a link with its alternative text, and others that text.
     """
     parser = MarkdownIt("commonmark", {"html": False}).enable("table")
     parser.use(dollarmath_plugin, renderer=_formula, double_inline=True, allow_labels=False)

@@ -1,8 +1,8 @@
 """Verdicts and numbers in documents, looked up by name in tables of judgements.
 
-A document is made of NAME.md.in, whose places are calls of the functions below, such as `{estimate(Q1.5, repaired)}`. A
-claim of another study has its name in front, as in `{holds(beyond/G1, default)}`. What follows a sentence without being
-shown is a check: `ada-POMRL ends on a par with POMRL{holds(Q1.5, repaired)}`.
+A document is made of NAME.md.in, whose places are calls such as `{estimate(Q1.5, repaired)}`. A claim of another study
+has its name in front: `{holds(beyond/G1, default)}`. A check stands behind a sentence and is not shown: `ada-POMRL ends
+on a par with POMRL{holds(Q1.5, repaired)}`.
 """
 
 import re
@@ -13,22 +13,20 @@ from math import isfinite
 
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.study import Study
+from pomrl.judging.answer import answer_text, count_groups
 from pomrl.judging.judgements import Judgement, Judgements
 from pomrl.judging.verdict import Comparison, Verdict
 from pomrl.judging.views import in_words
-from pomrl.report.answer import count_groups, table_of_main, text
+from pomrl_report.answer import table_of_main
 
 SUFFIX = ".in"
-"""What the name of a document with places has behind that of the document that is made of it."""
+"""The end of the name of a document with places."""
 
 PLACE = re.compile(r"\{([a-z_]{4,})\(([^(){}]*)\)\}")
-"""A call in a document: its function, and its arguments, which commas separate.
-
-A name has at least four letters, so that a product in a formula, such as `{2m(t-1)}`, is no call.
-"""
+"""A call in a document. A name has at least four letters, so that a product in a formula, `{2m(t-1)}`, is no call."""
 
 ARGUMENT = re.compile(r'\s*(?:(\w+)="([^"]*)"|([^,"]+))')
-"""An argument with a name, whose value is quoted and may have commas, or one without."""
+"""An argument, or one with a name and a quoted value, which may have commas."""
 
 SENTENCE_END = re.compile(r"(?<=[.:?!])\s+|\n\s*\n|\s\|\s")
 """Where a sentence, a paragraph or a cell of a table ends."""
@@ -39,12 +37,12 @@ CHECKS = {
     "alike": Verdict.NO_DIFFERENCE,
     "undecided": Verdict.UNDECIDED,
 }
-"""The verdict that each check demands of a claim under all variants that it names."""
+"""The verdict that each check demands of a claim under all its variants."""
 
 
 @dataclass(frozen=True)
 class Results:
-    """What documents look up: the judgements of a study, and those of others by name."""
+    """The judgements of a study, and those of others by name."""
 
     study: Study
     read: Callable[[str], tuple[Study, Judgements]]
@@ -59,7 +57,7 @@ class Results:
         return under[claim]
 
     def comparison(self, id: str, variant: str, part: str = "") -> Comparison:
-        """Return the comparison whose words contain `part`, or begin with it after `^`; by default the decisive one.
+        """Return the comparison with the words `part`, or `^` and its first words; by default the decisive one.
 
         Raises:
             LookupError: There is no such claim, or not exactly one such comparison.
@@ -88,7 +86,7 @@ def fill(document: str, results: Results, name: str, further: Mapping[str, Calla
         further: Functions by name that look numbers up elsewhere.
 
     Raises:
-        ConfigError: A call has no meaning, or a verdict is not the one that a sentence needs; it names the sentence.
+        ConfigError: A call has no meaning, or a sentence needs another verdict.
     """
     functions = {**_functions(results), **(further or {})}
 
@@ -124,7 +122,7 @@ def _call(function: str, given: str, functions: Mapping[str, Callable[..., str]]
 
 
 def check(results: Results, demanded: Verdict, id: str, *variants: str) -> str:
-    """Return nothing; raise a ValueError where the verdict on a claim is another one under one of these variants."""
+    """Return nothing; ValueError if the verdict under one of these variants is another."""
     for variant in variants:
         if (judged := results.judgement(id, variant).verdict) is not demanded:
             raise ValueError(f"{id} under {variant}: the sentence needs {demanded!s}, got {in_words(judged)}")
@@ -209,12 +207,12 @@ def count(results: Results, group: str, study: str = "") -> str:
 
 def answer(results: Results, study: str) -> str:
     """Return how many claims of a study hold under each variant, and which, as a page of it begins."""
-    return text(*results.read(study))
+    return answer_text(*results.read(study))
 
 
 def answer_in_short(results: Results, study: str) -> str:
     """Return how many claims of a study hold under each variant, as `pomrl reproduce` ends."""
-    return text(*results.read(study), in_short=True)
+    return answer_text(*results.read(study), in_short=True)
 
 
 def main_claims(results: Results, study: str) -> str:
@@ -240,4 +238,4 @@ FUNCTIONS: Mapping[str, Callable[..., str]] = {
     "answer_in_short": answer_in_short,
     "main_claims": main_claims,
 }
-"""The functions of places by name; the docstring of each has an example."""
+"""The functions of places by name."""

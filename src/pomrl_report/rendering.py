@@ -11,8 +11,8 @@ from jinja2 import ChoiceLoader, Environment, FileSystemLoader, PackageLoader, S
 
 from pomrl.configuration.composed import number_of
 from pomrl.judging.views import decisive_in_words, in_words
-from pomrl.report.markup import sentence, symbols
 from pomrl.results.intervals import CONFIDENCE_PERCENT
+from pomrl_report.markup import sentence, symbols
 
 
 def render(template: str, *, escapes: bool = True, folder: Path | None = None, **shown: Any) -> str:
@@ -28,7 +28,7 @@ def _environment(escapes: bool, folder: Path | None) -> Environment:  # noqa: FB
     """Return what keeps the templates that it has compiled, which takes longer than most pages."""
     further = [FileSystemLoader(folder)] if folder else []
     environment = Environment(
-        loader=ChoiceLoader([*further, PackageLoader("pomrl.report")]),
+        loader=ChoiceLoader([*further, PackageLoader("pomrl_report")]),
         autoescape=escapes,
         trim_blocks=True,
         lstrip_blocks=True,

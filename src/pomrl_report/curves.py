@@ -1,8 +1,7 @@
-"""The data of the interactive curves: the loss against gamma in each task, for each experiment that figures show.
+"""The data of the interactive curves: the loss against gamma in each task, for each experiment in figures.
 
-A curve is the mean over the fewest runs that a figure shows of the experiment, with the interval of the mean. The
-discount factors that schedules chose are shown on the curves of the same problem and estimator, averaged over the same
-runs.
+A curve is the mean over the fewest runs in any figure, with its interval. Discount factors that schedules chose
+stand on the curves of the same problem and estimator, averaged over the same runs.
 """
 
 import json
@@ -17,27 +16,27 @@ from jaxtyping import Float
 
 from pomrl import store
 from pomrl.drawing.style import Look, hues, look
-from pomrl.report.provenance import Shown, stored_experiments
 from pomrl.results.intervals import half_width
 from pomrl.results.sweep_results import Origin
 from pomrl.science.gamma_star import best_index, hindsight_index
+from pomrl_report.provenance import ShownExperiment, stored_experiments
 
 DIGITS = 4
-"""Digits after the point; intervals are a hundred times wider than what rounding removes."""
+"""Digits after the point; intervals are a hundred times wider."""
 
 UNIT = 10.0**-DIGITS
-"""The unit of means and half widths, which are stored as whole numbers: they take two thirds of the bytes."""
+"""The unit of means and half widths, which are whole numbers: two thirds of the bytes."""
 
 DISTRIBUTION = "task_distribution"
-"""The group whose settings give the similarity of tasks where `sigma` is null."""
+"""The group that gives the similarity of tasks where `sigma` is null."""
 
 _NO_VARIANT = {"sigma", "S", "m", "T", "batches", "estimator", "gamma_schedule"}
-"""Settings that a sweep may vary without a variant of a method: those of the problem, and the method's two options."""
+"""Settings of the problem, and the method's two options: a sweep that varies them has no variants of a method."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Member:
-    """An experiment of a sweep whose runs that figures show are stored."""
+    """A stored experiment of a sweep."""
 
     sweep: str
     source: Origin
@@ -45,11 +44,7 @@ class _Member:
 
     @cached_property
     def settings(self) -> dict[str, Any]:
-        """Its settings by dotted keys.
-
-        The sweep's words for options count: a stored experiment has those by which it was first computed, and another
-        sweep may know the same experiment under another option's name.
-        """
+        """Its settings by dotted keys, with options named as in this sweep; the store has the first names."""
         return {**self.stored.flat_settings(), **self.source.settings}
 
     @cached_property
@@ -59,7 +54,7 @@ class _Member:
 
     @property
     def is_grid(self) -> bool:
-        """Return whether losses at all discount factors of a grid are stored, not those that a schedule chose."""
+        """Return whether losses at all discount factors of a grid are stored."""
         return "gamma_schedule.gammas" in self.settings
 
     def look(self, group: str = "estimator") -> Look:
@@ -74,18 +69,18 @@ class _Member:
 
     @property
     def distribution(self) -> dict[str, Any]:
-        """The task distribution, and what the sweep varies of it, where sigma does not give the similarity of tasks."""
+        """The task distribution, and what the sweep varies of it, where sigma is null."""
         varied = {key: value for key, value in self.source.settings.items() if key.startswith(DISTRIBUTION)}
         return {} if self.settings["sigma"] is not None else {DISTRIBUTION: self.settings[DISTRIBUTION]} | varied
 
     @property
     def similarity(self) -> float | str:
-        """Return the similarity sigma, or in words what gives it."""
+        """Return sigma, or in words what gives the similarity of tasks."""
         return f"that of {_in_words(self.distribution)}" if self.distribution else self.settings["sigma"]
 
     @property
     def curve(self) -> str:
-        """An identifier of the curve: the experiment's signature and the number of runs."""
+        """An identifier of the curve: signature and runs."""
         return f"{self.source.signature}-{self.source.runs}"
 
 
@@ -93,14 +88,13 @@ def _schedule(of: Look) -> str:
     return of.label.replace("γₑᵥₐₗ", "γ_eval")  # few fonts have Unicode subscripts
 
 
-def data(shown: Iterable[Shown]) -> dict[str, Any]:
-    """Return all data that the page's script draws.
+def data(shown: Iterable[ShownExperiment]) -> dict[str, Any]:
+    """Return the data of the page's script.
 
     Returns:
-        A dictionary of `unit` (that of the numbers of curves), `series` (the sweep, setting, method and colour of each
-        curve), `curves` (the numbers, by the identifier that series refer to), `schedules` (their labels) and `lost`
-        (the number of experiments that are left out, because fewer runs are stored than are shown, or a file is
-        damaged, which a `StoreWarning` names).
+        A dictionary of `unit`, `series` (sweep, setting, method and colour of each curve), `curves` (numbers by
+        identifier), `schedules` (labels) and `lost` (how many experiments are left out, because runs are lost or a file
+        is damaged; a `StoreWarning` names it).
     """
     by_key = [((sweep, source.signature), source) for sweep, source in shown]
     # in the order of the figures, which the page begins with
@@ -126,7 +120,7 @@ def data(shown: Iterable[Shown]) -> dict[str, Any]:
 
 
 def _series(members: Sequence[_Member]) -> list[dict[str, Any]]:
-    """Describe the curves of a sweep, with a label and a colour for each method."""
+    """Describe the curves of a sweep."""
     one_estimator = len({member.settings["estimator"] for member in members}) == 1
     labels = [_label(member, one_estimator=one_estimator) for member in members]
     known = {member.look().label: member.look().color for member in members}
@@ -147,11 +141,7 @@ def _series(members: Sequence[_Member]) -> list[dict[str, Any]]:
 
 
 def _label(member: _Member, *, one_estimator: bool) -> str:
-    """Return the label of a method.
-
-    It names the estimator and the settings that the sweep varies. If all members of the sweep have one estimator, it
-    names only the settings that vary, if there are any.
-    """
+    """Return the label of a method: the estimator, and settings that vary; these alone if there is one estimator."""
     of_problem = {*_NO_VARIANT, *member.distribution}
     variant = _in_words({key: value for key, value in member.source.settings.items() if key not in of_problem})
     estimator = member.look().label
@@ -165,7 +155,7 @@ def _in_words(settings: Mapping[str, Any]) -> str:
 
 
 def _read_curve(grid: _Member, schedules: Sequence[_Member], fixed: str) -> dict[str, Any] | None:
-    """Return the numbers of a curve; None, with a `StoreWarning`, where a file is damaged."""
+    """Return the numbers of a curve; None, with a `StoreWarning`, if a file is damaged."""
     try:
         return _curve(grid, schedules, fixed)
     except store.StoreError as error:
@@ -174,13 +164,12 @@ def _read_curve(grid: _Member, schedules: Sequence[_Member], fixed: str) -> dict
 
 
 def _curve(grid: _Member, schedules: Sequence[_Member], fixed: str) -> dict[str, Any]:
-    """Return the numbers of a curve, over G discount factors, in each of T tasks.
+    """Return the numbers of a curve over G discount factors in each of T tasks.
 
     Returns:
-        A dictionary of `gammas` [G], `mean` and `half` [T][G] in units (the half width of the interval of the
-        mean, None for a single run), `best` [T] (the index of gamma*) and `choices` (by label of the schedule, [T]
-        pairs of the mean discount factor chosen and the mean loss with it; `fixed` is the label of the best one for all
-        tasks).
+        A dictionary of `gammas` [G], `mean` and `half` [T][G] in units (`half` is the half width of the interval,
+        None for a single run), `best` [T] (the index of gamma*) and `choices` (by schedule, [T] pairs of mean gamma and
+        mean loss; `fixed` is the best gamma for all tasks).
     """
     loss, gammas = grid.stored.losses(grid.source.runs)
     runs, mean = len(loss), loss.mean(0)

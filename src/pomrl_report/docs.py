@@ -1,24 +1,23 @@
-"""Open the documents in a browser: pomrl docs. It prints the path of the first page; no network is needed.
-
-Where a site with search was built, it is that one. Otherwise the same documents are written into one page.
-"""
+"""The command `docs`: the documents of the project in a browser."""
 
 import webbrowser
 
-from pomrl.commands.arguments import Parser
 from pomrl.configuration.sources import beside_the_package
 from pomrl.outputs import outputs
-from pomrl.report.markup import documents
-from pomrl.report.rendering import render
 from pomrl.store.derived import write_file
+from pomrl_report.markup import documents
+from pomrl_report.rendering import render
 
 FIRST = ("start", "running")
 """The documents that one begins with."""
 
 
-def main(parser: Parser) -> None:
-    """Run the command with the arguments of the process."""
-    parser.parse_args()
+def docs() -> None:
+    """Open the documents in a browser.
+
+    The path of the first page is printed; no network is needed. Where a site with search was built, it is that one.
+    Otherwise the same documents are written into one page.
+    """
     page = beside_the_package("site") / "index.html"
     if not page.is_file():
         page = outputs() / "docs" / "index.html"

@@ -1,8 +1,7 @@
 """The article of a study: `article/article.typ`, a Typst document in which every number comes from what is stored.
 
-The document imports `study.typ` (`templates/article.typ` here), whose functions look values up by name: estimates and
-verdicts of claims, settings of sweeps, cells of the tables beside the pages, and figures. A name that does not exist is
-an error, so that the text cannot say what the results do not.
+It imports `study.typ` (`templates/article.typ` here), whose functions look values up by name: estimates and verdicts,
+settings of sweeps, cells of tables beside the pages, and figures. An unknown name is an error.
 """
 
 import json
@@ -21,10 +20,10 @@ import typst
 from pomrl.configuration.settings import flat_settings, scientific_settings
 from pomrl.configuration.study import Study
 from pomrl.drawing.figures_of_study import FOLDER, files_of
+from pomrl.judging.answer import count_groups, headline
 from pomrl.judging.judgements import Judgement, Judgements
 from pomrl.judging.study_claims import load_judgements
 from pomrl.judging.verdict import Comparison
-from pomrl.report.answer import count_groups, headline
 from pomrl.results.intervals import Interval
 from pomrl.store import StoreError
 from pomrl.store.derived import DerivedFiles, write_file
@@ -33,12 +32,9 @@ from pomrl.store.derived import DerivedFiles, write_file
 def write(study: Study) -> Path:
     """Typeset the article of a study into its outputs, `article.pdf`, and return the path.
 
-    The same results give the same bytes.
-
     Raises:
-        StoreError: The study has no article, or its results are provisional or old; a name is not among the results;
-            or Typst cannot read the text.
-        StoreError: A table or a figure is damaged.
+        StoreError: There is no article; results are provisional, old or damaged; a name is unknown; or Typst cannot
+            read the text.
     """
     if not study.article.is_file():
         raise StoreError(
@@ -51,12 +47,12 @@ def write(study: Study) -> Path:
         raise StoreError(f"{study.word}: its results are {state}; pomrl reproduce {study.word} computes them")
     pdf = typeset(study, values(study, judgements, text), pictures(study, text))
     path = study.outputs / "article.pdf"
-    write_file(path, pdf, f"pomrl article {study.word}")
+    write_file(path, pdf, f"pomrl reproduce {study.word} article")
     return path
 
 
 def values(study: Study, judgements: Judgements, text: str) -> Mapping[str, Any]:
-    """Return all that an article may name, as data for JSON; settings are those of the sweeps that its text names."""
+    """Return all that an article may name, as data for JSON."""
     shown = headline(study, judgements)
     tables = sorted((study.folder / "pages").glob("*.csv"))
     swept = dict.fromkeys(re.findall(r"#setting\(\s*\"([^\"]+)\"", text))
@@ -94,18 +90,14 @@ def _part(part: Comparison) -> Mapping[str, Any]:
 
 
 def _settings(study: Study, name: str) -> Mapping[str, str]:
-    """Return the values of each setting of a sweep, as text; several of an axis are listed."""
+    """Return the values of each setting of a sweep as text."""
     experiments = [setting.experiment for setting in study.settings(name)]
     settings = [flat_settings(scientific_settings(one), one.options) for one in experiments]
     return {key: ", ".join(dict.fromkeys(str(of.get(key, "")) for of in settings)) for key in settings[0]}
 
 
 def pictures(study: Study, text: str) -> Mapping[str, bytes]:
-    """Return the drawn figures that a text names, as PNG, by name.
-
-    Raises:
-        StoreError: A figure is damaged.
-    """
+    """Return the drawn figures of a text as PNG, by name; StoreError if one is damaged."""
     named = dict.fromkeys(re.findall(r"#figure-of\(\s*\"([^\"]+)\"", text))
     names = {name: files_of(study, name) for name in named}
     drawn = {name: DerivedFiles(study.outputs / FOLDER / f"{names[name]}.json") for name in names}
@@ -121,7 +113,7 @@ def typeset(study: Study, named: Mapping[str, Any], drawn: Mapping[str, bytes]) 
     with TemporaryDirectory() as folder:
         place = Path(folder)
         shutil.copytree(study.article.parent, place, dirs_exist_ok=True)
-        template = resources("pomrl.report").joinpath("templates/article.typ").read_bytes()
+        template = resources("pomrl_report").joinpath("templates/article.typ").read_bytes()
         (place / "study.typ").write_bytes(template)
         (place / "values.json").write_text(json.dumps({**named, "figures": list(drawn)}), encoding="utf-8")
         for name, picture in drawn.items():
@@ -133,7 +125,7 @@ def typeset(study: Study, named: Mapping[str, Any], drawn: Mapping[str, bytes]) 
 
 
 def _in_one_line(error: typst.TypstError) -> str:
-    """Return the message of Typst, with the line of the article where there is one."""
+    """Return the message of Typst, with the line of the article."""
     said = " ".join(re.sub(r"^panicked with: |\\?\"", "", error.message).split())
     lines = re.findall(r"article\.typ:(\d+)", " ".join([error.diagnostic, *error.trace]))
     return f"line {lines[0]}: {said}" if lines else said

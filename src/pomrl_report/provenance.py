@@ -1,4 +1,4 @@
-"""The origin of the numbers on a page: versions, platforms, commits, times and digests, read from what is stored."""
+"""The origin of the numbers on a page: versions, platforms, commits, times and digests."""
 
 import hashlib
 from collections import Counter
@@ -11,49 +11,49 @@ from pomrl.configuration.sweeps import command
 from pomrl.drawing.files import Sidecar
 from pomrl.results.sweep_results import Origin
 
-Shown = tuple[str, Origin]
-"""An experiment that a page shows, after the name of its sweep."""
+ShownExperiment = tuple[str, Origin]
+"""An experiment on a page, after the name of its sweep."""
 
 
 @dataclass(frozen=True)
 class SweepProvenance:
-    """The experiments of one sweep that figures show."""
+    """The experiments of one sweep in figures."""
 
     command: str
     """The command that computes the sweep."""
     sources: Sequence[Origin]
     """One source for each experiment."""
     common: Mapping[str, Any]
-    """The settings that all experiments of the sweep share, with dotted keys."""
+    """The settings that they share, by dotted keys."""
     digest: str
-    """The SHA-256 of the digests of all blocks of runs that figures show."""
+    """The SHA-256 of the digests of all blocks."""
 
 
 @dataclass(frozen=True)
 class ReportProvenance:
-    """The circumstances in which experiments were computed and figures drawn, each with how often it occurred."""
+    """How experiments were computed and figures drawn, each with its count."""
 
     first: str
-    """The time at which the first computation started, in ISO format; empty if nothing is stored."""
+    """The start of the first computation, in ISO format; empty if nothing is stored."""
     last: str
-    """The time at which the last computation ended, in ISO format; empty if nothing is stored."""
+    """The end of the last computation, likewise."""
     environments: Sequence[tuple[Mapping[str, str], int]]
-    """Versions and platform, with the number of experiments computed with them."""
+    """Versions and platform, with the number of experiments."""
     commits: list[tuple[str, int]]
     """Commits at which experiments were computed, with the number of experiments."""
     figures: list[tuple[str, int]]
     """Commits at which figures were drawn, with the number of figures."""
 
 
-def stored_experiments(shown: Iterable[Shown]) -> dict[str, store.StoredExperiment]:
-    """Return the experiments that are shown and still have stored runs, by signature."""
+def stored_experiments(shown: Iterable[ShownExperiment]) -> dict[str, store.StoredExperiment]:
+    """Return the experiments that still have stored runs, by signature."""
     signatures = dict.fromkeys(source.signature for _, source in shown)
     experiments = {signature: store.StoredExperiment(store.root() / signature) for signature in signatures}
     return {signature: experiment for signature, experiment in experiments.items() if experiment.complete()}
 
 
-def sweep_provenances(shown: Iterable[Shown]) -> dict[str, SweepProvenance]:
-    """Return the provenance of each sweep that has experiments which are shown, by its name."""
+def sweep_provenances(shown: Iterable[ShownExperiment]) -> dict[str, SweepProvenance]:
+    """Return the provenance of each sweep by name."""
     sources_of: dict[str, dict[str, Origin]] = {}
     for name, source in shown:
         of_sweep = sources_of.setdefault(name, {})
@@ -70,8 +70,8 @@ def _sweep(name: str, sources: Sequence[Origin]) -> SweepProvenance:
     return SweepProvenance(command(name), sources, common, hashlib.sha256(digests.encode()).hexdigest())
 
 
-def report_provenance(shown: Iterable[Shown], drawn: Sequence[Sidecar] = ()) -> ReportProvenance:
-    """Return the provenance of the stored experiments that are shown, and of the figures that have these sidecars."""
+def report_provenance(shown: Iterable[ShownExperiment], drawn: Sequence[Sidecar] = ()) -> ReportProvenance:
+    """Return the provenance of stored experiments, and of the figures of these sidecars."""
     made = [stored.read_manifest().provenance for stored in stored_experiments(shown).values()]
     environments = [(("Python", of.python), ("platform", of.platform), *of.packages.items()) for of in made]
     return ReportProvenance(

@@ -1,4 +1,4 @@
-"""The files that are written for a figure: a picture, a table, and a sidecar with their sources."""
+"""The files of a figure: a picture, a table, and a sidecar with their sources."""
 
 import re
 from dataclasses import dataclass
@@ -13,29 +13,29 @@ from PIL import Image
 from pomrl.configuration.sweeps import command
 from pomrl.drawing.figure import INTERVALS, caption_of, file_name, number_of, title_of
 from pomrl.drawing.files import Sidecar
-from pomrl.report.markup import paragraphs
-from pomrl.report.provenance import Shown
 from pomrl.results.intervals import BAND_NAMES
 from pomrl.store.derived import DerivedFiles
+from pomrl_report.markup import paragraphs
+from pomrl_report.provenance import ShownExperiment
 
 PIXELS = 1024
-"""The most pixels of a picture's width: 1.4 for each of the page, whose column has 46 rem of 16 pixels."""
+"""The most pixels of a picture's width: 1.4 for each of the page's column of 46 rem."""
 
 COLOURS = 40
-"""Colours of a picture on the page. Drawings have few, and with a palette they take half of the bytes."""
+"""Colours of a picture: drawings have few, and a palette takes half of the bytes."""
 
 SAMPLE = 6
-"""The palette follows from each sixth pixel of each sixth row: clustering all takes six times as long."""
+"""The palette follows from each sixth pixel of each sixth row, in a sixth of the time."""
 
 EFFORT = {"method": 2, "quality": 40}
-"""How long files are made smaller: as small as with Pillow's own effort, in two thirds of its time."""
+"""Compression: as small as by Pillow's default, in two thirds of its time."""
 
 _BANDS = {"sd": "one standard deviation", "se": "one standard error", "ci": BAND_NAMES["ci"]}
 
 
 @dataclass(frozen=True)
 class Version:
-    """The files of a version of a figure, which are checked against the digests in the sidecar when they are read."""
+    """The files of a version of a figure, checked against the sidecar's digests when they are read."""
 
     path: Path
     """The path of its sidecar."""
@@ -47,29 +47,26 @@ class Version:
 
     @cached_property
     def sidecar(self) -> Sidecar:
-        """The content of NAME.json: the sources of the figure and the digests of its files."""
+        """The content of NAME.json."""
         return Sidecar.read(self.path)
 
     @property
-    def shown(self) -> list[Shown]:
-        """Each experiment that it shows, after the name of its sweep."""
+    def shown(self) -> list[ShownExperiment]:
+        """Its experiments, each after the name of its sweep."""
         return [(sweep, source) for sweep, sources in self.sidecar.sweeps.items() for source in sources]
 
     @cached_property
     def csv(self) -> bytes:
-        """The content of NAME.csv: the values that are drawn."""
+        """The content of NAME.csv, the drawn values."""
         return DerivedFiles(self.path).content(f"{self.stem}.csv")
 
     @cached_property
     def picture(self) -> "Picture":
-        """The picture in NAME.png, as the page shows it."""
+        """The picture of NAME.png for the page."""
         return Picture.of(DerivedFiles(self.path).content(f"{self.stem}.png"))
 
     def distinct(self, column: str) -> list[str]:
-        """Return the values in a column of the table; none if a study draws something else, which has no such column.
-
-        An empty cell has none.
-        """
+        """Return the values in a column of the table but empty cells; none without such a column."""
         values = self._table[column].unique() if column in self._table else ()
         return [str(value) for value in values if value != ""]
 
@@ -79,24 +76,24 @@ class Version:
 
     @property
     def bands(self) -> str:
-        """What the bands show and over how many runs, such as "one standard deviation over 100 runs"; may be empty."""
+        """What the bands show, such as "one standard deviation over 100 runs"; may be empty."""
         kinds = [_BANDS[band] for band in self.distinct("band") if band in _BANDS]
         return f"{' or '.join(kinds)} over {self._table['n'].max()} runs" if kinds else ""
 
 
 @dataclass(frozen=True)
 class FigureFiles:
-    """A figure on a page, which may be drawn or not."""
+    """A figure on a page, drawn or not."""
 
     name: str
-    """The name of the figure, which its versions share."""
+    """The name that versions share."""
     folder: Path
     docstring: str = ""
-    """Title and caption; empty for those of the sidecar, if code of a page has drawn it."""
+    """Title and caption; empty if the sidecar has them."""
     word: str = ""
-    """What stands for the study in commands."""
+    """The study in commands."""
     variant: str = ""
-    """The variant under which it is drawn; empty for the default."""
+    """The variant; empty for the default."""
 
     @property
     def id(self) -> str:
@@ -105,10 +102,7 @@ class FigureFiles:
 
     @cached_property
     def versions(self) -> list[Version]:
-        """The versions of this figure that are drawn: that with intervals, and that of the caption.
-
-        Standard deviations, which captions of papers often ask for, hide what the means say, and so they stand second.
-        """
+        """The drawn versions: first that with intervals, because standard deviations hide what means say."""
         names = (file_name(self.name + end, self.docstring) for end in (INTERVALS, ""))
         paths = (self.folder / f"{name}.json" for name in names)
         return [Version(path) for path in paths if path.exists()]
@@ -120,12 +114,12 @@ class FigureFiles:
 
     @property
     def number(self) -> str:
-        """The figure's number in the paper; empty for a figure that the paper does not have."""
+        """The number in the paper; may be empty."""
         return number_of(self._said)
 
     @property
     def caption(self) -> list[Markup]:
-        """The paragraphs of the caption; those that quote a paper begin with "The paper"."""
+        """The paragraphs of the caption."""
         return paragraphs(caption_of(self._said))
 
     @property
@@ -134,7 +128,7 @@ class FigureFiles:
 
     @property
     def commands(self) -> list[str]:
-        """The commands that compute and draw the figure, in the order in which to run them."""
+        """The commands that compute and draw the figure, in their order."""
         if not self.versions:
             return [f"pomrl reproduce {self.word}"]
         sidecar = self.versions[-1].sidecar
@@ -143,7 +137,7 @@ class FigureFiles:
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture as a page contains it; width and height are those on the page, half of the pixels of the file."""
+    """A picture in a page; width and height are half of the pixels of the file."""
 
     content: bytes
     width: int
@@ -153,8 +147,8 @@ class Picture:
     def of(cls, content: bytes) -> "Picture":
         """Return a PNG image as WebP without loss, of at most `PIXELS` pixels in `COLOURS` colours.
 
-        Each pixel is the mean of those it covers: filters that sharpen add colours at every edge. The colours are
-        clusters, because bands are pale, and a palette that covers the extremes turns them into other hues.
+        Each pixel is the mean of those it covers: filters that sharpen add colours. Colours are clusters: a palette of
+        extremes gives pale bands other hues.
         """
         with Image.open(BytesIO(content)) as image:
             width, height = image.size

@@ -1,76 +1,53 @@
-"""The pages of a study: documents in Markdown. Plain Python may make parts of them from what is stored.
+"""The documents of a study in Markdown, renewed from what is stored.
 
-`pages/NAME.md` is a document. If there is a module `pages/NAME.py`, its function `parts(page)` returns new parts for
-the places `<!-- PART -->` to `<!-- end of PART -->` of the document; it may write tables and figures with `Page`. If
-there is `pages/NAME.md.in`, the document is made of it, with what its places look up (`pomrl.report.lookups`).
+`pages/NAME.md` is a document. The function `parts(page)` of `pages/NAME.py` returns new parts for its places
+`<!-- PART -->` to `<!-- end of PART -->`. A document with a source `pages/NAME.md.in` is made of that, with what its
+places look up (`pomrl_report.lookups`).
 """
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cached_property
-from io import BytesIO
-
-import pandas as pd
+from collections.abc import Callable, Mapping
 
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.importing import in_words, place_of
 from pomrl.configuration.study import Study, find
-from pomrl.drawing.figures_of_study import FOLDER, files_of
-from pomrl.drawing.files import Sidecar, save
-from pomrl.drawing.series import Drawing
-from pomrl.judging import judgements
+from pomrl.judging import judgements, views
 from pomrl.judging.judgements import Judgements
-from pomrl.report import lookups
+from pomrl.pages import Page
 from pomrl.store import StoreError
-from pomrl.store.derived import DerivedFiles, write_file, write_table
+from pomrl.store.derived import DerivedFiles, write_file
+from pomrl_report import lookups
+from pomrl_report.answer import claims_page
+
+CLAIMS = "claims"
+"""The document with the table of all claims."""
 
 
-@dataclass(frozen=True)
-class Page:
-    """What the code of a page reads, and where it writes."""
+def renew_all(study: Study, judged: Judgements, warn: Callable[[str], object]) -> None:
+    """Write the documents of a study to its outputs.
 
-    study: Study
-    name: str
+    A document whose results are not stored stays as the folder of the study has it; so do those that look numbers up,
+    where these are provisional. `warn` is called with a line for what is lacking or old.
+    """
+    lacking = renew(study)
+    for line in [] if study.families else lacking:  # under which such results are computed
+        warn(line)
+    if is_final(judged):
+        for name, text in look_up(study, judged).items():
+            write(study, name, text)
+    if judged.older:
+        warn(f"{study.word}: {views.older_in_words(study, judged)}")
+    if judged.main:
+        write(study, CLAIMS, claims_page(study, judged))
 
-    @property
-    def command(self) -> str:
-        """The command that makes the page again."""
-        return f"pomrl reproduce {self.study.word}"
 
-    @cached_property
-    def judgements(self) -> Judgements:
-        """The judgements of the study."""
-        return judgements.read(self.study.outputs, list(self.study.described.variants))
-
-    def points(self, figure: str) -> pd.DataFrame:
-        """Return the table of the points of a figure of the study.
-
-        Raises:
-            StoreError: The figure is not drawn, or one of its files is damaged.
-        """
-        name = files_of(self.study, figure)
-        drawn = DerivedFiles(self.study.outputs / FOLDER / f"{name}.json")
-        return pd.read_csv(BytesIO(drawn.content(f"{name}.csv")))
-
-    def write(self, name: str, table: pd.DataFrame) -> pd.DataFrame:
-        """Write a table to the outputs of the study, NAME.csv; return it with the digits that the file has."""
-        path = self.study.outputs / f"{name}.csv"
-        write_table(table, path, self.command)
-        return pd.read_csv(path)
-
-    def save(self, name: str, drawing: Drawing, docstring: str) -> None:
-        """Write a figure to the outputs of the study, as other figures are."""
-        sidecar = Sidecar(name, command=self.command, docstring=docstring, variant=self.study.unchanged)
-        save(drawing, self.study.outputs / FOLDER, name, sidecar)
+def is_final(judged: Judgements) -> bool:
+    """Return whether claims are judged, all on the runs that they need and by the present code."""
+    return bool(judged.main) and not judged.older and not any(judgement.provisional for judgement in judged.main)
 
 
 def documents(study: Study) -> dict[str, str]:
-    """Return the documents of a study by their names, as renewed in the outputs, or else as its folder has them.
-
-    Raises:
-        StoreError: One was renewed in the outputs, and is damaged there.
-    """
+    """Return the documents of a study by name, as renewed in the outputs, or else as its folder has them."""
     paths = sorted((study.folder / "pages").glob("*.md"))
     return {path.stem: path.read_text(encoding="utf-8") for path in paths} | read_documents(study)
 
@@ -96,7 +73,7 @@ def fill(document: str, parts: Mapping[str, str]) -> str:
 
 
 def renew(study: Study) -> list[str]:
-    """Renew the documents of a study that have parts made by code; return a line for each whose results are missing.
+    """Renew documents with parts made by code; return a line for each that lacks results.
 
     Raises:
         ConfigError: The code of a page raises an error.

@@ -1,4 +1,4 @@
-"""The pages of a study, and of a selection of stored experiments: what is read of them, rendered by the templates."""
+"""The page of a study, and that of a selection of stored experiments."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -14,31 +14,31 @@ from pomrl.drawing.figures_of_study import FOLDER
 from pomrl.execution.local import in_threads
 from pomrl.judging import study_claims, views
 from pomrl.judging.agreement import counts, rank
+from pomrl.judging.answer import VERBS, certainty
 from pomrl.judging.judgements import Judgement, Judgements
 from pomrl.judging.verdict import LOOKS
-from pomrl.report import answer, curves, pages, provenance
-from pomrl.report.figure_files import FigureFiles
-from pomrl.report.markup import documents
-from pomrl.report.rendering import render
 from pomrl.results.selection import runs_in_words
 from pomrl.results.summaries import summarise
 from pomrl.results.sweep_results import SweepResults
 from pomrl.results.tables import as_text
 from pomrl.store import StoreError
-
-CLAIMS = "claims"
-"""The document that lists all claims, in whose place the page has its own list."""
+from pomrl_report import answer, curves, provenance
+from pomrl_report.documents import CLAIMS
+from pomrl_report.documents import documents as documents_of
+from pomrl_report.figure_files import FigureFiles
+from pomrl_report.markup import documents
+from pomrl_report.rendering import render
 
 
 @dataclass(frozen=True)
-class Shown:
-    """Everything that the page shows of a study."""
+class StudyPage:
+    """What the page of a study shows."""
 
     study: Study
 
     @cached_property
     def figures(self) -> list[FigureFiles]:
-        """The figures of the study, drawn or not, and those that its pages have made."""
+        """The figures of the study, drawn or not, and those of its pages."""
         folder = self.study.outputs / FOLDER
         said = {figure.name: figure.docstring for figure in figures_of(self.study)}
         drawn = [path.stem.removesuffix(INTERVALS) for path in sorted(folder.glob("*.json"))]
@@ -48,7 +48,7 @@ class Shown:
 
     @cached_property
     def under_variants(self) -> dict[str, list[FigureFiles]]:
-        """The figures that are drawn under each other variant; those that the description names come first."""
+        """The drawn figures under each other variant; described variants come first."""
         folder = self.study.outputs / FOLDER
         folders = sorted(path.name for path in folder.glob("*") if path.is_dir())
         found = {}
@@ -69,32 +69,32 @@ class Shown:
         return self.judgements.main
 
     def beside(self, judgement: Judgement) -> list[tuple[str, Judgement]]:
-        """Return the judgements of a claim under the other variants that the description names."""
+        """Return the judgements of a claim under the other described variants."""
         others = [self.judgements.of(name).get(judgement.id) for name in self.study.described.variants]
         return [(other.variant, other) for other in others if other and other.variant != judgement.variant]
 
     @property
     def matrix(self) -> list[str]:
-        """All variants, those under which most claims hold first; empty if the description names all of them."""
+        """All variants, best first; empty if the description names all of them."""
         names = self.judgements.variants
         return rank(self.judgements, names) if {*names} - {*self.study.described.variants} else []
 
     def claims_of(self, figure: FigureFiles) -> list[Judgement]:
-        """Return the claims that a figure shows."""
+        """Return the claims of a figure."""
         judged = self.judgements.of(figure.variant) if figure.variant else {of.id: of for of in self.main}
         return [judged[of.id] for of in self.main if figure.name in of.figures and of.id in judged]
 
     @property
     def documents(self) -> list[tuple[str, str, Markup]]:
-        """The pages of the study: identifier, title and content of each, but the one that lists all claims."""
-        texts = pages.documents(self.study)
+        """The documents of the study but that of all claims: identifier, title and content."""
+        texts = documents_of(self.study)
         texts.pop(CLAIMS, None)
         links = {f"{CLAIMS}.csv": "#scorecard"} | {f"{name}.md": f"#{name}" for name in texts}
         links |= {f"{figure.name}.png": f"#{figure.id}" for figure in self.figures}
         return documents(texts, links)
 
     def brought(self, suffix: str) -> list[Markup]:
-        """Return the interactive sections of a shipped study, `pages/*.html`, or their scripts, `pages/*.js`."""
+        """Return the interactive sections of a shipped study, or their scripts: `pages/*.SUFFIX`."""
         paths = sorted((self.study.folder / "pages").glob(f"*.{suffix}")) if self.study.is_shipped else []
         return [Markup(path.read_text(encoding="utf-8")) for path in paths]
 
@@ -105,13 +105,12 @@ def html(study: Study, command: str, warn: Callable[[str], object] = str) -> str
     Args:
         study: The study.
         command: The command that makes the page again.
-        warn: A function that is called with a line if the verdicts are old.
+        warn: Called with a line if the verdicts are old.
 
     Raises:
-        StoreError: The study has neither figures nor claims; a file that is made of them is damaged or of another
-            version.
+        StoreError: There are neither figures nor claims; or a file is damaged or of another version.
     """
-    of = Shown(study)
+    of = StudyPage(study)
     figures = [figure for figure in chain(of.figures, *of.under_variants.values()) if figure.versions]
     if not figures and not of.main:
         raise StoreError(
@@ -119,7 +118,7 @@ def html(study: Study, command: str, warn: Callable[[str], object] = str) -> str
         )
     if older := views.older_in_words(study, of.judgements):
         warn(f"{study.word}: {older}")
-    sources: dict[str, list[provenance.Shown]] = {"": []}
+    sources: dict[str, list[provenance.ShownExperiment]] = {"": []}
     for figure in figures:
         sources.setdefault(figure.variant, []).extend(chain.from_iterable(version.shown for version in figure.versions))
     in_threads(attrgetter("picture"), [version for figure in figures for version in figure.versions])  # and kept
@@ -136,6 +135,8 @@ def html(study: Study, command: str, warn: Callable[[str], object] = str) -> str
         views=views,
         counts=counts,
         LOOKS=LOOKS,
+        VERBS=VERBS,
+        certainty=certainty,
     )
 
 
@@ -148,8 +149,8 @@ def selection_page(
         results: The experiments.
         figure: The figure that was drawn of them, if there is one.
         command: The command that makes the page again.
-        remark: A sentence on what the page cannot show; may be empty.
-        title: The title of their study; empty if they are of none.
+        remark: What the page cannot show; may be empty.
+        title: The title of their study; may be empty.
 
     Raises:
         StoreError: A stored experiment is damaged.

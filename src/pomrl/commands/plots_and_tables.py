@@ -1,0 +1,83 @@
+"""The commands `plot` and `table`: what `pomrl.plot` and `pomrl.table` return, as files and on the terminal."""
+
+import hashlib
+import re
+import shlex
+import sys
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
+
+from pomrl import api
+from pomrl.commands.arguments import with_options_of
+from pomrl.commands.terminal import print_frame, warn
+from pomrl.configuration.composed import number_of
+from pomrl.outputs import outputs
+from pomrl.results.intervals import CONFIDENCE_PERCENT
+from pomrl.results.selection import runs_in_words
+from pomrl.results.summaries import STATISTICS, summarise
+
+MAX_NAME_CHARACTERS = 100
+"""The most characters of the name of a file; the end of a longer one is a digest."""
+
+
+@with_options_of(api.plot)
+def plot(*words: Annotated[str, "KEY=VALUE"], name: str | None = None, **options: Any) -> None:
+    """Plot what is stored of your own sweeps.
+
+    A curve is the mean over runs of an experiment, with a band. The settings in which experiments differ tell the
+    curves apart. The plot is written to outputs/plots/: NAME.pdf, NAME.png, NAME.csv (the values that are drawn) and
+    NAME.json (the experiments that they come from).
+
+    Args:
+        words: What `pomrl run -m` with these words computes; what has tag=NAME, or code=all; or a signature.
+        name: The name of the files, without suffix; by default it says what they show.
+        **options: Those of `pomrl.plot`.
+    """
+    from pomrl.drawing.files import Sidecar, save  # here, because matplotlib takes long to load
+    from pomrl.drawing.plots import PlotLayout, PlotOptions, draw
+
+    x, y, hue, col, row, band, task = (options[key] for key in ("x", "y", "hue", "col", "row", "band", "task"))
+    selection = api.select(words, y, options["where"], options["config_dir"])
+    drawing = draw(
+        selection, x, y, PlotLayout(hue, col, row), PlotOptions(band, task, api.read_method(options["against"]))
+    )
+    name = name or short_name([y, *sys.argv[1:]])
+    command = shlex.join(["pomrl", "plot", *sys.argv[1:]])
+    sidecar = Sidecar(name, command=command, sweeps={"stored": selection.origins})
+    for path in save(drawing, outputs() / "plots", name, sidecar):
+        print(path)
+    for note in selection.notes:
+        warn(note)
+
+
+def short_name(words: Sequence[str]) -> str:
+    """Return the words of a command as the name of a file of at most `MAX_NAME_CHARACTERS`."""
+    name = re.sub(r"[^\w.-]+", "_", "_".join(words).replace(",", "-").replace("=", "_").replace("--", ""))
+    if len(name) <= MAX_NAME_CHARACTERS:
+        return name
+    return f"{name[: MAX_NAME_CHARACTERS - 9]}_{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+
+
+@with_options_of(api.table)
+def table(
+    *words: Annotated[str, "KEY=VALUE"], format: Literal["text", "csv", "markdown", "latex"] = "text", **options: Any
+) -> None:
+    """Tabulate what is stored, as text, CSV, Markdown or LaTeX.
+
+    Each experiment has a row with the mean, the interquartile mean and the median over runs of its planning loss at
+    gamma_eval, averaged over tasks, each with its 95 % interval.
+
+    Args:
+        words: What `pomrl run -m` with these words computes; what has tag=NAME, or code=all; or a signature.
+        format: The form of the table (default: text).
+        **options: Those of `pomrl.table`.
+    """
+    y, statistic = options["y"], options["statistic"]
+    selection = api.select(words, y, options["where"], options["config_dir"])
+    statistics = [statistic] if statistic else STATISTICS
+    frame = summarise(selection, y, options["task"], statistics, api.read_method(options["against"]))
+    optional = [f"{name}{end}" for name in reversed(STATISTICS) for end in (" difference", "")][:-2]
+    print_frame(frame, format, optional=[*optional, "runs", "pairs", *reversed(selection.keys)])
+    of_selection = f"{runs_in_words(selection.runs)} of {number_of(len(selection.results), 'experiment')}"
+    for line in (f"{of_selection}; {CONFIDENCE_PERCENT} % intervals; iqm is the interquartile mean", *selection.notes):
+        warn(line)

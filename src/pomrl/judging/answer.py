@@ -1,0 +1,178 @@
+"""The answer of a study as Markdown: claims counted under each variant of the headline, and how sure this is."""
+
+from collections.abc import Mapping, Sequence
+from itertools import chain
+
+from pomrl.configuration.composed import number_of
+from pomrl.configuration.study import Study
+from pomrl.judging.agreement import counts, opposite
+from pomrl.judging.judgements import Judgement, Judgements
+from pomrl.judging.verdict import Verdict
+
+VERBS = {
+    Verdict.HOLDS: ("holds", "hold"),
+    Verdict.DOES_NOT_HOLD: ("does not hold", "do not hold"),
+    Verdict.NO_DIFFERENCE: ("shows no difference of interest", "show no difference of interest"),
+    Verdict.UNDECIDED: ("is undecided", "are undecided"),
+}
+"""The verb for one claim with each verdict, and for several."""
+
+Groups = dict[tuple[str, ...] | None, list[Judgement]]
+"""Claims by the variants under which they hold; those that are undecided under one of them have the key None."""
+
+
+def answer_text(study: Study, judgements: Judgements, *, in_short: bool = False) -> str:
+    """Return how many claims hold under each variant of the headline.
+
+    The short form has numbers alone, without titles of claims and without `certainty`.
+    """
+    named, judged, few = _judged_claims(study, judgements)
+    shown = headline(study, judgements)
+    sure = "" if in_short else certainty(study, judgements)
+    if not named:
+        command = f"pomrl reproduce {study.word} claims"
+        return f"No claims are judged yet under the variants of the study: {command} judges them."
+    if not judged:
+        return "No claim of the study has a verdict: estimates are reported."
+    if len(few) == len(judged):
+        return sure
+    if len(shown) == 1:
+        lead = f"Of the {number_of(len(judged), 'claim')} that can be checked"
+        return f"{lead}, {count_verdicts(judged)}. {sure}".rstrip()
+    groups = group_by_variants(judgements, shown)
+    once = [claim for claim in chain(*groups.values()) if is_judged_once(claim, judgements, shown)]
+    several = {key: kept for key, claims in groups.items() if (kept := [one for one in claims if one not in once])}
+    parts = [_experiments(several, judgements, shown, in_short=in_short) if several else "", _formulas(once), sure]
+    return "\n\n".join(filter(None, parts))
+
+
+def _experiments(groups: Groups, judgements: Judgements, shown: Sequence[str], *, in_short: bool) -> str:
+    """Return the paragraph about claims under several variants, and the list of those that hold under some."""
+    number = sum(map(len, groups.values()))
+    everywhere, nowhere, undecided = (groups.pop(key, []) for key in (tuple(shown), (), None))
+    some, in_part = sum(map(len, groups.values())), sum(_holds_in_part(one.id, judgements, shown) for one in nowhere)
+    variants = f"{', '.join(shown[:-1])} and {shown[-1]}"
+    text = (
+        f"**Experiments.** Of the {number_of(number, 'claim')} that can be checked under several of the variants "
+        f"{variants}, {_hold(everywhere)} under each and {len(nowhere)} under none"
+    )
+    text += f" ({in_part} of these in part)" if in_part else ""
+    text += f"; {some} {_verb(Verdict.HOLDS, some)} under some" if some else ""
+    text += f", and {len(undecided)} {_verb(Verdict.UNDECIDED, len(undecided))}" if undecided else ""
+    lines = [f"- Under {' and '.join(key or ())} alone {_hold(of)}: {_titles(of)}." for key, of in groups.items()]
+    if undecided:
+        verb = _verb(Verdict.UNDECIDED, len(undecided))
+        lines.append(f"- Under at least one of the variants {len(undecided)} {verb}: {_titles(undecided)}.")
+    return "\n".join([f"{text}.", *([] if in_short or not lines else ["", *lines])])
+
+
+def _formulas(once: Sequence[Judgement]) -> str:
+    """Return the paragraph about claims that are judged under one variant only."""
+    number = number_of(len(once), "claim")
+    lead = f"**Formulas and theorems.** Of the {number} that can be checked under one variant only"
+    return f"{lead}, {count_verdicts(once)}." if once else ""
+
+
+def certainty(study: Study, judgements: Judgements) -> str:
+    """Return how sure the verdicts are, and what they are under variants beside the headline."""
+    named, judged, few = _judged_claims(study, judgements)
+    if len(few) == len(judged):
+        return (
+            f"None of the {number_of(len(judged), 'claim')} with stored runs is decided yet, because fewer than "
+            f"{study.described.runs:,} runs are stored: pomrl reproduce {study.word} adds them."
+        )
+    shown, error = headline(study, judgements), f"{100 * study.described.error:.0f} %"
+    sentences = [
+        "A verdict is wrong if infinitely many runs would give the opposite one. The error of "
+        f"{error} is divided once, equally among the claims{' and readings' * (len(shown) > 1)} and then among the "
+        "comparisons of each (Bonferroni), so that the probability of even one wrong verdict is at most about "
+        f"{error}. Effects of 0.5 to 1.5 % of the comparator may fall to *holds* or to *no difference*."
+    ]
+    verdicts = [judgement.verdict for name in shown for judgement in judgements.of(name).values()]
+    if alike := verdicts.count(Verdict.NO_DIFFERENCE):
+        sentences.append(
+            f"{number_of(alike, 'verdict')} {'says' if alike == 1 else 'say'} that there is no difference of interest: "
+            "intervals show that a number differs from the threshold of its claim by less than matters (as a rule 2 % "
+            "of what it is compared with)."
+        )
+    if few:
+        lacking = f"Too few runs are stored for {len(few)} of the claims"
+        sentences.append(f"{lacking}: pomrl reproduce {study.word} adds them.")
+    others = [_other_variant(judgements, name, shown[0], error) for name in named if name not in shown]
+    return " ".join([*sentences, *others])
+
+
+def _other_variant(judgements: Judgements, name: str, main: str, error: str) -> str:
+    judged = [judgement for judgement in judgements.of(name).values() if judgement.verdict]
+    turned = len(opposite(judgements, main, [name]))
+    opposites = f"for {number_of(turned, 'claim')} the verdict is the opposite" if turned else "no verdict is turned"
+    return (
+        f"Under the variant {name}, {count_verdicts(judged)} of the {number_of(len(judged), 'claim')} that can be "
+        f"checked there; {opposites}. The probability of even one wrong verdict is at most about {error} there too."
+    )
+
+
+def _judged_claims(study: Study, judgements: Judgements) -> tuple[list[str], list[Judgement], list[Judgement]]:
+    """Return the described variants with judgements, the claims with a verdict, and those of them with too few runs."""
+    named = [name for name in study.described.variants if judgements.of(name)]
+    judged = [judgement for judgement in judgements.first_under(named) if judgement.verdict]
+    return named, judged, [judgement for judgement in judged if judgement.provisional]
+
+
+def count_verdicts(judgements: Sequence[Judgement]) -> str:
+    """Return the number of claims with each verdict, as in `3 hold and 1 is undecided`."""
+    words = [f"{number} {_verb(verdict, number)}" for verdict, number in counts(judgements).items() if number]
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def _verb(verdict: Verdict, number: int) -> str:
+    return VERBS[verdict][number != 1]
+
+
+def _hold(claims: Sequence[Judgement]) -> str:
+    return f"{len(claims)} {_verb(Verdict.HOLDS, len(claims))}"
+
+
+def _titles(claims: Sequence[Judgement]) -> str:
+    return "; ".join(claim.title for claim in claims)
+
+
+def _holds_in_part(id: str, judgements: Judgements, variants: Sequence[str]) -> bool:
+    """Return whether a topic of a claim holds under one of the variants."""
+    under = [judgements.of(name)[id] for name in variants if id in judgements.of(name)]
+    return any(Verdict.HOLDS in judgement.topics.values() for judgement in under)
+
+
+def is_judged_once(claim: Judgement, judgements: Judgements, variants: Sequence[str]) -> bool:
+    """Return whether only one of several variants has a claim, as with claims about formulas."""
+    return len(variants) > 1 and sum(claim.id in judgements.of(name) for name in variants) == 1
+
+
+def headline(study: Study, judgements: Judgements) -> list[str]:
+    """Return the judged variants of the headline, or else the first judged variant."""
+    return [name for name in study.described.headline if judgements.of(name)] or judgements.variants[:1]
+
+
+def group_by_variants(judgements: Judgements, variants: Sequence[str]) -> Groups:
+    """Group claims by the variants under which they hold; all variants are the key where no verdict is another."""
+    groups: Groups = {}
+    for id in dict.fromkeys(id for name in variants for id in judgements.of(name)):
+        found = {name: of[id] for name in variants if id in (of := judgements.of(name)) and of[id].verdict}
+        verdicts = [judgement.verdict for judgement in found.values()]
+        holds = tuple(name for name, judgement in found.items() if judgement.verdict is Verdict.HOLDS)
+        key = None if Verdict.UNDECIDED in verdicts else tuple(variants) if len(holds) == len(found) else holds
+        if found:
+            groups.setdefault(key, []).append(next(iter(found.values())))
+    return groups
+
+
+def count_groups(study: Study, judgements: Judgements) -> Mapping[str, int]:
+    """Return the number of claims, and of those that hold under all variants of the headline, none, or some.
+
+    The keys are `claims`, `all`, `none`, `undecided`, and names of variants, such as `printed+computed`.
+    """
+    shown = headline(study, judgements)
+    names = {tuple(shown): "all", (): "none", None: "undecided"}
+    groups = group_by_variants(judgements, shown)
+    by_name = {names.get(key, "+".join(key or ())): len(claims) for key, claims in groups.items()}
+    return {"all": 0, "none": 0, "undecided": 0, **by_name, "claims": sum(by_name.values())}

@@ -1,0 +1,50 @@
+"""What the code of a page of a study reads, and where it writes tables and figures."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from io import BytesIO
+
+import pandas as pd
+
+from pomrl.configuration.study import Study
+from pomrl.drawing.figures_of_study import FOLDER, files_of
+from pomrl.drawing.files import Sidecar, save
+from pomrl.drawing.series import Drawing
+from pomrl.judging import judgements
+from pomrl.judging.judgements import Judgements
+from pomrl.store.derived import DerivedFiles, write_table
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page of a study, as its code sees it."""
+
+    study: Study
+    name: str
+
+    @property
+    def command(self) -> str:
+        """The command that makes the page again."""
+        return f"pomrl reproduce {self.study.word}"
+
+    @cached_property
+    def judgements(self) -> Judgements:
+        """The judgements of the study."""
+        return judgements.read(self.study.outputs, list(self.study.described.variants))
+
+    def points(self, figure: str) -> pd.DataFrame:
+        """Return the points of a drawn figure; StoreError if it is not drawn, or damaged."""
+        name = files_of(self.study, figure)
+        drawn = DerivedFiles(self.study.outputs / FOLDER / f"{name}.json")
+        return pd.read_csv(BytesIO(drawn.content(f"{name}.csv")))
+
+    def write(self, name: str, table: pd.DataFrame) -> pd.DataFrame:
+        """Write NAME.csv to the outputs of the study; return it with the digits of the file."""
+        path = self.study.outputs / f"{name}.csv"
+        write_table(table, path, self.command)
+        return pd.read_csv(path)
+
+    def save(self, name: str, drawing: Drawing, docstring: str) -> None:
+        """Write a figure to the outputs of the study."""
+        sidecar = Sidecar(name, command=self.command, docstring=docstring, variant=self.study.unchanged)
+        save(drawing, self.study.outputs / FOLDER, name, sidecar)

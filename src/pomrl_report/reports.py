@@ -1,0 +1,54 @@
+"""The reports that are written: the page of a study, and that of any stored experiments."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from pomrl.configuration.study import Study
+from pomrl.drawing.figure import figures_of
+from pomrl.drawing.files import Sidecar, save
+from pomrl.drawing.plots import draw
+from pomrl.judging.claim import claims_of
+from pomrl.results.selection import choose
+from pomrl.results.sweep_results import SweepResults
+from pomrl.store.derived import write_file
+from pomrl_report.figure_files import FigureFiles
+from pomrl_report.html_pages import html, selection_page
+
+Warn = Callable[[str], object]
+
+
+def write(study: Study, warn: Warn) -> Path:
+    """Write the page of a study into its outputs, and return the path.
+
+    Where the study has neither claims nor figures, it is the page of what is stored of its sweeps.
+    """
+    command, folder = f"pomrl reproduce {study.word} report", study.outputs / "report"
+    if study.sweeps and not claims_of(study) and not figures_of(study):
+        words = [f"experiment={','.join(map(study.option, study.sweeps))}"]
+        selection = choose(words, sources=study.sources)
+        return write_selection(selection, folder, command, warn, study.described.title)
+    return _write(folder, html(study, command, warn), command)
+
+
+def _write(folder: Path, page: str, command: str) -> Path:
+    path = folder / "index.html"
+    write_file(path, page.encode(), command)
+    return path
+
+
+def write_selection(selection: SweepResults, folder: Path, command: str, warn: Warn, title: str = "") -> Path:
+    """Write the page of stored experiments, with a figure of their losses in each task, and return its path.
+
+    The title is that of their study, if they are of one. Where a figure cannot tell experiments apart, the page says so
+    in its place.
+    """
+    figure, remark, name = None, "", "losses"
+    try:
+        sidecar = Sidecar(name, command, "Planning loss in each task.", sweeps={"stored": selection.origins})
+        save(draw(selection), folder, name, sidecar)
+        figure = FigureFiles(name, folder)
+    except ValueError as error:
+        remark = f"There is no figure of losses: {error}."
+    for note in selection.notes:
+        warn(note)
+    return _write(folder, selection_page(selection, figure, command, remark, title), command)

@@ -1,0 +1,49 @@
+"""The stages of `pomrl reproduce` that write the pages, the report and the article of a study."""
+
+from pomrl.commands.stages import StageRequest, Work
+from pomrl.commands.terminal import exit_with, warn
+from pomrl.judging.study_claims import load_judgements
+from pomrl_report.documents import renew_all
+from pomrl_report.reports import write
+
+NO_TYPST = "typst is not installed; pip install 'pomrl[article]' installs it"
+
+
+def pages(request: StageRequest) -> Work | None:
+    """Renew the documents of a study in its outputs."""
+
+    def work() -> None:
+        renew_all(request.study, load_judgements(request.study), warn)
+
+    return work
+
+
+def report(request: StageRequest) -> Work | None:
+    """Write the page of a study in HTML; a named stage prints its path."""
+
+    def work() -> None:
+        path = write(request.study, warn)
+        if request.is_named:
+            print(path)
+
+    return work
+
+
+def article(request: StageRequest) -> Work | None:
+    """Typeset the article of a study that has one; a named stage prints its path, and fails without one."""
+    if not request.is_named and (request.runs is not None or not request.study.article.is_file()):
+        return None
+
+    def work() -> None:
+        try:
+            from pomrl_report import article  # here, because Typst is an extra of the installation
+        except ModuleNotFoundError:
+            if request.is_named:
+                exit_with(NO_TYPST)
+            warn(f"the article is left out, because {NO_TYPST}")
+            return
+        path = article.write(request.study)
+        if request.is_named:
+            print(path)
+
+    return work

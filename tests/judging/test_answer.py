@@ -1,0 +1,79 @@
+"""The answer where there is little to say: nothing judged, no verdicts, too few runs, one variant; and in short."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tests.support.judged import FOUND, judged
+from tests.support.worlds import PAPER
+
+from pomrl.judging.answer import answer_text, certainty, count_groups
+from pomrl.judging.judgements import Judgements
+
+NOBODY = "No claims are judged yet under the variants of the study: pomrl reproduce pomrl2023 claims judges them."
+RUNS = f"{PAPER.described.runs:,}"
+
+
+def but(found: Judgements, **changes: Any) -> Judgements:
+    """The same judgements with other values of their fields."""
+    return Judgements(
+        {name: {id: of.model_copy(update=changes) for id, of in ofs.items()} for name, ofs in found.by_variant.items()}
+    )
+
+
+def counts(found: Judgements) -> Mapping[str, int]:
+    return count_groups(PAPER, found)
+
+
+def test_where_nothing_is_judged_it_says_what_judges() -> None:
+    assert answer_text(PAPER, Judgements({})) == NOBODY
+    assert answer_text(PAPER, Judgements({}), in_short=True) == NOBODY
+
+
+def test_where_estimates_are_reported_it_says_so(tmp_path: Path) -> None:
+    reported = but(judged(tmp_path, FOUND), verdict=None)
+    assert answer_text(PAPER, reported) == "No claim of the study has a verdict: estimates are reported."
+    assert counts(reported)["claims"] == 0
+
+
+def test_with_too_few_runs_of_all_claims_nothing_is_counted(tmp_path: Path) -> None:
+    few = but(judged(tmp_path, FOUND), runs=3)
+    expected = (
+        f"None of the 6 claims with stored runs is decided yet, because fewer than {RUNS} runs are stored: "
+        "pomrl reproduce pomrl2023 adds them."
+    )
+    assert answer_text(PAPER, few) == certainty(PAPER, few) == expected
+    assert answer_text(PAPER, few, in_short=True) == ""
+
+
+def test_with_too_few_runs_of_some_claims_it_says_of_how_many(tmp_path: Path) -> None:
+    found = judged(tmp_path, FOUND)
+    of_printed = {
+        id: of.model_copy(update={"runs": 3}) if id < "Q1.3" else of for id, of in found.of("printed").items()
+    }
+    some = Judgements({**found.by_variant, "printed": of_printed})
+    assert "Too few runs are stored for 2 of the claims: pomrl reproduce pomrl2023 adds them." in certainty(PAPER, some)
+    assert "Too few" not in certainty(PAPER, found)
+
+
+def test_under_one_variant_there_are_counts_and_no_groups(tmp_path: Path) -> None:
+    found = Judgements({"printed": judged(tmp_path, FOUND).of("printed")})
+    said = answer_text(PAPER, found)
+    assert said.startswith(
+        "Of the 6 claims that can be checked, 1 holds, 4 do not hold and 1 is undecided. A verdict is wrong if"
+    )
+    assert "equally among the claims and then among" in said
+    short = answer_text(PAPER, found, in_short=True)
+    assert short == "Of the 6 claims that can be checked, 1 holds, 4 do not hold and 1 is undecided."
+
+
+def test_in_short_there_are_numbers_alone(tmp_path: Path) -> None:
+    said = answer_text(PAPER, judged(tmp_path, FOUND), in_short=True)
+    assert said.split("\n\n") == [
+        "**Experiments.** Of the 5 claims that can be checked under several of the variants printed, repaired and "
+        "computed, 1 holds under each and 1 under none; 2 hold under some, and 1 is undecided.",
+        "**Formulas and theorems.** Of the 1 claim that can be checked under one variant only, 1 does not hold.",
+    ]
+    assert counts(judged(tmp_path, FOUND)) == {
+        "all": 1, "none": 2, "undecided": 1, "repaired+computed": 1, "computed": 1, "claims": 6
+    }  # fmt: skip
