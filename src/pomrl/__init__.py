@@ -41,11 +41,12 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"pomrl.{name} is {MOVED[name]}.{name} since version 2")
     from pomrl.configuration.importing import load_from  # here, so that Hydra's other applications load nothing
 
-    found = load_from(__name__, name)
-    from pomrl.configuration.resolvers import register_resolvers  # for a notebook that composes by itself later
+    value = load_from(__name__, name)
+    if value.__module__ == "pomrl.api":  # for a notebook that composes by itself later
+        from pomrl.configuration.resolvers import register_resolvers
 
-    register_resolvers()
-    return found
+        register_resolvers()
+    return value
 
 
 def __dir__() -> list[str]:

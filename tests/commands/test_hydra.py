@@ -136,7 +136,7 @@ class TestFlags:
         status, lines, said = command(*words)
         assert status == 0, said
         listed = {line.partition(": ")[0]: line.partition(": ")[2].split(", ") for line in lines}
-        assert len(listed["estimator"]) == 21
+        assert len(listed["estimator"]) == 22
         sweeps = {f"{study.name}/{name}" for study in shipped_studies() for name in study.sweeps}
         of_studies = [(key.partition("/")[2], names) for key, names in listed.items() if key.startswith("experiment/")]
         assert {f"{study}/{name}" for study, names in of_studies for name in names} == sweeps

@@ -3,7 +3,7 @@ from collections.abc import Mapping
 import pandas as pd
 import pytest
 from tests.support.shipped import FIGURES
-from tests.support.synthetic import AXES, Lazy, make_sweep, of_table
+from tests.support.synthetic import AXES, Lazy, make_sweep
 
 from pomrl.drawing.series import Drawing
 from pomrl.results.sweep_results import StoredSweeps, SweepResults
@@ -13,16 +13,16 @@ from pomrl.results.sweep_results import StoredSweeps, SweepResults
 def sweeps(simulations: dict[str, pd.DataFrame]) -> StoredSweeps:
     """All sweeps, with random losses, and all simulations. Tests must not change their tables."""
 
-    def make(name: str) -> SweepResults:
-        return make_sweep(name) if name in AXES else of_table(simulations[name], [])
+    def make(name: str) -> SweepResults | pd.DataFrame:
+        return make_sweep(name) if name in AXES else simulations[name]
 
     return Lazy([*AXES, *simulations], make)
 
 
 @pytest.fixture(scope="session")
-def tables(sweeps: StoredSweeps) -> Mapping[str, pd.DataFrame]:
+def tables(sweeps: StoredSweeps, simulations: dict[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
     """The table of each sweep and each simulation of the fixture `sweeps`, by name."""
-    return Lazy(sweeps, lambda name: sweeps[name].table)
+    return Lazy(sweeps, lambda name: sweeps[name].table if name in AXES else simulations[name])
 
 
 @pytest.fixture(scope="session")

@@ -101,7 +101,7 @@ def _form_of(annotation: Any) -> dict[str, Any]:
     if origins[0] is Literal:
         words = get_args(kinds[0])
         return {"choices": words} if len(kinds) == 1 else {"type": _word_or_number(words)}
-    return {} if str in kinds and len(kinds) == 1 else {"type": kinds[-1]}
+    return {} if kinds == [str] else {"type": getattr(kinds[-1], "fromisoformat", kinds[-1])}
 
 
 def _word_or_number(words: Sequence[str]) -> Callable[[str], str | int]:
