@@ -155,3 +155,9 @@ def test_letters_beyond_a_to_z_are_quoted():
     assert overrides.overrides({"tag": "größe"}) == ['tag="größe"']
     with pytest.raises(ConfigError, match="letters beyond a to z must be quoted: 'tag=\"größe\"'"):
         Composer.of_sources(PUBLISHED).one(["tag=größe"])
+
+
+def test_a_variant_sets_a_key_wherever_the_sweep_does_not_vary_it() -> None:
+    wide = of_keys("wide", {"sigma": 0.02, "m": 3})
+    problems = [setting.experiment.problem for setting in sweep(PUBLISHED, None, wide, further=["sigma=0.01,0.03"])]
+    assert [(problem.sigma, problem.m) for problem in problems] == [(0.01, 3), (0.03, 3)]

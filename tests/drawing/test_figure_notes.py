@@ -38,6 +38,14 @@ def test_uneven_runs_are_noted(draw, similarity) -> None:
     assert note(draw("pomrl_vs_adapomrl", table)) == "provisional: 3 to 4 of 100 runs"
 
 
+def test_a_single_curve_of_too_few_runs_makes_a_figure_provisional() -> None:
+    sweeps = make_sweeps(runs=100, tasks=2)
+    table = sweeps["task_similarity"].table
+    few = table.loc[(table["estimator"] != "pomrl") | (table["run"] < 99)]
+    drawing = FIGURES["pomrl_vs_adapomrl"].draw(with_table(sweeps, "task_similarity", few))
+    assert note(drawing) == "provisional: 99 to 100 of 100 runs"
+
+
 def test_each_sweep_is_held_to_its_own_promise(sweeps) -> None:
     other = with_sweep(sweeps, "states_20", replace(sweeps["states_20"], promised=50))
     expected = f"provisional: {RUNS} of 50 runs\nprovisional: {RUNS} of 20 runs"

@@ -39,8 +39,8 @@ DOCUMENTS = ("README.md", "src/pomrl_studies/pomrl2023/pages/results.md", "docs/
         ("pomrl planning_omrl varyingSmT", "pomrl run experiment=task_similarity"),
         ("beyond streams", "pomrl run experiment=beyond/streams"),
         ("beyond", "beyond: nothing is stored that its figures show; pomrl reproduce beyond computes it"),
-        ("pomrl no_such_figure", "no_such_figure: pomrl has no such figure; there are overview"),
-        ("pomrl 7", "7: pomrl has no such figure; there are overview"),
+        ("pomrl no_such_figure", "no_such_figure: pomrl2023 has no such figure; there are overview"),
+        ("pomrl 7", "7: pomrl2023 has no such figure; there are overview"),
     ],
 )
 def test_with_nothing_stored_it_says_what_to_run(words: str, said: str, empty_outputs: Path) -> None:
@@ -85,17 +85,17 @@ def test_both_versions_of_a_figure_are_drawn_unless_one_is_named(
 def test_no_two_figures_of_a_study_have_one_title(study: Study) -> None:
     titles = [title_of(figure.docstring) for figure in figures_of(study)]
     assert len({*titles}) == len(titles)
-    assert ("How much similarity matters, as the authors computed it" in titles) is (study.name == "pomrl")
+    assert ("How much similarity matters, as the authors computed it" in titles) is (study.name == "pomrl2023")
 
 
 def test_small_pictures_are_written_apart_with_what_renews_them(empty_outputs: Path) -> None:
-    status, out, _ = call(documents, "pomrl", "--pictures", "upper_bound")
+    status, out, _ = call(documents, "pomrl2023", "--pictures", "upper_bound")
     picture = empty_outputs / "readme" / "upper_bound.png"
     assert (status, out.splitlines()) == (0, [str(picture)])
     record = DerivedFiles(picture.with_suffix(".json"))
     assert record.fault() is None
-    assert record.read_sidecar()["command"] == "python -m docs.build pomrl --pictures upper_bound"
-    assert "no_such_figure: pomrl has no such figure" in call(documents, "pomrl", "--pictures", "no_such_figure")[2]
+    assert record.read_sidecar()["command"] == "python -m docs.build pomrl2023 --pictures upper_bound"
+    assert "no_such_figure: pomrl2023 has no such figure" in call(documents, "pomrl2023", "--pictures", "no_such_figure")[2]
 
 
 def test_pictures_of_documents_are_there_and_each_picture_is_that_of_a_figure() -> None:

@@ -116,3 +116,13 @@ def test_groups_mix_as_slowly_as_is_said(leave: float) -> None:
         assert_allclose(P.sum(-1), 1.0)
         second.append(np.sort(np.abs(np.linalg.eigvals(P.mean(1))))[-2])
     assert np.mean(second) == pytest.approx(1 - leave, abs=0.15 * leave + 0.01)
+
+
+def test_a_pair_leads_to_two_states_of_its_group_and_to_one_of_all() -> None:
+    P, _ = TwoGroups(states=10, leave=0.25).world(np.random.default_rng(0))
+    groups = np.arange(10) < 5
+    own = groups[:, None, None] == groups
+    assert {*np.unique((P > 0).sum(-1, where=own))} == {2, 3}  # three where the one of all is another of its own
+    others = P.sum(-1, where=~own)
+    assert_allclose(others[others > 0], 0.25)
+    assert ((P > 0).sum(-1, where=~own) <= 1).all()

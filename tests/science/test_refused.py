@@ -43,6 +43,7 @@ COLLECTED = "data=trajectories data.behaviour=epsilon_greedy"
         (f"{COLLECTED} trials=2", "trials=2: where a learner collects its data"),
         (f"{COLLECTED} reward_model=own", "reward_model=own: a learner that collects"),
         (f"{COLLECTED} meta_batch=separate", "where a learner collects its data"),
+        (f"{COLLECTED} gamma_eval=1 horizon=5", "gamma_eval=1: a learner that collects its data plans with it"),
         ("data=trajectories data.length=10 m=100001", "m=100001: "),
         ("meta_batch=separate meta_batch.length=5", "meta_batch.length=5: "),
         ("start=10 loss=mean", "start=10: it has to be a state"),
