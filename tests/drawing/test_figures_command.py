@@ -95,7 +95,8 @@ def test_small_pictures_are_written_apart_with_what_renews_them(empty_outputs: P
     record = DerivedFiles(picture.with_suffix(".json"))
     assert record.fault() is None
     assert record.read_sidecar()["command"] == "python -m docs.build pomrl2023 --pictures upper_bound"
-    assert "no_such_figure: pomrl2023 has no such figure" in call(documents, "pomrl2023", "--pictures", "no_such_figure")[2]
+    message = call(documents, "pomrl2023", "--pictures", "no_such_figure")[2]
+    assert "no_such_figure: pomrl2023 has no such figure" in message
 
 
 def test_pictures_of_documents_are_there_and_each_picture_is_that_of_a_figure() -> None:
