@@ -21,7 +21,7 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 from mkdocs.utils import get_relative_url
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))  # as for python -m mkdocs; the program mkdocs does not add this folder
 
 from docs.build import code, paper, tables  # noqa: E402 (found by the line above)

@@ -76,7 +76,7 @@ def test_the_help_names_every_group_and_key() -> None:
 
 DOCUMENTS = sorted(
     path.relative_to(ROOT).as_posix()
-    for pattern in ("*.md", "docs/*.md", "conf/*.md", "examples/**/*.md", "src/pomrl/**/*.md")
+    for pattern in ("*.md", "docs/*.md", "conf/*.md", "examples/**/*.md", "src/*/**/*.md")
     for path in ROOT.glob(pattern)
 )
 """All documents, those of studies among them."""

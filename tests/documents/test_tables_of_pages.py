@@ -15,8 +15,8 @@ from pomrl_report.documents import fill
 pytestmark = pytest.mark.slow
 
 TABLES = {
-    ("pomrl", "notebook"): ("notebook_effects", "notebook_ladder"),
-    ("pomrl", "readings"): ("readings_claims", "readings_choices"),
+    ("pomrl2023", "notebook"): ("notebook_effects", "notebook_ladder"),
+    ("pomrl2023", "readings"): ("readings_claims", "readings_choices"),
     ("horizons", "advice"): ("losses",),
 }
 """The pages with tables that code makes, each with the files of the values that it makes them from."""

@@ -22,6 +22,7 @@ from pomrl.configuration.importing import add_to_path, display_path, import_by_n
 from pomrl.configuration.parsing import make
 from pomrl.configuration.sources import (
     DESCRIPTION,
+    FORMER_NAMES,
     PAPER,
     PUBLISHED,
     SWEEPS,
@@ -278,7 +279,7 @@ def find(word: str) -> Study:
 
 def refuse_name(name: str, word: str) -> None:
     """Raise a ConfigError, which begins with a word, if a user's study cannot have this name."""
-    if name in (folder.name for folder in shipped_folders()):
+    if name in {*(folder.name for folder in shipped_folders()), *FORMER_NAMES}:
         raise ConfigError(f"{word}: the study {name} is shipped; give the folder another name")
     if not name.isidentifier() or iskeyword(name):
         raise ConfigError(f"{word}: the name of the folder has to be a name in Python, such as my_study")
