@@ -88,7 +88,7 @@ class TestXarray:
 
 def sweep(values: Mapping[tuple[float, str], float]) -> SweepResults:
     results = {of: Result.of_losses(np.full((2, 1, 1), level), GAMMAS[-1:]) for of, level in values.items()}
-    return SweepResults.of(["sigma", "estimator.name"], results)
+    return SweepResults(("sigma", "estimator.name"), [*results], [*results.values()])
 
 
 def test_an_experiment_is_found_by_its_values() -> None:
