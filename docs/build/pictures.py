@@ -32,7 +32,7 @@ def renew(study: Study, name: str) -> Path:
     command = f"python -m docs.build {study.word} --pictures {name}"
     values = hashlib.sha256(files.values(drawing)).hexdigest()
     said: dict[str, Any] = {"command": command, "runs": runs, "values": values}
-    path = outputs() / "readme" / f"{figures_of_study.files_of(study, name)}.png"
+    path = outputs() / "readme" / f"{figures_of_study.file_stem(study, name)}.png"
     DerivedFiles(path.with_suffix(".json")).write({path.name: small(drawing)}, said)
     return path
 

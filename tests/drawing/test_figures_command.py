@@ -14,7 +14,7 @@ from tests.support.shipped import FIGURES
 from pomrl import store
 from pomrl.configuration.study import Study, find, shipped_studies
 from pomrl.drawing.figure import figures_of, file_name, title_of
-from pomrl.drawing.figures_of_study import Selection, files_of
+from pomrl.drawing.figures_of_study import Selection, file_stem
 from pomrl.store import StoredExperiment
 from pomrl.store.derived import DerivedFiles
 
@@ -109,7 +109,7 @@ def test_pictures_of_documents_are_there_and_each_picture_is_that_of_a_figure() 
 
 def picture_of(name: str) -> str:
     """Return the name of the small picture of a figure that a document shows."""
-    return files_of(find(README[name]), name)
+    return file_stem(find(README[name]), name)
 
 
 @pytest.mark.parametrize("name", README)
@@ -117,7 +117,7 @@ def test_no_picture_of_a_document_is_stale(name: str) -> None:
     record = DerivedFiles(PICTURES / f"{picture_of(name)}.json")
     assert record.fault() is None
     said, study = record.read_sidecar(), find(README[name])
-    drawn = ROOT / "outputs/studies" / study.name / "figures" / f"{files_of(study, name)}.csv"
+    drawn = ROOT / "outputs/studies" / study.name / "figures" / f"{file_stem(study, name)}.csv"
     if drawn.exists() and pd.read_csv(drawn)["n"].max() == said["runs"]:
         assert hashlib.sha256(drawn.read_bytes()).hexdigest() == said["values"], f"{name} is stale; {said['command']}"
     for page in DOCUMENTS:

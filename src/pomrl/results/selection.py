@@ -62,8 +62,8 @@ class Match(NamedTuple):
 
 def runs_in_words(numbers: Collection[int]) -> str:
     """Format numbers of runs as `100 runs`, or `20 to 100 runs`."""
-    fewest, most = min(numbers), max(numbers)
-    return number_of(most, "run") if fewest == most else f"{fewest:,} to {number_of(most, 'run')}"
+    low, high = min(numbers), max(numbers)
+    return number_of(high, "run") if low == high else f"{low:,} to {number_of(high, 'run')}"
 
 
 def resolve(

@@ -76,16 +76,16 @@ class SweepResults:
         if values not in self.values or not settings.keys() <= {*self.names}:
             request = ", ".join(f"{name}={value!r}" for name, value in settings.items())
             columns = zip(self.names, zip(*self.values, strict=True), strict=True)
-            known = "; ".join(f"{name} is {', '.join(dict.fromkeys(map(repr, column)))}" for name, column in columns)
-            raise NotInSweepError(f"the sweep has no experiment with {request}; in it {known or 'nothing varies'}")
+            axes = "; ".join(f"{name} is {', '.join(dict.fromkeys(map(repr, column)))}" for name, column in columns)
+            raise NotInSweepError(f"the sweep has no experiment with {request}; in it {axes or 'nothing varies'}")
         return self.results[self.values.index(values)]
 
     def values_of(self, key: str) -> list[Any]:
         """Return the value of a setting in each experiment; StoreError if one has no such setting."""
         settings = self.settings
         if not all(key in mapping for mapping in settings):
-            known = sorted(set(settings[0]).intersection(*settings))
-            raise StoreError(unknown_key(key, key, known, "not all of these experiments have this setting"))
+            shared = sorted(set(settings[0]).intersection(*settings))
+            raise StoreError(unknown_key(key, key, shared, "not all of these experiments have this setting"))
         return [mapping[key] for mapping in settings]
 
     @property
