@@ -1,4 +1,4 @@
-"""Define figures: their sources, their drawing, and a docstring with title and caption.
+"""Define figures: sources, drawing, title and caption.
 
 In `figures.py` or `figures/` a figure of a study is a function with `@figure`, or a module with an object `FIGURE`,
 such as a `PanelGrid`. The module's name, less a number as in `figure_5_similarity`, or its `NAME`, names the figure. A
@@ -57,11 +57,11 @@ class Figure:
 
     @property
     def versions(self) -> list[str]:
-        """The names of the figure and of its version with intervals, if it has one."""
+        """The names of the figure and its version with intervals."""
         return [self.name, *([self.name + INTERVALS] if self.series else [])]
 
     def match_versions(self, word: str) -> list[str]:
-        """Return both versions for the name or number of the figure, or one for its own name."""
+        """Return the versions with this name or number."""
         if word and word in (self.name, number_of(self.docstring)):
             return self.versions
         return [version for version in self.versions if word in (version, file_name(version, self.docstring))]
@@ -81,7 +81,7 @@ class Figure:
 def figure(
     *sweeps: str, series: Sequence[Series] = (), simulations: Sequence[Simulation] = ()
 ) -> Callable[[Draw], Figure]:
-    """Make a figure of a function that draws it or returns its panels.
+    """Make a figure of a drawing function or a function of panels.
 
     Args:
         sweeps: The sweeps of the figure; by default those of its series.
@@ -112,7 +112,7 @@ def _figure_of_panels(name: str, docstring: str, panels: Any, module: str) -> Fi
 
 
 def _add_bands(docstring: str, series: Sequence[Series]) -> str:
-    """Name the shaded bands in the paragraph on bands of a caption, or in its first."""
+    """Name the shaded bands in a caption's paragraph on bands."""
     curves = Counter(panel for panel, _ in {curve.key for curve in series})
     if not docstring or max(curves.values(), default=0) <= MAX_BANDS:
         return docstring
@@ -123,7 +123,7 @@ def _add_bands(docstring: str, series: Sequence[Series]) -> str:
 
 
 def figures_of(study: Study) -> list[Figure]:
-    """Return the figures of a study, those with a number first, then by name.
+    """Return the figures of a study by number and name.
 
     Raises:
         ConfigError: A module cannot be imported, a figure has no docstring, or two have the same name.
@@ -150,14 +150,14 @@ def _find_figures(module: ModuleType) -> Iterator[Figure]:
 
 
 def number_of(docstring: str) -> str:
-    """Return the number of a figure in a paper, such as 5 or F2, or an empty string."""
+    """Return the number of a figure in a paper, such as F2."""
     head, colon, _ = docstring.partition(":")
     word, _, number = head.partition(" ")
     return number.partition(",")[0] if word == "Figure" and colon else ""
 
 
 def title_of(docstring: str) -> str:
-    """Return the title of a figure without its number, and with words between them at the end."""
+    """Return the title of a figure without its number."""
     first = " ".join(docstring.partition("\n\n")[0].split()).rstrip(".")
     if not number_of(docstring):
         return first

@@ -1,7 +1,7 @@
-"""Draw the figures of a study from stored runs: NAME.pdf, NAME.png, NAME.csv and NAME.json.
+"""Draw the figures of a study from stored runs.
 
-NAME shows the promised runs with the bands of the caption; NAME_intervals shows all runs that its curves share. Names
-of files begin with the number in a paper: figure_5_NAME.pdf.
+A version has the files NAME.pdf, NAME.png, NAME.csv and NAME.json, perhaps behind a number: figure_5_NAME.pdf. NAME
+shows the promised runs with the bands of the caption, NAME_intervals all runs that its curves share.
 """
 
 import shlex
@@ -85,7 +85,7 @@ class DrawnFigure:
 
 
 def versions(study: Study, words: Sequence[str] = ()) -> list[str]:
-    """Return the names of all versions of figures, or of those that match words.
+    """Return the names of all versions, or of matches.
 
     Raises:
         ConfigError: There is no figure of such a name or number.
@@ -104,13 +104,13 @@ def find_figure(study: Study, version: str) -> Figure:
 
 
 def file_stem(study: Study, name: str) -> str:
-    """Return the name of the files of a version, or of a figure made by a page."""
+    """Return the name of the files of a version or page's figure."""
     docstrings = [figure.docstring for figure in figures_of(study) if name in figure.versions]
     return file_name(name, docstrings[0]) if docstrings else name
 
 
 def draw(selections: Sequence[Selection]) -> Iterator[DrawnFigure]:
-    """Draw figures in parallel, and yield each version; no file may belong to two selections."""
+    """Draw figures in parallel; selections must not share files."""
     single_figures = list(chain.from_iterable(map(_split_by_figure, selections)))
     is_parallel = sum(len(selection.names) for selection in single_figures) >= MIN_PARALLEL_VERSIONS
     workers = min(cpu_count(), len(single_figures)) if is_parallel else 1
@@ -145,7 +145,7 @@ def _draw(selection: Selection, name: str, cache: SweepCache) -> DrawnFigure:
 
 
 def load_sweeps(selection: Selection, name: str, cache: SweepCache | None = None) -> StoredSweeps:
-    """Load the sweeps of a version: the runs that all of its experiments have.
+    """Load the shared runs of a version's experiments.
 
     They are at most the promised ones, or with intervals those of claims by default, so that no picture depends on
     other stored runs.
@@ -164,7 +164,7 @@ def load_sweeps(selection: Selection, name: str, cache: SweepCache | None = None
 
 
 def draw_version(selection: Selection, name: str, sweeps: StoredSweeps) -> tuple[Drawing, Sidecar]:
-    """Draw a version of a figure, and return it with the content of its sidecar.
+    """Draw a version of a figure, and describe it for its sidecar.
 
     Raises:
         ValueError: None of its runs is stored, or it cannot be drawn.
@@ -184,7 +184,7 @@ def draw_version(selection: Selection, name: str, sweeps: StoredSweeps) -> tuple
 
 
 def shown_settings(figure: Figure, selection: Selection) -> dict[str, list[Setting]]:
-    """Return the experiments of each sweep of a figure; all of them if its series name none.
+    """Return the experiments of a figure by sweep; all if its series name none.
 
     Raises:
         ConfigError: A series selects a value that the sweep does not have.

@@ -57,7 +57,7 @@ class Sidecar:
 
     @classmethod
     def read(cls, path: Path) -> "Sidecar":
-        """Read a sidecar from `save`; StoreError if it is missing, damaged, or of another version."""
+        """Read a sidecar; StoreError if it is missing or damaged."""
         try:
             return TypeAdapter(cls).validate_python(DerivedFiles(path).read_sidecar())
         except ValidationError as error:

@@ -1,4 +1,4 @@
-"""Draw panels of the planning loss over runs, by task or discount factor, and figures of them."""
+"""Draw panels of planning losses, and figures of them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -28,7 +28,7 @@ Settings = Mapping[str, int | float | str]
 def of_estimators(
     sweep: str, settings: Settings, estimators: Sequence[str] = METHODS, view: View = at_largest_gamma
 ) -> list[Series]:
-    """Return a series for each estimator, by default of the loss at gamma_eval."""
+    """Return a series for each estimator."""
     return of_values(sweep, "estimator", {name: look(name) for name in estimators}, settings, view)
 
 
@@ -39,14 +39,14 @@ def of_values(
     settings: Settings | None = None,
     view: View = at_largest_gamma,
 ) -> list[Series]:
-    """Return a series for each value of a setting, by default of the loss at gamma_eval.
+    """Return a series for each value of a setting, by default at gamma_eval.
 
     Args:
         sweep: The name of the sweep.
         key: The setting.
-        looks: The look of each of its values.
-        settings: The values of other settings.
-        view: The view of the rows of each series.
+        looks: Its values with their looks.
+        settings: Other settings.
+        view: The view of each series.
     """
     return [Series(look, sweep, {**(settings or {}), key: value}, view) for value, look in looks.items()]
 
@@ -118,7 +118,7 @@ def points_of_panels(sweeps: StoredSweeps, figure_panels: Sequence[Panel], kind:
 
 
 def draw_row(axes: Sequence[Axes], data: pd.DataFrame, row: Sequence[Panel]) -> None:
-    """Draw panels side by side, with one label of a shared vertical axis."""
+    """Draw panels in a row, with one label of a shared axis."""
     for ax, panel in zip(axes, row, strict=True):
         panel.draw(ax, data)
         if ax is not axes[0] and ax.get_shared_y_axes().joined(ax, axes[0]):
@@ -154,7 +154,7 @@ class PanelGrid:
         return series_of(self.panels)
 
     def points(self, sweeps: StoredSweeps, kind: Kind | None = None) -> pd.DataFrame:
-        """Return the table of points, by default with the bands of the caption.
+        """Return the table of points, by default with the caption's bands.
 
         Raises:
             ValueError: The sweeps hold none of the series.
@@ -170,7 +170,7 @@ class PanelGrid:
         return [panels.minimum_marker()] if any(panel.x == "gamma" for panel in self.panels) else []
 
     def draw(self, sweeps: StoredSweeps, kind: Kind | None = None) -> Drawing:
-        """Draw the figure, by default with the bands of the caption; ValueError as for `points`."""
+        """Draw the figure; ValueError as for `points`."""
         data, rows = self.points(sweeps, kind), self.lettered_rows
         with context():
             figure = panels.blank(self.width, self.row_height * len(rows))

@@ -1,4 +1,4 @@
-"""Draw panels: axes side by side, curves with bands, legends below, and a note above the figure."""
+"""Draw panels, curves with bands, legends and notes."""
 
 import textwrap
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -55,14 +55,14 @@ class DisplayedFigure(Figure):
     """A figure with a picture in notebooks."""
 
     def _repr_png_(self) -> tuple[bytes, dict[str, int]]:
-        """Return the picture, and its size on the page, half of its pixels."""
+        """Return the picture, and half of its pixels as size."""
         width, height = self.get_size_inches() * PIXELS_PER_INCH
         content = picture(self, "png", dpi=2 * PIXELS_PER_INCH)
         return content, {"width": round(width), "height": round(height)}
 
 
 def blank(width: float, height: float) -> Figure:
-    """Return an empty figure without window or global state; sizes are in inches."""
+    """Return an empty figure without global state; sizes in inches."""
     figure = DisplayedFigure(figsize=(width, height), layout=ConstrainedLayoutEngine(w_pad=0.07))
     FigureCanvasAgg(figure)
     return figure
@@ -71,7 +71,7 @@ def blank(width: float, height: float) -> Figure:
 def grid_of_panels(
     figure: FigureBase, rows: int, columns: int, *, share_y: bool = False, heights: Sequence[float] | None = None
 ) -> list[list[Axes]]:
-    """Add rows of axes with relative heights; with `share_y` each row shares its vertical axis."""
+    """Add rows of axes with relative heights; `share_y` is by row."""
     share = "row" if share_y else "none"
     axes = figure.subplots(rows, columns, squeeze=False, sharey=share, height_ratios=heights)
     for ax in axes.flat:
@@ -144,7 +144,7 @@ def letter(ax: Axes, panel: str, title: str) -> None:
 
 
 def loss_axis(ax: Axes, label: str = LOSS) -> None:
-    """Label the vertical axis, and let it fit the panels so far from 0."""
+    """Label the vertical axis, and fit it from 0."""
     ax.set_ylabel(label)
     ax.autoscale(axis="y")
     # Losses are not negative, so the part of a band below 0 would only take room.
@@ -179,7 +179,7 @@ def _root(ax: Axes) -> Figure:
 
 
 def add_shared_legend(figure: FigureBase, axes: Sequence[Axes], *, more: Sequence[Artist] = ()) -> None:
-    """Add a legend of all panels and more handles beneath a figure, with room for its rows."""
+    """Add a legend of all panels and more handles beneath a figure."""
     by_label = {label: handle for ax in axes for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)}
     handles, root = [*by_label.values(), *more], _root(axes[0])
     widths = np.array([len(str(handle.get_label())) + HANDLE_CHARACTERS for handle in handles])
@@ -193,13 +193,9 @@ def add_shared_legend(figure: FigureBase, axes: Sequence[Axes], *, more: Sequenc
 def finish(
     figure: Figure, data: pd.DataFrame, series: Sequence[Series] = (), sweeps: StoredSweeps | None = None
 ) -> Drawing:
-    """Finish a figure in its style: note, dashes of coinciding curves, and layout.
+    """Add the note, dash coinciding curves, and fix the layout.
 
-    Args:
-        figure: The figure.
-        data: The table of its points.
-        series: The series of a complete figure.
-        sweeps: Their stored sweeps.
+    `series` are those of a complete figure, and `sweeps` theirs.
     """
     annotate(figure, data, series, sweeps or {})
     for ax in figure.axes:
@@ -232,7 +228,7 @@ def _interleave(lines: Sequence[Line2D]) -> None:
 
 
 def annotate(figure: Figure, data: pd.DataFrame, series: Sequence[Series], sweeps: StoredSweeps) -> None:
-    """Write the runs of intervals, unexpected numbers of runs, and missing series above a figure.
+    """Write a note on runs and missing series above a figure.
 
     The figure gains the height of the note. The other arguments are those of `finish`.
     """
@@ -272,7 +268,7 @@ def _differing_runs(
 
 
 def _missing(numbers: RunNumbers, series: Sequence[Series]) -> Iterator[str]:
-    """Yield a line with the series without points in each panel, if there are any."""
+    """Yield a line on the series without points, if any."""
     names = []
     for panel, group in groupby(series, key=lambda curve: curve.panel):
         empty = {curve.look.label: curve.key not in numbers for curve in group}

@@ -1,4 +1,4 @@
-"""Plot any stored number over runs by task, discount factor or setting, and in pairs."""
+"""Plot stored numbers by task, discount factor or setting."""
 
 import textwrap
 from collections.abc import Mapping, Sequence
@@ -108,7 +108,7 @@ def draw(
 
 
 def _numbers(results: SweepResults, x: str, y: str, tasks: TaskChoice) -> pd.DataFrame:
-    """Return a number for each run and experiment, and for each task or discount factor on the axis.
+    """Return a number for each experiment, run and level of the axis.
 
     Otherwise it is the number at the largest or chosen discount factor.
     """
@@ -140,7 +140,7 @@ def _complete(layout: PlotLayout, varying: Sequence[str]) -> PlotLayout:
 
 
 def _sortable(value: Any) -> Any:
-    """Return a number or text as it is, and a list as text."""
+    """Return a number or text unchanged, and a list as text."""
     return value if isinstance(value, int | float | str) else str(value)
 
 
@@ -155,7 +155,7 @@ def _subtract(frame: pd.DataFrame, y: str, pair: Sequence[str], counterparts: Ma
 
 
 def _looks(results: SweepResults, key: str) -> Mapping[Any, Look]:
-    """Return the look of each value of a setting: options as everywhere, numbers from light to dark."""
+    """Return the look of each value of a setting."""
     options = [_sortable(setting.get(key, ABSENT)) for setting in results.settings]
     if key in GROUPS_WITH_LOOKS:
         pairs = zip(results.stored, options, strict=True)
@@ -233,7 +233,7 @@ class _PanelStyle:
 
 
 def _draw_panels(data: pd.DataFrame, style: _PanelStyle, layout: PlotLayout, note: str) -> Drawing:
-    """Draw a panel for each value of the settings of rows and columns."""
+    """Draw a panel for each value of row and column."""
     rows, cols = (_sort(data[key]) if key else [None] for key in (layout.row, layout.col))
     figure = blank(COLUMN_WIDTH if len(cols) == 1 else TEXT_WIDTH, PANEL_HEIGHT_INCHES * len(rows) + 0.3)
     panels = grid_of_panels(figure, len(rows), len(cols), share_y=True)

@@ -1,4 +1,4 @@
-"""Define the series of a figure, views of stored rows, and the table of the points."""
+"""Define series, views of stored rows, and tables of points."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -33,7 +33,7 @@ def everything(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def at_largest_gamma(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the row of the largest gamma (gamma_eval by default) of each run and task."""
+    """Return the rows of the largest gamma, by default gamma_eval."""
     return rows.loc[rows["gamma"] == rows.groupby(["run", "task"])["gamma"].transform("max")]
 
 
@@ -43,12 +43,12 @@ def at_gamma(gamma: float) -> View:
 
 
 def best_fixed(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows at the gamma with the smallest mean loss over all tasks."""
+    """Return the rows at the best gamma of all tasks."""
     return _in_hindsight(rows, "all_tasks")
 
 
 def dynamic_best(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows at the gamma with the smallest mean loss in each task."""
+    """Return the rows at the best gamma of each task."""
     return _in_hindsight(rows, "each_task")
 
 
@@ -57,7 +57,7 @@ def _in_hindsight(rows: pd.DataFrame, scope: Scope) -> pd.DataFrame:
 
 
 def running_average(view: View) -> View:
-    """Return the view that averages the losses of another view over tasks 1 to t."""
+    """Return the view of losses averaged over tasks 1 to t."""
 
     def average(rows: pd.DataFrame) -> pd.DataFrame:
         ordered = view(rows).sort_values(["run", "task"])
@@ -95,12 +95,12 @@ class Series:
     """The letter of its panel; empty in a figure of one panel."""
 
     def shows(self, sweep: str, varied: Mapping[str, Any]) -> bool:
-        """Return whether the series shows the experiment of a sweep with these settings."""
+        """Return whether the series shows an experiment of a sweep."""
         settings = {name: value for name, value in self.settings.items() if name in varied}
         return sweep == self.sweep and all(_equal(varied[name], value) for name, value in settings.items())
 
     def refuse_unknown(self, varied: Sequence[Mapping[str, Any]]) -> None:
-        """Raise a ConfigError if no experiment of the sweep has a selected value."""
+        """Raise ConfigError if no experiment has a selected value."""
         for key, selected in self.settings.items():
             values = [settings[key] for settings in varied if key in settings]
             if key not in SCHEMA and not any(_equal(value, selected) for value in values):
@@ -109,7 +109,7 @@ class Series:
                 raise ConfigError(f"{self.sweep} has no {key}={selected!r}; {remedy}")
 
     def rows(self, sweeps: StoredSweeps) -> pd.DataFrame:
-        """Return the stored rows of the series, with the metric as the loss if they have one."""
+        """Return the stored rows of the series, with metrics as losses."""
         results = sweeps[self.sweep]
         tables = [
             self._select(table, set(self.settings) - set(result.settings))
@@ -121,7 +121,7 @@ class Series:
         return self.view(rows.assign(planning_loss=rows[MEASURED]) if is_measured else rows)
 
     def _select(self, table: pd.DataFrame, names: Collection[str]) -> pd.DataFrame:
-        """Return the rows of a table with the values in `settings` of some columns."""
+        """Select rows by the values of some columns in `settings`."""
         for name in names:
             column, value = table[name], self.settings[name]
             table = table.loc[column == value if isinstance(value, str) else np.isclose(column, value)]
@@ -141,7 +141,7 @@ class Series:
         return points.assign(panel=self.panel, series=self.look.label, band=band, marker=marker).loc[:, COLUMNS]
 
     def values(self, table: pd.DataFrame, x: str, y: str, what: str) -> pd.DataFrame:
-        """Return columns of a table without runs as rows of a drawing's table.
+        """Return a table without runs as rows of a drawing's table.
 
         Rows are those at the values in `settings`; `what` names the values in the column band.
         """

@@ -1,4 +1,4 @@
-"""Set the style of all figures: theme, sizes, and a look for each option of a group."""
+"""Set the theme, sizes and looks of all figures."""
 
 import hashlib
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
@@ -49,7 +49,7 @@ class Look:
 
 
 def look(option: str, group: str = "estimator", stored: Mapping[str, Any] | None = None) -> Look:
-    """Return the look of an option from `looks.yaml`, or else from its name.
+    """Return the look of an option in `looks.yaml`, or a default.
 
     Looks of options of one's own are stored with experiments, or in the folder `conf` of their study.
     """
@@ -65,7 +65,7 @@ def look(option: str, group: str = "estimator", stored: Mapping[str, Any] | None
 
 
 def sequence(values: Iterable[OrderedValue], label: Callable[[OrderedValue], str]) -> dict[OrderedValue, Look]:
-    """Return a look for each ordered value, such as a task, from light to dark."""
+    """Return looks of ordered values from light to dark."""
     distinct = list(dict.fromkeys(values))
     return {value: Look(label(value), color) for value, color in zip(distinct, shades(len(distinct)), strict=True)}
 
@@ -76,13 +76,13 @@ def shades(number: int) -> list[str]:
 
 
 def hues(number: int) -> list[str]:
-    """Return colours for unordered things; up to nine differ for any colour vision."""
+    """Return colours, of which nine differ for any colour vision."""
     return _NINE_COLORS[:number] if number <= len(_NINE_COLORS) else sns.husl_palette(number, l=0.5).as_hex()
 
 
 @contextmanager
 def context() -> Iterator[None]:
-    """Apply the style in place of the caller's settings, and restore them afterwards."""
+    """Apply the style, and restore the caller's settings afterwards."""
     with mpl.rc_context():
         mpl.rcdefaults()
         mpl.rcParams.update(_STYLE)

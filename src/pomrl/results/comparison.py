@@ -33,14 +33,14 @@ def group_pairs(pairs: Sequence[Pair]) -> list[list[Pair]]:
 
 
 def differences(sides: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
-    """Return the keys with different values or types, and all values; None for a missing key."""
+    """Return the keys with different values or types, and these values."""
     keys = dict.fromkeys(key for side in sides for key in side)
     values = {key: [side.get(key) for side in sides] for key in keys}
     return {key: alternatives for key, alternatives in values.items() if len({*map(repr, alternatives)}) > 1}
 
 
 def same_problem(a: Result, b: Result) -> bool:
-    """Return whether two sides differ in method or code alone: their runs are pairs."""
+    """Return whether two sides differ in method or code alone."""
     groups = {key.partition(".")[0] for key in differences([a.settings, b.settings])}
     return groups <= {*METHOD_GROUPS, "code"}
 
@@ -49,8 +49,7 @@ def effects(group: Sequence[Pair]) -> "pd.DataFrame":
     """Tabulate the effect of a change on the results of each pair.
 
     Returns:
-        The settings that vary, result, runs, and difference (second less first) with its interval. A pair without runs
-        on one side has no row.
+        The settings that vary, result, runs, and difference (second less first) with its interval, for pairs with runs.
     """
     import pandas as pd
 
@@ -65,7 +64,7 @@ def effects(group: Sequence[Pair]) -> "pd.DataFrame":
 
 
 def loss_differences(a: Result, b: Result, *, paired: bool) -> dict[str, Interval]:
-    """Return the losses of b less those of a on average over tasks, with intervals.
+    """Return the average losses of b less those of a, with intervals.
 
     The losses are those at the largest gamma and, on grids, at gamma*.
     """

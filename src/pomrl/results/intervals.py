@@ -1,4 +1,4 @@
-"""Confidence intervals over runs: Student's, Welch's and the bootstrap's, and bands of figures.
+"""Compute confidence intervals over runs, and bands of figures.
 
 The tasks of a run are dependent, so that whole runs are resampled.
 """
@@ -52,7 +52,7 @@ NO_SPREAD = 1e-12
 
 @dataclass(frozen=True)
 class Interval:
-    """An estimate with its confidence interval; the ends are NaN for a single run."""
+    """An estimate with its confidence interval, NaN for one run."""
 
     estimate: float
     lower: float
@@ -78,7 +78,7 @@ def percentile(estimate: float, resampled: Float[np.ndarray, " B"]) -> Interval:
 
 
 def bootstrap_interval(sample: np.ndarray, statistic: Callable[[np.ndarray], np.ndarray]) -> Interval:
-    """Return a statistic of numbers[K, n] over n runs, with its percentile interval."""
+    """Return a statistic of numbers[K, n] with its percentile interval."""
     estimate = float(np.squeeze(statistic(sample)))
     n, resamples = sample.shape[-1], RESAMPLES_OF_SUMMARIES
     if n < 2:
@@ -92,7 +92,7 @@ def bootstrap_interval(sample: np.ndarray, statistic: Callable[[np.ndarray], np.
 
 @lru_cache(maxsize=4)
 def bootstrap_weights(n: int, resamples: int, seed: int) -> Float[np.ndarray, "B n"]:
-    """Return the share of each of n runs in each of B resamples."""
+    """Return the shares of n runs in B resamples."""
     counts: Int[np.ndarray, "B n"] = np.random.default_rng(seed).multinomial(n, np.full(n, 1.0 / n), size=resamples)
     return counts / n
 
@@ -108,7 +108,7 @@ def bootstrap_means(
 def normal_means(
     sample: Float[np.ndarray, "n k"], resamples: int, chunk: int, seed: int
 ) -> Iterator[Float[np.ndarray, "b k"]]:
-    """Yield normal draws of the mean over many runs, at most `chunk` together.
+    """Yield chunks of normal draws of the mean over many runs.
 
     They stand for a bootstrap. The square root of the covariance is symmetric, because signs of eigenvectors differ
     between processors.
@@ -151,14 +151,14 @@ def band(frame: "pd.DataFrame", by: Sequence[str], value: str = "planning_loss",
 
 
 def half_width(numbers: Float[np.ndarray, "n ..."]) -> Float[np.ndarray, "..."]:
-    """Return half the width of Student's interval of the mean over runs; NaN for one run."""
+    """Return half the width of Student's interval; NaN for one run."""
     runs = len(numbers)
     spread = numbers.std(0, ddof=1) if runs > 1 else np.full(numbers.shape[1:], np.nan)
     return stdtrit(runs - 1, INTERVAL_QUANTILES[1]) * spread / np.sqrt(runs)
 
 
 def best_gamma(frame: "pd.DataFrame", by: Sequence[str]) -> "pd.DataFrame":
-    """Return gamma* of each group (Sec. 2), as the columns `by` and gamma.
+    """Return gamma* of each group (Sec. 2): columns `by` and gamma.
 
     Raises:
         ValueError: A run lacks a gamma of its group, or has one twice.
@@ -199,7 +199,7 @@ def _per_group(
     names: Sequence[str],
     statistics: Callable[[np.ndarray, np.ndarray], Sequence[float]],
 ) -> "pd.DataFrame":
-    """Return statistics of gammas[G] and losses[n, G] in each group, as named columns."""
+    """Return statistics of gammas[G] and losses[n, G] by group."""
     _refuse_repeated_runs(frame, [*by, "gamma"])
     groups = frame.groupby(list(by), observed=True)
     results = []

@@ -1,4 +1,4 @@
-"""The result of an experiment over run, task and gamma, for plots, tables, claims, figures and `diff`."""
+"""Read the result of an experiment over run, task and gamma."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -55,7 +55,7 @@ class StoredColumns(Mapping[str, np.ndarray]):
 
 @dataclass(frozen=True)
 class Result:
-    """The numbers of one experiment over n runs, T tasks and G discount factors.
+    """An experiment's numbers over n runs, T tasks and G discount factors.
 
     The last discount factor of a grid is gamma_eval. Where a schedule or an agent chose, G is 1.
     """
@@ -77,7 +77,7 @@ class Result:
 
     @staticmethod
     def of_table(table: "pd.DataFrame", **fields: Any) -> "Result":
-        """Return the result in a complete table, sorted by run, task and gamma."""
+        """Return the result in a complete and sorted table."""
         return Result(_arrays(table), **fields)
 
     @staticmethod
@@ -114,7 +114,7 @@ class Result:
         return len(next(iter(self.columns.values()), ()))
 
     def table(self) -> "pd.DataFrame":
-        """Return a row for each run, task and discount factor; StoreError if runs are damaged."""
+        """Return the stored table; StoreError if runs are damaged."""
         import pandas as pd
 
         if isinstance(self.columns, StoredColumns):
@@ -129,7 +129,7 @@ class Result:
             yield self.columns[name]
 
     def to_xarray(self) -> "Dataset":
-        """Return the columns as a dataset of xarray over run, task and gamma.
+        """Return the columns as an xarray dataset over run, task and gamma.
 
         Where discount factors were chosen, the last axis is `choice`, and `gamma` is a variable.
 
@@ -155,11 +155,11 @@ class Result:
         return np.concatenate([chunk[..., -1].copy() for chunk in self._chunks(self._column(name))])
 
     def over_gammas(self, name: str, tasks: TaskChoice = "all") -> Float[np.ndarray, "n G"]:
-        """Return a column or metric at each discount factor, on average over tasks."""
+        """Return a column or metric by discount factor, averaged over tasks."""
         return np.concatenate([self._select(chunk, tasks).mean(1) for chunk in self._chunks(self._column(name))])
 
     def per_run(self, name: str, tasks: TaskChoice = "all") -> Float[np.ndarray, " n"]:
-        """Return a column or metric at the largest or chosen gamma, on average over tasks.
+        """Return a column or metric at the largest gamma, averaged over tasks.
 
         Raises:
             StoreError: A file is damaged, or there is no such task.
@@ -187,14 +187,14 @@ class Result:
 
     @cached_property
     def gammas(self) -> Float[np.ndarray, " G"]:
-        """The discount factors, ascending; those of the first run and task where they were chosen."""
+        """The ascending discount factors, or the first chosen one."""
         if isinstance(self.columns, StoredColumns):
             return next(self.columns.stored.parts(["gamma"], 1))["gamma"][0, 0]
         return self.columns["gamma"][0, 0]
 
     @cached_property
     def loss(self) -> Float[np.ndarray, "n T G"]:
-        """The planning losses, or the metric in their place if the experiment has one."""
+        """The planning losses, or the metric if there is one."""
         return self.columns[MEASURED if MEASURED in self.columns else "planning_loss"]
 
     @cached_property
@@ -218,11 +218,11 @@ class Result:
         return at_eval, average_curve
 
     def task(self, t: int) -> LossPerRun:
-        """Return the loss in task t, from 1, at the largest gamma; NotInSweepError for another t."""
+        """Return the loss in task t, from 1; NotInSweepError for another t."""
         return self.at_eval[:, self._index(t)]
 
     def tasks(self, numbers: Iterable[int]) -> LossPerRun:
-        """Return the loss at the largest gamma, averaged over tasks; NotInSweepError as for `task`."""
+        """Return the loss averaged over tasks; NotInSweepError as for `task`."""
         return self.at_eval[:, [self._index(t) for t in numbers]].mean(1)
 
     @cached_property
@@ -232,11 +232,11 @@ class Result:
 
     @cached_property
     def minimum(self) -> LossPerRun:
-        """The average loss at each task's gamma*, the minimum of the mean over runs."""
+        """The average loss at each task's gamma*."""
         return self._at(_hindsight_index(self.loss, "each_task", "population")).mean(1)
 
     def curve(self, t: int) -> Float[np.ndarray, "n G"]:
-        """Return the loss in task t at each discount factor; NotInSweepError as for `task`."""
+        """Return the losses in task t; NotInSweepError as for `task`."""
         return self.loss[:, self._index(t)]
 
     def _index(self, t: int) -> int:
@@ -250,10 +250,10 @@ class Result:
         return minimising(self.gammas, mean)
 
     def in_hindsight(self, scope: Scope, choice: HindsightChoice) -> "Result":
-        """Return the losses at discount factors chosen in hindsight (Sec. 6.3), with G = 1.
+        """Return the losses at discount factors chosen in hindsight (Sec. 6.3).
 
         With choice `per_run` each run chooses for itself. With `population`, odd runs choose for even ones by their
-        mean, and even for odd, so that no run chooses for itself; a single run does.
+        mean, and even for odd; a single run chooses for itself. G is 1.
         """
         if choice == "per_run" or len(self.loss) == 1:
             index = _hindsight_index(self.loss, scope, "per_run")
@@ -263,7 +263,7 @@ class Result:
         return Result.of_losses(self._at(index)[..., None], self.gammas[-1:])
 
     def at_best_fixed(self) -> LossPerRun:
-        """Return the average loss at the best discount factor of the other half of the runs."""
+        """Return the average loss at the other half's best discount factor."""
         return self.in_hindsight("all_tasks", "population").regret
 
     def _at(self, index: np.ndarray) -> Float[np.ndarray, "n T"]:
@@ -271,7 +271,7 @@ class Result:
 
 
 def _arrays(table: "pd.DataFrame") -> dict[str, np.ndarray]:
-    """Return the columns over run, task and gamma, without a metric with gaps."""
+    """Return the columns of a table, without a metric with gaps."""
     shape = table["run"].nunique(), table["task"].nunique(), -1
     complete = [name for name in table if name != MEASURED or table[name].notna().all()]
     return {str(name): table[name].to_numpy().reshape(shape) for name in complete}

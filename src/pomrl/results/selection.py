@@ -1,4 +1,4 @@
-"""Select stored experiments by words as for `pomrl run -m`, signatures and filters."""
+"""Select stored experiments by words, signatures and filters."""
 
 import json
 import warnings
@@ -43,7 +43,7 @@ class Match(NamedTuple):
 
     @staticmethod
     def of(stored: StoredExperiment) -> "Match":
-        """Read the runs and code of an experiment; StoreError if its manifest is missing or damaged."""
+        """Read runs and code of an experiment; StoreError if it is damaged."""
         manifest = stored.read_manifest()
         return Match(stored, stored.complete(), None, manifest.label(), manifest.is_outdated())
 
@@ -72,7 +72,7 @@ def resolve(
     value: str | None = "planning_loss",
     sources: Sources = PUBLISHED,
 ) -> tuple[list[Match], list[str]]:
-    """Find the experiments of words, with or without runs, and explain omissions in lines.
+    """Find the experiments of words, and lines about omitted ones.
 
     Args:
         words: Words of `pomrl run -m`; none, or `tag=NAME`, for everything stored with these settings; or starts of
@@ -182,7 +182,7 @@ def filters(words: Sequence[str]) -> dict[str, Any]:
 
 
 def _find_by_name(word: str) -> StoredExperiment:
-    """Find the experiment in a folder, or by the start of its signature."""
+    """Find an experiment by folder or start of signature."""
     return StoredExperiment(Path(word)) if "/" in word else store.by_signature(word)
 
 

@@ -1,7 +1,7 @@
 """Summarise a number over independent runs, and compare methods in pairs.
 
-Losses are heavy-tailed, so that the median and the interquartile mean (Agarwal et al. 2021) stand beside the mean.
-Their intervals are the bootstrap's over runs; that of the mean is Student's.
+For heavy-tailed losses, the median and the interquartile mean (Agarwal et al. 2021) have bootstrap intervals; that of
+the mean is Student's.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -20,14 +20,14 @@ if TYPE_CHECKING:  # because it takes long to load
 
 
 def interquartile_mean(sample: Float[np.ndarray, "*B n"]) -> Float[np.ndarray, "*B"]:
-    """Return the mean without a quarter of the numbers (rounded down) at each end."""
+    """Return the mean without a quarter (rounded down) at each end."""
     n = sample.shape[-1]
     cut = n // 4
     return np.sort(sample, axis=-1)[..., cut : n - cut].mean(axis=-1)
 
 
 def median(sample: Float[np.ndarray, "*B n"]) -> Float[np.ndarray, "*B"]:
-    """Return the median, or NaN if a number is NaN; faster than `np.median`."""
+    """Return the median as `np.median`, faster."""
     n = sample.shape[-1]
     ordered = np.sort(sample, axis=-1)
     middle = ordered[..., (n - 1) // 2 : n // 2 + 1].mean(axis=-1)
@@ -48,7 +48,7 @@ def summary(sample: LossPerRun, statistic: str) -> Interval:
 
 
 def paired_difference(a: LossPerRun, b: LossPerRun, statistic: str) -> Interval:
-    """Return the summary of b less that of a, with its interval over pairs of runs."""
+    """Return the summary of b less that of a, with its interval."""
     if statistic == "mean":
         return difference(a, b, paired=True)
     summarise_runs = ROBUST[statistic]
@@ -92,7 +92,7 @@ def summarise(
 
 
 def _difference(other: np.ndarray, sample: np.ndarray, statistics: Sequence[str], *, itself: bool) -> dict[str, Any]:
-    """Return the number of pairs, and the differences of summaries from another method."""
+    """Return the number of pairs, and differences of summaries."""
     pairs = min(len(other), len(sample))
     row: dict[str, Any] = {"pairs": pairs}
     for name in statistics:
@@ -103,7 +103,7 @@ def _difference(other: np.ndarray, sample: np.ndarray, statistics: Sequence[str]
 
 
 def counterparts(results: SweepResults, against: Mapping[str, Any]) -> dict[int, int]:
-    """Return the index of the experiment to compare with, by the index of each experiment."""
+    """Return the index of each experiment's counterpart."""
     groups = {key.partition(".")[0] for key in against}
     if strange := groups - set(METHOD_GROUPS):
         raise ValueError(

@@ -56,7 +56,7 @@ class SweepResults:
         return tuple(key.rpartition(".")[2] for key in self.keys)
 
     def where(self, **fixed: Any) -> "SweepResults":
-        """Return the experiments with these values of some names, as a sweep over the others."""
+        """Return the experiments at fixed values of some names."""
         remaining = [column for column, name in enumerate(self.names) if name not in fixed]
         rows = [
             row
@@ -71,7 +71,7 @@ class SweepResults:
         )
 
     def at(self, **settings: Any) -> Result:
-        """Return the experiment with these values of all names; NotInSweepError if there is none."""
+        """Return the experiment with these values; NotInSweepError without one."""
         values = tuple(settings.get(name) for name in self.names)
         if values not in self.values or not settings.keys() <= {*self.names}:
             request = ", ".join(f"{name}={value!r}" for name, value in settings.items())
@@ -81,7 +81,7 @@ class SweepResults:
         return self.results[self.values.index(values)]
 
     def values_of(self, key: str) -> list[Any]:
-        """Return the value of a setting in each experiment; StoreError if one has no such setting."""
+        """Return the values of a setting; StoreError if an experiment lacks it."""
         settings = self.settings
         if not all(key in mapping for mapping in settings):
             shared = sorted(set(settings[0]).intersection(*settings))
@@ -110,7 +110,7 @@ class SweepResults:
 
     @cached_property
     def tables(self) -> "list[pd.DataFrame]":
-        """The table of each experiment, behind a column for each varied setting; words are categories."""
+        """The table of each experiment, behind columns of varied settings."""
         import pandas as pd
 
         columns = {key: _as_column([mapping[key] for mapping in self.settings]) for key in self.keys if self.results}
@@ -147,13 +147,13 @@ def _origin(result: Result, settings: Mapping[str, Any]) -> Origin:
 
 
 def simulation_origin(simulation: Simulation) -> Origin:
-    """Return the stored files of a simulation; StoreError if they are missing or damaged."""
+    """Return the files of a simulation; StoreError if they are damaged."""
     files = simulation.files.read_sidecar()["files"]
     return Origin(simulation.signature, simulation.sequences, settings={}, blocks=files)
 
 
 def shared_runs(settings: Iterable[Setting]) -> int:
-    """Return the least number of complete runs among experiments with runs; 0 without runs."""
+    """Return the least number of runs among experiments with runs."""
     complete = [store.lookup(setting.experiment).complete() for setting in settings]
     return min((runs for runs in complete if runs), default=0)
 
@@ -164,7 +164,7 @@ def promised_runs(settings: Iterable[Setting]) -> int:
 
 
 def load_sweep(settings: Sequence[Setting], max_runs: int | None = None) -> SweepResults:
-    """Load the stored results of a sweep; a `StoreWarning` names a damaged file.
+    """Load the stored results of a sweep; `StoreWarning` names damaged files.
 
     Args:
         settings: The experiments, which vary the same keys.

@@ -1,4 +1,4 @@
-"""Print tables as text, CSV, Markdown or LaTeX; each line ends with a line break."""
+"""Format tables as text, CSV, Markdown or LaTeX."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -43,7 +43,7 @@ def printable(text: str) -> str:
 
 
 def as_text(table: "pd.DataFrame") -> "pd.DataFrame":
-    """Join the columns NAME, NAME_lower and NAME_upper of a table into one: 0.437 [0.401, 0.473]."""
+    """Join the columns of an estimate and its interval: 0.437 [0.401, 0.473]."""
     import pandas as pd
 
     from pomrl.results.intervals import Interval
