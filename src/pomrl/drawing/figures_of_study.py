@@ -65,7 +65,7 @@ class Selection:
         return folder if self.variant_name == self.study.unchanged else folder / self.variant_name
 
     def command(self, name: str) -> str:
-        """Return the command that draws a version."""
+        """Return the command for a version."""
         words = ["pomrl", "reproduce", self.study.word, "figures"]
         if self.variant_name != self.study.unchanged:
             words += ["--variants", self.variant_name]

@@ -38,7 +38,7 @@ ABSENT = "none"
 
 @dataclass(frozen=True)
 class PlotLayout:
-    """The settings of curves and panels, by default from those that vary."""
+    """The settings of curves and panels, by default varying ones."""
 
     hue: str | None = None
     col: str | None = None

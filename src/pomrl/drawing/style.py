@@ -76,7 +76,7 @@ def shades(number: int) -> list[str]:
 
 
 def hues(number: int) -> list[str]:
-    """Return colours, of which nine differ for any colour vision."""
+    """Return colours; up to nine differ for any colour vision."""
     return _NINE_COLORS[:number] if number <= len(_NINE_COLORS) else sns.husl_palette(number, l=0.5).as_hex()
 
 

@@ -24,7 +24,7 @@ def nearest(old: Sequence[Result], new: Sequence[Result]) -> list[Pair]:
 
 
 def group_pairs(pairs: Sequence[Pair]) -> list[list[Pair]]:
-    """Group pairs by the settings in which they differ, without equal ones."""
+    """Group pairs by differing settings, without equal ones."""
     groups: dict[str, list[Pair]] = {}
     for a, b in pairs:
         if changed := differences([a.settings, b.settings]):

@@ -122,7 +122,7 @@ class Result:
         return pd.DataFrame({name: column.ravel() for name, column in self.columns.items()}, copy=False)
 
     def _chunks(self, name: str) -> Iterator[np.ndarray]:
-        """Yield a column in chunks of whole runs, which bounds memory."""
+        """Yield a column in chunks of whole runs to bound memory."""
         if isinstance(self.columns, StoredColumns):
             yield from (chunk[name] for chunk in self.columns.stored.parts([name], self.columns.runs))
         else:

@@ -123,7 +123,7 @@ def choose(
     value: str | None = "planning_loss",
     sources: Sources = PUBLISHED,
 ) -> SweepResults:
-    """Return the results of words (`resolve`), sorted by the settings that vary.
+    """Return the results of words (`resolve`), sorted by varying settings.
 
     Raises:
         ConfigError: A setting is wrong.
@@ -191,7 +191,7 @@ def _identity(settings: Mapping[str, Any]) -> str:
 
 
 def _select_code(versions: Sequence[Match], code: str) -> list[Match]:
-    """Return the versions that some code computed, the latest last."""
+    """Return the versions of some code, the latest last."""
     present = [version for version in versions if not version.is_outdated][-1:]
     if code == PRESENT:
         return present

@@ -36,7 +36,7 @@ class Origin:
 
 @dataclass(frozen=True)
 class SweepResults:
-    """The results of several experiments, and the settings in which they differ."""
+    """The results of several experiments, and their differing settings."""
 
     keys: tuple[str, ...]
     """The settings that vary, by dotted keys."""
