@@ -216,7 +216,7 @@ def load(
     words = [f"./{which}" if folder else str(which)] if which else overrides.axes(settings)
     results = select(words, config_dir=config_dir)
     if len(results.results) > 1:
-        values = {key: ", ".join(dict.fromkeys(map(str, results.values_of(key)))) for key in results.keys}
+        values = {key: ", ".join(dict.fromkeys(map(str, results.setting_values(key)))) for key in results.keys}
         differing = ", ".join(f"{key} ({of_key})" for key, of_key in values.items())
         raise StoreError(f"{len(results.results)} stored experiments are meant; they differ in {differing}")
     (result,), (stored,) = results.results, results.stored

@@ -60,11 +60,11 @@ class Figure:
         """The names of the figure and its version with intervals."""
         return [self.name, *([self.name + INTERVALS] if self.series else [])]
 
-    def match_versions(self, word: str) -> list[str]:
+    def match_versions(self, name: str) -> list[str]:
         """Return the versions with this name or number."""
-        if word and word in (self.name, number_of(self.docstring)):
+        if name and name in (self.name, number_of(self.docstring)):
             return self.versions
-        return [version for version in self.versions if word in (version, file_name(version, self.docstring))]
+        return [version for version in self.versions if name in (version, file_name(version, self.docstring))]
 
     def draw_version(self, sweeps: StoredSweeps, *, with_intervals: bool) -> Drawing:
         """Draw a version of the figure.
@@ -152,8 +152,8 @@ def _find_figures(module: ModuleType) -> Iterator[Figure]:
 def number_of(docstring: str) -> str:
     """Return the number of a figure in a paper, such as F2."""
     head, colon, _ = docstring.partition(":")
-    word, _, number = head.partition(" ")
-    return number.partition(",")[0] if word == "Figure" and colon else ""
+    label, _, number = head.partition(" ")
+    return number.partition(",")[0] if label == "Figure" and colon else ""
 
 
 def title_of(docstring: str) -> str:

@@ -66,10 +66,9 @@ class Selection:
 
     def command(self, name: str) -> str:
         """Return the command for a version."""
-        words = ["pomrl", "reproduce", self.study.word, "figures"]
-        if self.variant_name != self.study.unchanged:
-            words += ["--variants", self.variant_name]
-        return f"{shlex.join(words)} --only {name}"
+        is_unchanged = self.variant_name == self.study.unchanged
+        variants = [] if is_unchanged else ["--variants", self.variant_name]
+        return f"{shlex.join(['pomrl', 'reproduce', self.study.word, 'figures', *variants])} --only {name}"
 
 
 @dataclass(frozen=True)
@@ -84,17 +83,19 @@ class DrawnFigure:
     """A line on the missing runs of each sweep with fewer than it promises."""
 
 
-def versions(study: Study, words: Sequence[str] = ()) -> list[str]:
+def versions(study: Study, names: Sequence[str] = ()) -> list[str]:
     """Return the names of all versions, or of matches.
 
     Raises:
         ConfigError: There is no figure of such a name or number.
     """
     figures = figures_of(study)
-    names = [figure.name for figure in figures]
-    matches = {word: [name for figure in figures for name in figure.match_versions(word)] for word in words or names}
-    if unknown := [word for word, versions in matches.items() if not versions]:
-        raise ConfigError(f"{unknown[0]}: {study.word} has no such figure; there are {', '.join(names)}")
+    available = [figure.name for figure in figures]
+    matches = {
+        name: [*chain.from_iterable(figure.match_versions(name) for figure in figures)] for name in names or available
+    }
+    if unknown := [name for name, versions in matches.items() if not versions]:
+        raise ConfigError(f"{unknown[0]}: {study.word} has no such figure; there are {', '.join(available)}")
     return list(dict.fromkeys(chain.from_iterable(matches.values())))
 
 

@@ -95,7 +95,7 @@ def draw(
         frame = _subtract(frame, y, ["run", *axis_columns], counterparts(results, options.against))
     keys = list(dict.fromkeys([*layout.settings(), x]))
     for key in (key for key in keys if key not in axis_columns):
-        values = results.values_of(key) if key == x else [setting.get(key, ABSENT) for setting in results.settings]
+        values = results.setting_values(key) if key == x else [setting.get(key, ABSENT) for setting in results.settings]
         frame[key] = pd.Series([*map(_sortable, values)], dtype=object)[frame["experiment"]].to_numpy()
     data = band(frame, keys, y, options.kind)
     is_text = data[x].map(lambda value: isinstance(value, str)).any()

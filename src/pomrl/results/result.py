@@ -233,7 +233,7 @@ class Result:
     @cached_property
     def minimum(self) -> LossPerRun:
         """The average loss at each task's gamma*."""
-        return self._at(_hindsight_index(self.loss, "each_task", "population")).mean(1)
+        return self._take(_hindsight_index(self.loss, "each_task", "population")).mean(1)
 
     def curve(self, t: int) -> Float[np.ndarray, "n G"]:
         """Return the losses in task t; NotInSweepError as for `task`."""
@@ -260,13 +260,13 @@ class Result:
         else:
             halves = np.stack([self.loss[1::2].mean(0), self.loss[::2].mean(0)])
             index = _hindsight_index(halves, scope, "per_run")[np.arange(len(self.loss)) % 2]
-        return Result.of_losses(self._at(index)[..., None], self.gammas[-1:])
+        return Result.of_losses(self._take(index)[..., None], self.gammas[-1:])
 
     def at_best_fixed(self) -> LossPerRun:
         """Return the average loss at the other half's best discount factor."""
         return self.in_hindsight("all_tasks", "population").regret
 
-    def _at(self, index: np.ndarray) -> Float[np.ndarray, "n T"]:
+    def _take(self, index: np.ndarray) -> Float[np.ndarray, "n T"]:
         return np.take_along_axis(self.loss, index[..., None], -1)[..., 0]
 
 

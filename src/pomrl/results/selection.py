@@ -1,4 +1,4 @@
-"""Select stored experiments by words, signatures and filters."""
+"""Select stored experiments by overrides, signatures and filters."""
 
 import json
 import warnings
@@ -42,7 +42,7 @@ class Match(NamedTuple):
     """Whether this is not the present code."""
 
     @staticmethod
-    def of(stored: StoredExperiment) -> "Match":
+    def load(stored: StoredExperiment) -> "Match":
         """Read runs and code of an experiment; StoreError if it is damaged."""
         manifest = stored.read_manifest()
         return Match(stored, stored.complete(), None, manifest.label(), manifest.is_outdated())
@@ -67,16 +67,16 @@ def runs_in_words(numbers: Collection[int]) -> str:
 
 
 def resolve(
-    words: Sequence[str] = (),
+    overrides: Sequence[str] = (),
     where: Mapping[str, Any] | None = None,
     value: str | None = "planning_loss",
     sources: Sources = PUBLISHED,
 ) -> tuple[list[Match], list[str]]:
-    """Find the experiments of words, and lines about omitted ones.
+    """Find experiments by overrides, and explain omissions.
 
     Args:
-        words: Words of `pomrl run -m`; none, or `tag=NAME`, for everything stored with these settings; or starts of
-            signatures, or folders. `code=` is `present` (default), `previous`, `all`, or a label of `pomrl runs`.
+        overrides: Those of `pomrl run -m`; none, or `tag=NAME`, for everything stored with these settings; or starts
+            of signatures, or folders. `code=` is `present` (default), `previous`, `all`, or a label of `pomrl runs`.
         where: Further settings, tag or code of stored experiments.
         value: The number to show; a metric selects the experiments that have it. None for any.
         sources: The folders of options.
@@ -86,9 +86,9 @@ def resolve(
         StoreError: There is no such signature, or no stored experiment has such a key.
     """
     add_to_path(Path.cwd())  # of components, whose present code is compared with that of what is stored
-    if words and not any("=" in word for word in words):
-        return [Match.of(_find_by_name(word)) for word in words], []
-    settings, where = filters(words), dict(where or {})
+    if overrides and not any("=" in override for override in overrides):
+        return [Match.load(_find_by_name(name)) for name in overrides], []
+    settings, where = filters(overrides), dict(where or {})
     code = str(where.pop("code", settings.pop("code", PRESENT)))
     requests: dict[Any, tuple[str, Experiment | None]] = {}
     if not settings or "tag" in settings:
@@ -97,13 +97,14 @@ def resolve(
             where = {"metric": DEFAULTS["metric"] if value in VALUES else value} | where
     else:
         metric = [] if value is None or value in VALUES or "metric" in settings else [f"metric={value}"]
-        for experiment in selection(sources, [*(word for word in words if not word.startswith("code=")), *metric]):
+        settings_overrides = [override for override in overrides if not override.startswith("code=")]
+        for experiment in selection(sources, [*settings_overrides, *metric]):
             identity, schedule = _identity(scientific_settings(experiment)), experiment.method.gamma_schedule
             key = identity, repr(schedule) if isinstance(schedule, Hindsight) else ""
             requests[key] = identity, experiment
     versions: dict[str, list[Match]] = {}
     for stored in sorted(store.find(**where), key=lambda stored: stored.read_manifest().provenance.start):
-        if (version := Match.of(stored)).runs:
+        if (version := Match.load(stored)).runs:
             versions.setdefault(_identity(stored.read_manifest().settings), []).append(version)
     matches, n_omitted = list[Match](), 0
     for identity, experiment in requests.values() or [(key, None) for key in versions]:
@@ -118,21 +119,21 @@ def resolve(
 
 
 def choose(
-    words: Sequence[str] = (),
+    overrides: Sequence[str] = (),
     where: Mapping[str, Any] | None = None,
     value: str | None = "planning_loss",
     sources: Sources = PUBLISHED,
 ) -> SweepResults:
-    """Return the results of words (`resolve`), sorted by varying settings.
+    """Return the results of overrides (`resolve`), sorted by varying settings.
 
     Raises:
         ConfigError: A setting is wrong.
         StoreError: There are none.
     """
-    resolved, notes = resolve(words, where, value, sources)
+    resolved, notes = resolve(overrides, where, value, sources)
     matches = [match for match in resolved if match.runs and _is_sound(match.stored)]
     if not matches:
-        request = " ".join([*words, *(f"{key}={value}" for key, value in (where or {}).items())])
+        request = " ".join([*overrides, *(f"{key}={value}" for key, value in (where or {}).items())])
         problem = f"{store.root().absolute()}: no runs are stored{' of ' * bool(request)}{request}"
         remedy = f"{value} is a metric, or none of {', '.join(VALUES)}" if value not in (None, *VALUES) else ""
         raise StoreError("; ".join([problem, *(notes or [remedy or "pomrl run computes them"])]))
@@ -144,7 +145,7 @@ def choose(
         if len({tuple(str(setting.get(name)) for name in varying) for setting in settings}) < len(settings):
             varying.append(key)
     first = matches[0].experiment
-    max_runs = first.request.runs if first and "runs" in filters(words) else MOST_RUNS
+    max_runs = first.request.runs if first and "runs" in filters(overrides) else MOST_RUNS
     pairs = sorted(zip(matches, settings, strict=True), key=lambda pair: [order(pair[1].get(key)) for key in varying])
     results = [
         Result.of_stored(match.stored, min(match.runs, max_runs), match.experiment, settings=setting)
@@ -161,29 +162,29 @@ def _is_sound(stored: StoredExperiment) -> bool:
     return not faults
 
 
-def filters(words: Sequence[str]) -> dict[str, Any]:
+def filters(overrides: Sequence[str]) -> dict[str, Any]:
     """Parse `KEY=VALUE` words; several values, separated by commas, become a list.
 
     Raises:
-        UnreadableOverrideError: A word has another form.
+        UnreadableOverrideError: An override has another form.
     """
     settings: dict[str, Any] = {}
-    for word in words:
-        key, equals, value = word.partition("=")
+    for override in overrides:
+        key, equals, value = override.partition("=")
         try:
             values = yaml.safe_load(f"[{value}]")
             settings[key.removeprefix("+")] = values[0] if len(values) == 1 else values or None
         except (yaml.YAMLError, ValueError, RecursionError):
             equals = ""
         if not key or not equals:
-            quote = word[:100] or "an empty filter"
+            quote = override[:100] or "an empty filter"
             raise UnreadableOverrideError(f"{quote}: a filter is key=value, such as estimator=pomrl")
     return settings
 
 
-def _find_by_name(word: str) -> StoredExperiment:
+def _find_by_name(name: str) -> StoredExperiment:
     """Find an experiment by folder or start of signature."""
-    return StoredExperiment(Path(word)) if "/" in word else store.by_signature(word)
+    return StoredExperiment(Path(name)) if "/" in name else store.by_signature(name)
 
 
 def _identity(settings: Mapping[str, Any]) -> str:

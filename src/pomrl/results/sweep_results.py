@@ -80,7 +80,7 @@ class SweepResults:
             raise NotInSweepError(f"the sweep has no experiment with {request}; in it {axes or 'nothing varies'}")
         return self.results[self.values.index(values)]
 
-    def values_of(self, key: str) -> list[Any]:
+    def setting_values(self, key: str) -> list[Any]:
         """Return the values of a setting; StoreError if an experiment lacks it."""
         settings = self.settings
         if not all(key in mapping for mapping in settings):
