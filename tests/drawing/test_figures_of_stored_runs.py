@@ -75,12 +75,12 @@ def test_a_figure_shows_the_runs_that_all_its_curves_share(outputs: Path) -> Non
 @pytest.mark.usefixtures("outputs")
 def test_a_version_with_intervals_shows_no_more_runs_than_claims_are_judged_on(monkeypatch: pytest.MonkeyPatch) -> None:
     """Otherwise a picture would depend on what else is stored, and show up to 32,000 runs."""
-    asked: list[int] = []
+    requests: list[int] = []
     monkeypatch.setattr(figures_of_study, "shared_runs", lambda settings: 32_000)
-    monkeypatch.setattr(figures_of_study, "load_sweep", lambda settings, most: asked.append(most))
+    monkeypatch.setattr(figures_of_study, "load_sweep", lambda settings, max_runs: requests.append(max_runs))
     for name in ("pomrl_vs_adapomrl", "pomrl_vs_adapomrl_intervals"):
         figures_of_study.load_sweeps(Selection(find("pomrl2023"), [name]), name)
-    assert asked == [PROMISED, find("pomrl2023").described.runs]
+    assert requests == [PROMISED, find("pomrl2023").described.runs]
 
 
 @pytest.mark.usefixtures("outputs")
@@ -95,10 +95,10 @@ def test_several_variants_are_drawn_by_one_call(outputs: Path, capsys: pytest.Ca
     same, other = of_keys("same", {"sigma": 0.01}), of_keys("other", {"m": 6})  # which the sweep varies, and does not
     study = find("pomrl2023")
     selections = [Selection(study, names), Selection(study, names[1:], same), Selection(study, names[1:], other)]
-    missing, lacking = draw_all(selections, shows_paths=True)
-    assert (missing, list(lacking)) == (["pomrl_vs_adapomrl"], ["task_similarity"])
-    said = capsys.readouterr()
-    assert "pomrl_vs_adapomrl is not drawn: nothing is stored of task_similarity" in said.err
+    missing, missing_runs = draw_all(selections, shows_paths=True)
+    assert (missing, list(missing_runs)) == (["pomrl_vs_adapomrl"], ["task_similarity"])
+    output = capsys.readouterr()
+    assert "pomrl_vs_adapomrl is not drawn: nothing is stored of task_similarity" in output.err
     for suffix in ("pdf", "png", "csv"):
         file = f"figure_3_pomrl_vs_adapomrl.{suffix}"
         assert (outputs / file).read_bytes() == (outputs / "same" / file).read_bytes()
@@ -108,5 +108,5 @@ def test_several_variants_are_drawn_by_one_call(outputs: Path, capsys: pytest.Ca
         "pomrl reproduce pomrl2023 figures --only pomrl_vs_adapomrl",
         "pomrl reproduce pomrl2023 figures --variants same --only pomrl_vs_adapomrl",
     ]
-    folders = [path.parent.relative_to(outputs).as_posix() for path in map(Path, said.out.splitlines())]
+    folders = [path.parent.relative_to(outputs).as_posix() for path in map(Path, output.out.splitlines())]
     assert (sorted(set(folders)), len(folders)) == ([".", "same"], 3 * 4)
