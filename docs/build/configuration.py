@@ -151,17 +151,17 @@ def _values(schema: Mapping[str, Any]) -> str:
     bounds = " ".join(f"{sign} {schema[bound]:g}" for bound, sign in BOUNDS.items() if bound in schema)
     if {"minimum", "maximum"} <= schema.keys():
         bounds = f"in [{schema['minimum']:g}, {schema['maximum']:g}]"
-    word = {"boolean": "`true`, `false`", "null": "`null`"}.get(schema["type"], schema["type"])
-    return " ".join(part for part in (word, bounds) if part)
+    name = {"boolean": "`true`, `false`", "null": "`null`"}.get(schema["type"], schema["type"])
+    return " ".join(part for part in (name, bounds) if part)
 
 
 def _defaults(row: Row) -> str:
     """Return the default of most options, and then those of others."""
-    shown = {name: _shown(value) for name, value in row.defaults.items()}
-    most = max(shown.values(), key=[*shown.values()].count)
-    others = [value for value in dict.fromkeys(shown.values()) if value != most]
-    names = {value: ", ".join(name for name in shown if shown[name] == value) for value in others}
-    return "; ".join([most, *(f"{value}: {names[value]}" for value in others)])
+    defaults = {name: _shown(value) for name, value in row.defaults.items()}
+    commonest = max(defaults.values(), key=[*defaults.values()].count)
+    rare = [value for value in dict.fromkeys(defaults.values()) if value != commonest]
+    names = {value: ", ".join(name for name in defaults if defaults[name] == value) for value in rare}
+    return "; ".join([commonest, *(f"{value}: {names[value]}" for value in rare)])
 
 
 def _shown(value: Any) -> str:
@@ -193,10 +193,10 @@ def _table(rows: Sequence[Row], options: set[str]) -> str:
 
 def _owners(row: Row, options: set[str]) -> str:
     """Return the options that have a key; empty where all have it, and the others where these are fewer."""
-    others = options - row.defaults.keys()
-    if not others:
+    without_key = options - row.defaults.keys()
+    if not without_key:
         return ""
-    return _names(row.defaults) if len(row.defaults) <= len(others) else f"all but {_names(sorted(others))}"
+    return _names(row.defaults) if len(row.defaults) <= len(without_key) else f"all but {_names(sorted(without_key))}"
 
 
 def _names(options: Iterable[str]) -> str:

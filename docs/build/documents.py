@@ -45,9 +45,9 @@ def main() -> None:
 
 def renew(study: Study) -> list[Path]:
     """Renew the pages of a study in the outputs and in its folder, and return the paths of the latter."""
-    judged = study_claims.load_judgements(study)
-    pages.renew_all(study, judged, warn)
-    return publish(study, judged)
+    study_judgements = study_claims.load_judgements(study)
+    pages.renew_all(study, study_judgements, warn)
+    return publish(study, study_judgements)
 
 
 def publish(study: Study, judged: Judgements) -> list[Path]:
@@ -68,9 +68,9 @@ def publish(study: Study, judged: Judgements) -> list[Path]:
     for path in tables[1:]:
         values = DerivedFiles((study.outputs / path.name).with_suffix(".json"))
         contents |= {path: values.content(path.name)} if values.is_made else {}
-    made = pages.read_documents(study)
-    made.pop(pages.CLAIMS, None)  # which the site makes from the table
-    contents |= {study.folder / "pages" / f"{name}.md": text.encode() for name, text in made.items()}
+    documents = pages.read_documents(study)
+    documents.pop(pages.CLAIMS, None)  # which the site makes from the table
+    contents |= {study.folder / "pages" / f"{name}.md": text.encode() for name, text in documents.items()}
     for path, content in contents.items():
         files.write(path, content)
     for source in sources():

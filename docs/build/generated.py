@@ -35,11 +35,11 @@ HEADING = "\n    options: {{heading: {0}, toc_label: {0}}}"
 
 def commands() -> str:
     """Return the page of all commands: what each does, and what it prints with --help."""
-    parts = ["# Every command", "`pomrl COMMAND --help` prints the same on the terminal."]
+    sections = ["# Every command", "`pomrl COMMAND --help` prints the same on the terminal."]
     for name in main.all_commands():
         what = main.summary(name)
-        parts += [f"## pomrl {name}", f"{what[0].upper()}{what[1:]}.", f"```text\n{help_of(name)}\n```"]
-    return "\n\n".join(parts)
+        sections += [f"## pomrl {name}", f"{what[0].upper()}{what[1:]}.", f"```text\n{help_of(name)}\n```"]
+    return "\n\n".join(sections)
 
 
 def help_of(name: str) -> str:
@@ -61,12 +61,14 @@ def reference(face: str) -> str:
     module = package()[face] if face else package()
     title = f"pomrl.{face}" if face else "import pomrl"
     public = [member for member in module.members.values() if not member.name.startswith("_")]
-    places = {item.name: item.target_path if item.is_alias else item.path for item in public}
-    ours = [item for item in public if places[item.name].startswith("pomrl.") and (item.is_alias or not item.is_module)]
+    targets = {item.name: item.target_path if item.is_alias else item.path for item in public}
+    ours = [
+        item for item in public if targets[item.name].startswith("pomrl.") and (item.is_alias or not item.is_module)
+    ]
     if missing := [item.name for item in ours if not item.has_docstring]:
         raise PluginError(f"{title}: public names without a docstring: {', '.join(missing)}")
     names = sorted((item.name for item in ours), key=str.lower)
-    blocks = (f"::: {places[name]}{HEADING.format(name)}" for name in names)
+    blocks = (f"::: {targets[name]}{HEADING.format(name)}" for name in names)
     return "\n\n".join([f"# {title}", module.docstring.value, *blocks])
 
 
@@ -107,8 +109,8 @@ def pictures(figure: Figure) -> list[str]:
 
 def glossary() -> str:
     """Return the page of the words that CONTRIBUTING.md defines."""
-    _, _, words = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("\n## Words\n")
-    return f"# Glossary\n{words.partition(chr(10) + '## ')[0]}"
+    _, _, words_section = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("\n## Words\n")
+    return f"# Glossary\n{words_section.partition(chr(10) + '## ')[0]}"
 
 
 def conventions() -> str:

@@ -79,11 +79,11 @@ def on_config(config: MkDocsConfig) -> None:
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Return the files of the site: the theme's, the repository's under their paths there, and the pages of code."""
-    of_theme = [file for file in files if file.src_dir != config.docs_dir]
-    shown = {path.relative_to(ROOT).as_posix() for path in chain(*map(ROOT.glob, SOURCES))} | paper.sources()
-    ours = [file_of(path, config) for path in sorted(shown)]
-    made = [File.generated(config, path, content=page()) for path, page in PAGES.items()]
-    return Files([*of_theme, *ours, *made])
+    theme_files = [file for file in files if file.src_dir != config.docs_dir]
+    source_paths = {path.relative_to(ROOT).as_posix() for path in chain(*map(ROOT.glob, SOURCES))} | paper.sources()
+    ours = [file_of(path, config) for path in sorted(source_paths)]
+    generated_files = [File.generated(config, path, content=page()) for path, page in PAGES.items()]
+    return Files([*theme_files, *ours, *generated_files])
 
 
 def file_of(path: str, config: MkDocsConfig) -> File:

@@ -54,29 +54,29 @@ OF_FIGURES = """`pomrl reproduce pomrl2023 figures --only 4` draws Figure 4. The
 
 def page() -> str:
     """Return the page."""
-    judged, places, figures = read_published(PAPER), read_places(), printed_figures()
-    by_kind = {kind: [place for place in places if kind_of(place) == kind] for kind in ("Eq.", "Alg.", "")}
-    equations, algorithms, others = by_kind.values()
+    judgements, rows, figures = read_published(PAPER), read_places(), printed_figures()
+    by_kind = {kind: [row for row in rows if kind_of(row) == kind] for kind in ("Eq.", "Alg.", "")}
+    equations, algorithms, other_statements = by_kind.values()
     head = HEAD.format(
         equations=len(equations),
         algorithms=len(algorithms),
         figures=len(figures),
-        claims=len(judged.main),
+        claims=len(judgements.main),
         signs=", ".join(f"{LOOKS[verdict].sign} {verdict}" for verdict in Verdict),
     )
     sections = {
-        "Equations": place_table(equations, judged),
-        "Algorithms": place_table(algorithms, judged),
-        "Others": place_table(others, judged),
-        "Figures": f"{OF_FIGURES}\n{figure_table(figures, judged)}",
-        "Claims": f"{SELECTED}\n\n{claim_table(places, figures, judged)}",
+        "Equations": place_table(equations, judgements),
+        "Algorithms": place_table(algorithms, judgements),
+        "Others": place_table(other_statements, judgements),
+        "Figures": f"{OF_FIGURES}\n{figure_table(figures, judgements)}",
+        "Claims": f"{SELECTED}\n\n{claim_table(rows, figures, judgements)}",
     }
     return "\n".join([head, *(f"## {title}\n\n{table}" for title, table in sections.items())])
 
 
-def kind_of(place: dict[str, str]) -> str:
+def kind_of(row: dict[str, str]) -> str:
     """Return whether a place is an equation (`Eq.`), an algorithm (`Alg.`), or neither."""
-    kind = place["place"].partition(" ")[0]
+    kind = row["place"].partition(" ")[0]
     return kind if kind in ("Eq.", "Alg.") else ""
 
 
@@ -92,22 +92,22 @@ def printed_figures() -> list[Figure]:
     return [figure for figure in ours if number_of(figure.docstring)]
 
 
-def place_table(places: Sequence[dict[str, str]], judged: Judgements) -> str:
+def place_table(places: Sequence[dict[str, str]], judgements: Judgements) -> str:
     """Return a table of places in the paper."""
     rows = [
         [
-            place_cell(place),
-            place["what"].replace("|", "\\|"),
-            ", ".join(one_file_link(marker) for marker in split(place["one_file"])),
-            ", ".join(code_link(name) for name in split(place["library"])),
-            "; ".join(filter(None, [verdict_cell(place, judged), ", ".join(map(section_link, split(place["pages"])))])),
+            place_cell(row),
+            row["what"].replace("|", "\\|"),
+            ", ".join(one_file_link(marker) for marker in split(row["one_file"])),
+            ", ".join(code_link(name) for name in split(row["library"])),
+            "; ".join(filter(None, [verdict_cell(row, judgements), ", ".join(map(section_link, split(row["pages"])))])),
         ]
-        for place in places
+        for row in places
     ]
     return markdown(["paper", "what", "one file", "library", "verdict"], rows)
 
 
-def figure_table(figures: Sequence[Figure], judged: Judgements) -> str:
+def figure_table(figures: Sequence[Figure], judgements: Judgements) -> str:
     """Return a table of the figures, with the claims that are about them."""
     rows = [
         [
@@ -116,21 +116,21 @@ def figure_table(figures: Sequence[Figure], judged: Judgements) -> str:
             ", ".join(one_file_link(marker) for marker in markers_of(figure)),
             code_link(name_of(figure)),
             ", ".join(experiment_link(sweep) for sweep in figure.sweeps),
-            ", ".join(claim_link(claim.id, judged) for claim in claims_of(PAPER) if figure.name in claim.figures),
+            ", ".join(claim_link(claim.id, judgements) for claim in claims_of(PAPER) if figure.name in claim.figures),
         ]
         for figure in figures
     ]
     return markdown(["paper", "what", "one file", "library", "experiment", "verdict"], rows)
 
 
-def claim_table(places: Sequence[dict[str, str]], figures: Sequence[Figure], judged: Judgements) -> str:
+def claim_table(places: Sequence[dict[str, str]], figures: Sequence[Figure], judgements: Judgements) -> str:
     """Return a table of the claims, with the lines in one file that they are about, and their checks."""
-    statements = dict(zip((claim.id for claim in judged.main), columns(judged, judged.variants)["claim"], strict=True))
+    statements = dict(
+        zip((claim.id for claim in judgements.main), columns(judgements, judgements.variants)["claim"], strict=True)
+    )
     rows = []
     for claim in claims_of(PAPER):
-        markers = [
-            marker for place in places if claim.id in split(place["claims"]) for marker in split(place["one_file"])
-        ]
+        markers = [marker for row in places if claim.id in split(row["claims"]) for marker in split(row["one_file"])]
         markers += [marker for figure in figures if figure.name in claim.figures for marker in markers_of(figure)]
         path, names = split_name(f"{claim.check.__module__}.{claim.check.__name__}")
         rows.append(
@@ -138,7 +138,7 @@ def claim_table(places: Sequence[dict[str, str]], figures: Sequence[Figure], jud
                 f'<a id="{anchor(claim.id)}"></a>{statements[claim.id]}',
                 ", ".join(map(one_file_link, dict.fromkeys(markers))),
                 line_link(path, names, text=path.name),
-                signs_and_topics(claim.id, judged),
+                signs_and_topics(claim.id, judgements),
             ]
         )
     return markdown(["claim", "one file", "library", "verdict"], rows)
@@ -149,11 +149,11 @@ def split(cell: str) -> list[str]:
     return [entry for entry in cell.split("; ") if entry]
 
 
-def place_cell(place: dict[str, str]) -> str:
+def place_cell(row: dict[str, str]) -> str:
     """Return the numbers of a place in the paper, which links lead to, and its section."""
-    labels = split(place["place"])
+    labels = split(row["place"])
     anchors = "".join(f'<a id="{anchor(label)}"></a>' for label in labels)
-    return f"{anchors}{', '.join(filter(None, [*labels, place['section']]))}"
+    return f"{anchors}{', '.join(filter(None, [*labels, row['section']]))}"
 
 
 def anchor(label: str) -> str:
@@ -164,7 +164,7 @@ def anchor(label: str) -> str:
 @cache
 def anchors_of_labels() -> dict[str, str]:
     """Return the anchors on the page by the numbers of the paper."""
-    return {label: anchor(label) for place in read_places() for label in split(place["place"])}
+    return {label: anchor(label) for row in read_places() for label in split(row["place"])}
 
 
 def link_labels(text: str, page: str) -> str:
@@ -179,28 +179,28 @@ def link_labels(text: str, page: str) -> str:
     return LABEL.sub(link, text)
 
 
-def verdict_cell(place: dict[str, str], judged: Judgements) -> str:
+def verdict_cell(row: dict[str, str], judgements: Judgements) -> str:
     """Return what a place is where that is said, and links to the claims about it with their verdicts."""
-    claims = ", ".join(claim_link(id, judged) for id in split(place["claims"]))
-    return "; ".join(filter(None, [place["kind"], claims]))
+    claims = ", ".join(claim_link(id, judgements) for id in split(row["claims"]))
+    return "; ".join(filter(None, [row["kind"], claims]))
 
 
-def claim_link(id: str, judged: Judgements) -> str:
+def claim_link(id: str, judgements: Judgements) -> str:
     """Return a link to a claim, with the signs of its verdicts."""
-    return f"[{id}](#{anchor(id)}) {signs_of(id, judged)}"
+    return f"[{id}](#{anchor(id)}) {signs_of(id, judgements)}"
 
 
-def signs_of(id: str, judged: Judgements) -> str:
+def signs_of(id: str, judgements: Judgements) -> str:
     """Return the signs of the verdicts on a claim under the variants."""
-    verdicts = (judged.of(variant)[id].verdict for variant in judged.variants if id in judged.of(variant))
+    verdicts = (judgements.of(variant)[id].verdict for variant in judgements.variants if id in judgements.of(variant))
     return "".join(LOOKS[verdict].sign for verdict in verdicts if verdict)
 
 
-def signs_and_topics(id: str, judged: Judgements) -> str:
+def signs_and_topics(id: str, judgements: Judgements) -> str:
     """Return the signs of the verdicts on a claim, and those on its topics under the first variant."""
-    topics = judged.of(judged.variants[0])[id].topics
-    parts = ", ".join(f"{topic} {LOOKS[verdict].sign}" for topic, verdict in topics.items())
-    return signs_of(id, judged) + (f" ({parts})" if len(topics) > 1 else "")
+    topics = judgements.of(judgements.variants[0])[id].topics
+    topic_signs = ", ".join(f"{topic} {LOOKS[verdict].sign}" for topic, verdict in topics.items())
+    return signs_of(id, judgements) + (f" ({topic_signs})" if len(topics) > 1 else "")
 
 
 def markers_of(figure: Figure) -> list[str]:
@@ -246,11 +246,11 @@ def split_name(name: str) -> tuple[Path, list[str]]:
     Raises:
         LookupError: There is no such module.
     """
-    parts = name.split(".")
-    for length in range(len(parts) - 1, 0, -1):
-        path = ROOT.joinpath("src", *parts[:length]).with_suffix(".py")
+    names_in_path = name.split(".")
+    for length in range(len(names_in_path) - 1, 0, -1):
+        path = ROOT.joinpath("src", *names_in_path[:length]).with_suffix(".py")
         if path.is_file():
-            return path, parts[length:]
+            return path, names_in_path[length:]
     raise LookupError(f"{name} must be defined in a module")
 
 
@@ -280,14 +280,14 @@ def member(path: Path, names: Sequence[str]) -> ast.stmt:
     Raises:
         LookupError: No statement does.
     """
-    body, found = parse_file(path).body, None
+    body, node_of_name = parse_file(path).body, None
     for name in names:
-        found = next((node for node in body if name in defined_names(node)), None)
-        if found is None:
+        node_of_name = next((node for node in body if name in defined_names(node)), None)
+        if node_of_name is None:
             raise LookupError(f"{path.name} must define {'.'.join(names)}")
-        body = getattr(found, "body", [])
-    assert found is not None
-    return found
+        body = getattr(node_of_name, "body", [])
+    assert node_of_name is not None
+    return node_of_name
 
 
 def defined_names(node: ast.stmt) -> list[str]:

@@ -31,9 +31,9 @@ def renew(study: Study, name: str) -> Path:
     runs = min((source.runs for sources in sidecar.sweeps.values() for source in sources), default=0)
     command = f"python -m docs.build {study.word} --pictures {name}"
     values = hashlib.sha256(files.values(drawing)).hexdigest()
-    said: dict[str, Any] = {"command": command, "runs": runs, "values": values}
-    path = outputs() / "readme" / f"{figures_of_study.files_of(study, name)}.png"
-    DerivedFiles(path.with_suffix(".json")).write({path.name: small(drawing)}, said)
+    description: dict[str, Any] = {"command": command, "runs": runs, "values": values}
+    path = outputs() / "readme" / f"{figures_of_study.file_stem(study, name)}.png"
+    DerivedFiles(path.with_suffix(".json")).write({path.name: small(drawing)}, description)
     return path
 
 

@@ -56,11 +56,11 @@ def _of_class(target: str) -> dict[str, Any]:
     }
 
 
-def _or_computed(part: dict[str, Any]) -> dict[str, Any]:
+def _or_computed(schema: dict[str, Any]) -> dict[str, Any]:
     """Return the schema of a value of which each part may be an interpolation."""
-    lists = {key: _or_computed(part[key]) for key in ("items",) if isinstance(part.get(key), dict)}
-    others = {"anyOf": [*map(_or_computed, part["anyOf"])]} if "anyOf" in part else {}
-    return {"anyOf": [part | lists | others, INTERPOLATION]}
+    lists = {key: _or_computed(schema[key]) for key in ("items",) if isinstance(schema.get(key), dict)}
+    alternatives = {"anyOf": [*map(_or_computed, schema["anyOf"])]} if "anyOf" in schema else {}
+    return {"anyOf": [schema | lists | alternatives, INTERPOLATION]}
 
 
 def texts() -> dict[str, str]:

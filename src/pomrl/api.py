@@ -21,7 +21,7 @@ from pomrl.configuration.settings import flat_settings, scientific_settings
 from pomrl.configuration.sources import PUBLISHED, Sources
 from pomrl.configuration.sweeps import sweep as settings_of
 from pomrl.results.intervals import Kind
-from pomrl.results.result import TaskChoice
+from pomrl.results.result import Result, TaskChoice
 from pomrl.results.selection import choose, filters
 from pomrl.results.summaries import STATISTICS, summarise
 from pomrl.results.sweep_results import SweepResults, concatenate, load_sweep
@@ -216,13 +216,12 @@ def load(
     words = [f"./{which}" if folder else str(which)] if which else overrides.axes(settings)
     results = select(words, config_dir=config_dir)
     if len(results.results) > 1:
-        values = {key: ", ".join(dict.fromkeys(map(str, results.values_of(key)))) for key in results.keys}
+        values = {key: ", ".join(dict.fromkeys(map(str, results.setting_values(key)))) for key in results.keys}
         differing = ", ".join(f"{key} ({of_key})" for key, of_key in values.items())
         raise StoreError(f"{len(results.results)} stored experiments are meant; they differ in {differing}")
-    (result,) = results.results
-    table = result.with_runs(runs or result.runs).table()
-    for stored in results.stored:
-        table.attrs = {"signature": stored.signature, "settings": stored.flat_settings()}
+    (result,), (stored,) = results.results, results.stored
+    table = Result.of_stored(stored, runs or result.runs, result.experiment).table()
+    table.attrs = {"signature": stored.signature, "settings": stored.flat_settings()}
     return table
 
 

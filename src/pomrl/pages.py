@@ -7,7 +7,7 @@ from io import BytesIO
 import pandas as pd
 
 from pomrl.configuration.study import Study
-from pomrl.drawing.figures_of_study import FOLDER, files_of
+from pomrl.drawing.figures_of_study import FOLDER, file_stem
 from pomrl.drawing.files import Sidecar, save
 from pomrl.drawing.series import Drawing
 from pomrl.judging import judgements
@@ -34,7 +34,7 @@ class Page:
 
     def points(self, figure: str) -> pd.DataFrame:
         """Return the points of a drawn figure; StoreError if it is not drawn, or damaged."""
-        name = files_of(self.study, figure)
+        name = file_stem(self.study, figure)
         drawn = DerivedFiles(self.study.outputs / FOLDER / f"{name}.json")
         return pd.read_csv(BytesIO(drawn.content(f"{name}.csv")))
 

@@ -19,7 +19,7 @@ import typst
 
 from pomrl.configuration.settings import flat_settings, scientific_settings
 from pomrl.configuration.study import Study
-from pomrl.drawing.figures_of_study import FOLDER, files_of
+from pomrl.drawing.figures_of_study import FOLDER, file_stem
 from pomrl.judging.answer import count_groups, headline
 from pomrl.judging.judgements import Judgement, Judgements
 from pomrl.judging.study_claims import load_judgements
@@ -99,7 +99,7 @@ def _settings(study: Study, name: str) -> Mapping[str, str]:
 def pictures(study: Study, text: str) -> Mapping[str, bytes]:
     """Return the drawn figures of a text as PNG, by name; StoreError if one is damaged."""
     named = dict.fromkeys(re.findall(r"#figure-of\(\s*\"([^\"]+)\"", text))
-    names = {name: files_of(study, name) for name in named}
+    names = {name: file_stem(study, name) for name in named}
     drawn = {name: DerivedFiles(study.outputs / FOLDER / f"{names[name]}.json") for name in names}
     return {name: files.content(f"{names[name]}.png") for name, files in drawn.items() if files.is_made}
 

@@ -77,8 +77,8 @@ def texts_of(figure: Figure) -> list[Text]:
         if not min(axis.get_view_interval()) <= tick.get_loc() <= max(axis.get_view_interval())
         for label in (tick.label1, tick.label2)
     }
-    every = [one for one in figure.findobj(Text) if isinstance(one, Text) and one not in unseen]
-    return [one for one in every if one.get_text() and one.get_visible()]
+    texts = [one for one in figure.findobj(Text) if isinstance(one, Text) and one not in unseen]
+    return [one for one in texts if one.get_text() and one.get_visible()]
 
 
 @pytest.mark.parametrize("name", FIGURES)
@@ -107,9 +107,9 @@ def test_losses_start_at_zero_and_a_method_has_one_look(name: str, drawings: Dra
             assert bottom == 0.0
             assert top >= max(outline[:, 1].max() for outline in outlines(ax))
         for one in ax.lines:
-            if wanted := looks.get(str(one.get_label())):
+            if expected := looks.get(str(one.get_label())):
                 drawn = (one.get_color(), one.get_marker(), one.get_linestyle())
-                assert drawn in {(wanted.color, wanted.marker, line) for line in (wanted.linestyle, "--")}
+                assert drawn in {(expected.color, expected.marker, line) for line in (expected.linestyle, "--")}
 
 
 def test_looks_differ() -> None:
@@ -133,10 +133,12 @@ def test_a_single_run_is_drawn_and_without_any_there_is_no_figure(name: str, one
 
 @pytest.mark.parametrize("name", [name for name in OF_EACH_KIND if name not in OF_SERIES])
 def test_same_tables_same_picture_and_data(name: str, drawings: Drawings, sweeps: StoredSweeps) -> None:
-    made = make_sweeps()
-    drawn = FIGURES[name].draw(Lazy(sweeps, lambda sweep: made[sweep] if sweep in made else sweeps[sweep]))
-    assert picture(drawings[name].figure, "png", dpi=60) == picture(drawn.figure, "png", dpi=60)
-    pd.testing.assert_frame_equal(drawings[name].data, drawn.data, check_exact=True)
+    all_sweeps = make_sweeps()
+    drawing = FIGURES[name].draw(
+        Lazy(sweeps, lambda sweep: all_sweeps[sweep] if sweep in all_sweeps else sweeps[sweep])
+    )
+    assert picture(drawings[name].figure, "png", dpi=60) == picture(drawing.figure, "png", dpi=60)
+    pd.testing.assert_frame_equal(drawings[name].data, drawing.data, check_exact=True)
 
 
 @pytest.mark.parametrize("name", ["planning_omrl", *(name for name in OF_EACH_KIND if name in OF_SERIES)])
@@ -144,13 +146,13 @@ def test_only_the_bands_of_intervals_differ_from_the_version_of_the_caption(
     name: str, drawings: Drawings, sweeps: StoredSweeps
 ) -> None:
     with_intervals = FIGURES[name].draw_version(sweeps, with_intervals=True)
-    plain, shown = drawings[name].data, with_intervals.data
-    others = ["panel", "series", "x", "mean", "n", "marker"]
-    pd.testing.assert_frame_equal(plain[others], shown[others])
-    of_runs = plain["n"] > 0
+    plain, intervals = drawings[name].data, with_intervals.data
+    columns = ["panel", "series", "x", "mean", "n", "marker"]
+    pd.testing.assert_frame_equal(plain[columns], intervals[columns])
+    has_runs = plain["n"] > 0
     renamed = {"sd": "ci", "se": "ci", "ci": "ci", "bootstrap sd": "bootstrap ci"}
-    assert list(shown.loc[of_runs, "band"]) == [renamed[kind] for kind in plain.loc[of_runs, "band"]]
-    assert ((shown["lower"] <= shown["mean"]) & (shown["mean"] <= shown["upper"]))[of_runs].all()
+    assert list(intervals.loc[has_runs, "band"]) == [renamed[kind] for kind in plain.loc[has_runs, "band"]]
+    assert ((intervals["lower"] <= intervals["mean"]) & (intervals["mean"] <= intervals["upper"]))[has_runs].all()
     assert note(with_intervals) == f"{INTERVALS}\n{provisional(name, RUNS)}"
     if name == "planning_omrl":
         for drawing in (drawings[name], with_intervals):

@@ -42,10 +42,10 @@ def drawn(x: float, value: float, reading_error: float = 0.0) -> pd.DataFrame:
 
 
 def test_what_contradicts_readings_is_what_the_notebook_prints() -> None:
-    of_notebook = stored.read("printed.csv").groupby(["series", "task"])["value"]
+    groups = stored.read("printed.csv").groupby(["series", "task"])["value"]
     table = agreement.read_digitised()
     for (name, task), printed in CONTRADICTED.items():
-        assert set(of_notebook.get_group((name, task))) == {printed}
+        assert set(groups.get_group((name, task))) == {printed}
         point = table[(table["series"] == name) & (table["task"] == task)]
         assert abs(point["value"].item() - printed) > 4 * point["reading_error"].item()
 
@@ -80,16 +80,16 @@ def test_best_so_far_is_the_best_gamma_on_average_over_the_first_tasks() -> None
 @pytest.mark.parametrize("name", AUTHORS)
 def test_every_reading_is_drawn_with_a_z(drawings, name: str) -> None:
     data = drawings[name].data
-    of_band = data.groupby("band").size()
-    assert of_band.get(READING, 0) == of_band.get(Z, 0) == READINGS.get(name, 0)
+    sizes = data.groupby("band").size()
+    assert sizes.get(READING, 0) == sizes.get(Z, 0) == READINGS.get(name, 0)
     assert data.loc[data["band"].isin([READING, Z]), "mean"].notna().all()
     texts = [text.get_text() for legend in drawings[name].figure.legends for text in legend.get_texts()]
-    said = [text for text in texts if text.startswith("Largest |z|")]
+    lines = [text for text in texts if text.startswith("Largest |z|")]
     if name in READINGS:
         z = data.loc[data["band"] == Z, "mean"].abs().max()
-        assert said == [f"Largest |z| of {READINGS[name]} readings: {z:.1f}"]
+        assert lines == [f"Largest |z| of {READINGS[name]} readings: {z:.1f}"]
     else:
-        assert said == []
+        assert lines == []
 
 
 def test_contradicted_readings_stay_and_what_is_printed_is_drawn_beside_them(drawings) -> None:
@@ -97,14 +97,14 @@ def test_contradicted_readings_stay_and_what_is_printed_is_drawn_beside_them(dra
     printed = data[data["band"] == PRINTED]
     assert printed["mean"].to_list() == list(CONTRADICTED.values())
     for series in printed["series"]:
-        read = data[(data["series"] == series) & (data["band"] == READING) & (data["x"] == 1)]
-        assert len(read) == 1
+        readings = data[(data["series"] == series) & (data["band"] == READING) & (data["x"] == 1)]
+        assert len(readings) == 1
 
 
 def test_without_runs_of_a_series_its_points_are_left_out(sweeps) -> None:
     table = sweeps[overlay.SIMILARITY].table
-    others = with_table(sweeps, overlay.SIMILARITY, table[table["estimator"] != "oracle"])
-    data = FIGURES["authors_planning_omrl"].draw(others).data
+    without_oracle = with_table(sweeps, overlay.SIMILARITY, table[table["estimator"] != "oracle"])
+    data = FIGURES["authors_planning_omrl"].draw(without_oracle).data
     assert (data["band"] == READING).sum() == READINGS["authors_planning_omrl"] - 15
 
 

@@ -23,8 +23,8 @@ from pomrl.store.derived import DerivedFiles
 
 
 def test_relative_gains_have_intervals_from_ten_runs_on(sweeps: StoredSweeps) -> None:
-    more = with_sweep(sweeps, "wrong_priors", make_sweep("wrong_priors", runs=10))
-    data = FIGURES["wrong_priors"].draw(more).data
+    more_runs = with_sweep(sweeps, "wrong_priors", make_sweep("wrong_priors", runs=10))
+    data = FIGURES["wrong_priors"].draw(more_runs).data
     assert len(data) == len(list(itertools.product(*AXES["wrong_priors"].values())))
     assert (data["n"] == 10).all()
     assert ((data["lower"] <= data["mean"]) & (data["mean"] <= data["upper"])).all()
@@ -53,8 +53,8 @@ def test_bytes_are_the_same_in_another_process_and_neither_give_nor_take_setting
     paths = save(drawing, tmp_path, "once", Sidecar("once"))
     assert (dict(mpl.rcParams), plt.get_fignums()) == (before, [])
     assert [path.name for path in paths] == [f"once.{suffix}" for suffix in ("pdf", "png", "csv", "json")]
-    read = pd.read_csv(paths[2]).assign(panel="")
-    pd.testing.assert_frame_equal(read, drawing.data, check_dtype=False, rtol=1e-14)
+    points = pd.read_csv(paths[2]).assign(panel="")
+    pd.testing.assert_frame_equal(points, drawing.data, check_dtype=False, rtol=1e-14)
     with mpl.rc_context({"font.size": 30, "lines.linewidth": 9, "axes.facecolor": "black", "savefig.dpi": 50}):
         save(FIGURES["pomrl_vs_adapomrl"].draw(sweeps), tmp_path / "again", "once", Sidecar("once"))
     tables["task_similarity"].to_parquet(tmp_path / "tables.parquet")
@@ -63,7 +63,9 @@ def test_bytes_are_the_same_in_another_process_and_neither_give_nor_take_setting
     for folder in ("again", "there"):
         for path in paths[:-1]:
             assert path.read_bytes() == (tmp_path / folder / path.name).read_bytes()
-        digests = [json.loads((place / "once.json").read_text())["files"] for place in (tmp_path, tmp_path / folder)]
+        digests = [
+            json.loads((directory / "once.json").read_text())["files"] for directory in (tmp_path, tmp_path / folder)
+        ]
         assert digests[0] == digests[1]
 
 
@@ -85,16 +87,16 @@ def test_sidecars_that_are_damaged_or_old_are_refused(tmp_path: Path, content: s
 
 def test_pdf_files_have_truetype_fonts_whose_subsets_do_not_depend_on_files_written_before() -> None:
     subset = _backend_pdf_ps.get_glyphs_subset
-    first, other, again = (picture(_text(words).figure, "pdf") for words in ("γ of 1", "Losses, Δ", "γ of 1"))
+    first, other, repeated = (picture(_text(words).figure, "pdf") for words in ("γ of 1", "Losses, Δ", "γ of 1"))
     assert _backend_pdf_ps.get_glyphs_subset is subset
-    assert first == again != other
+    assert first == repeated != other
     files._subset.cache_clear()
     assert picture(_text("γ of 1").figure, "pdf") == first
     assert b"/CIDFontType2" in first
     assert b"/Type3" not in first
 
 
-def _text(words: str) -> Drawing:
+def _text(text: str) -> Drawing:
     figure = panels.blank(1.0, 1.0)
-    figure.text(0.5, 0.5, words)
+    figure.text(0.5, 0.5, text)
     return Drawing(figure, pd.DataFrame())

@@ -80,9 +80,9 @@ def test_a_table_with_a_run_twice_is_refused(draw, similarity) -> None:
 
 
 def test_curves_that_coincide_are_drawn_as_dashes_that_alternate(draw, similarity) -> None:
-    of_oracle = similarity.loc[similarity["estimator"] == "oracle"]
-    others = [of_oracle.assign(estimator=name) for name in ("oracle", "pomrl", "ada_pomrl")]
-    first, second = draw("pomrl_vs_adapomrl", pd.concat(others)).figure.axes[0].lines
+    oracle = similarity.loc[similarity["estimator"] == "oracle"]
+    same_curves = [oracle.assign(estimator=name) for name in ("oracle", "pomrl", "ada_pomrl")]
+    first, second = draw("pomrl_vs_adapomrl", pd.concat(same_curves)).figure.axes[0].lines
     assert (first.get_linestyle(), second.get_linestyle()) == ("-", "--")
     assert (first.get_markevery(), second.get_markevery()) == ((0, 2), (1, 2))
 

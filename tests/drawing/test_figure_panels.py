@@ -26,8 +26,10 @@ Case = tuple[str, int, str, str, str, dict[str, object], Kind]
 
 
 def per_task(figure: str, index: int, names: list[str], sweep: str, **settings: object) -> list[Case]:
-    at = {**settings, "gamma": 0.99}
-    return [(figure, index, look(name).label, "task", sweep, {**at, "estimator": name}, "sd") for name in names]
+    at_gamma_eval = {**settings, "gamma": 0.99}
+    return [
+        (figure, index, look(name).label, "task", sweep, {**at_gamma_eval, "estimator": name}, "sd") for name in names
+    ]
 
 
 def against_gamma(figure: str, index: int, kind: Kind, estimator: str, sigma: float = 0.01) -> list[Case]:

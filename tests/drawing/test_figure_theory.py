@@ -23,9 +23,9 @@ def test_measured_regret_and_its_bound_against_the_number_of_tasks(drawings, tab
         bound = average_regret_bound(
             gamma=0.9, gamma_eval=0.99, m=100_000, radius=radius, plugged=mean.deviation, S=10, A=2, T=17, delta=0.05
         )
-        drawn = line(ax, "Bound, corrected")
-        assert np.asarray(drawn.get_xdata())[16] == 17
-        np.testing.assert_allclose(np.asarray(drawn.get_ydata(), float)[16], bound)
+        curve = line(ax, "Bound, corrected")
+        assert np.asarray(curve.get_xdata())[16] == 17
+        np.testing.assert_allclose(np.asarray(curve.get_ydata(), float)[16], bound)
 
 
 def test_measured_regret_against_gamma(drawings, tables):
@@ -36,8 +36,8 @@ def test_measured_regret_against_gamma(drawings, tables):
 
 
 def test_panels_of_the_measured_regret_are_aligned(drawings):
-    places = np.array([ax.get_position().get_points().ravel() for ax in drawings["average_regret"].figure.axes])
-    rows, columns = places.reshape(3, 3, 4)[..., [1, 3]], places.reshape(3, 3, 4)[..., [0, 2]]
+    positions = np.array([ax.get_position().get_points().ravel() for ax in drawings["average_regret"].figure.axes])
+    rows, columns = positions.reshape(3, 3, 4)[..., [1, 3]], positions.reshape(3, 3, 4)[..., [0, 2]]
     np.testing.assert_allclose(rows - rows[:, :1], 0.0, atol=1e-12)
     np.testing.assert_allclose(columns - columns[:1], 0.0, atol=1e-12)
 
@@ -53,10 +53,10 @@ def test_minima_of_the_upper_bound(drawings):
     data = choose(drawings["upper_bound"].data, panel="a")
     corrected = choose(data, series="minimum, corrected")
     printed = choose(data, series="minimum, as printed")
-    for C, at, U in zip((0.02, 0.1, 0.3, 0.6, 1.0), corrected["x"], corrected["mean"], strict=True):
+    for C, gamma, U in zip((0.02, 0.1, 0.3, 0.6, 1.0), corrected["x"], corrected["mean"], strict=True):
         curve = choose(data, series=f"C = {C:g}")
         assert curve["mean"].min() + 1e-12 >= U
-        assert abs(at - curve["x"].iloc[curve["mean"].argmin()]) <= 0.01
+        assert abs(gamma - curve["x"].iloc[curve["mean"].argmin()]) <= 0.01
     assert list(printed["x"]) == [0.99, 0.99, 0.99, *corrected["x"][-2:]]
 
 

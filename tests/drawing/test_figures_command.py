@@ -14,7 +14,7 @@ from tests.support.shipped import FIGURES
 from pomrl import store
 from pomrl.configuration.study import Study, find, shipped_studies
 from pomrl.drawing.figure import figures_of, file_name, title_of
-from pomrl.drawing.figures_of_study import Selection, files_of
+from pomrl.drawing.figures_of_study import Selection, file_stem
 from pomrl.store import StoredExperiment
 from pomrl.store.derived import DerivedFiles
 
@@ -52,8 +52,8 @@ def test_with_nothing_stored_it_says_what_to_run(words: str, said: str, empty_ou
 
 def of_study(name: str) -> list[str]:
     """Return the versions of all figures of a study."""
-    of = [figure for figure in FIGURES.values() if figure.module.startswith(f"pomrl_studies.{name}.")]
-    return [version for figure in of for version in figure.versions]
+    figures = [figure for figure in FIGURES.values() if figure.module.startswith(f"pomrl_studies.{name}.")]
+    return [version for figure in figures for version in figure.versions]
 
 
 def versions_of(*names: str) -> list[str]:
@@ -100,9 +100,9 @@ def test_small_pictures_are_written_apart_with_what_renews_them(empty_outputs: P
 
 
 def test_pictures_of_documents_are_there_and_each_picture_is_that_of_a_figure() -> None:
-    there = {path.stem for path in PICTURES.glob("*.png")}
-    drawn = {file_name(version, figure.docstring) for figure in FIGURES.values() for version in figure.versions}
-    assert {*map(picture_of, README)} <= there <= drawn
+    pictures = {path.stem for path in PICTURES.glob("*.png")}
+    file_names = {file_name(version, figure.docstring) for figure in FIGURES.values() for version in figure.versions}
+    assert {*map(picture_of, README)} <= pictures <= file_names
     assert sum(path.stat().st_size for path in PICTURES.iterdir()) < 2_500_000
     text = "".join((ROOT / page).read_text() for page in DOCUMENTS)
     assert all(f"outputs/readme/{picture_of(name)}.png" in text for name in README)
@@ -110,19 +110,21 @@ def test_pictures_of_documents_are_there_and_each_picture_is_that_of_a_figure() 
 
 def picture_of(name: str) -> str:
     """Return the name of the small picture of a figure that a document shows."""
-    return files_of(find(README[name]), name)
+    return file_stem(find(README[name]), name)
 
 
 @pytest.mark.parametrize("name", README)
 def test_no_picture_of_a_document_is_stale(name: str) -> None:
     record = DerivedFiles(PICTURES / f"{picture_of(name)}.json")
     assert record.fault() is None
-    said, study = record.read_sidecar(), find(README[name])
-    drawn = ROOT / "outputs/studies" / study.name / "figures" / f"{files_of(study, name)}.csv"
-    if drawn.exists() and pd.read_csv(drawn)["n"].max() == said["runs"]:
-        assert hashlib.sha256(drawn.read_bytes()).hexdigest() == said["values"], f"{name} is stale; {said['command']}"
+    description, study = record.read_sidecar(), find(README[name])
+    values = ROOT / "outputs/studies" / study.name / "figures" / f"{file_stem(study, name)}.csv"
+    if values.exists() and pd.read_csv(values)["n"].max() == description["runs"]:
+        assert hashlib.sha256(values.read_bytes()).hexdigest() == description["values"], (
+            f"{name} is stale; {description['command']}"
+        )
     for page in DOCUMENTS:
         caption = (
             (ROOT / page).read_text().partition(f"outputs/readme/{picture_of(name)}.png")[2].partition("\n\n![")[0]
         )
-        assert not caption or f"{said['runs']:,}\nruns" in caption or f"{said['runs']:,} runs" in caption
+        assert not caption or f"{description['runs']:,}\nruns" in caption or f"{description['runs']:,} runs" in caption

@@ -14,7 +14,7 @@ from pomrl.configuration.study import Study, find
 from pomrl.configuration.sweeps import Setting
 from pomrl.configuration.variants import of_keys
 from pomrl.drawing import figures_of_study
-from pomrl.drawing.figures_of_study import DrawnFigure, Selection, draw, files_of, versions
+from pomrl.drawing.figures_of_study import DrawnFigure, Selection, draw, file_stem, versions
 from pomrl.drawing.files import Sidecar
 
 pytestmark = pytest.mark.slow
@@ -56,7 +56,7 @@ def drawn(*names: str) -> list[DrawnFigure]:
 
 def runs_of(folder: Path, name: str) -> list[int]:
     """Return the number of runs of each experiment that a figure shows, after checking that its table has the same."""
-    path = folder / files_of(find("pomrl2023"), name)
+    path = folder / file_stem(find("pomrl2023"), name)
     runs = [source.runs for source in Sidecar.read(path.with_suffix(".json")).sweeps["task_similarity"]]
     assert set(pd.read_csv(path.with_suffix(".csv"))["n"]) == set(runs)
     return runs
@@ -66,7 +66,7 @@ def test_a_figure_shows_the_runs_that_all_its_curves_share(outputs: Path) -> Non
     for name in ("pomrl_vs_adapomrl", "omrl_baselines"):
         names = versions(find("pomrl2023"), [name])
         files = {path.stem for outcome in drawn(*names) for path in outcome.files}
-        assert files == {files_of(find("pomrl2023"), name) for name in names}
+        assert files == {file_stem(find("pomrl2023"), name) for name in names}
     assert runs_of(outputs, "pomrl_vs_adapomrl") == [PROMISED] * 2
     assert runs_of(outputs, "pomrl_vs_adapomrl_intervals") == [STORED["pomrl"]] * 2
     assert runs_of(outputs, "omrl_baselines") == [STORED["oracle"]] * 3
@@ -75,18 +75,18 @@ def test_a_figure_shows_the_runs_that_all_its_curves_share(outputs: Path) -> Non
 @pytest.mark.usefixtures("outputs")
 def test_a_version_with_intervals_shows_no_more_runs_than_claims_are_judged_on(monkeypatch: pytest.MonkeyPatch) -> None:
     """Otherwise a picture would depend on what else is stored, and show up to 32,000 runs."""
-    asked: list[int] = []
+    requests: list[int] = []
     monkeypatch.setattr(figures_of_study, "shared_runs", lambda settings: 32_000)
-    monkeypatch.setattr(figures_of_study, "load_sweep", lambda settings, most: asked.append(most))
+    monkeypatch.setattr(figures_of_study, "load_sweep", lambda settings, max_runs: requests.append(max_runs))
     for name in ("pomrl_vs_adapomrl", "pomrl_vs_adapomrl_intervals"):
         figures_of_study.load_sweeps(Selection(find("pomrl2023"), [name]), name)
-    assert asked == [PROMISED, find("pomrl2023").described.runs]
+    assert requests == [PROMISED, find("pomrl2023").described.runs]
 
 
 @pytest.mark.usefixtures("outputs")
 def test_sweeps_that_lack_runs_of_what_a_figure_shows_are_named() -> None:
-    assert [outcome.lacking for outcome in drawn("pomrl_vs_adapomrl")] == [{}]
-    ((line,),) = [outcome.lacking.values() for outcome in drawn("omrl_baselines")]
+    assert [outcome.missing_runs for outcome in drawn("pomrl_vs_adapomrl")] == [{}]
+    ((line,),) = [outcome.missing_runs.values() for outcome in drawn("omrl_baselines")]
     assert line == "1 of 3 experiments have fewer than 2 runs (sigma=0.01, estimator=oracle has 1)"
 
 
@@ -95,10 +95,10 @@ def test_several_variants_are_drawn_by_one_call(outputs: Path, capsys: pytest.Ca
     same, other = of_keys("same", {"sigma": 0.01}), of_keys("other", {"m": 6})  # which the sweep varies, and does not
     study = find("pomrl2023")
     selections = [Selection(study, names), Selection(study, names[1:], same), Selection(study, names[1:], other)]
-    missing, lacking = draw_all(selections, shows_paths=True)
-    assert (missing, list(lacking)) == (["pomrl_vs_adapomrl"], ["task_similarity"])
-    said = capsys.readouterr()
-    assert "pomrl_vs_adapomrl is not drawn: nothing is stored of task_similarity" in said.err
+    missing, missing_runs = draw_all(selections, shows_paths=True)
+    assert (missing, list(missing_runs)) == (["pomrl_vs_adapomrl"], ["task_similarity"])
+    output = capsys.readouterr()
+    assert "pomrl_vs_adapomrl is not drawn: nothing is stored of task_similarity" in output.err
     for suffix in ("pdf", "png", "csv"):
         file = f"figure_3_pomrl_vs_adapomrl.{suffix}"
         assert (outputs / file).read_bytes() == (outputs / "same" / file).read_bytes()
@@ -108,5 +108,5 @@ def test_several_variants_are_drawn_by_one_call(outputs: Path, capsys: pytest.Ca
         "pomrl reproduce pomrl2023 figures --only pomrl_vs_adapomrl",
         "pomrl reproduce pomrl2023 figures --variants same --only pomrl_vs_adapomrl",
     ]
-    folders = [path.parent.relative_to(outputs).as_posix() for path in map(Path, said.out.splitlines())]
+    folders = [path.parent.relative_to(outputs).as_posix() for path in map(Path, output.out.splitlines())]
     assert (sorted(set(folders)), len(folders)) == ([".", "same"], 3 * 4)

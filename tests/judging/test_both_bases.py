@@ -47,7 +47,7 @@ class TestAnswer:
     def test_it_says_what_holds_everywhere_somewhere_and_nowhere(self, tmp_path: Path) -> None:
         said = answer(PAPER, judged(tmp_path, FOUND))
         assert "Of the 5 claims that can be checked under several of the variants" in said
-        assert "1 holds under each and 1 under none; 2 hold under some, and 1 is undecided." in said
+        assert "1 holds under each and 1 under none. 2 hold under some, and 1 is undecided." in said
         assert "Of the 1 claim that can be checked under one variant only, 1 does not hold." in said
         assert f"Under repaired and computed alone 1 holds: {BY_ID['Q1.3'].title}." in said
         assert f"Under computed alone 1 holds: {BY_ID['Q1.4'].title}." in said

@@ -19,9 +19,9 @@ def test_draws_of_means_have_their_covariance_whatever_the_signs_of_eigenvectors
     sample = np.random.default_rng(0).normal(size=(400, 3)) @ np.array(
         [[1.0, 0.5, 0.0], [0.0, 1.0, -0.7], [0.0, 0.0, 0.2]]
     )
-    (drawn,) = normal_means(sample, 100_000, 100_000, 0)
-    np.testing.assert_allclose(np.cov(drawn.T), np.cov(sample.T) / len(sample), atol=0.02 * sample.var() / len(sample))
+    (draws,) = normal_means(sample, 100_000, 100_000, 0)
+    np.testing.assert_allclose(np.cov(draws.T), np.cov(sample.T) / len(sample), atol=0.02 * sample.var() / len(sample))
     eigh = np.linalg.eigh
     monkeypatch.setattr(np.linalg, "eigh", lambda matrix: (eigh(matrix)[0], eigh(matrix)[1] * [1.0, -1.0, -1.0]))
     (flipped,) = normal_means(sample, 100_000, 100_000, 0)
-    np.testing.assert_allclose(flipped, drawn, atol=1e-12)
+    np.testing.assert_allclose(flipped, draws, atol=1e-12)

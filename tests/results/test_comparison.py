@@ -19,8 +19,8 @@ from pomrl.results.result import Result
 SMALL = ("T=3", "S=4", "runs=8")
 
 
-def losses(of: np.ndarray) -> Result:
-    return Result.of_losses(of, np.array([0.0, 0.5, 0.9][: of.shape[2]]))
+def losses(loss: np.ndarray) -> Result:
+    return Result.of_losses(loss, np.array([0.0, 0.5, 0.9][: loss.shape[2]]))
 
 
 pytestmark = pytest.mark.usefixtures("empty_outputs")
@@ -28,10 +28,10 @@ pytestmark = pytest.mark.usefixtures("empty_outputs")
 
 def test_pairs_are_the_runs_that_both_sides_have_and_a_constant_difference_has_no_width() -> None:
     loss = np.random.default_rng(0).random((30, 4, 3))
-    found = loss_differences(losses(loss), losses(loss[:20] + 0.25), paired=True)
+    differences = loss_differences(losses(loss), losses(loss[:20] + 0.25), paired=True)
     for name in ("loss at the largest gamma", "minimum loss"):
-        of = found[name]
-        np.testing.assert_allclose([of.estimate, of.lower, of.upper], 0.25, rtol=1e-12)
+        interval = differences[name]
+        np.testing.assert_allclose([interval.estimate, interval.lower, interval.upper], 0.25, rtol=1e-12)
 
 
 @pytest.mark.parametrize("paired", [True, False])
@@ -96,20 +96,20 @@ def edited(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
 
 
 def test_what_an_edit_does_is_compared_in_pairs_and_versions_are_told_apart(edited: Callable[[str], None]) -> None:
-    for digest, more in (("a", "estimator=pomrl,oracle"), ("b", "estimator=pomrl"), ("c", "estimator=pomrl")):
+    for digest, overrides in (("a", "estimator=pomrl,oracle"), ("b", "estimator=pomrl"), ("c", "estimator=pomrl")):
         edited(digest)
-        assert call(run, "-m", *SMALL, more, "+tag=dev")[0] == 0
+        assert call(run, "-m", *SMALL, overrides, "+tag=dev")[0] == 0
     status, out, _ = call(diff, "tag=dev", "--format", "csv")
     rows = pd.read_csv(io.StringIO(out))
     assert (status, list(rows["difference"]), set(rows["runs"])) == (1, [0.0, 0.0], {8})
     (old,) = re.findall(r"^code: (\S+\+bbbb) -> present$", "\n".join(rows["changed"].unique()), flags=re.MULTILINE)
     assert "in pairs over runs" in call(diff, f"tag=dev code={old}", "T=3 S=4 estimator=pomrl")[1]
-    status, out, said = call(table, "tag=dev", "--format", "csv")
+    status, out, err = call(table, "tag=dev", "--format", "csv")
     assert (status, out.count("\n")) == (0, 2)
-    assert "3 results of other code left out; code=all shows them" in said
-    of_all = pd.read_csv(io.StringIO(call(table, "tag=dev", "code=all", "--format", "csv")[1]))
-    assert [*of_all["estimator"]] == ["oracle", "pomrl", "pomrl", "pomrl"]
-    assert of_all["code"].str[-4:].value_counts().to_dict() == {"aaaa": 2, "bbbb": 1, "cccc": 1}
+    assert "3 results of other code left out; code=all shows them" in err
+    all_versions = pd.read_csv(io.StringIO(call(table, "tag=dev", "code=all", "--format", "csv")[1]))
+    assert [*all_versions["estimator"]] == ["oracle", "pomrl", "pomrl", "pomrl"]
+    assert all_versions["code"].str[-4:].value_counts().to_dict() == {"aaaa": 2, "bbbb": 1, "cccc": 1}
     assert "no runs are stored of estimator=oracle" in call(table, "T=3", "S=4", "estimator=oracle")[2].replace(
         "T=3 S=4 ", ""
     )

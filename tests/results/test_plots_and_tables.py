@@ -55,8 +55,8 @@ class TestTables:
         row = rows.query("estimator == 'ada_pomrl' and sigma == 0.03").iloc[0]
         a, b = (regrets(estimator) for estimator in ("pomrl", "ada_pomrl"))
         interval = stats.ttest_1samp(b - a, 0.0).confidence_interval()
-        found = row[["mean_difference", "mean_difference_lower", "mean_difference_upper"]].astype(float)
-        np.testing.assert_allclose(found, [(b - a).mean(), *interval])
+        difference = row[["mean_difference", "mean_difference_lower", "mean_difference_upper"]].astype(float)
+        np.testing.assert_allclose(difference, [(b - a).mean(), *interval])
 
     def test_papers_get_booktabs(self) -> None:
         _, latex, _ = call(table, "--where", "S=4", "--statistic", "median", "--format", "latex")
@@ -78,8 +78,8 @@ class TestTables:
         ],
     )
     def test_mistakes_are_one_line(self, arguments: str, status: int, words: str) -> None:
-        found, out, err = call(table, *arguments.split())
-        assert (found, out, err.count("\n")) == (status, "", 1)
+        exit_status, out, err = call(table, *arguments.split())
+        assert (exit_status, out, err.count("\n")) == (status, "", 1)
         assert words in err
 
     def test_a_part_that_varies_within_an_option_has_a_column_and_tells_methods_apart(
@@ -99,8 +99,8 @@ class TestTables:
             call(run, *small, f"estimator={estimator}", f"runs={runs}")
         rows = frame("--against", "estimator=pomrl", "--statistic", "mean")
         assert rows[["estimator", "runs", "pairs"]].to_numpy().tolist() == [["oracle", 3, 3], ["pomrl", 5, 5]]
-        alone = frame("estimator=pomrl", *small, "--statistic", "mean")
-        assert alone["mean"].item() == rows["mean"][1]
+        single_method = frame("estimator=pomrl", *small, "--statistic", "mean")
+        assert single_method["mean"].item() == rows["mean"][1]
         _, out, err = call(table, "--against", "estimator=pomrl", "--statistic", "mean")
         assert "3 to 5 runs of 2 experiments" in err
         assert "" not in [cell for line in out.splitlines() for cell in line.split("\t")]
@@ -122,12 +122,12 @@ class TestPlots:
         status, out, err = call(plot, "--where", "S=4", "--x", x, "--name", f"by_{x}", "--band", "se")
         assert status == 0, err
         assert [Path(line).suffix for line in out.split()] == [".pdf", ".png", ".csv", ".json"]
-        drawn = pd.read_csv(outputs() / "plots" / f"by_{x}.csv").query("estimator == 'pomrl' and sigma == 0.01")
+        points = pd.read_csv(outputs() / "plots" / f"by_{x}.csv").query("estimator == 'pomrl' and sigma == 0.01")
         tables = store.find(S=4, sigma=0.01, estimator="pomrl")[0].table()
         rows = tables if x == "gamma" else tables.query("gamma == 0.99")
         by = ["run", x] if x != "sigma" else ["run"]
         expected = band(rows.groupby(by, as_index=False)["planning_loss"].mean().assign(sigma=0.01), [x], kind="se")
-        np.testing.assert_allclose(drawn[["mean", "lower", "upper"]], expected[["mean", "lower", "upper"]])
+        np.testing.assert_allclose(points[["mean", "lower", "upper"]], expected[["mean", "lower", "upper"]])
 
     def test_files_are_named_after_the_words_and_long_names_differ_at_the_end(self) -> None:
         status, out, err = call(plot, "--where", "S=4", "--band", "sd")

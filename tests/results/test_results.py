@@ -60,8 +60,8 @@ class TestXarray:
 
     @pytest.mark.usefixtures("dataset")
     def test_a_grid_is_an_axis(self) -> None:
-        given: Any = Result.of_table(frame(), settings={"sigma": 0.01}).to_xarray()
-        variables, coordinates, attributes = given
+        dataset: Any = Result.of_table(frame(), settings={"sigma": 0.01}).to_xarray()
+        variables, coordinates, attributes = dataset
         assert {name: axes for name, (axes, _) in variables.items()} == dict.fromkeys(
             ["planning_loss", "alpha"], ("run", "task", "gamma")
         )
@@ -76,9 +76,9 @@ class TestXarray:
     @pytest.mark.usefixtures("dataset")
     def test_discount_factors_that_were_chosen_are_a_variable(self) -> None:
         chosen = frame().iloc[::3].assign(gamma=np.linspace(0.1, 0.8, LOSS[..., 0].size))
-        given: Any = Result.of_table(chosen).to_xarray()
-        assert given[0]["gamma"][0] == ("run", "task", "choice")
-        assert {*given[1]} == {"run", "task"}
+        dataset: Any = Result.of_table(chosen).to_xarray()
+        assert dataset[0]["gamma"][0] == ("run", "task", "choice")
+        assert {*dataset[1]} == {"run", "task"}
 
     def test_without_it_the_error_says_what_to_install(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setitem(sys.modules, "xarray", None)
@@ -87,20 +87,20 @@ class TestXarray:
 
 
 def sweep(values: Mapping[tuple[float, str], float]) -> SweepResults:
-    results = {of: Result.of_losses(np.full((2, 1, 1), level), GAMMAS[-1:]) for of, level in values.items()}
-    return SweepResults.of(["sigma", "estimator.name"], results)
+    results = {key: Result.of_losses(np.full((2, 1, 1), level), GAMMAS[-1:]) for key, level in values.items()}
+    return SweepResults(("sigma", "estimator.name"), [*results], [*results.values()])
 
 
 def test_an_experiment_is_found_by_its_values() -> None:
-    several = sweep({(0.01, "a"): 1.0, (0.01, "b"): 2.0, (0.02, "a"): 3.0})
-    assert several.at(sigma=0.02, name="a").regret.tolist() == [3.0, 3.0]
-    part = several.where(sigma=0.01)
-    assert (part.names, part.values) == (("name",), [("a",), ("b",)])
-    assert part.at(name="b").regret.tolist() == [2.0, 2.0]
+    results = sweep({(0.01, "a"): 1.0, (0.01, "b"): 2.0, (0.02, "a"): 3.0})
+    assert results.at(sigma=0.02, name="a").regret.tolist() == [3.0, 3.0]
+    at_sigma = results.where(sigma=0.01)
+    assert (at_sigma.names, at_sigma.values) == (("name",), [("a",), ("b",)])
+    assert at_sigma.at(name="b").regret.tolist() == [2.0, 2.0]
     with pytest.raises(NotInSweepError, match="no experiment with name='c'; in it name is 'a', 'b'"):
-        part.at(name="c")
+        at_sigma.at(name="c")
     with pytest.raises(NotInSweepError, match="no experiment with"):
-        part.at(name="a", m=5)
+        at_sigma.at(name="a", m=5)
 
 
 def test_the_ends_of_intervals_follow_from_the_confidence_level() -> None:

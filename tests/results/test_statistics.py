@@ -38,6 +38,6 @@ class TestBestGammaBand:
     def test_two_opposed_runs(self):
         # The resample (first, first) has its minimum at 0, probability 1/4; the others, tie included, at 0.8.
         frame = table([[0.0, 1.0], [1.0, 0.0]], [0.0, 0.8], task=1)
-        found = best_gamma_band(frame, ["task"])
-        deviation = ((found["upper"] - found["lower"]) / 2).item()
+        bands = best_gamma_band(frame, ["task"])
+        deviation = ((bands["upper"] - bands["lower"]) / 2).item()
         assert deviation == pytest.approx(0.8 * np.sqrt(3) / 4, rel=0.1)

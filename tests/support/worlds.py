@@ -101,7 +101,7 @@ def simulated(world: World, name: str, settings: Sequence[Setting], runs: int = 
         loss = means + scale * rng.normal(size=(runs, T, 1)) + 0.001 * rng.normal(size=(runs, T, G))
         losses[tuple(varied.values())] = Result.of_losses(loss, GAMMAS[-G:])
     names = tuple(key.rpartition(".")[2] for key in settings[0].varied)
-    return SweepResults.of(names, losses)
+    return SweepResults(names, [*losses], [*losses.values()])
 
 
 def swapped(key: str, a: Any, b: Any) -> World:
@@ -142,9 +142,8 @@ def made_of(axes: Mapping[str, Iterable[Any]], mean: Callable[..., Any], gammas:
     """Return losses of 200 runs with these means, and noise that all settings share, for each combination of values."""
     noise = 0.01 * np.random.default_rng(0).standard_normal((200, 1, 1))
     means = {key: np.atleast_1d(mean(*key)) for key in product(*axes.values())}
-    return SweepResults.of(
-        [*axes], {key: Result.of_losses(of + noise, gammas[-of.shape[-1] :]) for key, of in means.items()}
-    )
+    results = [Result.of_losses(loss + noise, gammas[-loss.shape[-1] :]) for loss in means.values()]
+    return SweepResults(tuple(axes), [*means], results)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,7 +14,7 @@ from pomrl.configuration.composed import ConfigError, number_of
 from pomrl.configuration.study import Study
 from pomrl.configuration.sweeps import command
 from pomrl.drawing.figure import figures_of
-from pomrl.drawing.figures_of_study import Selection, draw, shown_settings, version_of, versions
+from pomrl.drawing.figures_of_study import Selection, draw, find_figure, shown_settings, versions
 from pomrl.running.work import store_simulations
 
 
@@ -74,7 +74,7 @@ def draw_all(selections: Sequence[Selection], *, shows_paths: bool = False) -> t
     Returns:
         The names of what is not drawn, and for each sweep that lacks runs a line that says which.
     """
-    shown = [version_of(selection.study, name) for selection in selections for name in selection.names]
+    shown = [find_figure(selection.study, name) for selection in selections for name in selection.names]
     store_simulations(dict.fromkeys(simulation for figure in shown for simulation in figure.simulations), warn)
     missing, lacking = list[str](), dict[str, str]()
     for outcome in draw(selections):
@@ -83,5 +83,5 @@ def draw_all(selections: Sequence[Selection], *, shows_paths: bool = False) -> t
         if outcome.problem:
             warn(outcome.problem)
             missing.append(outcome.name)
-        lacking |= outcome.lacking
+        lacking |= outcome.missing_runs
     return missing, lacking

@@ -1,1 +1,1 @@
-"""The parts of figures: series and views of stored tables, kinds of panels, style, notes and files."""
+"""Draw figures of stored results."""

@@ -1,8 +1,8 @@
-"""What a figure is: what it reads, how it is drawn, and its docstring, whose first paragraph is the title.
+"""Define figures: sources, drawing, title and caption.
 
-A figure of a study, in `figures.py` or `figures/`, is either a function with `@figure`, or a module with an object
-`FIGURE`, such as a `PanelGrid`. The name of the latter is that of its module, less the number as in
-`figure_5_similarity`, or its `NAME`. A title may begin with the number in a paper: "Figure 5: How much ...".
+In `figures.py` or `figures/` a figure of a study is a function with `@figure`, or a module with an object `FIGURE`,
+such as a `PanelGrid`. The module's name, less a number as in `figure_5_similarity`, or its `NAME`, names the figure. A
+title may begin with the number in a paper: "Figure 5: How much ...".
 """
 
 import inspect
@@ -21,7 +21,7 @@ from pomrl.results.sweep_results import StoredSweeps
 from pomrl.store.derived import Simulation
 
 INTERVALS = "_intervals"
-"""The end of the name of the version of a figure with intervals of the mean."""
+"""The end of the name of a version with intervals of the mean."""
 
 SHADED_BANDS = "Of more than four curves of a panel, only the first, the middle and the last have a band."
 
@@ -30,7 +30,7 @@ _NUMBER = re.compile(r"figure_[a-z]?\d+_")
 
 Draw = Callable[..., Any]
 """A function of the stored sweeps, and of the kind of bands if the figure has series, that returns a `Drawing`; or one
-without arguments that returns panels, such as a `PanelGrid`, which have `series` and such a function `draw`."""
+without arguments that returns panels, with `series` and a function `draw`."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,6 @@ class Figure:
     """A figure of a study."""
 
     name: str
-    """The name of its files."""
     docstring: str
     """Title and caption."""
     draw: Draw
@@ -46,27 +45,26 @@ class Figure:
     module: str
     """The dotted name of the module that defines it."""
     series: Sequence[Series] = ()
-    """The series of runs that it shows; if there are none, it gets whole sweeps, and has no version with intervals."""
+    """The series of runs; without them the figure gets whole sweeps, and has no version with intervals."""
     whole: Sequence[str] = ()
-    """The names of the sweeps that it shows if these are not those of its series."""
+    """The names of sweeps, if they are not those of the series."""
     simulations: Sequence[Simulation] = ()
-    """The simulations that it shows."""
 
     @property
     def sweeps(self) -> list[str]:
-        """The names of the sweeps that it shows."""
-        return list(dict.fromkeys(self.whole or (one.sweep for one in self.series if one.sweep)))
+        """The names of its sweeps."""
+        return list(dict.fromkeys(self.whole or (series.sweep for series in self.series if series.sweep)))
 
     @property
     def versions(self) -> list[str]:
-        """The names of the figure and of its version with intervals, if it has one."""
+        """The names of the figure and its version with intervals."""
         return [self.name, *([self.name + INTERVALS] if self.series else [])]
 
-    def versions_of(self, word: str) -> list[str]:
-        """Return the versions that a word names: both by name or number in a paper, or one alone."""
-        if word and word in (self.name, number_of(self.docstring)):
+    def match_versions(self, name: str) -> list[str]:
+        """Return the versions with this name or number."""
+        if name and name in (self.name, number_of(self.docstring)):
             return self.versions
-        return [version for version in self.versions if word in (version, file_name(version, self.docstring))]
+        return [version for version in self.versions if name in (version, file_name(version, self.docstring))]
 
     def draw_version(self, sweeps: StoredSweeps, *, with_intervals: bool) -> Drawing:
         """Draw a version of the figure.
@@ -83,13 +81,13 @@ class Figure:
 def figure(
     *sweeps: str, series: Sequence[Series] = (), simulations: Sequence[Simulation] = ()
 ) -> Callable[[Draw], Figure]:
-    """Make a figure of the function that draws it, or that returns its panels.
+    """Make a figure of a drawing function or a function of panels.
 
     Args:
-        sweeps: The sweeps that the figure shows; by default those of its series.
-        series: The series that a drawing function shows. It gets their experiments alone, and is called with the kind
-            "ci" for a version with intervals.
-        simulations: The simulations that it shows.
+        sweeps: The sweeps of the figure; by default those of its series.
+        series: The series of a drawing function. It gets their experiments alone, and the kind "ci" for a version with
+            intervals.
+        simulations: The simulations of the figure.
 
     Raises:
         TypeError: The decorator stands without parentheses.
@@ -100,67 +98,66 @@ def figure(
         )
 
     def make(function: Draw) -> Figure:
-        name, module = function.__name__, function.__module__
-        docstring = inspect.cleandoc(function.__doc__ or "")
+        name, module, docstring = function.__name__, function.__module__, inspect.cleandoc(function.__doc__ or "")
         if inspect.signature(function).parameters:
-            said = _with_bands(docstring, series)
-            return Figure(name, said, context()(function), module, series, sweeps, simulations)
-        panels = function()
-        return Figure(name, _with_bands(docstring, panels.series), panels.draw, module, panels.series)
+            caption = _add_bands(docstring, series)
+            return Figure(name, caption, context()(function), module, series, sweeps, simulations)
+        return _figure_of_panels(name, docstring, function(), module)
 
     return make
 
 
-def _with_bands(docstring: str, series: Sequence[Series]) -> str:
-    """Add to the caption which bands are drawn, where it says what bands show, or else to its first paragraph."""
-    curves = Counter(panel for panel, _ in {one.key for one in series})
+def _figure_of_panels(name: str, docstring: str, panels: Any, module: str) -> Figure:
+    return Figure(name, _add_bands(docstring, panels.series), panels.draw, module, panels.series)
+
+
+def _add_bands(docstring: str, series: Sequence[Series]) -> str:
+    """Name the shaded bands in a caption's paragraph on bands."""
+    curves = Counter(panel for panel, _ in {curve.key for curve in series})
     if not docstring or max(curves.values(), default=0) <= MAX_BANDS:
         return docstring
     title, *paragraphs = docstring.split("\n\n")
-    of_bands = [place for place, text in enumerate(paragraphs) if "Bands show" in " ".join(text.split())]
-    place = of_bands[0] if of_bands else 0
-    paragraphs[place : place + 1] = [" ".join([*paragraphs[place : place + 1], SHADED_BANDS])]
+    index = next((i for i, text in enumerate(paragraphs) if "Bands show" in " ".join(text.split())), 0)
+    paragraphs[index : index + 1] = [" ".join([*paragraphs[index : index + 1], SHADED_BANDS])]
     return "\n\n".join([title, *paragraphs])
 
 
 def figures_of(study: Study) -> list[Figure]:
-    """Return the figures of a study, those with a number first, then by name.
+    """Return the figures of a study by number and name.
 
     Raises:
         ConfigError: A module cannot be imported, a figure has no docstring, or two have the same name.
     """
-    found: dict[str, Figure] = {}
+    figures: dict[str, Figure] = {}
     for module in study.modules("figures"):
         for figure in _find_figures(module):
             if not figure.docstring:
                 raise ConfigError(f"{study.word}: figure {figure.name} has no docstring with its title and caption")
-            if figure.name in found:
+            if figure.name in figures:
                 raise ConfigError(f"{study.word}: two figures are named {figure.name}, in {module.__name__} and before")
             study.refuse_unknown(figure.sweeps, f"figure {figure.name}")
-            found[figure.name] = figure
-    return sorted(found.values(), key=_place)
+            figures[figure.name] = figure
+    return sorted(figures.values(), key=_sort_key)
 
 
 def _find_figures(module: ModuleType) -> Iterator[Figure]:
-    """Yield the figures that a module defines."""
-    panels = vars(module).get("FIGURE")
-    if panels is not None:
+    """Yield the figures of a module."""
+    if (panels := vars(module).get("FIGURE")) is not None:
         name = vars(module).get("NAME", _NUMBER.sub("", module.__name__.rpartition(".")[2]))
-        docstring = inspect.cleandoc(module.__doc__ or "")
-        yield Figure(name, _with_bands(docstring, panels.series), panels.draw, module.__name__, panels.series)
-    defined = {id(var): var for var in vars(module).values() if isinstance(var, Figure)}
-    yield from (figure for figure in defined.values() if figure.module == module.__name__)
+        yield _figure_of_panels(name, inspect.cleandoc(module.__doc__ or ""), panels, module.__name__)
+    figures = {id(value): value for value in vars(module).values() if isinstance(value, Figure)}
+    yield from (figure for figure in figures.values() if figure.module == module.__name__)
 
 
 def number_of(docstring: str) -> str:
-    """Return the number that a figure has in a paper, such as 5 or F2; empty if it has none."""
+    """Return the number of a figure in a paper, such as F2."""
     head, colon, _ = docstring.partition(":")
-    word, _, number = head.partition(" ")
-    return number.partition(",")[0] if word == "Figure" and colon else ""
+    label, _, number = head.partition(" ")
+    return number.partition(",")[0] if label == "Figure" and colon else ""
 
 
 def title_of(docstring: str) -> str:
-    """Return the title of a figure, without its number; what stands between number and title is behind the title."""
+    """Return the title of a figure without its number."""
     first = " ".join(docstring.partition("\n\n")[0].split()).rstrip(".")
     if not number_of(docstring):
         return first
@@ -169,16 +166,16 @@ def title_of(docstring: str) -> str:
 
 
 def file_name(version: str, docstring: str) -> str:
-    """Return the name of the files of a version: its own, behind the number of the figure if it has one."""
+    """Return the name of a version's files, behind the figure's number."""
     number = number_of(docstring).lower()
     return f"figure_{number}_{version}" if number else version
 
 
 def caption_of(docstring: str) -> str:
-    """Return the caption of a figure; the title if there is none."""
+    """Return the caption of a figure, or else its title."""
     return docstring.partition("\n\n")[2] or title_of(docstring)
 
 
-def _place(of: Figure) -> tuple[bool, bool, str, bool, str]:
-    number = number_of(of.docstring)
-    return (not number, not number.isdigit(), number.zfill(3), "," in of.docstring.partition(":")[0], of.name)
+def _sort_key(figure: Figure) -> tuple[bool, bool, str, bool, str]:
+    number = number_of(figure.docstring)
+    return (not number, not number.isdigit(), number.zfill(3), "," in figure.docstring.partition(":")[0], figure.name)

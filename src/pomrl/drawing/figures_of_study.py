@@ -1,14 +1,14 @@
-"""Draw the figures of a study from what is stored: NAME.pdf, NAME.png, NAME.csv and NAME.json for each version.
+"""Draw the figures of a study from stored runs.
 
-NAME shows the promised runs with the bands of the caption, NAME_intervals all runs that its curves share. Names of
-files begin with the number in a paper: figure_5_NAME.pdf.
+A version has the files NAME.pdf, NAME.png, NAME.csv and NAME.json, perhaps behind a number: figure_5_NAME.pdf. NAME
+shows the promised runs with the bands of the caption, NAME_intervals all runs that its curves share.
 """
 
 import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
+from itertools import chain, groupby
 from pathlib import Path
 from typing import Any
 
@@ -34,19 +34,18 @@ from pomrl.results.sweep_results import (
 from pomrl.store import StoreError
 
 MIN_PARALLEL_VERSIONS = 5
-"""Fewer versions than this are drawn in this process: starting others would take longer."""
+"""Starting processes for fewer versions would take longer than drawing them here."""
 
 FOLDER = "figures"
-"""The folder of figures in the outputs of a study; those of variants have folders in it."""
+"""The folder of figures in the outputs of a study, with a folder for each variant."""
 
-
-Loaded = dict[tuple[str, int], SweepResults]
-"""Sweeps that were read, by their names and the most runs of each experiment."""
+SweepCache = dict[tuple[str, int], SweepResults]
+"""Loaded sweeps by name and most runs of each experiment."""
 
 
 @dataclass(frozen=True)
 class Selection:
-    """Versions of figures of a study, drawn under one variant."""
+    """Versions of figures of a study under one variant."""
 
     study: Study
     names: Sequence[str]
@@ -55,19 +54,21 @@ class Selection:
     """The variant; None for the experiments as published."""
 
     @property
-    def folder(self) -> Path:
-        """The folder that the files are written to."""
-        of_study = self.study.outputs / FOLDER
-        name = self.variant.name if self.variant else self.study.unchanged
-        return of_study if name == self.study.unchanged else of_study / name
+    def variant_name(self) -> str:
+        """The name of the variant, or that of the published experiments."""
+        return self.variant.name if self.variant else self.study.unchanged
 
     @property
-    def command(self) -> str:
-        """The command that draws a figure of this selection, without the name of the figure."""
-        words = ["pomrl", "reproduce", self.study.word, "figures"]
-        if self.variant and self.variant.name != self.study.unchanged:
-            words += ["--variants", self.variant.name]
-        return shlex.join(words)
+    def folder(self) -> Path:
+        """The folder of the files."""
+        folder = self.study.outputs / FOLDER
+        return folder if self.variant_name == self.study.unchanged else folder / self.variant_name
+
+    def command(self, name: str) -> str:
+        """Return the command for a version."""
+        is_unchanged = self.variant_name == self.study.unchanged
+        variants = [] if is_unchanged else ["--variants", self.variant_name]
+        return f"{shlex.join(['pomrl', 'reproduce', self.study.word, 'figures', *variants])} --only {name}"
 
 
 @dataclass(frozen=True)
@@ -75,132 +76,126 @@ class DrawnFigure:
     """The outcome of drawing a version of a figure."""
 
     name: str
-    """The name of the version."""
     files: list[Path] = field(default_factory=list)
-    """The files of the figure, if it is drawn."""
     problem: str = ""
-    """A line that says why the figure is not drawn; empty if it is."""
-    lacking: Mapping[str, str] = field(default_factory=dict)
-    """For each sweep with fewer runs than it promises, a line that says which are missing."""
+    """A line on why the figure is not drawn; empty if it is."""
+    missing_runs: Mapping[str, str] = field(default_factory=dict)
+    """A line on the missing runs of each sweep with fewer than it promises."""
 
 
-def versions(study: Study, wanted: Sequence[str] = ()) -> list[str]:
-    """Return the names of the versions of figures of a study, of all figures or of those that words name.
+def versions(study: Study, names: Sequence[str] = ()) -> list[str]:
+    """Return the names of all versions, or of matches.
 
     Raises:
         ConfigError: There is no figure of such a name or number.
     """
     figures = figures_of(study)
-    names = [figure.name for figure in figures]
-    named = {word: [name for figure in figures for name in figure.versions_of(word)] for word in wanted or names}
-    if unknown := [word for word, versions in named.items() if not versions]:
-        raise ConfigError(f"{unknown[0]}: {study.word} has no such figure; there are {', '.join(names)}")
-    return list(dict.fromkeys(chain.from_iterable(named.values())))
+    available = [figure.name for figure in figures]
+    matches = {
+        name: [*chain.from_iterable(figure.match_versions(name) for figure in figures)] for name in names or available
+    }
+    if unknown := [name for name, versions in matches.items() if not versions]:
+        raise ConfigError(f"{unknown[0]}: {study.word} has no such figure; there are {', '.join(available)}")
+    return list(dict.fromkeys(chain.from_iterable(matches.values())))
 
 
-def version_of(study: Study, name: str) -> Figure:
-    """Return the figure that has a version of this name."""
-    return next(figure for figure in figures_of(study) if name in figure.versions)
+def find_figure(study: Study, version: str) -> Figure:
+    """Find the figure with a version of this name."""
+    return next(figure for figure in figures_of(study) if version in figure.versions)
 
 
-def files_of(study: Study, name: str) -> str:
-    """Return the name of the files of a version; that of a figure which a page of the study makes is its own."""
+def file_stem(study: Study, name: str) -> str:
+    """Return the name of the files of a version or page's figure."""
     docstrings = [figure.docstring for figure in figures_of(study) if name in figure.versions]
     return file_name(name, docstrings[0]) if docstrings else name
 
 
 def draw(selections: Sequence[Selection]) -> Iterator[DrawnFigure]:
-    """Draw figures in parallel, and yield each version; no file may belong to two selections."""
-    of_figures = [replace(selection, names=names) for selection in selections for names in _by_figure(selection)]
-    workers = (
-        1 if sum(len(of.names) for of in of_figures) < MIN_PARALLEL_VERSIONS else min(cpu_count(), len(of_figures))
-    )
-    return chain.from_iterable(processes(workers)(delayed(_draw_versions)(of_figure) for of_figure in of_figures))
+    """Draw figures in parallel; selections must not share files."""
+    single_figures = list(chain.from_iterable(map(_split_by_figure, selections)))
+    is_parallel = sum(len(selection.names) for selection in single_figures) >= MIN_PARALLEL_VERSIONS
+    workers = min(cpu_count(), len(single_figures)) if is_parallel else 1
+    return chain.from_iterable(processes(workers)(delayed(_draw_versions)(selection) for selection in single_figures))
 
 
-def _by_figure(selection: Selection) -> list[list[str]]:
-    """Return the names of the versions of each figure of a selection."""
-    of_figures: dict[str, list[str]] = {}
-    for name in selection.names:
-        of_figures.setdefault(version_of(selection.study, name).name, []).append(name)
-    return list(of_figures.values())
+def _split_by_figure(selection: Selection) -> list[Selection]:
+    groups = groupby(selection.names, lambda name: find_figure(selection.study, name).name)
+    return [replace(selection, names=[*names]) for _, names in groups]
 
 
 def _draw_versions(selection: Selection) -> list[DrawnFigure]:
-    """Draw versions of one figure, which share what they read."""
-    loaded: Loaded = {}
-    return [_draw(selection, name, loaded) for name in selection.names]
+    """Draw versions of one figure, and load their sweeps once."""
+    cache: SweepCache = {}
+    return [_draw(selection, name, cache) for name in selection.names]
 
 
-def _draw(selection: Selection, name: str, loaded: Loaded) -> DrawnFigure:
-    """Draw a version of a figure."""
-    lacking: dict[str, str] = {}
+def _draw(selection: Selection, name: str, cache: SweepCache) -> DrawnFigure:
+    missing_runs: dict[str, str] = {}
+    figure = find_figure(selection.study, name)
     try:
-        sweeps = load_sweeps(selection, name, loaded)
-        shown = version_of(selection.study, name).sweeps
-        lacking |= {sweep: sweeps[sweep].notes[0] for sweep in shown if sweeps[sweep].notes}
+        sweeps = load_sweeps(selection, name, cache)
+        missing_runs |= {sweep: sweeps[sweep].notes[0] for sweep in figure.sweeps if sweeps[sweep].notes}
         drawing, sidecar = draw_version(selection, name, sweeps)
-        return DrawnFigure(
-            name, save(drawing, selection.folder, files_of(selection.study, name), sidecar), lacking=lacking
-        )
+        files = save(drawing, selection.folder, file_name(name, figure.docstring), sidecar)
+        return DrawnFigure(name, files, missing_runs=missing_runs)
     except (ValueError, StoreError, OSError) as error:
         problem = str(error)
     except Exception as error:  # whatever code of somebody's own raises
-        module = sys.modules[version_of(selection.study, name).module]
-        problem = f"{place_of(error, str(module.__file__))}: {in_words(error)}"
-    return DrawnFigure(name, problem=f"{name} is not drawn: {problem}", lacking=lacking)
+        problem = f"{place_of(error, str(sys.modules[figure.module].__file__))}: {in_words(error)}"
+    return DrawnFigure(name, problem=f"{name} is not drawn: {problem}", missing_runs=missing_runs)
 
 
-def load_sweeps(selection: Selection, name: str, loaded: Loaded | None = None) -> StoredSweeps:
-    """Load what a version of a figure shows: the runs that all of its experiments have.
+def load_sweeps(selection: Selection, name: str, cache: SweepCache | None = None) -> StoredSweeps:
+    """Load the shared runs of a version's experiments.
 
-    They are at most those that sweeps promise, or with intervals those that claims are judged on by default, so that no
-    picture depends on what else is stored.
+    They are at most the promised ones, or with intervals those of claims by default, so that no picture depends on
+    other stored runs.
     """
-    figure, loaded = version_of(selection.study, name), {} if loaded is None else loaded
-    shown = shown_settings(figure, selection)
-    shared = shared_runs(chain.from_iterable(shown.values()))
-    found: dict[str, Any] = {}
-    for sweep, settings in shown.items():
-        judged = 0 if name == figure.name else selection.study.described.runs
-        most = min(shared, max(promised_runs(settings), judged))
-        if (sweep, most) not in loaded:
-            loaded[sweep, most] = load_sweep(settings, most)
-        found[sweep] = loaded[sweep, most]
-    return found | {simulation.name: simulation.load() for simulation in figure.simulations}
+    figure, cache = find_figure(selection.study, name), {} if cache is None else cache
+    experiments = shown_settings(figure, selection)
+    shared = shared_runs(chain.from_iterable(experiments.values()))
+    claim_runs = 0 if name == figure.name else selection.study.described.runs
+    sweeps: dict[str, Any] = {}
+    for sweep, settings in experiments.items():
+        max_runs = min(shared, max(promised_runs(settings), claim_runs))
+        if (sweep, max_runs) not in cache:
+            cache[sweep, max_runs] = load_sweep(settings, max_runs)
+        sweeps[sweep] = cache[sweep, max_runs]
+    return sweeps | {simulation.name: simulation.load() for simulation in figure.simulations}
 
 
 def draw_version(selection: Selection, name: str, sweeps: StoredSweeps) -> tuple[Drawing, Sidecar]:
-    """Draw a version of a figure, and return what its sidecar says as well.
+    """Draw a version of a figure, and describe it for its sidecar.
 
     Raises:
-        ValueError: None of the runs that it shows is stored, or it cannot be drawn.
+        ValueError: None of its runs is stored, or it cannot be drawn.
     """
-    figure, variant = version_of(selection.study, name), selection.variant
+    figure = find_figure(selection.study, name)
     if figure.sweeps and not any(sweeps[sweep].results for sweep in figure.sweeps):
         raise ValueError(f"nothing is stored of {', '.join(figure.sweeps)}")
     drawing = figure.draw_version(sweeps, with_intervals=name != figure.name)
     return drawing, Sidecar(
         name,
-        command=f"{selection.command} --only {name}",
+        command=selection.command(name),
         docstring=figure.docstring,
-        variant=variant.name if variant else selection.study.unchanged,
+        variant=selection.variant_name,
         sweeps={selection.study.option(sweep): sweeps[sweep].origins for sweep in figure.sweeps},
         simulations={simulation.name: [simulation_origin(simulation)] for simulation in figure.simulations},
     )
 
 
 def shown_settings(figure: Figure, selection: Selection) -> dict[str, list[Setting]]:
-    """Return the experiments of each sweep that a figure shows; all of them where its series do not say which.
+    """Return the experiments of a figure by sweep; all if its series name none.
 
     Raises:
-        ConfigError: A series asks for a value that the sweep does not have.
+        ConfigError: A series selects a value that the sweep does not have.
     """
-    shown = {}
+    experiments = {}
     for sweep in figure.sweeps:
         settings = selection.study.settings(sweep, selection.variant)
-        for one in (one for one in figure.series if one.sweep == sweep):
-            one.refuse_unknown([setting.varied for setting in settings])
-        of_series = [setting for setting in settings if any(one.shows(sweep, setting.varied) for one in figure.series)]
-        shown[sweep] = of_series or settings
-    return shown
+        curves = [curve for curve in figure.series if curve.sweep == sweep]
+        for curve in curves:
+            curve.refuse_unknown([setting.varied for setting in settings])
+        selected = [setting for setting in settings if any(curve.shows(sweep, setting.varied) for curve in curves)]
+        experiments[sweep] = selected or settings
+    return experiments

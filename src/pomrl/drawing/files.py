@@ -1,4 +1,4 @@
-"""Writing a drawing to files, and the sidecar file that says where it comes from."""
+"""Write a drawing to files, with a sidecar file on their sources."""
 
 from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
@@ -23,43 +23,41 @@ from pomrl.store.derived import DerivedFiles
 from pomrl.store.manifests import commit
 
 ASCII_CHARACTERS = range(0x20, 0x7F)
-"""The printable characters of ASCII. A subset with one of them has them all, and so fits most other figures too."""
+"""Printable characters. A subset with one of them has them all, and so fits most other figures too."""
+
+_OMITTED_METADATA = {"pdf": dict.fromkeys(("CreationDate", "Creator", "Producer")), "png": {"Software": None}}
 
 _make_subset = backend.get_glyphs_subset
 
 _open_fonts = ExitStack()
-"""Keeps fonts open, because some of their tables are read when they are written."""
+"""Keeps fonts open, because writing reads some of their tables."""
 
 
 @dataclass(frozen=True)
 class Sidecar:
-    """The content of NAME.json, which says where the files of a figure come from."""
+    """The content of NAME.json: the sources of a figure's files."""
 
     figure: str
     command: str = ""
     """The command that draws the figure again."""
     docstring: str = ""
-    """The title and the caption of the figure."""
+    """Title and caption."""
     commit: str | None = None
-    """The git commit of the code, which `save` adds; None outside of a repository."""
+    """The git commit of the code, from `save`; None outside of a repository."""
     dirty: bool | None = None
-    """Whether the code was changed since that commit, which `save` adds; None outside of a repository."""
+    """Whether the code was changed since that commit, from `save`; None outside of a repository."""
     variant: str = ""
-    """The variant under which the experiments were computed."""
+    """The variant of the experiments."""
     sweeps: Mapping[str, Sequence[Origin]] = field(default_factory=dict)
-    """The stored experiments of each sweep that the figure shows, by the option of the group `experiment`."""
+    """The stored experiments of each sweep, by the option of the group `experiment`."""
     simulations: Mapping[str, Sequence[Origin]] = field(default_factory=dict)
-    """What is stored of each simulation that the figure shows."""
+    """The stored files of each simulation."""
     files: Mapping[str, str] = field(default_factory=dict)
-    """The SHA-256 digest of each other file of the figure, by its name; `save` adds them."""
+    """The SHA-256 digest of each other file by name, from `save`."""
 
     @classmethod
     def read(cls, path: Path) -> "Sidecar":
-        """Read a sidecar that `save` has written.
-
-        Raises:
-            StoreError: The file is missing or damaged, or another version wrote it.
-        """
+        """Read a sidecar; StoreError if it is missing or damaged."""
         try:
             return TypeAdapter(cls).validate_python(DerivedFiles(path).read_sidecar())
         except ValidationError as error:
@@ -67,7 +65,7 @@ class Sidecar:
 
 
 def save(drawing: Drawing, folder: Path, name: str, sidecar: Sidecar) -> list[Path]:
-    """Write NAME.pdf, NAME.png, NAME.csv and NAME.json, each whole or not at all, and return their paths.
+    """Write NAME.pdf, NAME.png, NAME.csv and NAME.json atomically, and return their paths.
 
     In one environment the bytes of the first three depend on the drawing alone.
     """
@@ -78,12 +76,8 @@ def save(drawing: Drawing, folder: Path, name: str, sidecar: Sidecar) -> list[Pa
     return [pdf, png, csv, json_file]
 
 
-_OMITTED_METADATA = {"pdf": dict.fromkeys(("CreationDate", "Creator", "Producer")), "png": {"Software": None}}
-"""The usual metadata that the files leave out."""
-
-
 def picture(figure: Figure, kind: str, dpi: float = 300) -> bytes:
-    """Return a figure as the content of a `pdf` or `png` file, without the layout that `savefig` would repeat."""
+    """Return a figure as `pdf` or `png`, without the layout of `savefig`."""
     buffer = BytesIO()
     before = figure.canvas, figure.dpi
     with context(), reused_subsets():
@@ -95,15 +89,15 @@ def picture(figure: Figure, kind: str, dpi: float = 300) -> bytes:
 
 
 def values(drawing: Drawing) -> bytes:
-    """Return the table of the drawing as the content of a CSV file."""
+    """Return the table of the drawing as CSV."""
     return drawing.data.to_csv(index=False, lineterminator="\n").encode()
 
 
 @contextmanager
 def reused_subsets() -> Iterator[None]:
-    """Let the PDF files that are written meanwhile share the subsets of their fonts.
+    """Share subsets of fonts among PDF files.
 
-    Versions of matplotlib before 3.11 select characters and not glyphs: with them each file has its own subsets.
+    Versions of matplotlib before 3.11 select characters, not glyphs: with them no file shares subsets.
     """
     if "glyphs" in signature(_make_subset).parameters:
         backend.get_glyphs_subset = _reuse_subset
@@ -114,17 +108,16 @@ def reused_subsets() -> Iterator[None]:
 
 
 def _reuse_subset(font: Any, glyphs: Set[int]) -> AbstractContextManager[Any]:
-    letters = _letters(font)
+    letters = _ascii_glyphs(font)
     return nullcontext(_subset(font, frozenset(glyphs) | (frozenset() if letters.isdisjoint(glyphs) else letters)))
 
 
 @cache
-def _letters(font: Any) -> frozenset[int]:
-    """Return the glyphs of `ASCII_CHARACTERS` in a font."""
+def _ascii_glyphs(font: Any) -> frozenset[int]:
     return frozenset(map(FT2Font(font).get_char_index, ASCII_CHARACTERS))
 
 
 @cache
 def _subset(font: Any, glyphs: frozenset[int]) -> Any:
-    """Return what matplotlib makes of a font with these glyphs alone; its file depends on nothing else."""
+    """Return matplotlib's subset of a font with these glyphs."""
     return _open_fonts.enter_context(_make_subset(font, set(glyphs)))

@@ -1,4 +1,4 @@
-"""Panels of the planning loss over runs, in each task or against the discount factor, and figures made of them."""
+"""Draw panels of planning losses, and figures of them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,10 +17,10 @@ from pomrl.results.sweep_results import StoredSweeps
 from pomrl.science.gamma_star import minimising
 
 METHODS = ("oracle", "without_meta", "pomrl", "ada_pomrl")
-"""The estimators that most figures compare."""
+"""The estimators of most figures."""
 
 TASKS = (1, 2, 3, 5, 10, 15)
-"""The tasks t whose curves are drawn in experiments of T = 15 tasks."""
+"""The tasks t with a curve each in experiments of T = 15 tasks."""
 
 Settings = Mapping[str, int | float | str]
 
@@ -28,7 +28,7 @@ Settings = Mapping[str, int | float | str]
 def of_estimators(
     sweep: str, settings: Settings, estimators: Sequence[str] = METHODS, view: View = at_largest_gamma
 ) -> list[Series]:
-    """Return a series for each estimator, by default the loss in each task when planning with gamma_eval."""
+    """Return a series for each estimator."""
     return of_values(sweep, "estimator", {name: look(name) for name in estimators}, settings, view)
 
 
@@ -39,20 +39,20 @@ def of_values(
     settings: Settings | None = None,
     view: View = at_largest_gamma,
 ) -> list[Series]:
-    """Return a series for each value of a setting, by default the loss in each task at gamma_eval.
+    """Return a series for each value of a setting, by default at gamma_eval.
 
     Args:
         sweep: The name of the sweep.
         key: The setting.
-        looks: Its values, and how each is drawn.
-        settings: The values of other settings.
-        view: The view of the rows of each series.
+        looks: Its values with their looks.
+        settings: Other settings.
+        view: The view of each series.
     """
     return [Series(look, sweep, {**(settings or {}), key: value}, view) for value, look in looks.items()]
 
 
 def of_tasks(sweep: str, settings: Settings) -> list[Series]:
-    """Return a series for each of `TASKS`: the loss in task t."""
+    """Return a series for the loss in each of `TASKS`."""
     return [Series(look, sweep, settings, in_task(t)) for t, look in sequence(TASKS, "t = {}".format).items()]
 
 
@@ -63,18 +63,18 @@ class Panel:
     title: str
     series: Sequence[Series]
     x: Literal["task", "gamma"]
-    """What the horizontal axis shows. Against gamma, the minimum of each curve is marked."""
+    """The horizontal axis. Against gamma, the minimum of each curve is marked."""
     band: Kind
-    """What the bands show by the caption of the figure."""
+    """The kind of bands in the caption."""
     zoomed: bool = False
     """Whether the vertical axis starts at the lowest band instead of 0."""
     label: str = panels.LOSS
     """The label of the vertical axis."""
 
     def __post_init__(self) -> None:
-        for name, known in (("x", ("task", "gamma")), ("band", get_args(Kind))):
-            if getattr(self, name) not in known:
-                raise ValueError(f"the {name} of a panel is {' or '.join(known)}, and not {getattr(self, name)!r}")
+        for name, choices in (("x", ("task", "gamma")), ("band", get_args(Kind))):
+            if getattr(self, name) not in choices:
+                raise ValueError(f"the {name} of a panel is {' or '.join(choices)}, and not {getattr(self, name)!r}")
 
     @property
     def letter(self) -> str:
@@ -86,16 +86,13 @@ class Panel:
         return replace(self, series=[replace(series, panel=letter) for series in self.series])
 
     def points(self, sweeps: StoredSweeps, kind: Kind | None = None) -> Iterator[pd.DataFrame]:
-        """Yield mean and band over runs of each series, as a table with the columns `pomrl.figures.COLUMNS`.
-
-        Bands are of this kind, and by default those of the caption.
-        """
-        shown = kind or self.band
+        """Yield means and bands of each series, with the columns `pomrl.figures.COLUMNS`."""
+        kind = kind or self.band
         for series in self.series:
-            bands = band(series.rows(sweeps), [self.x], kind=shown)
+            bands = band(series.rows(sweeps), [self.x], kind=kind)
             curve = bands[["gamma", "mean"]].to_numpy(float).T if self.x == "gamma" and len(bands) else None
             marked = () if curve is None else [minimising(*curve).item()]
-            yield series.points(bands, self.x, shown, marked)
+            yield series.points(bands, self.x, kind, marked)
 
     def draw(self, ax: Axes, data: pd.DataFrame) -> None:
         """Draw the panel from the table of the figure."""
@@ -110,28 +107,18 @@ class Panel:
         panels.letter(ax, self.letter, f"{self.title} (zoomed)" if self.zoomed else self.title)
 
 
-def add_letters(rows: Sequence[Sequence[Panel]]) -> list[list[Panel]]:
-    """Return all panels of a figure, which are given in rows, with letters; the only panel of a figure has none."""
-    letters = iter(ascii_lowercase if sum(map(len, rows)) > 1 else [""])
-    return [[panel.with_letter(next(letters)) for panel in row] for row in rows]
-
-
-def series_of(of_figure: Sequence[Panel]) -> list[Series]:
+def series_of(figure_panels: Sequence[Panel]) -> list[Series]:
     """Return the series of several panels."""
-    return [series for panel in of_figure for series in panel.series]
+    return [series for panel in figure_panels for series in panel.series]
 
 
-def points_of_panels(sweeps: StoredSweeps, of_figure: Sequence[Panel], kind: Kind | None = None) -> pd.DataFrame:
-    """Return the points of several panels as a table with the columns `COLUMNS`.
-
-    Raises:
-        ValueError: The sweeps hold none of the series.
-    """
-    return collect([table for panel in of_figure for table in panel.points(sweeps, kind)], series_of(of_figure))
+def points_of_panels(sweeps: StoredSweeps, figure_panels: Sequence[Panel], kind: Kind | None = None) -> pd.DataFrame:
+    """Return the points of panels with the columns `COLUMNS`; ValueError without points."""
+    return collect([table for panel in figure_panels for table in panel.points(sweeps, kind)], series_of(figure_panels))
 
 
 def draw_row(axes: Sequence[Axes], data: pd.DataFrame, row: Sequence[Panel]) -> None:
-    """Draw panels side by side; a vertical axis that they share is labelled once."""
+    """Draw panels in a row, with one label of a shared axis."""
     for ax, panel in zip(axes, row, strict=True):
         panel.draw(ax, data)
         if ax is not axes[0] and ax.get_shared_y_axes().joined(ax, axes[0]):
@@ -151,9 +138,15 @@ class PanelGrid:
     """Whether the panels of a row share their vertical axis."""
 
     @property
+    def lettered_rows(self) -> list[list[Panel]]:
+        """The rows of panels with letters; a single panel has none."""
+        letters = iter(ascii_lowercase if sum(map(len, self.rows)) > 1 else [""])
+        return [[panel.with_letter(next(letters)) for panel in row] for row in self.rows]
+
+    @property
     def panels(self) -> list[Panel]:
         """All panels, with letters."""
-        return [panel for row in add_letters(self.rows) for panel in row]
+        return [panel for row in self.lettered_rows for panel in row]
 
     @property
     def series(self) -> list[Series]:
@@ -161,9 +154,10 @@ class PanelGrid:
         return series_of(self.panels)
 
     def points(self, sweeps: StoredSweeps, kind: Kind | None = None) -> pd.DataFrame:
-        """Return the table of what is drawn; ValueError if the sweeps hold none of the series.
+        """Return the table of points, by default with the caption's bands.
 
-        Bands are of this kind, and by default those of the caption.
+        Raises:
+            ValueError: The sweeps hold none of the series.
         """
         return points_of_panels(sweeps, self.panels, kind)
 
@@ -172,20 +166,16 @@ class PanelGrid:
         draw_row(axes, data, row)
 
     def further_entries(self, data: pd.DataFrame) -> list[Artist]:
-        """Return the entries of the legend besides those of the series."""
+        """Return entries of the legend besides the series."""
         return [panels.minimum_marker()] if any(panel.x == "gamma" for panel in self.panels) else []
 
     def draw(self, sweeps: StoredSweeps, kind: Kind | None = None) -> Drawing:
-        """Return the figure; ValueError if its sweeps hold none of its series.
-
-        Bands are of this kind, and by default those of the caption.
-        """
-        data, rows = self.points(sweeps, kind), add_letters(self.rows)
+        """Draw the figure; ValueError as for `points`."""
+        data, rows = self.points(sweeps, kind), self.lettered_rows
         with context():
             figure = panels.blank(self.width, self.row_height * len(rows))
             grid = panels.grid_of_panels(figure, len(rows), len(rows[0]), share_y=self.share_y)
             for axes, row in zip(grid, rows, strict=True):
                 self.draw_row(axes, data, row)
-            every, more = [ax for axes in grid for ax in axes], self.further_entries(data)
-            panels.add_shared_legend(figure, every, more=more)
+            panels.add_shared_legend(figure, [ax for axes in grid for ax in axes], more=self.further_entries(data))
             return panels.finish(figure, data, self.series, sweeps)

@@ -1,4 +1,4 @@
-"""Plots of one's own sweeps: any stored number over runs, by tasks, discount factors or settings, and in pairs."""
+"""Plot stored numbers by task, discount factor or setting."""
 
 import textwrap
 from collections.abc import Mapping, Sequence
@@ -21,46 +21,44 @@ from pomrl.results.sweep_results import SweepResults
 from pomrl.science.loss_tables import COLUMNS
 
 LABELS = {column.name: column.label for column in COLUMNS}
-"""What axes say for the columns of stored tables; a setting is named by its key."""
+"""The labels of axes for the columns of stored tables."""
 
 GROUPS_WITH_LOOKS = ("estimator", "gamma_schedule", "planner", "agent", "task_distribution")
-"""Groups whose options have looks."""
 
 LINE_STYLES = ("-", "--", ":", "-.")
 
 PANEL_HEIGHT_INCHES = 2.1
-"""The height of a panel."""
 
 MAX_LEVEL_NAMES = 5
-"""The most names of categories that fit beside each other beneath a panel."""
+"""The most names of categories beside each other beneath a panel."""
 
 ABSENT = "none"
-"""What stands for a setting that the options of an experiment do not have."""
+"""The value of a setting that an experiment's options do not have."""
 
 
 @dataclass(frozen=True)
 class PlotLayout:
-    """The settings by which curves are told apart; one that is left out is chosen from those that vary."""
+    """The settings of curves and panels, by default varying ones."""
 
     hue: str | None = None
     col: str | None = None
     row: str | None = None
 
     def settings(self) -> list[str]:
-        """Return the settings that have a role, each once."""
+        """Return the settings with a role, each once."""
         return list(dict.fromkeys(key for key in (self.hue, self.col, self.row) if key))
 
 
 @dataclass(frozen=True)
 class PlotOptions:
-    """What a plot shows of runs."""
+    """Options for bands, tasks and pairs of runs."""
 
     kind: Kind = "ci"
-    """What the bands are."""
+    """The kind of bands."""
     tasks: TaskChoice = "all"
-    """The tasks that are averaged, unless they are told apart."""
+    """The tasks to average, unless they are on an axis."""
     against: Mapping[str, Any] | None = None
-    """Settings of a method, such as `{"estimator": "pomrl"}`, whose number is subtracted in each run."""
+    """Settings of a method, such as `{"estimator": "pomrl"}`, to subtract in each run."""
 
 
 def draw(
@@ -76,8 +74,8 @@ def draw(
         results: The experiments.
         x: `task`, `gamma`, or a setting, such as `sigma` or `estimator`.
         y: A column of stored tables, one of `selection.VALUES`, or a metric.
-        layout: The settings that tell curves apart.
-        options: What is shown of the runs; by default means with intervals.
+        layout: The settings of curves and panels.
+        options: Bands, tasks and pairs; by default means with intervals.
 
     Returns:
         The figure, and the table of settings, x, mean, lower, upper and n.
@@ -91,79 +89,79 @@ def draw(
     if x == y:
         raise ValueError(f"{y} against itself says nothing; --x names another axis")
     layout = _complete(layout or PlotLayout(), [key for key in varying if key != x])
-    by = [key for key in ("task", "gamma") if key == x]
+    axis_columns = [key for key in ("task", "gamma") if key == x]
     frame = _numbers(results, x, y, options.tasks)
     if options.against:
-        frame = _pair(frame, y, ["run", *by], counterparts(results, options.against))
+        frame = _subtract(frame, y, ["run", *axis_columns], counterparts(results, options.against))
     keys = list(dict.fromkeys([*layout.settings(), x]))
-    for key in (key for key in keys if key not in by):
-        values = results.values_of(key) if key == x else [setting.get(key, ABSENT) for setting in results.settings]
-        frame[key] = pd.Series([*map(_plain, values)], dtype=object)[frame["experiment"]].to_numpy()
+    for key in (key for key in keys if key not in axis_columns):
+        values = results.setting_values(key) if key == x else [setting.get(key, ABSENT) for setting in results.settings]
+        frame[key] = pd.Series([*map(_sortable, values)], dtype=object)[frame["experiment"]].to_numpy()
     data = band(frame, keys, y, options.kind)
     is_text = data[x].map(lambda value: isinstance(value, str)).any()
-    looks, of_x = (_looks(results, key) if key else {} for key in (layout.hue, x if x in GROUPS_WITH_LOOKS else None))
-    order = {value: of_x[value].label if of_x else str(value) for value in _sort(data[x])} if is_text else {}
-    of_panels = _Panels(x, y, layout.hue, options.against, looks, order)
+    looks = _looks(results, layout.hue) if layout.hue else {}
+    x_looks = _looks(results, x) if x in GROUPS_WITH_LOOKS else {}
+    levels = {value: x_looks[value].label if x_looks else str(value) for value in _sort(data[x])} if is_text else {}
+    style = _PanelStyle(x, y, layout.hue, options.against, looks, levels)
     with context():
-        return _draw_panels(data, of_panels, layout, f"{BAND_NAMES[options.kind]} over {runs_in_words(data['n'])}")
+        return _draw_panels(data, style, layout, f"{BAND_NAMES[options.kind]} over {runs_in_words(data['n'])}")
 
 
 def _numbers(results: SweepResults, x: str, y: str, tasks: TaskChoice) -> pd.DataFrame:
-    """Return a number for each run of each experiment, and for each task or discount factor if x is one.
+    """Return a number for each experiment, run and level of the axis.
 
-    Where discount factors are not told apart, it is the number at the largest, or at the one that was chosen.
+    Otherwise it is the number at the largest or chosen discount factor.
     """
-    parts: list[dict[str, Any]] = []
-    for place, result in enumerate(results.results):
+    frames: list[pd.DataFrame] = []
+    for index, result in enumerate(results.results):
         if x == "task":
             numbers = result.at_largest_gamma(y)
-            names = np.arange(1, numbers.shape[1] + 1)
+            levels = np.arange(1, numbers.shape[1] + 1)
         elif x == "gamma":
-            numbers, names = result.over_gammas(y, tasks), result.gammas
+            numbers, levels = result.over_gammas(y, tasks), result.gammas
         else:
-            numbers, names = result.per_run(y, tasks)[:, None], np.zeros(1)
-        runs = np.repeat(np.arange(len(numbers)), len(names))
-        columns = {"run": runs, y: numbers.ravel(), "experiment": np.full(numbers.size, place)}
-        parts.append({**columns, x: np.tile(names, len(numbers))} if x in ("task", "gamma") else columns)
-    return pd.DataFrame({name: np.concatenate([part[name] for part in parts]) for name in parts[0]})
+            numbers, levels = result.per_run(y, tasks)[:, None], np.zeros(1)
+        runs = np.repeat(np.arange(len(numbers)), len(levels))
+        axis = {x: np.tile(levels, len(numbers))} if x in ("task", "gamma") else {}
+        frames.append(pd.DataFrame({"run": runs, y: numbers.ravel(), "experiment": index, **axis}))
+    return pd.concat(frames, ignore_index=True)
 
 
 def _complete(layout: PlotLayout, varying: Sequence[str]) -> PlotLayout:
-    """Return the layout with the settings that vary and have none, each in the first role that is free."""
-    left = [key for key in varying if key not in layout.settings()]
+    """Give each varying setting without a role the first free one."""
+    remaining = [key for key in varying if key not in layout.settings()]
     free = [role.name for role in fields(PlotLayout) if not getattr(layout, role.name)]
-    if len(left) > len(free):
+    if len(remaining) > len(free):
         raise ValueError(
             f"the experiments differ in {', '.join(varying)}, too many to tell apart; choose a value, such as "
-            f"{left[len(free)]}=..."
+            f"{remaining[len(free)]}=..."
         )
-    return replace(layout, **dict(zip(free, left, strict=False)))
+    return replace(layout, **dict(zip(free, remaining, strict=False)))
 
 
-def _plain(value: Any) -> Any:
-    """Return a value as something that can be sorted: a list as text."""
+def _sortable(value: Any) -> Any:
+    """Return a number or text unchanged, and a list as text."""
     return value if isinstance(value, int | float | str) else str(value)
 
 
-def _pair(frame: pd.DataFrame, y: str, pair: Sequence[str], places: Mapping[int, int]) -> pd.DataFrame:
-    """Return the numbers of runs less those of their counterparts."""
-    frame = frame.assign(counterpart=frame["experiment"].map(places))
-    others = frame[["experiment", *pair, y]].rename(columns={"experiment": "counterpart", y: "other"})
-    both = frame.loc[frame["experiment"] != frame["counterpart"]].merge(others, on=["counterpart", *pair])
-    if both.empty:
+def _subtract(frame: pd.DataFrame, y: str, pair: Sequence[str], counterparts: Mapping[int, int]) -> pd.DataFrame:
+    """Subtract the numbers of counterparts in pairs of runs."""
+    frame = frame.assign(counterpart=frame["experiment"].map(counterparts))
+    methods = frame[["experiment", *pair, y]].rename(columns={"experiment": "counterpart", y: "other"})
+    pairs = frame.loc[frame["experiment"] != frame["counterpart"]].merge(methods, on=["counterpart", *pair])
+    if pairs.empty:
         raise ValueError("all of these experiments are of the method that they are to be compared with")
-    return both.assign(**{y: both[y] - both["other"]})
+    return pairs.assign(**{y: pairs[y] - pairs["other"]})
 
 
 def _looks(results: SweepResults, key: str) -> Mapping[Any, Look]:
-    """Return how each value of a setting is drawn: options as everywhere, numbers from light to dark."""
-    described = [_plain(setting.get(key, ABSENT)) for setting in results.settings]
+    """Return the look of each value of a setting."""
+    options = [_sortable(setting.get(key, ABSENT)) for setting in results.settings]
     if key in GROUPS_WITH_LOOKS:
-        said = [stored.look(key, value) for stored, value in zip(results.stored, described, strict=True)]
-        return {value: look(str(value), key, one) for value, one in zip(described, said, strict=True)}
-    values = _sort(described)
-    numbers = all(isinstance(value, int | float) for value in values)
-    colors = shades(len(values)) if numbers else hues(len(values))
+        pairs = zip(results.stored, options, strict=True)
+        return {option: look(str(option), key, stored.look(key, option)) for stored, option in pairs}
+    values = _sort(options)
+    colors = (shades if all(isinstance(value, int | float) for value in values) else hues)(len(values))
     return {
         value: Look(f"{key} = {value}", color, MARKERS[i % len(MARKERS)])
         for i, (value, color) in enumerate(zip(values, colors, strict=True))
@@ -175,46 +173,49 @@ def _sort(values: Any) -> list[Any]:
 
 
 @dataclass(frozen=True)
-class _Panels:
-    """What all panels of a plot have in common."""
+class _PanelStyle:
+    """The common style of all panels of a plot."""
 
     x: str
     y: str
     hue: str | None
     against: Mapping[str, Any] | None
     looks: Mapping[Any, Look]
-    """How the values of the setting for colours are drawn."""
-    order: Mapping[Any, str]
-    """The categories of x and their names; empty where x has numbers."""
+    """The look of each value of `hue`."""
+    levels: Mapping[Any, str]
+    """The categories of x and their names; empty for numbers."""
 
     def draw(self, ax: Axes, rows: pd.DataFrame) -> None:
-        """Draw the rows of a panel: a curve, or points, for each value of the setting for colours."""
-        if self.hue is None:
-            looks, labels = [Look("", "#332288", MARKERS[0])], ""
-        else:
-            values = _sort(rows[self.hue])  # with lines that grey print keeps apart
-            looks = [
-                replace(self.looks[value], linestyle=LINE_STYLES[at % len(LINE_STYLES)])
-                for at, value in enumerate(values)
+        """Draw a curve, or points, for each value of `hue`."""
+        looks, labels = [Look("", "#332288", MARKERS[0])], ""
+        if self.hue is not None:
+            looks = [  # with lines that grey print keeps apart
+                replace(self.looks[value], linestyle=LINE_STYLES[i % len(LINE_STYLES)])
+                for i, value in enumerate(_sort(rows[self.hue]))
             ]
             labels = rows[self.hue].map(lambda value: self.looks[value].label)
         points = rows.rename(columns={self.x: "x"}).assign(series=labels, marker=False)
-        if self.order:
+        if self.levels:
             self._draw_bars(ax, points, looks)
         else:
             draw_curves(ax, points.sort_values("x"), looks)
 
     def _draw_bars(self, ax: Axes, points: pd.DataFrame, looks: Sequence[Look]) -> None:
-        """Draw points with error bars, those of one category beside each other."""
-        for at, one in enumerate(looks):
-            of = points[points["series"] == one.label]
-            where = of["x"].map(list(self.order).index) + (at - (len(looks) - 1) / 2) * 0.6 / len(looks)
-            ends = of[["lower", "upper"]].sub(of["mean"], axis=0).abs().to_numpy().T
-            style = {"color": one.color, "marker": one.marker, "markersize": one.size, "label": one.label}
-            ax.errorbar(where, of["mean"], ends, linestyle="", capsize=2, linewidth=1, **style)
+        """Draw points with error bars, side by side in each category."""
+        for i, level_look in enumerate(looks):
+            bars = points[points["series"] == level_look.label]
+            x = bars["x"].map(list(self.levels).index) + (i - (len(looks) - 1) / 2) * 0.6 / len(looks)
+            ends = bars[["lower", "upper"]].sub(bars["mean"], axis=0).abs().to_numpy().T
+            style = {
+                "color": level_look.color,
+                "marker": level_look.marker,
+                "markersize": level_look.size,
+                "label": level_look.label,
+            }
+            ax.errorbar(x, bars["mean"], ends, linestyle="", capsize=2, linewidth=1, **style)
 
     def finish(self, ax: Axes) -> None:
-        """Label the axes of a panel and set their ticks and limits."""
+        """Set labels, ticks and limits of a panel."""
         number = LABELS.get(self.y, self.y.replace("_", " ").capitalize())
         if self.against:
             number = f"{number} less that of {', '.join(map(str, self.against.values()))}"
@@ -222,8 +223,7 @@ class _Panels:
         elif self.y == "planning_loss":
             ax.set_ylim(bottom=0.0)
         ax.set(xlabel=LABELS.get(self.x, self.x), ylabel=textwrap.fill(number, 26))
-        if self.order:
-            names = list(self.order.values())
+        if names := list(self.levels.values()):
             turned = {"rotation": 30, "ha": "right", "rotation_mode": "anchor"} if len(names) > MAX_LEVEL_NAMES else {}
             ax.set_xticks(range(len(names)), [textwrap.fill(name, 12) for name in names], **turned)
             ax.set_xlim(-0.5, len(names) - 0.5)
@@ -232,23 +232,23 @@ class _Panels:
         ax.label_outer()
 
 
-def _draw_panels(data: pd.DataFrame, of_panels: _Panels, layout: PlotLayout, note: str) -> Drawing:
-    """Draw a panel for each value of the settings of rows and columns, and the legend and the note."""
+def _draw_panels(data: pd.DataFrame, style: _PanelStyle, layout: PlotLayout, note: str) -> Drawing:
+    """Draw a panel for each value of row and column."""
     rows, cols = (_sort(data[key]) if key else [None] for key in (layout.row, layout.col))
     figure = blank(COLUMN_WIDTH if len(cols) == 1 else TEXT_WIDTH, PANEL_HEIGHT_INCHES * len(rows) + 0.3)
     panels = grid_of_panels(figure, len(rows), len(cols), share_y=True)
     for (i, row), (j, col) in ((r, c) for r in enumerate(rows) for c in enumerate(cols)):
-        of_panel = {key: value for key, value in ((layout.row, row), (layout.col, col)) if key}
-        part = data
-        for key, value in of_panel.items():  # of which some may be numbers and others text
-            part = part.loc[[cell == value for cell in part[key]]]
-        if not part.empty:
-            of_panels.draw(panels[i][j], part)
-        panels[i][j].set_title("\n".join(f"{key} = {value}" for key, value in of_panel.items()), loc="left")
-    every = [ax for of_row in panels for ax in of_row]
-    for ax in every:
-        of_panels.finish(ax)
+        settings = {key: value for key, value in ((layout.row, row), (layout.col, col)) if key}
+        points = data
+        for key, value in settings.items():  # numbers or text
+            points = points.loc[[cell == value for cell in points[key]]]
+        if not points.empty:
+            style.draw(panels[i][j], points)
+        panels[i][j].set_title("\n".join(f"{key} = {value}" for key, value in settings.items()), loc="left")
+    axes = [ax for row in panels for ax in row]
+    for ax in axes:
+        style.finish(ax)
     if layout.hue:
-        add_shared_legend(figure, every)
+        add_shared_legend(figure, axes)
     figure.suptitle(note, fontsize="medium", color="0.25")
     return finish(figure, data)

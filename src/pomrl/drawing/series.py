@@ -1,4 +1,4 @@
-"""The series that a figure shows, views of stored rows, the table of the points, and the drawing made of them."""
+"""Define series, views of stored rows, and tables of points."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,20 +16,15 @@ from pomrl.science.gamma_star import Scope, in_hindsight
 from pomrl.science.loss_tables import MEASURED, SCHEMA
 
 COLUMNS = ["panel", "series", "x", "mean", "lower", "upper", "band", "n", "marker"]
-"""Columns of the table behind a drawing, which has a row for each point.
+"""Columns of the table behind a drawing, with a row for each point.
 
-band names what lower and upper are (`sd`, `se` or `ci`, see `results.intervals.Kind`, or `bootstrap sd` or `bootstrap
-ci`), n is the number of independent runs, and marker is true where the minimum of a series is marked. A value that does
-not come from runs, such as a bound, stands in mean; its lower and upper are NaN, its n is 0, and band names what the
-value is.
+band names the kind of lower and upper (`sd`, `se` or `ci`, see `results.intervals.Kind`, or `bootstrap sd` or
+`bootstrap ci`), n is the number of independent runs, and marker is true at a marked minimum. The mean of a row without
+runs is a value such as a bound: lower and upper are NaN, n is 0, and band names the value.
 """
-
 
 View = Callable[[pd.DataFrame], pd.DataFrame]
-"""A function from the rows of one experiment to those that are drawn.
-
-The result has the columns run, planning_loss, and task or gamma or both.
-"""
+"""A function from the rows of an experiment to those to draw: run, planning_loss, and task or gamma or both."""
 
 
 def everything(rows: pd.DataFrame) -> pd.DataFrame:
@@ -38,22 +33,22 @@ def everything(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def at_largest_gamma(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return one row for each run and task: that of the largest gamma, which on the default grid is gamma_eval."""
+    """Return the rows of the largest gamma, by default gamma_eval."""
     return rows.loc[rows["gamma"] == rows.groupby(["run", "task"])["gamma"].transform("max")]
 
 
 def at_gamma(gamma: float) -> View:
-    """Return the view of one row for each run and task: that of this gamma of the grid."""
+    """Return the view of the rows at a gamma of the grid."""
     return lambda rows: rows.loc[np.isclose(rows["gamma"], gamma)]
 
 
 def best_fixed(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return one row for each run and task: that of the single gamma with the smallest mean loss over all tasks."""
+    """Return the rows at the best gamma of all tasks."""
     return _in_hindsight(rows, "all_tasks")
 
 
 def dynamic_best(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return one row for each run and task: that of the gamma with the smallest mean loss in the task."""
+    """Return the rows at the best gamma of each task."""
     return _in_hindsight(rows, "each_task")
 
 
@@ -62,14 +57,14 @@ def _in_hindsight(rows: pd.DataFrame, scope: Scope) -> pd.DataFrame:
 
 
 def running_average(view: View) -> View:
-    """Return the view that averages the losses of another view over tasks 1 to t, for each run and task t."""
+    """Return the view of losses averaged over tasks 1 to t."""
 
-    def averaged(rows: pd.DataFrame) -> pd.DataFrame:
-        shown = view(rows).sort_values(["run", "task"])
-        total = shown.groupby("run")["planning_loss"].cumsum()
-        return shown.assign(planning_loss=total / shown["task"])
+    def average(rows: pd.DataFrame) -> pd.DataFrame:
+        ordered = view(rows).sort_values(["run", "task"])
+        total = ordered.groupby("run")["planning_loss"].cumsum()
+        return ordered.assign(planning_loss=total / ordered["task"])
 
-    return averaged
+    return average
 
 
 def in_task(t: int) -> View:
@@ -79,7 +74,7 @@ def in_task(t: int) -> View:
 
 @dataclass(frozen=True)
 class Drawing:
-    """A figure and the table of exactly what it draws, which has the columns `COLUMNS`."""
+    """A figure and the table of its points, with the columns `COLUMNS`."""
 
     figure: Figure
     data: pd.DataFrame
@@ -87,52 +82,50 @@ class Drawing:
 
 @dataclass(frozen=True)
 class Series:
-    """One series of a figure: where it is drawn, how it looks, and which stored rows it shows."""
+    """A series of a figure: its stored rows, panel and look."""
 
     look: Look
     sweep: str = ""
-    """The name of the sweep or simulation that it shows; empty if it shows neither."""
+    """The name of its sweep or simulation, if it has one."""
     settings: Mapping[str, int | float | str] = field(default_factory=dict)
-    """The values of columns, such as the sweep's varied settings, at which rows are shown."""
+    """The values of columns, such as varied settings, that select rows."""
     view: View = everything
-    """The view applied to these rows."""
+    """The view of these rows."""
     panel: str = ""
     """The letter of its panel; empty in a figure of one panel."""
 
     def shows(self, sweep: str, varied: Mapping[str, Any]) -> bool:
-        """Return whether the series shows the experiment with these varied settings, of the sweep of this name."""
-        chosen = {name: value for name, value in self.settings.items() if name in varied}
-        return sweep == self.sweep and all(_equal(varied[name], value) for name, value in chosen.items())
+        """Return whether the series shows an experiment of a sweep."""
+        settings = {name: value for name, value in self.settings.items() if name in varied}
+        return sweep == self.sweep and all(_equal(varied[name], value) for name, value in settings.items())
 
     def refuse_unknown(self, varied: Sequence[Mapping[str, Any]]) -> None:
-        """Raise a ConfigError if the series asks for a value that no experiment of its sweep has."""
-        for key, wanted in self.settings.items():
+        """Raise ConfigError if no experiment has a selected value."""
+        for key, selected in self.settings.items():
             values = [settings[key] for settings in varied if key in settings]
-            if key not in SCHEMA and not any(_equal(value, wanted) for value in values):
-                known = f"in it {key} is {', '.join(dict.fromkeys(map(repr, values)))}"
-                there = known if values else f"it varies {', '.join(varied[0])}"
-                raise ConfigError(f"{self.sweep} has no {key}={wanted!r}; {there}")
+            if key not in SCHEMA and not any(_equal(value, selected) for value in values):
+                levels = f"in it {key} is {', '.join(dict.fromkeys(map(repr, values)))}"
+                remedy = levels if values else f"it varies {', '.join(varied[0])}"
+                raise ConfigError(f"{self.sweep} has no {key}={selected!r}; {remedy}")
 
     def rows(self, sweeps: StoredSweeps) -> pd.DataFrame:
-        """Return the stored rows that the series shows, with the metric in the place of the loss if they have one."""
+        """Return the stored rows of the series, with metrics as losses."""
         results = sweeps[self.sweep]
-        shown = [
-            self._choose(table, set(self.settings) - set(result.settings))
+        tables = [
+            self._select(table, set(self.settings) - set(result.settings))
             for table, result in zip(results.tables, results.results, strict=True)
             if self.shows(self.sweep, result.settings)
         ]
-        rows = shown[0] if len(shown) == 1 else pd.concat(shown or [results.without_rows], ignore_index=True)
-        return self.view(with_metric(rows))
+        rows = tables[0] if len(tables) == 1 else pd.concat(tables or [results.without_rows], ignore_index=True)
+        is_measured = MEASURED in rows and bool(rows[MEASURED].notna().all())
+        return self.view(rows.assign(planning_loss=rows[MEASURED]) if is_measured else rows)
 
-    def _choose(self, table: pd.DataFrame, names: Collection[str]) -> pd.DataFrame:
-        """Return the rows of a table with the values in `settings` of the columns of these names."""
-        if not names:
-            return table
-        chosen = np.ones(len(table), bool)
+    def _select(self, table: pd.DataFrame, names: Collection[str]) -> pd.DataFrame:
+        """Select rows by the values of some columns in `settings`."""
         for name in names:
             column, value = table[name], self.settings[name]
-            chosen &= (column == value if isinstance(value, str) else np.isclose(column, value)).astype(bool)
-        return table.loc[chosen]
+            table = table.loc[column == value if isinstance(value, str) else np.isclose(column, value)]
+        return table
 
     def points(self, bands: pd.DataFrame, x: str, band: str, marked: Sequence[float] = ()) -> pd.DataFrame:
         """Return means and bands over runs as rows of a drawing's table.
@@ -140,51 +133,41 @@ class Series:
         Args:
             bands: The columns mean, lower, upper and n, and the column named by `x`.
             x: The column on the horizontal axis.
-            band: What lower and upper are.
-            marked: The values of x at which the series is marked.
+            band: The kind of lower and upper.
+            marked: The values of x with a mark.
         """
         points = bands.rename(columns={x: "x"}).astype({"x": float})
         marker = points["x"].isin(marked)
         return points.assign(panel=self.panel, series=self.look.label, band=band, marker=marker).loc[:, COLUMNS]
 
     def values(self, table: pd.DataFrame, x: str, y: str, what: str) -> pd.DataFrame:
-        """Return the columns `x` and `y` of a table, which does not come from runs, as rows of a drawing's table.
+        """Return a table without runs as rows of a drawing's table.
 
-        Rows are those at the values in `settings`; `what` names what the values are, for the column band.
+        Rows are those at the values in `settings`; `what` names the values in the column band.
         """
-        rows = self._choose(table, self.settings)
-        points = pd.DataFrame({"x": rows[x].astype(float), "mean": rows[y], "lower": np.nan, "upper": np.nan})
-        return points.assign(panel=self.panel, series=self.look.label, band=what, n=0, marker=False).loc[:, COLUMNS]
+        rows = self._select(table, self.settings)
+        points = pd.DataFrame({"x": rows[x], "mean": rows[y], "lower": np.nan, "upper": np.nan, "n": 0})
+        return self.points(points, "x", what)
 
     @property
     def key(self) -> tuple[str, str]:
-        """What tells the points of the series apart in a drawing's table: its panel and its label."""
+        """The panel and label of its points in a drawing's table."""
         return self.panel, self.look.label
 
     def of(self, data: pd.DataFrame) -> pd.DataFrame:
-        """Return the rows of a drawing's table that belong to this series."""
+        """Return the rows of this series in a drawing's table."""
         return data.loc[(data["panel"] == self.panel) & (data["series"] == self.look.label)]
 
 
-def _equal(varied: Any, wanted: int | float | str) -> bool:
-    is_number = isinstance(varied, int | float) and not isinstance(wanted, str)
-    return bool(np.isclose(varied, wanted)) if is_number else varied == wanted
+def _equal(varied: Any, selected: int | float | str) -> bool:
+    is_number = isinstance(varied, int | float) and not isinstance(selected, str)
+    return bool(np.isclose(varied, selected)) if is_number else varied == selected
 
 
-def collect(parts: Iterable[pd.DataFrame], wanted: Sequence[Series]) -> pd.DataFrame:
-    """Join the points of several series into the table of a drawing.
-
-    Raises:
-        ValueError: If all parts are empty. The message names the sweeps of the wanted series.
-    """
-    nonempty = [part for part in parts if len(part)]
+def collect(tables: Iterable[pd.DataFrame], series: Sequence[Series]) -> pd.DataFrame:
+    """Concatenate the points of series; ValueError if all are empty."""
+    nonempty = [table for table in tables if len(table)]
     if not nonempty:
-        sweeps = ", ".join(dict.fromkeys(series.sweep for series in wanted))
+        sweeps = ", ".join(dict.fromkeys(curve.sweep for curve in series))
         raise ValueError(f"the tables of {sweeps} hold nothing that this figure shows")
     return pd.concat(nonempty, ignore_index=True)
-
-
-def with_metric(table: "pd.DataFrame") -> "pd.DataFrame":
-    """Return a table with the metric, where all of its rows have one, in the place of the planning loss."""
-    measured = MEASURED in table and bool(table[MEASURED].notna().all())
-    return table.assign(planning_loss=table[MEASURED]) if measured else table

@@ -1,4 +1,4 @@
-"""The style of all figures: theme, sizes, and one look for each option of a group."""
+"""Set the theme, sizes and looks of all figures."""
 
 import hashlib
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
@@ -24,12 +24,21 @@ COLUMN_WIDTH = 2.75
 BAND_OPACITY = 0.12
 EDGE_OPACITY = 0.45
 
+MAX_BANDS = 4
+"""The most curves of a panel with a band each; of more only the first, the middle and the last have one."""
+
+MARKERS = "ovsD^P*Xh"
+"""Markers of options without one in their file."""
+
+_NINE_COLORS = ["#332288", "#CC6677", "#117733", "#88CCEE", "#882255", "#DDCC77", "#44AA99", "#AA4499", "#999933"]
+"""The palette "muted" of Paul Tol (personal.sron.nl/~pault)."""
+
 _STYLE: Any = mpl.rc_params_from_file(Path(__file__).with_name("paper.mplstyle"), use_default_template=False)
 
 
 @dataclass(frozen=True)
 class Look:
-    """The name of a series in legends, and how it is drawn."""
+    """The label and style of a series."""
 
     label: str
     color: str
@@ -39,53 +48,41 @@ class Look:
     """The size of the marker, in points."""
 
 
-_NINE_COLORS = ["#332288", "#CC6677", "#117733", "#88CCEE", "#882255", "#DDCC77", "#44AA99", "#AA4499", "#999933"]
-"""The palette "muted" of Paul Tol (personal.sron.nl/~pault)."""
-
-
-MARKERS = "ovsD^P*Xh"
-"""Markers of options whose file names none."""
-
-
-MAX_BANDS = 4
-"""The number of curves of a panel above which only the first, the middle and the last one have a band."""
-
-
 def look(option: str, group: str = "estimator", stored: Mapping[str, Any] | None = None) -> Look:
-    """Return how an option is drawn everywhere: as `looks.yaml` says, or else by its name.
+    """Return the look of an option in `looks.yaml`, or a default.
 
-    The look of an option of one's own is stored with experiments, or in the folder `conf` of its study.
+    Looks of options of one's own are stored with experiments, or in the folder `conf` of their study.
     """
-    said = stored or find_looks(group, option, (*PUBLISHED.folders, *(folder / "conf" for folder in own_studies())))
+    own = stored or find_looks(group, option, (*PUBLISHED.folders, *(folder / "conf" for folder in own_studies())))
     digest = hashlib.sha256(option.encode()).digest()
     name = option.removeprefix("__main__.").replace("_", " ")
     default = Look(name, _NINE_COLORS[digest[0] % len(_NINE_COLORS)], MARKERS[digest[1] % len(MARKERS)])
     try:
-        return replace(default, **said) if said else default
+        return replace(default, **own) if own else default
     except TypeError as error:
         keys = ", ".join(field.name for field in fields(Look))
         raise ConfigError(f"{LOOKS}: the keys of {group}.{option} are {keys}") from error
 
 
 def sequence(values: Iterable[OrderedValue], label: Callable[[OrderedValue], str]) -> dict[OrderedValue, Look]:
-    """Return a look for each of these ordered values, such as tasks, from light to dark."""
+    """Return looks of ordered values from light to dark."""
     distinct = list(dict.fromkeys(values))
     return {value: Look(label(value), color) for value, color in zip(distinct, shades(len(distinct)), strict=True)}
 
 
 def shades(number: int) -> list[str]:
-    """Return as many colours for things with an order, from light to dark."""
+    """Return colours for ordered things, from light to dark."""
     return sns.color_palette("mako_r", number).as_hex()
 
 
 def hues(number: int) -> list[str]:
-    """Return as many colours for things without an order; up to nine can be told apart with any colour vision."""
+    """Return colours; up to nine differ for any colour vision."""
     return _NINE_COLORS[:number] if number <= len(_NINE_COLORS) else sns.husl_palette(number, l=0.5).as_hex()
 
 
 @contextmanager
 def context() -> Iterator[None]:
-    """Put the style in force; the caller's own settings of matplotlib do not affect it, and are restored afterwards."""
+    """Apply the style, and restore the caller's settings afterwards."""
     with mpl.rc_context():
         mpl.rcdefaults()
         mpl.rcParams.update(_STYLE)

@@ -57,7 +57,7 @@ def _experiments(groups: Groups, judgements: Judgements, shown: Sequence[str], *
         f"{variants}, {_hold(everywhere)} under each and {len(nowhere)} under none"
     )
     text += f" ({in_part} of these in part)" if in_part else ""
-    text += f"; {some} {_verb(Verdict.HOLDS, some)} under some" if some else ""
+    text += f". {some} {_verb(Verdict.HOLDS, some)} under some" if some else ""
     text += f", and {len(undecided)} {_verb(Verdict.UNDECIDED, len(undecided))}" if undecided else ""
     lines = [f"- Under {' and '.join(key or ())} alone {_hold(of)}: {_titles(of)}." for key, of in groups.items()]
     if undecided:

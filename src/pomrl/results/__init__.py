@@ -1,1 +1,1 @@
-"""What stored tables say: losses as arrays, statistics over runs, and comparisons of experiments."""
+"""Select, summarise and compare stored results."""

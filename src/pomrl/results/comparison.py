@@ -1,4 +1,4 @@
-"""The comparison of two sides, experiment by experiment: what differs in their settings and in their results."""
+"""Compare two sides, experiment by experiment, in settings and results."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -14,18 +14,17 @@ if TYPE_CHECKING:  # because it takes long to load
 LOSS_AT_LARGEST = "loss at the largest gamma"
 MINIMUM_LOSS = "minimum loss"
 
-
 Pair = tuple[Result, Result]
 """The two sides of a comparison."""
 
 
 def nearest(old: Sequence[Result], new: Sequence[Result]) -> list[Pair]:
-    """Return each of the new sides with the old one from which it differs in the fewest keys."""
+    """Pair each new side with the old one of fewest different settings."""
     return [(min(old, key=lambda side: len(differences([side.settings, other.settings]))), other) for other in new]
 
 
 def group_pairs(pairs: Sequence[Pair]) -> list[list[Pair]]:
-    """Return pairs of experiments in groups that share the settings in which they differ; equal ones are left out."""
+    """Group pairs by differing settings, without equal ones."""
     groups: dict[str, list[Pair]] = {}
     for a, b in pairs:
         if changed := differences([a.settings, b.settings]):
@@ -34,47 +33,44 @@ def group_pairs(pairs: Sequence[Pair]) -> list[list[Pair]]:
 
 
 def differences(sides: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
-    """Return the keys whose values differ, in value or type, with the values of all sides; None for a missing key."""
+    """Return the keys with different values or types, and these values."""
     keys = dict.fromkeys(key for side in sides for key in side)
     values = {key: [side.get(key) for side in sides] for key in keys}
-    return {key: of_key for key, of_key in values.items() if len({repr(value) for value in of_key}) > 1}
+    return {key: alternatives for key, alternatives in values.items() if len({*map(repr, alternatives)}) > 1}
 
 
 def same_problem(a: Result, b: Result) -> bool:
-    """Return whether two sides differ in method or code alone, so that their runs are pairs."""
+    """Return whether two sides differ in method or code alone."""
     groups = {key.partition(".")[0] for key in differences([a.settings, b.settings])}
     return groups <= {*METHOD_GROUPS, "code"}
 
 
 def effects(group: Sequence[Pair]) -> "pd.DataFrame":
-    """Tabulate what a change does to the results of each pair.
+    """Tabulate the effect of a change on the results of each pair.
 
     Returns:
-        The settings that vary, result, runs, and difference (second less first) with its interval. A pair with a side
-        that is not stored has no row.
+        The settings that vary, result, runs, and difference (second less first) with its interval, for pairs with runs.
     """
     import pandas as pd
 
     keys = varying_keys([a.settings for a, _ in group])
     rows: list[dict[str, Any]] = []
     for a, b in group:
-        if not (a.runs and b.runs):
-            continue
-        runs = min(a.runs, b.runs)
-        for name, of in loss_differences(a, b, paired=same_problem(a, b)).items():
-            where = {key: a.settings.get(key, "") for key in keys} | {"result": name, "runs": runs}
-            rows.append(where | of.columns("difference"))
+        if runs := min(a.runs, b.runs):
+            for name, interval in loss_differences(a, b, paired=same_problem(a, b)).items():
+                row = {key: a.settings.get(key, "") for key in keys} | {"result": name, "runs": runs}
+                rows.append(row | interval.columns("difference"))
     return pd.DataFrame(rows)
 
 
 def loss_differences(a: Result, b: Result, *, paired: bool) -> dict[str, Interval]:
-    """Return by how much the results of b exceed those of a, with intervals.
+    """Return the average losses of b less those of a, with intervals.
 
-    Results are averages over tasks: the loss at the largest gamma and, on grids, the loss at gamma*.
+    The losses are those at the largest gamma and, on grids, at gamma*.
     """
     if paired and a.runs != b.runs:
-        common = min(a.runs, b.runs)
-        a, b = (Result.of_losses(result.loss[:common], result.gammas) for result in (a, b))
+        runs = min(a.runs, b.runs)
+        a, b = (Result.of_losses(result.loss[:runs], result.gammas) for result in (a, b))
     intervals = {LOSS_AT_LARGEST: difference(a.regret, b.regret, paired=paired)}
     if len(a.gammas) > 1 and len(b.gammas) > 1:
         intervals[MINIMUM_LOSS] = difference(a.minimum, b.minimum, paired=paired)

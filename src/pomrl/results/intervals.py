@@ -1,6 +1,6 @@
-"""Intervals over runs: their confidence level, Student's, Welch's and the bootstrap's, and bands of figures.
+"""Compute confidence intervals over runs, and bands of figures.
 
-Runs are independent and the tasks of one run are not: no interval is over tasks, and whole runs are resampled.
+The tasks of a run are dependent, so that whole runs are resampled.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -19,61 +19,47 @@ if TYPE_CHECKING:  # because it takes long to load
     import pandas as pd
 
 CONFIDENCE_PERCENT = 95
-"""The confidence level of all intervals in tables, figures, pages and messages, in per cent."""
-
 ERROR_RATE = (100 - CONFIDENCE_PERCENT) / 100
-"""The probability that such an interval misses the number."""
-
 INTERVAL_QUANTILES = (ERROR_RATE / 2, 1 - ERROR_RATE / 2)
-"""The quantiles at the ends of such an interval."""
 
 BAND_NAMES = {
     "ci": f"{CONFIDENCE_PERCENT} % intervals of the mean",
     "se": "Standard errors",
     "sd": "Standard deviations",
 }
-"""What a note says for each `Kind` of band."""
+"""The words for each `Kind` in notes."""
 
 RESAMPLES_OF_GAMMA_STAR = 1000
-"""The number of resamples for gamma*: its bars in figures, and what studies compute from it."""
-
 RESAMPLES_OF_SUMMARIES = 2000
-"""The number of resamples for interquartile means and medians, in tables and plots."""
-
+"""For interquartile means and medians."""
 RESAMPLES_OF_CLAIMS = 9999
-"""The number of resamples for the correlations of claims that are judged on few runs."""
-
+"""For the correlations of claims on few runs."""
 RESAMPLES_OF_PRECISE_CLAIMS = 399_999
-"""The number of resamples for the correlations of claims at precision, whose errors fewer do not resolve."""
+"""For those at precision, whose errors fewer resamples do not resolve."""
 
 MAX_RESAMPLED_RUNS = 2**20
-"""The number of runs that are resampled at once, which bounds memory; it changes no result."""
+"""The number of runs resampled at once. It bounds memory and changes no result."""
 
 MAX_DEVIATION_RUNS = 10_000
 """The number of runs whose deviations from the mean are in memory together."""
 
 Kind = Literal["sd", "se", "ci"]
-"""What a band over runs shows around their mean.
-
-It is one standard deviation (sd), one standard error of the mean (se), or Student's confidence interval of the
-mean (ci).
-"""
+"""A band around the mean: a standard deviation, a standard error, or Student's confidence interval."""
 
 NO_SPREAD = 1e-12
-"""A spread over runs up to this, scaled by max(1, |estimate|), is a rounding error: the runs are all alike."""
+"""The largest spread over runs that counts as rounding, relative to max(1, |estimate|)."""
 
 
 @dataclass(frozen=True)
 class Interval:
-    """An estimate with its confidence interval."""
+    """An estimate with its confidence interval, NaN for one run."""
 
     estimate: float
     lower: float
-    """The lower end; NaN where there is no interval, as with a single run."""
     upper: float
 
     def text(self, digits: int = 3, *, signed: bool = False) -> str:
-        """Return `0.437 [0.401, 0.473]`; the estimate alone without an interval, and nothing without an estimate."""
+        """Return `0.437 [0.401, 0.473]`, without NaN."""
         if isnan(self.estimate):
             return ""
         form = f"{'+' if signed else ''}.{digits}f"
@@ -81,32 +67,32 @@ class Interval:
         return f"{self.estimate:{form}}{ends}"
 
     def columns(self, name: str) -> dict[str, float]:
-        """Return the cells of the columns `name`, `name_lower` and `name_upper` of a table."""
+        """Return the columns `name`, `name_lower` and `name_upper` of a table."""
         return {name: self.estimate, f"{name}_lower": self.lower, f"{name}_upper": self.upper}
 
 
 def percentile(estimate: float, resampled: Float[np.ndarray, " B"]) -> Interval:
-    """Return an estimate with the percentile interval of its values in resamples."""
+    """Return an estimate with its percentile interval over resamples."""
     lower, upper = np.quantile(resampled, INTERVAL_QUANTILES)
     return Interval(float(estimate), float(lower), float(upper))
 
 
 def bootstrap_interval(sample: np.ndarray, statistic: Callable[[np.ndarray], np.ndarray]) -> Interval:
-    """Return a statistic of numbers[K, n] over n runs, with its percentile interval."""
+    """Return a statistic of numbers[K, n] with its percentile interval."""
     estimate = float(np.squeeze(statistic(sample)))
     n, resamples = sample.shape[-1], RESAMPLES_OF_SUMMARIES
     if n < 2:
         return Interval(estimate, np.nan, np.nan)
     generator = np.random.default_rng(0)
-    at_once = max(1, MAX_RESAMPLED_RUNS // n)
-    sizes = [min(at_once, resamples - first) for first in range(0, resamples, at_once)]
+    chunk = max(1, MAX_RESAMPLED_RUNS // n)
+    sizes = [min(chunk, resamples - first) for first in range(0, resamples, chunk)]
     resampled = [statistic(sample.take(generator.integers(n, size=(size, n)), axis=-1)).reshape(size) for size in sizes]
     return percentile(estimate, np.concatenate(resampled))
 
 
 @lru_cache(maxsize=4)
 def bootstrap_weights(n: int, resamples: int, seed: int) -> Float[np.ndarray, "B n"]:
-    """Return how often each of n runs is drawn in each of B resamples, divided by n."""
+    """Return the shares of n runs in B resamples."""
     counts: Int[np.ndarray, "B n"] = np.random.default_rng(seed).multinomial(n, np.full(n, 1.0 / n), size=resamples)
     return counts / n
 
@@ -114,18 +100,18 @@ def bootstrap_weights(n: int, resamples: int, seed: int) -> Float[np.ndarray, "B
 def bootstrap_means(
     sample: Float[np.ndarray, "n ..."], resamples: int = RESAMPLES_OF_GAMMA_STAR, seed: int = 0
 ) -> Float[np.ndarray, "B ..."]:
-    """Return the mean over runs in each of B resamples of the runs."""
+    """Return the mean over runs in each of B resamples."""
     means = bootstrap_weights(len(sample), resamples, seed) @ sample.reshape(len(sample), -1)
     return means.reshape(resamples, *sample.shape[1:])
 
 
 def normal_means(
-    sample: Float[np.ndarray, "n k"], resamples: int, at_a_time: int, seed: int
+    sample: Float[np.ndarray, "n k"], resamples: int, chunk: int, seed: int
 ) -> Iterator[Float[np.ndarray, "b k"]]:
-    """Yield draws from the normal distribution of the mean over many runs, at most `at_a_time` together.
+    """Yield chunks of normal draws of the mean over many runs.
 
-    They are a bootstrap of many runs without its resamples. The square root of the covariance is symmetric, because the
-    signs of eigenvectors differ between processors.
+    They stand for a bootstrap. The square root of the covariance is symmetric, because signs of eigenvectors differ
+    between processors.
     """
     n, centre = len(sample), sample.mean(0)
     products = np.zeros((len(centre), len(centre)))
@@ -135,21 +121,21 @@ def normal_means(
     variances, directions = np.linalg.eigh(products / ((n - 1) * n))
     root = (directions * np.sqrt(np.clip(variances, 0.0, None))) @ directions.T
     rng = np.random.default_rng(seed)
-    for start in range(0, resamples, at_a_time):
-        yield centre + rng.standard_normal((min(at_a_time, resamples - start), len(centre))) @ root
+    for start in range(0, resamples, chunk):
+        yield centre + rng.standard_normal((min(chunk, resamples - start), len(centre))) @ root
 
 
 def band(frame: "pd.DataFrame", by: Sequence[str], value: str = "planning_loss", kind: Kind = "sd") -> "pd.DataFrame":
-    """Return the mean over runs of a value in each group, and a band around it.
+    """Return the mean over runs in each group, with a band.
 
     Args:
         frame: A table with the columns `by`, run and `value`.
-        by: The columns whose values make the groups.
-        value: The column that is averaged.
-        kind: What the band is.
+        by: The columns to group by.
+        value: The column to average.
+        kind: The kind of band.
 
     Returns:
-        The columns `by`, mean, lower, upper and n, the number of runs, sorted; lower and upper are NaN for one run.
+        The sorted columns `by`, mean, lower, upper and n, the number of runs; lower and upper are NaN for one run.
 
     Raises:
         ValueError: A group has several rows of one run.
@@ -157,25 +143,22 @@ def band(frame: "pd.DataFrame", by: Sequence[str], value: str = "planning_loss",
     _refuse_repeated_runs(frame, by)
     groups = frame.groupby(list(by), observed=True)[value]
     table = groups.agg(mean="mean", sd="std", n="count").reset_index()
-    width = table["sd"]
-    if kind != "sd":
-        width = width / np.sqrt(table["n"])
+    width = table["sd"] if kind == "sd" else table["sd"] / np.sqrt(table["n"])
     if kind == "ci":
         width = width * stdtrit(table["n"] - 1.0, INTERVAL_QUANTILES[1])
-    table["lower"] = table["mean"] - width
-    table["upper"] = table["mean"] + width
+    table = table.assign(lower=table["mean"] - width, upper=table["mean"] + width)
     return table.loc[:, [*by, "mean", "lower", "upper", "n"]]
 
 
 def half_width(numbers: Float[np.ndarray, "n ..."]) -> Float[np.ndarray, "..."]:
-    """Return half the width of Student's interval of the mean over n runs, the first axis; NaN for one run."""
+    """Return half the width of Student's interval; NaN for one run."""
     runs = len(numbers)
     spread = numbers.std(0, ddof=1) if runs > 1 else np.full(numbers.shape[1:], np.nan)
     return stdtrit(runs - 1, INTERVAL_QUANTILES[1]) * spread / np.sqrt(runs)
 
 
 def best_gamma(frame: "pd.DataFrame", by: Sequence[str]) -> "pd.DataFrame":
-    """Return gamma* of each group, which minimises the mean over runs (Sec. 2), as the columns `by` and gamma.
+    """Return gamma* of each group (Sec. 2): columns `by` and gamma.
 
     Raises:
         ValueError: A run lacks a gamma of its group, or has one twice.
@@ -184,19 +167,19 @@ def best_gamma(frame: "pd.DataFrame", by: Sequence[str]) -> "pd.DataFrame":
 
 
 def best_gamma_band(frame: "pd.DataFrame", by: Sequence[str], kind: Kind = "sd") -> "pd.DataFrame":
-    """Return `best_gamma` of each group with a band by the bootstrap over runs.
+    """Return `best_gamma` of each group, with a bootstrap band over runs.
 
-    The band is one standard deviation of the resamples or, with kind `ci`, their percentile interval, extended to
-    `best_gamma`. Groups with the same number of runs share their resamples.
+    The band is a standard deviation of the resamples or, with kind `ci`, their percentile interval, extended to
+    `best_gamma`. Groups of equally many runs share resamples.
 
     Returns:
-        The columns `by`, mean (gamma*), lower and upper, sorted; NaN for one run.
+        The sorted columns `by`, mean (gamma*), lower and upper; NaN for one run.
 
     Raises:
         ValueError: A run lacks a gamma of its group, or has one twice.
     """
 
-    def around(gammas: Float[np.ndarray, " G"], losses: Float[np.ndarray, "n G"]) -> list[float]:
+    def compute_band(gammas: Float[np.ndarray, " G"], losses: Float[np.ndarray, "n G"]) -> list[float]:
         best = minimising(gammas, losses.mean(0, keepdims=True)).item()
         if len(losses) == 1:
             return [best, np.nan, np.nan]
@@ -207,7 +190,7 @@ def best_gamma_band(frame: "pd.DataFrame", by: Sequence[str], kind: Kind = "sd")
         deviation = resampled.std(ddof=1)
         return [best, best - deviation, best + deviation]
 
-    return _per_group(frame, by, ["mean", "lower", "upper"], around)
+    return _per_group(frame, by, ["mean", "lower", "upper"], compute_band)
 
 
 def _per_group(
@@ -216,7 +199,7 @@ def _per_group(
     names: Sequence[str],
     statistics: Callable[[np.ndarray, np.ndarray], Sequence[float]],
 ) -> "pd.DataFrame":
-    """Return statistics of gammas[G] and losses[n, G] in each group, as columns of these names."""
+    """Return statistics of gammas[G] and losses[n, G] by group."""
     _refuse_repeated_runs(frame, [*by, "gamma"])
     groups = frame.groupby(list(by), observed=True)
     results = []
@@ -241,9 +224,9 @@ def _where(settings: "pd.Series") -> str:
 
 
 def difference(a: Float[np.ndarray, " n"], b: Float[np.ndarray, " m"], *, paired: bool) -> Interval:
-    """Return the mean of b over runs less that of a, with its interval; NaN for a single run.
+    """Return the mean of b less that of a, with its interval.
 
-    The interval is Student's for pairs, which need n = m, and Welch's for independent samples.
+    The interval is Student's for pairs (n = m), and Welch's for independent samples.
     """
     estimate = float(b.mean() - a.mean())
     if min(len(a), len(b)) < 2:

@@ -1,4 +1,4 @@
-"""Select stored experiments, for all commands and in Python: by words as for `pomrl run -m`, signatures and filters."""
+"""Select stored experiments by overrides, signatures and filters."""
 
 import json
 import warnings
@@ -22,181 +22,177 @@ from pomrl.science.loss_tables import COLUMNS
 from pomrl.store import StoredExperiment, StoreError, StoreWarning
 
 VALUES = tuple(column.name for column in COLUMNS if column.values)
-"""The columns of stored tables that are plotted and tabulated; so are metrics, by the names of their options."""
+"""The columns of stored tables to plot and tabulate; metrics have the names of their options."""
 
 PRESENT, PREVIOUS, ALL = "present", "previous", "all"
 """Words for code: as it is now, the last before it, and any."""
 
 
 class Match(NamedTuple):
-    """An experiment that words mean."""
+    """A selected experiment."""
 
     stored: StoredExperiment
     runs: int
-    """The number of runs that are stored, which may be none."""
+    """The number of stored runs."""
     experiment: Experiment | None
-    """As it was asked for, perhaps with a schedule that reads the table in hindsight; None if it was not named."""
+    """The requested experiment, perhaps with a schedule in hindsight; None for a signature or filters."""
     code: str = PRESENT
-    """A label of the code that computed it."""
+    """The label of its code."""
     is_outdated: bool = False
     """Whether this is not the present code."""
 
     @staticmethod
-    def of(stored: StoredExperiment) -> "Match":
-        """Return what is stored under a signature; StoreError if its description is missing or damaged."""
+    def load(stored: StoredExperiment) -> "Match":
+        """Read runs and code of an experiment; StoreError if it is damaged."""
         manifest = stored.read_manifest()
         return Match(stored, stored.complete(), None, manifest.label(), manifest.is_outdated())
 
     def settings(self) -> dict[str, Any]:
-        """Return its settings by dotted keys, as files have them."""
+        """Return its settings by dotted keys, as in files."""
         if self.experiment is None:
             return self.stored.flat_settings()
         settings = flat_settings(asked_settings(self.experiment), self.experiment.options)
         return json.loads(json.dumps(settings, default=str))
 
     def result(self, name: str) -> Result:
-        """Return its results as one side of a comparison; the name is what it is called there."""
+        """Return its results as a side of a comparison with this name."""
         settings = self.settings() | {"code": self.code if self.is_outdated else PRESENT}
         return Result.of_stored(self.stored, self.runs, self.experiment, settings=settings, name=name)
 
 
 def runs_in_words(numbers: Collection[int]) -> str:
-    """Return how many runs experiments have: `100 runs`, or `20 to 100 runs`."""
-    fewest, most = min(numbers), max(numbers)
-    return number_of(most, "run") if fewest == most else f"{fewest:,} to {number_of(most, 'run')}"
+    """Format numbers of runs as `100 runs`, or `20 to 100 runs`."""
+    low, high = min(numbers), max(numbers)
+    return number_of(high, "run") if low == high else f"{low:,} to {number_of(high, 'run')}"
 
 
 def resolve(
-    words: Sequence[str] = (),
+    overrides: Sequence[str] = (),
     where: Mapping[str, Any] | None = None,
     value: str | None = "planning_loss",
     sources: Sources = PUBLISHED,
 ) -> tuple[list[Match], list[str]]:
-    """Find the experiments that words mean, those without runs among them, and lines about what is left out.
+    """Find experiments by overrides, and explain omissions.
 
     Args:
-        words: Words of `pomrl run -m`; none, or `tag=NAME`, for all that is stored with these settings; or starts of
-            signatures, or folders. `code=` is `present` (default), `previous`, `all`, or as `pomrl runs` shows it.
-        where: Settings, tag or code that stored experiments must have besides.
-        value: What is shown; a metric selects the experiments that have it. None for any.
-        sources: The folders that settings are composed from.
+        overrides: Those of `pomrl run -m`; none, or `tag=NAME`, for everything stored with these settings; or starts
+            of signatures, or folders. `code=` is `present` (default), `previous`, `all`, or a label of `pomrl runs`.
+        where: Further settings, tag or code of stored experiments.
+        value: The number to show; a metric selects the experiments that have it. None for any.
+        sources: The folders of options.
 
     Raises:
         ConfigError: A setting is wrong.
         StoreError: There is no such signature, or no stored experiment has such a key.
     """
     add_to_path(Path.cwd())  # of components, whose present code is compared with that of what is stored
-    if words and not any("=" in word for word in words):
-        return [Match.of(_find_by_name(word)) for word in words], []
-    asked, where = filters(words), dict(where or {})
-    code = str(where.pop("code", asked.pop("code", PRESENT)))
-    experiments: list[Experiment] | None = None
-    if not asked or "tag" in asked:
-        where = asked | where
+    if overrides and not any("=" in override for override in overrides):
+        return [Match.load(_find_by_name(name)) for name in overrides], []
+    settings, where = filters(overrides), dict(where or {})
+    code = str(where.pop("code", settings.pop("code", PRESENT)))
+    requests: dict[Any, tuple[str, Experiment | None]] = {}
+    if not settings or "tag" in settings:
+        where = settings | where
         if value is not None:
             where = {"metric": DEFAULTS["metric"] if value in VALUES else value} | where
     else:
-        metric = [] if value is None or value in VALUES or "metric" in asked else [f"metric={value}"]
-        experiments = selection(sources, [*(word for word in words if not word.startswith("code=")), *metric])
+        metric = [] if value is None or value in VALUES or "metric" in settings else [f"metric={value}"]
+        settings_overrides = [override for override in overrides if not override.startswith("code=")]
+        for experiment in selection(sources, [*settings_overrides, *metric]):
+            identity, schedule = _identity(scientific_settings(experiment)), experiment.method.gamma_schedule
+            key = identity, repr(schedule) if isinstance(schedule, Hindsight) else ""
+            requests[key] = identity, experiment
     versions: dict[str, list[Match]] = {}
     for stored in sorted(store.find(**where), key=lambda stored: stored.read_manifest().provenance.start):
-        if (version := Match.of(stored)).runs:
-            versions.setdefault(json.dumps(stored.read_manifest().settings, sort_keys=True), []).append(version)
-    found, left_out = list[Match](), 0
-    for identity, experiment in _list_wanted(experiments) if experiments else [(key, None) for key in versions]:
-        of_settings = versions.get(identity, [])
-        of_code = _of_code(of_settings, code)
-        left_out += len(of_settings) - len(of_code)
-        found += [version._replace(experiment=experiment) for version in of_code]
-        if experiment and not of_code and code == PRESENT:
-            found.append(Match(store.lookup(experiment), 0, experiment))
-    said = f"{number_of(left_out, 'result')} of other code left out; code={ALL} shows them"
-    return found, [said] if left_out else []
+        if (version := Match.load(stored)).runs:
+            versions.setdefault(_identity(stored.read_manifest().settings), []).append(version)
+    matches, n_omitted = list[Match](), 0
+    for identity, experiment in requests.values() or [(key, None) for key in versions]:
+        candidates = versions.get(identity, [])
+        selected = _select_code(candidates, code)
+        n_omitted += len(candidates) - len(selected)
+        matches += [version._replace(experiment=experiment) for version in selected]
+        if experiment and not selected and code == PRESENT:
+            matches.append(Match(store.lookup(experiment), 0, experiment))
+    note = f"{number_of(n_omitted, 'result')} of other code left out; code={ALL} shows them"
+    return matches, [note] if n_omitted else []
 
 
 def choose(
-    words: Sequence[str] = (),
+    overrides: Sequence[str] = (),
     where: Mapping[str, Any] | None = None,
     value: str | None = "planning_loss",
     sources: Sources = PUBLISHED,
 ) -> SweepResults:
-    """Return the results that words mean (`resolve`), sorted by the settings in which they differ.
+    """Return the results of overrides (`resolve`), sorted by varying settings.
 
     Raises:
         ConfigError: A setting is wrong.
         StoreError: There are none.
     """
-    all_found, notes = resolve(words, where, value, sources)
-    found = [version for version in all_found if version.runs and _is_sound(version.stored)]
-    if not found:
-        asked = " ".join([*words, *(f"{key}={value}" for key, value in (where or {}).items())])
-        what = f"{store.root().absolute()}: no runs are stored{' of ' * bool(asked)}{asked}"
+    resolved, notes = resolve(overrides, where, value, sources)
+    matches = [match for match in resolved if match.runs and _is_sound(match.stored)]
+    if not matches:
+        request = " ".join([*overrides, *(f"{key}={value}" for key, value in (where or {}).items())])
+        problem = f"{store.root().absolute()}: no runs are stored{' of ' * bool(request)}{request}"
         remedy = f"{value} is a metric, or none of {', '.join(VALUES)}" if value not in (None, *VALUES) else ""
-        raise StoreError("; ".join([what, *(notes or [remedy or "pomrl run computes them"])]))
-    if lacking := sum(not version.runs for version in all_found):
-        notes.append(f"{lacking} of {number_of(len(all_found), 'experiment')} that are meant have no runs")
-    settings = [{**of.settings(), "code": of.code, "signature": of.stored.signature} for of in found]
+        raise StoreError("; ".join([problem, *(notes or [remedy or "pomrl run computes them"])]))
+    if n_empty := sum(not match.runs for match in resolved):
+        notes.append(f"{n_empty} of {number_of(len(resolved), 'experiment')} that are meant have no runs")
+    settings = [{**match.settings(), "code": match.code, "signature": match.stored.signature} for match in matches]
     varying = [key for key in varying_keys(settings) if key not in ("code", "signature")]
     for key in ("code", "signature"):  # where settings alone do not tell them apart
         if len({tuple(str(setting.get(name)) for name in varying) for setting in settings}) < len(settings):
             varying.append(key)
-    most = found[0].experiment.request.runs if found[0].experiment and "runs" in filters(words) else MOST_RUNS
-    pairs = list(zip(found, settings, strict=True))
-    pairs.sort(key=lambda pair: [order(pair[1].get(key)) for key in varying])
+    first = matches[0].experiment
+    max_runs = first.request.runs if first and "runs" in filters(overrides) else MOST_RUNS
+    pairs = sorted(zip(matches, settings, strict=True), key=lambda pair: [order(pair[1].get(key)) for key in varying])
     results = [
-        Result.of_stored(match.stored, min(match.runs, most), match.experiment, settings=of_match)
-        for match, of_match in pairs
+        Result.of_stored(match.stored, min(match.runs, max_runs), match.experiment, settings=setting)
+        for match, setting in pairs
     ]
-    values = [tuple(of_match.get(key) for key in varying) for _, of_match in pairs]
+    values = [tuple(setting.get(key) for key in varying) for _, setting in pairs]
     return SweepResults(tuple(varying), values, results, notes=tuple(notes))
 
 
 def _is_sound(stored: StoredExperiment) -> bool:
-    """Return whether no file of an experiment is damaged or unreadable; a `StoreWarning` says which is."""
+    """Return whether all files are sound; a `StoreWarning` names a damaged one."""
     if faults := stored.faults(["planning_loss"]):
         warnings.warn(faults[0], StoreWarning, stacklevel=3)
     return not faults
 
 
-def filters(words: Sequence[str]) -> dict[str, Any]:
+def filters(overrides: Sequence[str]) -> dict[str, Any]:
     """Parse `KEY=VALUE` words; several values, separated by commas, become a list.
 
     Raises:
-        UnreadableOverrideError: A word is of another form.
+        UnreadableOverrideError: An override has another form.
     """
-    wanted: dict[str, Any] = {}
-    for word in words:
-        key, equals, value = word.partition("=")
+    settings: dict[str, Any] = {}
+    for override in overrides:
+        key, equals, value = override.partition("=")
         try:
             values = yaml.safe_load(f"[{value}]")
-            wanted[key.removeprefix("+")] = values[0] if len(values) == 1 else values or None
+            settings[key.removeprefix("+")] = values[0] if len(values) == 1 else values or None
         except (yaml.YAMLError, ValueError, RecursionError):
             equals = ""
         if not key or not equals:
-            shown = word[:100] or "an empty filter"
-            raise UnreadableOverrideError(f"{shown}: a filter is key=value, such as estimator=pomrl")
-    return wanted
+            quote = override[:100] or "an empty filter"
+            raise UnreadableOverrideError(f"{quote}: a filter is key=value, such as estimator=pomrl")
+    return settings
 
 
-def _find_by_name(word: str) -> StoredExperiment:
-    """Return the experiment in a folder, or the one whose signature starts with a word."""
-    return StoredExperiment(Path(word)) if "/" in word else store.by_signature(word)
+def _find_by_name(name: str) -> StoredExperiment:
+    """Find an experiment by folder or start of signature."""
+    return StoredExperiment(Path(name)) if "/" in name else store.by_signature(name)
 
 
-def _list_wanted(experiments: Sequence[Experiment]) -> list[tuple[str, Experiment]]:
-    """Return each of the experiments once, with the settings that tell what is stored of it."""
-    identities = [json.dumps(scientific_settings(experiment), sort_keys=True) for experiment in experiments]
-    pairs = zip(identities, experiments, strict=True)
-    return list({(identity, repr(_hindsight(of))): (identity, of) for identity, of in pairs}.values())
+def _identity(settings: Mapping[str, Any]) -> str:
+    return json.dumps(settings, sort_keys=True)
 
 
-def _hindsight(experiment: Experiment | None) -> Hindsight | None:
-    schedule = experiment.method.gamma_schedule if experiment else None
-    return schedule if isinstance(schedule, Hindsight) else None
-
-
-def _of_code(versions: Sequence[Match], code: str) -> list[Match]:
-    """Return what some code computed of the experiment that has these versions, the latest last."""
+def _select_code(versions: Sequence[Match], code: str) -> list[Match]:
+    """Return the versions of some code, the latest last."""
     present = [version for version in versions if not version.is_outdated][-1:]
     if code == PRESENT:
         return present
@@ -206,5 +202,5 @@ def _of_code(versions: Sequence[Match], code: str) -> list[Match]:
 
 
 def order(value: Any) -> tuple[str, Any]:
-    """Return a sort key: numbers by value, values of different types by the names of their types."""
+    """Return a sort key: numbers by value, other types by name."""
     return (type(value).__name__, value if isinstance(value, int | float | str) else str(value))

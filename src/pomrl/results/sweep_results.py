@@ -1,4 +1,4 @@
-"""The results of the experiments of a sweep, or of any that were selected, and where they are stored."""
+"""The results of several experiments, such as those of a sweep."""
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:  # because it takes long to load
 
 @dataclass(frozen=True)
 class Origin:
-    """What is stored of an experiment or of a simulation."""
+    """The stored files of an experiment or of a simulation."""
 
     signature: str
     runs: int
@@ -31,12 +31,12 @@ class Origin:
     settings: Mapping[str, Any]
     """The settings that vary in its sweep, by their dotted keys; empty for a simulation."""
     blocks: Mapping[str, str]
-    """The SHA-256 digest of each file that was read, by the name of the file."""
+    """The SHA-256 digest of each file by name."""
 
 
 @dataclass(frozen=True)
 class SweepResults:
-    """The results of several experiments, and the settings in which they differ."""
+    """The results of several experiments, and their differing settings."""
 
     keys: tuple[str, ...]
     """The settings that vary, by dotted keys."""
@@ -44,16 +44,11 @@ class SweepResults:
     """The values of these settings in each experiment."""
     results: Sequence[Result]
     choice: HindsightChoice = "population"
-    """How the schedules that choose in hindsight do so, under the reading of the paper in question (R8)."""
+    """How schedules choose in hindsight, under the reading of the paper in question (R8)."""
     promised: int = 0
-    """The number of runs that the sweep asks for in its YAML file; 0 if it is none of a file."""
+    """The number of runs in the sweep's YAML file; 0 without a file."""
     notes: tuple[str, ...] = ()
-    """Lines about what is left out, or is not stored."""
-
-    @staticmethod
-    def of(keys: Sequence[str], results: Mapping[tuple[Any, ...], Result]) -> "SweepResults":
-        """Return the results with these values of the keys."""
-        return SweepResults(tuple(keys), [*results], [*results.values()])
+    """Lines about omitted or missing runs."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -61,41 +56,37 @@ class SweepResults:
         return tuple(key.rpartition(".")[2] for key in self.keys)
 
     def where(self, **fixed: Any) -> "SweepResults":
-        """Return the experiments with these values of some names, as a sweep that varies the others."""
-        kept = [place for place, name in enumerate(self.names) if name not in fixed]
-        places = [
-            place
-            for place, values in enumerate(self.values)
+        """Return the experiments at fixed values of some names."""
+        remaining = [column for column, name in enumerate(self.names) if name not in fixed]
+        rows = [
+            row
+            for row, values in enumerate(self.values)
             if fixed.items() <= dict(zip(self.names, values, strict=True)).items()
         ]
         return replace(
             self,
-            keys=tuple(self.keys[place] for place in kept),
-            values=[tuple(self.values[place][key] for key in kept) for place in places],
-            results=[self.results[place] for place in places],
+            keys=tuple(self.keys[column] for column in remaining),
+            values=[tuple(self.values[row][column] for column in remaining) for row in rows],
+            results=[self.results[row] for row in rows],
         )
 
     def at(self, **settings: Any) -> Result:
-        """Return the experiment with these values; a name that is left out does not vary there.
-
-        Raises:
-            NotInSweepError: The sweep has no such experiment, or does not vary a key.
-        """
+        """Return the experiment with these values; NotInSweepError without one."""
         values = tuple(settings.get(name) for name in self.names)
         if values not in self.values or not settings.keys() <= {*self.names}:
-            asked = ", ".join(f"{name}={value!r}" for name, value in settings.items())
-            of_names = zip(self.names, zip(*self.values, strict=True), strict=True)
-            known = "; ".join(f"{name} is {', '.join(dict.fromkeys(map(repr, of)))}" for name, of in of_names)
-            raise NotInSweepError(f"the sweep has no experiment with {asked}; in it {known or 'nothing varies'}")
+            request = ", ".join(f"{name}={value!r}" for name, value in settings.items())
+            columns = zip(self.names, zip(*self.values, strict=True), strict=True)
+            axes = "; ".join(f"{name} is {', '.join(dict.fromkeys(map(repr, column)))}" for name, column in columns)
+            raise NotInSweepError(f"the sweep has no experiment with {request}; in it {axes or 'nothing varies'}")
         return self.results[self.values.index(values)]
 
-    def values_of(self, key: str) -> list[Any]:
-        """Return the value of a setting in each experiment; StoreError if one has no such setting."""
+    def setting_values(self, key: str) -> list[Any]:
+        """Return the values of a setting; StoreError if an experiment lacks it."""
         settings = self.settings
-        if not all(key in each for each in settings):
-            known = sorted(set(settings[0]).intersection(*settings))
-            raise StoreError(unknown_key(key, key, known, "not all of these experiments have this setting"))
-        return [each[key] for each in settings]
+        if not all(key in mapping for mapping in settings):
+            shared = sorted(set(settings[0]).intersection(*settings))
+            raise StoreError(unknown_key(key, key, shared, "not all of these experiments have this setting"))
+        return [mapping[key] for mapping in settings]
 
     @property
     def stored(self) -> list[StoredExperiment]:
@@ -114,30 +105,29 @@ class SweepResults:
 
     @property
     def origins(self) -> list[Origin]:
-        """What is stored of each experiment."""
-        return [origin(result, {key: result.settings.get(key) for key in self.keys}) for result in self.results]
+        """The stored files of each experiment."""
+        return [_origin(result, {key: result.settings.get(key) for key in self.keys}) for result in self.results]
 
     @cached_property
     def tables(self) -> "list[pd.DataFrame]":
-        """The table of each experiment, with a column in front for each setting that varies; words are categories."""
+        """The table of each experiment, behind columns of varied settings."""
         import pandas as pd
 
-        settings = self.settings
-        columns = {key: _as_column([each[key] for each in settings]) for key in self.keys if settings}
+        columns = {key: _as_column([mapping[key] for mapping in self.settings]) for key in self.keys if self.results}
         tables = []
-        for place, table in enumerate(result.table() for result in self.results):
-            varied = {key: values.iloc[[place]].repeat(len(table)).array for key, values in columns.items()}
+        for index, table in enumerate(result.table() for result in self.results):
+            varied = {key: values.iloc[[index]].repeat(len(table)).array for key, values in columns.items()}
             tables.append(pd.DataFrame({**varied, **dict(table.items())}, copy=False))
         return tables
 
     @property
     def table(self) -> "pd.DataFrame":
-        """The tables of all experiments, one below the other."""
+        """The concatenated tables."""
         return concatenate([table.copy(deep=False) for table in self.tables or [self.without_rows]])
 
     @property
     def without_rows(self) -> "pd.DataFrame":
-        """A table with the columns of this one, and without rows."""
+        """An empty table with the same columns."""
         import pandas as pd
 
         if self.results:
@@ -146,11 +136,10 @@ class SweepResults:
 
 
 StoredSweeps = Mapping[str, Any]
-"""What figures show, by name: the `SweepResults` of a sweep, and the table of a simulation."""
+"""The `SweepResults` of sweeps and the tables of simulations, by name."""
 
 
-def origin(result: Result, settings: Mapping[str, Any]) -> Origin:
-    """Return what is stored of a result, with these settings in its sweep."""
+def _origin(result: Result, settings: Mapping[str, Any]) -> Origin:
     if result.stored is None:
         return Origin("", result.runs, settings, {})
     blocks = {block.name: block.sha256 for block in result.stored.blocks() if block.runs.start < result.runs}
@@ -158,50 +147,47 @@ def origin(result: Result, settings: Mapping[str, Any]) -> Origin:
 
 
 def simulation_origin(simulation: Simulation) -> Origin:
-    """Return what is stored of a simulation; StoreError if it is not, or its description is damaged."""
+    """Return the files of a simulation; StoreError if they are damaged."""
     files = simulation.files.read_sidecar()["files"]
     return Origin(simulation.signature, simulation.sequences, settings={}, blocks=files)
 
 
 def shared_runs(settings: Iterable[Setting]) -> int:
-    """Return the number of runs that all of these experiments have, of those that have any; 0 if none has.
-
-    The runs of an experiment are counted from run 0 to the first that is missing.
-    """
+    """Return the least number of runs among experiments with runs."""
     complete = [store.lookup(setting.experiment).complete() for setting in settings]
     return min((runs for runs in complete if runs), default=0)
 
 
 def promised_runs(settings: Iterable[Setting]) -> int:
-    """Return the number of runs that a sweep of these experiments asks for in its YAML file."""
+    """Return the number of runs in the YAML file of a sweep."""
     return max(setting.experiment.request.runs for setting in settings)
 
 
-def load_sweep(settings: Sequence[Setting], most: int | None = None) -> SweepResults:
-    """Load what is stored of a sweep; a `StoreWarning` names a damaged file, which is left out.
+def load_sweep(settings: Sequence[Setting], max_runs: int | None = None) -> SweepResults:
+    """Load the stored results of a sweep; `StoreWarning` names damaged files.
 
     Args:
         settings: The experiments, which vary the same keys.
-        most: The most runs of each experiment; by default the number that the sweep promises.
+        max_runs: The most runs of each experiment; by default the promised number.
     """
     promised = promised_runs(settings)
-    most = promised if most is None else most
+    max_runs = promised if max_runs is None else max_runs
     results: list[Result] = []
-    lacking: list[str] = []
+    incomplete: list[str] = []
     for setting in settings:
         stored = store.lookup(setting.experiment)
         complete = stored.complete()
         if complete < promised:
             varied = ", ".join(f"{key}={value}" for key, value in setting.varied.items())
-            lacking.append(f"{varied} has {complete}")
+            incomplete.append(f"{varied} has {complete}")
         try:
-            if runs := min(most, complete):
+            if runs := min(max_runs, complete):
                 table = store.load(setting.experiment, runs)
                 results.append(Result.of_table(table, settings=setting.varied, stored=stored))
         except store.StoreError as error:
             warnings.warn(str(error), store.StoreWarning, stacklevel=2)
-    few = f"{len(lacking)} of {len(settings)} experiments have fewer than {promised} runs"
-    notes = (f"{few} ({lacking[0]})",) if lacking else ()
+    few = f"{len(incomplete)} of {len(settings)} experiments have fewer than {promised} runs"
+    notes = (f"{few} ({incomplete[0]})",) if incomplete else ()
     values = [tuple(result.settings.values()) for result in results]
     return SweepResults(tuple(settings[0].varied), values, results, promised=promised, notes=notes)
 
@@ -214,11 +200,11 @@ def _as_column(values: Sequence[Any]) -> "pd.Series":
 
 
 def concatenate(tables: "Sequence[pd.DataFrame]") -> "pd.DataFrame":
-    """Return tables one below the other. They lose their columns, because two copies of all take much memory."""
+    """Concatenate tables, and remove their columns, because two copies take much memory."""
     import pandas as pd
 
     columns: dict[str, Any] = {}
     for name in dict.fromkeys(str(name) for table in tables for name in table):
-        parts = [table.pop(name) if name in table else pd.Series(np.nan, table.index) for table in tables]
-        columns[name] = pd.concat(parts, ignore_index=True)
+        pieces = [table.pop(name) if name in table else pd.Series(np.nan, table.index) for table in tables]
+        columns[name] = pd.concat(pieces, ignore_index=True)
     return pd.DataFrame(columns, copy=False)

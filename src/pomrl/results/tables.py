@@ -1,4 +1,4 @@
-"""The one printer of tables: a frame as text, CSV, Markdown or LaTeX; each line ends with a line break."""
+"""Format tables as text, CSV, Markdown or LaTeX."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -9,16 +9,16 @@ if TYPE_CHECKING:  # because it takes long to load, and every command prints err
 FORMATS = ("text", "csv", "markdown", "latex")
 
 ABSENT = "-"
-"""What stands in a cell for what is not known."""
+"""The cell of an unknown value."""
 
-MOST_CHARACTERS = 4000
-"""Longer text is cut, because it quotes an absurd value."""
+MAX_CHARACTERS = 4000
+"""Longer text quotes an absurd value, and is cut."""
 
 
 def format_table(table: "pd.DataFrame", form: str = "text") -> str:
     """Return a table in one of `FORMATS`.
 
-    CSV has all digits; the others have an estimate and its interval in one cell. Cells of text are separated by tabs.
+    CSV has all digits; the others have an estimate and its interval in one cell. Tabs separate cells of text.
     """
     if form == "csv":
         return table.to_csv(index=False, lineterminator="\n")
@@ -34,21 +34,16 @@ def format_table(table: "pd.DataFrame", form: str = "text") -> str:
 
 
 def printable(text: str) -> str:
-    """Return text of unknown origin as one line that cannot control a terminal.
+    """Return text of unknown origin as one line without control characters.
 
-    Line breaks become spaces; control characters, marks without width or of direction, and what exceeds
-    `MOST_CHARACTERS`, are left out.
+    Line breaks become spaces. Characters without width or of direction, and those beyond `MAX_CHARACTERS`, go.
     """
-    line = " ".join(text.split())
-    shown = line if line.isprintable() else "".join(letter for letter in line if letter.isprintable())
-    return shown if len(shown) <= MOST_CHARACTERS else f"{shown[:MOST_CHARACTERS]}..."
+    line = "".join(letter for letter in " ".join(text.split()) if letter.isprintable())
+    return line if len(line) <= MAX_CHARACTERS else f"{line[:MAX_CHARACTERS]}..."
 
 
 def as_text(table: "pd.DataFrame") -> "pd.DataFrame":
-    """Return a table with the columns NAME, NAME_lower and NAME_upper in one cell: 0.437 [0.401, 0.473].
-
-    A dash stands for what is not known, such as the value of a key that only other options have.
-    """
+    """Join the columns of an estimate and its interval: 0.437 [0.401, 0.473]."""
     import pandas as pd
 
     from pomrl.results.intervals import Interval
@@ -59,16 +54,16 @@ def as_text(table: "pd.DataFrame") -> "pd.DataFrame":
             triples = table[[name, f"{name}_lower", f"{name}_upper"]].itertuples(index=False)
             cells[str(name).replace("_", " ")] = [Interval(*triple).text() or ABSENT for triple in triples]
         else:
-            known = zip(table[name], table[name].notna(), strict=True)
-            cells[str(name)] = [str(value) if is_known else ABSENT for value, is_known in known]
+            pairs = zip(table[name], table[name].notna(), strict=True)
+            cells[str(name)] = [str(value) if is_known else ABSENT for value, is_known in pairs]
     return pd.DataFrame(cells)
 
 
 def markdown(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a table in Markdown; cells may have markup themselves (`markdown_text` if they have none)."""
+    """Return a table in Markdown, with cells in Markdown."""
     return "".join(f"| {' | '.join(line)} |\n" for line in [head, ["---"] * len(head), *rows])
 
 
 def markdown_text(cell: str) -> str:
-    """Return text as it stands in a cell of a Markdown table, where a bar would end the cell and < begin a tag."""
+    """Escape plain text for a cell of a table in Markdown."""
     return cell.replace("|", "\\|").replace("<", "&lt;")
