@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import pandas as pd
 
 from pomrl import store
 from pomrl.configuration import overrides
@@ -30,7 +29,8 @@ from pomrl.running.work import refuse_failures, work
 from pomrl.science.problem import components
 from pomrl.store import StoreError, notebook_code
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # because they take long to load
+    import pandas as pd
     from matplotlib.figure import Figure
 
 
@@ -191,6 +191,8 @@ def find(**settings: Any) -> "pd.DataFrame":
     Returns:
         A row for each experiment under its signature: `runs` that are stored, `tags`, and settings by dotted keys.
     """
+    import pandas as pd
+
     found = store.find(**{overrides.key(name): value for name, value in settings.items()})
     rows = [{"runs": stored.complete(), "tags": ", ".join(stored.tags()), **stored.flat_settings()} for stored in found]
     index = pd.Index([stored.signature for stored in found], name="signature", dtype=object)

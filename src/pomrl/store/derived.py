@@ -157,4 +157,6 @@ class Simulation:
         """Return the stored table; StoreError if it is not stored or damaged."""
         if not self.is_stored:
             raise StoreError(f"{self.name} is not stored, or damaged; pomrl reproduce simulates it")
+        import pandas as pd
+
         return pd.read_parquet(BytesIO(self.files.content(TABLE)))
