@@ -1,7 +1,4 @@
-"""A composed configuration as plain data, the names of its groups, and the error with its messages.
-
-Nothing heavy is imported here, so that a command line that only asks for help is answered at once.
-"""
+"""Hold composed configurations, group names and errors, without heavy imports."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,16 +19,16 @@ MOST_JOBS = 10_000
 
 
 class ConfigError(ValueError):
-    """A configuration is wrong; the message is one line with the key, its value and what would be right."""
+    """Report a wrong configuration in one line: the key, its value and what would be right."""
 
 
 class UnreadableOverrideError(ConfigError):
-    """An override is not of the form key=value."""
+    """Report an override that is not of the form key=value."""
 
 
 @dataclass(frozen=True)
 class Composed:
-    """A composed configuration as plain data, without interpolations, unchecked."""
+    """A composed configuration as plain data, resolved but unchecked."""
 
     values: Mapping[str, Any]
     """The values by key; for a group, the keys of its option and the name of its class under `_target_`."""
@@ -42,18 +39,18 @@ class Composed:
 
 
 def number_of(number: int, word: str) -> str:
-    """Return a number with its word, such as `1 claim` or `2,000 claims`."""
+    """Format a number with its noun, such as `1 claim` or `2,000 claims`."""
     return f"{number:,} {word}{'' if number == 1 else 's'}"
 
 
 def unknown_key(
     shown: str, key: str, known: Sequence[str], what: str = "unknown key", are: str = "the keys are"
 ) -> str:
-    """Return the message about an unknown key or name, with the nearest known one and all of them.
+    """Format an error about an unknown key, with the nearest known key and all of them.
 
     Args:
         shown: The beginning of the message, such as the key with its value.
-        key: The key, whose last name is compared.
+        key: The key, compared by its last name.
         known: The known keys.
         what: The fault of the key.
         are: The words before the known keys.

@@ -1,4 +1,4 @@
-"""Settings from Python code as overrides of a command line."""
+"""Convert settings of Python code to overrides of a command line."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -13,17 +13,17 @@ _PLAIN = re.compile(r"(?!(?:true|false|null|nan|inf)$)[A-Za-z_][\w./-]*", re.IGN
 
 
 def key(name: str) -> str:
-    """Return the key of a setting by its name as an argument: `estimator__prior` stands for `estimator.prior`."""
+    """Return the key of an argument: `estimator__prior` means `estimator.prior`."""
     return name.replace("__", ".")
 
 
 def overrides(settings: Mapping[str, Any]) -> list[str]:
-    """Return settings as overrides of an experiment; ConfigError unless they are plain values or lists of them."""
+    """Format settings as overrides; ConfigError unless they are plain values or lists."""
     return [f"{key(name)}={_text(name, value)}" for name, value in settings.items()]
 
 
 def axes(settings: Mapping[str, Any]) -> list[str]:
-    """Return settings as overrides of a sweep, over the elements of lists, tuples, ranges and arrays."""
+    """Format settings as overrides of a sweep over the elements of sequences."""
     values = {name: value if _is_sequence(value) else [value] for name, value in settings.items()}
     return [f"{key(name)}={','.join(_text(name, one) for one in several)}" for name, several in values.items()]
 
@@ -33,7 +33,7 @@ def _is_sequence(value: Any) -> bool:
 
 
 def _text(name: str, value: Any) -> str:
-    """Return a value as Hydra's grammar of overrides has it."""
+    """Format a value in Hydra's override grammar."""
     if isinstance(value, np.generic):
         return _text(name, cast(Any, value).item())
     if value is None:

@@ -1,8 +1,4 @@
-"""Checked objects from a composed configuration.
-
-Stored settings become objects only where `pomrl runs` verifies or recomputes them, and only if all classes are of this
-package.
-"""
+"""Make checked objects from a composed configuration."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence
@@ -81,8 +77,8 @@ def parse(composed: Composed) -> Experiment:
     """Make the objects of a composed configuration.
 
     Raises:
-        ConfigError: A key is unknown or missing, a value is out of its range, or an option's class is unsuitable.
-            `pomrl.science.validation.check_experiment` checks later whether the values go together.
+        ConfigError: A key is unknown or missing, a value is out of range, or an option's class is unsuitable.
+            `pomrl.science.validation.check_experiment` later checks values against each other.
     """
     values = composed.values
     for key in values:
@@ -117,7 +113,7 @@ def _name(group: str, option: str, component: Any) -> str:
 
 
 def _fill_sizes(numbers: Mapping[str, Any], tasks: Any) -> dict[str, Any]:
-    """Return the numbers of the problem, with S and A of the tasks where they are null."""
+    """Return the problem's numbers, with null S and A taken from its tasks."""
     missing = [key for key in ("S", "A") if key in numbers and numbers[key] is None]
     if not missing:
         return dict(numbers)
@@ -131,7 +127,7 @@ def _fill_sizes(numbers: Mapping[str, Any], tasks: Any) -> dict[str, Any]:
 
 
 def _refuse_bad_numbers(numbers: Mapping[str, Any]) -> None:
-    """Raise a ConfigError that names the first bad number of the problem."""
+    """Raise a ConfigError naming the problem's first bad number."""
     try:
         Problem(**numbers)
     except ValidationError as invalid:
@@ -141,13 +137,12 @@ def _refuse_bad_numbers(numbers: Mapping[str, Any]) -> None:
 
 
 def _component(group: str, values: Any) -> Any:
-    """Make the object of an option from its `_target_` and its other keys."""
     cls = _class(group, values)
     return make(cls, {key: value for key, value in values.items() if key != "_target_"}, group + ".")
 
 
 def _class(group: str, values: Any) -> Any:
-    """Return the class that an option names in `_target_`."""
+    """Import the class that an option names in `_target_`."""
     if not isinstance(values, dict) or "_target_" not in values:
         raise ConfigError(f"{group}={values!r}: an option of this group has to name its class in _target_")
     target, base = str(cast(dict[str, Any], values)["_target_"]), COMPONENTS[group]
@@ -164,7 +159,7 @@ def _class(group: str, values: Any) -> Any:
 
 
 def make(cls: type, arguments: Mapping[str, Any], prefix: str = "") -> Any:
-    """Make an object of a class; ConfigError names the first bad key after a prefix."""
+    """Construct an object; ConfigError names the first bad key after a prefix."""
     try:
         return cls(**arguments)
     except ValidationError as invalid:
@@ -172,7 +167,7 @@ def make(cls: type, arguments: Mapping[str, Any], prefix: str = "") -> Any:
 
 
 def _one_line(errors: Sequence[Any], prefix: str, keys: Sequence[str]) -> str:
-    """Return one line about the first bad key, which has several errors if it may have several types."""
+    """Describe the first bad key in one line; alternative types give several errors."""
     first, place = errors[0], errors[0]["loc"][:1]
     key = prefix + str(place[0]) if place else prefix.rstrip(".")
     if first["type"] == "unexpected_keyword_argument":

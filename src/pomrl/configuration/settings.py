@@ -1,4 +1,4 @@
-"""The settings of an experiment as plain data: what its signature covers, and what people compare."""
+"""Read the settings of an experiment as plain data."""
 
 import dataclasses
 import hashlib
@@ -26,30 +26,29 @@ DEFAULTS = {"agent": "certainty_equivalence", "metric": "planning_loss"}
 def scientific_settings(experiment: Experiment) -> dict[str, Any]:
     """Return exactly the settings that can change a number.
 
-    They are read from the checked objects, so that they have all defaults, and 0 and 0.0 are the same real number. A
-    hindsight schedule has the settings of the grid whose table it reads; the default agent and metric have none.
+    They come from the checked objects, with all defaults; 0 and 0.0 are equal. A hindsight schedule has the settings
+    of its grid. The default agent and metric are left out. A digest represents a data file.
 
     Returns:
-        The numbers of the problem by their keys, and for each group its component: the name of the class under
-        `_target_`, and its parameters. A data file is represented by the digest of its content.
+        The problem's numbers by key, and each component by group: its class under `_target_`, and its parameters.
     """
     schedule = {"gamma_schedule": experiment.method.gamma_schedule.computed_schedule()}
     return _settings(experiment.problem, _parts(experiment) | schedule, _content)
 
 
 def asked_settings(experiment: Experiment) -> dict[str, Any]:
-    """Return the settings as requested: those of a hindsight schedule itself, and paths of data files."""
+    """Return settings as requested, with hindsight schedules and paths of data files."""
     return _settings(experiment.problem, _parts(experiment), str)
 
 
 def data_files(experiment: Experiment) -> list[Path]:
-    """Return the data files that its components read."""
+    """Return the data files that components read."""
     values = chain.from_iterable(cast(dict[str, object], vars(part)).values() for part in _parts(experiment).values())
     return [Path(value).resolve() for value in values if isinstance(value, DataPath)]
 
 
 def _parts(experiment: Experiment) -> dict[str, Any]:
-    """Return the components by their groups, without those that settings leave out."""
+    """Return the components by group, without the default agent and metric."""
     method = experiment.method
     left_out = {"agent": type(method.agent) is CertaintyEquivalence, "metric": not method.is_measured}
     parts = components(experiment.problem, method)
@@ -69,13 +68,13 @@ def _component_settings(component: Any, of_file: Callable[[DataPath], str]) -> d
 
 
 def _target(cls: type) -> str:
-    """Return the dotted name of a class; that of a notebook's class ends with the digest of its source."""
+    """Return a class's dotted name; `@` and its source digest end a notebook's."""
     digest = vars(cls).get(SOURCE)
     return f"{cls.__module__}.{cls.__qualname__}" + (f"@{digest}" if digest else "")
 
 
 def _content(path: DataPath) -> str:
-    """Return the digest of a data file, which stands for it in the settings."""
+    """Return the digest of a data file."""
     status = Path(path).stat()
     return _digest(path, status.st_mtime_ns, status.st_size)
 
@@ -87,17 +86,17 @@ def _digest(path: DataPath, _time: int, _size: int) -> str:
 
 
 def component_classes(settings: Mapping[str, Any]) -> list[str]:
-    """Return the dotted names of the classes in `scientific_settings`, without those of notebooks."""
+    """Return the dotted class names in `scientific_settings`, without notebooks' classes."""
     targets: list[str] = [value["_target_"] for value in settings.values() if isinstance(value, dict)]
     return [target for target in targets if "@" not in target]
 
 
 def flat_settings(settings: Mapping[str, Any], options: Mapping[str, str]) -> dict[str, Any]:
-    """Return `scientific_settings` with dotted keys, such as `estimator.prior`.
+    """Flatten `scientific_settings` to dotted keys, such as `estimator.prior`.
 
     Args:
         settings: The settings of an experiment.
-        options: The option of each group, which becomes the value of its key; by default the name of the class does.
+        options: Each group's option, the value of its key; by default the class name.
     """
     flat: dict[str, Any] = {group: name for group, name in DEFAULTS.items() if settings and group not in settings}
     for key, value in settings.items():
@@ -111,7 +110,7 @@ def flat_settings(settings: Mapping[str, Any], options: Mapping[str, str]) -> di
 
 
 def varying_keys(settings: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the keys in which flat settings differ, parts of a component only within an option."""
+    """Return the keys in which flat settings differ; a component's keys within an option."""
     keys = dict.fromkeys(key for setting in settings for key in setting)
     return [key for key in keys if _differs(key, settings)]
 

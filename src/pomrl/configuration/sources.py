@@ -1,4 +1,4 @@
-"""The folders of configurations: `conf/`, folders of the user's own, and those of studies."""
+"""Locate configurations: `conf/`, the user's folders and those of studies."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -44,7 +44,7 @@ class Sources:
 
     @property
     def folders(self) -> tuple[Path, ...]:
-        """The absolute folders of options. Of two files with one name, the earlier folder's is read."""
+        """The folders of options, absolute; for equal names the earlier one counts."""
         of_studies = (folder / "conf" for folder in self.studies if (folder / "conf").is_dir())
         return tuple(folder.resolve() for folder in (self.folder, *filter(None, [self.own]), *of_studies))
 
@@ -59,12 +59,12 @@ class Sources:
         return [paths[name] for name in sorted(paths)]
 
     def with_study(self, folder: Path) -> "Sources":
-        """Return the sources with a study; ConfigError if it hides a shipped option."""
+        """Add a study; ConfigError if it hides a shipped option."""
         self._refuse_hidden(folder.resolve() / "conf")
         return self if folder.resolve() in self.studies else replace(self, named=(*self.named, folder.resolve()))
 
     def with_options(self, folder: Path | None) -> "Sources":
-        """Return the sources with a folder of options; ConfigError if it is none, or hides a shipped option."""
+        """Add a folder of options; ConfigError if missing or hiding a shipped option."""
         if folder and not folder.is_dir():
             raise ConfigError(f"{folder}: there is no such folder of options")
         self._refuse_hidden(folder)
@@ -82,7 +82,7 @@ class Sources:
 
 @cache
 def shipped_packages() -> Mapping[Path, str]:
-    """Return the packages of the shipped studies by their folders, sorted."""
+    """Return the packages of the shipped studies by folder, sorted."""
     from importlib.metadata import distribution  # here, because it takes a few milliseconds
 
     return _packages(distribution("pomrl").entry_points.select(group=ENTRY_POINTS))
@@ -95,21 +95,21 @@ def shipped_folders() -> tuple[Path, ...]:
 
 @cache
 def installed_packages() -> Mapping[Path, str]:
-    """Return the packages of all installed studies by their folders, sorted."""
+    """Return the packages of all installed studies by folder, sorted."""
     from importlib.metadata import entry_points  # here, because most commands name no such study
 
     return _packages(entry_points(group=ENTRY_POINTS))
 
 
 def _packages(points: Iterable["EntryPoint"]) -> dict[Path, str]:
-    """Return the packages that entry points name, by their folders."""
+    """Return the packages of entry points by folder."""
     specs = {package: find_spec(package) for package in sorted(point.value for point in points)}
     folders = {package: spec.submodule_search_locations for package, spec in specs.items() if spec}
     return {Path(paths[0]).resolve(): package for package, paths in folders.items() if paths}
 
 
 def folder_of(word: str) -> Path:
-    """Return the folder of a study: shipped under this name, at this path, or installed."""
+    """Return the folder of a study: shipped, at this path, or installed."""
     shipped = {folder.name: folder for folder in shipped_packages()}
     folder = shipped.get(FORMER_NAMES.get(word, word), Path(word).resolve())
     if (folder / DESCRIPTION).is_file():
@@ -130,7 +130,7 @@ def named_folders(sweeps: Iterable[str]) -> tuple[Path, ...]:
 
 
 def sweep_option(name: str) -> str:
-    """Return the option STUDY/NAME of a sweep; its study may be a folder, or have a former name."""
+    """Return a sweep's option STUDY/NAME, given by its study's folder or former name."""
     study, _, sweep = name.rpartition("/")
     is_there = any(sweep in sweep_names(folder) for folder in named_folders([name]))
     return f"{folder_of(study).name}/{sweep}" if is_there or study in FORMER_NAMES else name
@@ -141,20 +141,20 @@ _READ: dict[Path, None] = {}
 
 
 def register_folder(folder: Path) -> None:
-    """Note that this process reads a study, for the looks of its options."""
+    """Record that this process reads a study, for the looks of its options."""
     if folder not in shipped_folders():
         _READ.pop(folder, None)
         _READ[folder] = None
 
 
 def own_studies() -> tuple[Path, ...]:
-    """Return the folders of users' studies: those read by this process, the latest first, and those in this folder."""
+    """Return the folders of users' studies: the last read first, then those in this folder."""
     here = (path.parent.resolve() for path in sorted(Path().glob(f"*/{DESCRIPTION}")))
     return tuple(dict.fromkeys([*reversed(_READ), *here]))
 
 
 def beside_the_package(name: str) -> Path:
-    """Return a folder at the top of a checkout, or its copy inside an installed package."""
+    """Return a top-level folder of the checkout, or its copy in an installed package."""
     package = Path(__file__).parents[1]
     inside = package / name
     return inside if inside.exists() else package.parents[1] / name
@@ -165,7 +165,7 @@ PUBLISHED = Sources(beside_the_package("conf"))
 
 
 def find_looks(group: str, option: str, folders: Iterable[Path]) -> Mapping[str, Any] | None:
-    """Return the look of an option in the first folder with this option; ConfigError if the file is faulty."""
+    """Return the look of an option in the first folder defining it, or None."""
     folder = next((folder for folder in folders if (folder / group / f"{option}.yaml").is_file()), None)
     if folder is None or not (path := folder / LOOKS).is_file():
         return None
@@ -181,6 +181,6 @@ def find_looks(group: str, option: str, folders: Iterable[Path]) -> Mapping[str,
 
 
 def looks_of_own_options(choices: Mapping[str, Any], folders: Iterable[str]) -> dict[str, Mapping[str, Any]]:
-    """Return the looks of unpublished options in these folders, by group."""
+    """Return the looks of unpublished options, by group."""
     own = [path for path in map(Path, folders) if path.resolve() not in PUBLISHED.folders]
     return {group: look for group, option in choices.items() if (look := find_looks(group, option, own))}

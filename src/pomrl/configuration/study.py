@@ -1,7 +1,4 @@
-"""Studies: folders with sweeps, claims, figures, pages and variants, and a description, `study.yaml`.
-
-This module reads the description and finds the modules, of shipped studies and of anybody's.
-"""
+"""Read studies: a description, `study.yaml`, and modules of claims, figures and variants."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -72,14 +69,14 @@ class StudyConfig:
 
 @dataclass(frozen=True)
 class Study:
-    """A study: its folder, and what its description says."""
+    """A study: its folder and description."""
 
     folder: Path
     """The absolute path of the folder."""
     described: StudyConfig
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state for other processes, without variants, which are functions."""
+        """Leave out cached variants, functions that cannot be pickled."""
         return {"folder": self.folder, "described": self.described}
 
     @property
@@ -89,17 +86,17 @@ class Study:
 
     @property
     def is_shipped(self) -> bool:
-        """Return whether the study comes with this package."""
+        """Whether this distribution has the study."""
         return self.folder in shipped_folders()
 
     @property
     def is_installed(self) -> bool:
-        """Return whether the study is a package of its own."""
+        """Whether the study is a package of its own."""
         return self.folder in installed_packages()
 
     @property
     def word(self) -> str:
-        """The study in a command: its name if it is shipped or installed, else its folder."""
+        """Its name in commands: the name if shipped or installed, else the folder."""
         if self.is_shipped or self.is_installed:
             return self.name
         here = Path.cwd().resolve()
@@ -121,7 +118,7 @@ class Study:
         return sweep_names(self.folder)
 
     def option(self, name: str) -> str:
-        """Return the option of the group `experiment` for a sweep, NAME of this study or STUDY/NAME; or ConfigError."""
+        """Return the option `experiment=` of a sweep NAME or STUDY/NAME; ConfigError if unknown."""
         name = sweep_option(name)
         if name in self.sweeps:
             return name if self.is_shipped and self.name == PAPER else f"{self.name}/{name}"
@@ -134,7 +131,7 @@ class Study:
         return name
 
     def refuse_unknown(self, sweeps: Iterable[str], reader: str) -> None:
-        """Raise a ConfigError that names the reader, such as `claim Q1.1`, of an unknown sweep."""
+        """Raise a ConfigError naming the reader, such as `claim Q1.1`, of an unknown sweep."""
         for name in sweeps:
             try:
                 self.option(name)
@@ -142,7 +139,7 @@ class Study:
                 raise ConfigError(f"{self.word}: {reader}: {str(error).partition(': ')[2]}") from error
 
     def settings(self, name: str, variant: Variant | None = None) -> list[Setting]:
-        """Return the experiments of a sweep under a variant; ConfigError if it cannot be composed."""
+        """Return a sweep's experiments under a variant; ConfigError if composition fails."""
         self.register()
         axes = variant.sweeps.get(name) if variant and variant.sweeps else None
         try:
@@ -156,7 +153,7 @@ class Study:
 
     @cached_property
     def variants(self) -> tuple[Variant, ...]:
-        """The variants of the description; the first is that of the answer. ConfigError if one has no meaning."""
+        """The variants of the description; the first gives the answer."""
         return tuple(self._variant(name, value) for name, value in self.described.variants.items())
 
     def _variant(self, name: str, value: Mapping[str, Any] | str) -> Variant:
@@ -180,7 +177,7 @@ class Study:
 
     @cached_property
     def families(self) -> Mapping[str, Family]:
-        """The families of variants in its `variants.py`, by name; ConfigError if they share names."""
+        """The families of `variants.py` by name; ConfigError if variants share names."""
         members = vars(self.module("variants")).values() if (self.folder / "variants.py").is_file() else ()
         families = {family.name: family for family in members if isinstance(family, Family)}
         judged = [variant.name for family in families.values() if family.is_judged for variant in family.variants]
@@ -189,7 +186,7 @@ class Study:
         return families
 
     def family(self, name: str) -> Family:
-        """Return a family of variants; ConfigError if there is no such family."""
+        """Return a family; ConfigError if there is none."""
         if name not in self.families:
             names = ", ".join([*self.described.variants, *self.families])
             raise ConfigError(f"{self.word}: there is no variant or family of variants {name}; there is {names}")
@@ -202,7 +199,7 @@ class Study:
 
     @property
     def article(self) -> Path:
-        """The path of its article, a Typst document, if it has one."""
+        """The path of its Typst article, which may be missing."""
         return self.folder / "article" / "article.typ"
 
     @property
@@ -211,13 +208,13 @@ class Study:
         return shipped_packages().get(self.folder) or installed_packages().get(self.folder, self.name)
 
     def modules(self, kind: str) -> list[ModuleType]:
-        """Return its modules KIND.py and KIND/*.py, sorted; ConfigError if one cannot be imported."""
+        """Import its modules KIND.py and KIND/*.py, sorted."""
         inside = sorted(path.stem for path in (self.folder / kind).glob("*.py") if not path.stem.startswith("_"))
         names = [kind] * (self.folder / f"{kind}.py").is_file() + [f"{kind}.{stem}" for stem in inside]
         return [self.module(name) for name in names]
 
     def module(self, name: str) -> ModuleType:
-        """Return a module by its dotted name in the folder; ConfigError if it cannot be imported."""
+        """Import a module by its dotted name in the folder; ConfigError if that fails."""
         self.register()
         try:
             module = import_by_name(f"{self.package}.{name}")
@@ -233,14 +230,14 @@ class Study:
         return module
 
     def register(self) -> None:
-        """Let this process find the study's modules, and the looks of its options."""
+        """Let this process find the study's modules and looks."""
         register_folder(self.folder)
         if not (self.is_shipped or self.is_installed):
             add_to_path(self.folder.parent)
 
 
 def _present_name(error: BaseException) -> str:
-    """Return the present name of what a study imports by a former one; empty for other errors."""
+    """Return a hint at the new name of a name from version 1, or ""."""
     former = re.match(r"cannot import name '(\w+)' from 'pomrl.study'", str(error))
     if not former:
         return ""
@@ -256,7 +253,7 @@ def shipped_studies() -> list[Study]:
 
 
 def is_study(word: str) -> bool:
-    """Return whether a word stands for a study."""
+    """Return whether a word names a study."""
     try:
         return (folder_of(word) / DESCRIPTION).is_file()
     except OSError:  # such as a name that is too long for a file
@@ -264,7 +261,7 @@ def is_study(word: str) -> bool:
 
 
 def find(word: str) -> Study:
-    """Return a study by its name, or by its folder; ConfigError if there is none, or its description is wrong."""
+    """Return a study by its name or folder; ConfigError if missing or wrong."""
     folder = folder_of(word)
     if folder in shipped_folders():
         return read(folder)
@@ -277,7 +274,7 @@ def find(word: str) -> Study:
 
 
 def refuse_name(name: str, word: str) -> None:
-    """Raise a ConfigError, which begins with a word, if a user's study cannot have this name."""
+    """Raise a ConfigError if a user's study cannot have this name."""
     if name in (folder.name for folder in shipped_folders()):
         raise ConfigError(f"{word}: the study {name} is shipped; give the folder another name")
     if not name.isidentifier() or iskeyword(name):
@@ -285,7 +282,7 @@ def refuse_name(name: str, word: str) -> None:
 
 
 def read(folder: Path) -> Study:
-    """Return the study in a folder; ConfigError, with the file and the key, if its description is wrong."""
+    """Read the study in a folder; ConfigError names the file and key at fault."""
     path, content = display_path(str(folder / DESCRIPTION)), _read_yaml(folder / DESCRIPTION)
     try:
         described: StudyConfig = make(StudyConfig, content)
@@ -297,7 +294,7 @@ def read(folder: Path) -> Study:
 
 
 def _read_yaml(path: Path) -> dict[str, Any]:
-    """Return the mapping in a YAML file; ConfigError, with the file, if there is none."""
+    """Read a YAML mapping; ConfigError names the file."""
     try:
         content: Any = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, yaml.YAMLError) as error:

@@ -1,4 +1,4 @@
-"""Sweeps by name: their experiments, as published or under a variant, and the commands that compute them."""
+"""Return the experiments of sweeps, as published or under a variant."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Setting:
-    """An experiment of a sweep, and its values of the varied keys."""
+    """An experiment of a sweep and its varied values."""
 
     varied: dict[str, Any]
     experiment: Experiment
@@ -36,7 +36,7 @@ Further = Sequence[str]
 
 
 def experiment(sources: Sources, overrides: Sequence[str]) -> Experiment:
-    """Return the experiment of these overrides of the defaults; ConfigError if it is wrong."""
+    """Return the experiment with these overrides of the defaults; ConfigError if wrong."""
     return parse(_composer(sources).one(overrides))
 
 
@@ -47,13 +47,13 @@ def sweep(
 
     Args:
         sources: The folders of configurations.
-        name: The sweep, as in `experiment=NAME`; None for experiments of the further overrides alone.
-        variant: The variant of the experiments; `varied` is as published all the same.
+        name: The sweep, as in `experiment=NAME`; None to sweep the further overrides alone.
+        variant: Changes the experiments, but not `varied`.
         axes: The axes of a sweep without a file.
-        further: Overrides, of which each combination of several values is an experiment; they replace axes.
+        further: Overrides that replace axes; several values of one are swept.
 
     Raises:
-        ConfigError: There is no such sweep, or a setting is wrong, perhaps because of the variant.
+        ConfigError: The sweep is unknown, or a setting is wrong, perhaps because of the variant.
     """
     composer = _composer(sources, [name] if name else [])
     name = sweep_option(name) if name else None
@@ -78,17 +78,15 @@ def sweep(
 
 
 def expand(composer: "Composer", words: Sequence[str], axes: Axes | None = None) -> list[list[list[str]]]:
-    """Return the overrides of jobs: for each sweep and each of its axes, one `key=value` for each value.
-
-    Several sweeps, as in `experiment=gamma_0,theory`, have all of their jobs, each with its own axes.
+    """Return each sweep's choices: for each axis one `key=value` for each value.
 
     Args:
         composer: The composer of the jobs.
-        words: The overrides of a command line, some with several values.
+        words: The overrides of a command line; `experiment=a,b` names two sweeps with their own axes.
         axes: The axes of the primary configuration, unless several sweeps are named.
 
     Raises:
-        ConfigError: There is no such sweep, a sweep is empty, or an axis has too many values.
+        ConfigError: A sweep is unknown or empty, or an axis has too many values.
     """
     further = [word for word in words if not word.startswith("experiment=")]
     named = [*chain.from_iterable(composer.choices({}, [word])[0] for word in words if word not in further)]
@@ -102,7 +100,7 @@ def expand(composer: "Composer", words: Sequence[str], axes: Axes | None = None)
 
 
 def selection(sources: Sources, words: Sequence[str]) -> list[Experiment]:
-    """Return the experiments that `pomrl run -m` computes with these words; ConfigError if one is wrong."""
+    """Return the experiments of `pomrl run -m` with these words; ConfigError if one is wrong."""
     of_sweeps = [word.partition("=")[2].split(",") for word in words if word.startswith("experiment=")]
     composer = _composer(sources, chain.from_iterable(of_sweeps))
     jobs = chain.from_iterable(product(*of_sweep) for of_sweep in expand(composer, words))
@@ -116,7 +114,7 @@ def check_first(sources: Sources, words: Sequence[str], *, is_sweep: bool) -> No
 
 
 def refuse_ignored_choices(sources: Sources, name: str) -> None:
-    """Raise a ConfigError if the file of a sweep chooses a launcher or a sweeper, which has no effect."""
+    """Raise a ConfigError if a sweep's file chooses a launcher or sweeper, in vain."""
     folders = [*([sources.own] if sources.own else []), *sources.folders[1:]]
     paths = [folder / "experiment" / f"{sweep_option(name)}.yaml" for folder in folders]
     for path in (path for path in paths if path.is_file()):
@@ -131,7 +129,7 @@ def refuse_ignored_choices(sources: Sources, name: str) -> None:
 
 
 def names(sources: Sources) -> list[str]:
-    """Return the names of all sweeps of studies and of the user's own folder, sorted."""
+    """Return the names of all sweeps of studies and of the user's folder, sorted."""
     own = sources.own / "experiment" if sources.own else None
     found = {path.relative_to(own).with_suffix("").as_posix() for path in own.rglob("*.yaml")} if own else set[str]()
     for folder in sources.studies:
@@ -150,7 +148,7 @@ def _composer(sources: Sources, named: Iterable[str] = ()) -> "Composer":
 
 
 def _varied_values(composed: Composed, axes: Iterable[str]) -> dict[str, Any]:
-    """Return the value of each key: for a group the name of its option."""
+    """Return the value of each key; for a group its option."""
     values: Any = composed.values
     return {key: composed.options.get(key) or reduce(getitem, key.split("."), values) for key in axes}
 
@@ -161,7 +159,7 @@ def command(name: str, *words: str) -> str:
 
 
 def find_options(values: Mapping[str, Any], sources: Sources) -> dict[str, str]:
-    """Return for each group the one option with the same class that differs in the fewest keys from values."""
+    """Return each group's nearest option: the same class, and the fewest other values."""
     nearest = {group: _nearest(group, values.get(group), sources) for group in GROUPS}
     return {group: name for group, name in nearest.items() if name}
 
@@ -185,6 +183,6 @@ def _nearest(group: str, value: Any, sources: Sources) -> str | None:
 
 
 def _may_have(path: Path, target: str) -> bool:
-    """Return whether an option's file has this class, or takes its class from another file."""
+    """Return whether an option's file names a class, or inherits it from another file."""
     text = path.read_text(encoding="utf-8")
     return target in text or "_target_" not in text

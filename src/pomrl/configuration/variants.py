@@ -1,7 +1,7 @@
-"""Variants: the same sweeps, and so the same claims and figures, on other overrides.
+"""Define variants: the same sweeps, claims and figures under other overrides.
 
-A variant is a change of the jobs of sweeps. It comes from a mapping of keys to values in the description of a study, or
-from its `variants.py`: from a function of a job with `@variant`, or from a function with `@family`, which yields many.
+A variant comes from `study.yaml` (keys and values), or from `variants.py`: a function with `@variant`, or one with
+`@family` for several.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -18,7 +18,7 @@ DEFAULT = "default"
 
 @dataclass(frozen=True)
 class VariantJob:
-    """An experiment of a sweep before it is composed."""
+    """An experiment of a sweep before composition."""
 
     sweep: str
     """The name of the sweep."""
@@ -34,7 +34,7 @@ JobChange = Callable[[VariantJob], Sequence[str]]
 
 @dataclass(frozen=True)
 class Variant:
-    """A change of the jobs of sweeps, under a name."""
+    """A named change of the jobs of sweeps."""
 
     name: str
     change: JobChange
@@ -52,18 +52,14 @@ class Variant:
             raise ConfigError(f"{self.name!r}: a variant has a folder of its name, which cannot be called so")
 
     def sets(self, override: str, options: Mapping[str, str]) -> bool:
-        """Return whether the variant sets a key so in an experiment with these options, given by group.
-
-        Raises:
-            ConfigError: As for `overrides_of`.
-        """
+        """Return whether the variant sets a key so under these options, given by group."""
         return override in self.overrides_of(VariantJob("", (), {**dict.fromkeys(GROUPS, ""), **options}))
 
     def overrides_of(self, job: VariantJob) -> list[str]:
-        """Return the overrides of a job under the variant, in which what the sweep varies takes precedence.
+        """Return a job's overrides under the variant; the sweep's axes take precedence.
 
         Raises:
-            ConfigError: Its function, which may be a user's, raises an error.
+            ConfigError: Its function, perhaps a user's, raises an error.
         """
         try:
             first = {override.partition("=")[0]: override for override in reversed(self.change(job))}
@@ -75,17 +71,17 @@ class Variant:
 
 
 def of_keys(name: str, values: Mapping[str, Any]) -> Variant:
-    """Return the variant that sets keys to values wherever a sweep does not vary them."""
+    """Return the variant that sets keys outside of a sweep's axes."""
     words = overrides(values)
     return Variant(name, lambda job: [*job.overrides, *words])
 
 
 def variant(*, runs: int = 0, notes: Mapping[str, str] | None = None) -> Callable[[JobChange], Variant]:
-    """Make a variant of a function of a job, with the name of the function.
+    """Make a variant, named after the decorated function of a job.
 
     Args:
-        runs: The number of runs on which claims are judged under it, by default that of the study.
-        notes: What is to be said of a claim under this variant, by the claim's id.
+        runs: The number of runs for its claims; 0 for the study's.
+        notes: Remarks on claims under this variant, by id.
     """
 
     def make(change: JobChange) -> Variant:
@@ -96,7 +92,7 @@ def variant(*, runs: int = 0, notes: Mapping[str, str] | None = None) -> Callabl
 
 @dataclass(frozen=True)
 class Family:
-    """Variants that belong together."""
+    """Variants of one kind."""
 
     name: str
     variants: tuple[Variant, ...]
@@ -107,11 +103,11 @@ class Family:
 def family(
     *, sweeps: Sequence[str] | Mapping[str, Mapping[str, Any]], is_judged: bool = True
 ) -> Callable[[Callable[[], Iterable[Variant]]], Family]:
-    """Make a family of a function that yields variants, which has the function's name.
+    """Make a family, named after the decorated function that yields its variants.
 
     Args:
-        sweeps: The sweeps that are computed under the variants: names of sweeps of the study, or axes by name.
-        is_judged: Whether claims are judged under them; else they are only computed, because a page reads them.
+        sweeps: The sweeps computed under the variants: names in the study, or axes by name.
+        is_judged: Whether claims are judged under them; otherwise a page reads them.
     """
 
     def make(yielding: Callable[[], Iterable[Variant]]) -> Family:

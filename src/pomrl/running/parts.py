@@ -1,7 +1,7 @@
-"""Missing runs are divided into parts, each of which one process computes.
+"""Divide missing runs into parts, each computed by one process.
 
-A part is runs of one problem by one or more methods, for which models, tasks and batches are drawn once: a whole block,
-or less where blocks are dear and fewer than the processes. The files are the same either way.
+Methods of one problem share a part, and draw models, tasks and batches once. A part is a block, or less if blocks are
+expensive and fewer than the processes. The files are the same either way.
 """
 
 from collections import defaultdict
@@ -18,7 +18,7 @@ from pomrl.science.problem import Method, Problem, components
 
 @dataclass(frozen=True)
 class BlockPart:
-    """Runs of one problem, and the methods for them. It may travel to another machine."""
+    """Runs of one problem and the methods for them; it can be pickled."""
 
     problem: Problem
     methods: Mapping[str, Method]
@@ -30,20 +30,20 @@ class BlockPart:
 
     @cached_property
     def seconds(self) -> float:
-        """An estimate of the time of one process; infinite for components of a user's own."""
+        """Estimated seconds in one process; infinite for components of users."""
         if any(is_foreign(self.problem, method) for method in self.methods.values()):
             return inf
         return sum(estimate_seconds(self.problem, method, len(self.runs)) for method in self.methods.values())
 
 
 def is_foreign(problem: Problem, method: Method) -> bool:
-    """Return whether a component of an experiment is not of this distribution."""
+    """Return whether a component is not of this distribution."""
     parts = components(problem, method).values()
     return not all(is_ours(type(component).__module__) for component in parts)
 
 
 def divide(planned: Sequence[PlannedExperiment]) -> list[BlockPart]:
-    """Divide what experiments lack into parts, the dearest first; methods at one problem are in the same part."""
+    """Divide the missing runs of experiments into parts, the most expensive first."""
     methods: defaultdict[tuple[Problem, range], dict[str, Method]] = defaultdict(dict)
     for lacking in planned:
         for block in lacking.missing:
@@ -57,7 +57,7 @@ def divide(planned: Sequence[PlannedExperiment]) -> list[BlockPart]:
 
 
 def _divide(block: BlockPart, most: int) -> list[BlockPart]:
-    """Return a block in parts of about as many runs; each part takes a while."""
+    """Divide a block into at most `most` equal parts of at least `PART_SECONDS`."""
     number = max(1, int(min(most, block.seconds / PART_SECONDS, len(block.runs))))
     edges = [len(block.runs) * i // number for i in range(number + 1)]
     return [replace(block, runs=block.runs[start:stop]) for start, stop in pairwise(edges)]

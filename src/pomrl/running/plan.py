@@ -1,4 +1,4 @@
-"""What the store lacks of experiments, and the time to compute it. Nothing is computed or written here."""
+"""Find what the store lacks of experiments, and estimate the time to compute it."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ PER_SQUARE_OF_SMALL, PER_SQUARE, PER_CUBE_OF_PLAN = 1.4e-9, 5e-9, 1e-10
 
 @dataclass(frozen=True)
 class PlannedExperiment:
-    """A requested experiment, its place in the store, and the runs that it lacks there."""
+    """A requested experiment, its place in the store and its missing runs."""
 
     experiment: Experiment
     stored: StoredExperiment
@@ -46,19 +46,19 @@ class PlannedExperiment:
 
     @property
     def runs_missing(self) -> int:
-        """The number of runs that it lacks."""
+        """The number of missing runs."""
         return sum(map(len, self.missing))
 
     @property
     def seconds(self) -> float:
-        """The time of one process for what it lacks, within a factor of about three."""
+        """Estimated seconds in one process."""
         return estimate_seconds(self.experiment.problem, self.experiment.method, self.runs_missing)
 
 
 def plan(experiments: Sequence[Experiment]) -> list[PlannedExperiment]:
-    """Look up what the store lacks of each experiment, and check that it can be computed.
+    """Look up the missing runs of experiments and check that they can be computed.
 
-    Of each problem the first missing runs are checked. A later run that cannot have its sigma fails its method.
+    The first missing runs of each problem are checked. A later run without the requested sigma fails its method.
 
     Raises:
         ConfigError: An experiment cannot be computed.
@@ -86,11 +86,10 @@ def _look_up(experiment: Experiment) -> PlannedExperiment:
 
 
 def estimate_seconds(problem: Problem, method: Method, runs: int) -> float:
-    """Return an estimate of the seconds that one process needs for so many runs of a problem by a method.
+    """Estimate the seconds of one process for runs of a problem by a method.
 
-    It depends on what is computed alone, not on the machine. The constants were fitted to one core with the compiled
-    engine, for 6 to 300 states, 1 to 100 discount factors and 1 to 100 trials, within a factor of about three. Models
-    with few transitions, such as Taxi's, take about a fifth of it.
+    The constants were fitted to one core with the compiled engine, within a factor of about 3, for 6 to 300 states and
+    1 to 100 discount factors and trials. Sparse models, such as Taxi's, take about a fifth.
     """
     S, entries = problem.S, problem.S**2 * problem.A
     of_task = PER_TASK + PER_ENTRY_OF_TASK * entries * method.estimator.relative_time
@@ -101,7 +100,7 @@ def estimate_seconds(problem: Problem, method: Method, runs: int) -> float:
 
 
 def find_unfinished(planned: Sequence[PlannedExperiment]) -> list[PlannedExperiment]:
-    """Return the experiments with runs to compute or files to repair, each once, with the most runs."""
+    """Return each experiment with missing runs or damaged files once, with the most runs."""
     by_runs = sorted(planned, key=lambda job: job.experiment.request.runs)
     lacking = {job.stored.signature: job for job in by_runs if job.missing or job.faults}
     return list(lacking.values())
@@ -109,7 +108,7 @@ def find_unfinished(planned: Sequence[PlannedExperiment]) -> list[PlannedExperim
 
 @dataclass(frozen=True)
 class WorkEstimate:
-    """The work of a request, within a factor of about three."""
+    """The work of a request, within a factor of about 3."""
 
     experiments: int
     runs: int
@@ -125,7 +124,7 @@ class WorkEstimate:
 
 
 def estimate(planned: Sequence[PlannedExperiment], times: int = 1) -> WorkEstimate:
-    """Return the work of planned experiments with the execution of the first; shared work counts once.
+    """Estimate the work of experiments under the first one's execution; shared work counts once.
 
     Args:
         planned: The experiments.

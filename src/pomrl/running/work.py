@@ -1,4 +1,4 @@
-"""Computing what experiments lack: parts of blocks become tables, and blocks are stored as soon as they are whole."""
+"""Compute missing runs in parallel, and store each block once it is whole."""
 
 # Joblib comes without types.
 # pyright: reportMissingTypeStubs=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -50,7 +50,7 @@ PACKAGE = Path(__file__).parents[1]
 
 @dataclass(frozen=True)
 class Failure:
-    """Why a method has no table."""
+    """The reason why a method has no table."""
 
     reason: str
     traceback: str
@@ -63,16 +63,16 @@ Outcomes = Mapping[str, bytes | Failure]
 
 
 def work(planned: Sequence[PlannedExperiment], advance: Callable[[int, int], None]) -> dict[str, Failure]:
-    """Compute and store the runs that experiments lack, with the execution of the first.
+    """Compute and store missing runs, with the first experiment's execution.
 
-    A method that fails does not end the others: its traceback is in its run.log.
+    A method that fails does not end the others; its traceback is in its run.log.
 
     Args:
-        planned: The experiments, as `plan` returns them.
+        planned: The experiments from `plan`.
         advance: Called after each part with the numbers of computed runs and of failed experiments.
 
     Returns:
-        The failures, by the signatures of the experiments.
+        The failures, by signatures.
 
     Raises:
         ExecutionError: The work cannot go on.
@@ -106,12 +106,10 @@ def work(planned: Sequence[PlannedExperiment], advance: Callable[[int, int], Non
 
 
 def simulate(part: BlockPart, versions: "Versions", runs_at_a_time: int | None = None) -> tuple[range, range, Outcomes]:
-    """Simulate the runs of a part; return its block, its runs, and the encoded table of each method.
-
-    A method that fails does not affect the others.
+    """Simulate a part; return its block, its runs and each method's outcome.
 
     Args:
-        part: The runs and the methods.
+        part: The runs and methods.
         versions: The versions of the process that stores the tables.
         runs_at_a_time: Number of runs computed together; by default as many as fit into `MAX_BYTES`. It changes no bit.
 
@@ -149,7 +147,7 @@ def _failure(error: BaseException) -> Failure:
 
 
 def runs_together(problem: Problem, methods: Sequence[Method], runs: int, limit: int | None) -> int:
-    """Return how many runs are computed together: as many as asked, or as fit into `MAX_BYTES`."""
+    """Return the number of runs computed together: `limit`, or as many as fit into memory."""
     if limit is not None:
         return min(limit, runs)
     most = MAX_BYTES // (problem.bytes_of_model * (ARRAYS_PER_TASK + ARRAYS_PER_METHOD * len(methods)))
@@ -160,7 +158,7 @@ def runs_together(problem: Problem, methods: Sequence[Method], runs: int, limit:
 
 @dataclass(frozen=True)
 class Versions:
-    """Versions of packages and code, which must be equal wherever parts of a sweep are computed."""
+    """Versions of packages and code, which must be equal in all processes."""
 
     classes: tuple[str, ...]
     """The classes of the components, whose code counts."""
@@ -168,7 +166,7 @@ class Versions:
 
     @staticmethod
     def here(experiments: Sequence[Experiment]) -> "Versions":
-        """Return the versions of this process for these experiments."""
+        """Return this process's versions for these experiments."""
         every = (component_classes(scientific_settings(experiment)) for experiment in experiments)
         classes = tuple(sorted({*chain.from_iterable(every)}))
         return Versions(classes, _versions(classes))
@@ -188,7 +186,7 @@ def _versions(classes: tuple[str, ...]) -> dict[str, str]:
 
 
 class _Blocks:
-    """The blocks of experiments, each of which is stored as soon as all of its parts have arrived."""
+    """Collect the parts of blocks, and store each block once it is whole."""
 
     def __init__(self, unfinished: Sequence[PlannedExperiment], requests: Mapping[str, Sequence[Request]]) -> None:
         self.done = 0
@@ -203,7 +201,7 @@ class _Blocks:
         self._new = self._lacking.keys() - begun
 
     def add(self, block: range, runs: range, outcomes: Outcomes) -> None:
-        """Take the outcomes of a part of a block."""
+        """Add the outcomes of a part."""
         for signature, outcome in outcomes.items():
             stored = self._lacking[signature].stored
             if signature in self._new:
@@ -229,7 +227,7 @@ class _Blocks:
 
 
 def _begin(planned: PlannedExperiment, requests: Sequence[Request]) -> None:
-    """Write the description of an experiment and its labels, and remove what is damaged."""
+    """Write an experiment's description and labels, and remove damaged files."""
     force = planned.experiment.request.force
     same_bytes = partial(_gives_same_bytes, planned)
     stored = store.open_experiment(planned.experiment, force=force, gives_same_bytes=same_bytes)
@@ -240,16 +238,16 @@ def _begin(planned: PlannedExperiment, requests: Sequence[Request]) -> None:
 
 
 def _gives_same_bytes(planned: PlannedExperiment, stored: StoredExperiment) -> bool:
-    """Return whether the shortest sound block has the same bytes when it is computed again."""
+    """Return whether the shortest sound block is recomputed with the same bytes."""
     sound = [block for block in stored.blocks() if not stored.fault_of(block)]
     return not sound or is_recomputed(stored, min(sound, key=lambda block: len(block.runs)), planned.experiment)
 
 
 def is_recomputed(stored: StoredExperiment, block: StoredBlock, experiment: Experiment) -> bool:
-    """Return whether the present code gives the bytes of a block again.
+    """Return whether the present code reproduces the bytes of a block.
 
     Raises:
-        StoreError: The experiment has another signature under the present code, or the computation failed.
+        StoreError: The present code gives another signature, or the computation failed.
     """
     if store.signature(experiment) != stored.signature:
         raise StoreError("its settings have another signature under the present code")
@@ -267,7 +265,7 @@ def _label(planned: PlannedExperiment, requests: Sequence[Request]) -> None:
 
 
 def _finish(planned: PlannedExperiment, requests: Sequence[Request]) -> PlannedExperiment | None:
-    """Mark an experiment as complete, or return what it lacks because another process removed runs."""
+    """Mark an experiment as complete, or return it with the runs removed meanwhile."""
     stored, runs = planned.stored, max(request.runs for request in requests)
     _label(planned, requests)
     if stored.manifest() and not store.lacking(stored, runs) and os.access(stored.folder, os.W_OK):
@@ -283,11 +281,7 @@ def refuse_failures(failures: Mapping[str, Failure]) -> None:
 
 
 def store_simulations(simulations: Iterable[Simulation], announce: Callable[[str], None]) -> None:
-    """Compute and store, in this process, the simulations that are not stored or damaged; each is announced in a line.
-
-    Raises:
-        OSError: A table cannot be stored.
-    """
+    """Compute and store missing or damaged simulations, each announced in a line."""
     for simulation in (simulation for simulation in simulations if not simulation.is_stored):
         announce(f"simulating {simulation.name.replace('_', ' ')}")
         with one_thread():

@@ -1,12 +1,10 @@
-"""Archives: zip files with experiments as the store has them, and with the code and results of a study.
+"""Export and import zip archives of experiments and of a study's code.
 
     runs/<signature>/     an experiment
-    code/                 the files of a study, with paths in the folder in which its commands are called
-    studies/<study>/      what was made of the study, for people: it is made again, and not imported
+    code/                 a study's files, by paths from the folder in which its commands run
+    studies/<study>/      results for people, not imported
 
-Equal files give equal archives. Nothing in an archive is trusted: all names and sizes are checked before anything is
-unpacked, and then each experiment as `pomrl runs --verify` checks it. `pomrl runs --recompute` shows whether the
-numbers are right.
+Equal files give equal archives. Names and sizes are checked before unpacking, and experiments before they are added.
 """
 
 import filecmp
@@ -43,10 +41,10 @@ def export(path: Path, stored: Sequence[StoredExperiment], further: Mapping[str,
     Args:
         path: The archive.
         stored: The experiments.
-        further: The paths of other files, by their names in the archive.
+        further: Other files, by their names in the archive.
 
     Raises:
-        StoreError: There is nothing to export, or a file of an experiment is damaged.
+        StoreError: There is nothing to export, or a file is damaged.
     """
     if not stored:
         raise StoreError(f"{root()}: nothing is stored to export")
@@ -73,17 +71,20 @@ def import_(
     agrees: Callable[[Sequence[Path]], bool] = lambda _: False,
     check: Callable[[StoredExperiment], object] = lambda _: None,
 ) -> tuple[list[Path], list[Path]]:
-    """Check an archive and add its experiments; return the folders that were added, and those stored already.
+    """Check an archive and add its experiments.
 
     Args:
         path: The archive.
-        max_bytes: The most bytes that its files may have.
-        agrees: Whether these files of a study, which are not there yet, are to be put into the current folder.
-        check: Raises a StoreError or ConfigError for an experiment whose settings are wrong.
+        max_bytes: The most bytes of its unpacked files.
+        agrees: Whether these new files of a study may be written to the current folder.
+        check: Raises a StoreError or ConfigError for an experiment with wrong settings.
+
+    Returns:
+        The folders that were added, and those already stored.
 
     Raises:
-        StoreError: It is no archive of ours, too large, or a file of it is damaged or unexpected; or the current folder
-            has a file of the study with another content. Nothing is added then.
+        StoreError: It is no such archive, too large, or damaged; or a file of the study exists with other content.
+            Nothing is added then.
     """
     root().mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(prefix=".import-", dir=outputs()) as name:
@@ -114,7 +115,7 @@ def import_(
 
 
 def _select_entries(archive: zipfile.ZipFile, max_bytes: float) -> list[zipfile.ZipInfo]:
-    """Return the entries to unpack; StoreError if one has no name of ours, or if there is too much of them."""
+    """Check names and sizes, and return the entries to unpack."""
     entries = archive.infolist()
     if len(entries) > MAX_FILES:
         raise StoreError(f"it must have at most {MAX_FILES:,} files, got {len(entries):,}")
@@ -140,7 +141,7 @@ def _is_expected(parts: Sequence[str]) -> bool:
 
 
 def _find_lacking(code: Path) -> list[Path]:
-    """Return the files in a folder that the current folder lacks; StoreError if one of them may not stand there."""
+    """Return the files that the current folder lacks; StoreError for a conflict."""
     files = sorted(path.relative_to(code) for path in code.rglob("*") if path.is_file())
     for file in files:
         target = file.resolve()

@@ -1,4 +1,4 @@
-"""Files of blocks of runs: Parquet, named after the runs and the digest of the file."""
+"""Encode and read blocks of runs: Parquet files named by their runs and digest."""
 
 # pyarrow comes without types.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -28,7 +28,7 @@ _NAME = re.compile(r"runs-(\d{6,9})-(\d{6,9})-([0-9a-f]{16})\.parquet")
 
 @dataclass(frozen=True)
 class StoredBlock:
-    """A block of runs, as the name of its file says."""
+    """A block of runs, as its file name describes it."""
 
     runs: range
     sha256: str
@@ -36,12 +36,12 @@ class StoredBlock:
 
     @staticmethod
     def of(runs: range, content: bytes) -> "StoredBlock":
-        """Return the block of these runs whose file has this content."""
+        """Return the block of these runs with this file content."""
         return StoredBlock(runs, hashlib.sha256(content).hexdigest()[:16])
 
     @property
     def name(self) -> str:
-        """The name of its file."""
+        """The file name."""
         return f"runs-{self.runs.start:06d}-{self.runs.stop - 1:06d}-{self.sha256}.parquet"
 
 
@@ -53,7 +53,7 @@ def parse_name(name: str) -> StoredBlock | None:
 
 
 def encode(table: "pd.DataFrame", signature: str, runs: range) -> bytes:
-    """Return the content of a block's file, without dictionaries and statistics, because tables are read whole."""
+    """Encode a block's table without dictionaries and statistics: it is read whole."""
     arrays = {str(name): column.to_numpy(SCHEMA.get(str(name))) for name, column in table.items()}
     encoded = pa.table({name: pa.array(array, from_pandas=True) for name, array in arrays.items()})
     buffer = pa.BufferOutputStream()
@@ -64,7 +64,7 @@ def encode(table: "pd.DataFrame", signature: str, runs: range) -> bytes:
 
 @dataclass(frozen=True)
 class Shape:
-    """The size of an experiment's table besides its runs."""
+    """The size of a table, apart from its runs."""
 
     T: int
     """The number of tasks."""
@@ -79,7 +79,7 @@ UNKNOWN = frozenset(column.name for column in COLUMNS if not column.is_finite)
 
 
 def columns(folder: Path, block: StoredBlock, names: Sequence[str], shape: Shape | None) -> dict[str, np.ndarray]:
-    """Return columns of a block in the folder of its experiment.
+    """Read columns of a block from its experiment's folder.
 
     Raises:
         StoreError: The file is missing, damaged, or another experiment's.
@@ -105,10 +105,10 @@ def columns(folder: Path, block: StoredBlock, names: Sequence[str], shape: Shape
 def decode(
     content: bytes, signature: str, runs: range, names: Sequence[str], shape: Shape | None
 ) -> dict[str, np.ndarray]:
-    """Return columns of the content of a block, or of a part of one.
+    """Decode columns of a block, or of a part of one.
 
     Raises:
-        ValueError: It has other runs, columns, types or rows, or numbers that are not finite.
+        ValueError: Runs, columns, types or rows are wrong, or numbers are not finite.
     """
     file = pq.ParquetFile(pa.BufferReader(content))
     schema = file.schema_arrow
@@ -126,7 +126,7 @@ def decode(
 
 
 def _check_shape(schema: Any, rows: int, runs: int, shape: Shape) -> None:
-    """Raise a ValueError if the footer, read before any column, has other columns, types or numbers of rows."""
+    """Check columns, types and row count by the footer, before any column is read."""
     types = {name: pa.from_numpy_dtype(SCHEMA.get(name, "float64")) for name in shape.names}
     if dict(zip(schema.names, schema.types, strict=True)) != types or len(schema.names) != len(types):
         raise ValueError("the columns or their types are other ones")

@@ -1,11 +1,7 @@
-"""Digests of the code that computes numbers, over its normalised source, which is neither imported nor run.
+"""Compute digests of the code behind numbers, from source that is never run.
 
-A digest covers the code of the engine (`ENGINE`), whatever is used of it, and the modules of components with those that
-they import, directly or not, at the top of a file or inside a function. Modules of other studies and beside a study
-count. Installed packages do not, except a component's own one.
-
-Not covered: modules whose names are computed while a program runs, files that code reads, headers of C code that is not
-the engine's.
+A digest covers the engine's code (`ENGINE`), and the modules of components with their imports, at any depth. Of
+installed packages only a component's own counts. Not covered: imports by computed names, data files, foreign C headers.
 """
 
 import ast
@@ -31,22 +27,16 @@ LANGUAGES = (".py", ".c", ".h")
 
 
 def code_digest(components: Sequence[str]) -> str:
-    """Return the digest, 64 hex digits, of the code that an experiment with these components runs.
+    """Return the digest, 64 hex digits, of code for components given by dotted class names.
 
-    Comments, docstrings and the layout of the source do not change the digest.
-
-    Args:
-        components: Dotted names of the classes of the experiment's components.
-
-    Raises:
-        ModuleNotFoundError: The source of a class cannot be found.
+    Comments, docstrings and layout do not change it. ModuleNotFoundError if a class has no source.
     """
     return module_digest(tuple(sorted({module_of(component) for component in components})))
 
 
 @cache
 def module_digest(modules: tuple[str, ...]) -> str:
-    """Return the digest of the engine's code, and of these modules with what they import."""
+    """Return the digest of the engine and of modules with their imports."""
     return hashlib.sha256((_engine_digest() + source_digest(own_modules(modules))).encode()).hexdigest()
 
 
@@ -62,20 +52,20 @@ def source_digest(sources: Mapping[str, Path]) -> str:
 
 
 def engine_sources() -> dict[str, Path]:
-    """Return the files of the engine that can change a number, by their paths in the package."""
+    """Return the engine's files by their paths in the package."""
     paths = [path for name in ENGINE for path in (PACKAGE / name, *(PACKAGE / name).rglob("*"))]
     return {path.relative_to(PACKAGE).as_posix(): path for path in paths if path.suffix in LANGUAGES}
 
 
 def own_modules(modules: Iterable[str], importer: str | None = None) -> dict[str, Path]:
-    """Find modules and what they import, without the engine's modules and installed ones.
+    """Find modules and their imports, without the engine and installed packages.
 
     Args:
         modules: Dotted names.
-        importer: The module that uses them; by default they are components, and so are their own packages' modules.
+        importer: The importing module; by default the modules are components, whose own packages count.
 
     Returns:
-        The files of the modules by dotted names.
+        The source files by dotted names.
     """
     found: dict[str, Path] = {}
     ahead = [(name, importer or module) for module in modules for name in _with_packages(module)]
@@ -88,7 +78,7 @@ def own_modules(modules: Iterable[str], importer: str | None = None) -> dict[str
 
 
 def module_of(target: str) -> str:
-    """Return the module that defines the class with this dotted name; the class may be nested in another class."""
+    """Return the module defining a class, possibly nested, by its dotted name."""
     module = next((name for name in reversed(_with_packages(target)[:-1]) if _source(name)), None)
     if module is None:
         raise ModuleNotFoundError(f"the source of {target} cannot be found")
@@ -96,7 +86,7 @@ def module_of(target: str) -> str:
 
 
 def _with_packages(name: str) -> list[str]:
-    """Return a dotted name after the packages that contain it, the outermost first."""
+    """Return a dotted name after its parent packages, outermost first."""
     return list(accumulate(name.split("."), "{}.{}".format))
 
 
@@ -109,7 +99,7 @@ def _is_own(name: str, source: Path, importer: str) -> bool:
 
 
 def _source(module: str) -> Path | None:
-    """Return the file with the Python or C source of a module, if there is one; no package is imported for it."""
+    """Return a module's Python or C source file, or None, without importing it."""
     top, *below = module.split(".")
     try:
         spec = find_spec(top)
@@ -124,7 +114,7 @@ def _source(module: str) -> Path | None:
 
 
 def _imports(module: str, source: Path) -> Iterator[str]:
-    """Yield the modules that a module may import, with the packages that contain them."""
+    """Yield the modules that a file may import, after their packages."""
     if source.suffix != ".py":
         return
     for node in ast.walk(ast.parse(source.read_bytes())):
@@ -145,7 +135,7 @@ def _normalise_file(source: Path) -> str:
 
 @cache
 def _normalise_source(source: bytes, *, is_python: bool) -> str:
-    """Return the normalised syntax tree of Python; C without comments, and with one space for white space."""
+    """Normalise Python as a syntax tree, C by removing comments and white space."""
     if is_python:
         return normalise(ast.parse(source))
     bare = _C_COMMENT_OR_STRING.sub(lambda match: match["string"] or " ", source.decode())
@@ -156,10 +146,9 @@ _C_COMMENT_OR_STRING = re.compile(r'/\*.*?\*/|//[^\n]*|(?P<string>"(?:\\.|[^"\\]
 
 
 def normalise(node: Any) -> str:
-    """Return a node of a syntax tree as text, without comments, docstrings and layout.
+    """Return a syntax tree as text without comments, docstrings and layout.
 
-    The text is the same in all supported versions of Python; that of `ast.unparse` or `ast.dump` is not. Empty fields
-    are left out, because versions of Python add such fields.
+    It is equal in all supported Python versions, unlike `ast.dump`: empty fields, which versions add, are left out.
     """
     if isinstance(node, list):
         return f"[{', '.join(normalise(part) for part in cast(list[Any], node) if not _is_text(part))}]"

@@ -1,15 +1,14 @@
-"""The experiments of the store: looked up, found, and written.
+"""Look up, find and write the experiments of the store.
 
     outputs/runs/<signature>/
-      experiment.json                          settings, which give the signature; code, versions; written once
-      runs-000000-000199-<digest>.parquet      a block of runs, under the digest of its content
+      experiment.json                          settings, code, versions; written once
+      runs-000000-000199-<digest>.parquet      a block of runs
       runs-000600.complete                     an empty file: 600 runs were complete
       tag-<name>, note-<digest>                labels
-      run.log                                  times, and commands
+      run.log                                  times and commands
 
-A file gets its name when it is whole, and the name says what the content is. So there is no lock and no list of blocks
-to keep right: what has another digest than its name is not there. Processes that compute the same block write the same
-file.
+Files are renamed into place when whole, and their names identify their content. So no lock and no list of blocks is
+needed, and processes computing the same block write the same file.
 """
 
 import json
@@ -38,9 +37,9 @@ if TYPE_CHECKING:  # because it takes long to load
 
 
 def signature(experiment: Experiment) -> str:
-    """Return the signature of an experiment: 12 hex digits, made from its settings, the schema and its code.
+    """Return an experiment's signature: 12 hex digits over settings, schema and code.
 
-    It is kept with the experiment, because it is asked for again and again.
+    It is cached on the experiment. ConfigError if a field is not JSON.
     """
     kept = vars(experiment)
     if "signature" not in kept:
@@ -54,18 +53,21 @@ def signature(experiment: Experiment) -> str:
 
 
 def lookup(experiment: Experiment) -> StoredExperiment:
-    """Return the stored experiment of a configuration; its folder need not exist yet."""
+    """Return the stored experiment of a configuration; its folder may be missing."""
     return StoredExperiment(root() / signature(experiment))
 
 
 def missing(stored: StoredExperiment, runs: int) -> tuple[list[range], list[str]]:
-    """Return the runs to compute, in parts of blocks, and a line for each fault of what is stored."""
+    """Return the runs to compute, by block, and the faults of stored files."""
     faulty = stored.faulty_blocks()
     return lacking(stored, runs, faulty), stored.faults(faulty=faulty)
 
 
 def lacking(stored: StoredExperiment, runs: int, faulty: Collection[StoredBlock] = ()) -> list[range]:
-    """Return the runs without a sound block, in parts of blocks, of the first `runs` and of what was stored beyond."""
+    """Return the runs without a sound block, by block.
+
+    They cover the first `runs` and all that was stored beyond them.
+    """
     stop = {block.runs.start // BLOCK: block.runs.stop for block in stored.blocks() if block not in faulty}
     total = max(runs, stored.promised(), *stop.values())
     parts = [range(max(part.start, stop.get(part.start // BLOCK, 0)), part.stop) for part in divide_into_blocks(total)]
@@ -73,7 +75,7 @@ def lacking(stored: StoredExperiment, runs: int, faulty: Collection[StoredBlock]
 
 
 def divide_into_blocks(runs: int) -> list[range]:
-    """Divide the first runs into blocks of `BLOCK` runs; the last one may have fewer."""
+    """Divide the first runs into blocks of `BLOCK`; the last may be shorter."""
     return [range(start, min(start + BLOCK, runs)) for start in range(0, runs, BLOCK)]
 
 
@@ -87,8 +89,8 @@ def open_experiment(
 
     Args:
         experiment: The experiment.
-        force: Whether what is stored is computed again.
-        gives_same_bytes: Whether a stored block has the same bytes again; asked under other patch releases of packages.
+        force: Whether stored runs are computed again.
+        gives_same_bytes: Whether a stored block is reproduced; called if only patch releases of packages differ.
 
     Raises:
         StoreError: Its runs were computed with other packages.
@@ -110,12 +112,11 @@ def open_experiment(
 
 
 def _releases(versions: Mapping[str, str]) -> dict[str, str]:
-    """Return versions without their last numbers."""
+    """Drop the last numbers of versions."""
     return {package: version.rpartition(".")[0] for package, version in versions.items()}
 
 
 def _describe(stored: StoredExperiment, manifest: Manifest, before: Manifest | None) -> None:
-    """Write a description; labels in that of an older version become files."""
     if before:
         for text in before.tags:
             manifests.add_label(stored.folder, manifests.TAG, text)
@@ -125,7 +126,7 @@ def _describe(stored: StoredExperiment, manifest: Manifest, before: Manifest | N
 
 
 def repair(stored: StoredExperiment) -> None:
-    """Remove the blocks and labels that are damaged."""
+    """Remove damaged blocks and labels."""
     for name in [*(block.name for block in stored.faulty_blocks()), *stored.faulty_labels()]:
         files.remove(stored.folder / name)
 
@@ -139,10 +140,12 @@ def _options(experiment: Experiment) -> dict[str, str]:
 
 
 def add_block(stored: StoredExperiment, runs: range, parts: Mapping[range, bytes]) -> bool:
-    """Store runs of a block, encoded in parts, with the stored runs before them.
+    """Store encoded runs of a block after the runs stored before them.
 
-    Return False, and store nothing, where those before them were removed meanwhile. Of several blocks that begin with
-    the same run, the longest stays, whoever wrote it.
+    Of blocks with the same first run the longest stays, whoever wrote it.
+
+    Returns:
+        False, with nothing stored, if the earlier runs were removed meanwhile.
     """
     merged = range(runs.start // BLOCK * BLOCK, runs.stop)
     try:
@@ -159,7 +162,7 @@ def add_block(stored: StoredExperiment, runs: range, parts: Mapping[range, bytes
 
 
 def _join(stored: StoredExperiment, merged: range, parts: Mapping[range, bytes]) -> "pd.DataFrame":
-    """Return the table of parts of a block after the stored runs before them."""
+    """Concatenate a block's parts after the runs stored before them."""
     import pandas as pd
 
     names, shape, first = stored.column_names(), stored.shape(), min(part.start for part in parts)
@@ -184,7 +187,7 @@ def label(
     without: Label = None,
     looks: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> None:
-    """Add a tag and a note, take another tag away, and replace how options look."""
+    """Add a tag and a note, remove another tag, and replace the looks of options."""
     for kind, text in (
         (manifests.TAG, tag),
         (manifests.NOTE, note),
@@ -203,15 +206,15 @@ def label(
 
 
 def complete(stored: StoredExperiment) -> None:
-    """Write the empty file whose name counts the complete runs."""
+    """Record the number of complete runs in the name of an empty file."""
     if stored.promised() < (runs := stored.contiguous()):
         files.write(stored.folder / name_of_count(runs), b"")
 
 
 def remove(stored: StoredExperiment) -> None:
-    """Remove the store's files from the folder of an experiment; other files stay.
+    """Remove the store's files of an experiment; other files stay.
 
-    The folder is moved away first, so that what another process is computing is removed or stays as a whole.
+    The folder is renamed first, so that blocks of concurrent processes are removed or kept whole.
     """
     away = root() / f".removed-{stored.signature}-{uuid4().hex[:8]}"
     try:
@@ -226,20 +229,20 @@ def remove(stored: StoredExperiment) -> None:
 
 
 def log(stored: StoredExperiment, text: str) -> None:
-    """Append lines, each after the present time, to the log of an experiment."""
+    """Append lines with the present time to the experiment's log."""
     files.make_folder(stored.folder)
     with (stored.folder / LOG).open("a") as file:
         file.writelines(f"{now()[:19]} {line}\n" for line in text.splitlines())
 
 
 def load(experiment: Experiment, runs: int | None = None) -> "pd.DataFrame":
-    """Return the stored table of an experiment; a hindsight schedule selects by the losses of these runs."""
+    """Load the stored table; a hindsight schedule selects by these runs' losses."""
     table, schedule = lookup(experiment).table(runs), experiment.method.gamma_schedule
     return in_hindsight(table, schedule) if isinstance(schedule, Hindsight) else table
 
 
 def all_experiments() -> list[StoredExperiment]:
-    """Return all experiments in the store, usable or not."""
+    """Return all stored experiments, usable or not."""
     folder = root()
     names = os.listdir(folder) if folder.is_dir() else []  # noqa: PTH208 (a third of the time)
     stored = [StoredExperiment(folder / name) for name in sorted(names) if _SIGNATURE.fullmatch(name)]
@@ -250,7 +253,7 @@ _SIGNATURE = re.compile("[0-9a-f]{12}")
 
 
 def usable_experiments() -> list[StoredExperiment]:
-    """Return the experiments whose runs can be shown; a `StoreWarning` names each other one."""
+    """Return the usable experiments; a `StoreWarning` names each other one."""
     faults = {stored: stored.fault() for stored in all_experiments()}
     for fault in filter(None, faults.values()):
         warnings.warn(fault, StoreWarning, stacklevel=2)
@@ -258,7 +261,7 @@ def usable_experiments() -> list[StoredExperiment]:
 
 
 def find(tag: object = None, **filters: Any) -> list[StoredExperiment]:
-    """Return the stored experiments with these settings; a list stands for each of its elements."""
+    """Return stored experiments with these settings; a list allows any of its elements."""
     settings = {
         stored: stored.flat_settings() for stored in usable_experiments() if tag is None or str(tag) in stored.tags()
     }
@@ -277,7 +280,7 @@ def _is(value: Any, accepted: Any) -> bool:
 
 
 def by_signature(start: str) -> StoredExperiment:
-    """Return the one stored experiment whose signature starts with these digits."""
+    """Return the one stored experiment whose signature starts so."""
     matches = [stored for stored in all_experiments() if stored.signature.startswith(start)]
     if len(matches) != 1:
         raise StoreError(f"{len(matches)} stored experiments have a signature that starts with {start}")

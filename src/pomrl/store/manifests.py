@@ -1,11 +1,9 @@
-"""What is stored of an experiment besides its runs: `experiment.json`, and labels.
+"""Read and write the files of an experiment besides its runs.
 
-experiment.json   settings, which give the signature, and how it was computed; it has a checksum and is written once
+experiment.json   settings, which give the signature, and provenance, with a checksum; written once
 tag-NAME          an empty file; NAME is percent-encoded
-note-DIGEST       a remark, under the digest of its text
-looks-DIGEST      how options that are not published look in figures, in JSON
-
-Labels are files of their own, so that they travel with the experiment and merge by themselves.
+note-DIGEST       a remark, named by the digest of its text
+looks-DIGEST      styles of unpublished options in figures, as JSON
 """
 
 import hashlib
@@ -50,7 +48,7 @@ DECISIVE = ("numpy", "scipy", "pandas", "pyarrow")
 
 @dataclass(frozen=True)
 class Provenance:
-    """The circumstances of the first computation of an experiment."""
+    """The circumstances of an experiment's first computation."""
 
     command: tuple[str, ...]
     start: str
@@ -70,7 +68,7 @@ class Provenance:
 
 @dataclass(frozen=True)
 class Manifest:
-    """What `experiment.json` says."""
+    """The content of `experiment.json`."""
 
     settings: Mapping[str, Any]
     schema: int
@@ -90,19 +88,19 @@ class Manifest:
     """Labels in descriptions of older versions; now they are files of their own."""
 
     def flat_settings(self) -> dict[str, Any]:
-        """Return its settings by dotted keys."""
+        """Return the settings by dotted keys."""
         return flat_settings(self.settings, self.options)
 
     def computed_at(self) -> datetime:
-        """Return the time of the first computation; ValueError if it is none."""
+        """Return the time of the first computation; ValueError if it is invalid."""
         return datetime.fromisoformat(self.provenance.start).astimezone()
 
     def label(self) -> str:
-        """Return a label of its code: the commit or date, and the first digits of the digest."""
+        """Label the code by its commit, or date, and the first digits of its digest."""
         return f"{(self.provenance.commit or self.provenance.start[:10])[:10]}+{self.code[:4]}"
 
     def is_outdated(self) -> bool:
-        """Return whether the code has changed since; False where the source of a component is missing."""
+        """Return whether the code has changed; False if a component's source is missing."""
         try:
             return (code_digest(component_classes(self.settings)), self.schema) != (self.code, SCHEMA_VERSION)
         except (ImportError, OSError, SyntaxError, ValueError):
@@ -110,7 +108,7 @@ class Manifest:
 
 
 def read(folder: Path) -> Manifest:
-    """Return the description of an experiment; StoreError if it is missing or damaged."""
+    """Read the description of an experiment; StoreError if missing or damaged."""
     path = f"{folder}/{DESCRIPTION}"
     try:
         status = os.stat(path)  # noqa: PTH116 (in half of the time, which counts for thousands of experiments)
@@ -121,7 +119,6 @@ def read(folder: Path) -> Manifest:
 
 @cache
 def _validator() -> TypeAdapter[Manifest]:
-    """Return what checks a description; making it takes longer than reading a hundred of them."""
     return TypeAdapter(Manifest)
 
 
@@ -143,7 +140,7 @@ def _read(name: str, _file: int, _time: int) -> Manifest:
 
 
 def _is_wellformed(settings: Mapping[str, Any]) -> bool:
-    """Return whether settings have a number of tasks, and components that name their classes."""
+    """Return whether T is a positive integer and each component names its class."""
     components = {key: cast(dict[str, Any], value) for key, value in settings.items() if isinstance(value, dict)}
     return (
         type(T := settings.get("T")) is int
@@ -162,13 +159,13 @@ def write(folder: Path, manifest: Manifest) -> None:
 
 
 def signature_of(settings: Mapping[str, Any], *, schema: int, code: str) -> str:
-    """Return the signature of settings under some version of the store and some code."""
+    """Compute the signature: 12 hex digits over settings, schema and code digest."""
     identity = {"settings": settings, "schema": schema, "code": code}
     return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:12]
 
 
 def provenance() -> Provenance:
-    """Return the circumstances of a computation that begins now."""
+    """Return the provenance of a computation starting now."""
     return Provenance(
         command=tuple(sys.argv),
         start=now(),
@@ -198,7 +195,7 @@ def now() -> str:
 
 @cache
 def commit() -> dict[str, Any]:
-    """Return the `commit` of this code's repository and whether it is `dirty`; None without a repository or git."""
+    """Return this code's git `commit` and whether it is `dirty`; None without git."""
 
     def git(*arguments: str) -> str | None:
         command = ["git", "-C", str(Path(__file__).parent), *arguments]
@@ -212,7 +209,7 @@ def commit() -> dict[str, Any]:
 
 
 def label_name(kind: str, text: str) -> str:
-    """Return the name of the file of a label; StoreError if no file can have it."""
+    """Return the file name of a label; StoreError if it is too long."""
     name = kind + (quote(text, safe=" ") if kind == TAG else hashlib.sha256(text.encode()).hexdigest()[:16])
     if len(name) > MAX_NAME_BYTES:
         raise StoreError(
@@ -222,14 +219,14 @@ def label_name(kind: str, text: str) -> str:
 
 
 def add_label(folder: Path, kind: str, text: str) -> None:
-    """Add a label."""
+    """Write a label's file, unless it is sound already."""
     path = folder / label_name(kind, text)
     if not path.exists() or label_fault(path):
         files.write(path, b"" if kind == TAG else text.encode())
 
 
 def read_labels(folder: Path, names: Iterable[str], kind: str) -> list[str]:
-    """Return the labels of a kind among names of files in a folder, sorted, without damaged ones."""
+    """Return the sound labels of one kind among file names, sorted."""
     of_kind = [name for name in names if name.startswith(kind)]
     if kind == TAG:
         return sorted(unquote(name.removeprefix(TAG)) for name in of_kind)
@@ -237,7 +234,7 @@ def read_labels(folder: Path, names: Iterable[str], kind: str) -> list[str]:
 
 
 def label_fault(path: Path) -> str | None:
-    """Return why a note or looks cannot be used, or None."""
+    """Return why a note or looks file is unusable, or None."""
     digest = hashlib.sha256(files.content(path)).hexdigest()[:16]
     if path.name.startswith(TAG) or path.name.endswith(f"-{digest}"):
         return None

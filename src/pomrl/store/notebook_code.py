@@ -1,7 +1,7 @@
-"""The digest of a class that a cell of a notebook defines, which other sessions cannot import.
+"""Compute digests of classes defined in a notebook's cell.
 
-It covers the definitions, of this session, of the class and of what it uses, directly or not; the values of the
-variables that these name; and the modules that they use, as in `code_digest`, without the engine.
+A digest covers the definitions that the class uses in this session, directly or not, the values of their variables,
+and the modules that they import.
 """
 
 import ast
@@ -35,10 +35,10 @@ NAME_DIGITS = 8
 
 
 def mark(components: Iterable[object]) -> None:
-    """Give each class of the session among those of components the digest of its source, for its target.
+    """Set the source digest on classes of the session, for their targets.
 
     Raises:
-        ConfigError: What a class uses has no source, and is no data. The message names it.
+        ConfigError: Something that a class uses has no source and is no data.
     """
     for cls in {type(component) for component in components}:
         if is_of_session(cls):
@@ -46,12 +46,12 @@ def mark(components: Iterable[object]) -> None:
 
 
 def is_of_session(value: Any) -> bool:
-    """Return whether a class or a function is defined by a notebook, or by the program that runs."""
+    """Return whether the running notebook or program defines a class or function."""
     return getattr(value, "__module__", "") == SESSION
 
 
 def source_digest(cls: type) -> str:
-    """Return the digest, 64 hex digits, of what a class of the session consists of."""
+    """Return the digest, 64 hex digits, of a session's class and all it uses."""
     reached = _Reached()
     reached.add(cls.__name__, cls)
     modules = digest_files(own_modules(reached.modules, importer=SESSION))
@@ -60,7 +60,7 @@ def source_digest(cls: type) -> str:
 
 @dataclass(frozen=True)
 class _Reached:
-    """What definitions of a session use, directly or not."""
+    """Everything that definitions of a session use, directly or not."""
 
     parts: list[str] = field(default_factory=list[str])
     """Definitions as normalised text, and values, each after its name."""
@@ -69,7 +69,7 @@ class _Reached:
     seen: dict[int, object] = field(default_factory=dict[int, object])
 
     def add(self, name: str, value: Any) -> None:
-        """Add a value that the session knows under a name, and what it uses."""
+        """Add a named value of the session and what it uses."""
         value = inspect.unwrap(value) if callable(value) else value
         if id(value) in self.seen:
             return
@@ -102,7 +102,7 @@ class _Reached:
                 self.parts.append(f"{name}.{attribute} = {_digest_of_data(attribute, data)}")
 
     def _add_closure(self, name: str, function: FunctionType) -> None:
-        """Add the variables of the functions around a function that it uses."""
+        """Add the variables that a function uses from enclosing functions."""
         for used, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
             if used != "__class__":
                 try:
@@ -112,7 +112,7 @@ class _Reached:
 
 
 def _digest_of_data(name: str, value: Any) -> str:
-    """Return a text that identifies a value; ConfigError if it is no number, text, array, or list."""
+    """Identify a value by text; ConfigError unless it is data."""
     kind, is_array = type(value).__name__, isinstance(value, np.ndarray)
     if is_array and not value.dtype.hasobject:
         array = np.ascontiguousarray(value)
@@ -133,9 +133,9 @@ def _digest_of_data(name: str, value: Any) -> str:
 
 
 def _definition(value: FunctionType | type, name: str) -> tuple[ast.stmt, str]:
-    """Return the statement that defines a class or a function, and its file or cell.
+    """Return the defining statement and its file or cell.
 
-    A class is found by the code of one of its methods, in contrast to `inspect.getsource` in all versions of Python.
+    A class is found by its methods' code, which works in all Python versions, unlike `inspect.getsource`.
     """
     for function in _functions(value):
         code = function.__code__
@@ -152,13 +152,13 @@ def _definition(value: FunctionType | type, name: str) -> tuple[ast.stmt, str]:
 
 
 def _is_within(code: CodeType, statement: ast.stmt, file: str) -> bool:
-    """Return whether a function's code stands in a statement of a file; libraries add methods to classes."""
+    """Return whether code lies inside a statement of a file."""
     lines = [statement.lineno, *(one.lineno for one in getattr(statement, "decorator_list", []))]
     return code.co_filename == file and min(lines) <= code.co_firstlineno <= (statement.end_lineno or 0)
 
 
 def _functions(value: FunctionType | type) -> Iterator[FunctionType]:
-    """Yield a function, or the methods of a class, also those below decorators."""
+    """Yield a function, or the methods of a class without their decorators."""
     for one in [value] if isinstance(value, FunctionType) else vars(value).values():
         function = getattr(one, "fget", None) or getattr(one, "__func__", one)
         function = inspect.unwrap(function) if callable(function) else function
@@ -167,7 +167,7 @@ def _functions(value: FunctionType | type) -> Iterator[FunctionType]:
 
 
 def _used_names(statement: ast.stmt) -> set[str]:
-    """Return the names of the session that a definition uses, and not those of its own variables."""
+    """Return the session's names that a definition uses."""
     top = symtable(ast.unparse(statement), SESSION, "exec")
     used = {symbol.get_name() for symbol in top.get_symbols() if symbol.is_referenced()}
     return used.union(*map(_global_names, top.get_children()))

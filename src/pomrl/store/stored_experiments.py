@@ -1,4 +1,4 @@
-"""A stored experiment: what its folder holds, and its tables, which are read only."""
+"""Read a stored experiment: its files, faults and tables."""
 
 import json
 import os
@@ -34,7 +34,7 @@ _COUNT = re.compile(rf"runs-(\d{{6,9}})\{COMPLETE}")
 
 @dataclass(frozen=True)
 class StoredExperiment:
-    """The folder of an experiment, which may be incomplete, damaged, or not exist yet."""
+    """The folder of an experiment; it may be missing, incomplete or damaged."""
 
     folder: Path
 
@@ -44,11 +44,11 @@ class StoredExperiment:
         return self.folder.name
 
     def read_manifest(self) -> Manifest:
-        """Return its description; StoreError if that is missing or damaged."""
+        """Read its description; StoreError if missing or damaged."""
         return manifests.read(self.folder)
 
     def manifest(self) -> Manifest | None:
-        """Return its description if that can be used."""
+        """Return its description, or None if unusable."""
         try:
             return self.read_manifest()
         except StoreError:
@@ -59,54 +59,54 @@ class StoredExperiment:
         return self.read_manifest().flat_settings()
 
     def names(self) -> list[str]:
-        """Return the names of the files in its folder."""
+        """Return the file names in its folder."""
         try:
             return os.listdir(self.folder)  # noqa: PTH208 (a third of the time)
         except (FileNotFoundError, NotADirectoryError):
             return []
 
     def is_there(self) -> bool:
-        """Return whether its folder has files of the store, or cannot be read."""
+        """Return whether its folder is unreadable or has files of the store."""
         return self._fault_of_folder() is not None or any(map(is_ours, self.names()))
 
     def files(self) -> list[StoredBlock]:
-        """Return all of its blocks, in the order of their runs."""
+        """Return all blocks in the order of their runs."""
         blocks = filter(None, map(block_files.parse_name, self.names()))
         return sorted(blocks, key=lambda block: (block.runs.start, block.runs.stop, block.sha256))
 
     def paths(self) -> list[Path]:
-        """Return the paths of the store's files in its folder."""
+        """Return the paths of its files."""
         return [self.folder / name for name in self.names() if is_ours(name)]
 
     def blocks(self) -> list[StoredBlock]:
-        """Return its blocks; of several that begin with the same run, the longest."""
+        """Return its blocks; the longest of those with the same first run."""
         return list({block.runs.start: block for block in self.files()}.values())
 
     def contiguous(self) -> int:
-        """Return how many runs are stored without a gap, from run 0."""
+        """Return the number of runs stored without a gap from run 0."""
         return _contiguous(self.blocks())
 
     def promised(self) -> int:
-        """Return how many runs were once complete, as the names of empty files say."""
+        """Return the number of runs recorded as complete."""
         return max((int(match[1]) for name in self.names() if (match := _COUNT.fullmatch(name))), default=0)
 
     def complete(self) -> int:
-        """Return how many runs can be shown; none, with a `StoreWarning`, where some were lost."""
+        """Return the number of usable runs; 0 with a `StoreWarning` if some were lost."""
         if fault := self.fault():
             warnings.warn(fault, StoreWarning, stacklevel=2)
             return 0
         return self.contiguous()
 
     def fault(self) -> str | None:
-        """Return why none of its runs can be shown, by its names and its description; None if they can."""
+        """Return why its runs are unusable, by names and description, or None."""
         return self._fault_of_folder() or self._gap() or self._fault_of_description()
 
     def faults(self, names: Sequence[str] = (), faulty: Mapping[StoredBlock, str] | None = None) -> list[str]:
-        """Return a line for each damaged or unreadable file, and for lost runs.
+        """List damaged or unreadable files and lost runs, one line each.
 
         Args:
-            names: The columns of blocks that are read; all by default.
-            faulty: Why blocks cannot be used, where that is known.
+            names: The columns to check; all by default.
+            faulty: Known faults of blocks.
         """
         if fault := self._fault_of_folder():
             return [fault]
@@ -144,7 +144,7 @@ class StoredExperiment:
         return None
 
     def faulty_blocks(self, names: Sequence[str] = ()) -> dict[StoredBlock, str]:
-        """Return the blocks whose columns, these or all, cannot be used, and why."""
+        """Return why blocks are unusable; `names` limits the columns checked."""
         return {block: fault for block in self.files() if (fault := self.fault_of(block, names))}
 
     def faulty_labels(self) -> list[str]:
@@ -153,7 +153,7 @@ class StoredExperiment:
         return [name for name in of_labels if manifests.label_fault(self.folder / name)]
 
     def fault_of(self, block: StoredBlock, names: Sequence[str] = ()) -> str | None:
-        """Return why a block cannot be used; None if it can, or a longer one has replaced it meanwhile.
+        """Return why a block is unusable; None if sound or replaced meanwhile.
 
         Raises:
             UnreadableError: The system could not read it.
@@ -168,7 +168,7 @@ class StoredExperiment:
         return None
 
     def shape(self) -> Shape | None:
-        """Return the shape of its table if its description can be used."""
+        """Return the table's shape, or None if the description is unusable."""
         if (manifest := self.manifest()) is None:
             return None
         settings, schedule = manifest.settings, manifest.settings["gamma_schedule"]
@@ -190,7 +190,7 @@ class StoredExperiment:
         return sorted({*self._labels(manifests.NOTE), *(manifest.notes if manifest else [])})
 
     def look(self, group: str, option: Any) -> Mapping[str, Any] | None:
-        """Return how an unpublished option of this experiment looks in figures."""
+        """Return the style of an unpublished option in figures, or None."""
         manifest = self.read_manifest()
         stored = self._labels(manifests.LOOKS)
         looks = json.loads(stored[-1]) if stored else manifest.looks
@@ -200,31 +200,31 @@ class StoredExperiment:
         return manifests.read_labels(self.folder, self.names(), kind)
 
     def table(self, runs: int | None = None) -> "pd.DataFrame":
-        """Return the table of the first runs, or of all; StoreError if some are missing or damaged."""
+        """Return the table of the first runs, or all; StoreError if some are missing."""
         import pandas as pd
 
         n_runs = self._check_count(runs)
         return pd.DataFrame(self.columns(self.column_names(), n_runs), copy=False)
 
     def parts(self, names: Sequence[str], runs: int) -> Iterator[dict[str, Float[np.ndarray, "n T G"]]]:
-        """Yield columns of the first runs, part by part; StoreError if runs are missing or damaged."""
+        """Yield columns of the first runs, block by block; StoreError if runs are missing."""
         T = self.read_manifest().settings["T"]
         for n, part in self._parts(names, runs):
             yield {name: column.reshape(n, T, -1) for name, column in part.items()}
 
     def columns(self, names: Sequence[str], runs: int | None = None) -> dict[str, np.ndarray]:
-        """Return columns of the table of the first runs, or of all."""
+        """Return columns of the first runs, or all."""
         n_runs = self._check_count(runs)
         return _join(n_runs, self._parts(names, n_runs))
 
     def losses(self, runs: int | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Return the planning losses, or the metric, of shape (runs, T, G), and the discount factors."""
+        """Return planning losses, or the metric, of shape (runs, T, G), and the G discount factors."""
         n_runs, name = self._check_count(runs), self._loss
         gammas, T = self._gammas(), self.read_manifest().settings["T"]
         return self.columns([name], n_runs)[name].reshape(-1, T, len(gammas)), gammas
 
     def mean_losses(self, runs: int | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return `losses` at the last discount factor, their mean over tasks, and the discount factors."""
+        """Return losses at the last discount factor, their task means, and the discount factors."""
         n_runs, name = self._check_count(runs), self._loss
         losses = (part[name] for part in self.parts([name], n_runs))
         means = _join(n_runs, ((len(x), {"last": x[..., -1], "mean": x.mean(1)}) for x in losses))
@@ -239,7 +239,7 @@ class StoredExperiment:
         return MEASURED if MEASURED in self.column_names() else "planning_loss"
 
     def column_names(self) -> list[str]:
-        """Return the names of the columns of its table."""
+        """Return the column names of its table."""
         return [*SCHEMA, *([MEASURED] if "metric" in self.read_manifest().settings else [])]
 
     def _check_count(self, runs: int | None) -> int:
@@ -252,7 +252,7 @@ class StoredExperiment:
         return n_runs
 
     def _parts(self, names: Sequence[str], n_runs: int) -> Iterator[tuple[int, dict[str, np.ndarray]]]:
-        """Yield columns of the first `wanted` runs, block by block, each with its number of runs."""
+        """Yield columns of the first runs, block by block, each with its number of runs."""
         start, shape = 0, self.shape()
         while start < n_runs:
             # Looked up each time, because another process may have put a longer block in its place.
@@ -272,7 +272,7 @@ class StoredExperiment:
 
 
 def is_ours(name: str) -> bool:
-    """Return whether the store gives such a name to a file of an experiment."""
+    """Return whether the store gives this name to a file."""
     is_label = name.startswith((manifests.TAG, manifests.NOTE, manifests.LOOKS))
     is_block = block_files.parse_name(name) is not None
     return is_label or is_block or name in (manifests.DESCRIPTION, LOG) or _COUNT.fullmatch(name) is not None
@@ -291,7 +291,7 @@ def _contiguous(blocks: Iterable[StoredBlock]) -> int:
 
 
 def _join(runs: int, parts: Iterable[tuple[int, dict[str, np.ndarray]]]) -> dict[str, np.ndarray]:
-    """Return arrays of so many runs, joined along their first axis without a second copy in memory."""
+    """Concatenate arrays of `runs` runs without a second copy in memory."""
     joined: dict[str, np.ndarray] = {}
     n_filled = 0
     for n_part, part in parts:
