@@ -27,7 +27,8 @@ from pomrl.results.sweep_results import SweepResults, concatenate, load_sweep
 from pomrl.running.plan import check_time_limit, estimate, plan
 from pomrl.running.work import refuse_failures, work
 from pomrl.science.problem import components
-from pomrl.store import StoreError, notebook_code
+from pomrl.store import StoreError
+from pomrl.store.code_digest import mark_notebook_classes
 
 if TYPE_CHECKING:  # because they take long to load
     import pandas as pd
@@ -87,7 +88,7 @@ def run(
         raise ConfigError(f"{next(iter(settings))}: a composed configuration must have all settings; set it there")
     sources = _sources(config_dir)
     experiment = _from_settings(settings, sources) if config is None else _from_config(config, sources)
-    notebook_code.mark(components(experiment.problem, experiment.method).values())
+    mark_notebook_classes(components(experiment.problem, experiment.method).values())
     _compute_experiments([experiment], report)
     return _with_attrs(store.load(experiment, experiment.request.runs), experiment, gamma)
 

@@ -47,7 +47,7 @@ class StoredColumns(Mapping[str, np.ndarray]):
     def parts(self, names: Sequence[str]) -> Iterator[Mapping[str, np.ndarray]]:
         """Yield columns [n, T, G] in parts of whole runs, which bounds memory."""
         if not self.schedule:
-            yield from self.stored.parts(names, self.runs)
+            yield from self.stored.iterate_columns(names, self.runs)
         elif self.runs:
             columns = _arrays(self.table())
             yield {name: columns[name] for name in names}

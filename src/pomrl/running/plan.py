@@ -82,7 +82,7 @@ def _look_up(experiment: Experiment) -> PlannedExperiment:
     if experiment.request.force:
         n_runs = max(runs, stored.contiguous(), stored.promised())
         return PlannedExperiment(experiment, stored, store.divide_into_blocks(n_runs), [])
-    return PlannedExperiment(experiment, stored, *store.missing(stored, runs))
+    return PlannedExperiment(experiment, stored, *store.find_missing(stored, runs))
 
 
 def estimate_seconds(problem: Problem, method: Method, runs: int) -> float:

@@ -239,7 +239,7 @@ def _begin(planned: PlannedExperiment, requests: Sequence[Request]) -> None:
 
 def _gives_same_bytes(planned: PlannedExperiment, stored: StoredExperiment) -> bool:
     """Return whether the shortest sound block is recomputed with the same bytes."""
-    sound = [block for block in stored.blocks() if not stored.fault_of(block)]
+    sound = [block for block in stored.blocks() if not stored.block_fault(block)]
     return not sound or is_recomputed(stored, min(sound, key=lambda block: len(block.runs)), planned.experiment)
 
 
@@ -256,7 +256,7 @@ def is_recomputed(stored: StoredExperiment, block: StoredBlock, experiment: Expe
     outcome = outcomes[stored.signature]
     if isinstance(outcome, Failure):
         raise StoreError(outcome.reason)
-    return StoredBlock.of(block.runs, outcome) == block
+    return StoredBlock.from_content(block.runs, outcome) == block
 
 
 def _label(planned: PlannedExperiment, requests: Sequence[Request]) -> None:
@@ -268,9 +268,9 @@ def _finish(planned: PlannedExperiment, requests: Sequence[Request]) -> PlannedE
     """Mark an experiment as complete, or return it with the runs removed meanwhile."""
     stored, runs = planned.stored, max(request.runs for request in requests)
     _label(planned, requests)
-    if stored.manifest() and not store.lacking(stored, runs) and os.access(stored.folder, os.W_OK):
+    if stored.manifest() and not store.missing_runs(stored, runs) and os.access(stored.folder, os.W_OK):
         store.complete(stored)
-    missing = store.lacking(stored, runs)
+    missing = store.missing_runs(stored, runs)
     return replace(planned, missing=missing, faults=[]) if missing or not stored.manifest() else None
 
 

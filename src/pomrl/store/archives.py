@@ -23,32 +23,32 @@ from pomrl.store.files import StoreError, replacing, root, sync_all, sync_folder
 from pomrl.store.stored_experiments import LOG, StoredExperiment, is_ours
 
 MAX_BYTES = 8 * 2**30
-"""The most bytes that the files of an archive may have together, unless more is allowed."""
+"""The most bytes of an archive's files, unless more is allowed."""
 
 MAX_FILES = 200_000
 """The most files of an archive."""
 
 _DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, UnicodeError)
-"""What `zipfile` raises where the content of an archive is wrong."""
+"""Errors of `zipfile` for wrong content."""
 
 _TWO_KINDS = (FileExistsError, IsADirectoryError, NotADirectoryError)
-"""What it raises where a name is that of a file and of a folder."""
+"""Its errors for a name of both a file and a folder."""
 
 
-def export(path: Path, stored: Sequence[StoredExperiment], further: Mapping[str, Path] | None = None) -> int:
+def export(path: Path, stored: Sequence[StoredExperiment], extra_files: Mapping[str, Path] | None = None) -> int:
     """Write an archive of experiments and return the number of its files.
 
     Args:
         path: The archive.
         stored: The experiments.
-        further: Other files, by their names in the archive.
+        extra_files: Other files, by their names in the archive.
 
     Raises:
         StoreError: There is nothing to export, or a file is damaged.
     """
     if not stored:
         raise StoreError(f"{root()}: nothing is stored to export")
-    files = dict(further or {})
+    files = dict(extra_files or {})
     for experiment in stored:
         if faults := experiment.faults():
             raise StoreError(faults[0])
@@ -88,18 +88,18 @@ def import_(
     """
     root().mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(prefix=".import-", dir=outputs()) as name:
-        place = Path(name)
+        folder = Path(name)
         try:
             with zipfile.ZipFile(path) as archive:
                 for entry in _select_entries(archive, max_bytes):
-                    archive.extract(entry, place)  # no more bytes than the entry says
-            unpacked = [StoredExperiment(folder) for folder in sorted(place.glob("runs/*"))]
+                    archive.extract(entry, folder)  # no more bytes than the entry says
+            unpacked = [StoredExperiment(location) for location in sorted(folder.glob("runs/*"))]
             for stored in unpacked:
                 if faults := stored.faults() or ([] if stored.contiguous() else [f"{stored.folder}: it has no runs"]):
-                    raise StoreError(faults[0].replace(f"{place}/", "").partition("; ")[0])
+                    raise StoreError(faults[0].replace(f"{folder}/", "").partition("; ")[0])
                 check(stored)
-            lacking = _find_lacking(place / "code")
-            sync_all(place)
+            new_files = _find_lacking(folder / "code")
+            sync_all(folder)
         except FileNotFoundError as error:
             raise StoreError(f"{path}: there is no such file") from error
         except (*_DAMAGE, *_TWO_KINDS) as error:
@@ -109,8 +109,8 @@ def import_(
         new = [stored for stored in unpacked if not (root() / stored.signature).exists()]
         added = [stored.folder.rename(root() / stored.signature) for stored in new]
         sync_folder(root())
-        for file in lacking if lacking and agrees(lacking) else ():
-            write(file, (place / "code" / file).read_bytes())
+        for file in new_files if new_files and agrees(new_files) else ():
+            write(file, (folder / "code" / file).read_bytes())
     return added, [root() / stored.signature for stored in unpacked if stored not in new]
 
 
@@ -130,12 +130,12 @@ def _select_entries(archive: zipfile.ZipFile, max_bytes: float) -> list[zipfile.
     return [entry for entry in entries if not entry.filename.startswith("studies/")]
 
 
-def _is_expected(parts: Sequence[str]) -> bool:
-    match parts:
+def _is_expected(names: Sequence[str]) -> bool:
+    match names:
         case ["runs", signature, name]:
             return re.fullmatch("[0-9a-f]{12}", signature) is not None and is_ours(name) and name != LOG
         case ["code" | "studies", *inside] if inside:
-            return all(part and part[0] != "." and part.isprintable() and "\\" not in part for part in inside)
+            return all(name and name[0] != "." and name.isprintable() and "\\" not in name for name in inside)
         case _:
             return False
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:  # because it takes long to load
     import pandas as pd
 
 _NAME = re.compile(r"runs-(\d{6,9})-(\d{6,9})-([0-9a-f]{16})\.parquet")
-"""Numbers of runs have no more digits than those that can be asked for: whoever reads a name may list the blocks."""
+"""At most nine digits, as in a request, so that the blocks of a forged name can be listed."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class StoredBlock:
     """The first 16 hex digits of the file's digest."""
 
     @staticmethod
-    def of(runs: range, content: bytes) -> "StoredBlock":
+    def from_content(runs: range, content: bytes) -> "StoredBlock":
         """Return the block of these runs with this file content."""
         return StoredBlock(runs, hashlib.sha256(content).hexdigest()[:16])
 
@@ -67,11 +67,9 @@ class Shape:
     """The size of a table, apart from its runs."""
 
     T: int
-    """The number of tasks."""
     gammas: Container[int]
-    """The possible numbers of discount factors of a task."""
+    """The allowed numbers of discount factors per task."""
     names: Sequence[str]
-    """The columns."""
 
 
 UNKNOWN = frozenset(column.name for column in COLUMNS if not column.is_finite)
@@ -92,7 +90,7 @@ def columns(folder: Path, block: StoredBlock, names: Sequence[str], shape: Shape
         raise StoreError(f"{path}: it is missing; {REPAIR}") from error
     except OSError as error:
         raise UnreadableError(f"{path}: {error.strerror}") from error
-    if StoredBlock.of(block.runs, content) != block:
+    if StoredBlock.from_content(block.runs, content) != block:
         raise StoreError(f"{path}: its digest is not the one in its name; {REPAIR}")
     try:
         return decode(content, folder.name, block.runs, names, shape)
@@ -119,7 +117,7 @@ def decode(
     table = cast(Any, file).read(columns=[*dict.fromkeys(["run", *names])], use_threads=False)
     columns = {name: table[name].to_numpy() for name in ["run", *names]}
     if len(columns["run"]) % len(runs) or (np.array(runs) != columns["run"].reshape(len(runs), -1).T).any():
-        raise ValueError("the column run has other runs")
+        raise ValueError("the column run must have these runs")
     if not all(np.isfinite(columns[name]).all() for name in names if name not in UNKNOWN):
         raise ValueError("numbers are missing or infinite")
     return {name: columns[name] for name in names}
@@ -129,9 +127,9 @@ def _check_shape(schema: Any, rows: int, runs: int, shape: Shape) -> None:
     """Check columns, types and row count by the footer, before any column is read."""
     types = {name: pa.from_numpy_dtype(SCHEMA.get(name, "float64")) for name in shape.names}
     if dict(zip(schema.names, schema.types, strict=True)) != types or len(schema.names) != len(types):
-        raise ValueError("the columns or their types are other ones")
-    G, rest = divmod(rows, runs * shape.T)
-    if rest or G not in shape.gammas:
+        raise ValueError("the columns or their types are wrong")
+    G, remainder = divmod(rows, runs * shape.T)
+    if remainder or G not in shape.gammas:
         raise ValueError(f"there are {rows} rows")
 
 

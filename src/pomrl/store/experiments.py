@@ -41,15 +41,15 @@ def signature(experiment: Experiment) -> str:
 
     It is cached on the experiment. ConfigError if a field is not JSON.
     """
-    kept = vars(experiment)
-    if "signature" not in kept:
+    cache = vars(experiment)
+    if "signature" not in cache:
         settings = scientific_settings(experiment)
         code = code_digest(component_classes(settings))
         try:
-            kept["signature"] = manifests.signature_of(settings, schema=SCHEMA_VERSION, code=code)
+            cache["signature"] = manifests.compute_signature(settings, schema=SCHEMA_VERSION, code=code)
         except (TypeError, ValueError) as error:
-            raise ConfigError(f"fields of components have to be text, numbers, or lists of them ({error})") from error
-    return kept["signature"]
+            raise ConfigError(f"fields of components must be text, numbers, or lists of them ({error})") from error
+    return cache["signature"]
 
 
 def lookup(experiment: Experiment) -> StoredExperiment:
@@ -57,21 +57,21 @@ def lookup(experiment: Experiment) -> StoredExperiment:
     return StoredExperiment(root() / signature(experiment))
 
 
-def missing(stored: StoredExperiment, runs: int) -> tuple[list[range], list[str]]:
+def find_missing(stored: StoredExperiment, runs: int) -> tuple[list[range], list[str]]:
     """Return the runs to compute, by block, and the faults of stored files."""
     faulty = stored.faulty_blocks()
-    return lacking(stored, runs, faulty), stored.faults(faulty=faulty)
+    return missing_runs(stored, runs, faulty), stored.faults(faulty=faulty)
 
 
-def lacking(stored: StoredExperiment, runs: int, faulty: Collection[StoredBlock] = ()) -> list[range]:
+def missing_runs(stored: StoredExperiment, runs: int, faulty: Collection[StoredBlock] = ()) -> list[range]:
     """Return the runs without a sound block, by block.
 
     They cover the first `runs` and all that was stored beyond them.
     """
     stop = {block.runs.start // BLOCK: block.runs.stop for block in stored.blocks() if block not in faulty}
     total = max(runs, stored.promised(), *stop.values())
-    parts = [range(max(part.start, stop.get(part.start // BLOCK, 0)), part.stop) for part in divide_into_blocks(total)]
-    return [part for part in parts if part]
+    starts = [(max(block.start, stop.get(block.start // BLOCK, 0)), block) for block in divide_into_blocks(total)]
+    return [range(start, block.stop) for start, block in starts if start < block.stop]
 
 
 def divide_into_blocks(runs: int) -> list[range]:
@@ -95,34 +95,26 @@ def open_experiment(
     Raises:
         StoreError: Its runs were computed with other packages.
     """
-    stored, here = lookup(experiment), decisive_versions()
+    stored, present = lookup(experiment), decisive_versions()
     before = stored.manifest()
-    if before and not force and _releases(before.versions) == _releases(here) and before.versions != here:
-        here = before.versions if gives_same_bytes(stored) else here
-    if before and before.versions != here and not force:
+    if before and not force and _releases(before.versions) == _releases(present) and before.versions != present:
+        present = before.versions if gives_same_bytes(stored) else present
+    if before and before.versions != present and not force:
         versions = ", ".join(f"{package} {version}" for package, version in before.versions.items())
         raise StoreError(f"{stored.folder}: its runs were computed with {versions}; force=true computes them again")
     if before is None:
         files.remove(stored.folder / DESCRIPTION)
-    if before is None or before.versions != here:
+    if before is None or before.versions != present:
         settings = scientific_settings(experiment)
         code, plain = code_digest(component_classes(settings)), json.loads(json.dumps(settings))
-        _describe(stored, Manifest(plain, SCHEMA_VERSION, code, here, _options(experiment), provenance()), before)
+        manifest = Manifest(plain, SCHEMA_VERSION, code, present, _options(experiment), provenance())
+        manifests.write(stored.folder, manifest)
     return stored
 
 
 def _releases(versions: Mapping[str, str]) -> dict[str, str]:
     """Drop the last numbers of versions."""
     return {package: version.rpartition(".")[0] for package, version in versions.items()}
-
-
-def _describe(stored: StoredExperiment, manifest: Manifest, before: Manifest | None) -> None:
-    if before:
-        for text in before.tags:
-            manifests.add_label(stored.folder, manifests.TAG, text)
-        for text in before.notes:
-            manifests.add_label(stored.folder, manifests.NOTE, text)
-    manifests.write(stored.folder, manifest)
 
 
 def repair(stored: StoredExperiment) -> None:
@@ -139,7 +131,7 @@ def _options(experiment: Experiment) -> dict[str, str]:
     }
 
 
-def add_block(stored: StoredExperiment, runs: range, parts: Mapping[range, bytes]) -> bool:
+def add_block(stored: StoredExperiment, runs: range, encoded: Mapping[range, bytes]) -> bool:
     """Store encoded runs of a block after the runs stored before them.
 
     Of blocks with the same first run the longest stays, whoever wrote it.
@@ -149,27 +141,26 @@ def add_block(stored: StoredExperiment, runs: range, parts: Mapping[range, bytes
     """
     merged = range(runs.start // BLOCK * BLOCK, runs.stop)
     try:
-        content = parts.get(merged) or block_files.encode(_join(stored, merged, parts), stored.signature, merged)
+        content = encoded.get(merged) or block_files.encode(_join(stored, merged, encoded), stored.signature, merged)
     except StoreError:
         return False
-    block = StoredBlock.of(merged, content)
+    block = StoredBlock.from_content(merged, content)
     files.write(stored.folder / block.name, content)
-    alike = [other for other in stored.files() if other.runs.start == merged.start and other != block]
-    longer = [other for other in alike if other.runs.stop > merged.stop and not stored.fault_of(other)]
-    for other in {block, *alike} - {*longer} if longer else alike:
+    rivals = [other for other in stored.files() if other.runs.start == merged.start and other != block]
+    longer = [other for other in rivals if other.runs.stop > merged.stop and not stored.block_fault(other)]
+    for other in {block, *rivals} - {*longer} if longer else rivals:
         (stored.folder / other.name).unlink(missing_ok=True)
     return True
 
 
-def _join(stored: StoredExperiment, merged: range, parts: Mapping[range, bytes]) -> "pd.DataFrame":
-    """Concatenate a block's parts after the runs stored before them."""
+def _join(stored: StoredExperiment, merged: range, encoded: Mapping[range, bytes]) -> "pd.DataFrame":
+    """Concatenate a block's encoded after the runs stored before them."""
     import pandas as pd
 
-    names, shape, first = stored.column_names(), stored.shape(), min(part.start for part in parts)
-    tables = [
-        pd.DataFrame(block_files.decode(parts[part], stored.signature, part, names, shape))
-        for part in sorted(parts, key=lambda part: part.start)
-    ]
+    names, shape = stored.column_names(), stored.shape()
+    ordered = sorted(encoded, key=lambda runs: runs.start)
+    tables = [pd.DataFrame(block_files.decode(encoded[runs], stored.signature, runs, names, shape)) for runs in ordered]
+    first = ordered[0].start
     if first > merged.start:
         # It may have more by now, of another process.
         before = [block for block in stored.files() if block.runs.start == merged.start and block.runs.stop >= first]
@@ -188,21 +179,16 @@ def label(
     looks: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> None:
     """Add a tag and a note, remove another tag, and replace the looks of options."""
-    for kind, text in (
-        (manifests.TAG, tag),
-        (manifests.NOTE, note),
-        (manifests.LOOKS, json.dumps(looks) if looks else None),
-    ):
+    looks_text = json.dumps(looks) if looks else None
+    for kind, text in ((manifests.TAG, tag), (manifests.NOTE, note), (manifests.LOOKS, looks_text)):
         if text is not None:
             manifests.add_label(stored.folder, kind, str(text))
-    if without is not None:
-        if str(without) in (manifest := stored.read_manifest()).tags:
-            _describe(stored, manifest, manifest)
-        (stored.folder / manifests.label_name(manifests.TAG, str(without))).unlink(missing_ok=True)
-    if looks:
-        for name in stored.names():
-            if name.startswith(manifests.LOOKS) and name != manifests.label_name(manifests.LOOKS, json.dumps(looks)):
-                (stored.folder / name).unlink(missing_ok=True)
+    outdated = [] if without is None else [manifests.label_name(manifests.TAG, str(without))]
+    if looks_text:
+        present = manifests.label_name(manifests.LOOKS, looks_text)
+        outdated += [name for name in stored.names() if name.startswith(manifests.LOOKS) and name != present]
+    for name in outdated:
+        (stored.folder / name).unlink(missing_ok=True)
 
 
 def complete(stored: StoredExperiment) -> None:
@@ -246,7 +232,7 @@ def all_experiments() -> list[StoredExperiment]:
     folder = root()
     names = os.listdir(folder) if folder.is_dir() else []  # noqa: PTH208 (a third of the time)
     stored = [StoredExperiment(folder / name) for name in sorted(names) if _SIGNATURE.fullmatch(name)]
-    return [one for one in stored if one.is_there()]
+    return [experiment for experiment in stored if experiment.is_there()]
 
 
 _SIGNATURE = re.compile("[0-9a-f]{12}")

@@ -16,15 +16,15 @@ from pomrl.outputs import outputs
 
 SCHEMA_VERSION = 2
 BLOCK = 200
-"""The runs that are stored together: fewer take longer, and more are lost when a process is killed."""
+"""Runs per file: fewer take longer to store, and a killed process loses more."""
 
 REPAIR = "the same pomrl run computes it again"
 
 MAX_BYTES = 2**32
-"""The size that no file of the store reaches; a larger one is damaged, and would not fit into memory."""
+"""A file of this size is damaged."""
 
 MAX_ATTEMPTS = 5
-"""How often a file is written whose folder is moved away meanwhile."""
+"""Attempts to write a file whose folder is being removed."""
 
 _CHECK = b',\n "check": "'
 

@@ -12,8 +12,8 @@ import os
 import platform
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from functools import cache
 from importlib import metadata
@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, cast
 from urllib.parse import quote, unquote
 
-from pydantic import TypeAdapter
+from pydantic import ConfigDict, TypeAdapter
 
 from pomrl.configuration.composed import GROUPS
 from pomrl.configuration.settings import component_classes, flat_settings
@@ -38,54 +38,52 @@ _REPAIR = "the same pomrl run writes it again; if there is none, remove the fold
 TAG, NOTE, LOOKS = "tag-", "note-", "looks-"
 
 MAX_NAME_BYTES = 255
-"""The most bytes of the name of a file."""
+"""The longest file name, in bytes."""
 
 _PACKAGES = ("numpy", "scipy", "pandas", "pyarrow", "pydantic", "joblib", "hydra-core", "pomrl")
 
 DECISIVE = ("numpy", "scipy", "pandas", "pyarrow")
-"""Packages whose version may change the numbers or the bytes that are stored."""
+"""Packages whose versions may change stored numbers or bytes."""
 
 
 @dataclass(frozen=True)
 class Provenance:
     """The circumstances of an experiment's first computation."""
 
+    __pydantic_config__ = ConfigDict(extra="forbid")  # which refuses forms before version 2
+
     command: tuple[str, ...]
     start: str
-    """Time at the beginning, ISO 8601 in UTC."""
+    """Time, ISO 8601 in UTC."""
     python: str
     platform: str
     packages: Mapping[str, str]
     engine: str
-    """The engine of small models: `compiled`, or `numpy` if the former was not built."""
+    """`compiled`, or `numpy` if the extension was not built."""
     commit: str | None
-    """Commit of the repository; None outside of one."""
+    """The git commit; None outside of a repository."""
     dirty: bool | None
-    """Whether files of the repository had changes since that commit."""
-    end: str | None = None
-    """Time at the end, in descriptions of older versions; now `run.log` has it."""
+    """Whether files had changed since the commit."""
 
 
 @dataclass(frozen=True)
 class Manifest:
     """The content of `experiment.json`."""
 
+    __pydantic_config__ = ConfigDict(extra="forbid")
+
     settings: Mapping[str, Any]
     schema: int
     """The version of the store."""
     code: str
-    """The digest of the code that the signature covers."""
+    """The code digest in the signature."""
     versions: Mapping[str, str]
-    """The versions of the packages in `DECISIVE`."""
+    """Versions of the packages in `DECISIVE`."""
     options: Mapping[str, str]
-    """The name of each group's option."""
+    """Each group's option."""
     provenance: Provenance
     signature: str = ""
     """For people."""
-    tags: Sequence[str] = ()
-    notes: Sequence[str] = ()
-    looks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
-    """Labels in descriptions of older versions; now they are files of their own."""
 
     def flat_settings(self) -> dict[str, Any]:
         """Return the settings by dotted keys."""
@@ -107,7 +105,7 @@ class Manifest:
             return False
 
 
-def read(folder: Path) -> Manifest:
+def read_manifest(folder: Path) -> Manifest:
     """Read the description of an experiment; StoreError if missing or damaged."""
     path = f"{folder}/{DESCRIPTION}"
     try:
@@ -132,7 +130,7 @@ def _read(name: str, _file: int, _time: int) -> Manifest:
         raise
     except (StoreError, ValueError) as error:  # of pydantic as well
         raise StoreError(f"{path}: it is damaged, or another version wrote it; {_REPAIR}") from error
-    if signature_of(manifest.settings, schema=manifest.schema, code=manifest.code) != path.parent.name:
+    if compute_signature(manifest.settings, schema=manifest.schema, code=manifest.code) != path.parent.name:
         raise StoreError(f"{path}: its settings are not those of this experiment; {_REPAIR}")
     if not _is_wellformed(manifest.settings):
         raise StoreError(f"{path}: its settings are those of no experiment; remove the folder")
@@ -147,18 +145,17 @@ def _is_wellformed(settings: Mapping[str, Any]) -> bool:
         and T > 0
         and "gamma_schedule" in components
         and components.keys() == settings.keys() & {*GROUPS}
-        and all(isinstance(parts.get("_target_"), str) for parts in components.values())
+        and all(isinstance(values.get("_target_"), str) for values in components.values())
         and all(key.isidentifier() for key in chain(settings, *components.values()))
     )
 
 
 def write(folder: Path, manifest: Manifest) -> None:
     """Write the description of an experiment."""
-    content = {name: value for name, value in asdict(manifest).items() if name not in ("tags", "notes", "looks")}
-    files.write(folder / DESCRIPTION, files.json_with_checksum(content | {"signature": folder.name}))
+    files.write(folder / DESCRIPTION, files.json_with_checksum(asdict(manifest) | {"signature": folder.name}))
 
 
-def signature_of(settings: Mapping[str, Any], *, schema: int, code: str) -> str:
+def compute_signature(settings: Mapping[str, Any], *, schema: int, code: str) -> str:
     """Compute the signature: 12 hex digits over settings, schema and code digest."""
     identity = {"settings": settings, "schema": schema, "code": code}
     return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:12]
@@ -227,10 +224,10 @@ def add_label(folder: Path, kind: str, text: str) -> None:
 
 def read_labels(folder: Path, names: Iterable[str], kind: str) -> list[str]:
     """Return the sound labels of one kind among file names, sorted."""
-    of_kind = [name for name in names if name.startswith(kind)]
+    labels = [name for name in names if name.startswith(kind)]
     if kind == TAG:
-        return sorted(unquote(name.removeprefix(TAG)) for name in of_kind)
-    return sorted(files.content(folder / name).decode() for name in of_kind if not label_fault(folder / name))
+        return sorted(unquote(name.removeprefix(TAG)) for name in labels)
+    return sorted(files.content(folder / name).decode() for name in labels if not label_fault(folder / name))
 
 
 def label_fault(path: Path) -> str | None:
