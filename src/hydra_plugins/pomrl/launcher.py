@@ -55,7 +55,7 @@ class JointLauncher(Launcher):
         from pomrl.configuration.parsing import parse
         from pomrl.store import signature
 
-        composed = Composer.of_hydra(self.config.hydra).each(job_overrides)
+        composed = list(map(Composer.from_hydra(self.config.hydra).compose, job_overrides))
         experiments = [parse(job) for job in composed]
         numbers = range(initial_job_idx, initial_job_idx + len(composed))
         jobs = [*map(_Job, numbers, job_overrides, composed, experiments)]

@@ -56,7 +56,7 @@ class ProductSweeper(Sweeper):
             raise JobError from error
         return returned
 
-    def _jobs(self, words: list[str]) -> list[list[str]]:
+    def _jobs(self, overrides: list[str]) -> list[list[str]]:
         """Return the overrides of each job; none if only an estimate is printed."""
         from pomrl.commands.computing import estimate_large
         from pomrl.configuration.composed import MOST_JOBS
@@ -64,13 +64,13 @@ class ProductSweeper(Sweeper):
         from pomrl.configuration.parsing import parse
         from pomrl.configuration.sweeps import expand
 
-        composer = Composer.of_hydra(self.config.hydra)
-        choices = expand(composer, words, self.params)
-        count = sum(prod(map(len, of_sweep)) for of_sweep in choices)
-        jobs = (list(job) for job in chain.from_iterable(product(*of_sweep) for of_sweep in choices))
+        composer = Composer.from_hydra(self.config.hydra)
+        choices = expand(composer, overrides, self.params)
+        count = sum(prod(map(len, axes)) for axes in choices)
+        jobs = (list(job) for job in chain.from_iterable(product(*axes) for axes in choices))
         if count > MOST_JOBS:
             first = next(jobs)
-            experiment = parse(composer.one(first))
+            experiment = parse(composer.compose(first))
             if not experiment.request.yes:
                 estimate_large(experiment, count)
                 return []

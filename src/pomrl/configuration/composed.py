@@ -6,16 +6,16 @@ from difflib import get_close_matches
 from typing import Any
 
 METHOD_GROUPS = ("estimator", "gamma_schedule", "planner", "agent", "metric")
-"""Groups of the method; random draws do not depend on them."""
+"""Groups of the method, on which random draws do not depend."""
 
 PROBLEM_GROUPS = ("task_distribution", "stream", "data", "meta_batch")
-"""Groups of the problem, besides the keys outside of groups; random draws depend on them."""
+"""Groups of the problem, on which random draws depend."""
 
 GROUPS = (*PROBLEM_GROUPS, *METHOD_GROUPS, "execution")
-"""All groups; a configuration has one option of each."""
+"""All groups, each with one option in a configuration."""
 
 MOST_JOBS = 10_000
-"""The most jobs of a sweep that is composed without `yes=true`."""
+"""The most jobs of a sweep without `yes=true`."""
 
 
 class ConfigError(ValueError):
@@ -31,31 +31,21 @@ class Composed:
     """A composed configuration as plain data, resolved but unchecked."""
 
     values: Mapping[str, Any]
-    """The values by key; for a group, the keys of its option and the name of its class under `_target_`."""
+    """The values by key; for a group, its option's keys and its class under `_target_`."""
     options: Mapping[str, str]
-    """The name of each group's option."""
+    """Each group's option."""
     looks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
-    """The looks of the user's own options, by group (`sources.find_looks`)."""
+    """The looks of users' options, by group."""
 
 
-def number_of(number: int, word: str) -> str:
+def number_of(number: int, noun: str) -> str:
     """Format a number with its noun, such as `1 claim` or `2,000 claims`."""
-    return f"{number:,} {word}{'' if number == 1 else 's'}"
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def unknown_key(
-    shown: str, key: str, known: Sequence[str], what: str = "unknown key", are: str = "the keys are"
-) -> str:
-    """Format an error about an unknown key, with the nearest known key and all of them.
-
-    Args:
-        shown: The beginning of the message, such as the key with its value.
-        key: The key, compared by its last name.
-        known: The known keys.
-        what: The fault of the key.
-        are: The words before the known keys.
-    """
-    by_name = {key.rpartition(".")[2]: key for key in sorted(known, key=len, reverse=True)}
+def unknown_key(start: str, key: str, keys: Sequence[str], what: str = "unknown key", are: str = "the keys are") -> str:
+    """Format `START: WHAT (did you mean KEY?); ARE KEYS`; the last name of the key is compared."""
+    by_name = {key.rpartition(".")[2]: key for key in sorted(keys, key=len, reverse=True)}
     near = get_close_matches(key.rpartition(".")[2], by_name, n=1)
     meant = f" (did you mean {by_name[near[0]]}?)" if near else ""
-    return f"{shown}: {what}{meant}" + (f"; {are} {', '.join(known)}" if known else "")
+    return f"{start}: {what}{meant}" + (f"; {are} {', '.join(keys)}" if keys else "")

@@ -70,8 +70,8 @@ class _Files(CachingConfigRepository):
     """Read each YAML file once, without its choices for Hydra itself."""
 
     def load_config(self, config_path: str) -> ConfigResult | None:
-        if f"config_path={config_path}" not in self.cache and (read := super().load_config(config_path)):
-            read.defaults_list = [default for default in read.defaults_list or [] if not _is_of_hydra(default)]
+        if f"config_path={config_path}" not in self.cache and (result := super().load_config(config_path)):
+            result.defaults_list = [default for default in result.defaults_list or [] if not _is_of_hydra(default)]
         return super().load_config(config_path)
 
 
@@ -99,48 +99,40 @@ class Composer(ConfigLoaderImpl):
         self._read: dict[str, Override] = {}
 
     @staticmethod
-    def of_sources(sources: Sources) -> "Composer":
+    def from_sources(sources: Sources) -> "Composer":
         """Return the composer for these folders, cached until a file changes."""
-        return _of_paths(tuple(f"file://{folder}" for folder in sources.folders))
+        return _composer(tuple(f"file://{folder}" for folder in sources.folders))
 
     @staticmethod
-    def of_hydra(hydra: DictConfig) -> "Composer":
+    def from_hydra(hydra: DictConfig) -> "Composer":
         """Return the composer for the sources in Hydra's own part of a configuration."""
         sources = [source for source in hydra.runtime.config_sources if source.provider not in ("hydra", "schema")]
-        return _of_paths(tuple(f"{source.schema}://{source.path}" for source in sources), hydra.job.config_name)
+        return _composer(tuple(f"{source.schema}://{source.path}" for source in sources), hydra.job.config_name)
 
-    def one(self, overrides: Sequence[str]) -> Composed:
+    def compose(self, overrides: Sequence[str]) -> Composed:
         """Compose the defaults with overrides; ConfigError if it fails."""
         with composing():
             return self._compose(*overrides)
-
-    def each(self, jobs: Iterable[Sequence[str]]) -> list[Composed]:
-        return [self.one(job) for job in jobs]
 
     def axes(self, name: str) -> Mapping[str, Any]:
         """Return a sweep's axes: for each key its values, separated by commas."""
         with composing():
             return self._load(f"experiment={name}").axes
 
-    def choices(self, axes: Mapping[str, Any], further: Sequence[str] = ()) -> list[list[str]]:
+    def choices(self, axes: Mapping[str, Any], overrides: Sequence[str] = ()) -> list[list[str]]:
         """Return the overrides `key=value` of each axis, one for each value.
 
-        Args:
-            axes: The values of each key, separated by commas.
-            further: Overrides that replace axes; the last for a key counts.
-
-        Raises:
-            ConfigError: An axis has more than `MAX_AXIS_VALUES` values, or is an interval.
+        `overrides` replace axes; the last for a key counts. ConfigError for an interval or over `MAX_AXIS_VALUES`.
         """
-        overrides = [*(f"{key}={values}" for key, values in axes.items()), *further]
-        last = {override.partition("=")[0]: override for override in overrides}
+        lines = [*(f"{key}={values}" for key, values in axes.items()), *overrides]
+        last = {line.partition("=")[0]: line for line in lines}
         parsed = self.parse(list(last.values()))
         with composing():
             return list({override.get_key_element(): self._each_value(override) for override in parsed}.values())
 
-    def product(self, axes: Mapping[str, Any], further: Sequence[str] = ()) -> list[list[str]]:
+    def product(self, axes: Mapping[str, Any], overrides: Sequence[str] = ()) -> list[list[str]]:
         """Return the overrides of each combination of `choices`, in the order of the axes."""
-        return list(map(list, product(*self.choices(axes, further))))
+        return list(map(list, product(*self.choices(axes, overrides))))
 
     def parse(self, overrides: Sequence[str]) -> list[Override]:
         """Parse overrides as Hydra does."""
@@ -169,7 +161,7 @@ class Composer(ConfigLoaderImpl):
         if line not in self._read:
             (override,) = OverridesParser.create().parse_overrides([line])
             if override.is_sweep_override():
-                raise ConfigError(f"{line}: several values are a sweep, for which -m has to be on the command line")
+                raise ConfigError(f"{line}: several values are a sweep, which needs -m on the command line")
             self._read[line] = override
         return self._read[line]
 
@@ -213,10 +205,10 @@ class Composer(ConfigLoaderImpl):
 
     def _content(self, path: str, package: str | None) -> Values:
         """Return a file's content as plain data, placed in its package."""
-        read = deepcopy(self._files.load_config(path))
-        if read is None or not isinstance(read.config, DictConfig):
+        result = deepcopy(self._files.load_config(path))
+        if result is None or not isinstance(result.config, DictConfig):
             raise ConfigCompositionException(f"{path}: it has no keys")
-        return _to_values(cast(DictConfig, self._embed_result_config(read, package).config))
+        return _to_values(cast(DictConfig, self._embed_result_config(result, package).config))
 
 
 def _states_of_files(folders: Iterable[Path]) -> Iterator[tuple[Path, int, int]]:
@@ -229,13 +221,13 @@ def _states_of_files(folders: Iterable[Path]) -> Iterator[tuple[Path, int, int]]
                 yield path, status.st_mtime_ns, status.st_size
 
 
-def _of_paths(paths: tuple[str, ...], config_name: str = "config") -> Composer:
+def _composer(paths: tuple[str, ...], config_name: str = "config") -> Composer:
     folders = [Path(path.removeprefix("file://")) for path in paths if path.startswith("file://")]
-    return _of_files(paths, config_name, tuple(_states_of_files(folders)))
+    return _cached_composer(paths, config_name, tuple(_states_of_files(folders)))
 
 
 @lru_cache(maxsize=8)
-def _of_files(paths: tuple[str, ...], config_name: str, _states: object) -> Composer:
+def _cached_composer(paths: tuple[str, ...], config_name: str, _states: object) -> Composer:
     """Return the composer of a search path with files in these states."""
     setup_globals()
     for source in (FileConfigSource, StructuredConfigSource):
@@ -252,12 +244,7 @@ def _to_values(config: DictConfig) -> Values:
 
 
 def of_config(config: Mapping[str, Any], hydra: Any = None) -> Composed:
-    """Return Hydra's configuration as plain data.
-
-    Args:
-        config: The configuration, perhaps with Hydra's own part.
-        hydra: That part; the options are unknown without it.
-    """
+    """Return Hydra's configuration as plain data; without Hydra's own part options are unknown."""
     register_resolvers()
     config = config if isinstance(config, DictConfig) else OmegaConf.create(dict(config))
     own = OmegaConf.masked_copy(config, [str(key) for key in config if key != "hydra"])
@@ -291,7 +278,7 @@ def composing() -> Generator[None, None, None]:
     try:
         yield
     except OverrideParseException as error:
-        what = "it has to be key=value, such as sigma=0.01; text with signs is quoted: 'key=\"...\"'"
+        what = "it must be key=value, such as sigma=0.01; text with signs is quoted: 'key=\"...\"'"
         if not error.override.isascii():
             key, _, value = error.override.partition("=")
             what = f"letters beyond a to z must be quoted: '{key}=\"{value}\"'"
@@ -299,8 +286,8 @@ def composing() -> Generator[None, None, None]:
     except MissingConfigException as error:
         raise ConfigError(_no_option(error)) from error
     except Exception as error:
-        of_system = isinstance(error, OSError) and not isinstance(error, HydraException)
-        if of_system or isinstance(error, ConfigError | MemoryError):
+        is_of_system = isinstance(error, OSError) and not isinstance(error, HydraException)
+        if is_of_system or isinstance(error, ConfigError | MemoryError):
             raise
         raise ConfigError(" ".join(str(error).split()) or type(error).__name__) from error
 
@@ -315,10 +302,10 @@ def _no_option(error: MissingConfigException) -> str:
     return f"{what}{own}" if group else " ".join(str(error).split())
 
 
-def _no_sweep(word: str, of_paper: Sequence[str]) -> str:
-    study, _, name = word.rpartition("/")
+def _no_sweep(sweep: str, paper_sweeps: Sequence[str]) -> str:
+    study, _, name = sweep.rpartition("/")
     folder = folder_of(study)
     if study and not folder.is_dir():
-        return f"experiment={word}: there is no study {study}, shipped or in this folder"
-    known = sweep_names(folder) if study else of_paper
-    return unknown_key(f"experiment={word}", name, known, "there is no such sweep", "there are")
+        return f"experiment={sweep}: there is no study {study}, shipped or in this folder"
+    sweeps = sweep_names(folder) if study else paper_sweeps
+    return unknown_key(f"experiment={sweep}", name, sweeps, "there is no such sweep", "there are")

@@ -9,7 +9,7 @@ import numpy as np
 from pomrl.configuration.composed import ConfigError
 
 _PLAIN = re.compile(r"(?!(?:true|false|null|nan|inf)$)[A-Za-z_][\w./-]*", re.IGNORECASE | re.ASCII)
-"""A word that Hydra reads as text without quotation marks."""
+"""Text that Hydra's grammar needs no quotes for."""
 
 
 def key(name: str) -> str:
@@ -25,7 +25,9 @@ def overrides(settings: Mapping[str, Any]) -> list[str]:
 def axes(settings: Mapping[str, Any]) -> list[str]:
     """Format settings as overrides of a sweep over the elements of sequences."""
     values = {name: value if _is_sequence(value) else [value] for name, value in settings.items()}
-    return [f"{key(name)}={','.join(_text(name, one) for one in several)}" for name, several in values.items()]
+    return [
+        f"{key(name)}={','.join(_text(name, element) for element in elements)}" for name, elements in values.items()
+    ]
 
 
 def _is_sequence(value: Any) -> bool:
@@ -45,7 +47,7 @@ def _text(name: str, value: Any) -> str:
     if isinstance(value, str):
         return value if _PLAIN.fullmatch(value) else '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
     if _is_sequence(value):
-        return "[" + ",".join(_text(name, one) for one in cast(Sequence[Any], value)) + "]"
+        return "[" + ",".join(_text(name, element) for element in cast(Sequence[Any], value)) + "]"
     raise ConfigError(
         f"{key(name)}={value!r}: a {type(value).__name__} is no setting; text, numbers and lists of them are"
     )

@@ -16,10 +16,10 @@ from pomrl.science.problem import Method, Problem
 from pomrl.science.tasks.distribution import TaskDistribution
 
 Label = Annotated[str, Field(min_length=1, max_length=200)] | int | float | None
-"""Text that people attach to an experiment; what looks like a number is one."""
+"""A tag or note; text like a number is one."""
 
 MOST_RUNS = 10**8
-"""The most runs of an experiment; the list of their blocks takes 100 MB."""
+"""The most runs of an experiment; listing their blocks takes 100 MB."""
 
 
 @dataclass(frozen=True, config=CHECKED, kw_only=True)
@@ -67,7 +67,6 @@ PROBLEM_KEYS = tuple(key for key in _fields(Problem) if key not in GROUPS)
 """Keys of the problem outside of the groups."""
 
 REQUEST_KEYS = _fields(Request)
-"""Keys of the request."""
 
 KEYS = (*PROBLEM_KEYS, *REQUEST_KEYS)
 """All keys outside of the groups."""
@@ -83,7 +82,7 @@ def parse(composed: Composed) -> Experiment:
     values = composed.values
     for key in values:
         if key == "experiment":
-            raise ConfigError("the file of a sweep has to begin with the line '# @package _global_'")
+            raise ConfigError("the file of a sweep must begin with the line '# @package _global_'")
         if key not in (*KEYS, *GROUPS):
             raise ConfigError(unknown_key(f"{key}={values[key]!r}", key, (*KEYS, *GROUPS)))
     numbers = _fill_sizes({key: values[key] for key in PROBLEM_KEYS if key in values}, values.get("task_distribution"))
@@ -118,7 +117,7 @@ def _fill_sizes(numbers: Mapping[str, Any], tasks: Any) -> dict[str, Any]:
     if not missing:
         return dict(numbers)
     if _class("task_distribution", tasks).size is TaskDistribution.size:
-        raise ConfigError(f"{missing[0]}=null: it has to be an integer, because this task_distribution has no size")
+        raise ConfigError(f"{missing[0]}=null: it must be an integer, because this task_distribution has no size")
     try:
         S, A = _component("task_distribution", tasks).size
     except ValueError as error:  # its file is wrong
@@ -144,7 +143,7 @@ def _component(group: str, values: Any) -> Any:
 def _class(group: str, values: Any) -> Any:
     """Import the class that an option names in `_target_`."""
     if not isinstance(values, dict) or "_target_" not in values:
-        raise ConfigError(f"{group}={values!r}: an option of this group has to name its class in _target_")
+        raise ConfigError(f"{group}={values!r}: an option of this group must name its class in _target_")
     target, base = str(cast(dict[str, Any], values)["_target_"]), COMPONENTS[group]
     module, _, name = target.rpartition(".")
     try:
@@ -152,7 +151,7 @@ def _class(group: str, values: Any) -> Any:
     except (Exception, SystemExit) as error:  # whatever a module of somebody's own raises when it is imported
         raise ConfigError(f"{group}._target_={target}: its class cannot be imported ({in_words(error)})") from error
     if not (isinstance(cls, type) and issubclass(cls, base)):
-        raise ConfigError(f"{group}._target_={target}: it has to be a {base.__module__}.{base.__qualname__}")
+        raise ConfigError(f"{group}._target_={target}: it must be a {base.__module__}.{base.__qualname__}")
     if missing := getattr(cls, "__abstractmethods__", None):
         raise ConfigError(f"{group}._target_={target}: it does not implement {', '.join(sorted(missing))}")
     return cls
@@ -168,12 +167,12 @@ def make(cls: type, arguments: Mapping[str, Any], prefix: str = "") -> Any:
 
 def _one_line(errors: Sequence[Any], prefix: str, keys: Sequence[str]) -> str:
     """Describe the first bad key in one line; alternative types give several errors."""
-    first, place = errors[0], errors[0]["loc"][:1]
-    key = prefix + str(place[0]) if place else prefix.rstrip(".")
+    first, location = errors[0], errors[0]["loc"][:1]
+    key = prefix + str(location[0]) if location else prefix.rstrip(".")
     if first["type"] == "unexpected_keyword_argument":
         return unknown_key(f"{key}={first['input']!r}", key, [prefix + name for name in keys])
     if first["type"] in ("missing", "missing_argument"):
         return f"{key}: a value is missing"
-    messages = (error["msg"].removeprefix("Value error, ") for error in errors if error["loc"][:1] == place)
-    where = f"{key}={first['input']!r}" if place else key
+    messages = (error["msg"].removeprefix("Value error, ") for error in errors if error["loc"][:1] == location)
+    where = f"{key}={first['input']!r}" if location else key
     return f"{where}: {' or '.join(dict.fromkeys(messages))}"

@@ -23,9 +23,9 @@ def _half(n: Any) -> Any:
     return n // 2 if isinstance(n, int) else n
 
 
-def _all_but(part: int, n: Any) -> Any:
+def _all_but(share: int, n: Any) -> Any:
     """Subtract from an integer; other values stay."""
-    return n - part if isinstance(n, int) else n
+    return n - share if isinstance(n, int) else n
 
 
 def _steps_to(horizon: Any) -> Any:
@@ -74,9 +74,9 @@ def register_resolvers() -> None:
         OmegaConf.register_new_resolver(name, function, replace=True)
 
 
-def merge(values: Values, further: Values) -> None:
+def merge(values: Values, update: Values) -> None:
     """Merge values into nested ones in place; `???` keeps an existing value."""
-    for key, value in further.items():
+    for key, value in update.items():
         below = values.get(key)
         if isinstance(value, dict) and isinstance(below, dict):
             merge(cast(Values, below), cast(Values, value))

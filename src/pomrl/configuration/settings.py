@@ -14,13 +14,13 @@ from pomrl.science.agents.agent import CertaintyEquivalence
 from pomrl.science.problem import Problem, components
 
 SESSION = "__main__"
-"""The module of what a notebook or a program defines itself."""
+"""The module of a notebook or a program."""
 
 SOURCE = "__source_digest__"
-"""The attribute of a class of a notebook that has the digest of its source."""
+"""The attribute with the source digest of a notebook's class."""
 
 DEFAULTS = {"agent": "certainty_equivalence", "metric": "planning_loss"}
-"""The names of the options of groups that settings leave out."""
+"""The options that settings leave out."""
 
 
 def scientific_settings(experiment: Experiment) -> dict[str, Any]:
@@ -33,38 +33,40 @@ def scientific_settings(experiment: Experiment) -> dict[str, Any]:
         The problem's numbers by key, and each component by group: its class under `_target_`, and its parameters.
     """
     schedule = {"gamma_schedule": experiment.method.gamma_schedule.computed_schedule()}
-    return _settings(experiment.problem, _parts(experiment) | schedule, _content)
+    return _settings(experiment.problem, _components(experiment) | schedule, _content_digest)
 
 
 def asked_settings(experiment: Experiment) -> dict[str, Any]:
     """Return settings as requested, with hindsight schedules and paths of data files."""
-    return _settings(experiment.problem, _parts(experiment), str)
+    return _settings(experiment.problem, _components(experiment), str)
 
 
 def data_files(experiment: Experiment) -> list[Path]:
     """Return the data files that components read."""
-    values = chain.from_iterable(cast(dict[str, object], vars(part)).values() for part in _parts(experiment).values())
+    instances = _components(experiment).values()
+    values = chain.from_iterable(cast(dict[str, object], vars(instance)).values() for instance in instances)
     return [Path(value).resolve() for value in values if isinstance(value, DataPath)]
 
 
-def _parts(experiment: Experiment) -> dict[str, Any]:
+def _components(experiment: Experiment) -> dict[str, Any]:
     """Return the components by group, without the default agent and metric."""
     method = experiment.method
     left_out = {"agent": type(method.agent) is CertaintyEquivalence, "metric": not method.is_measured}
-    parts = components(experiment.problem, method)
-    return {group: part for group, part in parts.items() if not left_out.get(group)}
+    by_group = components(experiment.problem, method)
+    return {group: component for group, component in by_group.items() if not left_out.get(group)}
 
 
-def _settings(problem: Problem, parts: Mapping[str, Any], of_file: Callable[[DataPath], str]) -> dict[str, Any]:
-    of_problem = {field.name: getattr(problem, field.name) for field in dataclasses.fields(problem)}
-    return of_problem | {group: _component_settings(part, of_file) for group, part in parts.items()}
+def _settings(problem: Problem, by_group: Mapping[str, Any], convert_path: Callable[[DataPath], str]) -> dict[str, Any]:
+    settings = _field_values(problem)
+    for group, component in by_group.items():
+        values = _field_values(component)
+        paths = {name: convert_path(value) for name, value in values.items() if isinstance(value, DataPath)}
+        settings[group] = {"_target_": _target(component.__class__), **values, **paths}
+    return settings
 
 
-def _component_settings(component: Any, of_file: Callable[[DataPath], str]) -> dict[str, Any]:
-    cls = component.__class__
-    values = {field.name: getattr(component, field.name) for field in dataclasses.fields(component)}
-    fields = {name: of_file(value) if isinstance(value, DataPath) else value for name, value in values.items()}
-    return {"_target_": _target(cls)} | fields
+def _field_values(instance: Any) -> dict[str, Any]:
+    return {field.name: getattr(instance, field.name) for field in dataclasses.fields(instance)}
 
 
 def _target(cls: type) -> str:
@@ -73,8 +75,7 @@ def _target(cls: type) -> str:
     return f"{cls.__module__}.{cls.__qualname__}" + (f"@{digest}" if digest else "")
 
 
-def _content(path: DataPath) -> str:
-    """Return the digest of a data file."""
+def _content_digest(path: DataPath) -> str:
     status = Path(path).stat()
     return _digest(path, status.st_mtime_ns, status.st_size)
 
@@ -92,18 +93,13 @@ def component_classes(settings: Mapping[str, Any]) -> list[str]:
 
 
 def flat_settings(settings: Mapping[str, Any], options: Mapping[str, str]) -> dict[str, Any]:
-    """Flatten `scientific_settings` to dotted keys, such as `estimator.prior`.
-
-    Args:
-        settings: The settings of an experiment.
-        options: Each group's option, the value of its key; by default the class name.
-    """
+    """Flatten `scientific_settings` to dotted keys; a group's value is its option, by default its class."""
     flat: dict[str, Any] = {group: name for group, name in DEFAULTS.items() if settings and group not in settings}
     for key, value in settings.items():
         if isinstance(value, dict):
-            parts = cast(dict[str, Any], value)
-            flat[key] = options.get(key, parts["_target_"])
-            flat |= {f"{key}.{name}": part for name, part in parts.items() if name != "_target_"}
+            fields = cast(dict[str, Any], value)
+            flat[key] = options.get(key, fields["_target_"])
+            flat |= {f"{key}.{name}": field for name, field in fields.items() if name != "_target_"}
         else:
             flat[key] = value
     return flat

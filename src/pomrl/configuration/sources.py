@@ -19,13 +19,13 @@ ENTRY_POINTS = "pomrl.studies"
 """The group of entry points that name studies."""
 
 LOOKS = "looks.yaml"
-"""The file in a folder of options that says how they look in figures, by group and option."""
+"""The file with the styles of a folder's options in figures, by group and option."""
 
 SWEEPS = "conf/experiment"
-"""The place of sweeps, options STUDY/NAME of the group `experiment`, in a study's folder."""
+"""The folder of sweeps in a study; they are options STUDY/NAME of the group `experiment`."""
 
 PAPER = "pomrl2023"
-"""The study of the paper, whose sweeps have short names too."""
+"""The paper's study, whose sweeps also have short names."""
 
 FORMER_NAMES = {"pomrl": PAPER}
 """Names of studies in version 1."""
@@ -38,15 +38,15 @@ class Sources:
     folder: Path
     """The folder with the primary configuration."""
     own: Path | None = None
-    """The folder of `--config-dir`, like `conf/`."""
+    """The folder of `--config-dir`."""
     named: tuple[Path, ...] = ()
-    """The folders of studies that are not shipped."""
+    """Folders of studies that are not shipped."""
 
     @property
     def folders(self) -> tuple[Path, ...]:
         """The folders of options, absolute; for equal names the earlier one counts."""
-        of_studies = (folder / "conf" for folder in self.studies if (folder / "conf").is_dir())
-        return tuple(folder.resolve() for folder in (self.folder, *filter(None, [self.own]), *of_studies))
+        studies = (folder / "conf" for folder in self.studies if (folder / "conf").is_dir())
+        return tuple(folder.resolve() for folder in (self.folder, *filter(None, [self.own]), *studies))
 
     @property
     def studies(self) -> tuple[Path, ...]:
@@ -71,8 +71,7 @@ class Sources:
         return replace(self, own=folder)
 
     def _refuse_hidden(self, folder: Path | None) -> None:
-        others = sorted(folder.glob("*/**/*.yml")) if folder else []
-        for path in others:
+        for path in sorted(folder.glob("*/**/*.yml")) if folder else []:
             if path.relative_to(folder or path).parts[0] in (*GROUPS, "experiment"):
                 raise ConfigError(f"{path}: files of options must end in .yaml, and this one is not read: rename it")
         for path in sorted(folder.glob("*/*.yaml")) if folder and folder.resolve() not in self.folders else ():
@@ -108,13 +107,13 @@ def _packages(points: Iterable["EntryPoint"]) -> dict[Path, str]:
     return {Path(paths[0]).resolve(): package for package, paths in folders.items() if paths}
 
 
-def folder_of(word: str) -> Path:
+def folder_of(name: str) -> Path:
     """Return the folder of a study: shipped, at this path, or installed."""
     shipped = {folder.name: folder for folder in shipped_packages()}
-    folder = shipped.get(FORMER_NAMES.get(word, word), Path(word).resolve())
+    folder = shipped.get(FORMER_NAMES.get(name, name), Path(name).resolve())
     if (folder / DESCRIPTION).is_file():
         return folder
-    return next((installed for installed in installed_packages() if installed.name == word), folder)
+    return next((installed for installed in installed_packages() if installed.name == name), folder)
 
 
 def sweep_names(study: Path) -> list[str]:
@@ -137,7 +136,7 @@ def sweep_option(name: str) -> str:
 
 
 _READ: dict[Path, None] = {}
-"""The folders of users' studies that this process has read, the latest last."""
+"""Folders of users' studies read by this process, the latest last."""
 
 
 def register_folder(folder: Path) -> None:
@@ -149,8 +148,8 @@ def register_folder(folder: Path) -> None:
 
 def own_studies() -> tuple[Path, ...]:
     """Return the folders of users' studies: the last read first, then those in this folder."""
-    here = (path.parent.resolve() for path in sorted(Path().glob(f"*/{DESCRIPTION}")))
-    return tuple(dict.fromkeys([*reversed(_READ), *here]))
+    local = (path.parent.resolve() for path in sorted(Path().glob(f"*/{DESCRIPTION}")))
+    return tuple(dict.fromkeys([*reversed(_READ), *local]))
 
 
 def beside_the_package(name: str) -> Path:

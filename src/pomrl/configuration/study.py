@@ -99,8 +99,8 @@ class Study:
         """Its name in commands: the name if shipped or installed, else the folder."""
         if self.is_shipped or self.is_installed:
             return self.name
-        here = Path.cwd().resolve()
-        return str(self.folder.relative_to(here) if self.folder.is_relative_to(here) else self.folder)
+        current = Path.cwd().resolve()
+        return str(self.folder.relative_to(current) if self.folder.is_relative_to(current) else self.folder)
 
     @property
     def outputs(self) -> Path:
@@ -145,11 +145,10 @@ class Study:
         try:
             return sweep(self.sources, self.option(name) if axes is None else name, variant, axes)
         except ConfigError as error:
-            is_described = variant and variant.name != self.unchanged and variant.name in self.described.variants
-            place = (
-                f"{display_path(str(self.path))}: variants.{variant.name}" if variant and is_described else self.word
-            )
-            raise ConfigError(f"{place}: {error}") from error
+            changing = variant.name if variant and variant.name != self.unchanged else ""
+            is_described = changing in self.described.variants
+            where = f"{display_path(str(self.path))}: variants.{changing}" if is_described else self.word
+            raise ConfigError(f"{where}: {error}") from error
 
     @cached_property
     def variants(self) -> tuple[Variant, ...]:
@@ -180,8 +179,8 @@ class Study:
         """The families of `variants.py` by name; ConfigError if variants share names."""
         members = vars(self.module("variants")).values() if (self.folder / "variants.py").is_file() else ()
         families = {family.name: family for family in members if isinstance(family, Family)}
-        judged = [variant.name for family in families.values() if family.is_judged for variant in family.variants]
-        if twice := [name for name in judged if judged.count(name) > 1 and name not in self.described.variants]:
+        names = [variant.name for family in families.values() if family.is_judged for variant in family.variants]
+        if twice := [name for name in names if names.count(name) > 1 and name not in self.described.variants]:
             raise ConfigError(f"{self.word}/variants.py: two families have a variant {twice[0]}")
         return families
 
@@ -223,8 +222,8 @@ class Study:
                 f"{self.word}: {display_path(error.filename or name)}:{error.lineno}: {error.msg}"
             ) from error
         except (Exception, SystemExit) as error:  # whatever a module of somebody's own raises when it is imported
-            place = place_of(error, str(self.folder / f"{name.replace('.', '/')}.py"))
-            raise ConfigError(f"{self.word}: {place}: {in_words(error)}{_present_name(error)}") from error
+            where = place_of(error, str(self.folder / f"{name.replace('.', '/')}.py"))
+            raise ConfigError(f"{self.word}: {where}: {in_words(error)}{_present_name(error)}") from error
         if not Path(str(module.__file__)).resolve().is_relative_to(self.folder):
             raise ConfigError(f"{self.word}: another package is named {self.name}; give the folder another name")
         return module
@@ -249,47 +248,47 @@ def _present_name(error: BaseException) -> str:
 
 def shipped_studies() -> list[Study]:
     """Return the shipped studies, sorted."""
-    return [read(folder) for folder in shipped_folders()]
+    return [read_study(folder) for folder in shipped_folders()]
 
 
-def is_study(word: str) -> bool:
+def is_study(name: str) -> bool:
     """Return whether a word names a study."""
     try:
-        return (folder_of(word) / DESCRIPTION).is_file()
+        return (folder_of(name) / DESCRIPTION).is_file()
     except OSError:  # such as a name that is too long for a file
         return False
 
 
-def find(word: str) -> Study:
+def find(name: str) -> Study:
     """Return a study by its name or folder; ConfigError if missing or wrong."""
-    folder = folder_of(word)
+    folder = folder_of(name)
     if folder in shipped_folders():
-        return read(folder)
+        return read_study(folder)
     if not (folder / DESCRIPTION).is_file():
         what = f"it has no {DESCRIPTION}" if folder.is_dir() else "there is no such study or folder"
         names = ", ".join(path.name for path in shipped_folders())
-        raise ConfigError(f"{word}: {what}; shipped are {names}, and pomrl new FOLDER makes one of your own")
-    refuse_name(folder.name, word)
-    return read(folder)
+        raise ConfigError(f"{name}: {what}; shipped are {names}, and pomrl new FOLDER makes one of your own")
+    refuse_name(folder.name, name)
+    return read_study(folder)
 
 
-def refuse_name(name: str, word: str) -> None:
+def refuse_name(name: str, start: str) -> None:
     """Raise a ConfigError if a user's study cannot have this name."""
     if name in (folder.name for folder in shipped_folders()):
-        raise ConfigError(f"{word}: the study {name} is shipped; give the folder another name")
+        raise ConfigError(f"{start}: the study {name} is shipped; give the folder another name")
     if not name.isidentifier() or iskeyword(name):
-        raise ConfigError(f"{word}: the name of the folder has to be a name in Python, such as my_study")
+        raise ConfigError(f"{start}: the name of the folder must be a name in Python, such as my_study")
 
 
-def read(folder: Path) -> Study:
+def read_study(folder: Path) -> Study:
     """Read the study in a folder; ConfigError names the file and key at fault."""
     path, content = display_path(str(folder / DESCRIPTION)), _read_yaml(folder / DESCRIPTION)
     try:
         described: StudyConfig = make(StudyConfig, content)
     except ConfigError as error:
         raise ConfigError(f"{path}: {error}") from error
-    if lacking := [name for name in described.headline if name not in described.variants]:
-        raise ConfigError(f"{path}: headline: there is no variant {lacking[0]}")
+    if unknown := [name for name in described.headline if name not in described.variants]:
+        raise ConfigError(f"{path}: headline: there is no variant {unknown[0]}")
     return Study(folder, described)
 
 
@@ -300,5 +299,5 @@ def _read_yaml(path: Path) -> dict[str, Any]:
     except (OSError, ValueError, yaml.YAMLError) as error:
         raise ConfigError(f"{display_path(str(path))}: {' '.join(str(error).split())}") from error
     if not isinstance(content, dict):
-        raise ConfigError(f"{display_path(str(path))}: it has to have keys and values, such as title: ...")
+        raise ConfigError(f"{display_path(str(path))}: it must have keys and values, such as title: ...")
     return {str(key): value for key, value in cast(dict[Any, Any], content).items()}

@@ -29,19 +29,20 @@ class Setting:
 
 
 Axes = Mapping[str, Any]
-"""The axes of a sweep: for each key its values, separated by commas."""
-
-Further = Sequence[str]
-"""Overrides that are added to those of a sweep."""
+"""For each key its values, separated by commas."""
 
 
 def experiment(sources: Sources, overrides: Sequence[str]) -> Experiment:
     """Return the experiment with these overrides of the defaults; ConfigError if wrong."""
-    return parse(_composer(sources).one(overrides))
+    return parse(_composer(sources).compose(overrides))
 
 
 def sweep(
-    sources: Sources, name: str | None, variant: Variant | None = None, axes: Axes | None = None, further: Further = ()
+    sources: Sources,
+    name: str | None,
+    variant: Variant | None = None,
+    axes: Axes | None = None,
+    further: Sequence[str] = (),
 ) -> list[Setting]:
     """Return the experiments of a sweep, in the order of its axes.
 
@@ -60,57 +61,56 @@ def sweep(
     try:
         published = composer.axes(name) if name and axes is None else axes or {}
         sweep_key = {"experiment": name} if name and axes is None else {}
-        several = [override.get_key_element() for override in composer.parse(further) if override.is_sweep_override()]
+        swept = [override.get_key_element() for override in composer.parse(further) if override.is_sweep_override()]
         jobs = composer.product({**sweep_key, **published}, further)
-        composed = composer.each(jobs)
-        varied = [_varied_values(job, dict.fromkeys([*published, *several])) for job in composed]
+        composed = list(map(composer.compose, jobs))
+        varied = [_varied_values(config, dict.fromkeys([*published, *swept])) for config in composed]
         if variant:
-            word = (name or "").rpartition("/")[2]
+            short_name = (name or "").rpartition("/")[2]
             pairs = zip(jobs, composed, strict=True)
-            composed = composer.each(
-                variant.overrides_of(VariantJob(word, tuple(job), one.options)) for job, one in pairs
-            )
-        return [Setting(*parts) for parts in zip(varied, map(parse, composed), strict=True)]
+            variant_jobs = (VariantJob(short_name, tuple(job), config.options) for job, config in pairs)
+            composed = [composer.compose(variant.overrides_of(job)) for job in variant_jobs]
+        return list(map(Setting, varied, map(parse, composed)))
     except ConfigError as error:
         if not name:
             raise
         raise ConfigError(f"{name}{f', variant {variant.name}' if variant else ''}: {error}") from error
 
 
-def expand(composer: "Composer", words: Sequence[str], axes: Axes | None = None) -> list[list[list[str]]]:
+def expand(composer: "Composer", overrides: Sequence[str], axes: Axes | None = None) -> list[list[list[str]]]:
     """Return each sweep's choices: for each axis one `key=value` for each value.
 
     Args:
         composer: The composer of the jobs.
-        words: The overrides of a command line; `experiment=a,b` names two sweeps with their own axes.
+        overrides: The overrides of a command line; `experiment=a,b` names two sweeps with their own axes.
         axes: The axes of the primary configuration, unless several sweeps are named.
 
     Raises:
         ConfigError: A sweep is unknown or empty, or an axis has too many values.
     """
-    further = [word for word in words if not word.startswith("experiment=")]
-    named = [*chain.from_iterable(composer.choices({}, [word])[0] for word in words if word not in further)]
-    options = [sweep_option(word.partition("=")[2]) for word in named]
+    extra = [line for line in overrides if not line.startswith("experiment=")]
+    named = [*chain.from_iterable(composer.choices({}, [line])[0] for line in overrides if line not in extra)]
+    options = [sweep_option(line.partition("=")[2]) for line in named]
     own = axes if len(options) < 2 else None
     sweeps = [{"experiment": name, **(composer.axes(name) if own is None else own)} for name in options] or [own or {}]
-    expanded = [composer.choices(of_sweep, further) for of_sweep in sweeps]
+    expanded = [composer.choices(sweep_axes, extra) for sweep_axes in sweeps]
     if not any(map(all, expanded)):
         raise ConfigError("this sweep has no experiments, and so there is nothing to compute")
     return expanded
 
 
-def selection(sources: Sources, words: Sequence[str]) -> list[Experiment]:
-    """Return the experiments of `pomrl run -m` with these words; ConfigError if one is wrong."""
-    of_sweeps = [word.partition("=")[2].split(",") for word in words if word.startswith("experiment=")]
-    composer = _composer(sources, chain.from_iterable(of_sweeps))
-    jobs = chain.from_iterable(product(*of_sweep) for of_sweep in expand(composer, words))
-    return list(map(parse, composer.each(jobs)))
+def selection(sources: Sources, overrides: Sequence[str]) -> list[Experiment]:
+    """Return the experiments of `pomrl run -m` with these overrides; ConfigError if one is wrong."""
+    named = [line.partition("=")[2].split(",") for line in overrides if line.startswith("experiment=")]
+    composer = _composer(sources, chain.from_iterable(named))
+    jobs = chain.from_iterable(product(*choices) for choices in expand(composer, overrides))
+    return [parse(composer.compose(job)) for job in jobs]
 
 
-def check_first(sources: Sources, words: Sequence[str], *, is_sweep: bool) -> None:
+def check_first(sources: Sources, overrides: Sequence[str], *, is_sweep: bool) -> None:
     """Raise a ConfigError if the first job of a command line is wrong."""
     composer = _composer(sources)
-    parse(composer.one([sweep[0] for sweep in expand(composer, words)[0]] if is_sweep else words))
+    parse(composer.compose([axis[0] for axis in expand(composer, overrides)[0]] if is_sweep else overrides))
 
 
 def refuse_ignored_choices(sources: Sources, name: str) -> None:
@@ -131,11 +131,13 @@ def refuse_ignored_choices(sources: Sources, name: str) -> None:
 def names(sources: Sources) -> list[str]:
     """Return the names of all sweeps of studies and of the user's folder, sorted."""
     own = sources.own / "experiment" if sources.own else None
-    found = {path.relative_to(own).with_suffix("").as_posix() for path in own.rglob("*.yaml")} if own else set[str]()
+    all_names = (
+        {path.relative_to(own).with_suffix("").as_posix() for path in own.rglob("*.yaml")} if own else set[str]()
+    )
     for folder in sources.studies:
         sweeps = {*sweep_names(folder)}
-        found |= {f"{folder.name}/{sweep}" for sweep in sweeps} | (sweeps if folder == folder_of(PAPER) else set())
-    return sorted(found)
+        all_names |= {f"{folder.name}/{sweep}" for sweep in sweeps} | (sweeps if folder == folder_of(PAPER) else set())
+    return sorted(all_names)
 
 
 def _composer(sources: Sources, named: Iterable[str] = ()) -> "Composer":
@@ -144,7 +146,7 @@ def _composer(sources: Sources, named: Iterable[str] = ()) -> "Composer":
 
     for folder in named_folders(named):
         sources = sources.with_study(folder)
-    return Composer.of_sources(sources)
+    return Composer.from_sources(sources)
 
 
 def _varied_values(composed: Composed, axes: Iterable[str]) -> dict[str, Any]:
@@ -153,9 +155,9 @@ def _varied_values(composed: Composed, axes: Iterable[str]) -> dict[str, Any]:
     return {key: composed.options.get(key) or reduce(getitem, key.split("."), values) for key in axes}
 
 
-def command(name: str, *words: str) -> str:
-    """Return the command that computes a sweep, with further words such as `runs=1000`."""
-    return " ".join(["pomrl run", f"experiment={name}", *words])
+def command(name: str, *overrides: str) -> str:
+    """Return the command that computes a sweep, with further overrides such as `runs=1000`."""
+    return " ".join(["pomrl run", f"experiment={name}", *overrides])
 
 
 def find_options(values: Mapping[str, Any], sources: Sources) -> dict[str, str]:
@@ -172,7 +174,7 @@ def _nearest(group: str, value: Any, sources: Sources) -> str | None:
     for path in [path for folder in sources.folders for path in sorted((folder / group).glob("*.yaml"))]:
         if _may_have(path, str(values.get("_target_"))):
             try:
-                option: Mapping[str, Any] = composer.one([f"{group}={path.stem}"]).values[group]
+                option: Mapping[str, Any] = composer.compose([f"{group}={path.stem}"]).values[group]
             except ConfigError:  # it needs further settings
                 continue
             if option["_target_"] == values["_target_"]:

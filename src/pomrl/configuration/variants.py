@@ -21,15 +21,14 @@ class VariantJob:
     """An experiment of a sweep before composition."""
 
     sweep: str
-    """The name of the sweep."""
     overrides: tuple[str, ...]
-    """What the sweep sets in this job, each as `key=value`."""
+    """The sweep's overrides in this job."""
     options: Mapping[str, str]
-    """The option of each group."""
+    """Each group's option."""
 
 
 JobChange = Callable[[VariantJob], Sequence[str]]
-"""A function of a job that returns its overrides under a variant; of two with the same key the first one counts."""
+"""A function from a job to its overrides under a variant; the first for a key counts."""
 
 
 @dataclass(frozen=True)
@@ -39,13 +38,13 @@ class Variant:
     name: str
     change: JobChange
     runs: int = 0
-    """The number of runs on which claims are judged under it; 0 for that of the study."""
+    """The number of runs for its claims; 0 for the study's."""
     notes: Mapping[str, str] = field(default_factory=dict[str, str])
-    """What is to be said of a claim under this variant, by the claim's id."""
+    """Remarks on claims under this variant, by id."""
     is_single: bool = False
-    """Whether it makes one change of many. Pages say what each change does by itself."""
+    """Whether it makes one of many changes, whose effects pages report."""
     sweeps: Mapping[str, Mapping[str, Any] | None] | None = None
-    """The sweeps that it is for, each with its axes, or None for one of the study; None if it is for all sweeps."""
+    """Its sweeps with their axes, None for those of the study's files; None for all sweeps."""
 
     def __post_init__(self) -> None:
         if not self.name.isprintable() or not {*self.name}.isdisjoint("/\\") or self.name.startswith("."):
@@ -65,15 +64,15 @@ class Variant:
             first = {override.partition("=")[0]: override for override in reversed(self.change(job))}
         except Exception as error:
             code = getattr(self.change, "__code__", None)
-            place = place_of(error, code.co_filename, code.co_firstlineno) if code else f"variant {self.name}"
-            raise ConfigError(f"{place}: variant {self.name}: {in_words(error)}") from error
+            where = place_of(error, code.co_filename, code.co_firstlineno) if code else f"variant {self.name}"
+            raise ConfigError(f"{where}: variant {self.name}: {in_words(error)}") from error
         return list(reversed(first.values()))
 
 
 def of_keys(name: str, values: Mapping[str, Any]) -> Variant:
     """Return the variant that sets keys outside of a sweep's axes."""
-    words = overrides(values)
-    return Variant(name, lambda job: [*job.overrides, *words])
+    changed = overrides(values)
+    return Variant(name, lambda job: [*job.overrides, *changed])
 
 
 def variant(*, runs: int = 0, notes: Mapping[str, str] | None = None) -> Callable[[JobChange], Variant]:
@@ -97,7 +96,7 @@ class Family:
     name: str
     variants: tuple[Variant, ...]
     is_judged: bool = True
-    """Whether claims are judged under them; else they are only computed, because a page reads them."""
+    """Whether claims are judged under them; otherwise a page reads them."""
 
 
 def family(

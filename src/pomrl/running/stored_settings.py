@@ -52,4 +52,4 @@ def fault_of_settings(stored: StoredExperiment) -> str | None:
 def _defaults() -> Mapping[str, Any]:
     from pomrl.configuration.composition import Composer  # here, because few blocks of others are recomputed
 
-    return Composer.of_sources(PUBLISHED).one([]).values
+    return Composer.from_sources(PUBLISHED).compose([]).values
