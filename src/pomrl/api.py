@@ -126,10 +126,10 @@ def _from_settings(settings: Mapping[str, Any], sources: Sources) -> Experiment:
 
 
 def _from_config(config: Mapping[str, Any], sources: Sources) -> Experiment:
-    from pomrl.configuration.composition import of_config  # here, because commands that read need no Hydra
+    from pomrl.configuration.composition import to_composed  # here, because commands that read need no Hydra
     from pomrl.configuration.sweeps import find_options
 
-    composed = of_config(config)
+    composed = to_composed(config)
     return parse(composed if composed.options else replace(composed, options=find_options(composed.values, sources)))
 
 

@@ -82,7 +82,6 @@ class JointLauncher(Launcher):
         return bool(self.config.hydra.callbacks) or cast(dict[str, Any], sweep)["subdir"] != DEFAULT_SUBDIR
 
     def _write_configurations(self, jobs: Sequence[_Job]) -> None:
-        """Write `config.yaml` and `overrides.yaml` of each job."""
         hydra = self.config.hydra
         for job in jobs if hydra.output_subdir is not None else ():
             folder = Path(hydra.sweep.dir, str(job.number), str(hydra.output_subdir))
@@ -106,7 +105,6 @@ class JointLauncher(Launcher):
         return done
 
     def _run_by_hydra(self, job: _Job) -> JobReturn:
-        """Let Hydra make the job's folder and call its callbacks."""
         from pomrl.commands.computing import objective
 
         config = self.context.config_loader.load_sweep_config(self.config, list(job.overrides))
@@ -122,6 +120,5 @@ class JointLauncher(Launcher):
 
 
 def _to_yaml(value: Any) -> bytes:
-    """Encode as YAML in the order of the keys."""
     dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
     return cast(bytes, yaml.dump(value, Dumper=dumper, encoding="utf-8", sort_keys=False, default_flow_style=False))

@@ -30,7 +30,7 @@ ConfigStore.instance().store(group="hydra/sweeper", name="pomrl", node=SweeperCo
 
 
 class ProductSweeper(Sweeper):
-    """Launch all jobs of a sweep at once, as Hydra's basic sweeper does."""
+    """Launch all jobs at once, as Hydra's basic sweeper does."""
 
     def __init__(self, params: dict[str, str] | None = None) -> None:
         self.params = params
@@ -42,7 +42,7 @@ class ProductSweeper(Sweeper):
         )
 
     def sweep(self, arguments: list[str]) -> Sequence[JobReturn]:
-        """Launch the jobs of these words, or only print an estimate if too many."""
+        """Launch the jobs, or only print an estimate if too many."""
         from pomrl.commands.errors import JobError
 
         try:
@@ -57,7 +57,7 @@ class ProductSweeper(Sweeper):
         return returned
 
     def _jobs(self, overrides: list[str]) -> list[list[str]]:
-        """Return the overrides of each job; none if only an estimate is printed."""
+        """Return each job's overrides; none if an estimate is printed."""
         from pomrl.commands.computing import estimate_large
         from pomrl.configuration.composed import MOST_JOBS
         from pomrl.configuration.composition import Composer
@@ -78,7 +78,6 @@ class ProductSweeper(Sweeper):
         return list(jobs)
 
     def _write_configuration(self) -> None:
-        """Write multirun.yaml, as Hydra's basic sweeper does."""
         if self.config.hydra.output_subdir is not None:
             folder = Path(self.config.hydra.sweep.dir)
             folder.mkdir(parents=True, exist_ok=True)

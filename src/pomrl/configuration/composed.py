@@ -19,7 +19,7 @@ MOST_JOBS = 10_000
 
 
 class ConfigError(ValueError):
-    """Report a wrong configuration in one line: the key, its value and what would be right."""
+    """Report a wrong configuration in one line: key, value, remedy."""
 
 
 class UnreadableOverrideError(ConfigError):
@@ -39,12 +39,12 @@ class Composed:
 
 
 def number_of(number: int, noun: str) -> str:
-    """Format a number with its noun, such as `1 claim` or `2,000 claims`."""
+    """Format a number and noun, such as `2,000 claims`."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def unknown_key(start: str, key: str, keys: Sequence[str], what: str = "unknown key", are: str = "the keys are") -> str:
-    """Format `START: WHAT (did you mean KEY?); ARE KEYS`; the last name of the key is compared."""
+    """Format `START: WHAT (did you mean KEY?); ARE KEYS`."""
     by_name = {key.rpartition(".")[2]: key for key in sorted(keys, key=len, reverse=True)}
     near = get_close_matches(key.rpartition(".")[2], by_name, n=1)
     meant = f" (did you mean {by_name[near[0]]}?)" if near else ""

@@ -80,12 +80,7 @@ def _is_of_hydra(default: InputDefault) -> bool:
 
 
 class Composer(ConfigLoaderImpl):
-    """Hydra's loader, with cached files and compositions.
-
-    Args:
-        search_path: The folders of options and of studies.
-        config_name: The primary configuration, whose defaults list names the groups.
-    """
+    """Hydra's loader, with cached files and compositions."""
 
     def __init__(self, search_path: ConfigSearchPath, config_name: str = "config") -> None:
         register_resolvers()
@@ -105,7 +100,7 @@ class Composer(ConfigLoaderImpl):
 
     @staticmethod
     def from_hydra(hydra: DictConfig) -> "Composer":
-        """Return the composer for the sources in Hydra's own part of a configuration."""
+        """Return the composer for the sources in Hydra's own part."""
         sources = [source for source in hydra.runtime.config_sources if source.provider not in ("hydra", "schema")]
         return _composer(tuple(f"{source.schema}://{source.path}" for source in sources), hydra.job.config_name)
 
@@ -131,11 +126,10 @@ class Composer(ConfigLoaderImpl):
             return list({override.get_key_element(): self._each_value(override) for override in parsed}.values())
 
     def product(self, axes: Mapping[str, Any], overrides: Sequence[str] = ()) -> list[list[str]]:
-        """Return the overrides of each combination of `choices`, in the order of the axes."""
+        """Return the overrides of each combination of `choices`, in order."""
         return list(map(list, product(*self.choices(axes, overrides))))
 
     def parse(self, overrides: Sequence[str]) -> list[Override]:
-        """Parse overrides as Hydra does."""
         with composing():
             return OverridesParser.create(self).parse_overrides(list(overrides))
 
@@ -243,8 +237,8 @@ def _to_values(config: DictConfig) -> Values:
     return cast(Values, OmegaConf.to_container(config))
 
 
-def of_config(config: Mapping[str, Any], hydra: Any = None) -> Composed:
-    """Return Hydra's configuration as plain data; without Hydra's own part options are unknown."""
+def to_composed(config: Mapping[str, Any], hydra: Any = None) -> Composed:
+    """Convert Hydra's configuration; without its own part options are unknown."""
     register_resolvers()
     config = config if isinstance(config, DictConfig) else OmegaConf.create(dict(config))
     own = OmegaConf.masked_copy(config, [str(key) for key in config if key != "hydra"])
@@ -260,7 +254,7 @@ def of_config(config: Mapping[str, Any], hydra: Any = None) -> Composed:
 
 
 def parse_flags(arguments: Sequence[str] | None, refuse: Callable[[str], NoReturn]) -> Any:
-    """Parse Hydra's flags and the overrides of a command line; `refuse` receives errors."""
+    """Parse Hydra's flags and overrides; `refuse` receives errors."""
     parser = get_args_parser()
     setattr(parser, "error", refuse)  # noqa: B010 (a type checker wants no method to be replaced)
     flags = parser.parse_args(arguments)

@@ -17,7 +17,7 @@ INSTALLED = {"site-packages", "dist-packages"}
 
 
 def import_by_name(module: str) -> ModuleType:
-    """Import a module, also from the current folder; its errors are not caught."""
+    """Import a module, also from the current folder."""
     if not is_ours(module):
         add_to_path(Path.cwd())
     return import_module(module)
@@ -30,7 +30,7 @@ def is_ours(module: str) -> bool:
 
 @cache
 def names_of(face: str) -> dict[str, tuple[str, str]]:
-    """Return the module and name behind each name in a package's TYPE_CHECKING imports."""
+    """Return the modules and names of a package's TYPE_CHECKING imports."""
     tree = ast.parse(Path(str(sys.modules[face].__file__)).read_text(encoding="utf-8"))
     above = next(line for line in tree.body if isinstance(line, ast.If))
     statements = (line for line in above.body if isinstance(line, ast.ImportFrom))
@@ -41,9 +41,9 @@ def load_from(face: str, name: str) -> Any:
     """Load a name of a package from the module that defines it."""
     if name not in names_of(face):
         raise AttributeError(f"module {face!r} has no attribute {name!r}")
-    module, of_module = names_of(face)[name]
+    module, attribute = names_of(face)[name]
     imported = import_module(module)
-    return getattr(imported, of_module) if hasattr(imported, of_module) else import_module(f"{module}.{of_module}")
+    return getattr(imported, attribute) if hasattr(imported, attribute) else import_module(f"{module}.{attribute}")
 
 
 def add_to_path(folder: Path) -> None:
@@ -53,7 +53,7 @@ def add_to_path(folder: Path) -> None:
 
 
 def place_of(error: BaseException, file: str, line: int = 1) -> str:
-    """Return FILE:LINE of an error in a user's file; `line` if none of it was executed."""
+    """Return FILE:LINE of an error in a user's file."""
     lines = [frame.lineno for frame in extract_tb(error.__traceback__) if frame.filename == file]
     return f"{display_path(file)}:{lines[-1] if lines else line}"
 

@@ -24,7 +24,7 @@ MOST_RUNS = 10**8
 
 @dataclass(frozen=True, config=CHECKED, kw_only=True)
 class Request:
-    """How many runs of an experiment are requested, and whether to compute them."""
+    """The requested runs of an experiment, and whether to compute them."""
 
     runs: Annotated[int, Field(ge=1, le=MOST_RUNS)]
     """Number of independent runs."""
@@ -73,11 +73,9 @@ KEYS = (*PROBLEM_KEYS, *REQUEST_KEYS)
 
 
 def parse(composed: Composed) -> Experiment:
-    """Make the objects of a composed configuration.
+    """Make a configuration's objects; ConfigError for a bad key or value.
 
-    Raises:
-        ConfigError: A key is unknown or missing, a value is out of range, or an option's class is unsuitable.
-            `pomrl.science.validation.check_experiment` later checks values against each other.
+    `pomrl.science.validation.check_experiment` later checks values against each other.
     """
     values = composed.values
     for key in values:
@@ -104,7 +102,7 @@ def parse(composed: Composed) -> Experiment:
 
 
 def _name(group: str, option: str, component: Any) -> str:
-    """Return the option's name; the class name if a user's class replaced a shipped one."""
+    """Return the option; the class name if a user's class replaced it."""
     cls: type = component.__class__
     if is_ours(cls.__module__) or all(option != path.stem for path in PUBLISHED.options(group)):
         return option
@@ -112,7 +110,7 @@ def _name(group: str, option: str, component: Any) -> str:
 
 
 def _fill_sizes(numbers: Mapping[str, Any], tasks: Any) -> dict[str, Any]:
-    """Return the problem's numbers, with null S and A taken from its tasks."""
+    """Return the problem's numbers, with null S and A filled in."""
     missing = [key for key in ("S", "A") if key in numbers and numbers[key] is None]
     if not missing:
         return dict(numbers)
@@ -166,7 +164,7 @@ def make(cls: type, arguments: Mapping[str, Any], prefix: str = "") -> Any:
 
 
 def _one_line(errors: Sequence[Any], prefix: str, keys: Sequence[str]) -> str:
-    """Describe the first bad key in one line; alternative types give several errors."""
+    """Describe the first bad key in one line."""
     first, location = errors[0], errors[0]["loc"][:1]
     key = prefix + str(location[0]) if location else prefix.rstrip(".")
     if first["type"] == "unexpected_keyword_argument":

@@ -49,7 +49,7 @@ OF_NUMBERS = {"half": _half, "all_but": _all_but, "grid_to": _grid_to, "steps_to
 
 
 def _scalar(text: Any) -> Any:
-    """Convert a text to a number, boolean or null if it is one."""
+    """Convert a text to a number, boolean or null if possible."""
     for kind in (int, float):
         try:
             return kind(text)
@@ -85,7 +85,7 @@ def merge(values: Values, update: Values) -> None:
 
 
 def with_value(values: Values, path: Sequence[str], value: Any) -> Values:
-    """Return a copy with another value of a key; KeyError if it is missing or a group."""
+    """Return a copy with another value; KeyError unless a plain key."""
     name, *below = path
     if isinstance(values[name], dict) != bool(below) or isinstance(value, dict):
         raise KeyError(name)
@@ -95,9 +95,7 @@ def with_value(values: Values, path: Sequence[str], value: Any) -> Values:
 def resolve(value: Any, values: Values) -> Any:
     """Resolve interpolations of keys outside of groups.
 
-    Raises:
-        KeyError: A value is missing, or has another interpolation.
-        OmegaConfBaseException: An interpolation cannot be resolved.
+    KeyError if a value is missing or has another interpolation; OmegaConfBaseException if one cannot be resolved.
     """
     if isinstance(value, dict):
         return {key: resolve(inner, values) for key, inner in cast(Values, value).items()}

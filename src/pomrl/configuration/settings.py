@@ -26,11 +26,9 @@ DEFAULTS = {"agent": "certainty_equivalence", "metric": "planning_loss"}
 def scientific_settings(experiment: Experiment) -> dict[str, Any]:
     """Return exactly the settings that can change a number.
 
-    They come from the checked objects, with all defaults; 0 and 0.0 are equal. A hindsight schedule has the settings
-    of its grid. The default agent and metric are left out. A digest represents a data file.
-
-    Returns:
-        The problem's numbers by key, and each component by group: its class under `_target_`, and its parameters.
+    They come from the checked objects, with all defaults; 0 and 0.0 are equal. Components have their class under
+    `_target_`. A hindsight schedule has its grid's settings. The default agent and metric are left out. A digest
+    represents a data file.
     """
     schedule = {"gamma_schedule": experiment.method.gamma_schedule.computed_schedule()}
     return _settings(experiment.problem, _components(experiment) | schedule, _content_digest)
@@ -70,7 +68,7 @@ def _field_values(instance: Any) -> dict[str, Any]:
 
 
 def _target(cls: type) -> str:
-    """Return a class's dotted name; `@` and its source digest end a notebook's."""
+    """Return a class's dotted name, after `@` a notebook's digest."""
     digest = vars(cls).get(SOURCE)
     return f"{cls.__module__}.{cls.__qualname__}" + (f"@{digest}" if digest else "")
 
@@ -93,7 +91,7 @@ def component_classes(settings: Mapping[str, Any]) -> list[str]:
 
 
 def flat_settings(settings: Mapping[str, Any], options: Mapping[str, str]) -> dict[str, Any]:
-    """Flatten `scientific_settings` to dotted keys; a group's value is its option, by default its class."""
+    """Flatten `scientific_settings`; a group has its option, or else its class."""
     flat: dict[str, Any] = {group: name for group, name in DEFAULTS.items() if settings and group not in settings}
     for key, value in settings.items():
         if isinstance(value, dict):
@@ -106,7 +104,7 @@ def flat_settings(settings: Mapping[str, Any], options: Mapping[str, str]) -> di
 
 
 def varying_keys(settings: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the keys in which flat settings differ; a component's keys within an option."""
+    """Return the keys that differ; a component's, within an option."""
     keys = dict.fromkeys(key for setting in settings for key in setting)
     return [key for key in keys if _differs(key, settings)]
 

@@ -50,11 +50,9 @@ class Sources:
 
     @property
     def studies(self) -> tuple[Path, ...]:
-        """The folders of studies, shipped ones first."""
         return (*shipped_folders(), *self.named)
 
     def options(self, group: str) -> list[Path]:
-        """Return the files of a group's options, sorted by name."""
         paths = {path.stem: path for folder in reversed(self.folders) for path in (folder / group).glob("*.yaml")}
         return [paths[name] for name in sorted(paths)]
 
@@ -64,7 +62,7 @@ class Sources:
         return self if folder.resolve() in self.studies else replace(self, named=(*self.named, folder.resolve()))
 
     def with_options(self, folder: Path | None) -> "Sources":
-        """Add a folder of options; ConfigError if missing or hiding a shipped option."""
+        """Add a folder of options; ConfigError if missing or hiding others."""
         if folder and not folder.is_dir():
             raise ConfigError(f"{folder}: there is no such folder of options")
         self._refuse_hidden(folder)
@@ -122,14 +120,14 @@ def sweep_names(study: Path) -> list[str]:
 
 
 def named_folders(sweeps: Iterable[str]) -> tuple[Path, ...]:
-    """Return the folders of users' studies in names of sweeps, such as `mine/first`."""
+    """Return the folders of users' studies in names of sweeps."""
     names = {sweep.rpartition("/")[0] for sweep in sweeps if "/" in sweep}
     folders = [folder_of(name) for name in sorted(names.difference(folder.name for folder in shipped_folders()))]
     return tuple(folder for folder in folders if (folder / DESCRIPTION).is_file() and folder not in shipped_packages())
 
 
 def sweep_option(name: str) -> str:
-    """Return a sweep's option STUDY/NAME, given by its study's folder or former name."""
+    """Return a sweep's option STUDY/NAME, resolving folders and former names."""
     study, _, sweep = name.rpartition("/")
     is_there = any(sweep in sweep_names(folder) for folder in named_folders([name]))
     return f"{folder_of(study).name}/{sweep}" if is_there or study in FORMER_NAMES else name
@@ -140,20 +138,20 @@ _READ: dict[Path, None] = {}
 
 
 def register_folder(folder: Path) -> None:
-    """Record that this process reads a study, for the looks of its options."""
+    """Record that this process reads a study, for its looks."""
     if folder not in shipped_folders():
         _READ.pop(folder, None)
         _READ[folder] = None
 
 
 def own_studies() -> tuple[Path, ...]:
-    """Return the folders of users' studies: the last read first, then those in this folder."""
+    """Return users' studies: the last read first, then local ones."""
     local = (path.parent.resolve() for path in sorted(Path().glob(f"*/{DESCRIPTION}")))
     return tuple(dict.fromkeys([*reversed(_READ), *local]))
 
 
 def beside_the_package(name: str) -> Path:
-    """Return a top-level folder of the checkout, or its copy in an installed package."""
+    """Return a folder of the checkout, or its installed copy."""
     package = Path(__file__).parents[1]
     inside = package / name
     return inside if inside.exists() else package.parents[1] / name
@@ -164,7 +162,7 @@ PUBLISHED = Sources(beside_the_package("conf"))
 
 
 def find_looks(group: str, option: str, folders: Iterable[Path]) -> Mapping[str, Any] | None:
-    """Return the look of an option in the first folder defining it, or None."""
+    """Return an option's look in the first folder defining it."""
     folder = next((folder for folder in folders if (folder / group / f"{option}.yaml").is_file()), None)
     if folder is None or not (path := folder / LOOKS).is_file():
         return None

@@ -76,27 +76,23 @@ class Study:
     described: StudyConfig
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out cached variants, functions that cannot be pickled."""
         return {"folder": self.folder, "described": self.described}
 
     @property
     def name(self) -> str:
-        """The name of its folder."""
         return self.folder.name
 
     @property
     def is_shipped(self) -> bool:
-        """Whether this distribution has the study."""
         return self.folder in shipped_folders()
 
     @property
     def is_installed(self) -> bool:
-        """Whether the study is a package of its own."""
         return self.folder in installed_packages()
 
     @property
     def word(self) -> str:
-        """Its name in commands: the name if shipped or installed, else the folder."""
+        """Its name in commands: name if shipped or installed, else folder."""
         if self.is_shipped or self.is_installed:
             return self.name
         current = Path.cwd().resolve()
@@ -104,21 +100,18 @@ class Study:
 
     @property
     def outputs(self) -> Path:
-        """The folder of its results."""
         return outputs() / "studies" / self.name
 
     @property
     def sources(self) -> Sources:
-        """The sources of its configurations."""
         return PUBLISHED.with_study(self.folder)
 
     @property
     def sweeps(self) -> list[str]:
-        """The names of its sweeps, sorted."""
         return sweep_names(self.folder)
 
     def option(self, name: str) -> str:
-        """Return the option `experiment=` of a sweep NAME or STUDY/NAME; ConfigError if unknown."""
+        """Return a sweep's option `experiment=`; ConfigError if unknown."""
         name = sweep_option(name)
         if name in self.sweeps:
             return name if self.is_shipped and self.name == PAPER else f"{self.name}/{name}"
@@ -131,7 +124,7 @@ class Study:
         return name
 
     def refuse_unknown(self, sweeps: Iterable[str], reader: str) -> None:
-        """Raise a ConfigError naming the reader, such as `claim Q1.1`, of an unknown sweep."""
+        """Raise a ConfigError naming the reader, such as `claim Q1.1`."""
         for name in sweeps:
             try:
                 self.option(name)
@@ -185,7 +178,6 @@ class Study:
         return families
 
     def family(self, name: str) -> Family:
-        """Return a family; ConfigError if there is none."""
         if name not in self.families:
             names = ", ".join([*self.described.variants, *self.families])
             raise ConfigError(f"{self.word}: there is no variant or family of variants {name}; there is {names}")
@@ -193,17 +185,14 @@ class Study:
 
     @property
     def path(self) -> Path:
-        """The path of its description."""
         return self.folder / DESCRIPTION
 
     @property
     def article(self) -> Path:
-        """The path of its Typst article, which may be missing."""
         return self.folder / "article" / "article.typ"
 
     @property
     def package(self) -> str:
-        """The dotted name of its package."""
         return shipped_packages().get(self.folder) or installed_packages().get(self.folder, self.name)
 
     def modules(self, kind: str) -> list[ModuleType]:
@@ -213,7 +202,7 @@ class Study:
         return [self.module(name) for name in names]
 
     def module(self, name: str) -> ModuleType:
-        """Import a module by its dotted name in the folder; ConfigError if that fails."""
+        """Import a module by its name in the folder; or ConfigError."""
         self.register()
         try:
             module = import_by_name(f"{self.package}.{name}")
@@ -236,7 +225,7 @@ class Study:
 
 
 def _present_name(error: BaseException) -> str:
-    """Return a hint at the new name of a name from version 1, or ""."""
+    """Return a hint at the present name of a former one."""
     former = re.match(r"cannot import name '(\w+)' from 'pomrl.study'", str(error))
     if not former:
         return ""
@@ -260,7 +249,7 @@ def is_study(name: str) -> bool:
 
 
 def find(name: str) -> Study:
-    """Return a study by its name or folder; ConfigError if missing or wrong."""
+    """Return a study by name or folder; ConfigError if wrong."""
     folder = folder_of(name)
     if folder in shipped_folders():
         return read_study(folder)
@@ -281,7 +270,7 @@ def refuse_name(name: str, start: str) -> None:
 
 
 def read_study(folder: Path) -> Study:
-    """Read the study in a folder; ConfigError names the file and key at fault."""
+    """Read the study in a folder; ConfigError names file and key."""
     path, content = display_path(str(folder / DESCRIPTION)), _read_yaml(folder / DESCRIPTION)
     try:
         described: StudyConfig = make(StudyConfig, content)

@@ -44,7 +44,7 @@ def sweep(
     axes: Axes | None = None,
     further: Sequence[str] = (),
 ) -> list[Setting]:
-    """Return the experiments of a sweep, in the order of its axes.
+    """Return a sweep's experiments in the order of its axes.
 
     Args:
         sources: The folders of configurations.
@@ -80,13 +80,8 @@ def sweep(
 def expand(composer: "Composer", overrides: Sequence[str], axes: Axes | None = None) -> list[list[list[str]]]:
     """Return each sweep's choices: for each axis one `key=value` for each value.
 
-    Args:
-        composer: The composer of the jobs.
-        overrides: The overrides of a command line; `experiment=a,b` names two sweeps with their own axes.
-        axes: The axes of the primary configuration, unless several sweeps are named.
-
-    Raises:
-        ConfigError: A sweep is unknown or empty, or an axis has too many values.
+    `experiment=a,b` names two sweeps with their own axes; otherwise `axes` are those of the primary configuration.
+    ConfigError if a sweep is unknown or empty, or an axis has too many values.
     """
     extra = [line for line in overrides if not line.startswith("experiment=")]
     named = [*chain.from_iterable(composer.choices({}, [line])[0] for line in overrides if line not in extra)]
@@ -100,7 +95,7 @@ def expand(composer: "Composer", overrides: Sequence[str], axes: Axes | None = N
 
 
 def selection(sources: Sources, overrides: Sequence[str]) -> list[Experiment]:
-    """Return the experiments of `pomrl run -m` with these overrides; ConfigError if one is wrong."""
+    """Return the experiments of `pomrl run -m` with these overrides."""
     named = [line.partition("=")[2].split(",") for line in overrides if line.startswith("experiment=")]
     composer = _composer(sources, chain.from_iterable(named))
     jobs = chain.from_iterable(product(*choices) for choices in expand(composer, overrides))
@@ -108,13 +103,13 @@ def selection(sources: Sources, overrides: Sequence[str]) -> list[Experiment]:
 
 
 def check_first(sources: Sources, overrides: Sequence[str], *, is_sweep: bool) -> None:
-    """Raise a ConfigError if the first job of a command line is wrong."""
+    """Raise a ConfigError if a command line's first job is wrong."""
     composer = _composer(sources)
     parse(composer.compose([axis[0] for axis in expand(composer, overrides)[0]] if is_sweep else overrides))
 
 
 def refuse_ignored_choices(sources: Sources, name: str) -> None:
-    """Raise a ConfigError if a sweep's file chooses a launcher or sweeper, in vain."""
+    """Raise a ConfigError if a sweep's file chooses a launcher or sweeper."""
     folders = [*([sources.own] if sources.own else []), *sources.folders[1:]]
     paths = [folder / "experiment" / f"{sweep_option(name)}.yaml" for folder in folders]
     for path in (path for path in paths if path.is_file()):
@@ -129,7 +124,7 @@ def refuse_ignored_choices(sources: Sources, name: str) -> None:
 
 
 def names(sources: Sources) -> list[str]:
-    """Return the names of all sweeps of studies and of the user's folder, sorted."""
+    """Return all sweeps of studies and the user's folder, sorted."""
     own = sources.own / "experiment" if sources.own else None
     all_names = (
         {path.relative_to(own).with_suffix("").as_posix() for path in own.rglob("*.yaml")} if own else set[str]()
@@ -156,12 +151,12 @@ def _varied_values(composed: Composed, axes: Iterable[str]) -> dict[str, Any]:
 
 
 def command(name: str, *overrides: str) -> str:
-    """Return the command that computes a sweep, with further overrides such as `runs=1000`."""
+    """Return the command for a sweep, with overrides such as `runs=1000`."""
     return " ".join(["pomrl run", f"experiment={name}", *overrides])
 
 
 def find_options(values: Mapping[str, Any], sources: Sources) -> dict[str, str]:
-    """Return each group's nearest option: the same class, and the fewest other values."""
+    """Return each group's nearest option of the same class."""
     nearest = {group: _nearest(group, values.get(group), sources) for group in GROUPS}
     return {group: name for group, name in nearest.items() if name}
 
@@ -185,6 +180,6 @@ def _nearest(group: str, value: Any, sources: Sources) -> str | None:
 
 
 def _may_have(path: Path, target: str) -> bool:
-    """Return whether an option's file names a class, or inherits it from another file."""
+    """Return whether an option's file names or inherits a class."""
     text = path.read_text(encoding="utf-8")
     return target in text or "_target_" not in text

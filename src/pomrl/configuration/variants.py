@@ -51,14 +51,13 @@ class Variant:
             raise ConfigError(f"{self.name!r}: a variant has a folder of its name, which cannot be called so")
 
     def sets(self, override: str, options: Mapping[str, str]) -> bool:
-        """Return whether the variant sets a key so under these options, given by group."""
+        """Return whether the variant sets a key so under these options."""
         return override in self.overrides_of(VariantJob("", (), {**dict.fromkeys(GROUPS, ""), **options}))
 
     def overrides_of(self, job: VariantJob) -> list[str]:
         """Return a job's overrides under the variant; the sweep's axes take precedence.
 
-        Raises:
-            ConfigError: Its function, perhaps a user's, raises an error.
+        ConfigError if its function, perhaps a user's, raises an error.
         """
         try:
             first = {override.partition("=")[0]: override for override in reversed(self.change(job))}
@@ -78,9 +77,7 @@ def of_keys(name: str, values: Mapping[str, Any]) -> Variant:
 def variant(*, runs: int = 0, notes: Mapping[str, str] | None = None) -> Callable[[JobChange], Variant]:
     """Make a variant, named after the decorated function of a job.
 
-    Args:
-        runs: The number of runs for its claims; 0 for the study's.
-        notes: Remarks on claims under this variant, by id.
+    Its claims need `runs` runs, 0 for the study's; `notes` are remarks on claims by id.
     """
 
     def make(change: JobChange) -> Variant:
@@ -104,9 +101,7 @@ def family(
 ) -> Callable[[Callable[[], Iterable[Variant]]], Family]:
     """Make a family, named after the decorated function that yields its variants.
 
-    Args:
-        sweeps: The sweeps computed under the variants: names in the study, or axes by name.
-        is_judged: Whether claims are judged under them; otherwise a page reads them.
+    `sweeps` are computed under them: names in the study, or axes by name. Unless `is_judged`, no claims are.
     """
 
     def make(yielding: Callable[[], Iterable[Variant]]) -> Family:

@@ -105,13 +105,10 @@ def _has_workers(client: Client) -> bool:
 
 
 def _scheduler(named: str | None) -> str:
-    """Return the address of a running scheduler; ExecutionError if none answers in time.
+    """Return the address of a running scheduler; ExecutionError if none answers.
 
-    Without an address Dask's client would start a cluster, and it may wait forever for another server. Certificates for
-    tls:// are those of Dask's configuration.
-
-    Args:
-        named: The address or scheduler file; None for those of Dask's configuration.
+    Without an address, which may be a scheduler file, Dask's client would start a cluster, and it may wait forever for
+    another server. Certificates for tls:// are those of Dask's configuration.
     """
     configured = dask.config.get("scheduler-address", None) or dask.config.get("scheduler-file", None)
     if not (named := named or configured):
@@ -134,7 +131,7 @@ def _scheduler(named: str | None) -> str:
 
 
 def _call(pickled: bytes) -> Any:
-    """Make a pickled call on a worker; the scheduler need not import its code."""
+    """Make a pickled call on a worker; schedulers lack its code."""
     function, arguments, named = pickle.loads(pickled)
     return function(*arguments, **named)
 
@@ -142,9 +139,7 @@ def _call(pickled: bytes) -> Any:
 def _result(future: Future) -> Any:
     """Return the result of a finished future, or raise the call's exception.
 
-    Raises:
-        ExecutionError: The call killed its workers, or they have another environment.
-        TimeoutError: The result does not arrive.
+    ExecutionError if the call killed its workers or their environment differs; TimeoutError if no result arrives.
     """
     try:
         return future.result(timeout=FETCH_SECONDS)

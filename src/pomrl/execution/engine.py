@@ -29,17 +29,13 @@ class Execution(Component):
     ] = None
 
     def at_once(self, seconds: float) -> int:
-        """Return the number of concurrent calls for work of so many seconds in one process."""
+        """Return the number of concurrent calls for such work, if known."""
         return os.cpu_count() or 1
 
     @abstractmethod
     def parallel(self, seconds: float) -> AbstractContextManager[Parallel]:
         """Return a context whose value makes picklable, independent calls in parallel.
 
-        Args:
-            seconds: A rough estimate of the time of one process for all calls.
-
-        Raises:
-            ExecutionError: In the context: a process ends, or workers are missing or unsuitable.
-            Exception: In the context: whatever a call raises, which ends the work.
+        `seconds` is a rough estimate for all calls in one process. In the context, ExecutionError is raised if a
+        process ends, or workers are missing or unsuitable; whatever a call raises ends the work.
         """

@@ -57,7 +57,7 @@ class Local(Execution):
 
 
 def processes(number: int) -> Parallel:
-    """Return joblib's `Parallel`, which yields results as they arrive; 1 is this process."""
+    """Return joblib's `Parallel`, unordered; for 1 without another process."""
     # Joblib starts a process anew when its memory has grown, and warns of that.
     warnings.filterwarnings("ignore", "A worker stopped while some jobs were given", UserWarning)
     options: dict[str, Any] = {"return_as": "generator_unordered", "initializer": _end_with, "initargs": (os.getpid(),)}
@@ -65,7 +65,7 @@ def processes(number: int) -> Parallel:
 
 
 def _end_with(driver: int) -> None:
-    """Let the kernel end this process with its parent, the driver (on Linux).
+    """Let the kernel end this process with its parent (on Linux).
 
     It also keeps joblib from printing fifty lines for a crash, unless the environment asks for them.
     """
@@ -78,7 +78,7 @@ def _end_with(driver: int) -> None:
 
 
 def one_thread() -> AbstractContextManager[Any]:
-    """Limit BLAS to one thread: more can change bits and slow down small products."""
+    """Limit BLAS to one thread: more can change bits."""
     return threadpool_limits(limits=1, user_api="blas")
 
 

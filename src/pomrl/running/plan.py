@@ -52,22 +52,17 @@ class PlannedExperiment:
 
     @property
     def runs_missing(self) -> int:
-        """The number of missing runs."""
         return sum(map(len, self.missing))
 
     @property
     def seconds(self) -> float:
-        """Estimated seconds in one process."""
         return estimate_seconds(self.experiment.problem, self.experiment.method, self.runs_missing)
 
 
 def plan(experiments: Sequence[Experiment]) -> list[PlannedExperiment]:
-    """Look up the missing runs of experiments and check that they can be computed.
+    """Look up missing runs of experiments; ConfigError if one is impossible.
 
     The first missing runs of each problem are checked. A later run without the requested sigma fails its method.
-
-    Raises:
-        ConfigError: An experiment cannot be computed.
     """
     jobs = [_look_up(experiment) for experiment in experiments]
     checked: dict[Problem, set[int]] = defaultdict(set)
@@ -93,7 +88,7 @@ def _look_up(experiment: Experiment) -> PlannedExperiment:
 
 
 def estimate_seconds(problem: Problem, method: Method, runs: int) -> float:
-    """Estimate the seconds of one process for runs of a problem by a method.
+    """Estimate the seconds of one process for runs by a method.
 
     The constants were fitted to one core with the compiled engine, within a factor of about 3, for 6 to 300 states and
     1 to 100 discount factors and trials. Sparse models, such as Taxi's, take about a fifth.
@@ -107,7 +102,7 @@ def estimate_seconds(problem: Problem, method: Method, runs: int) -> float:
 
 
 def find_unfinished(jobs: Sequence[PlannedExperiment]) -> list[PlannedExperiment]:
-    """Return each experiment with missing runs or damaged files once, with the most runs."""
+    """Return each experiment with missing runs or faults once."""
     by_runs = sorted(jobs, key=lambda job: job.experiment.request.runs)
     return list({job.stored.signature: job for job in by_runs if job.missing or job.faults}.values())
 
@@ -129,12 +124,7 @@ class WorkEstimate:
 
 
 def estimate(jobs: Sequence[PlannedExperiment], times: int = 1) -> WorkEstimate:
-    """Estimate the work of experiments under the first one's execution; shared work counts once.
-
-    Args:
-        jobs: The experiments.
-        times: The number of such sweeps.
-    """
+    """Estimate the work of `times` sweeps; shared work counts once."""
     unfinished = [job for job in find_unfinished(jobs) if job.missing]
     runs = times * sum(job.runs_missing for job in unfinished)
     seconds = times * sum((job.seconds for job in unfinished), 0.0)
@@ -159,7 +149,7 @@ def _duration(seconds: float) -> str:
 
 @dataclass(frozen=True)
 class BlockPart:
-    """Runs of one problem and the methods for them; it can be pickled."""
+    """Runs of one problem and methods for them, which can be pickled."""
 
     problem: Problem
     methods: Mapping[str, Method]
@@ -197,7 +187,7 @@ def divide(jobs: Sequence[PlannedExperiment]) -> list[BlockPart]:
 
 
 def _divide(block: BlockPart, max_parts: int) -> list[BlockPart]:
-    """Divide a block into at most `max_parts` equal parts of at least `PART_SECONDS`."""
+    """Divide a block into equal parts of at least `PART_SECONDS`."""
     number = max(1, int(min(max_parts, block.seconds / PART_SECONDS, len(block.runs))))
     edges = [len(block.runs) * i // number for i in range(number + 1)]
     return [replace(block, runs=block.runs[start:stop]) for start, stop in pairwise(edges)]

@@ -14,9 +14,7 @@ from pomrl.store import StoredExperiment
 def from_settings(stored: StoredExperiment) -> Experiment:
     """Return the experiment of stored settings.
 
-    Raises:
-        StoreError: The description is missing or damaged.
-        ConfigError: The settings are wrong, or name a class of others, which must not be imported.
+    ConfigError if they are wrong, or name a class of others, which must not be imported.
     """
     if not is_of_package(stored):
         raise ConfigError("it has components of somebody's own; pomrl runs STUDY --recompute N takes them from a study")
@@ -33,7 +31,7 @@ def is_of_package(stored: StoredExperiment) -> bool:
 
 
 def refuse_wrong_settings(stored: StoredExperiment) -> None:
-    """Raise a ConfigError for wrong settings, if all components are of this package."""
+    """Raise a ConfigError for wrong settings of this package's components."""
     if is_of_package(stored):
         from_settings(stored)
 

@@ -63,17 +63,11 @@ Outcomes = Mapping[str, bytes | Failure]
 def work(jobs: Sequence[PlannedExperiment], advance: Callable[[int, int], None]) -> dict[str, Failure]:
     """Compute and store missing runs, with the first experiment's execution.
 
-    A method that fails does not end the others; its traceback is in its run.log.
-
-    Args:
-        jobs: The experiments from `plan`.
-        advance: Called after each part with the numbers of computed runs and of failed experiments.
+    A method that fails does not end the others; its traceback is in its run.log. `advance` receives the numbers of
+    computed runs and of failed experiments. ExecutionError if the work cannot go on.
 
     Returns:
         The failures, by signatures.
-
-    Raises:
-        ExecutionError: The work cannot go on.
     """
     if not jobs:
         return {}
@@ -108,13 +102,8 @@ def simulate(
 ) -> tuple[range, range, Outcomes]:
     """Simulate a part; return its block, its runs and each method's outcome.
 
-    Args:
-        piece: The runs and methods.
-        versions: The versions of the process that stores the tables.
-        runs_at_a_time: Number of runs computed together; by default as many as fit into `MAX_BYTES`. It changes no bit.
-
-    Raises:
-        ExecutionError: This process has other versions.
+    ExecutionError if this process has other versions. `runs_at_a_time` is by default what fits into `MAX_BYTES`; it
+    changes no bit.
     """
     import pandas as pd
 
@@ -151,7 +140,7 @@ def _failure(error: BaseException) -> Failure:
 
 
 def runs_together(problem: Problem, methods: Sequence[Method], runs: int, limit: int | None) -> int:
-    """Return the number of runs computed together: `limit`, or as many as fit into memory."""
+    """Return the number of runs computed together: `limit`, or what fits."""
     if limit is not None:
         return min(limit, runs)
     size = MAX_BYTES // (problem.bytes_of_model * (ARRAYS_PER_TASK + ARRAYS_PER_METHOD * len(methods)))
@@ -170,13 +159,11 @@ class Versions:
 
     @staticmethod
     def current(experiments: Sequence[Experiment]) -> "Versions":
-        """Return this process's versions for these experiments."""
         names = (component_classes(scientific_settings(experiment)) for experiment in experiments)
         classes = tuple(sorted({*chain.from_iterable(names)}))
         return Versions(classes, _versions(classes))
 
     def refuse_others(self) -> None:
-        """Raise an ExecutionError if this process has other versions."""
         versions = _versions(self.classes)
         if other := [name for name, number in self.numbers.items() if versions[name] != number]:
             numbers = ", ".join(f"{name} {versions[name]} there and {self.numbers[name]} here" for name in other)
@@ -190,7 +177,7 @@ def _versions(classes: tuple[str, ...]) -> dict[str, str]:
 
 
 class _Blocks:
-    """Collect the parts of blocks, and store each block once it is whole."""
+    """Collect parts, and store each block once it is whole."""
 
     def __init__(self, unfinished: Sequence[PlannedExperiment], requests: Mapping[str, Sequence[Request]]) -> None:
         self.done = 0
@@ -224,7 +211,6 @@ class _Blocks:
         self.done += len(runs) * len(outcomes)
 
     def end(self) -> None:
-        """Log the end of the work."""
         for job in self._jobs.values():
             store.log(job.stored, "ended")
 
@@ -249,8 +235,7 @@ def _gives_same_bytes(experiment: Experiment, stored: StoredExperiment) -> bool:
 def is_recomputed(stored: StoredExperiment, block: StoredBlock, experiment: Experiment) -> bool:
     """Return whether the present code reproduces the bytes of a block.
 
-    Raises:
-        StoreError: The present code gives another signature, or the computation failed.
+    StoreError if the signature differs under the present code, or the computation failed.
     """
     if store.signature(experiment) != stored.signature:
         raise StoreError("its settings have another signature under the present code")
@@ -268,7 +253,7 @@ def _label(job: PlannedExperiment, requests: Sequence[Request]) -> None:
 
 
 def _finish(job: PlannedExperiment, requests: Sequence[Request]) -> PlannedExperiment | None:
-    """Mark an experiment as complete, or return it with the runs removed meanwhile."""
+    """Mark an experiment as complete, or return it with missing runs."""
     stored, runs = job.stored, max(request.runs for request in requests)
     _label(job, requests)
     if stored.manifest() and not store.missing_runs(stored, runs) and os.access(stored.folder, os.W_OK):

@@ -28,23 +28,15 @@ MAX_BYTES = 8 * 2**30
 MAX_FILES = 200_000
 """The most files of an archive."""
 
-_DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, UnicodeError)
-"""Errors of `zipfile` for wrong content."""
-
-_TWO_KINDS = (FileExistsError, IsADirectoryError, NotADirectoryError)
-"""Its errors for a name of both a file and a folder."""
+_CONTENT_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, UnicodeError)
+_NAME_ERRORS = (FileExistsError, IsADirectoryError, NotADirectoryError)  # a name of both a file and a folder
+"""Errors of `zipfile` for a damaged archive."""
 
 
 def export(path: Path, stored: Sequence[StoredExperiment], extra_files: Mapping[str, Path] | None = None) -> int:
-    """Write an archive of experiments and return the number of its files.
+    """Write an archive of experiments and other files; return the number of files.
 
-    Args:
-        path: The archive.
-        stored: The experiments.
-        extra_files: Other files, by their names in the archive.
-
-    Raises:
-        StoreError: There is nothing to export, or a file is damaged.
+    StoreError if there is nothing to export, or a file is damaged.
     """
     if not stored:
         raise StoreError(f"{root()}: nothing is stored to export")
@@ -102,7 +94,7 @@ def import_(
             sync_all(folder)
         except FileNotFoundError as error:
             raise StoreError(f"{path}: there is no such file") from error
-        except (*_DAMAGE, *_TWO_KINDS) as error:
+        except (*_CONTENT_ERRORS, *_NAME_ERRORS) as error:
             raise StoreError(f"{path}: it is damaged, or no zip archive") from error
         except (StoreError, ConfigError) as error:
             raise StoreError(f"{path}: {error}") from error

@@ -36,12 +36,10 @@ class StoredBlock:
 
     @staticmethod
     def from_content(runs: range, content: bytes) -> "StoredBlock":
-        """Return the block of these runs with this file content."""
         return StoredBlock(runs, hashlib.sha256(content).hexdigest()[:16])
 
     @property
     def name(self) -> str:
-        """The file name."""
         return f"runs-{self.runs.start:06d}-{self.runs.stop - 1:06d}-{self.sha256}.parquet"
 
 
@@ -79,9 +77,7 @@ UNKNOWN = frozenset(column.name for column in COLUMNS if not column.is_finite)
 def columns(folder: Path, block: StoredBlock, names: Sequence[str], shape: Shape | None) -> dict[str, np.ndarray]:
     """Read columns of a block from its experiment's folder.
 
-    Raises:
-        StoreError: The file is missing, damaged, or another experiment's.
-        UnreadableError: The system could not read it.
+    StoreError if the file is missing, damaged or another experiment's; UnreadableError if the system cannot read it.
     """
     path = folder / block.name
     try:
@@ -103,11 +99,7 @@ def columns(folder: Path, block: StoredBlock, names: Sequence[str], shape: Shape
 def decode(
     content: bytes, signature: str, runs: range, names: Sequence[str], shape: Shape | None
 ) -> dict[str, np.ndarray]:
-    """Decode columns of a block, or of a part of one.
-
-    Raises:
-        ValueError: Runs, columns, types or rows are wrong, or numbers are not finite.
-    """
+    """Decode columns of a block, or a part; ValueError if anything is wrong."""
     file = pq.ParquetFile(pa.BufferReader(content))
     schema = file.schema_arrow
     if (schema.metadata or {}) != _owner(signature, runs):
@@ -124,7 +116,7 @@ def decode(
 
 
 def _check_shape(schema: Any, rows: int, runs: int, shape: Shape) -> None:
-    """Check columns, types and row count by the footer, before any column is read."""
+    """Check columns, types and row count before any column is read."""
     types = {name: pa.from_numpy_dtype(SCHEMA.get(name, "float64")) for name in shape.names}
     if dict(zip(schema.names, schema.types, strict=True)) != types or len(schema.names) != len(types):
         raise ValueError("the columns or their types are wrong")

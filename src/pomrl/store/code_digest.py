@@ -40,9 +40,9 @@ LANGUAGES = (".py", ".c", ".h")
 
 
 def code_digest(components: Sequence[str]) -> str:
-    """Return the digest, 64 hex digits, of code for components given by dotted class names.
+    """Return the digest of the code of components, given by class names.
 
-    Comments, docstrings and layout do not change it. ModuleNotFoundError if a class has no source.
+    Comments, docstrings and layout do not change its 64 hex digits. ModuleNotFoundError if a class has no source.
     """
     return module_digest(tuple(sorted({find_module(component) for component in components})))
 
@@ -74,14 +74,9 @@ def engine_sources() -> dict[str, Path]:
 
 
 def own_modules(modules: Iterable[str], importer: str | None = None) -> dict[str, Path]:
-    """Find modules and their imports, without the engine and installed packages.
+    """Find the sources of modules and their imports, without installed packages.
 
-    Args:
-        modules: Dotted names.
-        importer: The importing module; by default the modules are components, whose own packages count.
-
-    Returns:
-        The source files by dotted names.
+    The engine is left out too. Without an importer the modules are components, whose own packages count.
     """
     sources: dict[str, Path] = {}
     ahead = [(name, importer or module) for module in modules for name in _with_packages(module)]
@@ -115,7 +110,7 @@ def _is_own(name: str, source: Path, importer: str) -> bool:
 
 
 def _source(module: str) -> Path | None:
-    """Return a module's Python or C source file, or None, without importing it."""
+    """Return a module's Python or C source file without importing it."""
     top, *below = module.split(".")
     try:
         spec = find_spec(top)
@@ -147,7 +142,7 @@ def _imports(module: str, source: Path) -> Iterator[str]:
 
 @cache
 def _normalise_source(source: bytes, *, is_python: bool) -> str:
-    """Normalise Python as a syntax tree, C by removing comments and white space."""
+    """Normalise Python as a syntax tree, C without comments and white space."""
     if is_python:
         return normalise(ast.parse(source))
     bare = _C_COMMENT_OR_STRING.sub(lambda match: match["string"] or " ", source.decode())
@@ -189,11 +184,7 @@ NAME_DIGITS = 8
 
 
 def mark_notebook_classes(components: Iterable[object]) -> None:
-    """Set the source digest on classes of the session, for their targets.
-
-    Raises:
-        ConfigError: Something that a class uses has no source and is no data.
-    """
+    """Set the source digest on the session's classes; ConfigError if impossible."""
     for cls in {type(component) for component in components}:
         if is_of_session(cls):
             setattr(cls, SOURCE, class_digest(cls)[:NAME_DIGITS])
@@ -205,7 +196,7 @@ def is_of_session(value: Any) -> bool:
 
 
 def class_digest(cls: type) -> str:
-    """Return the digest, 64 hex digits, of a session's class and all it uses."""
+    """Return the digest of a session's class and all it uses."""
     dependencies = _Dependencies()
     dependencies.add(cls.__name__, cls)
     modules = source_digest(own_modules(dependencies.modules, importer=SESSION))

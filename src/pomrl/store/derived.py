@@ -25,17 +25,16 @@ if TYPE_CHECKING:  # because it takes long to load
 
 @dataclass(frozen=True)
 class DerivedFiles:
-    """A set of files with its sidecar NAME.json; it may be missing or damaged."""
+    """A set of files with its sidecar NAME.json, perhaps missing or damaged."""
 
     sidecar: Path
 
     @property
     def is_made(self) -> bool:
-        """Whether the sidecar exists."""
         return self.sidecar.exists()
 
     def read_sidecar(self) -> dict[str, Any]:
-        """Read the sidecar; `files` maps names to digests. StoreError if it is damaged."""
+        """Read the sidecar with digests under `files`; StoreError if damaged."""
         try:
             return json.loads(files.read_json(self.sidecar))
         except StoreError as error:
@@ -50,7 +49,6 @@ class DerivedFiles:
         return content
 
     def fault(self) -> str | None:
-        """Return what is wrong with the set, or None."""
         try:
             for name in self.read_sidecar()["files"]:
                 self.content(name)
@@ -104,11 +102,9 @@ def parse_rows(content: bytes) -> list[dict[str, str]]:
 
 @dataclass(frozen=True, eq=False)
 class Simulation:
-    """A table that a function simulates for figures and claims.
+    """A table simulated by a deterministic function of keyword arguments.
 
-    Attributes:
-        function: Deterministic function of keyword arguments.
-        arguments: Arguments besides the defaults: JSON, or frozen dataclasses.
+    Arguments besides the function's defaults must be JSON, or frozen dataclasses.
     """
 
     function: Callable[..., "pd.DataFrame"]
@@ -116,7 +112,6 @@ class Simulation:
 
     @property
     def name(self) -> str:
-        """The function's name."""
         return self.function.__name__
 
     @property
@@ -140,16 +135,13 @@ class Simulation:
 
     @property
     def files(self) -> DerivedFiles:
-        """The stored files, which may be missing."""
         return DerivedFiles(outputs() / "simulations" / self.signature / "table.json")
 
     @property
     def is_stored(self) -> bool:
-        """Whether the table is stored and sound."""
         return self.files.is_made and not self.files.fault()
 
     def save(self, table: "pd.DataFrame") -> None:
-        """Store the table."""
         content = table.to_parquet(index=False, compression="zstd")
         self.files.write({TABLE: content}, {"name": self.name, "provenance": asdict(provenance())})
 

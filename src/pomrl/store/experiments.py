@@ -58,7 +58,7 @@ def lookup(experiment: Experiment) -> StoredExperiment:
 
 
 def find_missing(stored: StoredExperiment, runs: int) -> tuple[list[range], list[str]]:
-    """Return the runs to compute, by block, and the faults of stored files."""
+    """Return the runs to compute, by block, and faults of files."""
     faulty = stored.faulty_blocks()
     return missing_runs(stored, runs, faulty), stored.faults(faulty=faulty)
 
@@ -75,7 +75,7 @@ def missing_runs(stored: StoredExperiment, runs: int, faulty: Collection[StoredB
 
 
 def divide_into_blocks(runs: int) -> list[range]:
-    """Divide the first runs into blocks of `BLOCK`; the last may be shorter."""
+    """Divide runs into blocks of `BLOCK`; the last may be shorter."""
     return [range(start, min(start + BLOCK, runs)) for start in range(0, runs, BLOCK)]
 
 
@@ -87,13 +87,8 @@ def open_experiment(
 ) -> StoredExperiment:
     """Write the description of an experiment unless it is stored.
 
-    Args:
-        experiment: The experiment.
-        force: Whether stored runs are computed again.
-        gives_same_bytes: Whether a stored block is reproduced; called if only patch releases of packages differ.
-
-    Raises:
-        StoreError: Its runs were computed with other packages.
+    StoreError if its runs were computed with other packages, unless `force`, or unless patch releases alone differ and
+    `gives_same_bytes` finds that a stored block is reproduced.
     """
     stored, present = lookup(experiment), decisive_versions()
     before = stored.manifest()
@@ -113,7 +108,6 @@ def open_experiment(
 
 
 def _releases(versions: Mapping[str, str]) -> dict[str, str]:
-    """Drop the last numbers of versions."""
     return {package: version.rpartition(".")[0] for package, version in versions.items()}
 
 
@@ -134,10 +128,8 @@ def _options(experiment: Experiment) -> dict[str, str]:
 def add_block(stored: StoredExperiment, runs: range, encoded: Mapping[range, bytes]) -> bool:
     """Store encoded runs of a block after the runs stored before them.
 
-    Of blocks with the same first run the longest stays, whoever wrote it.
-
-    Returns:
-        False, with nothing stored, if the earlier runs were removed meanwhile.
+    Of blocks with the same first run the longest stays, whoever wrote it. Return False, with nothing stored, if the
+    earlier runs were removed meanwhile.
     """
     merged = range(runs.start // BLOCK * BLOCK, runs.stop)
     try:
@@ -178,7 +170,7 @@ def label(
     without: Label = None,
     looks: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> None:
-    """Add a tag and a note, remove another tag, and replace the looks of options."""
+    """Add a tag and a note, remove a tag, and replace looks."""
     looks_text = json.dumps(looks) if looks else None
     for kind, text in ((manifests.TAG, tag), (manifests.NOTE, note), (manifests.LOOKS, looks_text)):
         if text is not None:
@@ -192,7 +184,7 @@ def label(
 
 
 def complete(stored: StoredExperiment) -> None:
-    """Record the number of complete runs in the name of an empty file."""
+    """Record the number of complete runs as an empty file's name."""
     if stored.promised() < (runs := stored.contiguous()):
         files.write(stored.folder / name_of_count(runs), b"")
 
@@ -247,7 +239,7 @@ def usable_experiments() -> list[StoredExperiment]:
 
 
 def find(tag: object = None, **filters: Any) -> list[StoredExperiment]:
-    """Return stored experiments with these settings; a list allows any of its elements."""
+    """Return stored experiments with these settings; a list means any element."""
     settings = {
         stored: stored.flat_settings() for stored in usable_experiments() if tag is None or str(tag) in stored.tags()
     }
@@ -257,11 +249,11 @@ def find(tag: object = None, **filters: Any) -> list[StoredExperiment]:
     return [
         stored
         for stored, setting in settings.items()
-        if all(key in setting and _is(setting[key], value) for key, value in filters.items())
+        if all(key in setting and _matches(setting[key], value) for key, value in filters.items())
     ]
 
 
-def _is(value: Any, accepted: Any) -> bool:
+def _matches(value: Any, accepted: Any) -> bool:
     return value == accepted or (isinstance(accepted, list | tuple) and value in cast(Sequence[Any], accepted))
 
 

@@ -30,7 +30,7 @@ _CHECK = b',\n "check": "'
 
 
 class UnreadableError(StoreError):
-    """Report that the system could not read a file, which may be sound."""
+    """Report a file that the system could not read."""
 
 
 class StoreWarning(UserWarning):
@@ -56,7 +56,7 @@ def write(path: Path, content: bytes) -> None:
 
 @contextmanager
 def replacing(path: Path) -> Generator[BinaryIO]:
-    """Open a temporary file that replaces `path` once it is on the disk."""
+    """Open a temporary file to replace `path` once on the disk."""
     make_folder(path.parent)
     temporary = None
     try:
@@ -103,7 +103,7 @@ def sync_all(folder: Path) -> None:
 
 
 def check_writable(folder: Path) -> None:
-    """Raise an OSError naming the folder if no file can be written there."""
+    """Raise an OSError naming the folder if it is not writable."""
     try:
         make_folder(folder)
         with NamedTemporaryFile(dir=folder, prefix=".", suffix=".tmp"):
@@ -121,7 +121,7 @@ def remove(path: Path) -> None:
 
 
 def content(path: Path) -> bytes:
-    """Return a file's content; empty unless it is a regular file below `MAX_BYTES`."""
+    """Return a file's content; empty unless regular and below `MAX_BYTES`."""
     return path.read_bytes() if path.is_file() and path.stat().st_size < MAX_BYTES else b""
 
 
@@ -139,7 +139,7 @@ def read_json(path: Path) -> bytes:
 
 
 def json_with_checksum(entries: object) -> bytes:
-    """Encode a mapping as JSON that ends with a checksum of all bytes before."""
+    """Encode a mapping as JSON with a checksum at its end."""
     text = json.dumps(entries, indent=1).removesuffix("\n}").encode()
     return text + _CHECK + _end(text)
 

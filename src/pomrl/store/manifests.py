@@ -86,19 +86,17 @@ class Manifest:
     """For people."""
 
     def flat_settings(self) -> dict[str, Any]:
-        """Return the settings by dotted keys."""
         return flat_settings(self.settings, self.options)
 
     def computed_at(self) -> datetime:
-        """Return the time of the first computation; ValueError if it is invalid."""
         return datetime.fromisoformat(self.provenance.start).astimezone()
 
     def label(self) -> str:
-        """Label the code by its commit, or date, and the first digits of its digest."""
+        """Label the code by commit, or date, and digest."""
         return f"{(self.provenance.commit or self.provenance.start[:10])[:10]}+{self.code[:4]}"
 
     def is_outdated(self) -> bool:
-        """Return whether the code has changed; False if a component's source is missing."""
+        """Return whether the code has changed; False if source is missing."""
         try:
             return (code_digest(component_classes(self.settings)), self.schema) != (self.code, SCHEMA_VERSION)
         except (ImportError, OSError, SyntaxError, ValueError):
@@ -138,7 +136,7 @@ def _read(name: str, _file: int, _time: int) -> Manifest:
 
 
 def _is_wellformed(settings: Mapping[str, Any]) -> bool:
-    """Return whether T is a positive integer and each component names its class."""
+    """Return whether settings have T and components with class names."""
     components = {key: cast(dict[str, Any], value) for key, value in settings.items() if isinstance(value, dict)}
     return (
         type(T := settings.get("T")) is int
@@ -192,7 +190,7 @@ def now() -> str:
 
 @cache
 def commit() -> dict[str, Any]:
-    """Return this code's git `commit` and whether it is `dirty`; None without git."""
+    """Return the git `commit` and whether it is `dirty`, or None."""
 
     def git(*arguments: str) -> str | None:
         command = ["git", "-C", str(Path(__file__).parent), *arguments]
@@ -206,7 +204,7 @@ def commit() -> dict[str, Any]:
 
 
 def label_name(kind: str, text: str) -> str:
-    """Return the file name of a label; StoreError if it is too long."""
+    """Return the file name of a label; StoreError if too long."""
     name = kind + (quote(text, safe=" ") if kind == TAG else hashlib.sha256(text.encode()).hexdigest()[:16])
     if len(name) > MAX_NAME_BYTES:
         raise StoreError(

@@ -40,7 +40,6 @@ class StoredExperiment:
 
     @property
     def signature(self) -> str:
-        """The name of its folder."""
         return self.folder.name
 
     def read_manifest(self) -> Manifest:
@@ -48,18 +47,15 @@ class StoredExperiment:
         return manifests.read_manifest(self.folder)
 
     def manifest(self) -> Manifest | None:
-        """Return its description, or None if unusable."""
         try:
             return self.read_manifest()
         except StoreError:
             return None
 
     def flat_settings(self) -> dict[str, Any]:
-        """Return its settings by dotted keys."""
         return self.read_manifest().flat_settings()
 
     def names(self) -> list[str]:
-        """Return the file names in its folder."""
         try:
             return os.listdir(self.folder)  # noqa: PTH208 (a third of the time)
         except (FileNotFoundError, NotADirectoryError):
@@ -75,7 +71,6 @@ class StoredExperiment:
         return sorted(blocks, key=lambda block: (block.runs.start, block.runs.stop, block.sha256))
 
     def paths(self) -> list[Path]:
-        """Return the paths of its files."""
         return [self.folder / name for name in self.names() if is_ours(name)]
 
     def blocks(self) -> list[StoredBlock]:
@@ -91,7 +86,7 @@ class StoredExperiment:
         return max((int(match[1]) for name in self.names() if (match := _COUNT.fullmatch(name))), default=0)
 
     def complete(self) -> int:
-        """Return the number of usable runs; 0 with a `StoreWarning` if some were lost."""
+        """Return the number of usable runs; 0 with a `StoreWarning` after losses."""
         if fault := self.fault():
             warnings.warn(fault, StoreWarning, stacklevel=2)
             return 0
@@ -102,11 +97,9 @@ class StoredExperiment:
         return self._folder_fault() or self._gap() or self._description_fault()
 
     def faults(self, names: Sequence[str] = (), faulty: Mapping[StoredBlock, str] | None = None) -> list[str]:
-        """List damaged or unreadable files and lost runs, one line each.
+        """List faults of files and lost runs, one line each.
 
-        Args:
-            names: The columns to check; all by default.
-            faulty: Known faults of blocks.
+        `names` limits the columns that are checked; `faulty` has known faults of blocks.
         """
         if fault := self._folder_fault():
             return [fault]
@@ -148,16 +141,11 @@ class StoredExperiment:
         return {block: fault for block in self.files() if (fault := self.block_fault(block, names))}
 
     def faulty_labels(self) -> list[str]:
-        """Return the names of damaged notes and looks."""
         labels = (name for name in self.names() if name.startswith((manifests.NOTE, manifests.LOOKS)))
         return [name for name in labels if manifests.label_fault(self.folder / name)]
 
     def block_fault(self, block: StoredBlock, names: Sequence[str] = ()) -> str | None:
-        """Return why a block is unusable; None if sound or replaced meanwhile.
-
-        Raises:
-            UnreadableError: The system could not read it.
-        """
+        """Return why a block is unusable; None if sound or replaced."""
         shape = self.shape()
         try:
             block_files.columns(self.folder, block, names or (shape.names if shape else ["run"]), shape)
@@ -168,7 +156,6 @@ class StoredExperiment:
         return None
 
     def shape(self) -> Shape | None:
-        """Return the table's shape, or None if the description is unusable."""
         if (manifest := self.manifest()) is None:
             return None
         settings, schedule = manifest.settings, manifest.settings["gamma_schedule"]
@@ -179,11 +166,9 @@ class StoredExperiment:
         return Shape(settings["T"], gammas if is_shipped else range(1, MAX_GAMMAS), self.column_names())
 
     def tags(self) -> list[str]:
-        """Return its tags, sorted."""
         return self._labels(manifests.TAG)
 
     def notes(self) -> list[str]:
-        """Return its notes, sorted."""
         return self._labels(manifests.NOTE)
 
     def look(self, group: str, option: Any) -> Mapping[str, Any] | None:
@@ -196,38 +181,36 @@ class StoredExperiment:
         return manifests.read_labels(self.folder, self.names(), kind)
 
     def table(self, runs: int | None = None) -> "pd.DataFrame":
-        """Return the table of the first runs, or all; StoreError if some are missing."""
+        """Return the table of the first runs; StoreError if some are missing."""
         import pandas as pd
 
         n_runs = self._check_count(runs)
         return pd.DataFrame(self.columns(self.column_names(), n_runs), copy=False)
 
     def iterate_columns(self, names: Sequence[str], runs: int) -> Iterator[dict[str, Float[np.ndarray, "n T G"]]]:
-        """Yield columns of the first runs, block by block; StoreError if runs are missing."""
+        """Yield columns of the first runs by block; StoreError if missing."""
         T = self.read_manifest().settings["T"]
         for n, block in self._iterate(names, runs):
             yield {name: column.reshape(n, T, -1) for name, column in block.items()}
 
     def columns(self, names: Sequence[str], runs: int | None = None) -> dict[str, np.ndarray]:
-        """Return columns of the first runs, or all."""
         n_runs = self._check_count(runs)
         return _join(n_runs, self._iterate(names, n_runs))
 
     def losses(self, runs: int | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Return planning losses, or the metric, of shape (runs, T, G), and the G discount factors."""
+        """Return losses, or the metric, of shape (runs, T, G), and discount factors."""
         n_runs, name = self._check_count(runs), self._loss
         gammas, T = self._gammas(), self.read_manifest().settings["T"]
         return self.columns([name], n_runs)[name].reshape(-1, T, len(gammas)), gammas
 
     def mean_losses(self, runs: int | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return losses at the last discount factor, their task means, and the discount factors."""
+        """Return losses at the last discount factor, task means, and discount factors."""
         n_runs, name = self._check_count(runs), self._loss
         losses = (block[name] for block in self.iterate_columns([name], n_runs))
         means = _join(n_runs, ((len(x), {"last": x[..., -1], "mean": x.mean(1)}) for x in losses))
         return means["last"], means["mean"], self._gammas()
 
     def _gammas(self) -> np.ndarray:
-        """Return the discount factors of the first task of the first run."""
         return next(self.iterate_columns(["gamma"], 1))["gamma"][0, 0]
 
     @property
@@ -235,7 +218,6 @@ class StoredExperiment:
         return MEASURED if MEASURED in self.column_names() else "planning_loss"
 
     def column_names(self) -> list[str]:
-        """Return the column names of its table."""
         return [*SCHEMA, *([MEASURED] if "metric" in self.read_manifest().settings else [])]
 
     def _check_count(self, runs: int | None) -> int:
@@ -248,7 +230,7 @@ class StoredExperiment:
         return n_runs
 
     def _iterate(self, names: Sequence[str], n_runs: int) -> Iterator[tuple[int, dict[str, np.ndarray]]]:
-        """Yield columns of the first runs, block by block, each with its number of runs."""
+        """Yield numbers of runs, and their columns, block by block."""
         start, shape = 0, self.shape()
         while start < n_runs:
             # Another process may have replaced it by a longer block.
