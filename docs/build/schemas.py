@@ -39,7 +39,7 @@ def _target(path: Path) -> str | None:
     """Return the class of an option, also where it has that of another one."""
     group = path.parent.name
     try:
-        return str(Composer.of_sources(PUBLISHED).one([f"{group}={path.stem}"]).values[group]["_target_"])
+        return str(Composer.from_sources(PUBLISHED).compose([f"{group}={path.stem}"]).values[group]["_target_"])
     except ConfigError:
         return None
 

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import pandas as pd
 
 from pomrl import store
 from pomrl.configuration import overrides
@@ -28,9 +27,11 @@ from pomrl.results.sweep_results import SweepResults, concatenate, load_sweep
 from pomrl.running.plan import check_time_limit, estimate, plan
 from pomrl.running.work import refuse_failures, work
 from pomrl.science.problem import components
-from pomrl.store import StoreError, notebook_code
+from pomrl.store import StoreError
+from pomrl.store.code_digest import mark_notebook_classes
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # because they take long to load
+    import pandas as pd
     from matplotlib.figure import Figure
 
 
@@ -87,7 +88,7 @@ def run(
         raise ConfigError(f"{next(iter(settings))}: a composed configuration must have all settings; set it there")
     sources = _sources(config_dir)
     experiment = _from_settings(settings, sources) if config is None else _from_config(config, sources)
-    notebook_code.mark(components(experiment.problem, experiment.method).values())
+    mark_notebook_classes(components(experiment.problem, experiment.method).values())
     _compute_experiments([experiment], report)
     return _with_attrs(store.load(experiment, experiment.request.runs), experiment, gamma)
 
@@ -125,10 +126,10 @@ def _from_settings(settings: Mapping[str, Any], sources: Sources) -> Experiment:
 
 
 def _from_config(config: Mapping[str, Any], sources: Sources) -> Experiment:
-    from pomrl.configuration.composition import of_config  # here, because commands that read need no Hydra
+    from pomrl.configuration.composition import to_composed  # here, because commands that read need no Hydra
     from pomrl.configuration.sweeps import find_options
 
-    composed = of_config(config)
+    composed = to_composed(config)
     return parse(composed if composed.options else replace(composed, options=find_options(composed.values, sources)))
 
 
@@ -191,6 +192,8 @@ def find(**settings: Any) -> "pd.DataFrame":
     Returns:
         A row for each experiment under its signature: `runs` that are stored, `tags`, and settings by dotted keys.
     """
+    import pandas as pd
+
     found = store.find(**{overrides.key(name): value for name, value in settings.items()})
     rows = [{"runs": stored.complete(), "tags": ", ".join(stored.tags()), **stored.flat_settings()} for stored in found]
     index = pd.Index([stored.signature for stored in found], name="signature", dtype=object)

@@ -76,7 +76,7 @@ def report_provenance(shown: Iterable[ShownExperiment], drawn: Sequence[Sidecar]
     environments = [(("Python", of.python), ("platform", of.platform), *of.packages.items()) for of in made]
     return ReportProvenance(
         min((provenance.start for provenance in made), default=""),
-        max((provenance.end or provenance.start for provenance in made), default=""),
+        max((provenance.start for provenance in made), default=""),
         [(dict(key), count) for key, count in Counter(environments).most_common()],
         Counter(map(_commit, made)).most_common(),
         Counter(map(_commit, drawn)).most_common(),

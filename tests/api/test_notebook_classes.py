@@ -14,7 +14,7 @@ from IPython.core.formatters import DisplayFormatter
 
 import pomrl
 from pomrl.configuration.composed import ConfigError
-from pomrl.store.notebook_code import source_digest
+from pomrl.store.code_digest import class_digest
 
 HEAD = "import math\nfrom math import exp\nfrom pomrl.components import Batch, Memory, ModelEstimator, Models, Truth\n"
 DATA = "import numpy as np\nRATES = {'first': [np.array([1.0, 3.0])]}\n"
@@ -59,7 +59,7 @@ def digest(session: ModuleType, cell: Cell) -> Callable[[], str]:
     """Run the cells of `Mine`, and return a function for the digest of its present definition."""
     for text in CELLS:
         cell(text)
-    return lambda: source_digest(session.Mine)
+    return lambda: class_digest(session.Mine)
 
 
 def test_a_class_is_run_in_other_processes_too_and_its_plot_shows_itself(session: ModuleType, digest) -> None:
@@ -106,12 +106,12 @@ def test_an_older_class_keeps_its_digest_and_one_made_of_it_has_its_code(
 ) -> None:
     older, before = session.Mine, digest()
     cell("class Other(Mine):\n    def twice(self):\n        return 2 * self.c\n")
-    of_other = source_digest(session.Other)
+    of_other = class_digest(session.Other)
     cell(MINE.replace("1.0 - w", "1.0 - 0.5 * w"))
-    assert source_digest(older) == before != digest()
-    mixed = source_digest(session.Other)  # of the older class, whose name another has by now
+    assert class_digest(older) == before != digest()
+    mixed = class_digest(session.Other)  # of the older class, whose name another has by now
     cell("class Other(Mine):\n    def twice(self):\n        return 2 * self.c\n")
-    assert len({of_other, mixed, source_digest(session.Other)}) == 3
+    assert len({of_other, mixed, class_digest(session.Other)}) == 3
 
 
 def test_helpers_below_decorators_count(digest: Callable[[], str], cell: Cell) -> None:
@@ -135,7 +135,7 @@ BRANCHES = f"if RATES:\n{ONE}else:\n{TWO}"
 
 def test_variables_of_a_function_around_it_count(session: ModuleType, digest: Callable[[], str], cell: Cell) -> None:
     cell(FACTORY)
-    digests = [source_digest(session.make(w)) for w in (0.1, 0.9, 0.1)]
+    digests = [class_digest(session.make(w)) for w in (0.1, 0.9, 0.1)]
     assert digests[0] == digests[2] != digests[1]
 
 

@@ -145,5 +145,5 @@ def test_a_class_of_another_kind_is_refused_without_calling_it(here: Path) -> No
     for target in ("os.getcwd", "pomrl.science.planners.PolicyIteration", "pomrl.configuration.parsing.parse"):
         status, _, said = command(f"estimator._target_={target}")
         assert status == 1
-        assert said == f"estimator._target_={target}: it has to be a pomrl.science.estimators.estimator.Estimator\n"
+        assert said == f"estimator._target_={target}: it must be a pomrl.science.estimators.estimator.Estimator\n"
     assert names_in(here / "outputs") == {"hydra"}

@@ -34,22 +34,22 @@ def by_hydra(overrides: Sequence[str]) -> Any:
 
 @pytest.mark.parametrize("job", [["+tag=mine", "sigma=0.02"], ["+note=later", "estimator=pomrl"]])
 def test_keys_that_are_added_or_removed_are_those_of_hydra(job: list[str]) -> None:
-    assert Composer.of_sources(PUBLISHED).one(job).values == by_hydra(job)
+    assert Composer.from_sources(PUBLISHED).compose(job).values == by_hydra(job)
 
 
 def test_a_job_does_not_depend_on_those_before_it() -> None:
-    composer = Composer.of_sources(PUBLISHED)
+    composer = Composer.from_sources(PUBLISHED)
     jobs = [["batches=m20_T5"], [], ["experiment=beyond/families"], ["reading=computed"], ["estimator=pomrl"], ["T=2"]]
     expected = [by_hydra(job) for job in jobs]
-    assert [composed.values for composed in composer.each(jobs)] == expected
-    assert [composed.values for composed in composer.each(reversed(jobs))] == expected[::-1]
+    assert [composed.values for composed in map(composer.compose, jobs)] == expected
+    assert [composed.values for composed in map(composer.compose, reversed(jobs))] == expected[::-1]
 
 
 @pytest.mark.parametrize("values", ["range(0,1,0.3)", "range(3)", "1e-5,1e16,true,null", "str(1,2)", "'2',x y,[1]"])
 def test_each_value_of_an_axis_is_what_hydra_reads_of_it_alone(values: str) -> None:
-    composer = Composer.of_sources(PUBLISHED)
+    composer = Composer.from_sources(PUBLISHED)
     lines = [line for (line,) in composer.product({"+note": values})]
-    assert [repr(composer.one([line]).values["note"]) for line in lines] == [
+    assert [repr(composer.compose([line]).values["note"]) for line in lines] == [
         repr(by_hydra([line])["note"]) for line in lines
     ]
 
@@ -58,14 +58,14 @@ def test_a_sweep_that_is_built_on_another_one_has_its_axes_too(tmp_path: Path) -
     (tmp_path / "experiment").mkdir()
     text = "# @package _global_\ndefaults: [task_similarity, _self_]\nhydra: {sweeper: {params: {T: '1,2'}}}\n"
     (tmp_path / "experiment" / "more.yaml").write_text(text)
-    composer = Composer.of_sources(Sources(CONF, tmp_path))
+    composer = Composer.from_sources(Sources(CONF, tmp_path))
     assert list(composer.axes("more")) == ["sigma", "estimator", "T"]
 
 
 def test_a_value_that_is_given_elsewhere_replaces_none(tmp_path: Path) -> None:
     (tmp_path / "estimator").mkdir()
     (tmp_path / "estimator" / "mine.yaml").write_text("defaults: [ada_pomrl, _self_]\nstart_deviation: ???\n")
-    composed = Composer.of_sources(Sources(CONF, tmp_path)).one(["estimator=mine"])
+    composed = Composer.from_sources(Sources(CONF, tmp_path)).compose(["estimator=mine"])
     assert composed.values["estimator"]["start_deviation"] == 0.5
 
 
@@ -80,10 +80,10 @@ def remove_an_option(conf: Path) -> None:
 
 @pytest.mark.parametrize("edit", [edit_an_option, remove_an_option])
 def test_files_are_read_once_and_again_when_they_have_changed(edit: Callable[[Path], None], conf: Path) -> None:
-    before = Composer.of_sources(Sources(conf))
-    assert Composer.of_sources(Sources(conf)) is before
+    before = Composer.from_sources(Sources(conf))
+    assert Composer.from_sources(Sources(conf)) is before
     edit(conf)
-    assert Composer.of_sources(Sources(conf)) is not before
+    assert Composer.from_sources(Sources(conf)) is not before
 
 
 def test_an_edited_sweep_of_a_study_is_composed_again(tmp_path: Path) -> None:
@@ -108,7 +108,7 @@ def test_an_edited_sweep_of_a_study_is_composed_again(tmp_path: Path) -> None:
         ("estimator.prio=x", r"estimator.prio='x': unknown key \(did you mean estimator\.prior\?\); the keys are "),
         ("+estimator.prio=x", r"estimator.prio='x': unknown key \(did you mean estimator\.prior\?\); the keys are "),
         ("sigma.x=1", "sigma={'x': 1}: Input should be a valid number"),
-        ("sigma=1,2", "sigma=1,2: several values are a sweep, for which -m"),
+        ("sigma=1,2", "sigma=1,2: several values are a sweep, which needs -m"),
         ("sigma=???", "Missing mandatory value: sigma"),
         ("estimator=adapomrl", r"estimator=adapomrl: there is no such option \(did you mean ada_pomrl\?\)"),
         ("experiment=my/first", "experiment=my/first: there is no study my"),
@@ -117,7 +117,7 @@ def test_an_edited_sweep_of_a_study_is_composed_again(tmp_path: Path) -> None:
 )
 def test_what_cannot_be_composed_is_a_line_that_names_the_key(override: str, line: str) -> None:
     with pytest.raises(ConfigError, match=f"^{line}"):
-        parse(Composer.of_sources(PUBLISHED).one([override]))
+        parse(Composer.from_sources(PUBLISHED).compose([override]))
 
 
 def test_a_shipped_option_is_not_hidden_by_ones_own(tmp_path: Path) -> None:
@@ -139,9 +139,9 @@ def test_a_sweep_that_has_no_meaning_under_a_variant_is_named_with_it() -> None:
 
 def test_a_number_of_the_environment_is_a_number(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("SIGMA", "0.02")
-    composer = Composer.of_sources(PUBLISHED)
-    assert composer.one(["sigma=${oc.env:SIGMA}"]).values["sigma"] == 0.02
-    assert composer.one(["sigma=${oc.env:NO_SUCH_VARIABLE,0.03}"]).values["sigma"] == 0.03
+    composer = Composer.from_sources(PUBLISHED)
+    assert composer.compose(["sigma=${oc.env:SIGMA}"]).values["sigma"] == 0.02
+    assert composer.compose(["sigma=${oc.env:NO_SUCH_VARIABLE,0.03}"]).values["sigma"] == 0.03
 
 
 def test_options_in_files_that_hydra_no_longer_reads_are_named(tmp_path: Path):
@@ -154,7 +154,7 @@ def test_options_in_files_that_hydra_no_longer_reads_are_named(tmp_path: Path):
 def test_letters_beyond_a_to_z_are_quoted():
     assert overrides.overrides({"tag": "größe"}) == ['tag="größe"']
     with pytest.raises(ConfigError, match="letters beyond a to z must be quoted: 'tag=\"größe\"'"):
-        Composer.of_sources(PUBLISHED).one(["tag=größe"])
+        Composer.from_sources(PUBLISHED).compose(["tag=größe"])
 
 
 def test_a_variant_sets_a_key_wherever_the_sweep_does_not_vary_it() -> None:

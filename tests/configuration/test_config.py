@@ -71,6 +71,6 @@ def test_every_key_is_in_the_signature_or_has_a_reason_not_to_be(option: str) ->
     group, _, name = option.partition("=")
     assert experiment(option).options[group] == name
     signed = set(flat_settings(scientific_settings(experiment(option)), {}))
-    for key in flat_settings(Composer.of_sources(PUBLISHED).one([option]).values, {}):
+    for key in flat_settings(Composer.from_sources(PUBLISHED).compose([option]).values, {}):
         excluded = key in NOT_IN_THE_SIGNATURE or key.partition(".")[0] in NOT_IN_THE_SIGNATURE
         assert (key in signed) != excluded, key

@@ -59,9 +59,9 @@ def by_hydra(overrides: list[str]) -> Flat:
 @cache
 def composed(*overrides: str) -> Flat:
     """Return these values and axes as they are composed fast."""
-    composer = Composer.of_sources(PUBLISHED)
+    composer = Composer.from_sources(PUBLISHED)
     name = next((override.removeprefix("experiment=") for override in overrides if override in SWEEPS), "")
-    return {**flat(dict(composer.one(overrides).values)), "axes": composer.axes(name) if name else {}}
+    return {**flat(dict(composer.compose(overrides).values)), "axes": composer.axes(name) if name else {}}
 
 
 def flat(values: Any, path: tuple[str, ...] = ()) -> dict[str, Any]:

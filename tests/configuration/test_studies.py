@@ -25,12 +25,12 @@ def test_every_published_sweep_is_used_and_has_one_number_of_runs(of_study: tupl
     """A sweep is in a figure or in a claim."""
     study, name = of_study
     assert any(name in part.sweeps for part in (*FIGURES[study.name], *claims_of(study)))
-    assert "runs" not in Composer.of_sources(PUBLISHED).axes(study.option(name))
+    assert "runs" not in Composer.from_sources(PUBLISHED).axes(study.option(name))
 
 
 @pytest.mark.parametrize("name", PAPER.sweeps)
 def test_a_sweep_of_the_paper_has_a_short_name_and_a_full_one(name: str) -> None:
-    composer = Composer.of_sources(PUBLISHED)
+    composer = Composer.from_sources(PUBLISHED)
     short, full = f"experiment={name}", f"experiment=pomrl/{name}"
     assert composer.axes(f"pomrl/{name}") == composer.axes(name)
-    assert composer.one([full]).values == composer.one([short]).values
+    assert composer.compose([full]).values == composer.compose([short]).values

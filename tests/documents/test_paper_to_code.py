@@ -29,7 +29,7 @@ from pomrl.judging.claim import claims_of
 from pomrl.judging.study_claims import basis, unknown_losses
 from pomrl.judging.verdict import LOOKS
 from pomrl.results.result import Result
-from pomrl.running.parts import BlockPart
+from pomrl.running.plan import BlockPart
 from pomrl.running.work import Failure, Versions, simulate
 
 PAGE = paper.PAGE.read_text()
@@ -157,7 +157,7 @@ def simulate_each_kind() -> None:
     assert len(kinds) > 5
     for experiment in kinds.values():
         part = BlockPart(replace(experiment.problem, T=2), {"method": experiment.method}, range(1), range(1))
-        assert not isinstance(simulate(part, Versions.here([]))[2]["method"], Failure)
+        assert not isinstance(simulate(part, Versions.current([]))[2]["method"], Failure)
 
 
 def random_losses(rng: np.random.Generator, experiment: Experiment) -> Result:

@@ -64,7 +64,7 @@ def undisturbed(faults: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[
 def finished(outputs: Path, faults: Path) -> dict[str, bytes]:
     """Run the command to its end; return the files of blocks, none of which was written again if it was whole."""
     experiments = [StoredExperiment(folder) for folder in outputs.glob("runs/*/")]
-    whole = [of.folder / block.name for of in experiments for block in of.blocks() if not of.fault_of(block)]
+    whole = [of.folder / block.name for of in experiments for block in of.blocks() if not of.block_fault(block)]
     before = [path.stat().st_mtime_ns for path in whole]
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("POMRL_OUTPUTS", str(outputs))

@@ -8,8 +8,7 @@ from tests.support.computed import compute
 
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.configuration.sweeps import experiment
-from pomrl.running.parts import divide
-from pomrl.running.plan import plan
+from pomrl.running.plan import divide, plan
 
 SETTING = ("T=2", "S=4", "runs=220", "estimator=ada_pomrl")
 
@@ -27,7 +26,7 @@ SETTING = ("T=2", "S=4", "runs=220", "estimator=ada_pomrl")
 def test_there_is_a_part_for_each_process_where_blocks_are_dear(
     workers: int, seconds: float, expected: list[int], empty_outputs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pomrl.running.parts.estimate_seconds", lambda problem, method, runs: seconds * runs)
+    monkeypatch.setattr("pomrl.running.plan.estimate_seconds", lambda problem, method, runs: seconds * runs)
     parts = divide(plan([experiment(PUBLISHED, [*SETTING, f"execution.workers={workers}"])]))
     assert [len(part.runs) for part in parts] == expected
     assert [run for part in parts for run in part.runs] == list(range(220))
@@ -40,7 +39,7 @@ def test_the_files_are_the_same_for_any_number_of_parts(
     """The second block is completed in two requests, of which each is divided."""
     found = []
     for workers, requests in ((1, [420]), (3, [210, 420])):
-        monkeypatch.setattr("pomrl.running.parts.PART_SECONDS", 1e-9)
+        monkeypatch.setattr("pomrl.running.plan.PART_SECONDS", 1e-9)
         monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path / str(workers)))
         for runs in requests:
             words = [*SETTING, f"runs={runs}", f"execution.workers={workers}", "metric=value"]

@@ -13,8 +13,7 @@ from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.sources import PUBLISHED, Sources
 from pomrl.configuration.sweeps import experiment as experiment_of
 from pomrl.execution import ExecutionError
-from pomrl.running.parts import is_foreign
-from pomrl.running.plan import plan
+from pomrl.running.plan import is_foreign, plan
 from pomrl.running.work import work
 from pomrl.science.problem import components
 

@@ -214,7 +214,7 @@ def test_false_numbers_are_found_when_they_are_recomputed(archive: Path) -> None
     assert is_recomputed(kept, kept.blocks()[0], experiment())
     false = table(range(4)).assign(planning_loss=0.0)
     content = block_files.encode(false, kept.signature, range(4))
-    (kept.folder / StoredBlock.of(range(4), content).name).write_bytes(content)
+    (kept.folder / StoredBlock.from_content(range(4), content).name).write_bytes(content)
     assert not all(is_recomputed(kept, block, experiment()) for block in kept.files())
 
 
@@ -225,13 +225,13 @@ def poisoned(contents: Contents, settings: dict[str, object], provenance: dict[s
     del said["check"]
     said["settings"] |= settings
     said["provenance"] |= provenance
-    signature = manifests.signature_of(said["settings"], schema=said["schema"], code=said["code"])
+    signature = manifests.compute_signature(said["settings"], schema=said["schema"], code=said["code"])
     block = block_in(contents)
     table = pq.read_table(pa.BufferReader(contents.pop(block)))
     owner = {**table.schema.metadata, b"pomrl.signature": signature.encode()}
     pq.write_table(table.replace_schema_metadata(owner), buffer := io.BytesIO(), compression="zstd")
     contents[f"runs/{signature}/experiment.json"] = json_with_checksum(said)
-    contents[f"runs/{signature}/{StoredBlock.of(range(4), buffer.getvalue()).name}"] = buffer.getvalue()
+    contents[f"runs/{signature}/{StoredBlock.from_content(range(4), buffer.getvalue()).name}"] = buffer.getvalue()
 
 
 GRID = "pomrl.science.gamma_schedules.Grid"

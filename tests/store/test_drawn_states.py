@@ -133,7 +133,7 @@ def forge(folder: Path, rng: Rng) -> None:
     forged = pa.Table.from_pandas(rng.choice(FORGED)(rows.to_pandas()), preserve_index=False)
     pq.write_table(forged.replace_schema_metadata(rows.schema.metadata), buffer := io.BytesIO(), compression="zstd")
     content = buffer.getvalue()
-    (path.parent / StoredBlock.of(block.runs, content).name).write_bytes(content)
+    (path.parent / StoredBlock.from_content(block.runs, content).name).write_bytes(content)
     if rng.random() < 0.8:
         path.unlink()
 

@@ -77,7 +77,7 @@ def test_a_count_that_is_renamed_upwards_is_named_and_what_it_promises_is_comput
 def test_a_name_with_more_runs_than_can_be_asked_for_is_none_of_ours(name: str) -> None:
     kept = stored(range(2))
     kept.folder.joinpath(name.format("0" * 16)).touch()
-    assert store.missing(kept, 2) == ([], [])
+    assert store.find_missing(kept, 2) == ([], [])
     assert call(run, *RUN, "runs=2")[0] == 0
 
 
@@ -126,16 +126,15 @@ def test_all_tags_of_several_writers_are_kept() -> None:
     assert tags[0] not in kept.tags()
 
 
-def test_labels_in_the_description_of_an_older_version_are_read_and_taken_away() -> None:
+def test_a_description_of_an_older_version_with_labels_is_refused() -> None:
     kept = stored(range(2))
     description = kept.folder / "experiment.json"
-    older = files.read_json(description).replace(b'"settings"', b'"tags": ["a", "b"],\n "notes": ["c"],\n "settings"')
+    older = files.read_json(description).replace(b'"settings"', b'"tags": ["a", "b"],\n "settings"')
     text = older.removesuffix(b"}")
     description.write_bytes(text + b',\n "check": "' + files._end(text))
-    assert (kept.tags(), kept.notes()) == (["a", "b"], ["c"])
-    assert store.find(tag="a") == [kept]
-    store.label(kept, without="a")
-    assert (kept.tags(), kept.notes(), kept.faults()) == (["b"], ["c"], [])
+    assert "another version wrote it" in str(kept.fault())
+    with pytest.raises(store.StoreError, match="another version wrote it"):
+        kept.read_manifest()
 
 
 @pytest.mark.parametrize("when", range(3))

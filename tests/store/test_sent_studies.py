@@ -80,7 +80,7 @@ def test_a_colleague_computes_only_what_is_new(tmp_path: Path) -> None:
         (path,) = (here / "outputs" / "runs").rglob(min(before))
         kept, runs = StoredExperiment(path.parent), range(10)
         false = block_files.encode(kept.table().assign(planning_loss=0.0), kept.signature, runs)
-        path.rename(path.with_name(StoredBlock.of(runs, false).name)).write_bytes(false)
+        path.rename(path.with_name(StoredBlock.from_content(runs, false).name)).write_bytes(false)
         status, out, _ = pomrl(*recompute)
         assert (status, out.splitlines()[-1].split(", ")[1:3]) == (1, ["3 have the same bytes again", "1 differ"])
 

@@ -1,13 +1,11 @@
 """The data files that a component declares are part of its signature."""
 
 import importlib
-import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 from tests.support.computed import call
-from tests.support.settings import ROOT
 
 from pomrl import store
 from pomrl.commands import run
@@ -16,10 +14,19 @@ from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.store import code_digest
 
-(FROM_FILE,) = (
-    code for code in re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "extending.md").read_text(), flags=re.DOTALL)
-    if "class FromFile" in code
-)  # fmt: skip
+FROM_FILE = """
+import numpy as np
+
+from pomrl.components import DataFile, GammaSchedule, TaskState
+
+
+class FromFile(GammaSchedule):
+    path: DataFile
+
+    def select(self, state: TaskState) -> np.ndarray:
+        gamma = np.loadtxt(self.path, ndmin=1)[state.t - 1]
+        return np.full((len(state.alpha), 1), gamma)
+"""
 
 
 @pytest.fixture
@@ -73,5 +80,5 @@ def test_a_field_that_is_no_data_is_one_line(folder: Path) -> None:
         "from typing import Any\nfrom pomrl.science.gamma_schedules import Fixed\n"
         "class Mine(Fixed):\n    what: Any = print\n"
     )
-    with pytest.raises(ConfigError, match="have to be text, numbers, or lists"):
+    with pytest.raises(ConfigError, match="must be text, numbers, or lists"):
         signature("gamma_schedule._target_=mine.Mine")

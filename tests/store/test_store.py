@@ -67,9 +67,9 @@ def test_only_what_is_missing_is_asked_for() -> None:
     kept = stored(range(200))
     assert kept.complete() == 200
     add(kept, range(200, 210), table(range(200, 210)))
-    assert store.missing(kept, 210) == ([], [])
-    assert store.missing(kept, 190) == ([], [])
-    assert store.missing(kept, 420)[0] == [range(210, 400), range(400, 420)]
+    assert store.find_missing(kept, 210) == ([], [])
+    assert store.find_missing(kept, 190) == ([], [])
+    assert store.find_missing(kept, 420)[0] == [range(210, 400), range(400, 420)]
 
 
 def test_runs_behind_a_gap_are_not_shown_and_what_lies_before_them_is_asked_for() -> None:
@@ -78,8 +78,8 @@ def test_runs_behind_a_gap_are_not_shown_and_what_lies_before_them_is_asked_for(
         assert kept.complete() == 0
     with pytest.raises(store.StoreError, match="200 of 410 runs"):
         kept.table(100)
-    assert store.missing(kept, 100) == ([range(200, 400)], kept.faults())
-    assert store.missing(kept, 420)[0] == [range(200, 400), range(410, 420)]
+    assert store.find_missing(kept, 100) == ([range(200, 400)], kept.faults())
+    assert store.find_missing(kept, 420)[0] == [range(200, 400), range(410, 420)]
 
 
 def test_who_reads_while_another_process_writes_meets_no_fault() -> None:
@@ -118,7 +118,7 @@ def test_a_damaged_block_is_not_read_and_computed_again(damage: Callable[[Path],
     damage(path)
     with pytest.raises(store.StoreError):
         kept.table()
-    assert store.missing(kept, 210)[0] == [range(200)]
+    assert store.find_missing(kept, 210)[0] == [range(200)]
     add(kept, range(200), table(range(200)))
     assert path.read_bytes() == content
     assert kept.faults() == []
@@ -137,7 +137,7 @@ def test_the_block_of_another_experiment_is_refused() -> None:
     other = store.open_experiment(experiment(sigma=0.02))
     path = block_of(kept)
     path.rename(other.folder / path.name)
-    assert store.missing(other, 10)[0] == [range(10)]
+    assert store.find_missing(other, 10)[0] == [range(10)]
 
 
 def test_a_block_under_the_name_of_other_runs_is_refused() -> None:
@@ -152,7 +152,7 @@ def test_a_damaged_description_is_said_and_costs_no_block(damage: Callable[[Path
     kept = stored(range(10))
     damage(kept.folder / "experiment.json")
     assert "experiment.json" in kept.faults()[0]
-    assert store.missing(kept, 10)[0] == []
+    assert store.find_missing(kept, 10)[0] == []
     assert store.open_experiment(experiment()).faults() == []
     pd.testing.assert_frame_equal(kept.table(), table(range(10)))
 

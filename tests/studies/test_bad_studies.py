@@ -125,7 +125,7 @@ def test_a_name_that_a_folder_cannot_have_is_refused(here: Path) -> None:
     assert "the study pomrl is shipped" in refused(reproduce, "folder/pomrl")
     for name in ("my-study", "class"):
         write(here / name)
-        assert refused(reproduce, name).startswith(f"{name}: the name of the folder has to be a name in Python")
+        assert refused(reproduce, name).startswith(f"{name}: the name of the folder must be a name in Python")
         assert "a name in Python" in refused(new, f"other/{name}")
     assert refused(new, "other/yaml") == "other/yaml: another package is named yaml; give the folder another name"
     assert not (here / "other").exists()

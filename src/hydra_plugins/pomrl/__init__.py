@@ -1,1 +1,1 @@
-"""The launcher, the sweeper and the search path of this project, which Hydra finds here."""
+"""Provide the launcher, sweeper and search path, which Hydra discovers here."""

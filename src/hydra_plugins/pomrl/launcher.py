@@ -1,4 +1,4 @@
-"""The default launcher, which computes all jobs of a sweep together."""
+"""Launch all jobs of a sweep together."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -36,10 +36,9 @@ class _Job(NamedTuple):  # no dataclass, because Hydra executes this module befo
 
 
 class JointLauncher(Launcher):
-    """Checks every job of a sweep before any is computed, and draws once what experiments share.
+    """Check all jobs before computing any, and share what experiments draw.
 
-    Where callbacks or names of folders ask for it, Hydra then runs each job as its own launcher does; a job finds its
-    runs in the store.
+    If callbacks or folder names need it, Hydra then runs each job, which finds its runs in the store.
     """
 
     def __init__(self, job_folders: int) -> None:
@@ -50,13 +49,13 @@ class JointLauncher(Launcher):
         self.config: Any = config
 
     def launch(self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int) -> Sequence[JobReturn]:
-        """Compute the jobs; what each returns is its mean loss, where a sweeper searches."""
+        """Compute the jobs; each returns its mean loss if a sweeper searches."""
         from pomrl.commands.computing import compute, print_results, write_jobs
         from pomrl.configuration.composition import Composer
         from pomrl.configuration.parsing import parse
         from pomrl.store import signature
 
-        composed = Composer.of_hydra(self.config.hydra).each(job_overrides)
+        composed = list(map(Composer.from_hydra(self.config.hydra).compose, job_overrides))
         experiments = [parse(job) for job in composed]
         numbers = range(initial_job_idx, initial_job_idx + len(composed))
         jobs = [*map(_Job, numbers, job_overrides, composed, experiments)]
@@ -68,7 +67,7 @@ class JointLauncher(Launcher):
         return [self._finish(job, failures.get(signature(job.experiment))) for job in jobs]
 
     def _open_folder(self) -> Path:
-        """Return the folder of the sweep, which has its log."""
+        """Return the sweep's folder, and start its log there."""
         folder = Path(self.config.hydra.sweep.dir)
         folder.mkdir(parents=True, exist_ok=True)
         with open_dict(self.config.hydra):
@@ -78,12 +77,11 @@ class JointLauncher(Launcher):
 
     @property
     def _needs_hydra(self) -> bool:
-        """Return whether jobs have callbacks, or folders whose names Hydra makes."""
+        """Whether jobs have callbacks, or folders with names from Hydra."""
         sweep = OmegaConf.to_container(self.config.hydra.sweep)
         return bool(self.config.hydra.callbacks) or cast(dict[str, Any], sweep)["subdir"] != DEFAULT_SUBDIR
 
     def _write_configurations(self, jobs: Sequence[_Job]) -> None:
-        """Write what Hydra writes of each job, but for its own part, which multirun.yaml has."""
         hydra = self.config.hydra
         for job in jobs if hydra.output_subdir is not None else ():
             folder = Path(hydra.sweep.dir, str(job.number), str(hydra.output_subdir))
@@ -92,7 +90,7 @@ class JointLauncher(Launcher):
             (folder / "overrides.yaml").write_bytes(_to_yaml(list(job.overrides)))
 
     def _finish(self, job: _Job, failure: Any) -> JobReturn:
-        """Return what a job returns, whose runs are in the store, or with what it failed."""
+        """Return the outcome of a job with stored runs, or its failure."""
         from pomrl.commands.computing import objective
         from pomrl.commands.errors import ReportedError
 
@@ -107,7 +105,6 @@ class JointLauncher(Launcher):
         return done
 
     def _run_by_hydra(self, job: _Job) -> JobReturn:
-        """Let Hydra make the folder of a job, and call its callbacks."""
         from pomrl.commands.computing import objective
 
         config = self.context.config_loader.load_sweep_config(self.config, list(job.overrides))
@@ -123,6 +120,5 @@ class JointLauncher(Launcher):
 
 
 def _to_yaml(value: Any) -> bytes:
-    """Return YAML in the order of the keys."""
     dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
     return cast(bytes, yaml.dump(value, Dumper=dumper, encoding="utf-8", sort_keys=False, default_flow_style=False))

@@ -1,7 +1,6 @@
-"""Makes the studies known to Hydra, in this project's applications alone.
+"""Add studies to the search path, in this project's applications alone.
 
-Hydra imports every plugin in each of its applications; so that this one costs them nothing, all of ours is imported
-inside functions. `StudySearchPath` adds nothing to the search path of other applications.
+Hydra imports plugins in all its applications, so imports of ours stand inside functions.
 """
 
 from hydra.core.config_search_path import ConfigSearchPath
@@ -9,10 +8,10 @@ from hydra.plugins.search_path_plugin import SearchPathPlugin
 
 
 class StudySearchPath(SearchPathPlugin):
-    """Adds the options and sweeps of studies to an application whose primary configuration is ours."""
+    """Add the options and sweeps of studies to our primary configuration."""
 
     def manipulate_search_path(self, search_path: ConfigSearchPath) -> None:
-        """Append the folders of the studies that are shipped, and register what YAML files call."""
+        """Append the shipped studies' folders, and register resolvers."""
         main = [element.path for element in search_path.get_path() if element.provider == "main"]
         if not main or not str(main[0]).endswith("conf"):
             return

@@ -1,4 +1,4 @@
-"""The default sweeper: the product of axes, where several published sweeps have each their own."""
+"""Sweep the product of axes, where `experiment=a,b` has the axes of each."""
 
 from collections.abc import Sequence
 from contextlib import redirect_stderr
@@ -30,7 +30,7 @@ ConfigStore.instance().store(group="hydra/sweeper", name="pomrl", node=SweeperCo
 
 
 class ProductSweeper(Sweeper):
-    """Launches all jobs of a sweep at once, as Hydra's basic sweeper does; `experiment=a,b` has the axes of both."""
+    """Launch all jobs at once, as Hydra's basic sweeper does."""
 
     def __init__(self, params: dict[str, str] | None = None) -> None:
         self.params = params
@@ -42,7 +42,7 @@ class ProductSweeper(Sweeper):
         )
 
     def sweep(self, arguments: list[str]) -> Sequence[JobReturn]:
-        """Launch the jobs of these words; of too many, only an estimate is printed."""
+        """Launch the jobs, or only print an estimate if too many."""
         from pomrl.commands.errors import JobError
 
         try:
@@ -56,21 +56,21 @@ class ProductSweeper(Sweeper):
             raise JobError from error
         return returned
 
-    def _jobs(self, words: list[str]) -> list[list[str]]:
-        """Return the overrides of each job; none after an estimate of more than a person may want."""
+    def _jobs(self, overrides: list[str]) -> list[list[str]]:
+        """Return each job's overrides; none if an estimate is printed."""
         from pomrl.commands.computing import estimate_large
         from pomrl.configuration.composed import MOST_JOBS
         from pomrl.configuration.composition import Composer
         from pomrl.configuration.parsing import parse
         from pomrl.configuration.sweeps import expand
 
-        composer = Composer.of_hydra(self.config.hydra)
-        choices = expand(composer, words, self.params)
-        count = sum(prod(map(len, of_sweep)) for of_sweep in choices)
-        jobs = (list(job) for job in chain.from_iterable(product(*of_sweep) for of_sweep in choices))
+        composer = Composer.from_hydra(self.config.hydra)
+        choices = expand(composer, overrides, self.params)
+        count = sum(prod(map(len, axes)) for axes in choices)
+        jobs = (list(job) for job in chain.from_iterable(product(*axes) for axes in choices))
         if count > MOST_JOBS:
             first = next(jobs)
-            experiment = parse(composer.one(first))
+            experiment = parse(composer.compose(first))
             if not experiment.request.yes:
                 estimate_large(experiment, count)
                 return []
@@ -78,7 +78,6 @@ class ProductSweeper(Sweeper):
         return list(jobs)
 
     def _write_configuration(self) -> None:
-        """Write multirun.yaml, where Hydra's basic sweeper writes it."""
         if self.config.hydra.output_subdir is not None:
             folder = Path(self.config.hydra.sweep.dir)
             folder.mkdir(parents=True, exist_ok=True)

@@ -14,7 +14,7 @@ from pomrl.configuration.sources import PUBLISHED
 from pomrl.configuration.study import Study, find, is_study
 from pomrl.results.selection import choose, filters
 from pomrl.store import StoreError, archives
-from pomrl.store.code_digest import module_of, own_modules
+from pomrl.store.code_digest import find_module, own_modules
 
 
 def export(
@@ -88,7 +88,7 @@ def _files_of(study: Study, experiments: Sequence[Experiment]) -> list[Path]:
     kept = [path for path in inside if not any(map(_is_left_out, path.relative_to(folder).parts))]
     python = (path.relative_to(folder.parent).with_suffix("") for path in kept if path.suffix == ".py")
     classes = chain.from_iterable(component_classes(scientific_settings(experiment)) for experiment in experiments)
-    modules = {*(".".join(path.parts) for path in python), *map(module_of, {*classes})}
+    modules = {*(".".join(path.parts) for path in python), *map(find_module, {*classes})}
     beside = {path.resolve() for path in own_modules(modules, importer=study.name).values()}
     files = sorted({*kept, *beside, *chain.from_iterable(map(data_files, experiments))})
     if outside := [path for path in files if not path.is_relative_to(here) or folder == here]:

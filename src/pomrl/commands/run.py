@@ -18,7 +18,7 @@ from omegaconf import DictConfig
 
 from pomrl.commands.terminal import exit_with
 from pomrl.configuration.composed import GROUPS, ConfigError
-from pomrl.configuration.composition import composing, of_config, parse_flags, register_short_names
+from pomrl.configuration.composition import composing, parse_flags, register_short_names, to_composed
 from pomrl.configuration.importing import add_to_path
 from pomrl.configuration.overrides import overrides
 from pomrl.configuration.resolvers import register_resolvers
@@ -57,7 +57,7 @@ def compute(config: DictConfig) -> float | None:
     of_hydra = HydraConfig.get()
     try:
         with _staying_in(Path(of_hydra.runtime.cwd)):
-            experiment = parse(of_config(config, of_hydra))
+            experiment = parse(to_composed(config, of_hydra))
             words, folder = list(of_hydra.overrides.task), Path(of_hydra.runtime.output_dir)
             computing.write_jobs(of_hydra, folder, [words], [experiment])
             failures = computing.compute([experiment])

@@ -1,7 +1,4 @@
-"""A composed configuration as plain data, the names of its groups, and the error with its messages.
-
-Nothing heavy is imported here, so that a command line that only asks for help is answered at once.
-"""
+"""Hold composed configurations, group names and errors, without heavy imports."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,56 +6,46 @@ from difflib import get_close_matches
 from typing import Any
 
 METHOD_GROUPS = ("estimator", "gamma_schedule", "planner", "agent", "metric")
-"""Groups of the method; random draws do not depend on them."""
+"""Groups of the method, on which random draws do not depend."""
 
 PROBLEM_GROUPS = ("task_distribution", "stream", "data", "meta_batch")
-"""Groups of the problem, besides the keys outside of groups; random draws depend on them."""
+"""Groups of the problem, on which random draws depend."""
 
 GROUPS = (*PROBLEM_GROUPS, *METHOD_GROUPS, "execution")
-"""All groups; a configuration has one option of each."""
+"""All groups, each with one option in a configuration."""
 
 MOST_JOBS = 10_000
-"""The most jobs of a sweep that is composed without `yes=true`."""
+"""The most jobs of a sweep without `yes=true`."""
 
 
 class ConfigError(ValueError):
-    """A configuration is wrong; the message is one line with the key, its value and what would be right."""
+    """Report a wrong configuration in one line: key, value, remedy."""
 
 
 class UnreadableOverrideError(ConfigError):
-    """An override is not of the form key=value."""
+    """Report an override that is not of the form key=value."""
 
 
 @dataclass(frozen=True)
 class Composed:
-    """A composed configuration as plain data, without interpolations, unchecked."""
+    """A composed configuration as plain data, resolved but unchecked."""
 
     values: Mapping[str, Any]
-    """The values by key; for a group, the keys of its option and the name of its class under `_target_`."""
+    """The values by key; for a group, its option's keys and its class under `_target_`."""
     options: Mapping[str, str]
-    """The name of each group's option."""
+    """Each group's option."""
     looks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
-    """The looks of the user's own options, by group (`sources.find_looks`)."""
+    """The looks of users' options, by group."""
 
 
-def number_of(number: int, word: str) -> str:
-    """Return a number with its word, such as `1 claim` or `2,000 claims`."""
-    return f"{number:,} {word}{'' if number == 1 else 's'}"
+def number_of(number: int, noun: str) -> str:
+    """Format a number and noun, such as `2,000 claims`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def unknown_key(
-    shown: str, key: str, known: Sequence[str], what: str = "unknown key", are: str = "the keys are"
-) -> str:
-    """Return the message about an unknown key or name, with the nearest known one and all of them.
-
-    Args:
-        shown: The beginning of the message, such as the key with its value.
-        key: The key, whose last name is compared.
-        known: The known keys.
-        what: The fault of the key.
-        are: The words before the known keys.
-    """
-    by_name = {key.rpartition(".")[2]: key for key in sorted(known, key=len, reverse=True)}
+def unknown_key(start: str, key: str, keys: Sequence[str], what: str = "unknown key", are: str = "the keys are") -> str:
+    """Format `START: WHAT (did you mean KEY?); ARE KEYS`."""
+    by_name = {key.rpartition(".")[2]: key for key in sorted(keys, key=len, reverse=True)}
     near = get_close_matches(key.rpartition(".")[2], by_name, n=1)
     meant = f" (did you mean {by_name[near[0]]}?)" if near else ""
-    return f"{shown}: {what}{meant}" + (f"; {are} {', '.join(known)}" if known else "")
+    return f"{start}: {what}{meant}" + (f"; {are} {', '.join(keys)}" if keys else "")

@@ -1,8 +1,7 @@
-"""Composition of the configurations of all jobs of a sweep with Hydra, fast.
+"""Compose the configurations of a sweep's jobs with Hydra, fast.
 
-Hydra takes about a tenth of a second for each. Jobs are therefore composed without Hydra's own part and from files that
-are read once; jobs that differ in values alone share a composition, and OmegaConf resolves shared interpolations once.
-A process remembers compositions until a file changes; nothing is kept on disk.
+Hydra takes about 0.1 s for each. Here files are read once, without Hydra's own part; jobs that differ in values alone
+share a composition, and interpolations are resolved once. A process caches compositions until a file changes.
 """
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
@@ -50,7 +49,7 @@ MAX_AXIS_VALUES = 100_000
 
 
 def register_short_names() -> None:
-    """Register the paper's sweeps with Hydra as `experiment=NAME`, besides `experiment=STUDY/NAME`."""
+    """Register the paper's sweeps with Hydra as `experiment=NAME` too."""
     for name in sweep_names(folder_of(PAPER)):
         node = {"defaults": [f"{PAPER}/{name}"]}
         for former in (former for former, present in FORMER_NAMES.items() if present == PAPER):
@@ -59,7 +58,7 @@ def register_short_names() -> None:
 
 
 class _Loaded(NamedTuple):
-    """A composed configuration, and the option of each group."""
+    """A composed configuration, with its interpolations, and each group's option."""
 
     values: Values
     """The values by key as plain data, without Hydra's own part, and with their interpolations."""
@@ -70,11 +69,11 @@ class _Loaded(NamedTuple):
 
 
 class _Files(CachingConfigRepository):
-    """YAML files, read once each, without their choices in Hydra's own part."""
+    """Read each YAML file once, without its choices for Hydra itself."""
 
     def load_config(self, config_path: str) -> ConfigResult | None:
-        if f"config_path={config_path}" not in self.cache and (read := super().load_config(config_path)):
-            read.defaults_list = [default for default in read.defaults_list or [] if not _is_of_hydra(default)]
+        if f"config_path={config_path}" not in self.cache and (result := super().load_config(config_path)):
+            result.defaults_list = [default for default in result.defaults_list or [] if not _is_of_hydra(default)]
         return super().load_config(config_path)
 
 
@@ -83,12 +82,7 @@ def _is_of_hydra(default: InputDefault) -> bool:
 
 
 class Composer(ConfigLoaderImpl):
-    """Hydra's loader, which reads each file once and composes each choice of options once.
-
-    Args:
-        search_path: The folders of options and of studies.
-        config_name: The primary configuration, whose defaults list names the groups.
-    """
+    """Hydra's loader, with cached files and compositions."""
 
     def __init__(self, search_path: ConfigSearchPath, config_name: str = "config") -> None:
         register_resolvers()
@@ -102,57 +96,47 @@ class Composer(ConfigLoaderImpl):
         self._read: dict[str, Override] = {}
 
     @staticmethod
-    def of_sources(sources: Sources) -> "Composer":
-        """Return the composer for these folders, the same one until a file changes."""
-        return _of_paths(tuple(f"file://{folder}" for folder in sources.folders))
+    def from_sources(sources: Sources) -> "Composer":
+        """Return the composer for these folders, cached until a file changes."""
+        return _composer(tuple(f"file://{folder}" for folder in sources.folders))
 
     @staticmethod
-    def of_hydra(hydra: DictConfig) -> "Composer":
-        """Return the composer for the files of Hydra's own part of a configuration."""
+    def from_hydra(hydra: DictConfig) -> "Composer":
+        """Return the composer for the sources in Hydra's own part."""
         sources = [source for source in hydra.runtime.config_sources if source.provider not in ("hydra", "schema")]
-        return _of_paths(tuple(f"{source.schema}://{source.path}" for source in sources), hydra.job.config_name)
+        return _composer(tuple(f"{source.schema}://{source.path}" for source in sources), hydra.job.config_name)
 
-    def one(self, overrides: Sequence[str]) -> Composed:
-        """Return the configuration with these overrides of the defaults; ConfigError if it cannot be composed."""
+    def compose(self, overrides: Sequence[str]) -> Composed:
+        """Compose the defaults with overrides; ConfigError if it fails."""
         with composing():
             return self._compose(*overrides)
 
-    def each(self, jobs: Iterable[Sequence[str]]) -> list[Composed]:
-        """Return the configuration of each job, given by its overrides."""
-        return [self.one(job) for job in jobs]
-
     def axes(self, name: str) -> Mapping[str, Any]:
-        """Return the axes of a sweep: for each key its values, separated by commas."""
+        """Return a sweep's axes: for each key its values, separated by commas."""
         with composing():
             return self._load(f"experiment={name}").axes
 
-    def choices(self, axes: Mapping[str, Any], further: Sequence[str] = ()) -> list[list[str]]:
-        """Return the overrides `key=value` of each key of a sweep, one for each of its values.
+    def choices(self, axes: Mapping[str, Any], overrides: Sequence[str] = ()) -> list[list[str]]:
+        """Return the overrides `key=value` of each axis, one for each value.
 
-        Args:
-            axes: The values of each key, separated by commas.
-            further: Overrides, some with several values, which replace axes; the later of two with a key counts.
-
-        Raises:
-            ConfigError: An axis has more than `MAX_AXIS_VALUES` values, or none that can be listed.
+        `overrides` replace axes; the last for a key counts. ConfigError for an interval or over `MAX_AXIS_VALUES`.
         """
-        overrides = [*(f"{key}={values}" for key, values in axes.items()), *further]
-        last = {override.partition("=")[0]: override for override in overrides}
+        lines = [*(f"{key}={values}" for key, values in axes.items()), *overrides]
+        last = {line.partition("=")[0]: line for line in lines}
         parsed = self.parse(list(last.values()))
         with composing():
             return list({override.get_key_element(): self._each_value(override) for override in parsed}.values())
 
-    def product(self, axes: Mapping[str, Any], further: Sequence[str] = ()) -> list[list[str]]:
-        """Return the overrides of each combination of `choices`, in the order of the axes."""
-        return list(map(list, product(*self.choices(axes, further))))
+    def product(self, axes: Mapping[str, Any], overrides: Sequence[str] = ()) -> list[list[str]]:
+        """Return the overrides of each combination of `choices`, in order."""
+        return list(map(list, product(*self.choices(axes, overrides))))
 
     def parse(self, overrides: Sequence[str]) -> list[Override]:
-        """Return overrides as Hydra reads them."""
         with composing():
             return OverridesParser.create(self).parse_overrides(list(overrides))
 
     def _compose(self, *overrides: str) -> Composed:
-        """Compose the overrides that choose options, add or remove keys, and then set the other keys."""
+        """Compose the overrides of options and keys, then set plain values."""
         parsed = {override: self._parse(override) for override in overrides}
         values = {line: override for line, override in parsed.items() if self._sets_a_value(override)}
         config, options, looks_of_options, _ = self._load(*(line for line in parsed if line not in values))
@@ -169,16 +153,16 @@ class Composer(ConfigLoaderImpl):
         return Composed(cast(Values, resolved), options, looks_of_options)
 
     def _parse(self, line: str) -> Override:
-        """Return an override as Hydra reads it, once, because that takes long."""
+        """Parse an override, once for each text."""
         if line not in self._read:
             (override,) = OverridesParser.create().parse_overrides([line])
             if override.is_sweep_override():
-                raise ConfigError(f"{line}: several values are a sweep, for which -m has to be on the command line")
+                raise ConfigError(f"{line}: several values are a sweep, which needs -m on the command line")
             self._read[line] = override
         return self._read[line]
 
     def _each_value(self, override: Override) -> list[str]:
-        """Return an override with each of its values."""
+        """Return an override for each of its values."""
         key = override.get_key_element()
         if not override.is_sweep_override():
             return [f"{key}={override.get_value_element_as_str()}"]
@@ -196,7 +180,7 @@ class Composer(ConfigLoaderImpl):
         return lines
 
     def _sets_a_value(self, override: Override) -> bool:
-        """Return whether an override only sets a key that there is, outside of groups' options."""
+        """Return whether an override only sets an existing key outside of groups."""
         changes = override.is_add() or override.is_force_add() or override.is_delete() or override.package
         return not changes and "/" not in override.key_or_group and override.key_or_group not in self._groups
 
@@ -216,15 +200,15 @@ class Composer(ConfigLoaderImpl):
         return _Loaded(values, choices, looks_of_own_options(choices, self._folders), axes)
 
     def _content(self, path: str, package: str | None) -> Values:
-        """Return what a file adds to the configuration, as plain data."""
-        read = deepcopy(self._files.load_config(path))
-        if read is None or not isinstance(read.config, DictConfig):
+        """Return a file's content as plain data, placed in its package."""
+        result = deepcopy(self._files.load_config(path))
+        if result is None or not isinstance(result.config, DictConfig):
             raise ConfigCompositionException(f"{path}: it has no keys")
-        return _to_values(cast(DictConfig, self._embed_result_config(read, package).config))
+        return _to_values(cast(DictConfig, self._embed_result_config(result, package).config))
 
 
 def _states_of_files(folders: Iterable[Path]) -> Iterator[tuple[Path, int, int]]:
-    """Yield the path, the time of change and the size of each YAML file in folders, and where links lead."""
+    """Yield path, mtime and size of each YAML file, following links."""
     for folder in folders:
         names = glob(f"{escape(str(folder))}/**/*.yaml", recursive=True)  # noqa: PTH207 (Path.rglob follows no links)
         for path in map(Path, names):
@@ -233,15 +217,14 @@ def _states_of_files(folders: Iterable[Path]) -> Iterator[tuple[Path, int, int]]
                 yield path, status.st_mtime_ns, status.st_size
 
 
-def _of_paths(paths: tuple[str, ...], config_name: str = "config") -> Composer:
-    """Return the composer of a search path, another one after a change of a file."""
+def _composer(paths: tuple[str, ...], config_name: str = "config") -> Composer:
     folders = [Path(path.removeprefix("file://")) for path in paths if path.startswith("file://")]
-    return _of_files(paths, config_name, tuple(_states_of_files(folders)))
+    return _cached_composer(paths, config_name, tuple(_states_of_files(folders)))
 
 
 @lru_cache(maxsize=8)
-def _of_files(paths: tuple[str, ...], config_name: str, _states: object) -> Composer:
-    """Return the composer of a search path with files in these states; of equal names the first folder's counts."""
+def _cached_composer(paths: tuple[str, ...], config_name: str, _states: object) -> Composer:
+    """Return the composer of a search path with files in these states."""
     setup_globals()
     for source in (FileConfigSource, StructuredConfigSource):
         SourcesRegistry.instance().register(source)
@@ -256,13 +239,8 @@ def _to_values(config: DictConfig) -> Values:
     return cast(Values, OmegaConf.to_container(config))
 
 
-def of_config(config: Mapping[str, Any], hydra: Any = None) -> Composed:
-    """Return a configuration that Hydra composed as plain data.
-
-    Args:
-        config: The configuration, which may have Hydra's own part.
-        hydra: That part, without which the options are unknown.
-    """
+def to_composed(config: Mapping[str, Any], hydra: Any = None) -> Composed:
+    """Convert Hydra's configuration; without its own part options are unknown."""
     register_resolvers()
     config = config if isinstance(config, DictConfig) else OmegaConf.create(dict(config))
     own = OmegaConf.masked_copy(config, [str(key) for key in config if key != "hydra"])
@@ -278,7 +256,7 @@ def of_config(config: Mapping[str, Any], hydra: Any = None) -> Composed:
 
 
 def parse_flags(arguments: Sequence[str] | None, refuse: Callable[[str], NoReturn]) -> Any:
-    """Return Hydra's flags and the overrides of a command line; `refuse` is called with a fault."""
+    """Parse Hydra's flags and overrides; `refuse` receives errors."""
     parser = get_args_parser()
     setattr(parser, "error", refuse)  # noqa: B010 (a type checker wants no method to be replaced)
     flags = parser.parse_args(arguments)
@@ -289,14 +267,14 @@ def parse_flags(arguments: Sequence[str] | None, refuse: Callable[[str], NoRetur
 
 @contextmanager
 def composing() -> Generator[None, None, None]:
-    """Turn what faulty YAML or overrides raise in this context into a ConfigError of one line.
+    """Turn errors of YAML or overrides into a ConfigError of one line.
 
     Errors of the operating system and a lack of memory stay.
     """
     try:
         yield
     except OverrideParseException as error:
-        what = "it has to be key=value, such as sigma=0.01; text with signs is quoted: 'key=\"...\"'"
+        what = "it must be key=value, such as sigma=0.01; text with signs is quoted: 'key=\"...\"'"
         if not error.override.isascii():
             key, _, value = error.override.partition("=")
             what = f"letters beyond a to z must be quoted: '{key}=\"{value}\"'"
@@ -304,8 +282,8 @@ def composing() -> Generator[None, None, None]:
     except MissingConfigException as error:
         raise ConfigError(_no_option(error)) from error
     except Exception as error:
-        of_system = isinstance(error, OSError) and not isinstance(error, HydraException)
-        if of_system or isinstance(error, ConfigError | MemoryError):
+        is_of_system = isinstance(error, OSError) and not isinstance(error, HydraException)
+        if is_of_system or isinstance(error, ConfigError | MemoryError):
             raise
         raise ConfigError(" ".join(str(error).split()) or type(error).__name__) from error
 
@@ -320,11 +298,10 @@ def _no_option(error: MissingConfigException) -> str:
     return f"{what}{own}" if group else " ".join(str(error).split())
 
 
-def _no_sweep(word: str, of_paper: Sequence[str]) -> str:
-    """Return the message about an unknown sweep `NAME`, of the paper, or `STUDY/NAME`."""
-    study, _, name = word.rpartition("/")
+def _no_sweep(sweep: str, paper_sweeps: Sequence[str]) -> str:
+    study, _, name = sweep.rpartition("/")
     folder = folder_of(study)
     if study and not folder.is_dir():
-        return f"experiment={word}: there is no study {study}, shipped or in this folder"
-    known = sweep_names(folder) if study else of_paper
-    return unknown_key(f"experiment={word}", name, known, "there is no such sweep", "there are")
+        return f"experiment={sweep}: there is no study {study}, shipped or in this folder"
+    sweeps = sweep_names(folder) if study else paper_sweeps
+    return unknown_key(f"experiment={sweep}", name, sweeps, "there is no such sweep", "there are")

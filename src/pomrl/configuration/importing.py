@@ -1,4 +1,4 @@
-"""Imports of modules by names from users, which may do anything meanwhile."""
+"""Import modules by names that users give."""
 
 import ast
 import sys
@@ -17,7 +17,7 @@ INSTALLED = {"site-packages", "dist-packages"}
 
 
 def import_by_name(module: str) -> ModuleType:
-    """Import a module, also from the current folder; whatever it raises is raised."""
+    """Import a module, also from the current folder."""
     if not is_ours(module):
         add_to_path(Path.cwd())
     return import_module(module)
@@ -30,7 +30,7 @@ def is_ours(module: str) -> bool:
 
 @cache
 def names_of(face: str) -> dict[str, tuple[str, str]]:
-    """Return the module and the name there of each name of a face, from its statements for type checkers."""
+    """Return the modules and names of a package's TYPE_CHECKING imports."""
     tree = ast.parse(Path(str(sys.modules[face].__file__)).read_text(encoding="utf-8"))
     above = next(line for line in tree.body if isinstance(line, ast.If))
     statements = (line for line in above.body if isinstance(line, ast.ImportFrom))
@@ -38,32 +38,32 @@ def names_of(face: str) -> dict[str, tuple[str, str]]:
 
 
 def load_from(face: str, name: str) -> Any:
-    """Return what a face offers under a name, from the module that has it."""
+    """Load a name of a package from the module that defines it."""
     if name not in names_of(face):
         raise AttributeError(f"module {face!r} has no attribute {name!r}")
-    module, of_module = names_of(face)[name]
+    module, attribute = names_of(face)[name]
     imported = import_module(module)
-    return getattr(imported, of_module) if hasattr(imported, of_module) else import_module(f"{module}.{of_module}")
+    return getattr(imported, attribute) if hasattr(imported, attribute) else import_module(f"{module}.{attribute}")
 
 
 def add_to_path(folder: Path) -> None:
-    """Let modules in a folder be found from now on, after those of libraries."""
+    """Append a folder to the module search path."""
     if str(folder) not in sys.path:
         sys.path.append(str(folder))
 
 
 def place_of(error: BaseException, file: str, line: int = 1) -> str:
-    """Return FILE:LINE of an error in a user's file, with this line if none of the file was executed."""
+    """Return FILE:LINE of an error in a user's file."""
     lines = [frame.lineno for frame in extract_tb(error.__traceback__) if frame.filename == file]
     return f"{display_path(file)}:{lines[-1] if lines else line}"
 
 
 def in_words(error: BaseException) -> str:
-    """Return the type and the message of an error in one line."""
+    """Format an error's type and message in one line."""
     return f"{type(error).__name__}: {' '.join(str(error).split())}".removesuffix(": ")
 
 
 def display_path(file: str) -> str:
-    """Return the path of a file, relative to the current folder if it is inside."""
+    """Return a path relative to the current folder, if inside."""
     path = Path(file)
     return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)

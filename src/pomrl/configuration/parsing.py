@@ -1,8 +1,4 @@
-"""Checked objects from a composed configuration.
-
-Stored settings become objects only where `pomrl runs` verifies or recomputes them, and only if all classes are of this
-package.
-"""
+"""Make checked objects from a composed configuration."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence
@@ -20,15 +16,15 @@ from pomrl.science.problem import Method, Problem
 from pomrl.science.tasks.distribution import TaskDistribution
 
 Label = Annotated[str, Field(min_length=1, max_length=200)] | int | float | None
-"""Text that people attach to an experiment; what looks like a number is one."""
+"""A tag or note; text like a number is one."""
 
 MOST_RUNS = 10**8
-"""The most runs of an experiment; the list of their blocks takes 100 MB."""
+"""The most runs of an experiment; listing their blocks takes 100 MB."""
 
 
 @dataclass(frozen=True, config=CHECKED, kw_only=True)
 class Request:
-    """How many runs of an experiment are requested, and whether to compute them."""
+    """The requested runs of an experiment, and whether to compute them."""
 
     runs: Annotated[int, Field(ge=1, le=MOST_RUNS)]
     """Number of independent runs."""
@@ -71,23 +67,20 @@ PROBLEM_KEYS = tuple(key for key in _fields(Problem) if key not in GROUPS)
 """Keys of the problem outside of the groups."""
 
 REQUEST_KEYS = _fields(Request)
-"""Keys of the request."""
 
 KEYS = (*PROBLEM_KEYS, *REQUEST_KEYS)
 """All keys outside of the groups."""
 
 
 def parse(composed: Composed) -> Experiment:
-    """Make the objects of a composed configuration.
+    """Make a configuration's objects; ConfigError for a bad key or value.
 
-    Raises:
-        ConfigError: A key is unknown or missing, a value is out of its range, or an option's class is unsuitable.
-            `pomrl.science.validation.check_experiment` checks later whether the values go together.
+    `pomrl.science.validation.check_experiment` later checks values against each other.
     """
     values = composed.values
     for key in values:
         if key == "experiment":
-            raise ConfigError("the file of a sweep has to begin with the line '# @package _global_'")
+            raise ConfigError("the file of a sweep must begin with the line '# @package _global_'")
         if key not in (*KEYS, *GROUPS):
             raise ConfigError(unknown_key(f"{key}={values[key]!r}", key, (*KEYS, *GROUPS)))
     numbers = _fill_sizes({key: values[key] for key in PROBLEM_KEYS if key in values}, values.get("task_distribution"))
@@ -109,7 +102,7 @@ def parse(composed: Composed) -> Experiment:
 
 
 def _name(group: str, option: str, component: Any) -> str:
-    """Return the option's name; the class name if a user's class replaced a shipped one."""
+    """Return the option; the class name if a user's class replaced it."""
     cls: type = component.__class__
     if is_ours(cls.__module__) or all(option != path.stem for path in PUBLISHED.options(group)):
         return option
@@ -117,12 +110,12 @@ def _name(group: str, option: str, component: Any) -> str:
 
 
 def _fill_sizes(numbers: Mapping[str, Any], tasks: Any) -> dict[str, Any]:
-    """Return the numbers of the problem, with S and A of the tasks where they are null."""
+    """Return the problem's numbers, with null S and A filled in."""
     missing = [key for key in ("S", "A") if key in numbers and numbers[key] is None]
     if not missing:
         return dict(numbers)
     if _class("task_distribution", tasks).size is TaskDistribution.size:
-        raise ConfigError(f"{missing[0]}=null: it has to be an integer, because this task_distribution has no size")
+        raise ConfigError(f"{missing[0]}=null: it must be an integer, because this task_distribution has no size")
     try:
         S, A = _component("task_distribution", tasks).size
     except ValueError as error:  # its file is wrong
@@ -131,7 +124,7 @@ def _fill_sizes(numbers: Mapping[str, Any], tasks: Any) -> dict[str, Any]:
 
 
 def _refuse_bad_numbers(numbers: Mapping[str, Any]) -> None:
-    """Raise a ConfigError that names the first bad number of the problem."""
+    """Raise a ConfigError naming the problem's first bad number."""
     try:
         Problem(**numbers)
     except ValidationError as invalid:
@@ -141,15 +134,14 @@ def _refuse_bad_numbers(numbers: Mapping[str, Any]) -> None:
 
 
 def _component(group: str, values: Any) -> Any:
-    """Make the object of an option from its `_target_` and its other keys."""
     cls = _class(group, values)
     return make(cls, {key: value for key, value in values.items() if key != "_target_"}, group + ".")
 
 
 def _class(group: str, values: Any) -> Any:
-    """Return the class that an option names in `_target_`."""
+    """Import the class that an option names in `_target_`."""
     if not isinstance(values, dict) or "_target_" not in values:
-        raise ConfigError(f"{group}={values!r}: an option of this group has to name its class in _target_")
+        raise ConfigError(f"{group}={values!r}: an option of this group must name its class in _target_")
     target, base = str(cast(dict[str, Any], values)["_target_"]), COMPONENTS[group]
     module, _, name = target.rpartition(".")
     try:
@@ -157,14 +149,14 @@ def _class(group: str, values: Any) -> Any:
     except (Exception, SystemExit) as error:  # whatever a module of somebody's own raises when it is imported
         raise ConfigError(f"{group}._target_={target}: its class cannot be imported ({in_words(error)})") from error
     if not (isinstance(cls, type) and issubclass(cls, base)):
-        raise ConfigError(f"{group}._target_={target}: it has to be a {base.__module__}.{base.__qualname__}")
+        raise ConfigError(f"{group}._target_={target}: it must be a {base.__module__}.{base.__qualname__}")
     if missing := getattr(cls, "__abstractmethods__", None):
         raise ConfigError(f"{group}._target_={target}: it does not implement {', '.join(sorted(missing))}")
     return cls
 
 
 def make(cls: type, arguments: Mapping[str, Any], prefix: str = "") -> Any:
-    """Make an object of a class; ConfigError names the first bad key after a prefix."""
+    """Construct an object; ConfigError names the first bad key after a prefix."""
     try:
         return cls(**arguments)
     except ValidationError as invalid:
@@ -172,13 +164,13 @@ def make(cls: type, arguments: Mapping[str, Any], prefix: str = "") -> Any:
 
 
 def _one_line(errors: Sequence[Any], prefix: str, keys: Sequence[str]) -> str:
-    """Return one line about the first bad key, which has several errors if it may have several types."""
-    first, place = errors[0], errors[0]["loc"][:1]
-    key = prefix + str(place[0]) if place else prefix.rstrip(".")
+    """Describe the first bad key in one line."""
+    first, location = errors[0], errors[0]["loc"][:1]
+    key = prefix + str(location[0]) if location else prefix.rstrip(".")
     if first["type"] == "unexpected_keyword_argument":
         return unknown_key(f"{key}={first['input']!r}", key, [prefix + name for name in keys])
     if first["type"] in ("missing", "missing_argument"):
         return f"{key}: a value is missing"
-    messages = (error["msg"].removeprefix("Value error, ") for error in errors if error["loc"][:1] == place)
-    where = f"{key}={first['input']!r}" if place else key
+    messages = (error["msg"].removeprefix("Value error, ") for error in errors if error["loc"][:1] == location)
+    where = f"{key}={first['input']!r}" if location else key
     return f"{where}: {' or '.join(dict.fromkeys(messages))}"

@@ -1,6 +1,6 @@
-"""Configurations as plain nested values: merging, and interpolations such as `${half:${S}}`.
+"""Merge configurations as nested values, and resolve `${half:${S}}` and the like.
 
-Values are merged as OmegaConf merges them, which takes it a hundred times as long.
+It gives what OmegaConf gives, a hundred times as fast.
 """
 
 import json
@@ -19,24 +19,24 @@ Values = dict[str, Any]
 
 
 def _half(n: Any) -> Any:
-    """Return half of an integer, rounded down, and anything else as it is."""
+    """Halve an integer, rounding down; other values stay."""
     return n // 2 if isinstance(n, int) else n
 
 
-def _all_but(part: int, n: Any) -> Any:
-    """Return an integer less a part of it, and anything else as it is."""
-    return n - part if isinstance(n, int) else n
+def _all_but(share: int, n: Any) -> Any:
+    """Subtract from an integer; other values stay."""
+    return n - share if isinstance(n, int) else n
 
 
 def _steps_to(horizon: Any) -> Any:
-    """Return the horizon, or 1, which a problem without a horizon refuses."""
+    """Return the horizon; 1, which problems without horizon refuse, for None."""
     return 1 if horizon is None else horizon
 
 
 def _grid_to(gamma_eval: Any, horizon: Any = None) -> Any:
-    """Return the default grid: those of 0, 0.05, ..., 0.95 below gamma_eval, and gamma_eval.
+    """Return the default grid: 0, 0.05, ... below gamma_eval, and gamma_eval.
 
-    Without a horizon, 0.99 stands for a gamma_eval of 1, at which most estimates have no plan.
+    Without a horizon 0.99 replaces 1, at which most estimates have no plan.
     """
     if not isinstance(gamma_eval, int | float):
         return gamma_eval
@@ -49,7 +49,7 @@ OF_NUMBERS = {"half": _half, "all_but": _all_but, "grid_to": _grid_to, "steps_to
 
 
 def _scalar(text: Any) -> Any:
-    """Return the number, truth value or null in a text, or the text."""
+    """Convert a text to a number, boolean or null if possible."""
     for kind in (int, float):
         try:
             return kind(text)
@@ -59,7 +59,7 @@ def _scalar(text: Any) -> Any:
 
 
 def with_typed_environment(value: Any) -> Any:
-    """Return a value in which each lone `${oc.env:NAME}` gives a number if the variable has one."""
+    """Let each lone `${oc.env:NAME}` give a number if the variable has one."""
     if isinstance(value, dict):
         return {key: with_typed_environment(inner) for key, inner in cast(dict[str, Any], value).items()}
     if isinstance(value, list):
@@ -74,9 +74,9 @@ def register_resolvers() -> None:
         OmegaConf.register_new_resolver(name, function, replace=True)
 
 
-def merge(values: Values, further: Values) -> None:
-    """Put further values into nested ones; `???` stands for a value from elsewhere."""
-    for key, value in further.items():
+def merge(values: Values, update: Values) -> None:
+    """Merge values into nested ones in place; `???` keeps an existing value."""
+    for key, value in update.items():
         below = values.get(key)
         if isinstance(value, dict) and isinstance(below, dict):
             merge(cast(Values, below), cast(Values, value))
@@ -85,7 +85,7 @@ def merge(values: Values, further: Values) -> None:
 
 
 def with_value(values: Values, path: Sequence[str], value: Any) -> Values:
-    """Return a copy with another value of a key; KeyError if there is no such key, or it is a group of keys."""
+    """Return a copy with another value; KeyError unless a plain key."""
     name, *below = path
     if isinstance(values[name], dict) != bool(below) or isinstance(value, dict):
         raise KeyError(name)
@@ -93,11 +93,9 @@ def with_value(values: Values, path: Sequence[str], value: Any) -> Values:
 
 
 def resolve(value: Any, values: Values) -> Any:
-    """Return a value with its interpolations of keys outside of groups resolved.
+    """Resolve interpolations of keys outside of groups.
 
-    Raises:
-        KeyError: The value is missing, or has another interpolation.
-        OmegaConfBaseException: An interpolation cannot be resolved.
+    KeyError if a value is missing or has another interpolation; OmegaConfBaseException if one cannot be resolved.
     """
     if isinstance(value, dict):
         return {key: resolve(inner, values) for key, inner in cast(Values, value).items()}
@@ -113,6 +111,6 @@ def resolve(value: Any, values: Values) -> Any:
 
 @lru_cache(maxsize=10_000)
 def _interpolate(values: str) -> Any:
-    """Return the value of the key "" in JSON, whose interpolations refer to its other keys."""
+    """Resolve the key "" of a JSON mapping by its other keys."""
     resolved = OmegaConf.to_container(OmegaConf.create(json.loads(values)), resolve=True)
     return cast(Values, resolved)[""]

@@ -1,4 +1,4 @@
-"""The settings of an experiment as plain data: what its signature covers, and what people compare."""
+"""Read the settings of an experiment as plain data."""
 
 import dataclasses
 import hashlib
@@ -14,68 +14,66 @@ from pomrl.science.agents.agent import CertaintyEquivalence
 from pomrl.science.problem import Problem, components
 
 SESSION = "__main__"
-"""The module of what a notebook or a program defines itself."""
+"""The module of a notebook or a program."""
 
 SOURCE = "__source_digest__"
-"""The attribute of a class of a notebook that has the digest of its source."""
+"""The attribute with the source digest of a notebook's class."""
 
 DEFAULTS = {"agent": "certainty_equivalence", "metric": "planning_loss"}
-"""The names of the options of groups that settings leave out."""
+"""The options that settings leave out."""
 
 
 def scientific_settings(experiment: Experiment) -> dict[str, Any]:
     """Return exactly the settings that can change a number.
 
-    They are read from the checked objects, so that they have all defaults, and 0 and 0.0 are the same real number. A
-    hindsight schedule has the settings of the grid whose table it reads; the default agent and metric have none.
-
-    Returns:
-        The numbers of the problem by their keys, and for each group its component: the name of the class under
-        `_target_`, and its parameters. A data file is represented by the digest of its content.
+    They come from the checked objects, with all defaults; 0 and 0.0 are equal. Components have their class under
+    `_target_`. A hindsight schedule has its grid's settings. The default agent and metric are left out. A digest
+    represents a data file.
     """
     schedule = {"gamma_schedule": experiment.method.gamma_schedule.computed_schedule()}
-    return _settings(experiment.problem, _parts(experiment) | schedule, _content)
+    return _settings(experiment.problem, _components(experiment) | schedule, _content_digest)
 
 
 def asked_settings(experiment: Experiment) -> dict[str, Any]:
-    """Return the settings as requested: those of a hindsight schedule itself, and paths of data files."""
-    return _settings(experiment.problem, _parts(experiment), str)
+    """Return settings as requested, with hindsight schedules and paths of data files."""
+    return _settings(experiment.problem, _components(experiment), str)
 
 
 def data_files(experiment: Experiment) -> list[Path]:
-    """Return the data files that its components read."""
-    values = chain.from_iterable(cast(dict[str, object], vars(part)).values() for part in _parts(experiment).values())
+    """Return the data files that components read."""
+    instances = _components(experiment).values()
+    values = chain.from_iterable(cast(dict[str, object], vars(instance)).values() for instance in instances)
     return [Path(value).resolve() for value in values if isinstance(value, DataPath)]
 
 
-def _parts(experiment: Experiment) -> dict[str, Any]:
-    """Return the components by their groups, without those that settings leave out."""
+def _components(experiment: Experiment) -> dict[str, Any]:
+    """Return the components by group, without the default agent and metric."""
     method = experiment.method
     left_out = {"agent": type(method.agent) is CertaintyEquivalence, "metric": not method.is_measured}
-    parts = components(experiment.problem, method)
-    return {group: part for group, part in parts.items() if not left_out.get(group)}
+    by_group = components(experiment.problem, method)
+    return {group: component for group, component in by_group.items() if not left_out.get(group)}
 
 
-def _settings(problem: Problem, parts: Mapping[str, Any], of_file: Callable[[DataPath], str]) -> dict[str, Any]:
-    of_problem = {field.name: getattr(problem, field.name) for field in dataclasses.fields(problem)}
-    return of_problem | {group: _component_settings(part, of_file) for group, part in parts.items()}
+def _settings(problem: Problem, by_group: Mapping[str, Any], convert_path: Callable[[DataPath], str]) -> dict[str, Any]:
+    settings = _field_values(problem)
+    for group, component in by_group.items():
+        values = _field_values(component)
+        paths = {name: convert_path(value) for name, value in values.items() if isinstance(value, DataPath)}
+        settings[group] = {"_target_": _target(component.__class__), **values, **paths}
+    return settings
 
 
-def _component_settings(component: Any, of_file: Callable[[DataPath], str]) -> dict[str, Any]:
-    cls = component.__class__
-    values = {field.name: getattr(component, field.name) for field in dataclasses.fields(component)}
-    fields = {name: of_file(value) if isinstance(value, DataPath) else value for name, value in values.items()}
-    return {"_target_": _target(cls)} | fields
+def _field_values(instance: Any) -> dict[str, Any]:
+    return {field.name: getattr(instance, field.name) for field in dataclasses.fields(instance)}
 
 
 def _target(cls: type) -> str:
-    """Return the dotted name of a class; that of a notebook's class ends with the digest of its source."""
+    """Return a class's dotted name, after `@` a notebook's digest."""
     digest = vars(cls).get(SOURCE)
     return f"{cls.__module__}.{cls.__qualname__}" + (f"@{digest}" if digest else "")
 
 
-def _content(path: DataPath) -> str:
-    """Return the digest of a data file, which stands for it in the settings."""
+def _content_digest(path: DataPath) -> str:
     status = Path(path).stat()
     return _digest(path, status.st_mtime_ns, status.st_size)
 
@@ -87,31 +85,26 @@ def _digest(path: DataPath, _time: int, _size: int) -> str:
 
 
 def component_classes(settings: Mapping[str, Any]) -> list[str]:
-    """Return the dotted names of the classes in `scientific_settings`, without those of notebooks."""
+    """Return the dotted class names in `scientific_settings`, without notebooks' classes."""
     targets: list[str] = [value["_target_"] for value in settings.values() if isinstance(value, dict)]
     return [target for target in targets if "@" not in target]
 
 
 def flat_settings(settings: Mapping[str, Any], options: Mapping[str, str]) -> dict[str, Any]:
-    """Return `scientific_settings` with dotted keys, such as `estimator.prior`.
-
-    Args:
-        settings: The settings of an experiment.
-        options: The option of each group, which becomes the value of its key; by default the name of the class does.
-    """
+    """Flatten `scientific_settings`; a group has its option, or else its class."""
     flat: dict[str, Any] = {group: name for group, name in DEFAULTS.items() if settings and group not in settings}
     for key, value in settings.items():
         if isinstance(value, dict):
-            parts = cast(dict[str, Any], value)
-            flat[key] = options.get(key, parts["_target_"])
-            flat |= {f"{key}.{name}": part for name, part in parts.items() if name != "_target_"}
+            fields = cast(dict[str, Any], value)
+            flat[key] = options.get(key, fields["_target_"])
+            flat |= {f"{key}.{name}": field for name, field in fields.items() if name != "_target_"}
         else:
             flat[key] = value
     return flat
 
 
 def varying_keys(settings: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the keys in which flat settings differ, parts of a component only within an option."""
+    """Return the keys that differ; a component's, within an option."""
     keys = dict.fromkeys(key for setting in settings for key in setting)
     return [key for key in keys if _differs(key, settings)]
 

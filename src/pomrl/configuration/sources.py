@@ -1,4 +1,4 @@
-"""The folders of configurations: `conf/`, folders of the user's own, and those of studies."""
+"""Locate configurations: `conf/`, the user's folders and those of studies."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -19,13 +19,13 @@ ENTRY_POINTS = "pomrl.studies"
 """The group of entry points that name studies."""
 
 LOOKS = "looks.yaml"
-"""The file in a folder of options that says how they look in figures, by group and option."""
+"""The file with the styles of a folder's options in figures, by group and option."""
 
 SWEEPS = "conf/experiment"
-"""The place of sweeps, options STUDY/NAME of the group `experiment`, in a study's folder."""
+"""The folder of sweeps in a study; they are options STUDY/NAME of the group `experiment`."""
 
 PAPER = "pomrl2023"
-"""The study of the paper, whose sweeps have short names too."""
+"""The paper's study, whose sweeps also have short names."""
 
 FORMER_NAMES = {"pomrl": PAPER}
 """Names of studies in version 1."""
@@ -38,41 +38,38 @@ class Sources:
     folder: Path
     """The folder with the primary configuration."""
     own: Path | None = None
-    """The folder of `--config-dir`, like `conf/`."""
+    """The folder of `--config-dir`."""
     named: tuple[Path, ...] = ()
-    """The folders of studies that are not shipped."""
+    """Folders of studies that are not shipped."""
 
     @property
     def folders(self) -> tuple[Path, ...]:
-        """The absolute folders of options. Of two files with one name, the earlier folder's is read."""
-        of_studies = (folder / "conf" for folder in self.studies if (folder / "conf").is_dir())
-        return tuple(folder.resolve() for folder in (self.folder, *filter(None, [self.own]), *of_studies))
+        """The folders of options, absolute; for equal names the earlier one counts."""
+        studies = (folder / "conf" for folder in self.studies if (folder / "conf").is_dir())
+        return tuple(folder.resolve() for folder in (self.folder, *filter(None, [self.own]), *studies))
 
     @property
     def studies(self) -> tuple[Path, ...]:
-        """The folders of studies, shipped ones first."""
         return (*shipped_folders(), *self.named)
 
     def options(self, group: str) -> list[Path]:
-        """Return the files of a group's options, sorted by name."""
         paths = {path.stem: path for folder in reversed(self.folders) for path in (folder / group).glob("*.yaml")}
         return [paths[name] for name in sorted(paths)]
 
     def with_study(self, folder: Path) -> "Sources":
-        """Return the sources with a study; ConfigError if it hides a shipped option."""
+        """Add a study; ConfigError if it hides a shipped option."""
         self._refuse_hidden(folder.resolve() / "conf")
         return self if folder.resolve() in self.studies else replace(self, named=(*self.named, folder.resolve()))
 
     def with_options(self, folder: Path | None) -> "Sources":
-        """Return the sources with a folder of options; ConfigError if it is none, or hides a shipped option."""
+        """Add a folder of options; ConfigError if missing or hiding others."""
         if folder and not folder.is_dir():
             raise ConfigError(f"{folder}: there is no such folder of options")
         self._refuse_hidden(folder)
         return replace(self, own=folder)
 
     def _refuse_hidden(self, folder: Path | None) -> None:
-        others = sorted(folder.glob("*/**/*.yml")) if folder else []
-        for path in others:
+        for path in sorted(folder.glob("*/**/*.yml")) if folder else []:
             if path.relative_to(folder or path).parts[0] in (*GROUPS, "experiment"):
                 raise ConfigError(f"{path}: files of options must end in .yaml, and this one is not read: rename it")
         for path in sorted(folder.glob("*/*.yaml")) if folder and folder.resolve() not in self.folders else ():
@@ -82,7 +79,7 @@ class Sources:
 
 @cache
 def shipped_packages() -> Mapping[Path, str]:
-    """Return the packages of the shipped studies by their folders, sorted."""
+    """Return the packages of the shipped studies by folder, sorted."""
     from importlib.metadata import distribution  # here, because it takes a few milliseconds
 
     return _packages(distribution("pomrl").entry_points.select(group=ENTRY_POINTS))
@@ -95,26 +92,26 @@ def shipped_folders() -> tuple[Path, ...]:
 
 @cache
 def installed_packages() -> Mapping[Path, str]:
-    """Return the packages of all installed studies by their folders, sorted."""
+    """Return the packages of all installed studies by folder, sorted."""
     from importlib.metadata import entry_points  # here, because most commands name no such study
 
     return _packages(entry_points(group=ENTRY_POINTS))
 
 
 def _packages(points: Iterable["EntryPoint"]) -> dict[Path, str]:
-    """Return the packages that entry points name, by their folders."""
+    """Return the packages of entry points by folder."""
     specs = {package: find_spec(package) for package in sorted(point.value for point in points)}
     folders = {package: spec.submodule_search_locations for package, spec in specs.items() if spec}
     return {Path(paths[0]).resolve(): package for package, paths in folders.items() if paths}
 
 
-def folder_of(word: str) -> Path:
-    """Return the folder of a study: shipped under this name, at this path, or installed."""
+def folder_of(name: str) -> Path:
+    """Return the folder of a study: shipped, at this path, or installed."""
     shipped = {folder.name: folder for folder in shipped_packages()}
-    folder = shipped.get(FORMER_NAMES.get(word, word), Path(word).resolve())
+    folder = shipped.get(FORMER_NAMES.get(name, name), Path(name).resolve())
     if (folder / DESCRIPTION).is_file():
         return folder
-    return next((installed for installed in installed_packages() if installed.name == word), folder)
+    return next((installed for installed in installed_packages() if installed.name == name), folder)
 
 
 def sweep_names(study: Path) -> list[str]:
@@ -123,38 +120,38 @@ def sweep_names(study: Path) -> list[str]:
 
 
 def named_folders(sweeps: Iterable[str]) -> tuple[Path, ...]:
-    """Return the folders of users' studies in names of sweeps, such as `mine/first`."""
+    """Return the folders of users' studies in names of sweeps."""
     names = {sweep.rpartition("/")[0] for sweep in sweeps if "/" in sweep}
     folders = [folder_of(name) for name in sorted(names.difference(folder.name for folder in shipped_folders()))]
     return tuple(folder for folder in folders if (folder / DESCRIPTION).is_file() and folder not in shipped_packages())
 
 
 def sweep_option(name: str) -> str:
-    """Return the option STUDY/NAME of a sweep; its study may be a folder, or have a former name."""
+    """Return a sweep's option STUDY/NAME, resolving folders and former names."""
     study, _, sweep = name.rpartition("/")
     is_there = any(sweep in sweep_names(folder) for folder in named_folders([name]))
     return f"{folder_of(study).name}/{sweep}" if is_there or study in FORMER_NAMES else name
 
 
 _READ: dict[Path, None] = {}
-"""The folders of users' studies that this process has read, the latest last."""
+"""Folders of users' studies read by this process, the latest last."""
 
 
 def register_folder(folder: Path) -> None:
-    """Note that this process reads a study, for the looks of its options."""
+    """Record that this process reads a study, for its looks."""
     if folder not in shipped_folders():
         _READ.pop(folder, None)
         _READ[folder] = None
 
 
 def own_studies() -> tuple[Path, ...]:
-    """Return the folders of users' studies: those read by this process, the latest first, and those in this folder."""
-    here = (path.parent.resolve() for path in sorted(Path().glob(f"*/{DESCRIPTION}")))
-    return tuple(dict.fromkeys([*reversed(_READ), *here]))
+    """Return users' studies: the last read first, then local ones."""
+    local = (path.parent.resolve() for path in sorted(Path().glob(f"*/{DESCRIPTION}")))
+    return tuple(dict.fromkeys([*reversed(_READ), *local]))
 
 
 def beside_the_package(name: str) -> Path:
-    """Return a folder at the top of a checkout, or its copy inside an installed package."""
+    """Return a folder of the checkout, or its installed copy."""
     package = Path(__file__).parents[1]
     inside = package / name
     return inside if inside.exists() else package.parents[1] / name
@@ -165,7 +162,7 @@ PUBLISHED = Sources(beside_the_package("conf"))
 
 
 def find_looks(group: str, option: str, folders: Iterable[Path]) -> Mapping[str, Any] | None:
-    """Return the look of an option in the first folder with this option; ConfigError if the file is faulty."""
+    """Return an option's look in the first folder defining it."""
     folder = next((folder for folder in folders if (folder / group / f"{option}.yaml").is_file()), None)
     if folder is None or not (path := folder / LOOKS).is_file():
         return None
@@ -181,6 +178,6 @@ def find_looks(group: str, option: str, folders: Iterable[Path]) -> Mapping[str,
 
 
 def looks_of_own_options(choices: Mapping[str, Any], folders: Iterable[str]) -> dict[str, Mapping[str, Any]]:
-    """Return the looks of unpublished options in these folders, by group."""
+    """Return the looks of unpublished options, by group."""
     own = [path for path in map(Path, folders) if path.resolve() not in PUBLISHED.folders]
     return {group: look for group, option in choices.items() if (look := find_looks(group, option, own))}

@@ -1,7 +1,4 @@
-"""Studies: folders with sweeps, claims, figures, pages and variants, and a description, `study.yaml`.
-
-This module reads the description and finds the modules, of shipped studies and of anybody's.
-"""
+"""Read studies: a description, `study.yaml`, and modules of claims, figures and variants."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -73,56 +70,49 @@ class StudyConfig:
 
 @dataclass(frozen=True)
 class Study:
-    """A study: its folder, and what its description says."""
+    """A study: its folder and description."""
 
     folder: Path
     """The absolute path of the folder."""
     described: StudyConfig
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state for other processes, without variants, which are functions."""
         return {"folder": self.folder, "described": self.described}
 
     @property
     def name(self) -> str:
-        """The name of its folder."""
         return self.folder.name
 
     @property
     def is_shipped(self) -> bool:
-        """Return whether the study comes with this package."""
         return self.folder in shipped_folders()
 
     @property
     def is_installed(self) -> bool:
-        """Return whether the study is a package of its own."""
         return self.folder in installed_packages()
 
     @property
     def word(self) -> str:
-        """The study in a command: its name if it is shipped or installed, else its folder."""
+        """Its name in commands: name if shipped or installed, else folder."""
         if self.is_shipped or self.is_installed:
             return self.name
-        here = Path.cwd().resolve()
-        return str(self.folder.relative_to(here) if self.folder.is_relative_to(here) else self.folder)
+        current = Path.cwd().resolve()
+        return str(self.folder.relative_to(current) if self.folder.is_relative_to(current) else self.folder)
 
     @property
     def outputs(self) -> Path:
-        """The folder of its results."""
         return outputs() / "studies" / self.name
 
     @property
     def sources(self) -> Sources:
-        """The sources of its configurations."""
         return PUBLISHED.with_study(self.folder)
 
     @property
     def sweeps(self) -> list[str]:
-        """The names of its sweeps, sorted."""
         return sweep_names(self.folder)
 
     def option(self, name: str) -> str:
-        """Return the option of the group `experiment` for a sweep, NAME of this study or STUDY/NAME; or ConfigError."""
+        """Return a sweep's option `experiment=`; ConfigError if unknown."""
         name = sweep_option(name)
         if name in self.sweeps:
             return name if self.is_shipped and self.name == PAPER else f"{self.name}/{name}"
@@ -135,7 +125,7 @@ class Study:
         return name
 
     def refuse_unknown(self, sweeps: Iterable[str], reader: str) -> None:
-        """Raise a ConfigError that names the reader, such as `claim Q1.1`, of an unknown sweep."""
+        """Raise a ConfigError naming the reader, such as `claim Q1.1`."""
         for name in sweeps:
             try:
                 self.option(name)
@@ -143,21 +133,20 @@ class Study:
                 raise ConfigError(f"{self.word}: {reader}: {str(error).partition(': ')[2]}") from error
 
     def settings(self, name: str, variant: Variant | None = None) -> list[Setting]:
-        """Return the experiments of a sweep under a variant; ConfigError if it cannot be composed."""
+        """Return a sweep's experiments under a variant; ConfigError if composition fails."""
         self.register()
         axes = variant.sweeps.get(name) if variant and variant.sweeps else None
         try:
             return sweep(self.sources, self.option(name) if axes is None else name, variant, axes)
         except ConfigError as error:
-            is_described = variant and variant.name != self.unchanged and variant.name in self.described.variants
-            place = (
-                f"{display_path(str(self.path))}: variants.{variant.name}" if variant and is_described else self.word
-            )
-            raise ConfigError(f"{place}: {error}") from error
+            changing = variant.name if variant and variant.name != self.unchanged else ""
+            is_described = changing in self.described.variants
+            where = f"{display_path(str(self.path))}: variants.{changing}" if is_described else self.word
+            raise ConfigError(f"{where}: {error}") from error
 
     @cached_property
     def variants(self) -> tuple[Variant, ...]:
-        """The variants of the description; the first is that of the answer. ConfigError if one has no meaning."""
+        """The variants of the description; the first gives the answer."""
         return tuple(self._variant(name, value) for name, value in self.described.variants.items())
 
     def _variant(self, name: str, value: Mapping[str, Any] | str) -> Variant:
@@ -181,16 +170,15 @@ class Study:
 
     @cached_property
     def families(self) -> Mapping[str, Family]:
-        """The families of variants in its `variants.py`, by name; ConfigError if they share names."""
+        """The families of `variants.py` by name; ConfigError if variants share names."""
         members = vars(self.module("variants")).values() if (self.folder / "variants.py").is_file() else ()
         families = {family.name: family for family in members if isinstance(family, Family)}
-        judged = [variant.name for family in families.values() if family.is_judged for variant in family.variants]
-        if twice := [name for name in judged if judged.count(name) > 1 and name not in self.described.variants]:
+        names = [variant.name for family in families.values() if family.is_judged for variant in family.variants]
+        if twice := [name for name in names if names.count(name) > 1 and name not in self.described.variants]:
             raise ConfigError(f"{self.word}/variants.py: two families have a variant {twice[0]}")
         return families
 
     def family(self, name: str) -> Family:
-        """Return a family of variants; ConfigError if there is no such family."""
         if name not in self.families:
             names = ", ".join([*self.described.variants, *self.families])
             raise ConfigError(f"{self.word}: there is no variant or family of variants {name}; there is {names}")
@@ -198,27 +186,24 @@ class Study:
 
     @property
     def path(self) -> Path:
-        """The path of its description."""
         return self.folder / DESCRIPTION
 
     @property
     def article(self) -> Path:
-        """The path of its article, a Typst document, if it has one."""
         return self.folder / "article" / "article.typ"
 
     @property
     def package(self) -> str:
-        """The dotted name of its package."""
         return shipped_packages().get(self.folder) or installed_packages().get(self.folder, self.name)
 
     def modules(self, kind: str) -> list[ModuleType]:
-        """Return its modules KIND.py and KIND/*.py, sorted; ConfigError if one cannot be imported."""
+        """Import its modules KIND.py and KIND/*.py, sorted."""
         inside = sorted(path.stem for path in (self.folder / kind).glob("*.py") if not path.stem.startswith("_"))
         names = [kind] * (self.folder / f"{kind}.py").is_file() + [f"{kind}.{stem}" for stem in inside]
         return [self.module(name) for name in names]
 
     def module(self, name: str) -> ModuleType:
-        """Return a module by its dotted name in the folder; ConfigError if it cannot be imported."""
+        """Import a module by its name in the folder; or ConfigError."""
         self.register()
         try:
             module = import_by_name(f"{self.package}.{name}")
@@ -227,21 +212,21 @@ class Study:
                 f"{self.word}: {display_path(error.filename or name)}:{error.lineno}: {error.msg}"
             ) from error
         except (Exception, SystemExit) as error:  # whatever a module of somebody's own raises when it is imported
-            place = place_of(error, str(self.folder / f"{name.replace('.', '/')}.py"))
-            raise ConfigError(f"{self.word}: {place}: {in_words(error)}{_present_name(error)}") from error
+            where = place_of(error, str(self.folder / f"{name.replace('.', '/')}.py"))
+            raise ConfigError(f"{self.word}: {where}: {in_words(error)}{_present_name(error)}") from error
         if not Path(str(module.__file__)).resolve().is_relative_to(self.folder):
             raise ConfigError(f"{self.word}: another package is named {self.name}; give the folder another name")
         return module
 
     def register(self) -> None:
-        """Let this process find the study's modules, and the looks of its options."""
+        """Let this process find the study's modules and looks."""
         register_folder(self.folder)
         if not (self.is_shipped or self.is_installed):
             add_to_path(self.folder.parent)
 
 
 def _present_name(error: BaseException) -> str:
-    """Return the present name of what a study imports by a former one; empty for other errors."""
+    """Return a hint at the present name of a former one."""
     former = re.match(r"cannot import name '(\w+)' from 'pomrl.study'", str(error))
     if not former:
         return ""
@@ -253,56 +238,56 @@ def _present_name(error: BaseException) -> str:
 
 def shipped_studies() -> list[Study]:
     """Return the shipped studies, sorted."""
-    return [read(folder) for folder in shipped_folders()]
+    return [read_study(folder) for folder in shipped_folders()]
 
 
-def is_study(word: str) -> bool:
-    """Return whether a word stands for a study."""
+def is_study(name: str) -> bool:
+    """Return whether a word names a study."""
     try:
-        return (folder_of(word) / DESCRIPTION).is_file()
+        return (folder_of(name) / DESCRIPTION).is_file()
     except OSError:  # such as a name that is too long for a file
         return False
 
 
-def find(word: str) -> Study:
-    """Return a study by its name, or by its folder; ConfigError if there is none, or its description is wrong."""
-    folder = folder_of(word)
+def find(name: str) -> Study:
+    """Return a study by name or folder; ConfigError if wrong."""
+    folder = folder_of(name)
     if folder in shipped_folders():
-        return read(folder)
+        return read_study(folder)
     if not (folder / DESCRIPTION).is_file():
         what = f"it has no {DESCRIPTION}" if folder.is_dir() else "there is no such study or folder"
         names = ", ".join(path.name for path in shipped_folders())
-        raise ConfigError(f"{word}: {what}; shipped are {names}, and pomrl new FOLDER makes one of your own")
-    refuse_name(folder.name, word)
-    return read(folder)
+        raise ConfigError(f"{name}: {what}; shipped are {names}, and pomrl new FOLDER makes one of your own")
+    refuse_name(folder.name, name)
+    return read_study(folder)
 
 
-def refuse_name(name: str, word: str) -> None:
-    """Raise a ConfigError, which begins with a word, if a user's study cannot have this name."""
+def refuse_name(name: str, start: str) -> None:
+    """Raise a ConfigError if a user's study cannot have this name."""
     if name in {*(folder.name for folder in shipped_folders()), *FORMER_NAMES}:
-        raise ConfigError(f"{word}: the study {name} is shipped; give the folder another name")
+        raise ConfigError(f"{start}: the study {name} is shipped; give the folder another name")
     if not name.isidentifier() or iskeyword(name):
-        raise ConfigError(f"{word}: the name of the folder has to be a name in Python, such as my_study")
+        raise ConfigError(f"{start}: the name of the folder must be a name in Python, such as my_study")
 
 
-def read(folder: Path) -> Study:
-    """Return the study in a folder; ConfigError, with the file and the key, if its description is wrong."""
+def read_study(folder: Path) -> Study:
+    """Read the study in a folder; ConfigError names file and key."""
     path, content = display_path(str(folder / DESCRIPTION)), _read_yaml(folder / DESCRIPTION)
     try:
         described: StudyConfig = make(StudyConfig, content)
     except ConfigError as error:
         raise ConfigError(f"{path}: {error}") from error
-    if lacking := [name for name in described.headline if name not in described.variants]:
-        raise ConfigError(f"{path}: headline: there is no variant {lacking[0]}")
+    if unknown := [name for name in described.headline if name not in described.variants]:
+        raise ConfigError(f"{path}: headline: there is no variant {unknown[0]}")
     return Study(folder, described)
 
 
 def _read_yaml(path: Path) -> dict[str, Any]:
-    """Return the mapping in a YAML file; ConfigError, with the file, if there is none."""
+    """Read a YAML mapping; ConfigError names the file."""
     try:
         content: Any = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, yaml.YAMLError) as error:
         raise ConfigError(f"{display_path(str(path))}: {' '.join(str(error).split())}") from error
     if not isinstance(content, dict):
-        raise ConfigError(f"{display_path(str(path))}: it has to have keys and values, such as title: ...")
+        raise ConfigError(f"{display_path(str(path))}: it must have keys and values, such as title: ...")
     return {str(key): value for key, value in cast(dict[Any, Any], content).items()}

@@ -1,4 +1,4 @@
-"""Sweeps by name: their experiments, as published or under a variant, and the commands that compute them."""
+"""Return the experiments of sweeps, as published or under a variant."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,101 +22,94 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Setting:
-    """An experiment of a sweep, and its values of the varied keys."""
+    """An experiment of a sweep and its varied values."""
 
     varied: dict[str, Any]
     experiment: Experiment
 
 
 Axes = Mapping[str, Any]
-"""The axes of a sweep: for each key its values, separated by commas."""
-
-Further = Sequence[str]
-"""Overrides that are added to those of a sweep."""
+"""For each key its values, separated by commas."""
 
 
 def experiment(sources: Sources, overrides: Sequence[str]) -> Experiment:
-    """Return the experiment of these overrides of the defaults; ConfigError if it is wrong."""
-    return parse(_composer(sources).one(overrides))
+    """Return the experiment with these overrides of the defaults; ConfigError if wrong."""
+    return parse(_composer(sources).compose(overrides))
 
 
 def sweep(
-    sources: Sources, name: str | None, variant: Variant | None = None, axes: Axes | None = None, further: Further = ()
+    sources: Sources,
+    name: str | None,
+    variant: Variant | None = None,
+    axes: Axes | None = None,
+    further: Sequence[str] = (),
 ) -> list[Setting]:
-    """Return the experiments of a sweep, in the order of its axes.
+    """Return a sweep's experiments in the order of its axes.
 
     Args:
         sources: The folders of configurations.
-        name: The sweep, as in `experiment=NAME`; None for experiments of the further overrides alone.
-        variant: The variant of the experiments; `varied` is as published all the same.
+        name: The sweep, as in `experiment=NAME`; None to sweep the further overrides alone.
+        variant: Changes the experiments, but not `varied`.
         axes: The axes of a sweep without a file.
-        further: Overrides, of which each combination of several values is an experiment; they replace axes.
+        further: Overrides that replace axes; several values of one are swept.
 
     Raises:
-        ConfigError: There is no such sweep, or a setting is wrong, perhaps because of the variant.
+        ConfigError: The sweep is unknown, or a setting is wrong, perhaps because of the variant.
     """
     composer = _composer(sources, [name] if name else [])
     name = sweep_option(name) if name else None
     try:
         published = composer.axes(name) if name and axes is None else axes or {}
         sweep_key = {"experiment": name} if name and axes is None else {}
-        several = [override.get_key_element() for override in composer.parse(further) if override.is_sweep_override()]
+        swept = [override.get_key_element() for override in composer.parse(further) if override.is_sweep_override()]
         jobs = composer.product({**sweep_key, **published}, further)
-        composed = composer.each(jobs)
-        varied = [_varied_values(job, dict.fromkeys([*published, *several])) for job in composed]
+        composed = list(map(composer.compose, jobs))
+        varied = [_varied_values(config, dict.fromkeys([*published, *swept])) for config in composed]
         if variant:
-            word = (name or "").rpartition("/")[2]
+            short_name = (name or "").rpartition("/")[2]
             pairs = zip(jobs, composed, strict=True)
-            composed = composer.each(
-                variant.overrides_of(VariantJob(word, tuple(job), one.options)) for job, one in pairs
-            )
-        return [Setting(*parts) for parts in zip(varied, map(parse, composed), strict=True)]
+            variant_jobs = (VariantJob(short_name, tuple(job), config.options) for job, config in pairs)
+            composed = [composer.compose(variant.overrides_of(job)) for job in variant_jobs]
+        return list(map(Setting, varied, map(parse, composed)))
     except ConfigError as error:
         if not name:
             raise
         raise ConfigError(f"{name}{f', variant {variant.name}' if variant else ''}: {error}") from error
 
 
-def expand(composer: "Composer", words: Sequence[str], axes: Axes | None = None) -> list[list[list[str]]]:
-    """Return the overrides of jobs: for each sweep and each of its axes, one `key=value` for each value.
+def expand(composer: "Composer", overrides: Sequence[str], axes: Axes | None = None) -> list[list[list[str]]]:
+    """Return each sweep's choices: for each axis one `key=value` for each value.
 
-    Several sweeps, as in `experiment=gamma_0,theory`, have all of their jobs, each with its own axes.
-
-    Args:
-        composer: The composer of the jobs.
-        words: The overrides of a command line, some with several values.
-        axes: The axes of the primary configuration, unless several sweeps are named.
-
-    Raises:
-        ConfigError: There is no such sweep, a sweep is empty, or an axis has too many values.
+    `experiment=a,b` names two sweeps with their own axes; otherwise `axes` are those of the primary configuration.
+    ConfigError if a sweep is unknown or empty, or an axis has too many values.
     """
-    further = [word for word in words if not word.startswith("experiment=")]
-    named = [*chain.from_iterable(composer.choices({}, [word])[0] for word in words if word not in further)]
-    options = [sweep_option(word.partition("=")[2]) for word in named]
+    extra = [line for line in overrides if not line.startswith("experiment=")]
+    named = [*chain.from_iterable(composer.choices({}, [line])[0] for line in overrides if line not in extra)]
+    options = [sweep_option(line.partition("=")[2]) for line in named]
     own = axes if len(options) < 2 else None
     sweeps = [{"experiment": name, **(composer.axes(name) if own is None else own)} for name in options] or [own or {}]
-    expanded = [composer.choices(of_sweep, further) for of_sweep in sweeps]
+    expanded = [composer.choices(sweep_axes, extra) for sweep_axes in sweeps]
     if not any(map(all, expanded)):
         raise ConfigError("this sweep has no experiments, and so there is nothing to compute")
     return expanded
 
 
-def selection(sources: Sources, words: Sequence[str]) -> list[Experiment]:
-    """Return the experiments that `pomrl run -m` computes with these words; ConfigError if one is wrong."""
-    of_sweeps = [word.partition("=")[2].split(",") for word in words if word.startswith("experiment=")]
-    composer = _composer(sources, chain.from_iterable(of_sweeps))
-    jobs = chain.from_iterable(product(*of_sweep) for of_sweep in expand(composer, words))
-    return list(map(parse, composer.each(jobs)))
+def selection(sources: Sources, overrides: Sequence[str]) -> list[Experiment]:
+    """Return the experiments of `pomrl run -m` with these overrides."""
+    named = [line.partition("=")[2].split(",") for line in overrides if line.startswith("experiment=")]
+    composer = _composer(sources, chain.from_iterable(named))
+    jobs = chain.from_iterable(product(*choices) for choices in expand(composer, overrides))
+    return [parse(composer.compose(job)) for job in jobs]
 
 
-def check_first(sources: Sources, words: Sequence[str], *, is_sweep: bool) -> None:
-    """Raise a ConfigError if the first job of a command line is wrong."""
+def check_first(sources: Sources, overrides: Sequence[str], *, is_sweep: bool) -> None:
+    """Raise a ConfigError if a command line's first job is wrong."""
     composer = _composer(sources)
-    parse(composer.one([sweep[0] for sweep in expand(composer, words)[0]] if is_sweep else words))
+    parse(composer.compose([axis[0] for axis in expand(composer, overrides)[0]] if is_sweep else overrides))
 
 
 def refuse_ignored_choices(sources: Sources, name: str) -> None:
-    """Raise a ConfigError if the file of a sweep chooses a launcher or a sweeper, which has no effect."""
+    """Raise a ConfigError if a sweep's file chooses a launcher or sweeper."""
     folders = [*([sources.own] if sources.own else []), *sources.folders[1:]]
     paths = [folder / "experiment" / f"{sweep_option(name)}.yaml" for folder in folders]
     for path in (path for path in paths if path.is_file()):
@@ -131,13 +124,15 @@ def refuse_ignored_choices(sources: Sources, name: str) -> None:
 
 
 def names(sources: Sources) -> list[str]:
-    """Return the names of all sweeps of studies and of the user's own folder, sorted."""
+    """Return all sweeps of studies and the user's folder, sorted."""
     own = sources.own / "experiment" if sources.own else None
-    found = {path.relative_to(own).with_suffix("").as_posix() for path in own.rglob("*.yaml")} if own else set[str]()
+    all_names = (
+        {path.relative_to(own).with_suffix("").as_posix() for path in own.rglob("*.yaml")} if own else set[str]()
+    )
     for folder in sources.studies:
         sweeps = {*sweep_names(folder)}
-        found |= {f"{folder.name}/{sweep}" for sweep in sweeps} | (sweeps if folder == folder_of(PAPER) else set())
-    return sorted(found)
+        all_names |= {f"{folder.name}/{sweep}" for sweep in sweeps} | (sweeps if folder == folder_of(PAPER) else set())
+    return sorted(all_names)
 
 
 def _composer(sources: Sources, named: Iterable[str] = ()) -> "Composer":
@@ -146,22 +141,22 @@ def _composer(sources: Sources, named: Iterable[str] = ()) -> "Composer":
 
     for folder in named_folders(named):
         sources = sources.with_study(folder)
-    return Composer.of_sources(sources)
+    return Composer.from_sources(sources)
 
 
 def _varied_values(composed: Composed, axes: Iterable[str]) -> dict[str, Any]:
-    """Return the value of each key: for a group the name of its option."""
+    """Return the value of each key; for a group its option."""
     values: Any = composed.values
     return {key: composed.options.get(key) or reduce(getitem, key.split("."), values) for key in axes}
 
 
-def command(name: str, *words: str) -> str:
-    """Return the command that computes a sweep, with further words such as `runs=1000`."""
-    return " ".join(["pomrl run", f"experiment={name}", *words])
+def command(name: str, *overrides: str) -> str:
+    """Return the command for a sweep, with overrides such as `runs=1000`."""
+    return " ".join(["pomrl run", f"experiment={name}", *overrides])
 
 
 def find_options(values: Mapping[str, Any], sources: Sources) -> dict[str, str]:
-    """Return for each group the one option with the same class that differs in the fewest keys from values."""
+    """Return each group's nearest option of the same class."""
     nearest = {group: _nearest(group, values.get(group), sources) for group in GROUPS}
     return {group: name for group, name in nearest.items() if name}
 
@@ -174,7 +169,7 @@ def _nearest(group: str, value: Any, sources: Sources) -> str | None:
     for path in [path for folder in sources.folders for path in sorted((folder / group).glob("*.yaml"))]:
         if _may_have(path, str(values.get("_target_"))):
             try:
-                option: Mapping[str, Any] = composer.one([f"{group}={path.stem}"]).values[group]
+                option: Mapping[str, Any] = composer.compose([f"{group}={path.stem}"]).values[group]
             except ConfigError:  # it needs further settings
                 continue
             if option["_target_"] == values["_target_"]:
@@ -185,6 +180,6 @@ def _nearest(group: str, value: Any, sources: Sources) -> str | None:
 
 
 def _may_have(path: Path, target: str) -> bool:
-    """Return whether an option's file has this class, or takes its class from another file."""
+    """Return whether an option's file names or inherits a class."""
     text = path.read_text(encoding="utf-8")
     return target in text or "_target_" not in text

@@ -1,7 +1,7 @@
-"""Variants: the same sweeps, and so the same claims and figures, on other overrides.
+"""Define variants: the same sweeps, claims and figures under other overrides.
 
-A variant is a change of the jobs of sweeps. It comes from a mapping of keys to values in the description of a study, or
-from its `variants.py`: from a function of a job with `@variant`, or from a function with `@family`, which yields many.
+A variant comes from `study.yaml` (keys and values), or from `variants.py`: a function with `@variant`, or one with
+`@family` for several.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -18,74 +18,66 @@ DEFAULT = "default"
 
 @dataclass(frozen=True)
 class VariantJob:
-    """An experiment of a sweep before it is composed."""
+    """An experiment of a sweep before composition."""
 
     sweep: str
-    """The name of the sweep."""
     overrides: tuple[str, ...]
-    """What the sweep sets in this job, each as `key=value`."""
+    """The sweep's overrides in this job."""
     options: Mapping[str, str]
-    """The option of each group."""
+    """Each group's option."""
 
 
 JobChange = Callable[[VariantJob], Sequence[str]]
-"""A function of a job that returns its overrides under a variant; of two with the same key the first one counts."""
+"""A function from a job to its overrides under a variant; the first for a key counts."""
 
 
 @dataclass(frozen=True)
 class Variant:
-    """A change of the jobs of sweeps, under a name."""
+    """A named change of the jobs of sweeps."""
 
     name: str
     change: JobChange
     runs: int = 0
-    """The number of runs on which claims are judged under it; 0 for that of the study."""
+    """The number of runs for its claims; 0 for the study's."""
     notes: Mapping[str, str] = field(default_factory=dict[str, str])
-    """What is to be said of a claim under this variant, by the claim's id."""
+    """Remarks on claims under this variant, by id."""
     is_single: bool = False
-    """Whether it makes one change of many. Pages say what each change does by itself."""
+    """Whether it makes one of many changes, whose effects pages report."""
     sweeps: Mapping[str, Mapping[str, Any] | None] | None = None
-    """The sweeps that it is for, each with its axes, or None for one of the study; None if it is for all sweeps."""
+    """Its sweeps with their axes, None for those of the study's files; None for all sweeps."""
 
     def __post_init__(self) -> None:
         if not self.name.isprintable() or not {*self.name}.isdisjoint("/\\") or self.name.startswith("."):
             raise ConfigError(f"{self.name!r}: a variant has a folder of its name, which cannot be called so")
 
     def sets(self, override: str, options: Mapping[str, str]) -> bool:
-        """Return whether the variant sets a key so in an experiment with these options, given by group.
-
-        Raises:
-            ConfigError: As for `overrides_of`.
-        """
+        """Return whether the variant sets a key so under these options."""
         return override in self.overrides_of(VariantJob("", (), {**dict.fromkeys(GROUPS, ""), **options}))
 
     def overrides_of(self, job: VariantJob) -> list[str]:
-        """Return the overrides of a job under the variant, in which what the sweep varies takes precedence.
+        """Return a job's overrides under the variant; the sweep's axes take precedence.
 
-        Raises:
-            ConfigError: Its function, which may be a user's, raises an error.
+        ConfigError if its function, perhaps a user's, raises an error.
         """
         try:
             first = {override.partition("=")[0]: override for override in reversed(self.change(job))}
         except Exception as error:
             code = getattr(self.change, "__code__", None)
-            place = place_of(error, code.co_filename, code.co_firstlineno) if code else f"variant {self.name}"
-            raise ConfigError(f"{place}: variant {self.name}: {in_words(error)}") from error
+            where = place_of(error, code.co_filename, code.co_firstlineno) if code else f"variant {self.name}"
+            raise ConfigError(f"{where}: variant {self.name}: {in_words(error)}") from error
         return list(reversed(first.values()))
 
 
 def of_keys(name: str, values: Mapping[str, Any]) -> Variant:
-    """Return the variant that sets keys to values wherever a sweep does not vary them."""
-    words = overrides(values)
-    return Variant(name, lambda job: [*job.overrides, *words])
+    """Return the variant that sets keys outside of a sweep's axes."""
+    changed = overrides(values)
+    return Variant(name, lambda job: [*job.overrides, *changed])
 
 
 def variant(*, runs: int = 0, notes: Mapping[str, str] | None = None) -> Callable[[JobChange], Variant]:
-    """Make a variant of a function of a job, with the name of the function.
+    """Make a variant, named after the decorated function of a job.
 
-    Args:
-        runs: The number of runs on which claims are judged under it, by default that of the study.
-        notes: What is to be said of a claim under this variant, by the claim's id.
+    Its claims need `runs` runs, 0 for the study's; `notes` are remarks on claims by id.
     """
 
     def make(change: JobChange) -> Variant:
@@ -96,22 +88,20 @@ def variant(*, runs: int = 0, notes: Mapping[str, str] | None = None) -> Callabl
 
 @dataclass(frozen=True)
 class Family:
-    """Variants that belong together."""
+    """Variants of one kind."""
 
     name: str
     variants: tuple[Variant, ...]
     is_judged: bool = True
-    """Whether claims are judged under them; else they are only computed, because a page reads them."""
+    """Whether claims are judged under them; otherwise a page reads them."""
 
 
 def family(
     *, sweeps: Sequence[str] | Mapping[str, Mapping[str, Any]], is_judged: bool = True
 ) -> Callable[[Callable[[], Iterable[Variant]]], Family]:
-    """Make a family of a function that yields variants, which has the function's name.
+    """Make a family, named after the decorated function that yields its variants.
 
-    Args:
-        sweeps: The sweeps that are computed under the variants: names of sweeps of the study, or axes by name.
-        is_judged: Whether claims are judged under them; else they are only computed, because a page reads them.
+    `sweeps` are computed under them: names in the study, or axes by name. Unless `is_judged`, no claims are.
     """
 
     def make(yielding: Callable[[], Iterable[Variant]]) -> Family:

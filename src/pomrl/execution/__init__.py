@@ -1,8 +1,7 @@
-"""Engines that make independent calls in processes of this machine or on Dask workers.
+"""Make independent calls in local processes or on Dask workers.
 
-An engine gives a function that makes calls and yields each result as soon as it is there, as `joblib.Parallel` does. It
-does not depend on what is called. `pomrl.execution.dask` is imported only when a configuration names it, because it
-needs an optional package.
+An engine yields each result as soon as it is there, as `joblib.Parallel` does. `pomrl.execution.dask` needs an optional
+package, and is imported only by configurations that name it.
 """
 
 # These are the names that other rooms use.

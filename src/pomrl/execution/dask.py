@@ -1,8 +1,7 @@
-"""An engine that computes on the workers of a Dask cluster that runs already. It starts neither scheduler nor workers.
+"""Compute on the workers of a running Dask cluster, which is never started here.
 
-Whoever reaches a scheduler can run code on its workers, so that starting one is left to people who know their network.
-The engine uses Dask's own futures. Joblib's Dask backend waits forever for an item that kills every worker that tries
-it. A finished future turns pending again when the worker that holds its result dies.
+It uses Dask's futures: joblib's Dask backend waits forever for a call that kills every worker. A finished future turns
+pending again if the worker with its result dies.
 """
 
 # Most parameters and results of Dask's functions have no types; `Future` has type arguments only in later versions.
@@ -72,7 +71,7 @@ class Dask(Execution):
                     client.close(timeout=CONNECT_SECONDS)
 
     def _results(self, client: Client, calls: Calls) -> Iterator[Any]:
-        """Submit calls at once and yield their results."""
+        """Submit all calls and yield their results."""
         try:
             submitted = [client.submit(_call, pickle.dumps(call), pure=False) for call in calls]
             futures = {future.key: future for future in submitted}
@@ -106,13 +105,10 @@ def _has_workers(client: Client) -> bool:
 
 
 def _scheduler(named: str | None) -> str:
-    """Return the address of a scheduler that runs; ExecutionError if none is named, or answers in time.
+    """Return the address of a running scheduler; ExecutionError if none answers.
 
-    Dask's client would start a cluster of its own if none is named, and may wait forever where something else answers.
-    Certificates for tls:// are those of Dask's configuration.
-
-    Args:
-        named: The address, or the path of the scheduler file; None for the one that Dask's configuration names.
+    Without an address, which may be a scheduler file, Dask's client would start a cluster, and it may wait forever for
+    another server. Certificates for tls:// are those of Dask's configuration.
     """
     configured = dask.config.get("scheduler-address", None) or dask.config.get("scheduler-file", None)
     if not (named := named or configured):
@@ -135,20 +131,15 @@ def _scheduler(named: str | None) -> str:
 
 
 def _call(pickled: bytes) -> Any:
-    """Make a pickled call, on a worker.
-
-    The scheduler deserialises arguments; as bytes they do not require it to have the code of the user's components.
-    """
+    """Make a pickled call on a worker; schedulers lack its code."""
     function, arguments, named = pickle.loads(pickled)
     return function(*arguments, **named)
 
 
 def _result(future: Future) -> Any:
-    """Return the result of a finished future, or raise what the function raised.
+    """Return the result of a finished future, or raise the call's exception.
 
-    Raises:
-        ExecutionError: The item killed its workers, or they cannot be used.
-        TimeoutError: The result does not arrive from its worker.
+    ExecutionError if the call killed its workers or their environment differs; TimeoutError if no result arrives.
     """
     try:
         return future.result(timeout=FETCH_SECONDS)

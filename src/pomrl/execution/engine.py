@@ -1,4 +1,4 @@
-"""The interface that every engine implements."""
+"""Define the interface of engines."""
 
 import os
 from abc import abstractmethod
@@ -18,30 +18,24 @@ Parallel = Callable[[Calls], Iterator[Any]]
 
 
 class ExecutionError(Exception):
-    """The work cannot go on. The message is one line; results that were yielded before remain valid."""
+    """Report that the work cannot go on; results already yielded stay valid."""
 
 
 class Execution(Component):
-    """An engine: where work is computed, and with which resources."""
+    """An engine: where calls are made, and with which resources."""
 
     runs_at_a_time: Annotated[
         int | None, Field(ge=1, description="runs computed together; null: as many as fit into 256 MiB")
     ] = None
 
     def at_once(self, seconds: float) -> int:
-        """Return how many items of work that takes so many seconds are computed at a time, as far as that is known."""
+        """Return the number of concurrent calls for such work, if known."""
         return os.cpu_count() or 1
 
     @abstractmethod
     def parallel(self, seconds: float) -> AbstractContextManager[Parallel]:
-        """Return a context whose value makes calls in parallel: what `joblib.Parallel` is on this machine.
+        """Return a context whose value makes picklable, independent calls in parallel.
 
-        The calls are those of `joblib.delayed`. They must be picklable and independent of each other.
-
-        Args:
-            seconds: A rough estimate of the time that one process needs for all of them.
-
-        Raises:
-            ExecutionError: In the context: a process ends while it computes, or there are no workers, or other ones.
-            Exception: In the context: whatever a call raises; it ends the work.
+        `seconds` is a rough estimate for all calls in one process. In the context, ExecutionError is raised if a
+        process ends, or workers are missing or unsuitable; whatever a call raises ends the work.
         """

@@ -1,6 +1,6 @@
-"""Calls in processes of this machine, with joblib, or in threads.
+"""Make calls in local processes, with joblib, or in threads.
 
-Processes leave the interrupts of the terminal to the command that started them, and end when it ends.
+Processes ignore the terminal's interrupts and end with the command that started them.
 """
 
 # joblib and threadpoolctl come without types.
@@ -57,7 +57,7 @@ class Local(Execution):
 
 
 def processes(number: int) -> Parallel:
-    """Return joblib's `Parallel` of so many processes, which yields results as they arrive; one is this process."""
+    """Return joblib's `Parallel`, unordered; for 1 without another process."""
     # Joblib starts a process anew when its memory has grown, and warns of that.
     warnings.filterwarnings("ignore", "A worker stopped while some jobs were given", UserWarning)
     options: dict[str, Any] = {"return_as": "generator_unordered", "initializer": _end_with, "initargs": (os.getpid(),)}
@@ -65,9 +65,9 @@ def processes(number: int) -> Parallel:
 
 
 def _end_with(driver: int) -> None:
-    """Let the kernel end this process when its parent, the driver, ends for whatever reason (on Linux).
+    """Let the kernel end this process with its parent (on Linux).
 
-    Joblib would let a process that crashes print fifty lines, unless the environment says whether it should.
+    It also keeps joblib from printing fifty lines for a crash, unless the environment asks for them.
     """
     signal(SIGINT, SIG_IGN)
     os.environ.setdefault("PYTHONFAULTHANDLER", "")
@@ -78,11 +78,11 @@ def _end_with(driver: int) -> None:
 
 
 def one_thread() -> AbstractContextManager[Any]:
-    """Let BLAS use one thread: more can change bits, and take longer for small products."""
+    """Limit BLAS to one thread: more can change bits."""
     return threadpool_limits(limits=1, user_api="blas")
 
 
 def in_threads(function: Callable[[Argument], ResultT], arguments: Iterable[Argument]) -> list[ResultT]:
-    """Call a function on each argument in threads, for long calls of NumPy; results are in the arguments' order."""
+    """Map a function over arguments in threads, in their order."""
     with one_thread(), ThreadPoolExecutor(joblib.cpu_count()) as threads:
         return list(threads.map(function, arguments))

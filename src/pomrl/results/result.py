@@ -124,7 +124,7 @@ class Result:
     def _chunks(self, name: str) -> Iterator[np.ndarray]:
         """Yield a column in chunks of whole runs to bound memory."""
         if isinstance(self.columns, StoredColumns):
-            yield from (chunk[name] for chunk in self.columns.stored.parts([name], self.columns.runs))
+            yield from (chunk[name] for chunk in self.columns.stored.iterate_columns([name], self.columns.runs))
         else:
             yield self.columns[name]
 
@@ -189,7 +189,7 @@ class Result:
     def gammas(self) -> Float[np.ndarray, " G"]:
         """The ascending discount factors, or the first chosen one."""
         if isinstance(self.columns, StoredColumns):
-            return next(self.columns.stored.parts(["gamma"], 1))["gamma"][0, 0]
+            return next(self.columns.stored.iterate_columns(["gamma"], 1))["gamma"][0, 0]
         return self.columns["gamma"][0, 0]
 
     @cached_property

@@ -1,1 +1,1 @@
-"""Experiments become stored tables in two steps: `plan` says what the store lacks, and `work` computes and stores."""
+"""Plan the runs that the store lacks (`plan`), and compute and store them (`work`)."""

@@ -1,80 +1,82 @@
-"""What the store lacks of experiments, and the time to compute it. Nothing is computed or written here."""
+"""Find what the store lacks, estimate its time, and divide it into parts.
+
+A part is computed by one process. Methods of one problem share a part, and draw models, tasks and batches once. A part
+is a block, or less if blocks are expensive and fewer than the processes. The files are the same either way.
+"""
 
 from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import chain, islice
-from math import ceil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import chain, islice, pairwise
+from math import ceil, inf
 
 from pomrl import store
 from pomrl.configuration.composed import ConfigError, number_of
+from pomrl.configuration.importing import is_ours
 from pomrl.configuration.parsing import Experiment
-from pomrl.science.problem import Method, Problem
+from pomrl.science.problem import Method, Problem, components
 from pomrl.science.solvers.evaluation import ELIMINATED_STATES
 from pomrl.science.validation import check_experiment
 from pomrl.store import StoredExperiment
 
 MAX_CHECKED_OF_PROBLEM, MAX_CHECKED = 50, 2000
-"""The most runs, of a problem and about of all, whose mean models are checked before any run is computed."""
+"""The most runs, of a problem and about of all, checked before any is computed."""
 
 MAX_SECONDS = 3600.0
 """A request that takes longer is computed only with `yes=true`."""
 
 PART_SECONDS = 1.0
-"""A part of a block takes at least so long: less is not worth the time of a further process."""
+"""The least time of a part: less does not pay for another process."""
 
 PER_TASK, PER_ENTRY_OF_TASK = 2e-5, 1.5e-7
-"""Seconds to draw a task and to learn from it: a constant, and those for each of the S * S * A entries of a model."""
+"""Seconds to draw a task and learn from it: a constant, and per entry (S * S * A) of a model."""
 
 PER_ENTRY_OF_TRIAL, PER_CUBE = 5e-8, 5e-9
-"""Seconds to draw and estimate a model from one trial, per entry; to evaluate a large one, per S cubed."""
+"""Seconds to draw and estimate a model from a trial, per entry; to evaluate a large one, per S cubed."""
 
 PER_SQUARE_OF_SMALL, PER_SQUARE, PER_CUBE_OF_PLAN = 1.4e-9, 5e-9, 1e-10
-"""Seconds to plan a small model at one discount factor, per S squared; a large one, per S squared and per S cubed."""
+"""Seconds to plan at one discount factor: small models, per S squared; large ones, per S squared and cubed."""
 
 
 @dataclass(frozen=True)
 class PlannedExperiment:
-    """A requested experiment, its place in the store, and the runs that it lacks there."""
+    """A requested experiment, its place in the store and its missing runs."""
 
     experiment: Experiment
     stored: StoredExperiment
     missing: list[range]
-    """The missing runs, divided as they are stored."""
+    """The missing runs by block."""
     faults: list[str]
     """A line for each damaged file."""
 
     @property
     def runs_missing(self) -> int:
-        """The number of runs that it lacks."""
         return sum(map(len, self.missing))
 
     @property
     def seconds(self) -> float:
-        """The time of one process for what it lacks, within a factor of about three."""
         return estimate_seconds(self.experiment.problem, self.experiment.method, self.runs_missing)
 
 
 def plan(experiments: Sequence[Experiment]) -> list[PlannedExperiment]:
-    """Look up what the store lacks of each experiment, and check that it can be computed.
+    """Look up missing runs of experiments; ConfigError if one is impossible.
 
-    Of each problem the first missing runs are checked. A later run that cannot have its sigma fails its method.
-
-    Raises:
-        ConfigError: An experiment cannot be computed.
+    The first missing runs of each problem are checked. A later run without the requested sigma fails its method.
     """
-    planned = [_look_up(experiment) for experiment in experiments]
+    jobs = [_look_up(experiment) for experiment in experiments]
     checked: dict[Problem, set[int]] = defaultdict(set)
-    most = min(MAX_CHECKED_OF_PROBLEM, ceil(MAX_CHECKED / max(1, len({job.experiment.problem for job in planned}))))
-    for job in planned:
+    n_problems = len({job.experiment.problem for job in jobs})
+    n_checked = min(MAX_CHECKED_OF_PROBLEM, ceil(MAX_CHECKED / max(1, n_problems)))
+    for job in jobs:
         problem = job.experiment.problem
-        runs = set(islice(chain.from_iterable(job.missing), most)) - checked[problem]
+        runs = set(islice(chain.from_iterable(job.missing), n_checked)) - checked[problem]
         try:
             check_experiment(problem, job.experiment.method, sorted(runs))
         except ValueError as error:
             raise ConfigError(str(error)) from error
         checked[problem] |= runs
-    return planned
+    return jobs
 
 
 def _look_up(experiment: Experiment) -> PlannedExperiment:
@@ -82,34 +84,32 @@ def _look_up(experiment: Experiment) -> PlannedExperiment:
     if experiment.request.force:
         n_runs = max(runs, stored.contiguous(), stored.promised())
         return PlannedExperiment(experiment, stored, store.divide_into_blocks(n_runs), [])
-    return PlannedExperiment(experiment, stored, *store.missing(stored, runs))
+    return PlannedExperiment(experiment, stored, *store.find_missing(stored, runs))
 
 
 def estimate_seconds(problem: Problem, method: Method, runs: int) -> float:
-    """Return an estimate of the seconds that one process needs for so many runs of a problem by a method.
+    """Estimate the seconds of one process for runs by a method.
 
-    It depends on what is computed alone, not on the machine. The constants were fitted to one core with the compiled
-    engine, for 6 to 300 states, 1 to 100 discount factors and 1 to 100 trials, within a factor of about three. Models
-    with few transitions, such as Taxi's, take about a fifth of it.
+    The constants were fitted to one core with the compiled engine, within a factor of about 3, for 6 to 300 states and
+    1 to 100 discount factors and trials. Sparse models, such as Taxi's, take about a fifth.
     """
     S, entries = problem.S, problem.S**2 * problem.A
-    of_task = PER_TASK + PER_ENTRY_OF_TASK * entries * method.estimator.relative_time
-    of_trial = PER_ENTRY_OF_TRIAL * entries + (PER_CUBE * S**3 if S > ELIMINATED_STATES else 0.0)
-    of_plan = PER_SQUARE_OF_SMALL * S**2 if S <= ELIMINATED_STATES else PER_SQUARE * S**2 + PER_CUBE_OF_PLAN * S**3
-    plans_of_model = method.gamma_schedule.computed_schedule().gammas_per_task * method.agent.plans_per_gamma
-    return runs * problem.T * (of_task + problem.trials * (of_trial + plans_of_model * of_plan))
+    task_seconds = PER_TASK + PER_ENTRY_OF_TASK * entries * method.estimator.relative_time
+    trial_seconds = PER_ENTRY_OF_TRIAL * entries + (PER_CUBE * S**3 if S > ELIMINATED_STATES else 0.0)
+    plan_seconds = PER_SQUARE_OF_SMALL * S**2 if S <= ELIMINATED_STATES else PER_SQUARE * S**2 + PER_CUBE_OF_PLAN * S**3
+    n_plans = method.gamma_schedule.computed_schedule().gammas_per_task * method.agent.plans_per_gamma
+    return runs * problem.T * (task_seconds + problem.trials * (trial_seconds + n_plans * plan_seconds))
 
 
-def find_unfinished(planned: Sequence[PlannedExperiment]) -> list[PlannedExperiment]:
-    """Return the experiments with runs to compute or files to repair, each once, with the most runs."""
-    by_runs = sorted(planned, key=lambda job: job.experiment.request.runs)
-    lacking = {job.stored.signature: job for job in by_runs if job.missing or job.faults}
-    return list(lacking.values())
+def find_unfinished(jobs: Sequence[PlannedExperiment]) -> list[PlannedExperiment]:
+    """Return each experiment with missing runs or faults once."""
+    by_runs = sorted(jobs, key=lambda job: job.experiment.request.runs)
+    return list({job.stored.signature: job for job in by_runs if job.missing or job.faults}.values())
 
 
 @dataclass(frozen=True)
 class WorkEstimate:
-    """The work of a request, within a factor of about three."""
+    """The work of a request, within a factor of about 3."""
 
     experiments: int
     runs: int
@@ -117,27 +117,21 @@ class WorkEstimate:
     seconds: float
     """Time in one process."""
     workers: int
-    """Processes that compute it."""
 
     def __str__(self) -> str:
         time = f"about {_duration(self.seconds / self.workers)} on {number_of(self.workers, 'worker')}"
         return f"{number_of(self.experiments, 'experiment')}, {number_of(self.runs, 'run')} to compute; {time}"
 
 
-def estimate(planned: Sequence[PlannedExperiment], times: int = 1) -> WorkEstimate:
-    """Return the work of planned experiments with the execution of the first; shared work counts once.
-
-    Args:
-        planned: The experiments.
-        times: The number of such sweeps.
-    """
-    lacking = [job for job in find_unfinished(planned) if job.missing]
-    runs = times * sum(job.runs_missing for job in lacking)
-    seconds = times * sum((job.seconds for job in lacking), 0.0)
-    parts = times * sum(len(job.missing) for job in lacking)
-    most = planned[0].experiment.execution.at_once(seconds) if planned else 1
-    workers = min(most, max(parts, int(seconds / PART_SECONDS)), runs)
-    return WorkEstimate(times * len(planned), runs, seconds, max(1, workers))
+def estimate(jobs: Sequence[PlannedExperiment], times: int = 1) -> WorkEstimate:
+    """Estimate the work of `times` sweeps; shared work counts once."""
+    unfinished = [job for job in find_unfinished(jobs) if job.missing]
+    runs = times * sum(job.runs_missing for job in unfinished)
+    seconds = times * sum((job.seconds for job in unfinished), 0.0)
+    n_blocks = times * sum(len(job.missing) for job in unfinished)
+    max_workers = jobs[0].experiment.execution.at_once(seconds) if jobs else 1
+    workers = min(max_workers, max(n_blocks, int(seconds / PART_SECONDS)), runs)
+    return WorkEstimate(times * len(jobs), runs, seconds, max(1, workers))
 
 
 def check_time_limit(work: WorkEstimate) -> None:
@@ -151,3 +145,49 @@ def _duration(seconds: float) -> str:
         if seconds >= 2 * length:
             return f"{seconds / length:,.0f} {unit}"
     return f"{seconds:.1f} seconds"
+
+
+@dataclass(frozen=True)
+class BlockPart:
+    """Runs of one problem and methods for them, which can be pickled."""
+
+    problem: Problem
+    methods: Mapping[str, Method]
+    """The methods by signature."""
+    block: range
+    """The runs stored in one file."""
+    runs: range
+    """The runs of this part."""
+
+    @cached_property
+    def seconds(self) -> float:
+        """Estimated seconds in one process; infinite for components of users."""
+        if any(is_foreign(self.problem, method) for method in self.methods.values()):
+            return inf
+        return sum(estimate_seconds(self.problem, method, len(self.runs)) for method in self.methods.values())
+
+
+def is_foreign(problem: Problem, method: Method) -> bool:
+    """Return whether a component is not of this distribution."""
+    return not all(is_ours(type(component).__module__) for component in components(problem, method).values())
+
+
+def divide(jobs: Sequence[PlannedExperiment]) -> list[BlockPart]:
+    """Divide the missing runs of experiments into parts, the most expensive first."""
+    groups: defaultdict[tuple[Problem, range], dict[str, Method]] = defaultdict(dict)
+    for job in jobs:
+        for block in job.missing:
+            groups[job.experiment.problem, block][job.stored.signature] = job.experiment.method
+    blocks = [BlockPart(problem, methods, block, block) for (problem, block), methods in groups.items()]
+    if not blocks:
+        return []
+    n_workers = jobs[0].experiment.execution.at_once(sum(block.seconds for block in blocks))
+    divided = [piece for block in blocks for piece in _divide(block, ceil(n_workers / len(blocks)))]
+    return sorted(divided, key=lambda piece: piece.seconds, reverse=True)
+
+
+def _divide(block: BlockPart, max_parts: int) -> list[BlockPart]:
+    """Divide a block into equal parts of at least `PART_SECONDS`."""
+    number = max(1, int(min(max_parts, block.seconds / PART_SECONDS, len(block.runs))))
+    edges = [len(block.runs) * i // number for i in range(number + 1)]
+    return [replace(block, runs=block.runs[start:stop]) for start, stop in pairwise(edges)]

@@ -1,4 +1,4 @@
-"""Experiments from stored settings: to recompute blocks, and to find wrong settings."""
+"""Rebuild experiments from stored settings, to recompute blocks and find wrong settings."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -12,11 +12,9 @@ from pomrl.store import StoredExperiment
 
 
 def from_settings(stored: StoredExperiment) -> Experiment:
-    """Return the experiment that the stored settings describe.
+    """Return the experiment of stored settings.
 
-    Raises:
-        StoreError: The description is missing or damaged.
-        ConfigError: The settings are wrong, or a class is not of this package, so that it must not be imported.
+    ConfigError if they are wrong, or name a class of others, which must not be imported.
     """
     if not is_of_package(stored):
         raise ConfigError("it has components of somebody's own; pomrl runs STUDY --recompute N takes them from a study")
@@ -26,20 +24,20 @@ def from_settings(stored: StoredExperiment) -> Experiment:
 
 
 def is_of_package(stored: StoredExperiment) -> bool:
-    """Return whether all components that the stored settings name are of this package."""
+    """Return whether all stored components are of this package."""
     settings = stored.read_manifest().settings
     groups = [cast(dict[str, Any], settings[group]) for group in GROUPS if isinstance(settings.get(group), dict)]
     return all(is_ours(str(group.get("_target_"))) for group in groups)
 
 
 def refuse_wrong_settings(stored: StoredExperiment) -> None:
-    """Raise a ConfigError if stored settings, whose components are all of this package, are wrong."""
+    """Raise a ConfigError for wrong settings of this package's components."""
     if is_of_package(stored):
         from_settings(stored)
 
 
 def fault_of_settings(stored: StoredExperiment) -> str | None:
-    """Return why readable stored settings are wrong, or None."""
+    """Return why readable settings are wrong, or None."""
     try:
         if stored.manifest():
             refuse_wrong_settings(stored)
@@ -52,4 +50,4 @@ def fault_of_settings(stored: StoredExperiment) -> str | None:
 def _defaults() -> Mapping[str, Any]:
     from pomrl.configuration.composition import Composer  # here, because few blocks of others are recomputed
 
-    return Composer.of_sources(PUBLISHED).one([]).values
+    return Composer.from_sources(PUBLISHED).compose([]).values

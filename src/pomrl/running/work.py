@@ -1,4 +1,4 @@
-"""Computing what experiments lack: parts of blocks become tables, and blocks are stored as soon as they are whole."""
+"""Compute missing runs in parallel, and store each block once it is whole."""
 
 # Joblib comes without types.
 # pyright: reportMissingTypeStubs=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -24,8 +24,7 @@ from pomrl.configuration.parsing import Experiment, Request
 from pomrl.configuration.settings import component_classes, scientific_settings
 from pomrl.execution import ExecutionError
 from pomrl.execution.local import one_thread
-from pomrl.running.parts import BlockPart, divide
-from pomrl.running.plan import PlannedExperiment, find_unfinished
+from pomrl.running.plan import BlockPart, PlannedExperiment, divide, find_unfinished
 from pomrl.science.drawn_tasks import STACK_BYTES
 from pomrl.science.experiment import tables
 from pomrl.science.problem import Method, Problem
@@ -36,21 +35,20 @@ from pomrl.store.derived import Simulation
 from pomrl.store.manifests import decisive_versions
 
 MAX_BYTES = 256 * 2**20
-"""The most bytes of runs that are computed together, unless a number of runs is given."""
+"""The most bytes of runs computed together by default."""
 
 ARRAYS_PER_TASK, ARRAYS_PER_METHOD = 4, 8
-"""About how many arrays of the size of a model a run takes for its task, and for each method."""
+"""Arrays of a model's size that a run takes, about, for its task and for each method."""
 
 MAX_ROUNDS = 10
-"""How often runs are computed that another process removes meanwhile."""
+"""Attempts to compute runs that another process removes meanwhile."""
 
 PACKAGE = Path(__file__).parents[1]
-"""The folder of this package."""
 
 
 @dataclass(frozen=True)
 class Failure:
-    """Why a method has no table."""
+    """The reason why a method has no table."""
 
     reason: str
     traceback: str
@@ -59,86 +57,79 @@ class Failure:
 
 
 Outcomes = Mapping[str, bytes | Failure]
-"""The encoded table of each method of a part, or why it has none, by the signatures."""
+"""The encoded table or failure of each method of a part, by signature."""
 
 
-def work(planned: Sequence[PlannedExperiment], advance: Callable[[int, int], None]) -> dict[str, Failure]:
-    """Compute and store the runs that experiments lack, with the execution of the first.
+def work(jobs: Sequence[PlannedExperiment], advance: Callable[[int, int], None]) -> dict[str, Failure]:
+    """Compute and store missing runs, with the first experiment's execution.
 
-    A method that fails does not end the others: its traceback is in its run.log.
-
-    Args:
-        planned: The experiments, as `plan` returns them.
-        advance: Called after each part with the numbers of computed runs and of failed experiments.
+    A method that fails does not end the others; its traceback is in its run.log. `advance` receives the numbers of
+    computed runs and of failed experiments. ExecutionError if the work cannot go on.
 
     Returns:
-        The failures, by the signatures of the experiments.
-
-    Raises:
-        ExecutionError: The work cannot go on.
+        The failures, by signatures.
     """
-    if not planned:
+    if not jobs:
         return {}
-    execution = planned[0].experiment.execution
+    execution = jobs[0].experiment.execution
     requests: defaultdict[str, list[Request]] = defaultdict(list)
-    for job in planned:
+    for job in jobs:
         requests[job.stored.signature].append(job.experiment.request)
     failures: dict[str, Failure] = {}
-    unfinished = find_unfinished(planned)
-    if unfinished:
+    if unfinished := find_unfinished(jobs):
         files.check_writable(store.root())
     for _ in range(MAX_ROUNDS):
         blocks = _Blocks(unfinished, requests)
-        if parts := divide(unfinished):
-            versions = Versions.here([job.experiment for job in planned])
-            calls = (delayed(simulate)(part, versions, execution.runs_at_a_time) for part in parts)
-            with execution.parallel(sum(part.seconds for part in parts)) as parallel:
+        if pieces := divide(unfinished):
+            versions = Versions.current([job.experiment for job in jobs])
+            calls = (delayed(simulate)(piece, versions, execution.runs_at_a_time) for piece in pieces)
+            with execution.parallel(sum(piece.seconds for piece in pieces)) as parallel:
                 for simulated in parallel(calls):
                     blocks.add(*simulated)
                     advance(blocks.done, len(blocks.failures))
-        failures |= blocks.end()
-        once = {job.stored.signature: job for job in planned}
-        left = [_finish(job, requests[name]) for name, job in once.items() if name not in failures]
-        if not (unfinished := [lacking for lacking in left if lacking]):
+        blocks.end()
+        failures |= blocks.failures
+        by_signature = {job.stored.signature: job for job in jobs}
+        finished = [_finish(job, requests[name]) for name, job in by_signature.items() if name not in failures]
+        if not (unfinished := [job for job in finished if job]):
             return failures
     folder = unfinished[0].stored.folder
     raise ExecutionError(f"{folder}: its runs were removed again and again while they were computed")
 
 
-def simulate(part: BlockPart, versions: "Versions", runs_at_a_time: int | None = None) -> tuple[range, range, Outcomes]:
-    """Simulate the runs of a part; return its block, its runs, and the encoded table of each method.
+def simulate(
+    piece: BlockPart, versions: "Versions", runs_at_a_time: int | None = None
+) -> tuple[range, range, Outcomes]:
+    """Simulate a part; return its block, its runs and each method's outcome.
 
-    A method that fails does not affect the others.
-
-    Args:
-        part: The runs and the methods.
-        versions: The versions of the process that stores the tables.
-        runs_at_a_time: Number of runs computed together; by default as many as fit into `MAX_BYTES`. It changes no bit.
-
-    Raises:
-        ExecutionError: This process has other versions.
+    ExecutionError if this process has other versions. `runs_at_a_time` is by default what fits into `MAX_BYTES`; it
+    changes no bit.
     """
     import pandas as pd
 
     versions.refuse_others()
-    methods = list(part.methods.values())
-    size = runs_together(part.problem, methods, len(part.runs), runs_at_a_time)
-    together = [part.runs[i : i + size] for i in range(0, len(part.runs), size)]
+    methods, runs = list(piece.methods.values()), piece.runs
+    size = runs_together(piece.problem, methods, len(runs), runs_at_a_time)
     tables_by_method: list[list[pd.DataFrame]] = [[] for _ in methods]
     try:
         with one_thread():
-            for runs in together:
-                for method_tables, table in zip(tables_by_method, tables(part.problem, methods, runs), strict=True):
+            for i in range(0, len(runs), size):
+                new_tables = tables(piece.problem, methods, runs[i : i + size])
+                for method_tables, table in zip(tables_by_method, new_tables, strict=True):
                     method_tables.append(table)
         whole = [pd.concat(method_tables, ignore_index=True) for method_tables in tables_by_method]
-        encoded = {name: encode(table, name, part.runs) for name, table in zip(part.methods, whole, strict=True)}
-        return part.block, part.runs, encoded
+        return (
+            piece.block,
+            runs,
+            {name: encode(table, name, runs) for name, table in zip(piece.methods, whole, strict=True)},
+        )
     except (Exception, SystemExit) as error:  # a component of somebody's own may even exit
         if len(methods) == 1:
-            return part.block, part.runs, dict.fromkeys(part.methods, _failure(error))
-        single_methods = [replace(part, methods={signature: method}) for signature, method in part.methods.items()]
-        outcomes = [simulate(single, versions, runs_at_a_time)[-1] for single in single_methods]
-        return part.block, part.runs, {name: outcome for each in outcomes for name, outcome in each.items()}
+            return piece.block, runs, dict.fromkeys(piece.methods, _failure(error))
+        outcomes: dict[str, bytes | Failure] = {}
+        for signature, method in piece.methods.items():
+            outcomes |= simulate(replace(piece, methods={signature: method}), versions, runs_at_a_time)[-1]
+        return piece.block, runs, outcomes
 
 
 def _failure(error: BaseException) -> Failure:
@@ -149,35 +140,33 @@ def _failure(error: BaseException) -> Failure:
 
 
 def runs_together(problem: Problem, methods: Sequence[Method], runs: int, limit: int | None) -> int:
-    """Return how many runs are computed together: as many as asked, or as fit into `MAX_BYTES`."""
+    """Return the number of runs computed together: `limit`, or what fits."""
     if limit is not None:
         return min(limit, runs)
-    most = MAX_BYTES // (problem.bytes_of_model * (ARRAYS_PER_TASK + ARRAYS_PER_METHOD * len(methods)))
+    size = MAX_BYTES // (problem.bytes_of_model * (ARRAYS_PER_TASK + ARRAYS_PER_METHOD * len(methods)))
     if problem.copies > 1:  # the batches of a single task can be many
-        most = min(most, STACK_BYTES // (problem.bytes_of_model * problem.copies))
-    return int(np.clip(most, 1, runs))
+        size = min(size, STACK_BYTES // (problem.bytes_of_model * problem.copies))
+    return int(np.clip(size, 1, runs))
 
 
 @dataclass(frozen=True)
 class Versions:
-    """Versions of packages and code, which must be equal wherever parts of a sweep are computed."""
+    """Versions of packages and code, which must be equal in all processes."""
 
     classes: tuple[str, ...]
-    """The classes of the components, whose code counts."""
+    """The component classes, whose code counts."""
     numbers: Mapping[str, str]
 
     @staticmethod
-    def here(experiments: Sequence[Experiment]) -> "Versions":
-        """Return the versions of this process for these experiments."""
-        every = (component_classes(scientific_settings(experiment)) for experiment in experiments)
-        classes = tuple(sorted({*chain.from_iterable(every)}))
+    def current(experiments: Sequence[Experiment]) -> "Versions":
+        names = (component_classes(scientific_settings(experiment)) for experiment in experiments)
+        classes = tuple(sorted({*chain.from_iterable(names)}))
         return Versions(classes, _versions(classes))
 
     def refuse_others(self) -> None:
-        """Raise an ExecutionError if this process has other versions."""
-        here = _versions(self.classes)
-        if other := [name for name, number in self.numbers.items() if here[name] != number]:
-            numbers = ", ".join(f"{name} {here[name]} there and {self.numbers[name]} here" for name in other)
+        versions = _versions(self.classes)
+        if other := [name for name, number in self.numbers.items() if versions[name] != number]:
+            numbers = ", ".join(f"{name} {versions[name]} there and {self.numbers[name]} here" for name in other)
             where = f"the worker on {platform.node()} has other versions"
             raise ExecutionError(f"{where}: {numbers}; they must be the same")
 
@@ -188,27 +177,27 @@ def _versions(classes: tuple[str, ...]) -> dict[str, str]:
 
 
 class _Blocks:
-    """The blocks of experiments, each of which is stored as soon as all of its parts have arrived."""
+    """Collect parts, and store each block once it is whole."""
 
     def __init__(self, unfinished: Sequence[PlannedExperiment], requests: Mapping[str, Sequence[Request]]) -> None:
         self.done = 0
-        """The number of computed runs, summed over methods."""
+        """Computed runs, summed over methods."""
         self.failures: dict[str, Failure] = {}
-        self._lacking = {experiment.stored.signature: experiment for experiment in unfinished}
+        self._jobs = {job.stored.signature: job for job in unfinished}
         self._requests = requests
         self._arrived: defaultdict[tuple[str, range], dict[range, bytes]] = defaultdict(dict)
-        begun = [signature for signature, experiment in self._lacking.items() if experiment.stored.names()]
-        for signature in begun:  # what other versions have computed is refused before anything is computed
-            _begin(self._lacking[signature], requests[signature])
-        self._new = self._lacking.keys() - begun
+        begun = [signature for signature, job in self._jobs.items() if job.stored.names()]
+        for signature in begun:  # so that other versions are refused before anything is computed
+            _begin(self._jobs[signature], requests[signature])
+        self._new = self._jobs.keys() - begun
 
     def add(self, block: range, runs: range, outcomes: Outcomes) -> None:
-        """Take the outcomes of a part of a block."""
+        """Add the outcomes of a part."""
         for signature, outcome in outcomes.items():
-            stored = self._lacking[signature].stored
+            stored = self._jobs[signature].stored
             if signature in self._new:
                 self._new.remove(signature)
-                _begin(self._lacking[signature], self._requests[signature])
+                _begin(self._jobs[signature], self._requests[signature])
             if isinstance(outcome, Failure):
                 self.failures[signature] = outcome
                 store.log(stored, outcome.traceback)
@@ -221,59 +210,56 @@ class _Blocks:
                 store.log(stored, f"{what} runs {block.start} to {block.stop - 1}")
         self.done += len(runs) * len(outcomes)
 
-    def end(self) -> Mapping[str, Failure]:
-        """Log the end of the work, and return the failures."""
-        for experiment in self._lacking.values():
-            store.log(experiment.stored, "ended")
-        return self.failures
+    def end(self) -> None:
+        for job in self._jobs.values():
+            store.log(job.stored, "ended")
 
 
-def _begin(planned: PlannedExperiment, requests: Sequence[Request]) -> None:
-    """Write the description of an experiment and its labels, and remove what is damaged."""
-    force = planned.experiment.request.force
-    same_bytes = partial(_gives_same_bytes, planned)
-    stored = store.open_experiment(planned.experiment, force=force, gives_same_bytes=same_bytes)
+def _begin(job: PlannedExperiment, requests: Sequence[Request]) -> None:
+    """Write an experiment's description and labels, and remove damaged files."""
+    same_bytes = partial(_gives_same_bytes, job.experiment)
+    force = job.experiment.request.force
+    stored = store.open_experiment(job.experiment, force=force, gives_same_bytes=same_bytes)
     store.log(stored, shlex.join(sys.argv))
-    if planned.faults:
+    if job.faults:
         store.repair(stored)
-    _label(planned, requests)
+    _label(job, requests)
 
 
-def _gives_same_bytes(planned: PlannedExperiment, stored: StoredExperiment) -> bool:
-    """Return whether the shortest sound block has the same bytes when it is computed again."""
-    sound = [block for block in stored.blocks() if not stored.fault_of(block)]
-    return not sound or is_recomputed(stored, min(sound, key=lambda block: len(block.runs)), planned.experiment)
+def _gives_same_bytes(experiment: Experiment, stored: StoredExperiment) -> bool:
+    """Return whether the shortest sound block is recomputed with the same bytes."""
+    sound = [block for block in stored.blocks() if not stored.block_fault(block)]
+    return not sound or is_recomputed(stored, min(sound, key=lambda block: len(block.runs)), experiment)
 
 
 def is_recomputed(stored: StoredExperiment, block: StoredBlock, experiment: Experiment) -> bool:
-    """Return whether the present code gives the bytes of a block again.
+    """Return whether the present code reproduces the bytes of a block.
 
-    Raises:
-        StoreError: The experiment has another signature under the present code, or the computation failed.
+    StoreError if the signature differs under the present code, or the computation failed.
     """
     if store.signature(experiment) != stored.signature:
         raise StoreError("its settings have another signature under the present code")
-    part = BlockPart(experiment.problem, {stored.signature: experiment.method}, block.runs, block.runs)
-    _, _, outcomes = simulate(part, Versions.here([experiment]), experiment.execution.runs_at_a_time)
+    piece = BlockPart(experiment.problem, {stored.signature: experiment.method}, block.runs, block.runs)
+    _, _, outcomes = simulate(piece, Versions.current([experiment]), experiment.execution.runs_at_a_time)
     outcome = outcomes[stored.signature]
     if isinstance(outcome, Failure):
         raise StoreError(outcome.reason)
-    return StoredBlock.of(block.runs, outcome) == block
+    return StoredBlock.from_content(block.runs, outcome) == block
 
 
-def _label(planned: PlannedExperiment, requests: Sequence[Request]) -> None:
+def _label(job: PlannedExperiment, requests: Sequence[Request]) -> None:
     for request in requests:
-        store.label(planned.stored, request.tag, request.note, looks=planned.experiment.looks)
+        store.label(job.stored, request.tag, request.note, looks=job.experiment.looks)
 
 
-def _finish(planned: PlannedExperiment, requests: Sequence[Request]) -> PlannedExperiment | None:
-    """Mark an experiment as complete, or return what it lacks because another process removed runs."""
-    stored, runs = planned.stored, max(request.runs for request in requests)
-    _label(planned, requests)
-    if stored.manifest() and not store.lacking(stored, runs) and os.access(stored.folder, os.W_OK):
+def _finish(job: PlannedExperiment, requests: Sequence[Request]) -> PlannedExperiment | None:
+    """Mark an experiment as complete, or return it with missing runs."""
+    stored, runs = job.stored, max(request.runs for request in requests)
+    _label(job, requests)
+    if stored.manifest() and not store.missing_runs(stored, runs) and os.access(stored.folder, os.W_OK):
         store.complete(stored)
-    missing = store.lacking(stored, runs)
-    return replace(planned, missing=missing, faults=[]) if missing or not stored.manifest() else None
+    missing = store.missing_runs(stored, runs)  # again, because another process may have removed some
+    return replace(job, missing=missing, faults=[]) if missing or not stored.manifest() else None
 
 
 def refuse_failures(failures: Mapping[str, Failure]) -> None:
@@ -283,12 +269,10 @@ def refuse_failures(failures: Mapping[str, Failure]) -> None:
 
 
 def store_simulations(simulations: Iterable[Simulation], announce: Callable[[str], None]) -> None:
-    """Compute and store, in this process, the simulations that are not stored or damaged; each is announced in a line.
-
-    Raises:
-        OSError: A table cannot be stored.
-    """
-    for simulation in (simulation for simulation in simulations if not simulation.is_stored):
+    """Compute and store missing or damaged simulations, each announced in a line."""
+    for simulation in simulations:
+        if simulation.is_stored:
+            continue
         announce(f"simulating {simulation.name.replace('_', ' ')}")
         with one_thread():
             simulation.save(simulation.function(**simulation.arguments))

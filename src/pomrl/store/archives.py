@@ -1,12 +1,10 @@
-"""Archives: zip files with experiments as the store has them, and with the code and results of a study.
+"""Export and import zip archives of experiments and of a study's code.
 
     runs/<signature>/     an experiment
-    code/                 the files of a study, with paths in the folder in which its commands are called
-    studies/<study>/      what was made of the study, for people: it is made again, and not imported
+    code/                 a study's files, by paths from the folder in which its commands run
+    studies/<study>/      results for people, not imported
 
-Equal files give equal archives. Nothing in an archive is trusted: all names and sizes are checked before anything is
-unpacked, and then each experiment as `pomrl runs --verify` checks it. `pomrl runs --recompute` shows whether the
-numbers are right.
+Equal files give equal archives. Names and sizes are checked before unpacking, and experiments before they are added.
 """
 
 import filecmp
@@ -25,32 +23,24 @@ from pomrl.store.files import StoreError, replacing, root, sync_all, sync_folder
 from pomrl.store.stored_experiments import LOG, StoredExperiment, is_ours
 
 MAX_BYTES = 8 * 2**30
-"""The most bytes that the files of an archive may have together, unless more is allowed."""
+"""The most bytes of an archive's files, unless more is allowed."""
 
 MAX_FILES = 200_000
 """The most files of an archive."""
 
-_DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, UnicodeError)
-"""What `zipfile` raises where the content of an archive is wrong."""
-
-_TWO_KINDS = (FileExistsError, IsADirectoryError, NotADirectoryError)
-"""What it raises where a name is that of a file and of a folder."""
+_CONTENT_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, UnicodeError)
+_NAME_ERRORS = (FileExistsError, IsADirectoryError, NotADirectoryError)  # a name of both a file and a folder
+"""Errors of `zipfile` for a damaged archive."""
 
 
-def export(path: Path, stored: Sequence[StoredExperiment], further: Mapping[str, Path] | None = None) -> int:
-    """Write an archive of experiments and return the number of its files.
+def export(path: Path, stored: Sequence[StoredExperiment], extra_files: Mapping[str, Path] | None = None) -> int:
+    """Write an archive of experiments and other files; return the number of files.
 
-    Args:
-        path: The archive.
-        stored: The experiments.
-        further: The paths of other files, by their names in the archive.
-
-    Raises:
-        StoreError: There is nothing to export, or a file of an experiment is damaged.
+    StoreError if there is nothing to export, or a file is damaged.
     """
     if not stored:
         raise StoreError(f"{root()}: nothing is stored to export")
-    files = dict(further or {})
+    files = dict(extra_files or {})
     for experiment in stored:
         if faults := experiment.faults():
             raise StoreError(faults[0])
@@ -73,48 +63,51 @@ def import_(
     agrees: Callable[[Sequence[Path]], bool] = lambda _: False,
     check: Callable[[StoredExperiment], object] = lambda _: None,
 ) -> tuple[list[Path], list[Path]]:
-    """Check an archive and add its experiments; return the folders that were added, and those stored already.
+    """Check an archive and add its experiments.
 
     Args:
         path: The archive.
-        max_bytes: The most bytes that its files may have.
-        agrees: Whether these files of a study, which are not there yet, are to be put into the current folder.
-        check: Raises a StoreError or ConfigError for an experiment whose settings are wrong.
+        max_bytes: The most bytes of its unpacked files.
+        agrees: Whether these new files of a study may be written to the current folder.
+        check: Raises a StoreError or ConfigError for an experiment with wrong settings.
+
+    Returns:
+        The folders that were added, and those already stored.
 
     Raises:
-        StoreError: It is no archive of ours, too large, or a file of it is damaged or unexpected; or the current folder
-            has a file of the study with another content. Nothing is added then.
+        StoreError: It is no such archive, too large, or damaged; or a file of the study exists with other content.
+            Nothing is added then.
     """
     root().mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(prefix=".import-", dir=outputs()) as name:
-        place = Path(name)
+        folder = Path(name)
         try:
             with zipfile.ZipFile(path) as archive:
                 for entry in _select_entries(archive, max_bytes):
-                    archive.extract(entry, place)  # no more bytes than the entry says
-            unpacked = [StoredExperiment(folder) for folder in sorted(place.glob("runs/*"))]
+                    archive.extract(entry, folder)  # no more bytes than the entry says
+            unpacked = [StoredExperiment(location) for location in sorted(folder.glob("runs/*"))]
             for stored in unpacked:
                 if faults := stored.faults() or ([] if stored.contiguous() else [f"{stored.folder}: it has no runs"]):
-                    raise StoreError(faults[0].replace(f"{place}/", "").partition("; ")[0])
+                    raise StoreError(faults[0].replace(f"{folder}/", "").partition("; ")[0])
                 check(stored)
-            lacking = _find_lacking(place / "code")
-            sync_all(place)
+            new_files = _find_lacking(folder / "code")
+            sync_all(folder)
         except FileNotFoundError as error:
             raise StoreError(f"{path}: there is no such file") from error
-        except (*_DAMAGE, *_TWO_KINDS) as error:
+        except (*_CONTENT_ERRORS, *_NAME_ERRORS) as error:
             raise StoreError(f"{path}: it is damaged, or no zip archive") from error
         except (StoreError, ConfigError) as error:
             raise StoreError(f"{path}: {error}") from error
         new = [stored for stored in unpacked if not (root() / stored.signature).exists()]
         added = [stored.folder.rename(root() / stored.signature) for stored in new]
         sync_folder(root())
-        for file in lacking if lacking and agrees(lacking) else ():
-            write(file, (place / "code" / file).read_bytes())
+        for file in new_files if new_files and agrees(new_files) else ():
+            write(file, (folder / "code" / file).read_bytes())
     return added, [root() / stored.signature for stored in unpacked if stored not in new]
 
 
 def _select_entries(archive: zipfile.ZipFile, max_bytes: float) -> list[zipfile.ZipInfo]:
-    """Return the entries to unpack; StoreError if one has no name of ours, or if there is too much of them."""
+    """Check names and sizes, and return the entries to unpack."""
     entries = archive.infolist()
     if len(entries) > MAX_FILES:
         raise StoreError(f"it must have at most {MAX_FILES:,} files, got {len(entries):,}")
@@ -129,18 +122,18 @@ def _select_entries(archive: zipfile.ZipFile, max_bytes: float) -> list[zipfile.
     return [entry for entry in entries if not entry.filename.startswith("studies/")]
 
 
-def _is_expected(parts: Sequence[str]) -> bool:
-    match parts:
+def _is_expected(names: Sequence[str]) -> bool:
+    match names:
         case ["runs", signature, name]:
             return re.fullmatch("[0-9a-f]{12}", signature) is not None and is_ours(name) and name != LOG
         case ["code" | "studies", *inside] if inside:
-            return all(part and part[0] != "." and part.isprintable() and "\\" not in part for part in inside)
+            return all(name and name[0] != "." and name.isprintable() and "\\" not in name for name in inside)
         case _:
             return False
 
 
 def _find_lacking(code: Path) -> list[Path]:
-    """Return the files in a folder that the current folder lacks; StoreError if one of them may not stand there."""
+    """Return the files that the current folder lacks; StoreError for a conflict."""
     files = sorted(path.relative_to(code) for path in code.rglob("*") if path.is_file())
     for file in files:
         target = file.resolve()

@@ -1,4 +1,4 @@
-"""Files of blocks of runs: Parquet, named after the runs and the digest of the file."""
+"""Encode and read blocks of runs: Parquet files named by their runs and digest."""
 
 # pyarrow comes without types.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -23,25 +23,23 @@ if TYPE_CHECKING:  # because it takes long to load
     import pandas as pd
 
 _NAME = re.compile(r"runs-(\d{6,9})-(\d{6,9})-([0-9a-f]{16})\.parquet")
-"""Numbers of runs have no more digits than those that can be asked for: whoever reads a name may list the blocks."""
+"""At most nine digits, as in a request, so that the blocks of a forged name can be listed."""
 
 
 @dataclass(frozen=True)
 class StoredBlock:
-    """A block of runs, as the name of its file says."""
+    """A block of runs, as its file name describes it."""
 
     runs: range
     sha256: str
     """The first 16 hex digits of the file's digest."""
 
     @staticmethod
-    def of(runs: range, content: bytes) -> "StoredBlock":
-        """Return the block of these runs whose file has this content."""
+    def from_content(runs: range, content: bytes) -> "StoredBlock":
         return StoredBlock(runs, hashlib.sha256(content).hexdigest()[:16])
 
     @property
     def name(self) -> str:
-        """The name of its file."""
         return f"runs-{self.runs.start:06d}-{self.runs.stop - 1:06d}-{self.sha256}.parquet"
 
 
@@ -53,7 +51,7 @@ def parse_name(name: str) -> StoredBlock | None:
 
 
 def encode(table: "pd.DataFrame", signature: str, runs: range) -> bytes:
-    """Return the content of a block's file, without dictionaries and statistics, because tables are read whole."""
+    """Encode a block's table without dictionaries and statistics: it is read whole."""
     arrays = {str(name): column.to_numpy(SCHEMA.get(str(name))) for name, column in table.items()}
     encoded = pa.table({name: pa.array(array, from_pandas=True) for name, array in arrays.items()})
     buffer = pa.BufferOutputStream()
@@ -64,14 +62,12 @@ def encode(table: "pd.DataFrame", signature: str, runs: range) -> bytes:
 
 @dataclass(frozen=True)
 class Shape:
-    """The size of an experiment's table besides its runs."""
+    """The size of a table, apart from its runs."""
 
     T: int
-    """The number of tasks."""
     gammas: Container[int]
-    """The possible numbers of discount factors of a task."""
+    """The allowed numbers of discount factors per task."""
     names: Sequence[str]
-    """The columns."""
 
 
 UNKNOWN = frozenset(column.name for column in COLUMNS if not column.is_finite)
@@ -79,11 +75,9 @@ UNKNOWN = frozenset(column.name for column in COLUMNS if not column.is_finite)
 
 
 def columns(folder: Path, block: StoredBlock, names: Sequence[str], shape: Shape | None) -> dict[str, np.ndarray]:
-    """Return columns of a block in the folder of its experiment.
+    """Read columns of a block from its experiment's folder.
 
-    Raises:
-        StoreError: The file is missing, damaged, or another experiment's.
-        UnreadableError: The system could not read it.
+    StoreError if the file is missing, damaged or another experiment's; UnreadableError if the system cannot read it.
     """
     path = folder / block.name
     try:
@@ -92,7 +86,7 @@ def columns(folder: Path, block: StoredBlock, names: Sequence[str], shape: Shape
         raise StoreError(f"{path}: it is missing; {REPAIR}") from error
     except OSError as error:
         raise UnreadableError(f"{path}: {error.strerror}") from error
-    if StoredBlock.of(block.runs, content) != block:
+    if StoredBlock.from_content(block.runs, content) != block:
         raise StoreError(f"{path}: its digest is not the one in its name; {REPAIR}")
     try:
         return decode(content, folder.name, block.runs, names, shape)
@@ -105,11 +99,7 @@ def columns(folder: Path, block: StoredBlock, names: Sequence[str], shape: Shape
 def decode(
     content: bytes, signature: str, runs: range, names: Sequence[str], shape: Shape | None
 ) -> dict[str, np.ndarray]:
-    """Return columns of the content of a block, or of a part of one.
-
-    Raises:
-        ValueError: It has other runs, columns, types or rows, or numbers that are not finite.
-    """
+    """Decode columns of a block, or a part; ValueError if anything is wrong."""
     file = pq.ParquetFile(pa.BufferReader(content))
     schema = file.schema_arrow
     if (schema.metadata or {}) != _owner(signature, runs):
@@ -119,19 +109,19 @@ def decode(
     table = cast(Any, file).read(columns=[*dict.fromkeys(["run", *names])], use_threads=False)
     columns = {name: table[name].to_numpy() for name in ["run", *names]}
     if len(columns["run"]) % len(runs) or (np.array(runs) != columns["run"].reshape(len(runs), -1).T).any():
-        raise ValueError("the column run has other runs")
+        raise ValueError("the column run must have these runs")
     if not all(np.isfinite(columns[name]).all() for name in names if name not in UNKNOWN):
         raise ValueError("numbers are missing or infinite")
     return {name: columns[name] for name in names}
 
 
 def _check_shape(schema: Any, rows: int, runs: int, shape: Shape) -> None:
-    """Raise a ValueError if the footer, read before any column, has other columns, types or numbers of rows."""
+    """Check columns, types and row count before any column is read."""
     types = {name: pa.from_numpy_dtype(SCHEMA.get(name, "float64")) for name in shape.names}
     if dict(zip(schema.names, schema.types, strict=True)) != types or len(schema.names) != len(types):
-        raise ValueError("the columns or their types are other ones")
-    G, rest = divmod(rows, runs * shape.T)
-    if rest or G not in shape.gammas:
+        raise ValueError("the columns or their types are wrong")
+    G, remainder = divmod(rows, runs * shape.T)
+    if remainder or G not in shape.gammas:
         raise ValueError(f"there are {rows} rows")
 
 

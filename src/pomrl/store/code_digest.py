@@ -1,25 +1,34 @@
-"""Digests of the code that computes numbers, over its normalised source, which is neither imported nor run.
+"""Compute digests of the code behind numbers, from source that is not run.
 
-A digest covers the code of the engine (`ENGINE`), whatever is used of it, and the modules of components with those that
-they import, directly or not, at the top of a file or inside a function. Modules of other studies and beside a study
-count. Installed packages do not, except a component's own one.
+A digest covers the engine's code (`ENGINE`), and the modules of components with their imports, at any depth. Of
+installed packages only a component's own counts. Not covered: imports by computed names, data files, foreign C headers.
 
-Not covered: modules whose names are computed while a program runs, files that code reads, headers of C code that is not
-the engine's.
+The digest of a class defined in a notebook's cell covers the definitions that it uses in this session, directly or not,
+the values of their variables, and the modules that they import.
 """
 
 import ast
 import hashlib
+import inspect
+import linecache
 import re
+import sys
 import sysconfig
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.util import find_spec
 from itertools import accumulate
 from pathlib import Path
+from symtable import SymbolTable, symtable
+from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any, cast
 
+import numpy as np
+
+from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.importing import INSTALLED, is_ours
+from pomrl.configuration.settings import SESSION, SOURCE
 
 PACKAGE = Path(__file__).parents[1]
 
@@ -31,22 +40,16 @@ LANGUAGES = (".py", ".c", ".h")
 
 
 def code_digest(components: Sequence[str]) -> str:
-    """Return the digest, 64 hex digits, of the code that an experiment with these components runs.
+    """Return the digest of the code of components, given by class names.
 
-    Comments, docstrings and the layout of the source do not change the digest.
-
-    Args:
-        components: Dotted names of the classes of the experiment's components.
-
-    Raises:
-        ModuleNotFoundError: The source of a class cannot be found.
+    Comments, docstrings and layout do not change its 64 hex digits. ModuleNotFoundError if a class has no source.
     """
-    return module_digest(tuple(sorted({module_of(component) for component in components})))
+    return module_digest(tuple(sorted({find_module(component) for component in components})))
 
 
 @cache
 def module_digest(modules: tuple[str, ...]) -> str:
-    """Return the digest of the engine's code, and of these modules with what they import."""
+    """Return the digest of the engine and of modules with their imports."""
     return hashlib.sha256((_engine_digest() + source_digest(own_modules(modules))).encode()).hexdigest()
 
 
@@ -57,38 +60,36 @@ def _engine_digest() -> str:
 
 def source_digest(sources: Mapping[str, Path]) -> str:
     """Return the digest of files under these names."""
-    parts = (f"{name}\0{_normalise_file(sources[name])}" for name in sorted(sources))
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+    texts = (
+        f"{name}\0{_normalise_source(path.read_bytes(), is_python=path.suffix == '.py')}"
+        for name, path in sorted(sources.items())
+    )
+    return hashlib.sha256("\0".join(texts).encode()).hexdigest()
 
 
 def engine_sources() -> dict[str, Path]:
-    """Return the files of the engine that can change a number, by their paths in the package."""
+    """Return the engine's files by their paths in the package."""
     paths = [path for name in ENGINE for path in (PACKAGE / name, *(PACKAGE / name).rglob("*"))]
     return {path.relative_to(PACKAGE).as_posix(): path for path in paths if path.suffix in LANGUAGES}
 
 
 def own_modules(modules: Iterable[str], importer: str | None = None) -> dict[str, Path]:
-    """Find modules and what they import, without the engine's modules and installed ones.
+    """Find the sources of modules and their imports, without installed packages.
 
-    Args:
-        modules: Dotted names.
-        importer: The module that uses them; by default they are components, and so are their own packages' modules.
-
-    Returns:
-        The files of the modules by dotted names.
+    The engine is left out too. Without an importer the modules are components, whose own packages count.
     """
-    found: dict[str, Path] = {}
+    sources: dict[str, Path] = {}
     ahead = [(name, importer or module) for module in modules for name in _with_packages(module)]
     while ahead:
         name, user = ahead.pop()
-        if name not in found and (source := _source(name)) and _is_own(name, source, user):
-            found[name] = source
+        if name not in sources and (source := _source(name)) and _is_own(name, source, user):
+            sources[name] = source
             ahead += [(other, name) for other in _imports(name, source)]
-    return found
+    return sources
 
 
-def module_of(target: str) -> str:
-    """Return the module that defines the class with this dotted name; the class may be nested in another class."""
+def find_module(target: str) -> str:
+    """Return the module defining a class, possibly nested, by its dotted name."""
     module = next((name for name in reversed(_with_packages(target)[:-1]) if _source(name)), None)
     if module is None:
         raise ModuleNotFoundError(f"the source of {target} cannot be found")
@@ -96,7 +97,7 @@ def module_of(target: str) -> str:
 
 
 def _with_packages(name: str) -> list[str]:
-    """Return a dotted name after the packages that contain it, the outermost first."""
+    """Return a dotted name after its parent packages, outermost first."""
     return list(accumulate(name.split("."), "{}.{}".format))
 
 
@@ -109,7 +110,7 @@ def _is_own(name: str, source: Path, importer: str) -> bool:
 
 
 def _source(module: str) -> Path | None:
-    """Return the file with the Python or C source of a module, if there is one; no package is imported for it."""
+    """Return a module's Python or C source file without importing it."""
     top, *below = module.split(".")
     try:
         spec = find_spec(top)
@@ -124,7 +125,7 @@ def _source(module: str) -> Path | None:
 
 
 def _imports(module: str, source: Path) -> Iterator[str]:
-    """Yield the modules that a module may import, with the packages that contain them."""
+    """Yield the modules that a file may import, after their packages."""
     if source.suffix != ".py":
         return
     for node in ast.walk(ast.parse(source.read_bytes())):
@@ -139,13 +140,9 @@ def _imports(module: str, source: Path) -> Iterator[str]:
             yield from (f"{base}.{alias.name}" for alias in node.names)
 
 
-def _normalise_file(source: Path) -> str:
-    return _normalise_source(source.read_bytes(), is_python=source.suffix == ".py")
-
-
 @cache
 def _normalise_source(source: bytes, *, is_python: bool) -> str:
-    """Return the normalised syntax tree of Python; C without comments, and with one space for white space."""
+    """Normalise Python as a syntax tree, C without comments and white space."""
     if is_python:
         return normalise(ast.parse(source))
     bare = _C_COMMENT_OR_STRING.sub(lambda match: match["string"] or " ", source.decode())
@@ -156,20 +153,169 @@ _C_COMMENT_OR_STRING = re.compile(r'/\*.*?\*/|//[^\n]*|(?P<string>"(?:\\.|[^"\\]
 
 
 def normalise(node: Any) -> str:
-    """Return a node of a syntax tree as text, without comments, docstrings and layout.
+    """Return a syntax tree as text without comments, docstrings and layout.
 
-    The text is the same in all supported versions of Python; that of `ast.unparse` or `ast.dump` is not. Empty fields
-    are left out, because versions of Python add such fields.
+    It is equal in all supported Python versions, unlike `ast.dump`: empty fields, which versions add, are left out.
     """
     if isinstance(node, list):
-        return f"[{', '.join(normalise(part) for part in cast(list[Any], node) if not _is_text(part))}]"
+        return f"[{', '.join(normalise(item) for item in cast(list[Any], node) if not _is_text(item))}]"
     if not isinstance(node, ast.AST):
         return repr(node)
     if isinstance(node, ast.JoinedStr):  # Python 3.12 has empty pieces in the format of a formatted string
-        node.values = [part for part in node.values if not (isinstance(part, ast.Constant) and part.value == "")]
+        node.values = [piece for piece in node.values if not (isinstance(piece, ast.Constant) and piece.value == "")]
     fields = ((name, value) for name, value in ast.iter_fields(node) if value not in (None, []))
     return f"{type(node).__name__}({', '.join(f'{name}={normalise(value)}' for name, value in fields)})"
 
 
 def _is_text(node: Any) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+
+
+DATA = (type(None), bool, int, float, complex, str, bytes, np.generic)
+"""Types of values in a digest, besides arrays and containers of these."""
+
+CONTAINERS = (list, tuple, set, frozenset, dict)
+
+NAMED = (type, FunctionType, BuiltinFunctionType, np.ufunc, ModuleType)
+"""Types of values identified by name; other callables may hold anything."""
+
+NAME_DIGITS = 8
+"""The hex digits of the digest in the name of a class."""
+
+
+def mark_notebook_classes(components: Iterable[object]) -> None:
+    """Set the source digest on the session's classes; ConfigError if impossible."""
+    for cls in {type(component) for component in components}:
+        if is_of_session(cls):
+            setattr(cls, SOURCE, class_digest(cls)[:NAME_DIGITS])
+
+
+def is_of_session(value: Any) -> bool:
+    """Return whether the running notebook or program defines a class or function."""
+    return getattr(value, "__module__", "") == SESSION
+
+
+def class_digest(cls: type) -> str:
+    """Return the digest of a session's class and all it uses."""
+    dependencies = _Dependencies()
+    dependencies.add(cls.__name__, cls)
+    modules = source_digest(own_modules(dependencies.modules, importer=SESSION))
+    return hashlib.sha256("\0".join([modules, *dependencies.texts]).encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class _Dependencies:
+    """Everything that definitions of a session use, directly or not."""
+
+    texts: list[str] = field(default_factory=list[str])
+    """Normalised definitions and values, each after its name."""
+    modules: set[str] = field(default_factory=set[str])
+    visited: dict[int, object] = field(default_factory=dict[int, object])
+
+    def add(self, name: str, value: Any) -> None:
+        """Add a named value of the session and what it uses."""
+        value = inspect.unwrap(value) if callable(value) else value
+        if id(value) in self.visited:
+            return
+        self.visited[id(value)] = value
+        if isinstance(value, FunctionType | type) and is_of_session(value):
+            self._add_definition(name, value)
+        elif isinstance(value, NAMED):
+            module = value.__name__ if isinstance(value, ModuleType) else str(getattr(value, "__module__", ""))
+            self.modules.add(module)
+            self.texts.append(f"{name} {module}.{getattr(value, '__qualname__', '')}")
+        else:
+            self.texts.append(f"{name} = {_digest_of_data(name, value)}")
+
+    def _add_definition(self, name: str, value: FunctionType | type) -> None:
+        statement, file = _definition(value, name)
+        self.texts.append(f"{name}: {normalise(statement)}")
+        for base in value.__bases__ if isinstance(value, type) else ():  # which may have another name by now
+            self.add(base.__name__, base)
+        variables = vars(sys.modules[SESSION])
+        for used in sorted(_used_names(statement) & variables.keys()):
+            self.add(used, variables[used])
+        for function in _functions(value):
+            if _is_within(function.__code__, statement, file):
+                self._add_closure(name, function)
+            elif not function.__name__.startswith("__"):  # it was set later, and not by a library
+                self.add(function.__name__, function)
+        for attribute, data in sorted(vars(value).items()) if isinstance(value, type) else ():
+            if not attribute.startswith("__") and isinstance(data, (*DATA, *CONTAINERS, np.ndarray)):
+                self.texts.append(f"{name}.{attribute} = {_digest_of_data(attribute, data)}")
+
+    def _add_closure(self, name: str, function: FunctionType) -> None:
+        """Add the variables that a function uses from enclosing functions."""
+        for used, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+            if used != "__class__":
+                try:
+                    self.add(used, cell.cell_contents)
+                except ValueError as error:
+                    raise ConfigError(f"{name}: its variable {used} must have a value") from error
+
+
+def _digest_of_data(name: str, value: Any) -> str:
+    """Identify a value by text; ConfigError unless it is data."""
+    kind, is_array = type(value).__name__, isinstance(value, np.ndarray)
+    if is_array and not value.dtype.hasobject:
+        array = np.ascontiguousarray(value)
+        return f"{array.dtype} {array.shape} {hashlib.sha256(array.tobytes()).hexdigest()}"
+    if kind in ("list", "tuple", "set", "frozenset", "dict"):
+        items: Iterable[Any] = value.items() if kind == "dict" else value
+        digests = [_digest_of_data(name, item) for item in items]
+        return f"{kind} {sorted(digests) if kind.endswith('set') else digests}"
+    if isinstance(value, NAMED):
+        return f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', value)}"
+    is_alias = type(value).__module__ in ("typing", "types")  # in an annotation
+    if is_alias or isinstance(value, DATA):
+        return f"{kind} {value!r}"
+    raise ConfigError(
+        f"{name} must be a number, text, an array or a list of them where a class of a notebook uses it, got a {kind}; "
+        f"make it a field of the class, or put the class into a module"
+    )
+
+
+def _definition(value: FunctionType | type, name: str) -> tuple[ast.stmt, str]:
+    """Return the defining statement and its file or cell.
+
+    A class is found by its methods' code, which works in all Python versions, unlike `inspect.getsource`.
+    """
+    for function in _functions(value):
+        code = function.__code__
+        tree = ast.parse("".join(linecache.getlines(code.co_filename)))
+        around = [
+            node for node in ast.walk(tree) if isinstance(node, ast.stmt) and _is_within(code, node, code.co_filename)
+        ]
+        if isinstance(value, type):  # the innermost one of this name, of which a program may have several
+            around = [node for node in around if isinstance(node, ast.ClassDef) and node.name == value.__name__]
+        if around:
+            return max(around, key=lambda node: node.lineno), code.co_filename
+    what = "a method of its own in a cell of a notebook" if isinstance(value, type) else "its definition in a cell"
+    raise ConfigError(f"{name}: its source cannot be found; it must have {what}, or be in a module")
+
+
+def _is_within(code: CodeType, statement: ast.stmt, file: str) -> bool:
+    """Return whether code lies inside a statement of a file."""
+    lines = [statement.lineno, *(decorator.lineno for decorator in getattr(statement, "decorator_list", []))]
+    return code.co_filename == file and min(lines) <= code.co_firstlineno <= (statement.end_lineno or 0)
+
+
+def _functions(value: FunctionType | type) -> Iterator[FunctionType]:
+    """Yield a function, or the methods of a class without their decorators."""
+    for member in [value] if isinstance(value, FunctionType) else vars(value).values():
+        function = getattr(member, "fget", None) or getattr(member, "__func__", member)
+        function = inspect.unwrap(function) if callable(function) else function
+        if isinstance(function, FunctionType):
+            yield function
+
+
+def _used_names(statement: ast.stmt) -> set[str]:
+    """Return the session's names that a definition uses."""
+    top = symtable(ast.unparse(statement), SESSION, "exec")
+    used = {symbol.get_name() for symbol in top.get_symbols() if symbol.is_referenced()}
+    return used.union(*map(_global_names, top.get_children()))
+
+
+def _global_names(scope: SymbolTable) -> set[str]:
+    names = {symbol.get_name() for symbol in scope.get_symbols() if symbol.is_global()}
+    return names.union(*map(_global_names, scope.get_children()))

@@ -1,4 +1,4 @@
-"""Derived files, and tables of simulations: sets of files with a sidecar NAME.json that has their digests."""
+"""Store derived files and simulated tables, each set with a sidecar of digests."""
 
 import csv
 import hashlib
@@ -25,24 +25,23 @@ if TYPE_CHECKING:  # because it takes long to load
 
 @dataclass(frozen=True)
 class DerivedFiles:
-    """A set of files, which may be damaged or not exist yet."""
+    """A set of files with its sidecar NAME.json, perhaps missing or damaged."""
 
     sidecar: Path
 
     @property
     def is_made(self) -> bool:
-        """Return whether there is a sidecar."""
         return self.sidecar.exists()
 
     def read_sidecar(self) -> dict[str, Any]:
-        """Return the sidecar; `files` has the digests by name. StoreError, with what renews it, if it is damaged."""
+        """Read the sidecar with digests under `files`; StoreError if damaged."""
         try:
             return json.loads(files.read_json(self.sidecar))
         except StoreError as error:
             raise StoreError(f"{error}; the command that made it renews it") from error
 
     def content(self, name: str) -> bytes:
-        """Return the content of a file; StoreError, with what renews it, if it is damaged."""
+        """Read a file; StoreError with the command that renews it if damaged."""
         path, sidecar = self.sidecar.with_name(name), self.read_sidecar()
         if _digest(content := files.content(path)) != sidecar["files"].get(name):
             remedy = f"{sidecar.get('command') or 'the command that made it'} renews it"
@@ -50,7 +49,6 @@ class DerivedFiles:
         return content
 
     def fault(self) -> str | None:
-        """Return what is wrong with the set, or None."""
         try:
             for name in self.read_sidecar()["files"]:
                 self.content(name)
@@ -59,7 +57,7 @@ class DerivedFiles:
         return None
 
     def write(self, contents: Mapping[str, bytes], entries: Mapping[str, Any]) -> None:
-        """Write the files, and then the sidecar with their digests."""
+        """Write the files, then the sidecar with their digests."""
         digests = {name: _digest(content) for name, content in contents.items()}
         for name, content in contents.items():
             files.write(self.sidecar.with_name(name), content)
@@ -71,7 +69,7 @@ def _digest(content: bytes) -> str:
 
 
 def write_file(path: Path, content: bytes, command: str, entries: Mapping[str, Any] | None = None) -> None:
-    """Write a file, and a sidecar with the command that makes it again, and further entries."""
+    """Write a file and a sidecar with the command that makes it."""
     entries = {"command": command, **commit(), **(entries or {})}
     DerivedFiles(path.with_suffix(".json")).write({path.name: content}, entries)
 
@@ -79,23 +77,23 @@ def write_file(path: Path, content: bytes, command: str, entries: Mapping[str, A
 def write_table(
     frame: "pd.DataFrame", path: Path, command: str, entries: Mapping[str, Any] | None = None, digits: int = 6
 ) -> None:
-    """Write a table as NAME.csv with a sidecar (`write_file`)."""
+    """Write a table as NAME.csv with a sidecar."""
     write_file(path, encode_table(frame, digits), command, entries)
 
 
 def encode_table(frame: "pd.DataFrame", digits: int) -> bytes:
-    """Return a table as CSV, numbers with so many significant digits."""
+    """Encode a table as CSV with `digits` significant digits."""
     return frame.to_csv(index=False, float_format=f"%.{digits}g", lineterminator="\n").encode()
 
 
 def read_rows(path: Path) -> list[dict[str, str]]:
-    """Return the rows of NAME.csv (`parse_rows`), none without a sidecar; StoreError if one of them is damaged."""
+    """Read the rows of NAME.csv; none without a sidecar. StoreError if damaged."""
     files = DerivedFiles(path.with_suffix(".json"))
     return parse_rows(files.content(path.name)) if files.is_made else []
 
 
 def parse_rows(content: bytes) -> list[dict[str, str]]:
-    """Return the rows of a table as text, without empty cells."""
+    """Parse CSV rows as text, without empty cells."""
     return [
         {name: cell for name, cell in row.items() if cell}
         for row in csv.DictReader(StringIO(content.decode(), newline=""))
@@ -104,11 +102,9 @@ def parse_rows(content: bytes) -> list[dict[str, str]]:
 
 @dataclass(frozen=True, eq=False)
 class Simulation:
-    """A simulated table, which figures and claims read, in outputs/simulations/<signature>/table.parquet.
+    """A table simulated by a deterministic function of keyword arguments.
 
-    Attributes:
-        function: Function of keyword arguments that returns the same table for the same arguments.
-        arguments: Arguments besides the function's defaults: JSON, or frozen dataclasses.
+    Arguments besides the function's defaults must be JSON, or frozen dataclasses.
     """
 
     function: Callable[..., "pd.DataFrame"]
@@ -116,47 +112,43 @@ class Simulation:
 
     @property
     def name(self) -> str:
-        """The name of the function, by which figures get the table."""
         return self.function.__name__
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """All arguments by name, the function's defaults included."""
+        """All arguments by name, defaults included."""
         bound = inspect.signature(self.function).bind(**self.arguments)
         bound.apply_defaults()
         return dict(bound.arguments)
 
     @property
     def sequences(self) -> int:
-        """The number of sequences that are simulated; 0 if the table has none."""
+        """The number of simulated sequences; 0 if the table has none."""
         return self.parameters.get("sequences", 0)
 
     @property
     def signature(self) -> str:
-        """A digest of the parameters and of the code that the simulation runs."""
+        """A digest of the parameters and the code, 12 hex digits."""
         module = self.function.__module__
         identity = [module, self.function.__qualname__, self.parameters, module_digest((module,))]
         return hashlib.sha256(json.dumps(identity, sort_keys=True, default=asdict).encode()).hexdigest()[:12]
 
     @property
     def files(self) -> DerivedFiles:
-        """The stored files, which may be missing."""
         return DerivedFiles(outputs() / "simulations" / self.signature / "table.json")
 
     @property
     def is_stored(self) -> bool:
-        """Return whether the table is stored and not damaged."""
         return self.files.is_made and not self.files.fault()
 
     def save(self, table: "pd.DataFrame") -> None:
-        """Store the table."""
         content = table.to_parquet(index=False, compression="zstd")
         self.files.write({TABLE: content}, {"name": self.name, "provenance": asdict(provenance())})
 
     def load(self) -> "pd.DataFrame":
-        """Return the stored table; StoreError if it is not stored or damaged."""
-        import pandas as pd
-
+        """Read the stored table; StoreError if it is missing or damaged."""
         if not self.is_stored:
             raise StoreError(f"{self.name} is not stored, or damaged; pomrl reproduce simulates it")
+        import pandas as pd
+
         return pd.read_parquet(BytesIO(self.files.content(TABLE)))

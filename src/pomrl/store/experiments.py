@@ -1,15 +1,14 @@
-"""The experiments of the store: looked up, found, and written.
+"""Look up, find and write the experiments of the store.
 
     outputs/runs/<signature>/
-      experiment.json                          settings, which give the signature; code, versions; written once
-      runs-000000-000199-<digest>.parquet      a block of runs, under the digest of its content
+      experiment.json                          settings, code, versions; written once
+      runs-000000-000199-<digest>.parquet      a block of runs
       runs-000600.complete                     an empty file: 600 runs were complete
       tag-<name>, note-<digest>                labels
-      run.log                                  times, and commands
+      run.log                                  times and commands
 
-A file gets its name when it is whole, and the name says what the content is. So there is no lock and no list of blocks
-to keep right: what has another digest than its name is not there. Processes that compute the same block write the same
-file.
+Files are renamed into place when whole, and their names identify their content. So no lock and no list of blocks is
+needed, and processes computing the same block write the same file.
 """
 
 import json
@@ -38,42 +37,45 @@ if TYPE_CHECKING:  # because it takes long to load
 
 
 def signature(experiment: Experiment) -> str:
-    """Return the signature of an experiment: 12 hex digits, made from its settings, the schema and its code.
+    """Return an experiment's signature: 12 hex digits over settings, schema and code.
 
-    It is kept with the experiment, because it is asked for again and again.
+    It is cached on the experiment. ConfigError if a field is not JSON.
     """
-    kept = vars(experiment)
-    if "signature" not in kept:
+    cache = vars(experiment)
+    if "signature" not in cache:
         settings = scientific_settings(experiment)
         code = code_digest(component_classes(settings))
         try:
-            kept["signature"] = manifests.signature_of(settings, schema=SCHEMA_VERSION, code=code)
+            cache["signature"] = manifests.compute_signature(settings, schema=SCHEMA_VERSION, code=code)
         except (TypeError, ValueError) as error:
-            raise ConfigError(f"fields of components have to be text, numbers, or lists of them ({error})") from error
-    return kept["signature"]
+            raise ConfigError(f"fields of components must be text, numbers, or lists of them ({error})") from error
+    return cache["signature"]
 
 
 def lookup(experiment: Experiment) -> StoredExperiment:
-    """Return the stored experiment of a configuration; its folder need not exist yet."""
+    """Return the stored experiment of a configuration; its folder may be missing."""
     return StoredExperiment(root() / signature(experiment))
 
 
-def missing(stored: StoredExperiment, runs: int) -> tuple[list[range], list[str]]:
-    """Return the runs to compute, in parts of blocks, and a line for each fault of what is stored."""
+def find_missing(stored: StoredExperiment, runs: int) -> tuple[list[range], list[str]]:
+    """Return the runs to compute, by block, and faults of files."""
     faulty = stored.faulty_blocks()
-    return lacking(stored, runs, faulty), stored.faults(faulty=faulty)
+    return missing_runs(stored, runs, faulty), stored.faults(faulty=faulty)
 
 
-def lacking(stored: StoredExperiment, runs: int, faulty: Collection[StoredBlock] = ()) -> list[range]:
-    """Return the runs without a sound block, in parts of blocks, of the first `runs` and of what was stored beyond."""
+def missing_runs(stored: StoredExperiment, runs: int, faulty: Collection[StoredBlock] = ()) -> list[range]:
+    """Return the runs without a sound block, by block.
+
+    They cover the first `runs` and all that was stored beyond them.
+    """
     stop = {block.runs.start // BLOCK: block.runs.stop for block in stored.blocks() if block not in faulty}
     total = max(runs, stored.promised(), *stop.values())
-    parts = [range(max(part.start, stop.get(part.start // BLOCK, 0)), part.stop) for part in divide_into_blocks(total)]
-    return [part for part in parts if part]
+    starts = [(max(block.start, stop.get(block.start // BLOCK, 0)), block) for block in divide_into_blocks(total)]
+    return [range(start, block.stop) for start, block in starts if start < block.stop]
 
 
 def divide_into_blocks(runs: int) -> list[range]:
-    """Divide the first runs into blocks of `BLOCK` runs; the last one may have fewer."""
+    """Divide runs into blocks of `BLOCK`; the last may be shorter."""
     return [range(start, min(start + BLOCK, runs)) for start in range(0, runs, BLOCK)]
 
 
@@ -85,47 +87,32 @@ def open_experiment(
 ) -> StoredExperiment:
     """Write the description of an experiment unless it is stored.
 
-    Args:
-        experiment: The experiment.
-        force: Whether what is stored is computed again.
-        gives_same_bytes: Whether a stored block has the same bytes again; asked under other patch releases of packages.
-
-    Raises:
-        StoreError: Its runs were computed with other packages.
+    StoreError if its runs were computed with other packages, unless `force`, or unless patch releases alone differ and
+    `gives_same_bytes` finds that a stored block is reproduced.
     """
-    stored, here = lookup(experiment), decisive_versions()
+    stored, present = lookup(experiment), decisive_versions()
     before = stored.manifest()
-    if before and not force and _releases(before.versions) == _releases(here) and before.versions != here:
-        here = before.versions if gives_same_bytes(stored) else here
-    if before and before.versions != here and not force:
+    if before and not force and _releases(before.versions) == _releases(present) and before.versions != present:
+        present = before.versions if gives_same_bytes(stored) else present
+    if before and before.versions != present and not force:
         versions = ", ".join(f"{package} {version}" for package, version in before.versions.items())
         raise StoreError(f"{stored.folder}: its runs were computed with {versions}; force=true computes them again")
     if before is None:
         files.remove(stored.folder / DESCRIPTION)
-    if before is None or before.versions != here:
+    if before is None or before.versions != present:
         settings = scientific_settings(experiment)
         code, plain = code_digest(component_classes(settings)), json.loads(json.dumps(settings))
-        _describe(stored, Manifest(plain, SCHEMA_VERSION, code, here, _options(experiment), provenance()), before)
+        manifest = Manifest(plain, SCHEMA_VERSION, code, present, _options(experiment), provenance())
+        manifests.write(stored.folder, manifest)
     return stored
 
 
 def _releases(versions: Mapping[str, str]) -> dict[str, str]:
-    """Return versions without their last numbers."""
     return {package: version.rpartition(".")[0] for package, version in versions.items()}
 
 
-def _describe(stored: StoredExperiment, manifest: Manifest, before: Manifest | None) -> None:
-    """Write a description; labels in that of an older version become files."""
-    if before:
-        for text in before.tags:
-            manifests.add_label(stored.folder, manifests.TAG, text)
-        for text in before.notes:
-            manifests.add_label(stored.folder, manifests.NOTE, text)
-    manifests.write(stored.folder, manifest)
-
-
 def repair(stored: StoredExperiment) -> None:
-    """Remove the blocks and labels that are damaged."""
+    """Remove damaged blocks and labels."""
     for name in [*(block.name for block in stored.faulty_blocks()), *stored.faulty_labels()]:
         files.remove(stored.folder / name)
 
@@ -138,35 +125,34 @@ def _options(experiment: Experiment) -> dict[str, str]:
     }
 
 
-def add_block(stored: StoredExperiment, runs: range, parts: Mapping[range, bytes]) -> bool:
-    """Store runs of a block, encoded in parts, with the stored runs before them.
+def add_block(stored: StoredExperiment, runs: range, encoded: Mapping[range, bytes]) -> bool:
+    """Store encoded runs of a block after the runs stored before them.
 
-    Return False, and store nothing, where those before them were removed meanwhile. Of several blocks that begin with
-    the same run, the longest stays, whoever wrote it.
+    Of blocks with the same first run the longest stays, whoever wrote it. Return False, with nothing stored, if the
+    earlier runs were removed meanwhile.
     """
     merged = range(runs.start // BLOCK * BLOCK, runs.stop)
     try:
-        content = parts.get(merged) or block_files.encode(_join(stored, merged, parts), stored.signature, merged)
+        content = encoded.get(merged) or block_files.encode(_join(stored, merged, encoded), stored.signature, merged)
     except StoreError:
         return False
-    block = StoredBlock.of(merged, content)
+    block = StoredBlock.from_content(merged, content)
     files.write(stored.folder / block.name, content)
-    alike = [other for other in stored.files() if other.runs.start == merged.start and other != block]
-    longer = [other for other in alike if other.runs.stop > merged.stop and not stored.fault_of(other)]
-    for other in {block, *alike} - {*longer} if longer else alike:
+    rivals = [other for other in stored.files() if other.runs.start == merged.start and other != block]
+    longer = [other for other in rivals if other.runs.stop > merged.stop and not stored.block_fault(other)]
+    for other in {block, *rivals} - {*longer} if longer else rivals:
         (stored.folder / other.name).unlink(missing_ok=True)
     return True
 
 
-def _join(stored: StoredExperiment, merged: range, parts: Mapping[range, bytes]) -> "pd.DataFrame":
-    """Return the table of parts of a block after the stored runs before them."""
+def _join(stored: StoredExperiment, merged: range, encoded: Mapping[range, bytes]) -> "pd.DataFrame":
+    """Concatenate a block's encoded after the runs stored before them."""
     import pandas as pd
 
-    names, shape, first = stored.column_names(), stored.shape(), min(part.start for part in parts)
-    tables = [
-        pd.DataFrame(block_files.decode(parts[part], stored.signature, part, names, shape))
-        for part in sorted(parts, key=lambda part: part.start)
-    ]
+    names, shape = stored.column_names(), stored.shape()
+    ordered = sorted(encoded, key=lambda runs: runs.start)
+    tables = [pd.DataFrame(block_files.decode(encoded[runs], stored.signature, runs, names, shape)) for runs in ordered]
+    first = ordered[0].start
     if first > merged.start:
         # It may have more by now, of another process.
         before = [block for block in stored.files() if block.runs.start == merged.start and block.runs.stop >= first]
@@ -184,34 +170,29 @@ def label(
     without: Label = None,
     looks: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> None:
-    """Add a tag and a note, take another tag away, and replace how options look."""
-    for kind, text in (
-        (manifests.TAG, tag),
-        (manifests.NOTE, note),
-        (manifests.LOOKS, json.dumps(looks) if looks else None),
-    ):
+    """Add a tag and a note, remove a tag, and replace looks."""
+    looks_text = json.dumps(looks) if looks else None
+    for kind, text in ((manifests.TAG, tag), (manifests.NOTE, note), (manifests.LOOKS, looks_text)):
         if text is not None:
             manifests.add_label(stored.folder, kind, str(text))
-    if without is not None:
-        if str(without) in (manifest := stored.read_manifest()).tags:
-            _describe(stored, manifest, manifest)
-        (stored.folder / manifests.label_name(manifests.TAG, str(without))).unlink(missing_ok=True)
-    if looks:
-        for name in stored.names():
-            if name.startswith(manifests.LOOKS) and name != manifests.label_name(manifests.LOOKS, json.dumps(looks)):
-                (stored.folder / name).unlink(missing_ok=True)
+    outdated = [] if without is None else [manifests.label_name(manifests.TAG, str(without))]
+    if looks_text:
+        present = manifests.label_name(manifests.LOOKS, looks_text)
+        outdated += [name for name in stored.names() if name.startswith(manifests.LOOKS) and name != present]
+    for name in outdated:
+        (stored.folder / name).unlink(missing_ok=True)
 
 
 def complete(stored: StoredExperiment) -> None:
-    """Write the empty file whose name counts the complete runs."""
+    """Record the number of complete runs as an empty file's name."""
     if stored.promised() < (runs := stored.contiguous()):
         files.write(stored.folder / name_of_count(runs), b"")
 
 
 def remove(stored: StoredExperiment) -> None:
-    """Remove the store's files from the folder of an experiment; other files stay.
+    """Remove the store's files of an experiment; other files stay.
 
-    The folder is moved away first, so that what another process is computing is removed or stays as a whole.
+    The folder is renamed first, so that blocks of concurrent processes are removed or kept whole.
     """
     away = root() / f".removed-{stored.signature}-{uuid4().hex[:8]}"
     try:
@@ -226,31 +207,31 @@ def remove(stored: StoredExperiment) -> None:
 
 
 def log(stored: StoredExperiment, text: str) -> None:
-    """Append lines, each after the present time, to the log of an experiment."""
+    """Append lines with the present time to the experiment's log."""
     files.make_folder(stored.folder)
     with (stored.folder / LOG).open("a") as file:
         file.writelines(f"{now()[:19]} {line}\n" for line in text.splitlines())
 
 
 def load(experiment: Experiment, runs: int | None = None) -> "pd.DataFrame":
-    """Return the stored table of an experiment; a hindsight schedule selects by the losses of these runs."""
+    """Load the stored table; a hindsight schedule selects by these runs' losses."""
     table, schedule = lookup(experiment).table(runs), experiment.method.gamma_schedule
     return in_hindsight(table, schedule) if isinstance(schedule, Hindsight) else table
 
 
 def all_experiments() -> list[StoredExperiment]:
-    """Return all experiments in the store, usable or not."""
+    """Return all stored experiments, usable or not."""
     folder = root()
     names = os.listdir(folder) if folder.is_dir() else []  # noqa: PTH208 (a third of the time)
     stored = [StoredExperiment(folder / name) for name in sorted(names) if _SIGNATURE.fullmatch(name)]
-    return [one for one in stored if one.is_there()]
+    return [experiment for experiment in stored if experiment.is_there()]
 
 
 _SIGNATURE = re.compile("[0-9a-f]{12}")
 
 
 def usable_experiments() -> list[StoredExperiment]:
-    """Return the experiments whose runs can be shown; a `StoreWarning` names each other one."""
+    """Return the usable experiments; a `StoreWarning` names each other one."""
     faults = {stored: stored.fault() for stored in all_experiments()}
     for fault in filter(None, faults.values()):
         warnings.warn(fault, StoreWarning, stacklevel=2)
@@ -258,7 +239,7 @@ def usable_experiments() -> list[StoredExperiment]:
 
 
 def find(tag: object = None, **filters: Any) -> list[StoredExperiment]:
-    """Return the stored experiments with these settings; a list stands for each of its elements."""
+    """Return stored experiments with these settings; a list means any element."""
     settings = {
         stored: stored.flat_settings() for stored in usable_experiments() if tag is None or str(tag) in stored.tags()
     }
@@ -268,16 +249,16 @@ def find(tag: object = None, **filters: Any) -> list[StoredExperiment]:
     return [
         stored
         for stored, setting in settings.items()
-        if all(key in setting and _is(setting[key], value) for key, value in filters.items())
+        if all(key in setting and _matches(setting[key], value) for key, value in filters.items())
     ]
 
 
-def _is(value: Any, accepted: Any) -> bool:
+def _matches(value: Any, accepted: Any) -> bool:
     return value == accepted or (isinstance(accepted, list | tuple) and value in cast(Sequence[Any], accepted))
 
 
 def by_signature(start: str) -> StoredExperiment:
-    """Return the one stored experiment whose signature starts with these digits."""
+    """Return the one stored experiment whose signature starts so."""
     matches = [stored for stored in all_experiments() if stored.signature.startswith(start)]
     if len(matches) != 1:
         raise StoreError(f"{len(matches)} stored experiments have a signature that starts with {start}")

@@ -1,4 +1,4 @@
-"""The place, the version and the errors of the store, and its files, which are written whole or not at all."""
+"""Write and read the store's files; each is written whole or not at all."""
 
 import errno
 import hashlib
@@ -16,25 +16,25 @@ from pomrl.outputs import outputs
 
 SCHEMA_VERSION = 2
 BLOCK = 200
-"""The runs that are stored together: fewer take longer, and more are lost when a process is killed."""
+"""Runs per file: fewer take longer to store, and a killed process loses more."""
 
 REPAIR = "the same pomrl run computes it again"
 
 MAX_BYTES = 2**32
-"""The size that no file of the store reaches; a larger one is damaged, and would not fit into memory."""
+"""A file of this size is damaged."""
 
 MAX_ATTEMPTS = 5
-"""How often a file is written whose folder is moved away meanwhile."""
+"""Attempts to write a file whose folder is being removed."""
 
 _CHECK = b',\n "check": "'
 
 
 class UnreadableError(StoreError):
-    """The system could not read a file, which need not be damaged."""
+    """Report a file that the system could not read."""
 
 
 class StoreWarning(UserWarning):
-    """An experiment is left out, because it is damaged or lacks runs; the message is one line."""
+    """Warn of an experiment left out because it is damaged or incomplete."""
 
 
 def root() -> Path:
@@ -43,7 +43,7 @@ def root() -> Path:
 
 
 def write(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all, into a new folder where `pomrl runs --remove` takes its folder away."""
+    """Write a file atomically; recreate its folder if another process removes it."""
     for attempt in range(MAX_ATTEMPTS):
         try:
             with replacing(path) as file:
@@ -56,7 +56,7 @@ def write(path: Path, content: bytes) -> None:
 
 @contextmanager
 def replacing(path: Path) -> Generator[BinaryIO]:
-    """Open a file that gets its name when it is whole, and on the disk with its entry in the folder."""
+    """Open a temporary file to replace `path` once on the disk."""
     make_folder(path.parent)
     temporary = None
     try:
@@ -77,7 +77,7 @@ def replacing(path: Path) -> Generator[BinaryIO]:
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder and those above it, each on the disk."""
+    """Make a folder and its parents, and flush each to the disk."""
     if not folder.is_dir():
         make_folder(folder.parent)
         folder.mkdir(exist_ok=True)
@@ -85,7 +85,7 @@ def make_folder(folder: Path) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Flush the entries of a folder to the disk if its file system can."""
+    """Flush the entries of a folder, if its file system can."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -97,13 +97,13 @@ def sync_folder(folder: Path) -> None:
 
 
 def sync_all(folder: Path) -> None:
-    """Flush a folder and all in it to the disk."""
+    """Flush a folder and all its content."""
     for path in (*folder.rglob("*"), folder):
         sync_folder(path)  # which flushes a file just as well
 
 
 def check_writable(folder: Path) -> None:
-    """Raise an OSError that names the folder if no file can be written there."""
+    """Raise an OSError naming the folder if it is not writable."""
     try:
         make_folder(folder)
         with NamedTemporaryFile(dir=folder, prefix=".", suffix=".tmp"):
@@ -114,19 +114,19 @@ def check_writable(folder: Path) -> None:
 
 
 def remove(path: Path) -> None:
-    """Remove a file, or a folder in its place."""
+    """Remove a file or folder."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
     path.unlink(missing_ok=True)
 
 
 def content(path: Path) -> bytes:
-    """Return the content of a file; nothing if it is no ordinary file, or too large."""
+    """Return a file's content; empty unless regular and below `MAX_BYTES`."""
     return path.read_bytes() if path.is_file() and path.stat().st_size < MAX_BYTES else b""
 
 
 def read_json(path: Path) -> bytes:
-    """Return the JSON in a file of `json_with_checksum`; StoreError if it is missing or damaged."""
+    """Return the JSON written by `json_with_checksum`; StoreError if missing or damaged."""
     if not path.exists():
         raise StoreError(f"{path}: it is missing")
     try:
@@ -139,7 +139,7 @@ def read_json(path: Path) -> bytes:
 
 
 def json_with_checksum(entries: object) -> bytes:
-    """Return a mapping as JSON whose last entry is a checksum of all bytes before it."""
+    """Encode a mapping as JSON with a checksum at its end."""
     text = json.dumps(entries, indent=1).removesuffix("\n}").encode()
     return text + _CHECK + _end(text)
 

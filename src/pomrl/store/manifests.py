@@ -1,11 +1,9 @@
-"""What is stored of an experiment besides its runs: `experiment.json`, and labels.
+"""Read and write the files of an experiment besides its runs.
 
-experiment.json   settings, which give the signature, and how it was computed; it has a checksum and is written once
+experiment.json   settings, which give the signature, and provenance, with a checksum; written once
 tag-NAME          an empty file; NAME is percent-encoded
-note-DIGEST       a remark, under the digest of its text
-looks-DIGEST      how options that are not published look in figures, in JSON
-
-Labels are files of their own, so that they travel with the experiment and merge by themselves.
+note-DIGEST       a remark, named by the digest of its text
+looks-DIGEST      styles of unpublished options in figures, as JSON
 """
 
 import hashlib
@@ -14,8 +12,8 @@ import os
 import platform
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from functools import cache
 from importlib import metadata
@@ -24,7 +22,7 @@ from pathlib import Path
 from typing import Any, cast
 from urllib.parse import quote, unquote
 
-from pydantic import TypeAdapter
+from pydantic import ConfigDict, TypeAdapter
 
 from pomrl.configuration.composed import GROUPS
 from pomrl.configuration.settings import component_classes, flat_settings
@@ -40,77 +38,73 @@ _REPAIR = "the same pomrl run writes it again; if there is none, remove the fold
 TAG, NOTE, LOOKS = "tag-", "note-", "looks-"
 
 MAX_NAME_BYTES = 255
-"""The most bytes of the name of a file."""
+"""The longest file name, in bytes."""
 
 _PACKAGES = ("numpy", "scipy", "pandas", "pyarrow", "pydantic", "joblib", "hydra-core", "pomrl")
 
 DECISIVE = ("numpy", "scipy", "pandas", "pyarrow")
-"""Packages whose version may change the numbers or the bytes that are stored."""
+"""Packages whose versions may change stored numbers or bytes."""
 
 
 @dataclass(frozen=True)
 class Provenance:
-    """The circumstances of the first computation of an experiment."""
+    """The circumstances of an experiment's first computation."""
+
+    __pydantic_config__ = ConfigDict(extra="forbid")  # which refuses forms before version 2
 
     command: tuple[str, ...]
     start: str
-    """Time at the beginning, ISO 8601 in UTC."""
+    """Time, ISO 8601 in UTC."""
     python: str
     platform: str
     packages: Mapping[str, str]
     engine: str
-    """The engine of small models: `compiled`, or `numpy` if the former was not built."""
+    """`compiled`, or `numpy` if the extension was not built."""
     commit: str | None
-    """Commit of the repository; None outside of one."""
+    """The git commit; None outside of a repository."""
     dirty: bool | None
-    """Whether files of the repository had changes since that commit."""
-    end: str | None = None
-    """Time at the end, in descriptions of older versions; now `run.log` has it."""
+    """Whether files had changed since the commit."""
 
 
 @dataclass(frozen=True)
 class Manifest:
-    """What `experiment.json` says."""
+    """The content of `experiment.json`."""
+
+    __pydantic_config__ = ConfigDict(extra="forbid")
 
     settings: Mapping[str, Any]
     schema: int
     """The version of the store."""
     code: str
-    """The digest of the code that the signature covers."""
+    """The code digest in the signature."""
     versions: Mapping[str, str]
-    """The versions of the packages in `DECISIVE`."""
+    """Versions of the packages in `DECISIVE`."""
     options: Mapping[str, str]
-    """The name of each group's option."""
+    """Each group's option."""
     provenance: Provenance
     signature: str = ""
     """For people."""
-    tags: Sequence[str] = ()
-    notes: Sequence[str] = ()
-    looks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
-    """Labels in descriptions of older versions; now they are files of their own."""
 
     def flat_settings(self) -> dict[str, Any]:
-        """Return its settings by dotted keys."""
         return flat_settings(self.settings, self.options)
 
     def computed_at(self) -> datetime:
-        """Return the time of the first computation; ValueError if it is none."""
         return datetime.fromisoformat(self.provenance.start).astimezone()
 
     def label(self) -> str:
-        """Return a label of its code: the commit or date, and the first digits of the digest."""
+        """Label the code by commit, or date, and digest."""
         return f"{(self.provenance.commit or self.provenance.start[:10])[:10]}+{self.code[:4]}"
 
     def is_outdated(self) -> bool:
-        """Return whether the code has changed since; False where the source of a component is missing."""
+        """Return whether the code has changed; False if source is missing."""
         try:
             return (code_digest(component_classes(self.settings)), self.schema) != (self.code, SCHEMA_VERSION)
         except (ImportError, OSError, SyntaxError, ValueError):
             return False
 
 
-def read(folder: Path) -> Manifest:
-    """Return the description of an experiment; StoreError if it is missing or damaged."""
+def read_manifest(folder: Path) -> Manifest:
+    """Read the description of an experiment; StoreError if missing or damaged."""
     path = f"{folder}/{DESCRIPTION}"
     try:
         status = os.stat(path)  # noqa: PTH116 (in half of the time, which counts for thousands of experiments)
@@ -121,7 +115,6 @@ def read(folder: Path) -> Manifest:
 
 @cache
 def _validator() -> TypeAdapter[Manifest]:
-    """Return what checks a description; making it takes longer than reading a hundred of them."""
     return TypeAdapter(Manifest)
 
 
@@ -135,7 +128,7 @@ def _read(name: str, _file: int, _time: int) -> Manifest:
         raise
     except (StoreError, ValueError) as error:  # of pydantic as well
         raise StoreError(f"{path}: it is damaged, or another version wrote it; {_REPAIR}") from error
-    if signature_of(manifest.settings, schema=manifest.schema, code=manifest.code) != path.parent.name:
+    if compute_signature(manifest.settings, schema=manifest.schema, code=manifest.code) != path.parent.name:
         raise StoreError(f"{path}: its settings are not those of this experiment; {_REPAIR}")
     if not _is_wellformed(manifest.settings):
         raise StoreError(f"{path}: its settings are those of no experiment; remove the folder")
@@ -143,32 +136,31 @@ def _read(name: str, _file: int, _time: int) -> Manifest:
 
 
 def _is_wellformed(settings: Mapping[str, Any]) -> bool:
-    """Return whether settings have a number of tasks, and components that name their classes."""
+    """Return whether settings have T and components with class names."""
     components = {key: cast(dict[str, Any], value) for key, value in settings.items() if isinstance(value, dict)}
     return (
         type(T := settings.get("T")) is int
         and T > 0
         and "gamma_schedule" in components
         and components.keys() == settings.keys() & {*GROUPS}
-        and all(isinstance(parts.get("_target_"), str) for parts in components.values())
+        and all(isinstance(values.get("_target_"), str) for values in components.values())
         and all(key.isidentifier() for key in chain(settings, *components.values()))
     )
 
 
 def write(folder: Path, manifest: Manifest) -> None:
     """Write the description of an experiment."""
-    content = {name: value for name, value in asdict(manifest).items() if name not in ("tags", "notes", "looks")}
-    files.write(folder / DESCRIPTION, files.json_with_checksum(content | {"signature": folder.name}))
+    files.write(folder / DESCRIPTION, files.json_with_checksum(asdict(manifest) | {"signature": folder.name}))
 
 
-def signature_of(settings: Mapping[str, Any], *, schema: int, code: str) -> str:
-    """Return the signature of settings under some version of the store and some code."""
+def compute_signature(settings: Mapping[str, Any], *, schema: int, code: str) -> str:
+    """Compute the signature: 12 hex digits over settings, schema and code digest."""
     identity = {"settings": settings, "schema": schema, "code": code}
     return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:12]
 
 
 def provenance() -> Provenance:
-    """Return the circumstances of a computation that begins now."""
+    """Return the provenance of a computation starting now."""
     return Provenance(
         command=tuple(sys.argv),
         start=now(),
@@ -198,7 +190,7 @@ def now() -> str:
 
 @cache
 def commit() -> dict[str, Any]:
-    """Return the `commit` of this code's repository and whether it is `dirty`; None without a repository or git."""
+    """Return the git `commit` and whether it is `dirty`, or None."""
 
     def git(*arguments: str) -> str | None:
         command = ["git", "-C", str(Path(__file__).parent), *arguments]
@@ -212,7 +204,7 @@ def commit() -> dict[str, Any]:
 
 
 def label_name(kind: str, text: str) -> str:
-    """Return the name of the file of a label; StoreError if no file can have it."""
+    """Return the file name of a label; StoreError if too long."""
     name = kind + (quote(text, safe=" ") if kind == TAG else hashlib.sha256(text.encode()).hexdigest()[:16])
     if len(name) > MAX_NAME_BYTES:
         raise StoreError(
@@ -222,22 +214,22 @@ def label_name(kind: str, text: str) -> str:
 
 
 def add_label(folder: Path, kind: str, text: str) -> None:
-    """Add a label."""
+    """Write a label's file, unless it is sound already."""
     path = folder / label_name(kind, text)
     if not path.exists() or label_fault(path):
         files.write(path, b"" if kind == TAG else text.encode())
 
 
 def read_labels(folder: Path, names: Iterable[str], kind: str) -> list[str]:
-    """Return the labels of a kind among names of files in a folder, sorted, without damaged ones."""
-    of_kind = [name for name in names if name.startswith(kind)]
+    """Return the sound labels of one kind among file names, sorted."""
+    labels = [name for name in names if name.startswith(kind)]
     if kind == TAG:
-        return sorted(unquote(name.removeprefix(TAG)) for name in of_kind)
-    return sorted(files.content(folder / name).decode() for name in of_kind if not label_fault(folder / name))
+        return sorted(unquote(name.removeprefix(TAG)) for name in labels)
+    return sorted(files.content(folder / name).decode() for name in labels if not label_fault(folder / name))
 
 
 def label_fault(path: Path) -> str | None:
-    """Return why a note or looks cannot be used, or None."""
+    """Return why a note or looks file is unusable, or None."""
     digest = hashlib.sha256(files.content(path)).hexdigest()[:16]
     if path.name.startswith(TAG) or path.name.endswith(f"-{digest}"):
         return None

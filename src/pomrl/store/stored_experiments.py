@@ -1,4 +1,4 @@
-"""A stored experiment: what its folder holds, and its tables, which are read only."""
+"""Read a stored experiment: its files, faults and tables."""
 
 import json
 import os
@@ -24,100 +24,93 @@ if TYPE_CHECKING:  # because it takes long to load
 LOG, COMPLETE = "run.log", ".complete"
 
 MAX_ATTEMPTS = 3
-"""How often the names of files are read that do not fit together."""
+"""Attempts to list a consistent set of files while another process replaces them."""
 
 MAX_GAMMAS = 10_000
-"""The most discount factors of a task under a schedule of a user's own, which does not say how many there are."""
+"""The most discount factors per task of a user's schedule."""
 
 _COUNT = re.compile(rf"runs-(\d{{6,9}})\{COMPLETE}")
 
 
 @dataclass(frozen=True)
 class StoredExperiment:
-    """The folder of an experiment, which may be incomplete, damaged, or not exist yet."""
+    """The folder of an experiment; it may be missing, incomplete or damaged."""
 
     folder: Path
 
     @property
     def signature(self) -> str:
-        """The name of its folder."""
         return self.folder.name
 
     def read_manifest(self) -> Manifest:
-        """Return its description; StoreError if that is missing or damaged."""
-        return manifests.read(self.folder)
+        """Read its description; StoreError if missing or damaged."""
+        return manifests.read_manifest(self.folder)
 
     def manifest(self) -> Manifest | None:
-        """Return its description if that can be used."""
         try:
             return self.read_manifest()
         except StoreError:
             return None
 
     def flat_settings(self) -> dict[str, Any]:
-        """Return its settings by dotted keys."""
         return self.read_manifest().flat_settings()
 
     def names(self) -> list[str]:
-        """Return the names of the files in its folder."""
         try:
             return os.listdir(self.folder)  # noqa: PTH208 (a third of the time)
         except (FileNotFoundError, NotADirectoryError):
             return []
 
     def is_there(self) -> bool:
-        """Return whether its folder has files of the store, or cannot be read."""
-        return self._fault_of_folder() is not None or any(map(is_ours, self.names()))
+        """Return whether its folder is unreadable or has files of the store."""
+        return self._folder_fault() is not None or any(map(is_ours, self.names()))
 
     def files(self) -> list[StoredBlock]:
-        """Return all of its blocks, in the order of their runs."""
+        """Return all blocks in the order of their runs."""
         blocks = filter(None, map(block_files.parse_name, self.names()))
         return sorted(blocks, key=lambda block: (block.runs.start, block.runs.stop, block.sha256))
 
     def paths(self) -> list[Path]:
-        """Return the paths of the store's files in its folder."""
         return [self.folder / name for name in self.names() if is_ours(name)]
 
     def blocks(self) -> list[StoredBlock]:
-        """Return its blocks; of several that begin with the same run, the longest."""
+        """Return its blocks; the longest of those with the same first run."""
         return list({block.runs.start: block for block in self.files()}.values())
 
     def contiguous(self) -> int:
-        """Return how many runs are stored without a gap, from run 0."""
+        """Return the number of runs stored without a gap from run 0."""
         return _contiguous(self.blocks())
 
     def promised(self) -> int:
-        """Return how many runs were once complete, as the names of empty files say."""
+        """Return the number of runs recorded as complete."""
         return max((int(match[1]) for name in self.names() if (match := _COUNT.fullmatch(name))), default=0)
 
     def complete(self) -> int:
-        """Return how many runs can be shown; none, with a `StoreWarning`, where some were lost."""
+        """Return the number of usable runs; 0 with a `StoreWarning` after losses."""
         if fault := self.fault():
             warnings.warn(fault, StoreWarning, stacklevel=2)
             return 0
         return self.contiguous()
 
     def fault(self) -> str | None:
-        """Return why none of its runs can be shown, by its names and its description; None if they can."""
-        return self._fault_of_folder() or self._gap() or self._fault_of_description()
+        """Return why its runs are unusable, by names and description, or None."""
+        return self._folder_fault() or self._gap() or self._description_fault()
 
     def faults(self, names: Sequence[str] = (), faulty: Mapping[StoredBlock, str] | None = None) -> list[str]:
-        """Return a line for each damaged or unreadable file, and for lost runs.
+        """List faults of files and lost runs, one line each.
 
-        Args:
-            names: The columns of blocks that are read; all by default.
-            faulty: Why blocks cannot be used, where that is known.
+        `names` limits the columns that are checked; `faulty` has known faults of blocks.
         """
-        if fault := self._fault_of_folder():
+        if fault := self._folder_fault():
             return [fault]
         try:
-            of_blocks = list((self.faulty_blocks(names) if faulty is None else faulty).values())
+            blocks = list((self.faulty_blocks(names) if faulty is None else faulty).values())
         except UnreadableError as error:
-            of_blocks = [str(error)]
-        of_labels = (manifests.label_fault(self.folder / name) for name in self.faulty_labels())
-        return [*filter(None, [self._fault_of_description(), *of_blocks, *of_labels, self._gap()])]
+            blocks = [str(error)]
+        labels = (manifests.label_fault(self.folder / name) for name in self.faulty_labels())
+        return [*filter(None, [self._description_fault(), *blocks, *labels, self._gap()])]
 
-    def _fault_of_folder(self) -> str | None:
+    def _folder_fault(self) -> str | None:
         try:
             self.names()
         except OSError as error:
@@ -135,7 +128,7 @@ class StoredExperiment:
         counts = f"{stored} of {max(promised, last)} runs are stored without a gap"
         return f"{path}: {counts}; the same pomrl run computes them"
 
-    def _fault_of_description(self) -> str | None:
+    def _description_fault(self) -> str | None:
         try:
             if any(map(is_ours, self.names())):
                 self.read_manifest()
@@ -144,20 +137,15 @@ class StoredExperiment:
         return None
 
     def faulty_blocks(self, names: Sequence[str] = ()) -> dict[StoredBlock, str]:
-        """Return the blocks whose columns, these or all, cannot be used, and why."""
-        return {block: fault for block in self.files() if (fault := self.fault_of(block, names))}
+        """Return why blocks are unusable; `names` limits the columns checked."""
+        return {block: fault for block in self.files() if (fault := self.block_fault(block, names))}
 
     def faulty_labels(self) -> list[str]:
-        """Return the names of damaged notes and looks."""
-        of_labels = (name for name in self.names() if name.startswith((manifests.NOTE, manifests.LOOKS)))
-        return [name for name in of_labels if manifests.label_fault(self.folder / name)]
+        labels = (name for name in self.names() if name.startswith((manifests.NOTE, manifests.LOOKS)))
+        return [name for name in labels if manifests.label_fault(self.folder / name)]
 
-    def fault_of(self, block: StoredBlock, names: Sequence[str] = ()) -> str | None:
-        """Return why a block cannot be used; None if it can, or a longer one has replaced it meanwhile.
-
-        Raises:
-            UnreadableError: The system could not read it.
-        """
+    def block_fault(self, block: StoredBlock, names: Sequence[str] = ()) -> str | None:
+        """Return why a block is unusable; None if sound or replaced."""
         shape = self.shape()
         try:
             block_files.columns(self.folder, block, names or (shape.names if shape else ["run"]), shape)
@@ -168,78 +156,68 @@ class StoredExperiment:
         return None
 
     def shape(self) -> Shape | None:
-        """Return the shape of its table if its description can be used."""
         if (manifest := self.manifest()) is None:
             return None
         settings, schedule = manifest.settings, manifest.settings["gamma_schedule"]
         gammas = schedule.get("gammas") or [0]
         grid = len(cast(list[Any], gammas)) if isinstance(gammas, list) else 1
-        is_ours = str(schedule.get("_target_")).startswith("pomrl.science.")
+        is_shipped = str(schedule.get("_target_")).startswith("pomrl.science.")
         gammas = {grid} if "agent" not in settings else {1, grid}  # an agent may choose one of them
-        columns = [*SCHEMA, *([MEASURED] if "metric" in settings else [])]
-        return Shape(settings["T"], gammas if is_ours else range(1, MAX_GAMMAS), columns)
+        return Shape(settings["T"], gammas if is_shipped else range(1, MAX_GAMMAS), self.column_names())
 
     def tags(self) -> list[str]:
-        """Return its tags, sorted."""
-        manifest = self.manifest()
-        return sorted({*self._labels(manifests.TAG), *(manifest.tags if manifest else [])})
+        return self._labels(manifests.TAG)
 
     def notes(self) -> list[str]:
-        """Return its notes, sorted."""
-        manifest = self.manifest()
-        return sorted({*self._labels(manifests.NOTE), *(manifest.notes if manifest else [])})
+        return self._labels(manifests.NOTE)
 
     def look(self, group: str, option: Any) -> Mapping[str, Any] | None:
-        """Return how an unpublished option of this experiment looks in figures."""
-        manifest = self.read_manifest()
-        stored = self._labels(manifests.LOOKS)
-        looks = json.loads(stored[-1]) if stored else manifest.looks
-        return looks.get(group) if manifest.options.get(group) == option else None
+        """Return the style of an unpublished option in figures, or None."""
+        looks = self._labels(manifests.LOOKS)
+        is_same = self.read_manifest().options.get(group) == option
+        return json.loads(looks[-1]).get(group) if looks and is_same else None
 
     def _labels(self, kind: str) -> list[str]:
         return manifests.read_labels(self.folder, self.names(), kind)
 
     def table(self, runs: int | None = None) -> "pd.DataFrame":
-        """Return the table of the first runs, or of all; StoreError if some are missing or damaged."""
+        """Return the table of the first runs; StoreError if some are missing."""
         import pandas as pd
 
         n_runs = self._check_count(runs)
         return pd.DataFrame(self.columns(self.column_names(), n_runs), copy=False)
 
-    def parts(self, names: Sequence[str], runs: int) -> Iterator[dict[str, Float[np.ndarray, "n T G"]]]:
-        """Yield columns of the first runs, part by part; StoreError if runs are missing or damaged."""
+    def iterate_columns(self, names: Sequence[str], runs: int) -> Iterator[dict[str, Float[np.ndarray, "n T G"]]]:
+        """Yield columns of the first runs by block; StoreError if missing."""
         T = self.read_manifest().settings["T"]
-        for n, part in self._parts(names, runs):
-            yield {name: column.reshape(n, T, -1) for name, column in part.items()}
+        for n, block in self._iterate(names, runs):
+            yield {name: column.reshape(n, T, -1) for name, column in block.items()}
 
     def columns(self, names: Sequence[str], runs: int | None = None) -> dict[str, np.ndarray]:
-        """Return columns of the table of the first runs, or of all."""
         n_runs = self._check_count(runs)
-        return _join(n_runs, self._parts(names, n_runs))
+        return _join(n_runs, self._iterate(names, n_runs))
 
     def losses(self, runs: int | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Return the planning losses, or the metric, of shape (runs, T, G), and the discount factors."""
+        """Return losses, or the metric, of shape (runs, T, G), and discount factors."""
         n_runs, name = self._check_count(runs), self._loss
         gammas, T = self._gammas(), self.read_manifest().settings["T"]
         return self.columns([name], n_runs)[name].reshape(-1, T, len(gammas)), gammas
 
     def mean_losses(self, runs: int | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return `losses` at the last discount factor, their mean over tasks, and the discount factors."""
+        """Return losses at the last discount factor, task means, and discount factors."""
         n_runs, name = self._check_count(runs), self._loss
-        losses = (part[name] for part in self.parts([name], n_runs))
+        losses = (block[name] for block in self.iterate_columns([name], n_runs))
         means = _join(n_runs, ((len(x), {"last": x[..., -1], "mean": x.mean(1)}) for x in losses))
         return means["last"], means["mean"], self._gammas()
 
     def _gammas(self) -> np.ndarray:
-        """Return the discount factors of the first task of the first run."""
-        return next(self.parts(["gamma"], 1))["gamma"][0, 0]
+        return next(self.iterate_columns(["gamma"], 1))["gamma"][0, 0]
 
     @property
     def _loss(self) -> str:
         return MEASURED if MEASURED in self.column_names() else "planning_loss"
 
     def column_names(self) -> list[str]:
-        """Return the names of the columns of its table."""
         return [*SCHEMA, *([MEASURED] if "metric" in self.read_manifest().settings else [])]
 
     def _check_count(self, runs: int | None) -> int:
@@ -251,11 +229,11 @@ class StoredExperiment:
             raise StoreError(f"{self.folder}: {n_complete} of {max(n_runs, 1)} runs are stored")
         return n_runs
 
-    def _parts(self, names: Sequence[str], n_runs: int) -> Iterator[tuple[int, dict[str, np.ndarray]]]:
-        """Yield columns of the first `wanted` runs, block by block, each with its number of runs."""
+    def _iterate(self, names: Sequence[str], n_runs: int) -> Iterator[tuple[int, dict[str, np.ndarray]]]:
+        """Yield numbers of runs, and their columns, block by block."""
         start, shape = 0, self.shape()
         while start < n_runs:
-            # Looked up each time, because another process may have put a longer block in its place.
+            # Another process may have replaced it by a longer block.
             block = next((block for block in self.blocks() if start in block.runs), None)
             if block is None:
                 raise StoreError(f"{self.folder}: runs were removed while they were read")
@@ -272,7 +250,7 @@ class StoredExperiment:
 
 
 def is_ours(name: str) -> bool:
-    """Return whether the store gives such a name to a file of an experiment."""
+    """Return whether the store gives this name to a file."""
     is_label = name.startswith((manifests.TAG, manifests.NOTE, manifests.LOOKS))
     is_block = block_files.parse_name(name) is not None
     return is_label or is_block or name in (manifests.DESCRIPTION, LOG) or _COUNT.fullmatch(name) is not None
@@ -290,15 +268,15 @@ def _contiguous(blocks: Iterable[StoredBlock]) -> int:
     return stop
 
 
-def _join(runs: int, parts: Iterable[tuple[int, dict[str, np.ndarray]]]) -> dict[str, np.ndarray]:
-    """Return arrays of so many runs, joined along their first axis without a second copy in memory."""
+def _join(runs: int, blocks: Iterable[tuple[int, dict[str, np.ndarray]]]) -> dict[str, np.ndarray]:
+    """Concatenate arrays of `runs` runs without a second copy in memory."""
     joined: dict[str, np.ndarray] = {}
     n_filled = 0
-    for n_part, part in parts:
-        for name, column in part.items():
+    for n, block in blocks:
+        for name, column in block.items():
             if name not in joined:
-                joined[name] = np.empty((len(column) // n_part * runs, *column.shape[1:]), column.dtype)
+                joined[name] = np.empty((len(column) // n * runs, *column.shape[1:]), column.dtype)
             rows = len(joined[name]) // runs
-            joined[name][n_filled * rows : (n_filled + n_part) * rows] = column
-        n_filled += n_part
+            joined[name][n_filled * rows : (n_filled + n) * rows] = column
+        n_filled += n
     return joined
