@@ -1,4 +1,4 @@
-"""What every component must keep to, and the function that checks it.
+"""Contracts of components, and their check.
 
 from pomrl.components import check_component
 
@@ -109,7 +109,7 @@ def _check_source(component: Any) -> None:
 
 
 def _check_estimates(estimator: Estimator[Any]) -> None:
-    """In the first run some rows of the mean model have a single state, so that nothing varies there."""
+    """Check estimates; in run 0 some rows of the mean model have a single state."""
     candidates = TwoModels().candidates() if estimator.needs_candidates else None
     n, S, A = RUNS, 4, 2
     for seed, (m, equal) in enumerate(((2, True), (5, False), (100, True))):
@@ -174,7 +174,7 @@ def _require_error(call: Callable[[], Any], name: str) -> None:
 
 
 def _small_models(S: int = 4, A: int = 2) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Return random models, frequencies of few samples, ties, and a ring; rewards of both signs, and none."""
+    """Return random models, frequencies, ties and a ring; rewards of both signs and zero."""
     rng = np.random.default_rng(0)
     P, R = map(np.stack, zip(*[random_chain_mdp(rng, S, A, 1) for _ in range(RUNS)], strict=True))
     sampled = rng.multinomial(2, P) / 2
@@ -187,7 +187,7 @@ def _small_models(S: int = 4, A: int = 2) -> list[tuple[np.ndarray, np.ndarray]]
 
 
 def _policy_loss(planner: Planner, P: np.ndarray, R: np.ndarray, policy: np.ndarray, gamma: float) -> np.ndarray:
-    """Return what a policy of each model loses against the best of all deterministic ones, in each state."""
+    """Return each policy's loss against the best deterministic policy, by state."""
     (_, S, A), steps = R.shape, planner.looks_ahead
     if steps is None:
         policies = np.array(list(product(range(A), repeat=S)))
@@ -327,7 +327,7 @@ CONTRACTS: tuple[tuple[type, str, Callable[[Any], None], str], ...] = (
     (Data, "its batches are independent draws", _check_draws, "draw task after task from the run's generator"),
     (Metric, "it measures each task by itself", _check_metric, "treat each index of the first axis by itself"),
 )
-"""The class of components, the property that they must have, its check, and the remedy where it is lost."""
+"""Class of components, required property, check, and remedy."""
 
 KINDS = (Estimator, Agent, GammaSchedule, Planner, TaskDistribution, TaskStream, Data, MetaBatch, Metric)
 """The kinds of components."""

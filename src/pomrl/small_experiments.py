@@ -1,4 +1,4 @@
-"""Small experiments with a component, by which its contracts are checked."""
+"""Small experiments with a component, for checks of its contracts."""
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -23,18 +23,18 @@ RUNS = 3
 SIGMA = 0.002
 
 UNEQUAL = {"data": Trajectories(length=3), "meta_batch": Separate(batches=2), "trials": 2}
-"""Keys of a problem in which pairs have different numbers of transitions, and a task has several trials."""
+"""Keys of a problem with unequal numbers of transitions and several trials of a task."""
 
 SMALL_METHOD = Method(
     estimator=RegularisedLeastSquares(mixing="paper", similarity="welford"),
     gamma_schedule=Grid(gammas=[0.0, 0.5, 0.9]),
     planner=PolicyIteration(),
 )
-"""The method of the small experiments; its estimator has a similarity, which some schedules need."""
+"""Method of the small experiments; its estimator has a similarity, as some schedules need."""
 
 
 class TwoModels(FiniteTasks):
-    """Tasks with one of two models, for estimators that are told all models."""
+    """Tasks with one of two models, for estimators with `needs_candidates`."""
 
     @property
     def size(self) -> tuple[int, int]:
@@ -46,19 +46,19 @@ class TwoModels(FiniteTasks):
 
 
 def small_problem(task_distribution: TaskDistribution | None = None, sigma: float | None = 0.01) -> Problem:
-    """Return a small problem, of Dirichlet tasks unless others are given."""
+    """Return a small problem, by default of Dirichlet tasks."""
     tasks = task_distribution or Dirichlet(zeros=2)
     S, A = size_of(tasks)
     return Problem(S=S, A=A, m=5, T=4, sigma=sigma, gamma_eval=0.9, seed=0, task_distribution=tasks)
 
 
 def size_of(tasks: TaskDistribution) -> tuple[int, int]:
-    """Return the numbers of states and actions of small problems with these tasks."""
+    """Return S and A of small problems with these tasks."""
     return tasks.size or (getattr(tasks, "zeros", 2) + 4, 2)
 
 
 def first_accepted(values: Sequence[Any], check: Callable[[Any], None]) -> Any:
-    """Return the first value that a check accepts, or the last one."""
+    """Return the first value that passes a check, or else the last one."""
     for value in values[:-1]:
         with suppress(ValueError):
             check(value)
@@ -113,7 +113,7 @@ def rngs_of_runs() -> list[np.random.Generator]:
 
 
 def sigma_of(tasks: TaskDistribution) -> float | None:
-    """Return the sigma to check a distribution with: none where its keys give it."""
+    """Return a sigma for a distribution; None where its keys give one."""
     try:
         tasks.draw_mean(0, 0, *size_of(tasks), None)
     except ValueError:

@@ -12,10 +12,10 @@ from scipy import sparse
 
 
 def read_table(table: Any) -> tuple[sparse.csr_array, Float[np.ndarray, "S A"], bool]:
-    """Return the rows of all pairs, their rewards, and whether a state is added in which episodes end.
+    """Return the rows of all pairs, their rewards, and whether an end is added.
 
     Raises:
-        ValueError: An entry is wrong; the message names the first one.
+        ValueError: The message names the first wrong entry.
     """
     state, action, probability, following, reward, ends = _entries(table)
     S, A = len(table), int(action.max(initial=-1)) + 1
@@ -32,7 +32,7 @@ def read_table(table: Any) -> tuple[sparse.csr_array, Float[np.ndarray, "S A"], 
 
 
 def make_environment(name: str) -> Any:
-    """Return the environment with this id, if Gymnasium is installed and has it."""
+    """Return Gymnasium's environment with this id; ValueError if there is none."""
     try:
         import gymnasium
     except ImportError as error:
@@ -44,11 +44,7 @@ def make_environment(name: str) -> Any:
 
 
 def _entries(table: Any) -> list[np.ndarray]:
-    """Return the columns of Gymnasium's table: state, action, probability, next state, reward, end of the episode.
-
-    Raises:
-        ValueError: An entry is none; the message names the first one.
-    """
+    """Return the columns state, action, probability, next state, reward, end of episode."""
     if isinstance(table, Mapping) and (unknown := [name for name in table if name not in range(len(table))]):
         raise ValueError(f"the keys of P must be the states 0, ..., {len(table) - 1}, got {unknown[0]!r}")
     try:
@@ -74,7 +70,7 @@ def _entries(table: Any) -> list[np.ndarray]:
 
 
 def _actions(of_state: Any) -> Iterable[Any]:
-    """Return the actions of a state, which a dictionary has as keys."""
+    """Return the actions of a state."""
     return of_state if isinstance(of_state, Mapping) else range(len(of_state))
 
 

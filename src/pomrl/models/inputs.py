@@ -1,6 +1,6 @@
-"""How models of one's own are read: axes, rows, actions that are not allowed, rewards and discount factors.
+"""Readings of models of your own: axes, rows, forbidden actions, rewards, discount factors.
 
-`CONVENTIONS` lists what is read, and what is refused; `science.model_axes` has the order of axes.
+`CONVENTIONS` lists inputs and their readings; `science.model_axes` has the order of axes.
 """
 
 # SciPy's sparse matrices come without types.
@@ -33,24 +33,24 @@ CONVENTIONS = {
     "gammas": "in any order, in [0, 1 - 1e-9]; 1 means the best of the policies that end from every state",
     "rewards": "finite, and not so large or small that values have no digits",
 }
-"""What is given, and how it is read; the page of the documentation shows it."""
+"""Inputs and their readings, for the documentation."""
 
 LARGEST_GAMMA = 1.0 - 1e-9
-"""The largest discount factor below 1: nearer ones lose the digits of 1 - gamma, and with them those of values."""
+"""Largest discount factor below 1; nearer ones lose the digits of 1 - gamma."""
 
 SIX_DIGITS = 1e-6
-"""How far a number of six digits, rounded or cut off, or one in single precision, may be from what it was."""
+"""Largest error of a number of six digits, rounded or cut off, or in single precision."""
 
 LARGEST_VALUE = 1e300
-"""Values above it would overflow where they are added up."""
+"""Largest value whose sums do not overflow."""
 
 SMALLEST_REWARD = 1e-280
-"""Rewards all below it have too few digits where small differences of values are compared."""
+"""Smallest scale of rewards with digits enough for differences of values."""
 
 
 @dataclass(frozen=True, eq=False)
 class Arrays:
-    """Models as arrays, checked: of pairs that are not allowed, rows are 0 and rewards -inf."""
+    """Checked models as arrays; forbidden pairs have rows of 0 and rewards -inf."""
 
     P: Float[np.ndarray, "*M S A S"] | sparse.csr_array
     R: Float[np.ndarray, "*M S A"]
@@ -66,11 +66,11 @@ def read_arrays(
         P: Transition probabilities, in a form of `CONVENTIONS`.
         R: Rewards.
         axes: The order of axes.
-        allowed: Whether each pair is allowed, [S, A]; None: all but those that P and R rule out.
-        tolerance: How far sums of rows may be from 1; None: as far as numbers of six digits can be.
+        allowed: Whether each pair is allowed, [S, A]; None: as P and R say.
+        tolerance: Largest distance of a row's sum from 1; None: that of numbers of six digits.
 
     Raises:
-        ValueError: These are no models; the message names the first wrong index.
+        ValueError: The message names the first wrong index.
     """
     check_axes(axes)
     if axes == "ass" and allowed is not None and np.shape(P)[-3:-2] == np.shape(P)[-1:] != (1,):
@@ -99,7 +99,7 @@ def read_arrays(
 
 
 def _unmasked(values: Any, name: str) -> tuple[Float[np.ndarray, "..."], Bool[np.ndarray, "..."]]:
-    """Return numbers, and whether each is masked; masked ones are 0."""
+    """Return numbers with 0 for masked ones, and the mask."""
     if isinstance(values, list | tuple) and any(isinstance(each, np.ma.MaskedArray) for each in values):
         values = np.ma.stack(list(values))
     mask = np.ma.getmaskarray(values) if isinstance(values, np.ma.MaskedArray) else None
@@ -141,7 +141,7 @@ def _of_dense(
 def _rewards(
     R: Any, P: Float[np.ndarray, "..."], axes: Axes | None, *, by_action: bool
 ) -> tuple[Float[np.ndarray, "..."], Bool[np.ndarray, "..."]]:
-    """Return rewards [..., S, A] or [..., S, A, S], and which of them are masked."""
+    """Return rewards [..., S, A] or [..., S, A, S], and their mask."""
     S, A = P.shape[-3:-1]
     listed = is_list_of_matrices(R)
     if listed and any(map(sparse.issparse, R)):
@@ -190,7 +190,6 @@ def as_allowed(allowed: Any, shape: tuple[int, ...]) -> Bool[np.ndarray, "..."]:
 
 
 def _check_every_state(legal: Bool[np.ndarray, "..."]) -> None:
-    """Refuse a state without an allowed action."""
     none = np.argwhere(~legal.any(-1))
     if len(none):
         *model, state = none[0].tolist()
@@ -204,7 +203,7 @@ def _check_every_state(legal: Bool[np.ndarray, "..."]) -> None:
 def _normalised(
     P: Float[np.ndarray, "..."], legal: Bool[np.ndarray, "..."], tolerance: float | None
 ) -> Float[np.ndarray, "..."]:
-    """Return the rows over their sums, where these are not 1 up to rounding; others are returned as they are."""
+    """Return the rows over their sums, unless these are 1 up to rounding."""
     input_checks.refuse(~(P >= 0.0), P, "P", "is not a probability")
     total, rounding = input_checks.row_sums(P)
     off = np.where(legal, np.abs(total - 1.0), 0.0)
@@ -221,7 +220,7 @@ def _normalised(
 
 
 def default_tolerance(positive: Num[np.ndarray, "..."]) -> Float[np.ndarray, "..."]:
-    """Return how far the sum of a row with so many positive entries may be from 1 if they have six digits."""
+    """Return the largest distance from 1 of sums of six-digit numbers."""
     return SIX_DIGITS * np.maximum(positive, 2)
 
 
@@ -238,7 +237,7 @@ def _say_by_how_much(off: Float[np.ndarray, "..."], rounding: float) -> None:
 def _of_sparse(
     rows: sparse.csr_array, R: Any, axes: Axes | None, allowed: Any, tolerance: float | None, *, by_action: bool
 ) -> Arrays:
-    """Return a large sparse model; R may be [S], [S, A], or a sparse matrix of the form of P or one for each action."""
+    """Return a large sparse model; R is [S], [S, A] or sparse matrices like P."""
     S, A = sparse_models.size_of(rows)
     pair = np.repeat(np.arange(S * A), np.diff(rows.indptr))
     if sparse_models.is_sparse(R):
@@ -282,18 +281,18 @@ def _of_sparse(
 
 
 def stand_ins(allowed: Bool[np.ndarray, "*M S A"]) -> Int[np.ndarray, "*M S A"]:
-    """Return each action that is allowed, and for others the first one that is.
+    """Return an allowed action for each action: itself, or else the first one.
 
-    A pair that is not allowed is planned as a copy of one that is: so it changes no value, in no scale of rewards.
+    A forbidden pair is planned as a copy of an allowed one, and changes no value.
     """
     return np.where(allowed, np.arange(allowed.shape[-1]), allowed.argmax(-1)[..., None])
 
 
 def read_gammas(gammas: Any) -> tuple[Float[np.ndarray, " n"], Float[np.ndarray, " G"], Int[np.ndarray, " n"]]:
-    """Return discount factors as they are given, ascending and each once, and the places of the first in the second.
+    """Return discount factors, the ascending distinct ones, and places of the first in these.
 
     Raises:
-        ValueError: There are none, or one is not in [0, 1] or too near to 1; the message names it.
+        ValueError: There are none, or one is not in [0, 1] or too near to 1.
     """
     given = input_checks.float64(gammas, "gammas")
     if given.ndim != 1 or not given.size:
@@ -306,11 +305,7 @@ def read_gammas(gammas: Any) -> tuple[Float[np.ndarray, " n"], Float[np.ndarray,
 
 
 def check_scale(R: Float[np.ndarray, "..."], gamma: float) -> None:
-    """Refuse rewards whose values would overflow at a discount factor, or have too few digits.
-
-    Raises:
-        ValueError: The message names the first such index.
-    """
+    """Raise a ValueError if values would overflow or have too few digits."""
     size = np.abs(np.where(np.isfinite(R), R, 0.0))
     most = LARGEST_VALUE * max(1.0 - gamma, 1e-9)
     input_checks.refuse(size > most, R, "R", "is so large that values overflow: divide all rewards by a number")

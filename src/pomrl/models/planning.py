@@ -1,8 +1,7 @@
-"""Models of one's own: from arrays, from sparse matrices or from Gymnasium's tables, and planning with them.
+"""Planning for models of your own, from arrays, sparse matrices or Gymnasium's tables.
 
-`plan` takes whatever describes an MDP, and returns the optimal policies and their values for a grid of discount
-factors, as arrays and as tables with named columns. `from_arrays` and `from_gymnasium` keep the names of states and
-actions.
+`plan` returns optimal policies and values for a grid of discount factors. `from_arrays` and `from_gymnasium` keep the
+names of states and actions.
 """
 
 # SciPy's sparse linear algebra comes without types.
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class End(Enum):
-    """The state that is added where an episode ends; it is equal to no name that a model or a log can have."""
+    """The added state at the end of an episode, unequal to all names."""
 
     END = "end"
 
@@ -42,7 +41,7 @@ class End(Enum):
 
 
 END = End.END
-"""The state that is added where an episode ends."""
+"""The added state at the end of an episode."""
 
 Names = Iterable[Hashable]
 """Names of states or of actions, in the order of their indices."""
@@ -59,7 +58,7 @@ class Model:
     states: tuple[Hashable, ...]
     actions: tuple[Hashable, ...]
     allowed: Bool[np.ndarray, "S A"]
-    """Whether each action may be taken in each state; rows and rewards of others count nowhere."""
+    """Whether each action may be taken in each state; others are ignored."""
 
     def __repr__(self) -> str:
         kind = "dense" if isinstance(self.P, np.ndarray) else "sparse"
@@ -80,7 +79,7 @@ class Model:
         return Plan(given, policies[place], values[place], self.states, self.actions)
 
     def _playable(self) -> tuple[Any, Float[np.ndarray, "S A"], Int[np.ndarray, "S A"]]:
-        """Return P and R in which actions that are not allowed are copies of others, and which ones."""
+        """Return P and R with stand-ins for forbidden actions, and the stand-ins."""
         which = stand_ins(self.allowed)
         if self.allowed.all():
             return self.P, self.R, which
@@ -97,14 +96,14 @@ class Model:
         *,
         start: Sequence[float] | np.ndarray | None = None,
     ) -> Float[np.ndarray, " G"]:
-        """Return what policies lose in this model against an optimal one, as sums discounted by gamma_eval.
+        """Return losses of policies against an optimal one, discounted by gamma_eval.
 
         Args:
-            policies: The indices of actions, [G, S], such as `policies` of the plan of another model of the same
-                states; or the probabilities of actions, [G, S, A].
+            policies: Indices of actions, [G, S], such as `Plan.policies` of a similar model; or probabilities, [G, S,
+                A].
             gamma_eval: Discount factor of both values, in [0, 1).
-            norm: Whether the loss is that of the worst state, or the mean over states.
-            start: The probability of each state to be the first one; the loss is then the mean over these.
+            norm: Loss of the worst state, or the mean over states.
+            start: Probability of each first state, for a mean loss.
 
         Raises:
             ValueError: The policies are none of this model, or gamma_eval is not in [0, 1) or too near to 1.
@@ -125,11 +124,7 @@ class Model:
         return lost @ first if first is not None else lost.max(1) if norm == "max" else lost.mean(1)
 
     def _weights(self, policies: Any) -> Float[np.ndarray, "G S A"]:
-        """Return the probabilities of actions in each state, by each policy.
-
-        Raises:
-            ValueError: They are no policies of this model; the message names the first wrong index.
-        """
+        """Return the probabilities of actions in each state, by each policy."""
         S, A = self.R.shape
         given = np.asarray(policies)
         if given.dtype.kind == "f":
@@ -151,7 +146,7 @@ class Model:
 
     @property
     def _is_idle(self) -> Bool[np.ndarray, " S"]:
-        """Return where all actions are allowed and alike, so that it does not matter which one is taken."""
+        """Return the states with identical allowed actions."""
         S, A = self.R.shape
         pairs = sparse.csr_array(self.P.reshape(S * A, S) if isinstance(self.P, np.ndarray) else self.P)
         differ = np.asarray(abs(pairs - pairs[np.repeat(np.arange(S) * A, A)]).sum(1)).reshape(S, A)
@@ -161,14 +156,14 @@ class Model:
 def _policy_value(
     P: Any, R: Float[np.ndarray, "S A"], weights: Float[np.ndarray, "S A"], gamma: float
 ) -> Float[np.ndarray, " S"]:
-    """Return the values of a policy that takes actions with these probabilities."""
+    """Return the values of a policy with these probabilities of actions."""
     if not isinstance(P, np.ndarray):
         return sparse_models.chain_values(P, R, weights, gamma)
     return evaluation.chain_value(np.einsum("sa,sat->st", weights, P), (weights * R).sum(1), gamma)
 
 
 def _check_start(start: Any, S: int) -> Float[np.ndarray, " S"]:
-    """Return the probabilities of first states; ValueError if they are none."""
+    """Return the probabilities of first states, or raise a ValueError."""
     found = input_checks.float64(start, "start")
     if found.shape != (S,) or not (found >= 0.0).all() or not abs(found.sum() - 1.0) <= inputs.SIX_DIGITS * S:
         raise ValueError(f"start must be a probability for each of {S} states, got {np.asarray(start).tolist()}")
@@ -184,7 +179,7 @@ class Plan:
     policies: Int[np.ndarray, "*M G S"]
     """The index of the action in each state."""
     values: Float[np.ndarray, "*M G S"]
-    """The expected discounted sum of rewards from each state, at the same discount factor, in the units of rewards."""
+    """Expected discounted reward from each state, at the same discount factor."""
     states: tuple[Hashable, ...]
     actions: tuple[Hashable, ...]
 
@@ -195,10 +190,10 @@ class Plan:
 
     @property
     def changes(self) -> "pd.DataFrame":
-        """The neighbouring discount factors between which the optimal policy changes.
+        """Neighbouring discount factors with different optimal policies.
 
-        The columns are model, below and above, and states, the number of states in which the action differs. A policy
-        that is as good at the larger discount factor does not change there.
+        The columns are model, below, above and states, the number of states with another action. A policy as good at
+        the larger discount factor does not change.
         """
         import pandas as pd  # here, because planning needs no tables, and pandas takes long to load
 
@@ -210,7 +205,7 @@ class Plan:
         return pd.DataFrame(columns)
 
     def table(self) -> "pd.DataFrame":
-        """Return a row for each model, discount factor and state, with columns model, gamma, state, action, value."""
+        """Return rows by model, gamma and state, with state, action and value."""
         import pandas as pd
 
         G, S = self.policies.shape[-2:]
@@ -232,22 +227,20 @@ def plan(
     allowed: Any = None,
     tolerance: float | None = None,
 ) -> Plan:
-    """Return the optimal policies of one model or of several, at each of several discount factors.
+    """Return the optimal policies of one or several models, at several discount factors.
 
-    `pomrl.models.inputs.CONVENTIONS` says how each form is read.
+    `pomrl.models.inputs.CONVENTIONS` has the reading of each form.
 
     Args:
         P: Transition probabilities: an array [S, A, S], or [M, S, A, S] for M models; a list of one matrix [S, S] for
             each action, dense or sparse; a SciPy sparse matrix [S A, S] with row s A + a for the pair (s, a); or
-            Gymnasium's dictionary, whose `P[s][a]` lists tuples of probability, next state, reward and whether the
-            episode ends.
+            Gymnasium's dictionary: `P[s][a]` lists tuples of probability, next state, reward and end of the episode.
         R: Rewards: [S], [S, A] or [S, A, S], the last as sparse matrices with a large sparse P; for several models
-            [S, A] or [S, A, S] for all alike, [M, S, A] or [M, S, A, S]. None with Gymnasium's dictionary, which
-            contains them.
-        gammas: Discount factors in [0, 1), in any order; 1 where every policy that is planned ends.
-        axes: "ass" if arrays have actions first, `P[a, s, s']`; "sas" says that they have states first.
-        allowed: Whether each pair is allowed, [S, A]; by default all but those that P and R rule out.
-        tolerance: How far sums of rows may be from 1; by default as far as numbers of six digits can be.
+            [S, A] or [S, A, S] for all alike, [M, S, A] or [M, S, A, S]. None with Gymnasium's dictionary.
+        gammas: Discount factors in [0, 1), in any order; 1 where every planned policy ends.
+        axes: "ass" for arrays with actions first, `P[a, s, s']`; "sas" for states first.
+        allowed: Whether each pair is allowed, [S, A]; by default as P and R say.
+        tolerance: Largest distance of a row's sum from 1; by default that of numbers of six digits.
 
     Raises:
         ValueError: P and R are no model, or a discount factor is wrong; the message names the first index.
@@ -282,16 +275,9 @@ def from_arrays(
     allowed: Any = None,
     tolerance: float | None = None,
 ) -> Model:
-    """Return the model of arrays or sparse matrices, checked.
+    """Return the checked model of arrays or sparse matrices.
 
-    Args:
-        P: Transition probabilities of one model, as `pomrl.plan` takes them.
-        R: Rewards, as `pomrl.plan` takes them.
-        states: Names of the states; by default 0, 1, ...
-        actions: Names of the actions; by default 0, 1, ...
-        axes: The order of axes, as in `pomrl.plan`.
-        allowed: Whether each pair is allowed, as in `pomrl.plan`.
-        tolerance: How far sums of rows may be from 1, as in `pomrl.plan`.
+    Arguments are those of `pomrl.plan`, for one model; names of states and actions are 0, 1, ... by default.
 
     Raises:
         ValueError: P and R are no model; the message names the first wrong index.
@@ -310,19 +296,13 @@ def from_gymnasium(
     allowed: Any = None,
     tolerance: float | None = None,
 ) -> Model:
-    """Return the model of an environment with a table of transitions, such as Gymnasium's toy texts, or of the table.
+    """Return the model of an environment's table of transitions, such as Gymnasium's toy texts.
 
-    An episode ends on a transition whose flag is true, and nothing follows. Such transitions lead to a state that is
-    added, `END`, unless all of them lead to states that are never left and pay nothing. Actions that a state lacks are
-    not allowed there.
+    The environment has `unwrapped.P`, or is its id, such as "FrozenLake-v1", or P itself: `P[s][a]` lists tuples of
+    probability, next state, reward and end of the episode. Other arguments are those of `from_arrays`.
 
-    Args:
-        environment: An environment with `unwrapped.P`, its id, such as "FrozenLake-v1", or P itself: `P[s][a]` lists
-            tuples of probability, next state, reward and whether the episode ends.
-        states: Names of the states; by default 0, 1, ...
-        actions: Names of the actions; by default 0, 1, ...
-        allowed: Whether each pair is allowed, as in `pomrl.plan`.
-        tolerance: How far sums of probabilities may be from 1, as in `pomrl.plan`.
+    An episode ends on a transition with a true flag, in an added state `END`, unless all such transitions lead to
+    states that are never left and pay nothing. Actions that a state lacks are forbidden there.
 
     Raises:
         ValueError: There is no such environment or table, or it is no model; the message names the first wrong entry.
@@ -352,7 +332,7 @@ def _make_model(arrays: inputs.Arrays, states: Names | None, actions: Names | No
 
 
 def _check_names(what: str, names: Names | None, count: int) -> tuple[Hashable, ...]:
-    """Return the names of states or actions; ValueError unless there are so many and all are different."""
+    """Return the names of states or actions; ValueError unless complete and distinct."""
     found = tuple(range(count) if names is None else names)
     if len(found) != count or len(set(found)) != count:
         raise ValueError(f"{what} must have {count} different names, got {list(found)}")
@@ -362,7 +342,7 @@ def _check_names(what: str, names: Names | None, count: int) -> tuple[Hashable, 
 def _plans(
     P: Float[np.ndarray, "M S A S"], R: Float[np.ndarray, "M S A"], gammas: Float[np.ndarray, " G"]
 ) -> tuple[Int[np.ndarray, "M G S"], Float[np.ndarray, "M G S"]]:
-    """Return policies and values of models; a policy changes from one discount factor to the next only if it has to."""
+    """Return policies and values of models."""
     policies = PolicyIteration().plan(P, R, gammas)
     values = [_values(P, R, policies[:, g], gamma) for g, gamma in enumerate(gammas.tolist())]
     return policies, np.stack(values, axis=1)

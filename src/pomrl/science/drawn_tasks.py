@@ -1,4 +1,4 @@
-"""What is drawn in the runs of a problem, the same for all methods: tasks, their rewards and batches."""
+"""Draws of a problem's runs, shared by all methods: tasks, rewards and batches."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby, islice
@@ -19,29 +19,29 @@ from pomrl.science.randomness import Generators, GeneratorsOfRuns, Stream
 from pomrl.science.tasks.distribution import MeanModel
 
 STACK_BYTES = 4 * 2**20
-"""Largest size of a stack of models that is planned at once, unless one task exceeds it."""
+"""Largest size of a stack of models planned at once, unless one task exceeds it."""
 
 
 class DrawnTask(NamedTuple):
-    """The models P_t of a task in all runs, its rewards, and its batches."""
+    """Models P_t of a task in all runs, rewards and batches."""
 
     P: Models
     R: Rewards
     R_hat: Rewards
-    """The rewards that are planned with, of each of n K trials."""
+    """Rewards to plan with, of each of n K trials."""
     batches: Batches | Exploration
     truth: Truth
 
 
 class _Setting(NamedTuple):
-    """What the tasks of all runs are drawn around, and its moments."""
+    """Mean models of all runs, and true moments."""
 
     means: Sequence[MeanModel]
     truth: Truth
 
 
 def _settings(problem: Problem, runs: Sequence[int]) -> Iterator[_Setting]:
-    """Yield the setting of each task, the same object as long as no mean model changes."""
+    """Yield the setting of each task, the same object while no mean model changes."""
     setting = None
     for means in islice(zip(*(validation.mean_models(problem, run) for run in runs), strict=True), problem.T):
         if setting is None or any(new is not old for new, old in zip(means, setting.means, strict=True)):
@@ -68,7 +68,7 @@ def tasks_at_a_time(problem: Problem, runs: int) -> int:
 
 
 def draw(problem: Problem, runs: Sequence[int], at_a_time: int) -> Iterator[list[DrawnTask]]:
-    """Yield the tasks of all runs in stacks, which are drawn in the order that their streams demand."""
+    """Yield the tasks of all runs in stacks, drawn in the order of their streams."""
     task_streams, batch_streams, meta_streams, reward_streams = (
         GeneratorsOfRuns(problem.seed, runs, stream)
         for stream in (Stream.TASKS, Stream.BATCHES, Stream.META_BATCHES, Stream.REWARDS)
@@ -95,7 +95,7 @@ def draw(problem: Problem, runs: Sequence[int], at_a_time: int) -> Iterator[list
 def _rewards(
     problem: Problem, rngs: Generators, memory: RewardMemory, R: Rewards, own: Batch
 ) -> tuple[Rewards, RewardMemory]:
-    """Return the rewards that T tasks are planned with, [T, n K, ...], and the memory after them."""
+    """Return the rewards to plan T tasks with, [T, n K, ...], and the memory after them."""
     trials = problem.trials
     if problem.reward_model == "known":
         return np.repeat(R, trials, axis=1), memory

@@ -1,8 +1,7 @@
 """One experiment: a method on a problem, over independent runs, and its table.
 
-Methods on the same problem see the same tasks and batches, drawn once for all. Tasks are planned in stacks of about
-`drawn_tasks.STACK_BYTES`, so that memory does not grow with their number. The default agent plans a stack at once;
-other agents act in one task after the other.
+Methods on the same problem share tasks and batches. Tasks are planned in stacks of about `drawn_tasks.STACK_BYTES`, in
+constant memory. The default agent plans a stack at once; other agents act task by task.
 """
 
 from collections import deque
@@ -33,9 +32,9 @@ if TYPE_CHECKING:  # because it takes long to load
 
 
 def tables(problem: Problem, methods: Sequence[Method], runs: Sequence[int]) -> "list[pandas.DataFrame]":
-    """Return the table of each method, with the columns `COLUMNS`, and that of its metric if it has one.
+    """Return the table of each method, with the columns `COLUMNS` and its metric's.
 
-    The numbers of a run do not depend on the other runs or methods, to the last bit.
+    A run's numbers do not depend on other runs or methods, to the last bit.
     """
     results: list[list[Columns]] = [[] for _ in methods]
     players = _without_metrics(methods)
@@ -60,7 +59,7 @@ def tables(problem: Problem, methods: Sequence[Method], runs: Sequence[int]) -> 
 
 
 def _without_metrics(methods: Sequence[Method]) -> list[Method]:
-    """Return the different methods without metrics: policies are made once for all metrics."""
+    """Return the distinct methods without metrics, to plan once for all metrics."""
     players: list[Method] = []
     for method in methods:
         if (player := replace(method, metric=PlanningLoss())) not in players:
@@ -76,7 +75,7 @@ def _stack(
     inputs: Sequence[PlanningInput],
     decision: Decision,
 ) -> PlannedStack:
-    """Return true models, and what was made of them, in one stack."""
+    """Return true models, and estimates and policies for them, in one stack."""
     N, K = len(P), problem.trials
     policy, gamma = (array.reshape(N, K, *array.shape[1:]) for array in decision)
     P_hat = join([task.P_hat for task in inputs]).reshape(N, K, *P.shape[1:])
@@ -87,7 +86,7 @@ def _stack(
 
 
 def _measure(method: Method, stack: PlannedStack, R_hat: Rewards, inputs: Sequence[PlanningInput]) -> Columns:
-    """Return the column of a method's metric, a mean over trials, if it has one."""
+    """Return the column of a method's metric, a mean over trials, if any."""
     if not method.is_measured:
         return {}
     N, K = stack.P_hat.shape[:2]
@@ -102,13 +101,13 @@ def _measure(method: Method, stack: PlannedStack, R_hat: Rewards, inputs: Sequen
 
 
 def loop_over_tasks(problem: Problem, method: Method, runs: Sequence[int], queue: deque[DrawnTask]) -> Iterator[Any]:
-    """Return what a method makes of one task after the other, for `choose_policies`.
+    """Return the output for one task after the other, for `choose_policies`.
 
     Args:
         problem: The problem.
         method: The method.
         runs: The indices of the runs.
-        queue: The next tasks; each is removed when it is met.
+        queue: The next tasks, removed one by one.
     """
     tasks = iter(queue.popleft, None)
     if type(method.agent) is not CertaintyEquivalence:
@@ -117,12 +116,12 @@ def loop_over_tasks(problem: Problem, method: Method, runs: Sequence[int], queue
 
 
 def choose_policies(method: Method, met: Sequence[Any], R_hat: Rewards) -> tuple[list[PlanningInput], Decision]:
-    """Return what is known of tasks, and the policies in them, [M, G, *S], of M models.
+    """Return inputs of plans, and policies [M, G, *S] of M models.
 
     Args:
         method: The method.
-        met: What `loop_over_tasks` has yielded for the tasks.
-        R_hat: The rewards to plan with, [M, S, A] or [M, S, A, S].
+        met: Yields of `loop_over_tasks` for the tasks.
+        R_hat: Rewards to plan with, [M, S, A] or [M, S, A, S].
     """
     if type(method.agent) is CertaintyEquivalence:
         return list(met), Decision(*plan(method.planner, met, R_hat))
@@ -164,7 +163,7 @@ def _act(
 
 @dataclass
 class RecordingTask:
-    """A task that keeps its learner, which an agent may ask for further estimates."""
+    """A task that keeps its learner, for an agent's further estimates."""
 
     task: Task
     learner: Learner = field(init=False)

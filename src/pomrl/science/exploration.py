@@ -1,7 +1,7 @@
-"""Tasks without a generative model: the learner collects trajectories by what it knows so far.
+"""Tasks without a generative model: learners choose how to collect trajectories.
 
-Before each trajectory it estimates the task as at its end, and plans with gamma_eval. Tasks, start states and the
-random numbers behind transitions are the same for all learners.
+Before each trajectory the learner estimates the task and plans with gamma_eval. All learners share tasks, start states
+and the random numbers behind transitions.
 """
 
 from collections.abc import Callable, Iterator
@@ -22,16 +22,16 @@ from pomrl.science.sampling.reference import cumulative, next_states
 from pomrl.science.validation import check_mixing_rate
 
 LEAST_PRIOR, LARGEST_PRIOR = 1.0, 1e6
-"""Limits of the number of transitions that the prior of a belief stands for."""
+"""Limits of a prior's weight in a belief, in transitions."""
 
 SMALLEST_WEIGHT = 1e-12
-"""Least weight of the data that is divided by."""
+"""Least weight of the data as a divisor."""
 
 
 def believe(learner: Learner, batch: Batch) -> Belief:
-    """Return what a learner knows of a task after a part of its data.
+    """Return a learner's belief after a part of a task's data.
 
-    A mixing rate of alpha after one transition stands for a prior of alpha / (1 - alpha) transitions.
+    A mixing rate of alpha after one transition means a prior of alpha / (1 - alpha) transitions.
     """
     _, parts, P_hat, _ = estimate_task(*learner, Batches.same(batch))
     alpha = parts.alpha(1) if callable(parts.alpha) else parts.alpha
@@ -43,24 +43,24 @@ def believe(learner: Learner, batch: Batch) -> Belief:
 
 @dataclass(frozen=True, eq=False)
 class Exploration:
-    """A task of n runs whose data a learner is to collect."""
+    """A task of n runs with data to be collected by a learner."""
 
     data: Trajectories
     P: Models
     R: Rewards
     gamma: float
-    """Discount factor that behaviour is planned with."""
+    """Discount factor for plans of behaviour."""
     uniform: Float[np.ndarray, "n X m"]
-    """Uniform numbers of each of the m trajectories: its start, then actions and next states in turn."""
+    """Uniform numbers of each of m trajectories: its start, then actions and next states in turn."""
     seeds: Int[np.ndarray, " n"]
-    """Seeds of what is drawn from beliefs."""
+    """Seeds of draws from beliefs."""
 
     def collect(self, learner: Learner) -> Batches:
         """Return the transitions of all trajectories of a learner (`algorithm.Task`)."""
         return self.explore(partial(believe, learner))
 
     def explore(self, believe: Callable[[Batch], Belief]) -> Batches:
-        """Return the transitions of all trajectories, given what is believed after those before."""
+        """Return the transitions of all trajectories, given beliefs after earlier ones."""
         rngs = [np.random.default_rng(seed) for seed in self.seeds.tolist()]
         counts, m = np.zeros(self.P.shape, np.int64), self.uniform.shape[-1]
         for uniform in np.moveaxis(self.uniform, -1, 0):
@@ -97,15 +97,15 @@ def explorations(
     m: int,
     gamma: float,
 ) -> Iterator[Exploration]:
-    """Yield what is to be explored in each of T tasks; random numbers are drawn in the order of the tasks.
+    """Yield the explorations of T tasks, with random numbers in the tasks' order.
 
     Args:
-        data: How actions are chosen, and the length of trajectories.
+        data: Behaviour, and length of trajectories.
         rngs: The generator of each run, for this alone.
         P: The models of the tasks.
         R: Their rewards.
         m: Number of trajectories of each task.
-        gamma: Discount factor that behaviour is planned with.
+        gamma: Discount factor for plans of behaviour.
     """
     for model, rewards in zip(P, R, strict=True):
         uniform = np.stack([rng.random((1 + 2 * data.length, m)) for rng in rngs])
@@ -114,7 +114,7 @@ def explorations(
 
 
 def draw_models(belief: Belief, rngs: Generators) -> Float[np.ndarray, "n S A S"]:
-    """Draw a model of each run from a belief; a row whose entries all underflow is the estimate's."""
+    """Draw a model of each run from a belief; rows that underflow are the estimate's."""
     shape = belief.concentration[..., None] * belief.P_hat
     weight = np.stack([rng.standard_gamma(of_run) for rng, of_run in zip(rngs, shape, strict=True)])
     total = weight.sum(-1, keepdims=True)

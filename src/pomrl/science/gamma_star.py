@@ -1,7 +1,7 @@
-"""γ*, the discount factor with the smallest mean planning loss (Sec. 2), and its choice in hindsight (Sec. 6.3).
+"""γ*, the discount factor with the smallest mean planning loss (Sec. 2, Sec. 6.3).
 
-Discount factors with the same policies have mean losses that differ by rounding alone. So γ* is the largest discount
-factor whose mean loss is the smallest up to `MEAN_TIE_TOLERANCE` (`best_index`).
+Mean losses of equal policies differ by rounding. So γ* is the largest discount factor with a mean loss within
+`MEAN_TIE_TOLERANCE` of the smallest.
 """
 
 from typing import TYPE_CHECKING
@@ -16,14 +16,14 @@ if TYPE_CHECKING:  # because it takes long to load
     import pandas
 
 MEAN_TIE_TOLERANCE = 1e-12
-"""Two mean losses are tied if they differ by at most this, times max(1, smallest, largest mean loss / 100)."""
+"""Largest difference of tied mean losses, times max(1, smallest, largest mean loss / 100)."""
 
 _ORDINARY_LOSS = 100.0
 """Losses of rewards in [0, 1] stay below this at the usual gamma_eval."""
 
 
 def best_index(mean: Float[np.ndarray, "*B G"]) -> Int[np.ndarray, "*B"]:
-    """Return the index of γ* on each curve of mean losses at G ascending discount factors.
+    """Return the index of γ* on each curve of mean losses, at ascending discount factors.
 
     Raises:
         ValueError: A mean loss is NaN.
@@ -39,7 +39,7 @@ def best_index(mean: Float[np.ndarray, "*B G"]) -> Int[np.ndarray, "*B"]:
 
 
 def minimising(gammas: Float[np.ndarray, " G"], mean: Float[np.ndarray, "*B G"]) -> Float[np.ndarray, "*B"]:
-    """Return γ* of each curve of mean losses, and NaN for a curve with NaN.
+    """Return γ* of each curve of mean losses; NaN for a curve with NaN.
 
     Raises:
         ValueError: The discount factors do not ascend strictly.
@@ -53,12 +53,12 @@ def minimising(gammas: Float[np.ndarray, " G"], mean: Float[np.ndarray, "*B G"])
 
 
 def hindsight_index(loss: Float[np.ndarray, "n T G"], scope: Scope, choice: HindsightChoice) -> Int[np.ndarray, "n T"]:
-    """Return the index of the discount factor chosen in hindsight, for each run and task (Sec. 6.3).
+    """Return the index of the discount factor chosen in hindsight (Sec. 6.3).
 
     Args:
         loss: Planning losses in n runs and T tasks at G ascending discount factors.
-        scope: `all_tasks` for one choice for all tasks (best fixed), `each_task` for one each (dynamic best).
-        choice: `population` for the best choice for the mean over runs, `per_run` for that of each run (R8).
+        scope: `all_tasks` for one choice (best fixed), `each_task` for one each (dynamic best).
+        choice: `population` for the best of the mean over runs, `per_run` for each run's (R8).
     """
     axes = (0,) * (choice == "population") + (1,) * (scope == "all_tasks")
     index = best_index(loss.mean(axes, keepdims=True) if axes else loss)
@@ -66,7 +66,7 @@ def hindsight_index(loss: Float[np.ndarray, "n T G"], scope: Scope, choice: Hind
 
 
 def in_hindsight(table: "pandas.DataFrame", schedule: Hindsight) -> "pandas.DataFrame":
-    """Return the rows of a grid's table that a schedule chooses in hindsight, one for each run and task.
+    """Return a grid's rows as a schedule chooses in hindsight, one per run and task.
 
     Args:
         table: A complete table of the schedule's grid, sorted by run, task and discount factor.

@@ -1,8 +1,7 @@
-"""Checks of experiments, and of everything that components return.
+"""Checks of experiments, and of all that components return.
 
-Components may be anybody's. An array of a wrong shape would broadcast unnoticed, NaN would end in a table, and another
-type than float64 would change the precision: each is refused where it is returned. Arrays that components receive are
-read-only (`base.make_read_only`).
+Arrays of wrong shapes, types or ranges are refused where a component returns them. Arrays for components are read-only
+(`base.make_read_only`).
 """
 
 from collections.abc import Iterator, Sequence
@@ -34,31 +33,31 @@ Shape = tuple[int, ...]
 
 
 class ComponentError(ValueError):
-    """A component breaks its contract; the message names it, its method, the task and the first bad index."""
+    """A component breaks its contract; the message names component, method, task and index."""
 
 
 @dataclass(frozen=True)
 class ComponentOutput:
-    """Checks what a method of a component returned; messages name both."""
+    """Checks of a component method's output, with both in messages."""
 
     component: Any
     method: str
     place: str = ""
-    """The task or the run, in words that follow the name of the method."""
+    """Task or run, in words that follow the method's name."""
 
     @property
     def name(self) -> str:
-        """The component, the method and the place."""
+        """Component, method and place."""
         kind = type(self.component)
         return f"{kind.__module__}.{kind.__qualname__}.{self.method}{self.place}"
 
     def check_type(self, wanted: type, value: Any, part: str = "") -> None:
-        """Check the type; `part` is the field of the result, if it has fields."""
+        """Check the type; `part` is a field of the output."""
         if not isinstance(value, wanted):
             self._refuse(part, f"a {type(value).__name__}; it has to be a {wanted.__name__}")
 
     def check_array(self, value: Any, *shapes: Shape, part: str = "", dtype: Any = np.float64) -> None:
-        """Check the type of numbers and the shape of an array."""
+        """Check type and shape of an array."""
         if not isinstance(value, np.ndarray) or value.dtype != dtype:
             kind = f"array of {value.dtype}" if isinstance(value, np.ndarray) else type(value).__name__
             self._refuse(part, f"a {kind}; it has to be an array of {np.dtype(dtype)}")
@@ -67,7 +66,7 @@ class ComponentOutput:
             self._refuse(part, f"an array of shape {value.shape}; it has to be {allowed}")
 
     def check_range(self, values: np.ndarray, low: float, high: float, part: str = "", of: str = "") -> None:
-        """Check that all values lie in a range, which NaN does not; `of` says what they are."""
+        """Check that no value is out of range or NaN; `of` describes them."""
         if not (values.min() >= low and values.max() <= high):
             index = tuple(np.argwhere(~((values >= low) & (values <= high)))[0].tolist())
             place = f"{of}{part}{list(index) if index else ''}"
@@ -78,7 +77,7 @@ class ComponentOutput:
         self.check_range(values, -LARGEST_FLOAT, LARGEST_FLOAT, part)
 
     def check_models(self, P: Any, shape: Shape, part: str = "") -> None:
-        """Check that an array of this shape has distributions as rows."""
+        """Check that the rows of an array are distributions."""
         self.check_array(P, shape, part=part)
         if not P.min() >= 0.0:  # rows that sum to 1 then have no entry above 1
             self.check_range(P, 0.0, 1.0, part)
@@ -90,7 +89,7 @@ class ComponentOutput:
         self.check_range(total, 1.0 - tolerance, 1.0 + tolerance, part, "the sum of the row ")
 
     def check_counts(self, counts: Any, shape: Shape, part: str = "") -> None:
-        """Check that an array of this shape has integers, at least 0."""
+        """Check that an array has integers, at least 0."""
         whole = isinstance(counts, np.ndarray) and counts.dtype.kind in "iu"
         self.check_array(counts, shape, part=part, dtype=counts.dtype if whole else np.int64)
         self.check_range(counts, 0.0, LARGEST_FLOAT, part)
@@ -100,7 +99,6 @@ class ComponentOutput:
 
 
 def _range_label(low: float, high: float) -> str:
-    """Return the words for a range."""
     if high == LARGEST_FLOAT:
         return "finite" if low < 0.0 else f"finite and at least {low:g}"
     return f"{high:g}" if high - low < 1e-6 else f"between {low:g} and {high:g}"
@@ -124,7 +122,7 @@ def mean_models(problem: Problem, run: int) -> Iterator[MeanModel]:
 
 
 def _changing_means(means: Iterator[MeanModel], first: MeanModel, output: ComponentOutput) -> Iterator[MeanModel]:
-    """Yield the mean models of a stream; each new one is checked."""
+    """Yield the mean models of a stream; check each new one."""
     last, (S, A) = first, first.varying.shape
     for mean in means:
         if mean is not last:
@@ -138,10 +136,7 @@ def _changing_means(means: Iterator[MeanModel], first: MeanModel, output: Compon
 def check_moments(
     distribution: TaskDistribution, means: Sequence[MeanModel]
 ) -> tuple[Float[np.ndarray, "n S A S"], Float[np.ndarray, "n S A S"]]:
-    """Return the mean models of n runs, and the variance of each of their entries.
-
-    The values of all runs are checked at once, which takes a tenth of the time.
-    """
+    """Return the mean models of n runs and their variances, checked at once."""
     P_o = np.stack([mean.P_o for mean in means])
     drawn, output = ComponentOutput(distribution, "draw_mean"), ComponentOutput(distribution, "variance")
     drawn.check_models(P_o, P_o.shape, "P_o")
@@ -168,7 +163,7 @@ def draw_tasks(distribution: TaskDistribution, rngs: Generators, means: Sequence
 
 
 def draw_batch(data: Data, rngs: Generators, P: TaskModels, m: int, batches: int) -> Batch:
-    """Draw the batches of T tasks, and check them: equally many transitions of all pairs if `data.is_equal`."""
+    """Draw the batches of T tasks, and check them."""
     counts, output = data.draw(rngs, P, m, batches), ComponentOutput(data, "draw")
     output.check_counts(counts, (*P.shape[:2], batches, *P.shape[2:]))
     batch = Batch.of_counts(counts, m, equal=data.is_equal)
@@ -194,7 +189,7 @@ def draw_meta_batches(meta_batch: MetaBatch, own: Batch, data: Data, rngs: Gener
 
 
 def check_estimate(estimator: Estimator[Any], t: int, estimate: Any, batch: Batch) -> None:
-    """Check that h_t are distributions, and the deviation at least 0, or NaN everyoutput."""
+    """Check that h_t are distributions, and the deviation >= 0 or NaN everywhere."""
     output = ComponentOutput(estimator, "assess", f" in task {t}")
     output.check_type(Estimate, estimate)
     if not callable(estimate.h):
@@ -207,7 +202,7 @@ def check_estimate(estimator: Estimator[Any], t: int, estimate: Any, batch: Batc
 def check_trials(
     estimator: Estimator[Any], t: int, estimate: Estimate, priors: Sequence[Any], rates: Sequence[Any], shape: Shape
 ) -> None:
-    """Check priors h_t and mixing rates alpha_t, one for each trial or one for all."""
+    """Check priors h_t and mixing rates alpha_t, by trial or shared."""
     for h in priors if callable(estimate.h) else ():  # others have been checked (`check_estimate`)
         ComponentOutput(estimator, "estimate", f" in task {t}").check_models(h, shape)
     for alpha in rates:
@@ -222,14 +217,14 @@ def check_mixing_rate(estimator: Estimator[Any], t: int, alpha: Any, shape: Shap
 
 
 def check_gammas(gamma_schedule: GammaSchedule, gammas: Any, state: TaskState) -> None:
-    """Check that the discount factors of a task lie in [0, gamma_eval]."""
+    """Check that a task's discount factors lie in [0, gamma_eval]."""
     output = ComponentOutput(gamma_schedule, "select", f" in task {state.t}")
     output.check_array(gammas, (len(state.alpha), gamma_schedule.gammas_per_task))
     output.check_range(gammas, 0.0, state.gamma_eval)
 
 
 def ask_agent(agent: Agent[Any], task: TaskData, memory: Any) -> Decision:
-    """Return what an agent decides, checked."""
+    """Return an agent's checked decision."""
     output = ComponentOutput(agent, "act", f" in task {task.t}")
     if agent.discounts and task.gammas.max() == 1.0:
         raise ValueError(f"{output.name}: set the discount factors of gamma_schedule below 1, because it discounts")
@@ -244,7 +239,7 @@ def ask_agent(agent: Agent[Any], task: TaskData, memory: Any) -> Decision:
 
 
 def measure(metric: Metric, tasks: MetricInput) -> Float[np.ndarray, "M G"]:
-    """Return the numbers of a metric, checked."""
+    """Return a metric's checked numbers."""
     found, output = metric.measure(tasks), ComponentOutput(metric, "measure")
     output.check_array(found, tasks.gamma.shape)
     output.check_finite(found)
@@ -252,7 +247,7 @@ def measure(metric: Metric, tasks: MetricInput) -> Float[np.ndarray, "M G"]:
 
 
 def _per_pair(shape: Shape) -> list[Shape]:
-    """Return the shapes of a number for each pair (s, a), or one for all pairs."""
+    """Return the shapes of numbers for pairs (s, a), or one for all."""
     n, S, A, _ = shape
     return [(n, 1, 1), (n, S, 1), (n, 1, A), (n, S, A)]
 
@@ -268,7 +263,7 @@ def _check_mean(mean: Any, S: int, A: int, output: ComponentOutput) -> None:
 
 
 def check_experiment(problem: Problem, method: Method, runs: Sequence[int]) -> None:
-    """Check that the method can be used on the problem, and that these runs can have its sigma.
+    """Check that method, problem and runs fit together.
 
     Raises:
         ValueError: The message names the key, its value and the remedy.
@@ -306,7 +301,7 @@ def check_experiment(problem: Problem, method: Method, runs: Sequence[int]) -> N
 
 
 def _check_criterion(problem: Problem, method: Method) -> None:
-    """Check that policies of this planner can be judged in this way."""
+    """Check that the criterion suits the problem and the planner."""
     if problem.horizon is None and problem.gamma_eval != 1.0:
         check_gamma_eval(problem.gamma_eval)
     if problem.horizon is None and problem.gamma_eval == 1.0 and isinstance(problem.task_distribution, RandomChains):

@@ -1,6 +1,6 @@
-"""What a learner knows of the rewards, which the paper takes as known and equal in all tasks (Sec. 2).
+"""Estimates of rewards, which the paper takes as known (Sec. 2).
 
-Otherwise each sampled transition comes with its reward and normal noise. Losses are always those of the true rewards.
+Each sampled transition comes with its reward and normal noise. Losses are always those of the true rewards.
 """
 
 from dataclasses import dataclass
@@ -14,9 +14,7 @@ from pomrl.science.mdp import Rewards, expected_rewards
 from pomrl.science.randomness import Generators
 
 RewardModel = Literal["known", "own", "pooled", "shrunk"]
-"""Whether rewards are known, or estimated by the mean of the task's own samples, of all samples, or by a posterior mean
-between the two (empirical Bayes).
-"""
+"""Known rewards, or estimates: means of the task's own samples, of all samples, or empirical Bayes between the two."""
 
 Broadcast = Float[np.ndarray, "..."] | float
 """Numbers that broadcast with those of pairs."""
@@ -27,7 +25,7 @@ OfPairs = Float[np.ndarray, "n K S A"]
 
 @dataclass(frozen=True)
 class RewardMemory:
-    """Sums over the tasks so far with samples of a pair, for each trial of each run."""
+    """Sums over the tasks so far with samples of a pair, by trial and run."""
 
     tasks: OfPairs | float = 0.0
     """Number of these tasks."""
@@ -43,7 +41,7 @@ class RewardMemory:
     """Sum over tasks of 1 / N with the number N of samples."""
 
     def update(self, mean: OfPairs, N: OfPairs) -> "RewardMemory":
-        """Return the memory after one more task with these means of N samples each."""
+        """Return the memory after one more task, with means of N samples."""
         seen = (N > 0).astype(float)
         return RewardMemory(
             tasks=self.tasks + seen,
@@ -55,7 +53,10 @@ class RewardMemory:
         )
 
     def spread(self, noise: float, otherwise: float) -> Float[np.ndarray, "n K 1 1"]:
-        """Return the variance of rewards over tasks, an average over pairs, or another number before two tasks."""
+        """Return the variance of rewards over tasks, averaged over pairs.
+
+        It is `otherwise` before two tasks.
+        """
         tasks = np.asarray(self.tasks)
         of_means = _ratio(self.squares - _ratio(self.means**2, tasks), tasks - 1.0)
         variance = of_means - noise**2 * _ratio(self.inverse, tasks)
@@ -66,13 +67,13 @@ class RewardMemory:
 
 
 def sample_means(rngs: Generators, noise: float, own: Batch, R: Rewards) -> Float[np.ndarray, "n K S A"]:
-    """Draw the mean of the rewards that were sampled in each pair of a task.
+    """Draw the mean sampled reward of each pair in a task.
 
     Args:
         rngs: The generator of each run, for this alone.
-        noise: Standard deviation of the noise of a reward.
+        noise: Standard deviation of a reward's noise.
         own: The transitions of the task, [n, K, S, A, S].
-        R: The rewards of the task, R(s, a) or R(s, a, s'), of each run.
+        R: Rewards of the task, R(s, a) or R(s, a, s'), of each run.
     """
     means = expected_rewards(np.repeat(R[:, None], own.P_bar.shape[1], axis=1), own.P_bar)
     deviates = np.stack([rng.standard_normal(own.P_bar.shape[1:-1]) for rng in rngs])
@@ -81,14 +82,14 @@ def sample_means(rngs: Generators, noise: float, own: Batch, R: Rewards) -> Floa
 
 @dataclass(frozen=True)
 class RewardLearning:
-    """How rewards are estimated that a learner does not know."""
+    """Settings for the estimation of unknown rewards."""
 
     model: RewardModel
     noise: float
-    """Standard deviation of the noise of a reward."""
+    """Standard deviation of a reward's noise."""
     low: float
     high: float
-    """An unknown reward is uniform between these two; the paper's are so in [0, 1]."""
+    """An unknown reward is uniform in [low, high]; the paper's in [0, 1]."""
 
     @property
     def prior(self) -> tuple[float, float]:
@@ -96,13 +97,13 @@ class RewardLearning:
         return (self.low + self.high) / 2.0, (self.high - self.low) ** 2 / 12.0
 
     def estimate(self, memory: RewardMemory, mean: OfPairs, N: OfPairs) -> tuple[OfPairs, RewardMemory]:
-        """Return the rewards that a task is planned with, and the memory after the task.
+        """Return the rewards to plan a task with, and the memory after it.
 
-        A pair without samples has the mean of the prior, unless other tasks say more and the model uses them.
+        A pair without samples has the prior's mean, unless the model uses samples of other tasks.
 
         Args:
             memory: The tasks before.
-            mean: Mean of the rewards that were sampled in the task.
+            mean: Mean of the rewards sampled in the task.
             N: Number of these samples.
         """
         learned, (prior_mean, prior_variance) = memory.update(mean, N), self.prior
@@ -120,12 +121,12 @@ class RewardLearning:
 def _posterior(
     mean: Broadcast, variance: Broadcast, observed: Broadcast, error: Broadcast, seen: Bool[np.ndarray, "..."]
 ) -> tuple[Float[np.ndarray, "..."], Float[np.ndarray, "..."]]:
-    """Return mean and variance of a normal number after an observation, where seen."""
+    """Return mean and variance of a normal number after an observation."""
     weight = np.where(seen, _ratio(variance, variance + error, 1.0), 0.0)
     return mean + weight * (observed - mean), (1.0 - weight) * variance
 
 
 def _ratio(a: Broadcast, b: Broadcast, otherwise: float = 0.0) -> Float[np.ndarray, "..."]:
-    """Return a / b, and another number where b is 0 or less."""
+    """Return a / b, and `otherwise` where b <= 0."""
     a, b = np.broadcast_arrays(np.asarray(a, float), np.asarray(b, float))
     return np.divide(a, b, out=np.full(a.shape, otherwise), where=b > 0)

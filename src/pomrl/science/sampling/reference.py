@@ -1,8 +1,7 @@
-"""Draws of models, transitions and trajectories in NumPy, which say what `_sampling.c` draws, bit by bit.
+"""Draws in NumPy, the bit-exact reference of `_sampling.c`.
 
-A task has a key; its batches, rows and entries have keys below it. So settings that differ in sigma or m use the same
-numbers. Logarithm, exponential and normal quantile are written out here, because those of C and of NumPy differ in last
-bits.
+A task has a key; its batches, rows and entries have keys below it, the same for every sigma and m. Logarithm,
+exponential and normal quantile are written out, because C's and NumPy's differ in last bits.
 """
 
 from collections.abc import Iterable, Sequence
@@ -51,7 +50,7 @@ FAR_TAIL = (
 
 
 def polynomial(coefficients: Sequence[float], x: Numbers) -> Numbers:
-    """Return the polynomial with these coefficients, the constant one first, by Horner's rule."""
+    """Return the polynomial, the constant coefficient first, by Horner's rule."""
     value = np.full(x.shape, coefficients[-1])
     for coefficient in coefficients[-2::-1]:
         value = value * x + coefficient
@@ -59,7 +58,7 @@ def polynomial(coefficients: Sequence[float], x: Numbers) -> Numbers:
 
 
 def log(x: Numbers) -> Numbers:
-    """Return the natural logarithm of normal positive numbers, as fdlibm computes it, to about one unit in the last."""
+    """Return the logarithm of normal positive numbers, as fdlibm, to about one ulp."""
     bits = np.ascontiguousarray(x).view(np.uint64) + (0x3FF0000000000000 - 0x3FE6A09E00000000)
     exponent = ((bits >> 52).astype(np.int64) - 1023).astype(float)
     f = ((bits & 0x000FFFFFFFFFFFFF) + 0x3FE6A09E00000000).view(np.float64) - 1.0
@@ -70,7 +69,7 @@ def log(x: Numbers) -> Numbers:
 
 
 def exp(x: Numbers) -> Numbers:
-    """Return e^x for x <= 0, as fdlibm computes it; 0 where it would be below about 1e-307."""
+    """Return e^x for x <= 0, as fdlibm; 0 below about 1e-307."""
     is_zero = ~(x > -707.0)
     x = np.where(is_zero, 0.0, x)
     power = (x * 1.44269504088896338700e00 - 0.5).astype(np.int64)
@@ -84,7 +83,7 @@ def exp(x: Numbers) -> Numbers:
 
 
 def normal_quantile(u: Numbers) -> Numbers:
-    """Return quantiles of the standard normal distribution at u in (0, 1), by PPND16 (Wichura 1988, AS 241)."""
+    """Return standard normal quantiles at u in (0, 1), by PPND16 (Wichura 1988, AS 241)."""
     q = u - 0.5
     r = np.sqrt(-log(np.where(q < 0.0, u, 1.0 - u)))
     tail = np.where(r <= 5.0, _ratio(TAIL, r - 1.6), _ratio(FAR_TAIL, r - 5.0))
@@ -96,18 +95,21 @@ def _ratio(coefficients: tuple[Sequence[float], Sequence[float]], x: Numbers) ->
 
 
 MOST_DRAWN_ONE_BY_ONE = 50
-"""The most transitions from a row that are drawn one by one."""
+"""Most transitions from a row that are drawn one by one."""
 
 LARGEST_BELOW_ONE = float(np.nextafter(1.0, 0.0))
 
 
 def uniform(keys: Keys, index: int | Num[np.ndarray, "..."]) -> Numbers:
-    """Return a number of each key in the open interval (0, 1), one of 2^52 equally spaced ones."""
+    """Return a number of each key, one of 2^52 equally spaced ones in (0, 1)."""
     return ((fold(keys, index) >> 12).astype(float) + 0.5) * 2.0**-52
 
 
 def gamma_variates(keys: Keys, shape: Numbers) -> Numbers:
-    """Draw a gamma variate of each shape of at least 1 (Marsaglia and Tsang 2000). Number 0 of a key is left over."""
+    """Draw a gamma variate of each shape >= 1 (Marsaglia and Tsang 2000).
+
+    Number 0 of a key stays unused.
+    """
     value, waiting, index = np.empty(shape.shape), np.arange(shape.size), 1
     d = shape - 1.0 / 3.0
     c = (1.0 / 3.0) / np.sqrt(d)
@@ -123,10 +125,10 @@ def gamma_variates(keys: Keys, shape: Numbers) -> Numbers:
 
 
 def dirichlet(keys: Keys, shape: Float[np.ndarray, "rows S"]) -> Float[np.ndarray, "N rows S"]:
-    """Draw the models of N tasks, with rows that are Dirichlet distributed with these shapes.
+    """Draw the models of N tasks, with Dirichlet rows of these shapes.
 
-    Rows are normalised gamma variates. A row with a shape below 1 comes from logarithms, G(a) = G(a + 1) U^(1/a), so
-    that not all entries underflow.
+    Rows are normalised gamma variates; with a shape below 1, by logarithms of G(a) = G(a + 1) U^(1/a), against
+    underflow.
     """
     row, entry = np.nonzero(shape)
     a = shape[row, entry]
@@ -148,7 +150,7 @@ def dirichlet(keys: Keys, shape: Float[np.ndarray, "rows S"]) -> Float[np.ndarra
 
 @dataclass(frozen=True, eq=False)
 class _Intervals:
-    """Intervals of (0, 1) with n independent uniform numbers each, which stand for transitions from rows."""
+    """Intervals of (0, 1) with n independent uniform numbers each, for transitions from rows."""
 
     keys: Keys
     row: Int[np.ndarray, " k"]
@@ -157,17 +159,16 @@ class _Intervals:
     high: Numbers
 
     def part(self, mask: Bool[np.ndarray, " k"]) -> "_Intervals":
-        """Return the intervals where the mask is true."""
         return _Intervals(*(array[mask] for array in vars(self).values()))
 
 
 def transitions(
     keys: Keys, P: Float[np.ndarray, "N rows S"], batches: int, m: int
 ) -> Int[np.ndarray, "N batches rows S"]:
-    """Draw the counts of m transitions from each row, in so many batches of each task.
+    """Draw the counts of m transitions from each row, in independent batches.
 
-    Up to `MOST_DRAWN_ONE_BY_ONE` transitions are drawn one by one. Of more, the uniform number with the middle rank is
-    drawn, a beta variate, then those below and above it. The work grows with the logarithm of m.
+    More than `MOST_DRAWN_ONE_BY_ONE` uniform numbers are split at their median, a beta variate. The work grows with the
+    logarithm of m.
     """
     N, rows, S = P.shape
     row_keys = fold(fold(keys[:, None], np.arange(batches))[..., None], np.arange(rows)).ravel()
@@ -203,7 +204,7 @@ def _count_one_by_one(
 
 
 def _split(long: _Intervals, of_rows: Float[np.ndarray, "rows S"], counts: Int[np.ndarray, "rows S"]) -> _Intervals:
-    """Return the intervals on both sides of the number with the middle rank, after its state has been counted."""
+    """Count the median of each interval; return the intervals on both sides."""
     rank = (long.n + 1) // 2
     before = gamma_variates(fold(long.keys, 0), rank.astype(float))
     after = gamma_variates(fold(long.keys, 1), (long.n + 1 - rank).astype(float))
@@ -224,15 +225,15 @@ class Pooled(NamedTuple):
     counts: Int[np.ndarray, "*N S A S"]
     """The number of transitions N(s, a, s')."""
     frequencies: Float[np.ndarray, "*N S A S"]
-    """The frequencies of next states in each batch; a pair without transitions adds 0."""
+    """Frequencies of next states in each batch; 0 for a pair without transitions."""
     visited: Int[np.ndarray, "*N S A"]
-    """The number of batches in which a pair was visited."""
+    """Number of batches with visits of a pair."""
 
 
 def trajectories(
     keys: Keys, P: Float[np.ndarray, "N S A S"], batches: int, m: int, length: int
 ) -> Int[np.ndarray, "N batches S A S"]:
-    """Draw the counts of the transitions of m trajectories with uniform starts and actions, in each batch."""
+    """Draw the counts of m trajectories with uniform starts and actions, by batch."""
     N, S, A, _ = P.shape
     batch = np.arange(N * batches).reshape(N, batches, 1, 1) * (S * A * S)
     places = batch + _cells(keys, P, batches, m, length)
@@ -240,7 +241,7 @@ def trajectories(
 
 
 def pooled_trajectories(keys: Keys, P: Float[np.ndarray, "N S A S"], batches: int, m: int, length: int) -> Pooled:
-    """Draw the batches of `trajectories`, and return sums over them."""
+    """Draw the batches of `trajectories`, and return their sums."""
     N, S, A, _ = P.shape
     cells = _cells(keys, P, batches, m, length)
     pairs = cells // S + np.arange(N * batches).reshape(N, batches, 1, 1) * (S * A)
@@ -259,7 +260,7 @@ def _cells(
 ) -> Int[np.ndarray, "N batches length m"]:
     """Return the position of each transition in its model.
 
-    One number chooses an action, and its rest, which is uniform again, the next state.
+    One number chooses an action; its remainder, uniform again, the next state.
     """
     N, S, A, _ = P.shape
     trajectory_keys = fold(fold(keys[:, None], np.arange(batches))[..., None], np.arange(m))
@@ -276,14 +277,14 @@ def _cells(
 
 
 def cumulative(P: Float[np.ndarray, "*n S"]) -> Float[np.ndarray, "*n S"]:
-    """Return the cumulative probabilities of rows, exactly 1 from the last supported state on."""
+    """Return the cumulative probabilities of rows, exactly 1 from the last supported state."""
     below = P.cumsum(-1)
     below[below == below[..., -1:]] = 1.0
     return below
 
 
 def next_states(below: Iterable[Float[np.ndarray, "*#N"]], u: Float[np.ndarray, "*N"]) -> Num[np.ndarray, "*N"]:
-    """Return next states by inverse cumulative probabilities, given state by state."""
+    """Return next states by inverse cumulative probabilities, state by state."""
     state = np.zeros(u.shape, np.intp)
     for of_state in below:
         state += of_state <= u

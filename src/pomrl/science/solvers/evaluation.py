@@ -1,6 +1,6 @@
 """Exact values of policies on stacks of finite MDPs.
 
-The value of a policy π is the expected sum of discounted rewards from each state. It solves S linear equations,
+The value of a policy π, the expected discounted reward from each state, solves S linear equations,
 
     V(s) = R(s, π(s)) + γ Σ_s' P(s, π(s), s') V(s'),    or  (I - γ P_π) V = R_π.
 """
@@ -14,29 +14,25 @@ from jaxtyping import Bool, Float, Int, Shaped
 from pomrl.science.solvers import compiled, input_checks, relative_values, sparse
 
 ELIMINATED_STATES = 64
-"""Largest number of equations that are solved by elimination.
-
-NumPy's is faster than LAPACK up to about 16 equations, and takes three times as long at 64. The compiled one takes a
-third of LAPACK's time at 64 for many models. Both eliminate up to this number, so that bits are the same everywhere.
-"""
+"""Largest number of equations solved by elimination, by both engines for the same bits. NumPy's is faster than LAPACK
+up to about 16 equations, and three times as slow at 64; the compiled one is three times as fast at 64."""
 
 STACKED_SYSTEMS = 1500
-"""Number of systems that are solved together, so that they fit into the processor's cache."""
+"""Number of systems solved together, to fit into the processor's cache."""
 
 
 def eliminate(system: Float[np.ndarray, "S S+1 n"], scratch: Float[np.ndarray, "S S n"]) -> Float[np.ndarray, "S n"]:
-    """Solve n linear systems of S equations in place, by Gaussian elimination without pivots.
+    """Solve n linear systems in place, by Gaussian elimination without pivots.
 
-    That is safe for diagonally dominant systems such as I - gamma P_pi with gamma < 1. The systems are the last axis,
-    so that each step is one elementwise operation for all, with the same bits on every processor. Both arguments are
-    overwritten.
+    That is safe for diagonally dominant systems such as I - gamma P_pi with gamma < 1. The systems are the last axis:
+    each step is one elementwise operation, with the same bits on every processor.
 
     Args:
-        system: The coefficients, with the right-hand sides as the last column.
-        scratch: Memory for intermediate products.
+        system: Coefficients, with the right-hand sides as last column; overwritten.
+        scratch: Memory for intermediate products; overwritten.
 
     Returns:
-        The solutions, as a view of the last column of `system`.
+        The solutions, a view of the last column of `system`.
     """
     S = len(system)
     for k in range(S - 1):
@@ -51,10 +47,10 @@ def eliminate(system: Float[np.ndarray, "S S+1 n"], scratch: Float[np.ndarray, "
 
 
 _ALIKE_SHARE = 0.25
-"""Largest share of the states in which policies may differ for one factorisation to serve all of them."""
+"""Largest share of states with different actions for policies to share a factorisation."""
 
 _WELL_CONDITIONED_GAMMA = 0.99
-"""Largest discount factor at which rounding errors in doing so stay far below the tolerance of ties."""
+"""Largest discount factor with errors of a shared factorisation far below the tolerance of ties."""
 
 
 def policy_value(
@@ -70,11 +66,8 @@ def policy_value(
     Args:
         P: Transition probabilities P(s, a, s').
         R: Rewards R(s, a).
-        policy: The action that the policy takes in each state.
+        policy: The action in each state.
         gamma: Discount factor, in [0, 1).
-
-    Returns:
-        The expected sum of discounted rewards, between min R / (1 - gamma) and max R / (1 - gamma).
 
     Raises:
         ValueError: Shapes do not fit, an action is not one of the model's, or doubles do not hold the numbers.
@@ -92,10 +85,7 @@ def chain_value(
     R_pi: Float[np.ndarray, "*#n S"],
     gamma: Float[np.ndarray, "*#n"] | float,
 ) -> Float[np.ndarray, "*n S"]:
-    """Return the value of a Markov chain with rewards, such as an MDP under a fixed policy.
-
-    Leading axes broadcast. Up to `ELIMINATED_STATES` states are solved by elimination, more by LAPACK.
-    """
+    """Return the value of a Markov chain with rewards; leading axes broadcast."""
     S = P_pi.shape[-1]
     shape = np.broadcast_shapes(P_pi.shape[:-2], R_pi.shape[:-1], np.shape(gamma))
     P_stack = np.broadcast_to(P_pi, (*shape, S, S)).reshape(-1, S, S)
@@ -115,10 +105,10 @@ def chain_value(
 
 
 def solve_dominant(system: Float[np.ndarray, "S S"], right: Float[np.ndarray, "S ..."]) -> Float[np.ndarray, "S ..."]:
-    """Solve equations whose rows are diagonally dominant by LAPACK, without exchanges of rows.
+    """Solve equations with diagonally dominant rows by LAPACK, without row exchanges.
 
-    LAPACK is given columns as rows, whose largest entry is the diagonal. So equations of states that others do not
-    reach are not added to theirs, where rounding errors of large values would stay.
+    LAPACK gets columns as rows, with the diagonal as pivot, so that rounding errors of large values stay in their
+    states.
     """
     from scipy.linalg import lu_factor, lu_solve  # here, because it takes long to load
 
@@ -155,13 +145,12 @@ def distinct_policy_values(
     policies: Shaped[np.ndarray, "M G S"] | Sequence[Any],
     gamma: float,
 ) -> tuple[Float[np.ndarray, "k S"], Int[np.ndarray, " k"], Int[np.ndarray, "M G"]]:
-    """Return the exact values of G policies of each of M MDPs, each distinct one evaluated once.
+    """Return the exact values of G policies of each MDP, each distinct one once.
 
-    Along a grid of discount factors most policies equal the one before. Models are not checked; actions are.
+    Along a grid most policies equal the one before. Models are not checked; actions are.
 
     Returns:
-        The values of the k policies that differ from the one before, the MDP of each, and for each policy the index of
-            its values.
+        Values of the k policies unlike the one before, the MDP of each, and for each policy the index of its values.
 
     Raises:
         ValueError: Policies are not integers [M, G, S], or an action is not one of the model's.
@@ -186,7 +175,7 @@ def distinct_policy_values(
 
 
 def _differs_from_the_one_before(policies: Int[np.ndarray, "M G S"]) -> Bool[np.ndarray, "M G"]:
-    """Return which policies are the first of their MDP or differ from the one before."""
+    """Return which policies are the first of their MDP or new."""
     M, G, S = policies.shape
     new = np.zeros((M, G), bool)
     new[:, :1] = True
@@ -216,10 +205,9 @@ def _values_near_a_policy(
     base: Int[np.ndarray, " S"],
     gamma: float,
 ) -> Float[np.ndarray, "k S"]:
-    """Return the values of policies that differ from the policy `base` in few states.
+    """Return the values of policies unlike `base` in few states.
 
-    Their equations differ in the rows of these d states. By Woodbury's formula one factorisation serves all policies,
-    and each needs the solution of d equations more.
+    By Woodbury's formula one factorisation serves all policies, and each needs d equations more, for its d states.
     """
     every = np.arange(len(base))
     states = np.flatnonzero((policies != base).any(0))

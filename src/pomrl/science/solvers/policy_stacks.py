@@ -1,11 +1,11 @@
-"""Stacks of MDPs with one policy each, improved together: the steps of policy iteration (Howard, 1960).
+"""Steps of policy iteration for stacks of MDPs (Howard, 1960).
 
 One step evaluates the policy π of each MDP and then improves it,
 
     V = (I - γ P_π)⁻¹ R_π,    π(s) <- argmax_a R(s, a) + γ Σ_s' P(s, a, s') V(s').
 
-Up to `evaluation.ELIMINATED_STATES` states, action values are sums in the order of the states, with the same bits on
-every processor, in stacks of every size, and in the compiled engine.
+Up to `evaluation.ELIMINATED_STATES` states, sums run in the order of the states, with the same bits on every processor,
+in stacks of every size, and in the compiled engine.
 """
 
 import numpy as np
@@ -16,10 +16,10 @@ from pomrl.science.solvers.evaluation import ELIMINATED_STATES, action_values, c
 
 
 class PolicyStack:
-    """A stack of n MDPs, each with its current policy, at first an optimal one for gamma = 0.
+    """A stack of n MDPs with current policies, at first optimal for gamma = 0.
 
-    P_pi and R_pi are kept between steps, which change few rows. Rewards have a leading axis of one or two sides, R and
-    |R| (`action_ties.signed_and_absolute`).
+    P_pi and R_pi are kept between steps. Rewards have a leading axis of one or two sides, R and |R|
+    (`action_ties.signed_and_absolute`).
     """
 
     def __init__(self, P: Float[np.ndarray, "n S A S"], R: Float[np.ndarray, "n S A"]) -> None:
@@ -30,10 +30,9 @@ class PolicyStack:
         self._by_state = np.ascontiguousarray(P.transpose(3, 2, 1, 0)) if small else None
 
     def improve(self, gamma: Float[np.ndarray, " n"]) -> Bool[np.ndarray, " n"]:
-        """Take one step of policy iteration for each MDP, and return which policies have changed.
+        """Take one step for each MDP, and return which policies have changed.
 
-        An action is kept unless another gains more than rounding explains (`action_ties`), so that no policy occurs
-        twice.
+        An action is kept unless another gains more than rounding (`action_ties`), so that no policy occurs twice.
         """
         V = chain_value(self._P_pi, self._R_pi, gamma)
         Q = np.stack([self._action_values(R, U, gamma) for R, U in zip(self._R, V, strict=True)])
@@ -56,7 +55,7 @@ class PolicyStack:
         return _action_values_in_order(self._by_state, R, V, gamma)
 
     def policies(self, which: Bool[np.ndarray, " n"]) -> Int[np.ndarray, "k S"]:
-        """Return the current policies of the MDPs for which `which` is true."""
+        """Return the current policies of the MDPs in the mask."""
         return self._policy[which]
 
     def keep(self, which: Bool[np.ndarray, " n"]) -> None:
@@ -73,7 +72,7 @@ def _action_values_in_order(
     V: Float[np.ndarray, "n S"],
     gamma: Float[np.ndarray, " n"],
 ) -> Float[np.ndarray, "n S A"]:
-    """Return R + γ P V from probabilities by next state, as sums in the order of the states."""
+    """Return R + γ P V as sums in the order of the states."""
     of_state = np.ascontiguousarray(V.T)
     Q = by_state[0] * of_state[0]
     product = np.empty_like(Q)

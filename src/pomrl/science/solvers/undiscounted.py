@@ -1,7 +1,7 @@
-"""Plans and values without a discount, for proper policies: from each state they end sooner or later.
+"""Plans and values without discount, for proper policies.
 
 A state is terminal if all actions stay there and pay nothing. A policy is proper if it reaches one from each state with
-probability 1; its value then solves (I - P_π) V = R_π on the other states (Bertsekas and Tsitsiklis 1991).
+probability 1; its value solves (I - P_π) V = R_π on the other states (Bertsekas and Tsitsiklis 1991).
 """
 
 import numpy as np
@@ -11,15 +11,15 @@ from pomrl.science.solvers.action_ties import best_of_better, excess, signed_and
 from pomrl.science.solvers.evaluation import action_values, chain_value
 
 MOST_EXPECTED_STEPS = 60_000.0
-"""Largest expected number of steps; rounding errors of values then stay below 1e-6 for rewards in [0, 1]."""
+"""Largest expected number of steps, for errors of values below 1e-6 with rewards in [0, 1]."""
 
 
 class NeverEndsError(ValueError):
-    """A state has no undiscounted value; the message says which, and why."""
+    """A state has no undiscounted value."""
 
 
 def plan(P: Float[np.ndarray, "M S A S"], R: Float[np.ndarray, "M S A"]) -> Int[np.ndarray, "M S"]:
-    """Return the best of the proper policies of each model, by policy iteration from a proper one on.
+    """Return the best proper policy of each model, by policy iteration.
 
     An improvement of a proper policy is proper, or gains reward for ever.
 
@@ -53,12 +53,12 @@ def policy_values(
 
 
 def terminal(P: Float[np.ndarray, "M S A S"], R: Float[np.ndarray, "M S A"]) -> Bool[np.ndarray, "M S"]:
-    """Return which states are terminal: all actions stay there and pay nothing."""
+    """Return which states are terminal."""
     return (P.diagonal(0, 1, 3) == 1.0).all(1) & (R == 0.0).all(-1)
 
 
 def _proper_policy(P: Float[np.ndarray, "M S A S"], ends: Bool[np.ndarray, "M S"]) -> Int[np.ndarray, "M S"]:
-    """Return policies that come nearer to an end in each state with some probability."""
+    """Return policies that approach an end from each state."""
     reached, policy = ends, np.zeros(ends.shape, np.intp)
     while not reached.all():
         nearer = (P * reached[:, None, None]).sum(-1) > 0.0
@@ -79,7 +79,7 @@ def _values(
 ) -> Float[np.ndarray, "k S"]:
     """Return the values of k policies, each of the model with this index.
 
-    Terminal states have rows of zeros, so that a proper policy's equations have one solution.
+    Rows of terminal states are 0, so that a proper policy's equations have one solution.
     """
     rows, going = (model[:, None], np.arange(P.shape[1]), policy), ~ends[model]
     P_pi = np.where(going[..., None], P[rows], 0.0)
