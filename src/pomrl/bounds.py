@@ -82,15 +82,15 @@ def model_error_bound(*, t: Numbers, **arguments: Unpack[BoundArguments]) -> Val
     entries = _entries(arguments)
     past = np.maximum(np.asarray(t, float) - 1.0, 1.0)  # in task 1 its weight is 0
     weight = _weight_of_the_past(t, m, arguments.get("plugged", radius), prior)
-    of_one_event = np.log(2.0 * entries / arguments["delta"])
+    log_ratio = np.log(2.0 * entries / arguments["delta"])
     if prior == "known":
-        return weight * radius + (1.0 - weight) * np.sqrt(of_one_event / (2.0 * m))
+        return weight * radius + (1.0 - weight) * np.sqrt(log_ratio / (2.0 * m))
     if version == "sharpened":
         proxy = weight**2 * (radius**2 + 1.0 / (4.0 * m)) / past + (1.0 - weight) ** 2 / (4.0 * m)
-        return weight * radius + np.sqrt(2.0 * of_one_event * proxy)
-    L = of_one_event + np.log(3.0)
-    of_prior = np.sqrt(L / (2.0 * m * past)) + radius * np.sqrt(2.0 * L / past) + radius
-    return weight * of_prior + (1.0 - weight) * np.sqrt(L / (2.0 * m))
+        return weight * radius + np.sqrt(2.0 * log_ratio * proxy)
+    L = log_ratio + np.log(3.0)
+    prior_error = np.sqrt(L / (2.0 * m * past)) + radius * np.sqrt(2.0 * L / past) + radius
+    return weight * prior_error + (1.0 - weight) * np.sqrt(L / (2.0 * m))
 
 
 def _entries(arguments: BoundArguments) -> Values:
@@ -120,9 +120,9 @@ def _theorem_3(arguments: BoundArguments, factor: float) -> Values:
 
 
 def _check(t: Numbers, arguments: BoundArguments, version: str, prior: str) -> None:
-    for name, value, known in (("version", version, (*VERSIONS, REPAIRED)), ("prior", prior, PRIORS)):
-        if value not in known:
-            raise ValueError(f"{name}={value!r}: it has to be one of {', '.join(known)}")
+    for name, value, options in (("version", version, (*VERSIONS, REPAIRED)), ("prior", prior, PRIORS)):
+        if value not in options:
+            raise ValueError(f"{name}={value!r}: it has to be one of {', '.join(options)}")
     delta, radius, T = (np.asarray(arguments[name]) for name in ("delta", "radius", "T"))
     if not np.all((delta > 0) & (delta < 1)):
         raise ValueError(f"delta={delta}: it has to be above 0 and below 1")

@@ -40,8 +40,8 @@ from pomrl.small_experiments import (
     experiments_with,
     first_accepted,
     rngs_of_runs,
-    sigma_of,
-    size_of,
+    small_sigma,
+    small_size,
 )
 
 MOMENT_DRAWS = 4000
@@ -86,12 +86,12 @@ def _check_experiments(component: Any) -> None:
         gammas = 1 if method.agent.chooses_gamma else method.gamma_schedule.gammas_per_task
         _require(len(table) == RUNS * problem.T * gammas, f"a table has {len(table)} rows")
         _require(table["planning_loss"].between(0.0, np.inf, inclusive="left").all(), "a loss is below 0 or not finite")
-        again = tables(problem, [method], range(RUNS))[0]
+        repetition = tables(problem, [method], range(RUNS))[0]
         remedy = "keep nothing between calls, and draw from the given generators alone"
-        _require(again.equals(table), "an experiment has other numbers when it is repeated", remedy)
-        alone = pd.concat([tables(problem, [method], [run])[0] for run in range(RUNS)], ignore_index=True)
+        _require(repetition.equals(table), "an experiment has other numbers when it is repeated", remedy)
+        single_runs = pd.concat([tables(problem, [method], [run])[0] for run in range(RUNS)], ignore_index=True)
         remedy = "compute each run, the index of the first axis, from its own numbers alone"
-        _require(alone.equals(table), f"a run has other numbers alone than among {RUNS} runs", remedy)
+        _require(single_runs.equals(table), f"a run has other numbers alone than among {RUNS} runs", remedy)
 
 
 def _check_fields(component: Any) -> None:
@@ -204,22 +204,22 @@ def _draw_tasks(tasks: TaskDistribution, mean: MeanModel, number: int) -> np.nda
 
 
 def _check_tasks(tasks: TaskDistribution) -> None:
-    mean = tasks.draw_mean(0, 0, *size_of(tasks), sigma_of(tasks))
+    mean = tasks.draw_mean(0, 0, *small_size(tasks), small_sigma(tasks))
     P, variance = _draw_tasks(tasks, mean, 50), tasks.variance(mean)
     _check_P(mean.P_o)
     _check_P(P)
     _require((P[:, mean.P_o == 0] == 0).all(), "a state that the mean model excludes is possible in a task")
     _require((P[0] != P).any() or not variance.any(), "50 tasks are all the same")
     rng = np.random.default_rng(1)
-    parts = [tasks.draw([rng], [mean], number).P[:, 0] for number in (1, 49)]
-    _require(np.array_equal(np.concatenate(parts), P), "tasks that are drawn in two calls differ from those of one")
+    batches = [tasks.draw([rng], [mean], number).P[:, 0] for number in (1, 49)]
+    _require(np.array_equal(np.concatenate(batches), P), "tasks that are drawn in two calls differ from those of one")
     _require(variance.min() >= 0, "a variance is below 0")
     deviation = float(np.sqrt(variance.max()))
     _require(np.isclose(deviation, mean.deviation), f"sigma is {mean.deviation:g}, and the largest one {deviation:g}")
 
 
 def _check_moments(tasks: TaskDistribution) -> None:
-    mean = tasks.draw_mean(0, 0, *size_of(tasks), sigma_of(tasks))
+    mean = tasks.draw_mean(0, 0, *small_size(tasks), small_sigma(tasks))
     candidates, variance = tasks.candidates(), tasks.variance(mean)
     if candidates is not None:
         _require(np.allclose(candidates.mean(0), mean.P_o, atol=1e-12), "P_o is not the mean of the candidates")
@@ -234,7 +234,7 @@ def _check_moments(tasks: TaskDistribution) -> None:
 
 
 def _check_random_chains(tasks: RandomChains) -> None:
-    sigma, size = sigma_of(tasks), size_of(tasks)
+    sigma, size = small_sigma(tasks), small_size(tasks)
     for run in range(RUNS):
         mean = tasks.draw_mean(0, run, *size, sigma)
         chain = mean.P_o if mean.unsmoothed is None else mean.unsmoothed
@@ -282,9 +282,10 @@ def _check_draws(data: Data) -> None:
     _require((counts.sum(2)[P == 0] == 0).all(), "a transition has the probability 0")
     _require(counts.sum(-1).max() <= data.most_visits(m), "a pair has more transitions than most_visits")
     rngs = rngs_of_runs()
-    parts = [data.draw(rngs, P[:1], m, batches), data.draw(rngs, P[1:], m, batches)]
+    batches_of_calls = [data.draw(rngs, P[:1], m, batches), data.draw(rngs, P[1:], m, batches)]
     _require(
-        np.array_equal(np.concatenate(parts), counts), "tasks that are drawn in two calls differ from those of one"
+        np.array_equal(np.concatenate(batches_of_calls), counts),
+        "tasks that are drawn in two calls differ from those of one",
     )
     _require((counts[:, :, 0] != counts[:, :, 1]).any(), "all batches of a task are the same")
     _require((counts[0] != counts[1]).any(), "the batches of all tasks are the same")
@@ -303,10 +304,10 @@ def _check_metric(metric: Metric) -> None:
     policy[:, 1] = rng.integers(0, 2, (3, 4))  # no policy of a planner
     make_read_only(P, R, P_hat, counts, policy, gamma)
     arrays = P, R, P_hat, R, counts, policy, gamma, criterion.optimal_value(P, R)
-    together = validation.measure(metric, MetricInput(*arrays, criterion=criterion))
+    stacked = validation.measure(metric, MetricInput(*arrays, criterion=criterion))
     for i in range(3):
-        alone = metric.measure(MetricInput(*(array[[i]] for array in arrays), criterion=criterion))
-        _require(np.array_equal(alone[0], together[i]), f"task {i} has other numbers alone than among 3 tasks")
+        single = metric.measure(MetricInput(*(array[[i]] for array in arrays), criterion=criterion))
+        _require(np.array_equal(single[0], stacked[i]), f"task {i} has other numbers alone than among 3 tasks")
 
 
 MODEL_REMEDY = "return new arrays of the shape, type and range that the base class states; arguments are read-only"

@@ -48,11 +48,11 @@ class TwoModels(FiniteTasks):
 def small_problem(task_distribution: TaskDistribution | None = None, sigma: float | None = 0.01) -> Problem:
     """Return a small problem, by default of Dirichlet tasks."""
     tasks = task_distribution or Dirichlet(zeros=2)
-    S, A = size_of(tasks)
+    S, A = small_size(tasks)
     return Problem(S=S, A=A, m=5, T=4, sigma=sigma, gamma_eval=0.9, seed=0, task_distribution=tasks)
 
 
-def size_of(tasks: TaskDistribution) -> tuple[int, int]:
+def small_size(tasks: TaskDistribution) -> tuple[int, int]:
     """Return S and A of small problems with these tasks."""
     return tasks.size or (getattr(tasks, "zeros", 2) + 4, 2)
 
@@ -85,8 +85,8 @@ def experiments_with(component: Any) -> list[tuple[Problem, Method]]:
             return [*((replace(problem, **each), own) for each in changes), (problem, fixed)]
         case Data():
             problem = replace(problem, data=component)
-            several = [] if component.is_adaptive else [(replace(problem, trials=2), method)]
-            return [(problem, method), *several, (problem, forgetting)]
+            repeated = [] if component.is_adaptive else [(replace(problem, trials=2), method)]
+            return [(problem, method), *repeated, (problem, forgetting)]
         case MetaBatch():
             own = Trajectories(length=3), Generative()
             data = own if getattr(component, "length", None) is None else own[:1]
@@ -102,7 +102,7 @@ def experiments_with(component: Any) -> list[tuple[Problem, Method]]:
             problem = replace(problem, stream=component, T=T)
             return [(problem, method), (problem, forgetting)]
         case TaskDistribution():
-            return [(small_problem(component, sigma_of(component)), method)]
+            return [(small_problem(component, small_sigma(component)), method)]
         case _:
             return [(problem, replace(method, metric=component))]
 
@@ -112,10 +112,10 @@ def rngs_of_runs() -> list[np.random.Generator]:
     return [np.random.default_rng(run) for run in range(RUNS)]
 
 
-def sigma_of(tasks: TaskDistribution) -> float | None:
+def small_sigma(tasks: TaskDistribution) -> float | None:
     """Return a sigma for a distribution; None where its keys give one."""
     try:
-        tasks.draw_mean(0, 0, *size_of(tasks), None)
+        tasks.draw_mean(0, 0, *small_size(tasks), None)
     except ValueError:
         return SIGMA
     return None

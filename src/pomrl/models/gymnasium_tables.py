@@ -26,8 +26,8 @@ def read_table(table: Any) -> tuple[sparse.csr_array, Float[np.ndarray, "S A"], 
     weight = np.bincount(pair, probability, total * A)
     R = np.bincount(pair, probability * reward, total * A) / np.where(weight > 0.0, weight, 1.0)
     last = np.arange(S * A, total * A)
-    places = np.concatenate([pair, last]), np.concatenate([following, np.full(len(last), S)])
-    rows = sparse.csr_array((np.concatenate([probability, np.ones(len(last))]), places), shape=(total * A, total))
+    indices = np.concatenate([pair, last]), np.concatenate([following, np.full(len(last), S)])
+    rows = sparse.csr_array((np.concatenate([probability, np.ones(len(last))]), indices), shape=(total * A, total))
     return rows, R.reshape(total, A), bool(extra)
 
 
@@ -69,9 +69,9 @@ def _entries(table: Any) -> list[np.ndarray]:
     return [np.array(column, float).astype(kind) for column, kind in zip(columns, kinds, strict=True)]
 
 
-def _actions(of_state: Any) -> Iterable[Any]:
+def _actions(outcomes: Any) -> Iterable[Any]:
     """Return the actions of a state."""
-    return of_state if isinstance(of_state, Mapping) else range(len(of_state))
+    return outcomes if isinstance(outcomes, Mapping) else range(len(outcomes))
 
 
 def _is_index(value: Any, count: int | None) -> bool:

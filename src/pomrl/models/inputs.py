@@ -15,7 +15,7 @@ from scipy import sparse
 
 from pomrl.models import sparse_models
 from pomrl.science.mdp import for_each_model
-from pomrl.science.model_axes import Axes, check_axes, is_list_of_matrices, is_of_objects, states_first, warn
+from pomrl.science.model_axes import Axes, check_axes, is_list_of_matrices, is_object_array, states_first, warn
 from pomrl.science.solvers import input_checks
 
 CONVENTIONS = {
@@ -76,38 +76,42 @@ def read_arrays(
     if axes == "ass" and allowed is not None and np.shape(P)[-3:-2] == np.shape(P)[-1:] != (1,):
         warn(f"allowed has S = A = {np.shape(P)[-1]} and was read as allowed[s, a]; a transposed one is allowed[a, s]")
     if sparse_models.is_sparse(P):
-        rows = sparse_models.pairs_of(P, axes)
-        S, A = sparse_models.size_of(rows)
+        rows = sparse_models.pair_rows(P, axes)
+        S, A = sparse_models.model_size(rows)
         if not sparse_models.is_small(rows):
-            return _of_sparse(rows, R, axes, allowed, tolerance, by_action=not sparse.issparse(P))
+            return _sparse_arrays(rows, R, axes, allowed, tolerance, by_action=not sparse.issparse(P))
         dense = rows.toarray().reshape(S, A, S)
-        return _of_dense(dense, np.zeros((S, A), bool), R, axes, allowed, tolerance, by_action=not sparse.issparse(P))
+        return _dense_arrays(
+            dense, np.zeros((S, A), bool), R, axes, allowed, tolerance, by_action=not sparse.issparse(P)
+        )
     by_action = is_list_of_matrices(P)
     if by_action and isinstance(P[0], list | tuple) and axes is None and len(P) == len(P[0]) > 1:
         warn(
             f"P is a list of {len(P)} matrices with S = A, and was read as one matrix for each action, P[a][s][s']; "
             "an array, or axes='sas', is read as P[s, a, s']"
         )
-    array, masked = _unmasked(np.stack([np.asarray(each) for each in P]) if by_action and is_of_objects(P) else P, "P")
+    array, masked = _unmasked(
+        np.stack([np.asarray(matrix) for matrix in P]) if by_action and is_object_array(P) else P, "P"
+    )
     if array.ndim not in (3, 4):
         raise ValueError(f"P must be [S, A, S], [M, S, A, S] or sparse matrices, got {list(array.shape)}")
     dense = states_first(array, axes, by_action=by_action)
     masked = masked.swapaxes(-3, -2) if dense is not array else masked
     row = np.asarray(masked.all(-1))
     input_checks.refuse(masked & ~row[..., None], masked, "the mask of P", "is that of a part of a row; mask all of it")
-    return _of_dense(np.ascontiguousarray(dense), row, R, axes, allowed, tolerance, by_action=by_action)
+    return _dense_arrays(np.ascontiguousarray(dense), row, R, axes, allowed, tolerance, by_action=by_action)
 
 
 def _unmasked(values: Any, name: str) -> tuple[Float[np.ndarray, "..."], Bool[np.ndarray, "..."]]:
     """Return numbers with 0 for masked ones, and the mask."""
-    if isinstance(values, list | tuple) and any(isinstance(each, np.ma.MaskedArray) for each in values):
+    if isinstance(values, list | tuple) and any(isinstance(value, np.ma.MaskedArray) for value in values):
         values = np.ma.stack(list(values))
     mask = np.ma.getmaskarray(values) if isinstance(values, np.ma.MaskedArray) else None
     array = input_checks.float64(np.ma.filled(values, 0) if mask is not None else values, name)
     return array, np.zeros(array.shape, bool) if mask is None else mask
 
 
-def _of_dense(
+def _dense_arrays(
     P: Float[np.ndarray, "..."],
     no_row: Bool[np.ndarray, "..."],
     R: Any,
@@ -123,8 +127,8 @@ def _of_dense(
     if P.ndim == 4 and (rewards.shape[:1] != P.shape[:1] or rewards.ndim < 3):
         raise ValueError(f"P and R must have the same models, got {list(P.shape)} and {list(rewards.shape)}")
     if rewards.shape not in (P.shape, P.shape[:-1]):
-        wanted = f"[S], [S, A] or [S, A, S] = {list(P.shape[-3:])}"
-        raise ValueError(f"R must be {wanted}, got {list(np.shape(R))}")
+        shapes = f"[S], [S, A] or [S, A, S] = {list(P.shape[-3:])}"
+        raise ValueError(f"R must be {shapes}, got {list(np.shape(R))}")
     per_transition = rewards.ndim == P.ndim
     unusable = masked | (rewards == -np.inf)
     no_reward = (unusable & (P > 0)).any(-1) if per_transition else unusable
@@ -151,7 +155,7 @@ def _rewards(
         R = R.reshape(A, S, S).swapaxes(0, 1) if axes == "ass" and R.shape == (S * A, S) else R
         R = R.reshape(S, A, S) if R.shape == (S * A, S) else R
         axes = "sas"
-    elif listed and is_of_objects(R):
+    elif listed and is_object_array(R):
         R = np.stack([np.asarray(matrix) for matrix in R])
     array, masked = _unmasked(R, "R")
     listed = listed and array.shape == (A, S, S) and P.ndim == 3
@@ -161,7 +165,7 @@ def _rewards(
         masked = masked.swapaxes(0, 1) if order == "ass" else masked
         return turned, masked
     if P.ndim == 4 and axes == "ass" and array.shape in ((A, S, S), (len(P), A, S, S)):
-        array, masked = (each.swapaxes(-3, -2) for each in (array, masked))
+        array, masked = (values.swapaxes(-3, -2) for values in (array, masked))
     if array.shape == (A, S) != (S, A) and (axes == "ass" or by_action):
         return array.T, masked.T
     if array.shape == (S, A) == (A, S) and axes == "ass" and A > 1:
@@ -215,7 +219,7 @@ def _normalised(
         "the sum of the row P",
         f"is not 1 (within {float(limit.max()):.1e}; tolerance= allows more)",
     )
-    _say_by_how_much(off, rounding)
+    _warn_normalised(off, rounding)
     return np.where((off > rounding)[..., None], P / np.where(legal, total, 1.0)[..., None], P)
 
 
@@ -224,38 +228,38 @@ def default_tolerance(positive: Num[np.ndarray, "..."]) -> Float[np.ndarray, "..
     return SIX_DIGITS * np.maximum(positive, 2)
 
 
-def _say_by_how_much(off: Float[np.ndarray, "..."], rounding: float) -> None:
+def _warn_normalised(off: Float[np.ndarray, "..."], rounding: float) -> None:
     if (off > rounding).any():
         index = np.unravel_index(int(off.argmax()), off.shape)
-        where = ", ".join(str(int(place)) for place in index)
+        where = ", ".join(str(int(i)) for i in index)
         warn(
             f"{int((off > rounding).sum())} rows of P were divided by their sums, which differ from 1 by up to "
             f"{off.max():.1e} (P[{where}]); tolerance=0 refuses them"
         )
 
 
-def _of_sparse(
+def _sparse_arrays(
     rows: sparse.csr_array, R: Any, axes: Axes | None, allowed: Any, tolerance: float | None, *, by_action: bool
 ) -> Arrays:
     """Return a large sparse model; R is [S], [S, A] or sparse matrices like P."""
-    S, A = sparse_models.size_of(rows)
+    S, A = sparse_models.model_size(rows)
     pair = np.repeat(np.arange(S * A), np.diff(rows.indptr))
     if sparse_models.is_sparse(R):
-        of_transitions = sparse_models.pairs_of(R, axes)
-        if of_transitions.shape != rows.shape:
+        transition_rewards = sparse_models.pair_rows(R, axes)
+        if transition_rewards.shape != rows.shape:
             raise ValueError(f"R must be sparse matrices of the shape of P, {[S * A, S]}, got others")
-        bad = ~np.isfinite(of_transitions.data)
+        bad = ~np.isfinite(transition_rewards.data)
         if bad.any():
-            raise ValueError(f"R: {of_transitions.data[bad][0]!r} is not finite")
+            raise ValueError(f"R: {transition_rewards.data[bad][0]!r} is not finite")
         total = np.asarray(rows.sum(1)).reshape(S, A)
-        array = np.asarray((rows * of_transitions).sum(1)).reshape(S, A) / np.where(total > 0.0, total, 1.0)
+        array = np.asarray((rows * transition_rewards).sum(1)).reshape(S, A) / np.where(total > 0.0, total, 1.0)
         masked = np.zeros(array.shape, bool)
     else:
         array, masked = _unmasked(R, "R")
         if array.shape == (A, S) != (S, A) and (axes == "ass" or by_action):
             array, masked = array.T, masked.T
         if array.shape == (S,):
-            array, masked = (np.repeat(each[:, None], A, 1) for each in (array, masked))
+            array, masked = (np.repeat(values[:, None], A, 1) for values in (array, masked))
         if array.shape != (S, A):
             raise ValueError(f"R must be [S] or [S, A] = {[S, A]} with a large sparse P, got {list(array.shape)}")
     total = np.bincount(pair, rows.data, S * A)
@@ -263,13 +267,13 @@ def _of_sparse(
     legal = ((positive > 0) & ~masked.ravel() & (array.ravel() != -np.inf)).reshape(S, A) & as_allowed(allowed, (S, A))
     _check_every_state(legal)
     flat = legal.ravel()
-    rounding = sparse_models.rounding_of(S)
+    rounding = sparse_models.row_sum_rounding(S)
     limit = np.maximum(default_tolerance(positive) if tolerance is None else float(tolerance), rounding)
     off = np.where(flat, np.abs(total - 1.0), 0.0)
     bad = ~(off <= limit)
     bad[pair[~(rows.data >= 0.0) & flat[pair]]] = True  # NaN is not either
     sparse_models.refuse_rows(bad, rows, A)
-    _say_by_how_much(off.reshape(S, A), rounding)
+    _warn_normalised(off.reshape(S, A), rounding)
     factor = np.where(flat, 1.0 / np.where((off > rounding) & flat, total, 1.0), 0.0)
     if not (factor == 1.0).all():
         data = np.where(flat[pair], rows.data, 0.0) * factor[pair]
@@ -294,21 +298,21 @@ def read_gammas(gammas: Any) -> tuple[Float[np.ndarray, " n"], Float[np.ndarray,
     Raises:
         ValueError: There are none, or one is not in [0, 1] or too near to 1.
     """
-    given = input_checks.float64(gammas, "gammas")
-    if given.ndim != 1 or not given.size:
-        raise ValueError(f"gammas must be a sequence of discount factors, got the shape {list(given.shape)}")
-    input_checks.check_gammas(given, undiscounted=True)
-    near = (given > LARGEST_GAMMA) & (given < 1.0)
-    input_checks.refuse(near, given, "gamma", "is nearer to 1 than 1e-9, where values lose their digits; 1 is allowed")
-    grid, place = np.unique(given, return_inverse=True)
-    return given, grid, place.ravel()
+    values = input_checks.float64(gammas, "gammas")
+    if values.ndim != 1 or not values.size:
+        raise ValueError(f"gammas must be a sequence of discount factors, got the shape {list(values.shape)}")
+    input_checks.check_gammas(values, undiscounted=True)
+    near = (values > LARGEST_GAMMA) & (values < 1.0)
+    input_checks.refuse(near, values, "gamma", "is nearer to 1 than 1e-9, where values lose their digits; 1 is allowed")
+    grid, position = np.unique(values, return_inverse=True)
+    return values, grid, position.ravel()
 
 
 def check_scale(R: Float[np.ndarray, "..."], gamma: float) -> None:
     """Raise a ValueError if values would overflow or have too few digits."""
     size = np.abs(np.where(np.isfinite(R), R, 0.0))
-    most = LARGEST_VALUE * max(1.0 - gamma, 1e-9)
-    input_checks.refuse(size > most, R, "R", "is so large that values overflow: divide all rewards by a number")
+    limit = LARGEST_VALUE * max(1.0 - gamma, 1e-9)
+    input_checks.refuse(size > limit, R, "R", "is so large that values overflow: divide all rewards by a number")
     if 0.0 < size.max(initial=0.0) < SMALLEST_REWARD:
         input_checks.refuse(
             size > 0.0, R, "R", "is so small that values have no digits: multiply all rewards by a number"

@@ -66,17 +66,17 @@ class Model:
 
     def plan(self, gammas: Sequence[float] | np.ndarray) -> "Plan":
         """Return optimal policies and values at discount factors; see `pomrl.plan`."""
-        given, grid, place = read_gammas(gammas)
+        factors, grid, position = read_gammas(gammas)
         P, R, which = self._playable()
         if grid[-1] == 1.0 and not isinstance(P, np.ndarray):
             P = sparse_models.dense(P)
         inputs.check_scale(R, float(grid[-1]))
         if isinstance(P, np.ndarray):
-            policies, values = (of_stack[0] for of_stack in _plans(P[None], R[None], grid))
+            policies, values = (stack[0] for stack in _plans(P[None], R[None], grid))
         else:
             policies, values = large.plan(large.by_action(P, len(self.actions)), R, grid)
         policies = np.take_along_axis(which, policies.T.astype(np.intp), 1).T
-        return Plan(given, policies[place], values[place], self.states, self.actions)
+        return Plan(factors, policies[position], values[position], self.states, self.actions)
 
     def _playable(self) -> tuple[Any, Float[np.ndarray, "S A"], Int[np.ndarray, "S A"]]:
         """Return P and R with stand-ins for forbidden actions, and the stand-ins."""
@@ -117,29 +117,29 @@ class Model:
             best = optimal_value(P[None], R[None], gamma_eval)[0]
         else:
             best = large.plan(large.by_action(P, R.shape[1]), R, np.array([gamma_eval]))[1][0]
-        V = np.stack([_policy_value(P, R, of_policy, gamma_eval) for of_policy in weights])
-        both = action_ties.have_both_signs(R)
-        size = np.stack([_policy_value(P, np.abs(R), w, gamma_eval) for w in weights]) if both else np.abs(V)
+        V = np.stack([_policy_value(P, R, policy_weights, gamma_eval) for policy_weights in weights])
+        mixed_signs = action_ties.have_both_signs(R)
+        size = np.stack([_policy_value(P, np.abs(R), w, gamma_eval) for w in weights]) if mixed_signs else np.abs(V)
         lost = action_ties.differences(best, V, size)
         return lost @ first if first is not None else lost.max(1) if norm == "max" else lost.mean(1)
 
     def _weights(self, policies: Any) -> Float[np.ndarray, "G S A"]:
         """Return the probabilities of actions in each state, by each policy."""
         S, A = self.R.shape
-        given = np.asarray(policies)
-        if given.dtype.kind == "f":
-            if given.ndim != 3 or given.shape[1:] != (S, A):
+        array = np.asarray(policies)
+        if array.dtype.kind == "f":
+            if array.ndim != 3 or array.shape[1:] != (S, A):
                 raise ValueError(
-                    f"probabilities of actions must be [G, S, A], S, A = {S}, {A}, got {list(given.shape)}"
+                    f"probabilities of actions must be [G, S, A], S, A = {S}, {A}, got {list(array.shape)}"
                 )
-            given = np.where((given == 0.0).all(-1, keepdims=True) & self._is_idle[:, None], np.eye(A)[0], given)
-            bad = ~(given >= 0.0).all(-1) | ~(np.abs(given.sum(-1) - 1.0) <= inputs.SIX_DIGITS * A)
-            input_checks.refuse(bad, given.sum(-1), "the sum of policy", "must be 1, of probabilities")
-            weights = given / given.sum(-1, keepdims=True)
+            array = np.where((array == 0.0).all(-1, keepdims=True) & self._is_idle[:, None], np.eye(A)[0], array)
+            bad = ~(array >= 0.0).all(-1) | ~(np.abs(array.sum(-1) - 1.0) <= inputs.SIX_DIGITS * A)
+            input_checks.refuse(bad, array.sum(-1), "the sum of policy", "must be 1, of probabilities")
+            weights = array / array.sum(-1, keepdims=True)
         else:
-            indices = input_checks.policies(given, S, A)
+            indices = input_checks.policies(array, S, A)
             if indices.ndim != 2:
-                raise ValueError(f"policies must be [G, S] or [G, S, A] with S, A = {S}, {A}, got {list(given.shape)}")
+                raise ValueError(f"policies must be [G, S] or [G, S, A] with S, A = {S}, {A}, got {list(array.shape)}")
             weights = np.eye(A)[indices]
         input_checks.refuse((weights > 0.0) & ~self.allowed, weights, "policy", "takes an action that is not allowed")
         return weights
@@ -164,10 +164,14 @@ def _policy_value(
 
 def _check_start(start: Any, S: int) -> Float[np.ndarray, " S"]:
     """Return the probabilities of first states, or raise a ValueError."""
-    found = input_checks.float64(start, "start")
-    if found.shape != (S,) or not (found >= 0.0).all() or not abs(found.sum() - 1.0) <= inputs.SIX_DIGITS * S:
+    probabilities = input_checks.float64(start, "start")
+    if (
+        probabilities.shape != (S,)
+        or not (probabilities >= 0.0).all()
+        or not abs(probabilities.sum() - 1.0) <= inputs.SIX_DIGITS * S
+    ):
         raise ValueError(f"start must be a probability for each of {S} states, got {np.asarray(start).tolist()}")
-    return found / found.sum()
+    return probabilities / probabilities.sum()
 
 
 @dataclass(frozen=True, eq=False)
@@ -252,17 +256,17 @@ def plan(
     arrays = read_arrays(P, R, axes, allowed, tolerance)
     if arrays.R.ndim == 2:
         return _make_model(arrays, None, None).plan(gammas)
-    given, grid, place = read_gammas(gammas)
+    factors, grid, position = read_gammas(gammas)
     M, S, A = arrays.R.shape
     which = stand_ins(arrays.allowed)
     model, state = np.arange(M)[:, None, None], np.arange(S)[:, None]
     stack, rewards = (
-        each if arrays.allowed.all() else each[model, state, which] for each in (np.asarray(arrays.P), arrays.R)
+        array if arrays.allowed.all() else array[model, state, which] for array in (np.asarray(arrays.P), arrays.R)
     )
     inputs.check_scale(rewards, float(grid[-1]))
     policies, values = _plans(stack, rewards, grid)
     policies = np.take_along_axis(which[:, None], policies[..., None].astype(np.intp), -1)[..., 0]
-    return Plan(given, policies[:, place], values[:, place], tuple(range(S)), tuple(range(A)))
+    return Plan(factors, policies[:, position], values[:, position], tuple(range(S)), tuple(range(A)))
 
 
 def from_arrays(
@@ -333,10 +337,10 @@ def _make_model(arrays: inputs.Arrays, states: Names | None, actions: Names | No
 
 def _check_names(what: str, names: Names | None, count: int) -> tuple[Hashable, ...]:
     """Return the names of states or actions; ValueError unless complete and distinct."""
-    found = tuple(range(count) if names is None else names)
-    if len(found) != count or len(set(found)) != count:
-        raise ValueError(f"{what} must have {count} different names, got {list(found)}")
-    return found
+    labels = tuple(range(count) if names is None else names)
+    if len(labels) != count or len(set(labels)) != count:
+        raise ValueError(f"{what} must have {count} different names, got {list(labels)}")
+    return labels
 
 
 def _plans(

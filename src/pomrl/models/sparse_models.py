@@ -22,7 +22,7 @@ def is_sparse(P: Any) -> bool:
     return sparse.issparse(P) or (isinstance(P, list | tuple) and any(map(sparse.issparse, P)))
 
 
-def pairs_of(P: Any, axes: Axes | None = None) -> sparse.csr_array:
+def pair_rows(P: Any, axes: Axes | None = None) -> sparse.csr_array:
     """Return the rows s A + a of a matrix [S A, S] or matrices [S, S] by action.
 
     With `axes="ass"` the rows of one matrix are a S + s.
@@ -44,11 +44,11 @@ def pairs_of(P: Any, axes: Axes | None = None) -> sparse.csr_array:
         P = sparse.hstack(P).reshape(-1, S)
     input_checks.float64(np.empty(0, P.dtype), "P")
     rows = sparse.csr_array(P, dtype=float)
-    input_checks.check_size(*size_of(rows))
+    input_checks.check_size(*model_size(rows))
     return rows
 
 
-def size_of(rows: sparse.csr_array) -> tuple[int, int]:
+def model_size(rows: sparse.csr_array) -> tuple[int, int]:
     """Return S and A of the model with these rows."""
     pairs, S = cast(tuple[int, int], rows.shape)
     return S, pairs // S
@@ -56,7 +56,7 @@ def size_of(rows: sparse.csr_array) -> tuple[int, int]:
 
 def is_small(rows: sparse.csr_array) -> bool:
     """Return whether an array is faster: few states, or many positive entries."""
-    S, A = size_of(rows)
+    S, A = model_size(rows)
     return 8 * S * A * S <= DENSE_BYTES and (S < large.SPARSE_STATES or rows.nnz > large.SPARSE_SHARE * S * A * S)
 
 
@@ -66,7 +66,7 @@ def dense(rows: sparse.csr_array) -> Float[np.ndarray, "S A S"]:
     Raises:
         ValueError: The array would be larger than `DENSE_BYTES`.
     """
-    S, A = size_of(rows)
+    S, A = model_size(rows)
     if 8 * S * A * S > DENSE_BYTES:
         raise ValueError(
             f"gamma = 1 must be planned with fewer states, got S, A = {S}, {A}; a gamma below 1 serves any"
@@ -74,7 +74,7 @@ def dense(rows: sparse.csr_array) -> Float[np.ndarray, "S A S"]:
     return rows.toarray().reshape(S, A, S)
 
 
-def rounding_of(S: int) -> float:
+def row_sum_rounding(S: int) -> float:
     """Return the largest distance from 1, by rounding, of S entries' sum."""
     return 64 * S * float(np.finfo(float).eps)
 
@@ -92,6 +92,6 @@ def chain_values(
 ) -> Float[np.ndarray, " S"]:
     """Return the values of a policy with these probabilities of actions."""
     S, A = R.shape
-    places = np.repeat(np.arange(S), A), np.arange(S * A)
-    chain = sparse.csr_array((weights.ravel(), places), shape=(S, S * A)) @ rows
+    indices = np.repeat(np.arange(S), A), np.arange(S * A)
+    chain = sparse.csr_array((weights.ravel(), indices), shape=(S, S * A)) @ rows
     return large.policy_values(chain, (weights * R).sum(1, keepdims=True), np.zeros((1, S), int), gamma)[0]

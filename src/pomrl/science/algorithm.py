@@ -19,10 +19,10 @@ from pomrl.science.gamma_schedules import GammaSchedule, TaskState
 from pomrl.science.mdp import Rewards, expected_rewards
 from pomrl.science.planners import Planner
 
-ModelsOfTrials = Float[np.ndarray, "n K S A S"]
+TrialModels = Float[np.ndarray, "n K S A S"]
 """Estimates P_hat_t in n runs, from each of K batches; the paper has K = 1."""
 
-RatesOfTrials = Float[np.ndarray, "n #K #S #A"]
+TrialRates = Float[np.ndarray, "n #K #S #A"]
 """Mixing rates alpha_t of these estimates."""
 
 Learner = tuple[Estimator[Any], int, Any, Truth]
@@ -44,7 +44,7 @@ class PlanningInput:
 
     t: int
     """Number of the task, from 1."""
-    P_hat: ModelsOfTrials
+    P_hat: TrialModels
     """The estimated model."""
     gamma: Float[np.ndarray, "n G"]
     """Discount factors to plan with, ascending."""
@@ -86,33 +86,33 @@ def pomrl(
         batches = task.collect((estimator, t, memory, truth))  # m samples X_i from each pair (s, a)
         memory, estimate, P_hat, alpha = estimate_task(estimator, t, memory, truth, batches)
         sigma = estimate.deviation
-        state = TaskState(t, m, S, A, gamma_eval, alpha.mean((1, 2, 3)), sigma.max((1, 2)))
-        gamma = gamma_schedule.select(state)  # the gamma-Selection-Procedure, with t in the place of T
-        validation.check_gammas(gamma_schedule, gamma, state)
-        yield PlanningInput(t, P_hat, gamma, state.alpha, state.deviation, batches)  # Planning(P_hat_t)
+        task_state = TaskState(t, m, S, A, gamma_eval, alpha.mean((1, 2, 3)), sigma.max((1, 2)))
+        gamma = gamma_schedule.select(task_state)  # the gamma-Selection-Procedure, with t in the place of T
+        validation.check_gammas(gamma_schedule, gamma, task_state)
+        yield PlanningInput(t, P_hat, gamma, task_state.alpha, task_state.deviation, batches)  # Planning(P_hat_t)
 
 
 def estimate_task(
     estimator: Estimator[MemoryT], t: int, memory: MemoryT, truth: Truth, batches: Batches
-) -> tuple[MemoryT, Estimate, ModelsOfTrials, RatesOfTrials]:
+) -> tuple[MemoryT, Estimate, TrialModels, TrialRates]:
     """Return the meta-update, the parts of Eq. 4, P_hat_t and alpha_t of task t.
 
     The meta-update, from `batches.meta`, comes first, because a prior may include the task's own batch (R2). P_hat_t is
     made from `batches.own`.
     """
-    after = estimator.learn(memory, batches.meta)  # P_hat_o,t+1 (Eq. 5), and sigma_hat_t+1 in Algorithm 2
-    estimate = estimator.assess(t, batches.meta, memory, after, truth)  # h_t, alpha_t (Sec. 3.2) and sigma_t
+    next_memory = estimator.learn(memory, batches.meta)  # P_hat_o,t+1 (Eq. 5), and sigma_hat_t+1 in Algorithm 2
+    estimate = estimator.assess(t, batches.meta, memory, next_memory, truth)  # h_t, alpha_t (Sec. 3.2) and sigma_t
     validation.check_estimate(estimator, t, estimate, batches.meta)
 
-    own, h, alpha = batches.own, estimate.h, estimate.alpha
-    priors = [h(trial) for trial in own.trials] if callable(h) else [h]
-    rates = [alpha(N) for N in own.numbers] if callable(alpha) else [alpha]
-    validation.check_trials(estimator, t, estimate, priors, rates, truth.P_o.shape)
-    h, alpha = np.stack(priors, axis=1), np.stack(np.broadcast_arrays(*rates), axis=1)
+    batch, h, alpha = batches.own, estimate.h, estimate.alpha
+    priors = [h(trial) for trial in batch.trials] if callable(h) else [h]
+    mixing_rates = [alpha(N) for N in batch.numbers] if callable(alpha) else [alpha]
+    validation.check_trials(estimator, t, estimate, priors, mixing_rates, truth.P_o.shape)
+    h, alpha = np.stack(priors, axis=1), np.stack(np.broadcast_arrays(*mixing_rates), axis=1)
 
-    P_hat = (1 - alpha)[..., None] * own.P_bar  # Eq. 4: P_hat_t = alpha_t h_t + (1 - alpha_t) P_bar_t
+    P_hat = (1 - alpha)[..., None] * batch.P_bar  # Eq. 4: P_hat_t = alpha_t h_t + (1 - alpha_t) P_bar_t
     P_hat += alpha[..., None] * h
-    return after, estimate, P_hat, alpha
+    return next_memory, estimate, P_hat, alpha
 
 
 def plan(
@@ -125,8 +125,8 @@ def plan(
         inputs: The yields of `pomrl` for these tasks.
         R: Rewards of the M estimated models, in the order task, run, batch.
     """
-    P_hat = join([given.P_hat.reshape(-1, *given.P_hat.shape[2:]) for given in inputs])
-    gamma = join([np.repeat(given.gamma, given.P_hat.shape[1], axis=0) for given in inputs])
+    P_hat = join([task.P_hat.reshape(-1, *task.P_hat.shape[2:]) for task in inputs])
+    gamma = join([np.repeat(task.gamma, task.P_hat.shape[1], axis=0) for task in inputs])
     R = expected_rewards(R, P_hat)
     make_read_only(P_hat, R)
     return planner.plan(P_hat, R, gamma), gamma

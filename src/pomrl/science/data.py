@@ -98,8 +98,8 @@ class Batch:
 
     def __iter__(self) -> Iterator["Batch"]:
         """Yield the batch at each index of the first axis."""
-        for parts in zip(*self._arrays, strict=True):
-            yield Batch(*parts, self.m)
+        for arrays in zip(*self._arrays, strict=True):
+            yield Batch(*arrays, self.m)
 
 
 @dataclass(frozen=True, eq=False)
@@ -241,6 +241,6 @@ class Trajectories(Data):
         return m * self.length
 
 
-def join(of_tasks: Sequence[np.ndarray]) -> np.ndarray:
+def join(arrays: Sequence[np.ndarray]) -> np.ndarray:
     """Concatenate arrays of several tasks; a single one is not copied."""
-    return of_tasks[0] if len(of_tasks) == 1 else np.concatenate(of_tasks)
+    return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)

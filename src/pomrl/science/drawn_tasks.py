@@ -53,12 +53,12 @@ def _truth(problem: Problem, means: Sequence[MeanModel]) -> Truth:
     """Return the true moments of the task distribution, once for each memory."""
     moments = validation.check_moments(problem.task_distribution, means)
     unsmoothed = [mean.unsmoothed for mean in means if mean.unsmoothed is not None]
-    of_runs = [*moments, *([np.stack(unsmoothed)] if unsmoothed else [])]
-    told = [np.repeat(array, problem.memories, axis=0) for array in of_runs]
+    moments_of_runs = [*moments, *([np.stack(unsmoothed)] if unsmoothed else [])]
+    repeated = [np.repeat(array, problem.memories, axis=0) for array in moments_of_runs]
     for mean in means:
         make_read_only(mean.P_o, mean.R, mean.varying)
-    make_read_only(*told)
-    P_o, variance, *without_smoothing = told
+    make_read_only(*repeated)
+    P_o, variance, *without_smoothing = repeated
     return Truth(P_o, variance, *without_smoothing, candidates=problem.task_distribution.candidates())
 
 
@@ -74,10 +74,10 @@ def draw(problem: Problem, runs: Sequence[int], at_a_time: int) -> Iterator[list
         for stream in (Stream.TASKS, Stream.BATCHES, Stream.META_BATCHES, Stream.REWARDS)
     )
     settings, memory, distribution = _settings(problem, runs), RewardMemory(), problem.task_distribution
-    while together := list(islice(settings, at_a_time)):
-        alike = [list(group) for _, group in groupby(together, key=id)]
-        drawn = [validation.draw_tasks(distribution, task_streams, group[0].means, len(group)) for group in alike]
-        P, R = join([tasks.P for tasks in drawn]), join([tasks.R for tasks in drawn])
+    while stack := list(islice(settings, at_a_time)):
+        groups = [list(group) for _, group in groupby(stack, key=id)]
+        draws = [validation.draw_tasks(distribution, task_streams, group[0].means, len(group)) for group in groups]
+        P, R = join([tasks.P for tasks in draws]), join([tasks.R for tasks in draws])
         if isinstance(problem.data, Trajectories) and problem.data.is_adaptive:
             batches = explorations(problem.data, batch_streams, P, R, problem.m, problem.gamma_eval)
             R_hat = R
@@ -85,11 +85,11 @@ def draw(problem: Problem, runs: Sequence[int], at_a_time: int) -> Iterator[list
             own = validation.draw_batch(problem.data, batch_streams, P, problem.m, problem.trials)
             meta = validation.draw_meta_batches(problem.meta_batch, own, problem.data, meta_streams, P)
             R_hat, memory = _rewards(problem, reward_streams, memory, R, own)
-            of_memories = own if problem.meta_batch.is_shared else own.reshape(*meta.P_bar.shape[:2], 1)
-            batches = map(Batches, of_memories, meta)
+            batches_of_memories = own if problem.meta_batch.is_shared else own.reshape(*meta.P_bar.shape[:2], 1)
+            batches = map(Batches, batches_of_memories, meta)
         make_read_only(P, R)
-        truths = (setting.truth for setting in together)
-        yield [DrawnTask(*of_task) for of_task in zip(P, R, R_hat, batches, truths, strict=True)]
+        truths = (setting.truth for setting in stack)
+        yield [DrawnTask(*fields) for fields in zip(P, R, R_hat, batches, truths, strict=True)]
 
 
 def _rewards(
@@ -100,8 +100,8 @@ def _rewards(
     if problem.reward_model == "known":
         return np.repeat(R, trials, axis=1), memory
     estimates = []
-    for of_task, batch in zip(R, own, strict=True):
-        mean = sample_means(rngs, problem.reward_noise, batch, of_task)
+    for task_rewards, batch in zip(R, own, strict=True):
+        mean = sample_means(rngs, problem.reward_noise, batch, task_rewards)
         N = np.broadcast_to(batch.visits, mean.shape)
         estimated, memory = problem.reward_learning.estimate(memory, mean, N)
         estimates.append(estimated.reshape(-1, *mean.shape[2:]))

@@ -94,10 +94,10 @@ def _measure(method: Method, stack: PlannedStack, R_hat: Rewards, inputs: Sequen
     policy, gamma = (array.reshape(N * K, *array.shape[2:]) for array in (stack.policy, stack.gamma))
     P_hat = stack.P_hat.reshape(P.shape)
     R_hat = np.ascontiguousarray(expected_rewards(R_hat, P_hat))
-    counts = join([given.batches.own.counts for given in inputs]).reshape(P.shape)
+    counts = join([metric_input.batches.own.counts for metric_input in inputs]).reshape(P.shape)
     make_read_only(P, R, P_hat, R_hat, counts, policy, gamma, V_star)
-    given = MetricInput(P, R, P_hat, R_hat, counts, policy, gamma, V_star, stack.criterion)
-    return {MEASURED: validation.measure(method.metric, given).reshape(N, K, -1).mean(1)}
+    metric_input = MetricInput(P, R, P_hat, R_hat, counts, policy, gamma, V_star, stack.criterion)
+    return {MEASURED: validation.measure(method.metric, metric_input).reshape(N, K, -1).mean(1)}
 
 
 def loop_over_tasks(problem: Problem, method: Method, runs: Sequence[int], queue: deque[DrawnTask]) -> Iterator[Any]:
@@ -126,7 +126,7 @@ def choose_policies(method: Method, met: Sequence[Any], R_hat: Rewards) -> tuple
     if type(method.agent) is CertaintyEquivalence:
         return list(met), Decision(*plan(method.planner, met, R_hat))
     policies, gammas = zip(*[decision for _, decision in met], strict=True)
-    return [given for given, _ in met], Decision(join(policies), join(gammas))
+    return [task for task, _ in met], Decision(join(policies), join(gammas))
 
 
 def _learn(problem: Problem, method: Method, tasks: Iterable[tuple[Task, Truth]]) -> Iterator[PlanningInput]:
@@ -146,19 +146,27 @@ def _act(
     for task in tasks:
         recording = RecordingTask(task.batches)
         ahead.append((recording, task.truth))
-        given = next(loop)
-        own = given.batches.own
+        planning_input = next(loop)
+        own = planning_input.batches.own
         R = task.R_hat.reshape(*own.P_bar.shape[:2], *task.R_hat.shape[1:])
-        make_read_only(given.P_hat, given.gamma, R)
-        further = method.planner, partial(believe, recording.learner), rngs
+        make_read_only(planning_input.P_hat, planning_input.gamma, R)
+        shared_fields = method.planner, partial(believe, recording.learner), rngs
         trials = [
-            TaskData(given.t, problem.criterion, batch, R[:, k], given.P_hat[:, k], given.gamma, *further)
+            TaskData(
+                planning_input.t,
+                problem.criterion,
+                batch,
+                R[:, k],
+                planning_input.P_hat[:, k],
+                planning_input.gamma,
+                *shared_fields,
+            )
             for k, batch in enumerate(own.trials)
         ]
         decisions = [validation.ask_agent(method.agent, trial, memory) for trial in trials]
-        policy, gamma = (np.stack(parts, axis=1) for parts in zip(*decisions, strict=True))
-        memory = method.agent.learn(memory, given.batches.meta, trials[0].R)
-        yield given, Decision(policy.reshape(-1, *policy.shape[2:]), gamma.reshape(-1, gamma.shape[-1]))
+        policy, gamma = (np.stack(arrays, axis=1) for arrays in zip(*decisions, strict=True))
+        memory = method.agent.learn(memory, planning_input.batches.meta, trials[0].R)
+        yield planning_input, Decision(policy.reshape(-1, *policy.shape[2:]), gamma.reshape(-1, gamma.shape[-1]))
 
 
 @dataclass

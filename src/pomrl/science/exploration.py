@@ -33,8 +33,8 @@ def believe(learner: Learner, batch: Batch) -> Belief:
 
     A mixing rate of alpha after one transition means a prior of alpha / (1 - alpha) transitions.
     """
-    _, parts, P_hat, _ = estimate_task(*learner, Batches.same(batch))
-    alpha = parts.alpha(1) if callable(parts.alpha) else parts.alpha
+    _, estimate, P_hat, _ = estimate_task(*learner, Batches.same(batch))
+    alpha = estimate.alpha(1) if callable(estimate.alpha) else estimate.alpha
     estimator, t, _, truth = learner
     check_mixing_rate(estimator, t, alpha, truth.P_o.shape)
     prior = np.clip(alpha / np.maximum(1.0 - alpha, SMALLEST_WEIGHT), LEAST_PRIOR, LARGEST_PRIOR)
@@ -79,11 +79,11 @@ class Exploration:
         explored = self.data.epsilon if self.data.behaviour == "epsilon_greedy" else 0.0
         counts = np.zeros(self.P.shape, np.int64)
         state = (uniform[:, 0] * S).astype(np.intp)
-        for of_action, of_state in zip(uniform[:, 1::2].T, uniform[:, 2::2].T, strict=True):
-            random = (of_action / max(explored, 1e-300) * A).clip(0, A - 1).astype(np.intp)
-            action = np.where(of_action < explored, random, policy[run, state])
+        for action_number, state_number in zip(uniform[:, 1::2].T, uniform[:, 2::2].T, strict=True):
+            random = (action_number / max(explored, 1e-300) * A).clip(0, A - 1).astype(np.intp)
+            action = np.where(action_number < explored, random, policy[run, state])
             row = (run * S + state) * A + action
-            following = next_states((of_next.take(row) for of_next in below), of_state)
+            following = next_states((column.take(row) for column in below), state_number)
             counts[run, state, action, following] += 1
             state = following
         return counts
@@ -116,6 +116,6 @@ def explorations(
 def draw_models(belief: Belief, rngs: Generators) -> Float[np.ndarray, "n S A S"]:
     """Draw a model of each run from a belief; rows that underflow are the estimate's."""
     shape = belief.concentration[..., None] * belief.P_hat
-    weight = np.stack([rng.standard_gamma(of_run) for rng, of_run in zip(rngs, shape, strict=True)])
+    weight = np.stack([rng.standard_gamma(run_shape) for rng, run_shape in zip(rngs, shape, strict=True)])
     total = weight.sum(-1, keepdims=True)
     return np.where(total > 0, weight / np.where(total > 0, total, 1.0), belief.P_hat)

@@ -42,8 +42,8 @@ def regret_constant(t: Numbers, m: Numbers, deviation: Numbers, formula: Formula
     """
     deviation, root = np.asarray(deviation, float), np.sqrt(np.asarray(m, float))
     x = deviation**2 * m
-    of_models = x if formula == "text" else x + 1.0
-    return ((deviation + 1.0 / root) / np.sqrt(t) + of_models / root) / (x + 1.0)
+    model_term = x if formula == "text" else x + 1.0
+    return ((deviation + 1.0 / root) / np.sqrt(t) + model_term / root) / (x + 1.0)
 
 
 def upper_bound_gamma(C: Numbers, minimum: Minimum = "corrected") -> Values:

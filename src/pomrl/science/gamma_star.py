@@ -34,8 +34,8 @@ def best_index(mean: Float[np.ndarray, "*B G"]) -> Int[np.ndarray, "*B"]:
     smallest = by_gamma.min(0)
     size = np.maximum(smallest, by_gamma.max(0) / _ORDINARY_LOSS)
     tied = by_gamma <= smallest + MEAN_TIE_TOLERANCE * np.maximum(1.0, size)
-    place = np.arange(len(tied), dtype=np.int16).reshape(-1, *[1] * smallest.ndim)
-    return np.asarray((tied * place).max(0).astype(np.intp))
+    index = np.arange(len(tied), dtype=np.int16).reshape(-1, *[1] * smallest.ndim)
+    return np.asarray((tied * index).max(0).astype(np.intp))
 
 
 def minimising(gammas: Float[np.ndarray, " G"], mean: Float[np.ndarray, "*B G"]) -> Float[np.ndarray, "*B"]:

@@ -103,14 +103,14 @@ class Criterion:
         if self.horizon is None and self.gamma_eval < 1.0:
             return distinct_policy_values(P, R, policies, self.gamma_eval)
         S, A = R.shape[1:]
-        given = input_checks.policies(policies, S, A)
-        if given.ndim not in (3, 3 + (self.horizon is not None)) or len(given) != len(R):
-            raise ValueError(f"policy must be [M, G, S] with M = {len(R)}, but its shape is {given.shape}")
-        M, G = given.shape[:2]
+        actions = input_checks.policies(policies, S, A)
+        if actions.ndim not in (3, 3 + (self.horizon is not None)) or len(actions) != len(R):
+            raise ValueError(f"policy must be [M, G, S] with M = {len(R)}, but its shape is {actions.shape}")
+        M, G = actions.shape[:2]
         model, index = np.repeat(np.arange(M), G), np.arange(M * G).reshape(M, G)
         if self.horizon is None:
-            return undiscounted.policy_values(P, R, given), model, index
-        V = finite_horizon.policy_values(P, R, given, self.gamma_eval, self.horizon).reshape(M * G, S)
+            return undiscounted.policy_values(P, R, actions), model, index
+        V = finite_horizon.policy_values(P, R, actions, self.gamma_eval, self.horizon).reshape(M * G, S)
         return V, model, index
 
     def planning_loss(
@@ -129,9 +129,9 @@ class Criterion:
         loss = lost.T.copy().max(0) if self.norm == "max" else self.mean(lost)
         return loss[index]
 
-    def mean(self, of_states: Float[np.ndarray, "*n S"]) -> Float[np.ndarray, "*n"]:
+    def mean(self, values: Float[np.ndarray, "*n S"]) -> Float[np.ndarray, "*n"]:
         """Return the mean over the first state."""
-        return of_states.mean(-1) if self.start is None else (of_states * np.array(self.start)).sum(-1)
+        return values.mean(-1) if self.start is None else (values * np.array(self.start)).sum(-1)
 
 
 def optimal_value(

@@ -34,14 +34,14 @@ def warn(line: str) -> None:
     warnings.warn(line, ReadingWarning, stacklevel=level)
 
 
-def is_of_objects(values: Any) -> bool:
+def is_object_array(values: Any) -> bool:
     """Return whether this is an array of objects."""
     return isinstance(values, np.ndarray) and values.dtype.kind == "O"
 
 
 def is_list_of_matrices(values: Any) -> bool:
     """Return whether these are matrices [S, S] in a sequence, by action."""
-    if not isinstance(values, list | tuple) and not is_of_objects(values):
+    if not isinstance(values, list | tuple) and not is_object_array(values):
         return False
     shapes = {matrix.shape if sparse.issparse(matrix) else np.shape(matrix) for matrix in values}
     return len(shapes) == 1 and len(shape := shapes.pop()) == 2 and shape[0] == shape[1]

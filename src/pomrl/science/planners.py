@@ -120,8 +120,8 @@ class PolicyIteration(Planner):
         if S <= ELIMINATED_STATES and compiled.is_built():
             return compiled.plan(P, R, gammas, action_ties.ROUNDING_SHARE, _STEPS_PER_PAIR * S * A)
         if S <= ELIMINATED_STATES:
-            parts = [slice(start, start + STACKED_SYSTEMS) for start in range(0, max(M, 1), STACKED_SYSTEMS)]
-            return np.concatenate([_walk(PolicyStack(P[i], R[i]), gammas[i], A) for i in parts])
+            slices = [slice(start, start + STACKED_SYSTEMS) for start in range(0, max(M, 1), STACKED_SYSTEMS)]
+            return np.concatenate([_walk(PolicyStack(P[i], R[i]), gammas[i], A) for i in slices])
         if S < relative_values.SWEPT_STATES and sparse.few_follow(P):
             return _walk(PolicyStack(P, R), gammas, A)
         large = [_plan_large_model(*model) for model in zip(P, R, gammas, strict=True)]
@@ -133,7 +133,7 @@ def _plan_large_model(
 ) -> Int[np.ndarray, "G S"]:
     """Plan by the fastest method for the model (`solvers`)."""
     if sparse.pays(P):
-        return sparse.plan(sparse.rows_of(P), R, gammas)[0]
+        return sparse.plan(sparse.sparse_rows(P), R, gammas)[0]
     sweeps = 20 + len(R) // (2 * R.shape[1])  # cost about as much as policy iteration by LAPACK
     policy, unsolved = relative_values.solve_grid(P, R, gammas, sweeps)
     if len(unsolved):
@@ -148,14 +148,14 @@ def _walk(stack: PolicyStack, gammas: Float[np.ndarray, "M G"], A: int) -> Int[n
     optimal = np.empty((M, G, S), np.int16)
     model, position, patience = np.arange(M), np.zeros(M, np.intp), np.zeros(M, np.intp)
     while len(model):
-        at = np.minimum(position, G - 1)
-        stable = ~stack.improve(gammas[model, at])
-        optimal[model[stable], at[stable]] = stack.policies(stable)
+        column = np.minimum(position, G - 1)
+        stable = ~stack.improve(gammas[model, column])
+        optimal[model[stable], column[stable]] = stack.policies(stable)
         position += stable
         patience = np.where(stable, 0, patience + 1)
         if patience.max() > _STEPS_PER_PAIR * S * A:
             stuck = int(patience.argmax())
-            raise ArithmeticError(f"model {model[stuck]}, gamma[{at[stuck]}]: policy iteration does not end")
+            raise ArithmeticError(f"model {model[stuck]}, gamma[{column[stuck]}]: policy iteration does not end")
         walking = position < G
         if walking.sum() <= 0.75 * len(walking):  # dropping models copies all others, so several are dropped at once
             stack.keep(walking)

@@ -22,7 +22,7 @@ from pomrl.science.tasks.streams import Stationary, TaskStream
 
 Probabilities = Annotated[
     tuple[Annotated[float, Field(ge=0)], ...],
-    BeforeValidator(lambda given: tuple(given) if isinstance(given, list) else given),
+    BeforeValidator(lambda value: tuple(value) if isinstance(value, list) else value),
 ]
 """A list of probabilities, kept as a tuple, because problems are hashed."""
 
@@ -128,5 +128,5 @@ class Method:
 
 def components(problem: Problem, method: Method) -> dict[str, Any]:
     """Return the components of an experiment by group."""
-    parts = {field.name: getattr(owner, field.name) for owner in (problem, method) for field in fields(owner)}
-    return {group: part for group, part in parts.items() if is_dataclass(part)}
+    attributes = {field.name: getattr(owner, field.name) for owner in (problem, method) for field in fields(owner)}
+    return {group: attribute for group, attribute in attributes.items() if is_dataclass(attribute)}

@@ -63,15 +63,15 @@ def _root(seed: int) -> int:
 class _Words(ISeedSequence):
     """Seed words of a bit generator, ten times as fast as `SeedSequence`."""
 
-    def __init__(self, words: UInt64[np.ndarray, "4"]) -> None:
-        self.words = words
+    def __init__(self, state: UInt64[np.ndarray, "4"]) -> None:
+        self.words = state
 
     def generate_state(self, n_words: int, dtype: Any = np.uint64) -> UInt64[np.ndarray, "4"]:
         return self.words
 
 
-def _generator(words: UInt64[np.ndarray, "4"]) -> np.random.Generator:
-    return np.random.Generator(np.random.PCG64(cast(np.random.SeedSequence, _Words(words))))
+def _generator(state: UInt64[np.ndarray, "4"]) -> np.random.Generator:
+    return np.random.Generator(np.random.PCG64(cast(np.random.SeedSequence, _Words(state))))
 
 
 WORDS = range(2**32, 2**32 + 4)
@@ -90,7 +90,7 @@ def generator(seed: int, run: int, stream: Stream, *index: int) -> np.random.Gen
     key = _root(seed)
     for child in (run, int(stream), *index):
         key = fold(key, child)
-    return _generator(np.array([fold(key, word) for word in WORDS], np.uint64))
+    return _generator(np.array([fold(key, child_index) for child_index in WORDS], np.uint64))
 
 
 class GeneratorsOfRuns(UserList[np.random.Generator]):
@@ -102,7 +102,7 @@ class GeneratorsOfRuns(UserList[np.random.Generator]):
     @cached_property
     def data(self) -> list[np.random.Generator]:  # pyright: ignore[reportIncompatibleVariableOverride]
         keys = fold(fold(np.full((1, 1), _root(self._seed), np.uint64), np.array(self._runs)[:, None]), self._stream)
-        return [_generator(words) for words in fold(keys, np.array(WORDS))]
+        return [_generator(state) for state in fold(keys, np.array(WORDS))]
 
 
 def task_keys(rngs: Generators, tasks: int) -> UInt64[np.ndarray, "tasks n"]:

@@ -42,60 +42,60 @@ class ComponentOutput:
 
     component: Any
     method: str
-    place: str = ""
+    context: str = ""
     """Task or run, in words that follow the method's name."""
 
     @property
     def name(self) -> str:
-        """Component, method and place."""
+        """Component, method and context."""
         kind = type(self.component)
-        return f"{kind.__module__}.{kind.__qualname__}.{self.method}{self.place}"
+        return f"{kind.__module__}.{kind.__qualname__}.{self.method}{self.context}"
 
-    def check_type(self, wanted: type, value: Any, part: str = "") -> None:
-        """Check the type; `part` is a field of the output."""
-        if not isinstance(value, wanted):
-            self._refuse(part, f"a {type(value).__name__}; it has to be a {wanted.__name__}")
+    def check_type(self, expected: type, value: Any, field: str = "") -> None:
+        """Check the type; `field` is a field of the output."""
+        if not isinstance(value, expected):
+            self._refuse(field, f"a {type(value).__name__}; it has to be a {expected.__name__}")
 
-    def check_array(self, value: Any, *shapes: Shape, part: str = "", dtype: Any = np.float64) -> None:
+    def check_array(self, value: Any, *shapes: Shape, field: str = "", dtype: Any = np.float64) -> None:
         """Check type and shape of an array."""
         if not isinstance(value, np.ndarray) or value.dtype != dtype:
             kind = f"array of {value.dtype}" if isinstance(value, np.ndarray) else type(value).__name__
-            self._refuse(part, f"a {kind}; it has to be an array of {np.dtype(dtype)}")
+            self._refuse(field, f"a {kind}; it has to be an array of {np.dtype(dtype)}")
         if value.shape not in shapes:
             allowed = " or ".join(map(str, dict.fromkeys(shapes)))
-            self._refuse(part, f"an array of shape {value.shape}; it has to be {allowed}")
+            self._refuse(field, f"an array of shape {value.shape}; it has to be {allowed}")
 
-    def check_range(self, values: np.ndarray, low: float, high: float, part: str = "", of: str = "") -> None:
-        """Check that no value is out of range or NaN; `of` describes them."""
+    def check_range(self, values: np.ndarray, low: float, high: float, field: str = "", description: str = "") -> None:
+        """Check that no value is out of range or NaN; `description` names them."""
         if not (values.min() >= low and values.max() <= high):
             index = tuple(np.argwhere(~((values >= low) & (values <= high)))[0].tolist())
-            place = f"{of}{part}{list(index) if index else ''}"
-            raise ComponentError(f"{self.name}: {place} = {float(values[index])!r} is not {_range_label(low, high)}")
+            entry = f"{description}{field}{list(index) if index else ''}"
+            raise ComponentError(f"{self.name}: {entry} = {float(values[index])!r} is not {_range_label(low, high)}")
 
-    def check_finite(self, values: np.ndarray, part: str = "") -> None:
+    def check_finite(self, values: np.ndarray, field: str = "") -> None:
         """Check that all values are finite."""
-        self.check_range(values, -LARGEST_FLOAT, LARGEST_FLOAT, part)
+        self.check_range(values, -LARGEST_FLOAT, LARGEST_FLOAT, field)
 
-    def check_models(self, P: Any, shape: Shape, part: str = "") -> None:
+    def check_models(self, P: Any, shape: Shape, field: str = "") -> None:
         """Check that the rows of an array are distributions."""
-        self.check_array(P, shape, part=part)
+        self.check_array(P, shape, field=field)
         if not P.min() >= 0.0:  # rows that sum to 1 then have no entry above 1
-            self.check_range(P, 0.0, 1.0, part)
-        self.check_row_sums(P, part)
+            self.check_range(P, 0.0, 1.0, field)
+        self.check_row_sums(P, field)
 
-    def check_row_sums(self, P: Float[np.ndarray, "*n S A S"], part: str = "") -> None:
+    def check_row_sums(self, P: Float[np.ndarray, "*n S A S"], field: str = "") -> None:
         """Check that rows sum to 1."""
         total, tolerance = input_checks.row_sums(P)
-        self.check_range(total, 1.0 - tolerance, 1.0 + tolerance, part, "the sum of the row ")
+        self.check_range(total, 1.0 - tolerance, 1.0 + tolerance, field, "the sum of the row ")
 
-    def check_counts(self, counts: Any, shape: Shape, part: str = "") -> None:
+    def check_counts(self, counts: Any, shape: Shape, field: str = "") -> None:
         """Check that an array has integers, at least 0."""
         whole = isinstance(counts, np.ndarray) and counts.dtype.kind in "iu"
-        self.check_array(counts, shape, part=part, dtype=counts.dtype if whole else np.int64)
-        self.check_range(counts, 0.0, LARGEST_FLOAT, part)
+        self.check_array(counts, shape, field=field, dtype=counts.dtype if whole else np.int64)
+        self.check_range(counts, 0.0, LARGEST_FLOAT, field)
 
-    def _refuse(self, part: str, what: str) -> NoReturn:
-        raise ComponentError(f"{self.name} returned {part and f'as {part} '}{what}")
+    def _refuse(self, field: str, what: str) -> NoReturn:
+        raise ComponentError(f"{self.name} returned {field and f'as {field} '}{what}")
 
 
 def _range_label(low: float, high: float) -> str:
@@ -110,14 +110,14 @@ def mean_models(problem: Problem, run: int) -> Iterator[MeanModel]:
     Raises:
         ValueError: A mean model cannot have this sigma or this many zeros, or is not a model.
     """
-    distribution, place = problem.task_distribution, f" in run {run}"
+    distribution, context = problem.task_distribution, f" in run {run}"
     first = problem.mean(run)
-    _check_mean(first, problem.S, problem.A, ComponentOutput(distribution, "draw_mean", place))
+    _check_mean(first, problem.S, problem.A, ComponentOutput(distribution, "draw_mean", context))
     if isinstance(problem.stream, Stationary) or not isinstance(distribution, RandomChains):
         return repeat(first)
     rng = generator(*distribution.mean_key(problem.seed, run), Stream.CHANGES)
     return _changing_means(
-        problem.stream.means(rng, first, distribution), first, ComponentOutput(problem.stream, "means", place)
+        problem.stream.means(rng, first, distribution), first, ComponentOutput(problem.stream, "means", context)
     )
 
 
@@ -138,28 +138,28 @@ def check_moments(
 ) -> tuple[Float[np.ndarray, "n S A S"], Float[np.ndarray, "n S A S"]]:
     """Return the mean models of n runs and their variances, checked at once."""
     P_o = np.stack([mean.P_o for mean in means])
-    drawn, output = ComponentOutput(distribution, "draw_mean"), ComponentOutput(distribution, "variance")
-    drawn.check_models(P_o, P_o.shape, "P_o")
-    of_runs = [distribution.variance(mean) for mean in means]
-    for mean, variance in zip(means, of_runs, strict=True):
-        drawn.check_finite(mean.R, "R")
+    mean_output, output = ComponentOutput(distribution, "draw_mean"), ComponentOutput(distribution, "variance")
+    mean_output.check_models(P_o, P_o.shape, "P_o")
+    variances = [distribution.variance(mean) for mean in means]
+    for mean, variance in zip(means, variances, strict=True):
+        mean_output.check_finite(mean.R, "R")
         output.check_array(variance, P_o.shape[1:])
-    variance = np.stack(of_runs)
+    variance = np.stack(variances)
     output.check_range(variance, 0.0, LARGEST_FLOAT)
     return P_o, variance
 
 
 def draw_tasks(distribution: TaskDistribution, rngs: Generators, means: Sequence[MeanModel], tasks: int) -> Tasks:
     """Draw the next tasks of n runs, and check them."""
-    drawn, output = distribution.draw(rngs, means, tasks), ComponentOutput(distribution, "draw")
-    output.check_type(Tasks, drawn)
+    draws, output = distribution.draw(rngs, means, tasks), ComponentOutput(distribution, "draw")
+    output.check_type(Tasks, draws)
     shape = (tasks, len(means), *means[0].P_o.shape)
-    output.check_models(drawn.P, shape, "P")
-    output.check_array(drawn.R, shape[:-1], shape, part="R")
-    output.check_finite(drawn.R, "R")
-    if drawn.latent is not None:
-        output.check_array(drawn.latent, shape[:2], part="latent")
-    return drawn
+    output.check_models(draws.P, shape, "P")
+    output.check_array(draws.R, shape[:-1], shape, field="R")
+    output.check_finite(draws.R, "R")
+    if draws.latent is not None:
+        output.check_array(draws.latent, shape[:2], field="latent")
+    return draws
 
 
 def draw_batch(data: Data, rngs: Generators, P: TaskModels, m: int, batches: int) -> Batch:
@@ -168,7 +168,9 @@ def draw_batch(data: Data, rngs: Generators, P: TaskModels, m: int, batches: int
     output.check_counts(counts, (*P.shape[:2], batches, *P.shape[2:]))
     batch = Batch.of_counts(counts, m, equal=data.is_equal)
     if data.is_equal:  # whose numbers of transitions are those of the first pair
-        output.check_range(batch.visits, 1.0, LARGEST_FLOAT, of="is_equal, but the number of transitions of pairs ")
+        output.check_range(
+            batch.visits, 1.0, LARGEST_FLOAT, description="is_equal, but the number of transitions of pairs "
+        )
         output.check_row_sums(batch.P_bar, "is_equal, but divided by the transitions of the first pair ")
     return batch
 
@@ -182,9 +184,9 @@ def draw_meta_batches(meta_batch: MetaBatch, own: Batch, data: Data, rngs: Gener
     per_pair = shape[:-1], (*shape[:2], 1, 1)
     output.check_counts(batch.counts, shape, "counts")
     output.check_models(batch.P_bar, shape, "P_bar")
-    output.check_array(batch.visits, *per_pair, part="visits")
+    output.check_array(batch.visits, *per_pair, field="visits")
     output.check_range(batch.visits, 0.0, LARGEST_FLOAT, "visits")
-    output.check_array(batch.counted, *per_pair, part="counted", dtype=np.bool_)
+    output.check_array(batch.counted, *per_pair, field="counted", dtype=np.bool_)
     return batch
 
 
@@ -194,7 +196,7 @@ def check_estimate(estimator: Estimator[Any], t: int, estimate: Any, batch: Batc
     output.check_type(Estimate, estimate)
     if not callable(estimate.h):
         output.check_models(estimate.h, batch.P_bar.shape, "h")
-    output.check_array(estimate.deviation, *_per_pair(batch.P_bar.shape), part="deviation")
+    output.check_array(estimate.deviation, *_per_pair(batch.P_bar.shape), field="deviation")
     if not np.isnan(estimate.deviation).all():
         output.check_range(estimate.deviation, 0.0, LARGEST_FLOAT, "deviation")
 
@@ -212,7 +214,7 @@ def check_trials(
 def check_mixing_rate(estimator: Estimator[Any], t: int, alpha: Any, shape: Shape) -> None:
     """Check that a mixing rate alpha_t lies in [0, 1]."""
     output = ComponentOutput(estimator, "assess", f" in task {t}")
-    output.check_array(alpha, *_per_pair(shape), part="alpha")
+    output.check_array(alpha, *_per_pair(shape), field="alpha")
     output.check_range(alpha, 0.0, 1.0, "alpha")
 
 
@@ -233,17 +235,17 @@ def ask_agent(agent: Agent[Any], task: TaskData, memory: Any) -> Decision:
     G = 1 if agent.chooses_gamma else task.gammas.shape[-1]
     steps = policy.shape[2:-1] if task.criterion.horizon and np.ndim(policy) == 4 else ()
     input_checks.check_policies(policy, (n, G, *steps, S), A, output.name)
-    output.check_array(gamma, (n, G), part="gamma")
+    output.check_array(gamma, (n, G), field="gamma")
     output.check_range(gamma, 0.0, task.gamma_eval, "gamma")
     return Decision(policy, gamma)
 
 
 def measure(metric: Metric, tasks: MetricInput) -> Float[np.ndarray, "M G"]:
     """Return a metric's checked numbers."""
-    found, output = metric.measure(tasks), ComponentOutput(metric, "measure")
-    output.check_array(found, tasks.gamma.shape)
-    output.check_finite(found)
-    return found
+    values, output = metric.measure(tasks), ComponentOutput(metric, "measure")
+    output.check_array(values, tasks.gamma.shape)
+    output.check_finite(values)
+    return values
 
 
 def _per_pair(shape: Shape) -> list[Shape]:
@@ -255,9 +257,9 @@ def _per_pair(shape: Shape) -> list[Shape]:
 def _check_mean(mean: Any, S: int, A: int, output: ComponentOutput) -> None:
     """Check the types and shapes of a mean model."""
     output.check_type(MeanModel, mean)
-    output.check_array(mean.P_o, (S, A, S), part="P_o")
-    output.check_array(mean.R, (S, A), (S, A, S), part="R")
-    output.check_array(mean.varying, (S, A), part="varying", dtype=np.bool_)
+    output.check_array(mean.P_o, (S, A, S), field="P_o")
+    output.check_array(mean.R, (S, A), (S, A, S), field="R")
+    output.check_array(mean.varying, (S, A), field="varying", dtype=np.bool_)
     output.check_type(float, mean.deviation, "deviation")
     output.check_range(np.array(mean.deviation), 0.0, LARGEST_FLOAT, "deviation")
 

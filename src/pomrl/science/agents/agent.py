@@ -65,8 +65,8 @@ class TaskData:
     def losses(self, P: Float[np.ndarray, "*n S A S"], policy: Policy) -> Float[np.ndarray, "*n G"]:
         """Return the losses of policies on these models, with the task's rewards."""
         R, model = expected_rewards(self.R, P), P.shape[-3:]
-        of_models = policy.reshape(-1, *policy.shape[P.ndim - 3 :])
-        losses = self.criterion.planning_loss(P.reshape(-1, *model), R.reshape(-1, *model[:-1]), of_models)
+        policies = policy.reshape(-1, *policy.shape[P.ndim - 3 :])
+        losses = self.criterion.planning_loss(P.reshape(-1, *model), R.reshape(-1, *model[:-1]), policies)
         return losses.reshape(*P.shape[:-3], -1)
 
 

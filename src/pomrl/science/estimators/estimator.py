@@ -129,5 +129,5 @@ class ModelEstimator(Estimator[Memory]):
 
     def assess(self, t: int, batch: Batch, before: Memory, after: Memory, truth: Truth) -> Estimate:
         """Return the model as a prior of weight 1, for each trial."""
-        one = np.ones((len(batch.P_bar), 1, 1))
-        return Estimate(lambda own: self.estimate(before, own, truth), one, np.nan * one)
+        ones = np.ones((len(batch.P_bar), 1, 1))
+        return Estimate(lambda own: self.estimate(before, own, truth), ones, np.nan * ones)

@@ -48,8 +48,8 @@ def predictive_concentration(
         tasks: Effective number of earlier tasks; 0 where the mean is unknown.
         m: Mean number of transitions from a pair in these tasks.
     """
-    of_average = (1.0 + c / np.maximum(m, 1.0)) / (c + 1.0) / np.maximum(tasks, LEAST_TASKS)
-    concentration = 1.0 / (1.0 / (c + 1.0) + of_average) - 1.0
+    average_variance = (1.0 + c / np.maximum(m, 1.0)) / (c + 1.0) / np.maximum(tasks, LEAST_TASKS)
+    concentration = 1.0 / (1.0 / (c + 1.0) + average_variance) - 1.0
     return np.where(tasks > 0, np.maximum(concentration, LEAST_CONCENTRATION), UNKNOWN_CONCENTRATION)
 
 
@@ -73,21 +73,23 @@ def log_likelihoods(
     reached = counts[run, s, a, following]
     weight = full[:, :, run, s, a] * mean[:, run, s, a, following]
     gains = _log_rising(weight, reached)
-    by_run = [np.bincount(run, of_one, minlength=n) for of_one in gains.reshape(C * K, -1)]
+    by_run = [np.bincount(run, row_gains, minlength=n) for row_gains in gains.reshape(C * K, -1)]
     rows = gammaln(full) - gammaln(full + counts.sum(-1))
-    found = np.reshape(by_run, (C, K, n)) + rows.reshape(C, K, n, -1).sum(-1)
-    return np.ascontiguousarray(np.moveaxis(found, 0, -1))  # so that sums over C do not depend on the number of runs
+    log_likelihood = np.reshape(by_run, (C, K, n)) + rows.reshape(C, K, n, -1).sum(-1)
+    return np.ascontiguousarray(
+        np.moveaxis(log_likelihood, 0, -1)
+    )  # so that sums over C do not depend on the number of runs
 
 
 def _log_rising(weight: Float[np.ndarray, "C K M"], number: Num[np.ndarray, " M"]) -> Float[np.ndarray, "C K M"]:
     """Return log(weight (weight + 1) ... (weight + number - 1)); most numbers are 1."""
     from scipy.special import gammaln  # here, because it takes long to load
 
-    found = np.log(weight)
-    several = number > 1
-    of_several = weight[..., several]
-    found[..., several] = gammaln(of_several + number[several]) - gammaln(of_several)
-    return found
+    logarithms = np.log(weight)
+    is_repeated = number > 1
+    repeated = weight[..., is_repeated]
+    logarithms[..., is_repeated] = gammaln(repeated + number[is_repeated]) - gammaln(repeated)
+    return logarithms
 
 
 def evidence(log_likelihood: Float[np.ndarray, "K n C"]) -> Float[np.ndarray, "K n"]:
@@ -221,9 +223,9 @@ class Memory:
         weight = self.start + weights["mass"]
         total = np.where(weight > 0, weight, 1.0)[..., None]
         if self.by_transitions:
-            of_task = (N / m)[..., None]
-            P_o_hat = before + of_task / total * deviation
-            squares = of_task * deviation * (P_bar - P_o_hat)
+            task_weight = (N / m)[..., None]
+            P_o_hat = before + task_weight / total * deviation
+            squares = task_weight * deviation * (P_bar - P_o_hat)
             inverse = (N > 0).astype(float)
         else:
             P_o_hat = before + deviation / total
@@ -268,14 +270,14 @@ class Memory:
         """Return the memory with all weights times `factor`."""
         if isinstance(factor, float) and factor == 1.0:
             return self
-        of_models = np.asarray(factor)[..., None]
+        model_factor = np.asarray(factor)[..., None]
         return replace(
             self,
             mass=factor * self.mass,
             squared_mass=factor**2 * self.squared_mass,
             visits=factor * self.visits,
-            squares=of_models * self.squares,
-            noise=of_models * self.noise,
+            squares=model_factor * self.squares,
+            noise=model_factor * self.noise,
             degrees=factor * self.degrees,
             inverse=factor * self.inverse,
         )
@@ -288,8 +290,8 @@ class Memory:
 
     def variance(self, kind: str) -> Models:
         """Return the variance over tasks of P_bar, `sample` or `population` (R3)."""
-        of_one = np.divide(self.squared_mass, self.mass, out=np.ones_like(self.mass), where=self.mass > 0)
-        degrees = self.weight - (of_one if kind == "sample" else 0.0)
+        unit_mass = np.divide(self.squared_mass, self.mass, out=np.ones_like(self.mass), where=self.mass > 0)
+        degrees = self.weight - (unit_mass if kind == "sample" else 0.0)
         return self.squares / np.maximum(degrees, LEAST_DEGREES)[..., None]
 
     def sampling_variance(self) -> Models:
@@ -297,9 +299,9 @@ class Memory:
 
         It is 1/4, the largest value, for pairs without two transitions in a batch.
         """
-        known = (self.degrees > 0)[..., None]
-        average = np.divide(self.noise, self.degrees[..., None], out=np.zeros_like(self.noise), where=known)
-        return np.where(known, average * (self.m / (self.m - 1)), 0.25)
+        is_known = (self.degrees > 0)[..., None]
+        average = np.divide(self.noise, self.degrees[..., None], out=np.zeros_like(self.noise), where=is_known)
+        return np.where(is_known, average * (self.m / (self.m - 1)), 0.25)
 
     def sampling_noise(self) -> Models:
         """Return an estimate of E[p (1 - p) / N], P_bar's variance due to sampling."""
@@ -317,7 +319,7 @@ class Rivals:
     """Log likelihood of all batches, for each factor and concentration in `GRID`."""
 
     @staticmethod
-    def of(memory: Memory) -> "Rivals":
+    def equal_to(memory: Memory) -> "Rivals":
         """Return rivals equal to one memory."""
         n, K = len(memory.P_o_hat), len(FORGETTING_FACTORS)
         return Rivals(memory.of_runs(np.tile(np.arange(n), K)), np.zeros((K, n, len(GRID))))
@@ -333,8 +335,8 @@ def _update(rivals: Rivals, batch: Batch) -> Rivals:
     """Return the rivals after predicting and learning from one more batch."""
     n = len(batch.counts)
     past = rivals.memory.forgotten(np.repeat(FORGETTING_FACTORS, n)[:, None, None])
-    of_rivals = batch.of_runs(np.tile(np.arange(n), len(FORGETTING_FACTORS)))
-    return Rivals(past.update(of_rivals), rivals.log_likelihood + past.log_likelihoods(batch.counts))
+    rival_batch = batch.of_runs(np.tile(np.arange(n), len(FORGETTING_FACTORS)))
+    return Rivals(past.update(rival_batch), rivals.log_likelihood + past.log_likelihoods(batch.counts))
 
 
 def learn_and_forget(memory: Memory, batch: Batch, forgetting: Forgetting) -> Memory:
@@ -346,5 +348,5 @@ def learn_and_forget(memory: Memory, batch: Batch, forgetting: Forgetting) -> Me
         forgetting: The factor, or `learned`.
     """
     if forgetting == "learned":
-        return _update(memory.rivals or Rivals.of(memory), batch).best()
+        return _update(memory.rivals or Rivals.equal_to(memory), batch).best()
     return memory.forgotten(forgetting).update(batch)

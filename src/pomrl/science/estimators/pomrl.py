@@ -159,13 +159,13 @@ class RegularisedLeastSquares(Estimator[Memory]):
             return np.zeros_like(deviation)
         if not isinstance(self.mixing, str):
             return np.full_like(deviation, self.mixing)
-        seen = t if self.forgetting == 1.0 else 1.0 + memory.effective_tasks
+        task_number = t if self.forgetting == 1.0 else 1.0 + memory.effective_tasks
         x = m * (deviation**2 if self.plug == "variance" else deviation**4)
         if self.mixing == "paper":
-            tasks = seen if self.index == "text" else np.asarray(np.maximum(seen - 1, 1))
+            tasks = task_number if self.index == "text" else np.asarray(np.maximum(task_number - 1, 1))
             return np.asarray(paper_mixing_rate(x, tasks, self.v2))
         v = np.full_like(x, self.v2) if self.mixing == "mse_bound" else self._transition_variance(memory, truth)
-        return squared_error_mixing_rate(x, v, seen, self.prior)
+        return squared_error_mixing_rate(x, v, task_number, self.prior)
 
     def _first_task(self) -> str:
         """Return the resolved `first_task`."""

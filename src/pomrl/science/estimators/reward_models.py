@@ -19,7 +19,7 @@ RewardModel = Literal["known", "own", "pooled", "shrunk"]
 Broadcast = Float[np.ndarray, "..."] | float
 """Numbers that broadcast with those of pairs."""
 
-OfPairs = Float[np.ndarray, "n K S A"]
+PairValues = Float[np.ndarray, "n K S A"]
 """A number for each pair (s, a) in each trial of each run."""
 
 
@@ -27,29 +27,29 @@ OfPairs = Float[np.ndarray, "n K S A"]
 class RewardMemory:
     """Sums over the tasks so far with samples of a pair, by trial and run."""
 
-    tasks: OfPairs | float = 0.0
+    tasks: PairValues | float = 0.0
     """Number of these tasks."""
-    visits: OfPairs | float = 0.0
+    visits: PairValues | float = 0.0
     """Number of samples."""
-    rewards: OfPairs | float = 0.0
+    rewards: PairValues | float = 0.0
     """Sum of all sampled rewards."""
-    means: OfPairs | float = 0.0
+    means: PairValues | float = 0.0
     """Sum of the means of tasks."""
-    squares: OfPairs | float = 0.0
+    squares: PairValues | float = 0.0
     """Sum of the squares of the means of tasks."""
-    inverse: OfPairs | float = 0.0
+    inverse: PairValues | float = 0.0
     """Sum over tasks of 1 / N with the number N of samples."""
 
-    def update(self, mean: OfPairs, N: OfPairs) -> "RewardMemory":
+    def update(self, mean: PairValues, N: PairValues) -> "RewardMemory":
         """Return the memory after one more task, with means of N samples."""
-        seen = (N > 0).astype(float)
+        is_sampled = (N > 0).astype(float)
         return RewardMemory(
-            tasks=self.tasks + seen,
+            tasks=self.tasks + is_sampled,
             visits=self.visits + N,
             rewards=self.rewards + N * mean,
-            means=self.means + seen * mean,
-            squares=self.squares + seen * mean**2,
-            inverse=self.inverse + _ratio(seen, N),
+            means=self.means + is_sampled * mean,
+            squares=self.squares + is_sampled * mean**2,
+            inverse=self.inverse + _ratio(is_sampled, N),
         )
 
     def spread(self, noise: float, otherwise: float) -> Float[np.ndarray, "n K 1 1"]:
@@ -58,8 +58,8 @@ class RewardMemory:
         It is `otherwise` before two tasks.
         """
         tasks = np.asarray(self.tasks)
-        of_means = _ratio(self.squares - _ratio(self.means**2, tasks), tasks - 1.0)
-        variance = of_means - noise**2 * _ratio(self.inverse, tasks)
+        mean_variance = _ratio(self.squares - _ratio(self.means**2, tasks), tasks - 1.0)
+        variance = mean_variance - noise**2 * _ratio(self.inverse, tasks)
         enough = tasks >= 2
         pairs = enough.sum((-2, -1), dtype=float, keepdims=True)
         total = np.where(enough, variance, 0.0).sum((-2, -1), keepdims=True)
@@ -96,7 +96,7 @@ class RewardLearning:
         """Mean and variance of an unknown reward."""
         return (self.low + self.high) / 2.0, (self.high - self.low) ** 2 / 12.0
 
-    def estimate(self, memory: RewardMemory, mean: OfPairs, N: OfPairs) -> tuple[OfPairs, RewardMemory]:
+    def estimate(self, memory: RewardMemory, mean: PairValues, N: PairValues) -> tuple[PairValues, RewardMemory]:
         """Return the rewards to plan a task with, and the memory after it.
 
         A pair without samples has the prior's mean, unless the model uses samples of other tasks.
@@ -113,16 +113,16 @@ class RewardLearning:
             return np.where(learned.visits > 0, _ratio(learned.rewards, learned.visits), prior_mean), learned
         spread, error = learned.spread(self.noise, prior_variance), self.noise**2
         tasks = np.broadcast_to(memory.tasks, mean.shape)
-        of_mean = _ratio(spread + error * _ratio(memory.inverse, tasks), tasks)
-        centre, variance = _posterior(prior_mean, prior_variance, _ratio(memory.means, tasks), of_mean, tasks > 0)
+        mean_error = _ratio(spread + error * _ratio(memory.inverse, tasks), tasks)
+        centre, variance = _posterior(prior_mean, prior_variance, _ratio(memory.means, tasks), mean_error, tasks > 0)
         return _posterior(centre, variance + spread, mean, error * _ratio(1.0, N), N > 0)[0], learned
 
 
 def _posterior(
-    mean: Broadcast, variance: Broadcast, observed: Broadcast, error: Broadcast, seen: Bool[np.ndarray, "..."]
+    mean: Broadcast, variance: Broadcast, observed: Broadcast, error: Broadcast, is_observed: Bool[np.ndarray, "..."]
 ) -> tuple[Float[np.ndarray, "..."], Float[np.ndarray, "..."]]:
     """Return mean and variance of a normal number after an observation."""
-    weight = np.where(seen, _ratio(variance, variance + error, 1.0), 0.0)
+    weight = np.where(is_observed, _ratio(variance, variance + error, 1.0), 0.0)
     return mean + weight * (observed - mean), (1.0 - weight) * variance
 
 

@@ -33,7 +33,7 @@ def dirichlet(keys: Keys, shape: Float[np.ndarray, "rows S"]) -> Float[np.ndarra
         return reference.dirichlet(keys, shape)
     N, (rows, S) = len(keys), shape.shape
     P = np.empty((N, rows, S))
-    _sampling.dirichlet(_words(keys), input_checks.float64(shape, "shape"), P, N, rows, S)
+    _sampling.dirichlet(_contiguous(keys), input_checks.float64(shape, "shape"), P, N, rows, S)
     return P
 
 
@@ -45,7 +45,7 @@ def transitions(
         return reference.transitions(keys, P, batches, m)
     N, rows, S = P.shape
     counts = np.empty((N, batches, rows, S), np.int64)
-    _sampling.transitions(_words(keys), input_checks.float64(P, "P"), counts, N, batches, rows, S, m)
+    _sampling.transitions(_contiguous(keys), input_checks.float64(P, "P"), counts, N, batches, rows, S, m)
     return counts
 
 
@@ -57,7 +57,7 @@ def trajectories(
         return reference.trajectories(keys, P, batches, m, length)
     N, S, A, _ = P.shape
     counts = np.empty((N, batches, S, A, S), np.int64)
-    _sampling.trajectories(_words(keys), input_checks.float64(P, "P"), counts, N, batches, m, length, S, A)
+    _sampling.trajectories(_contiguous(keys), input_checks.float64(P, "P"), counts, N, batches, m, length, S, A)
     return counts
 
 
@@ -67,9 +67,9 @@ def pooled_trajectories(keys: Keys, P: Float[np.ndarray, "N S A S"], batches: in
         return reference.pooled_trajectories(keys, P, batches, m, length)
     N, S, A, _ = P.shape
     pooled = Pooled(np.empty(P.shape, np.int64), np.empty(P.shape), np.empty((N, S, A), np.int64))
-    _sampling.pooled_trajectories(_words(keys), input_checks.float64(P, "P"), *pooled, N, batches, m, length, S, A)
+    _sampling.pooled_trajectories(_contiguous(keys), input_checks.float64(P, "P"), *pooled, N, batches, m, length, S, A)
     return pooled
 
 
-def _words(keys: Keys) -> Keys:
+def _contiguous(keys: Keys) -> Keys:
     return np.require(keys, np.uint64, ["C", "A"])

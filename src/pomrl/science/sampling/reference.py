@@ -64,8 +64,8 @@ def log(x: Numbers) -> Numbers:
     f = ((bits & 0x000FFFFFFFFFFFFF) + 0x3FE6A09E00000000).view(np.float64) - 1.0
     s, half = f / (2.0 + f), 0.5 * f * f
     z = s * s
-    rest = z * polynomial(LOG, z)
-    return exponent * LN2_HIGH - ((half - (s * (half + rest) + exponent * LN2_LOW)) - f)
+    remainder = z * polynomial(LOG, z)
+    return exponent * LN2_HIGH - ((half - (s * (half + remainder) + exponent * LN2_LOW)) - f)
 
 
 def exp(x: Numbers) -> Numbers:
@@ -140,11 +140,11 @@ def dirichlet(keys: Keys, shape: Float[np.ndarray, "rows S"]) -> Float[np.ndarra
     logarithms[is_small] += log(uniform(entry_keys[is_small], 0)) / a[is_small]
     weight = np.zeros((len(keys), *shape.shape))
     weight[:, row, entry] = variates
-    of_logarithms = np.full(weight.shape, -np.inf)
-    of_logarithms[:, row, entry] = logarithms
+    log_weight = np.full(weight.shape, -np.inf)
+    log_weight[:, row, entry] = logarithms
     small_rows = ((shape > 0.0) & (shape < 1.0)).any(-1)
-    largest = of_logarithms[:, small_rows].max(-1, keepdims=True)
-    weight[:, small_rows] = exp(of_logarithms[:, small_rows] - largest)
+    largest = log_weight[:, small_rows].max(-1, keepdims=True)
+    weight[:, small_rows] = exp(log_weight[:, small_rows] - largest)
     return weight / weight.cumsum(-1)[..., -1:]  # sums from the first entry to the last, as C adds
 
 
@@ -158,7 +158,7 @@ class _Intervals:
     low: Numbers
     high: Numbers
 
-    def part(self, mask: Bool[np.ndarray, " k"]) -> "_Intervals":
+    def select(self, mask: Bool[np.ndarray, " k"]) -> "_Intervals":
         return _Intervals(*(array[mask] for array in vars(self).values()))
 
 
@@ -172,44 +172,46 @@ def transitions(
     """
     N, rows, S = P.shape
     row_keys = fold(fold(keys[:, None], np.arange(batches))[..., None], np.arange(rows)).ravel()
-    of_rows = np.broadcast_to(cumulative(P)[:, None], (N, batches, rows, S)).reshape(-1, S)
+    row_cumulative = np.broadcast_to(cumulative(P)[:, None], (N, batches, rows, S)).reshape(-1, S)
     counts, k = np.zeros((len(row_keys), S), np.int64), len(row_keys)
-    left = _Intervals(row_keys, np.arange(k), np.full(k, m), np.zeros(k), np.ones(k))
-    while len(left.row):
-        is_short = left.n <= MOST_DRAWN_ONE_BY_ONE
-        _count_one_by_one(left.part(is_short), of_rows, counts)
-        long = left.part(~is_short)
-        first = _states(of_rows, long.row, long.low)
-        is_whole = of_rows[long.row, first] >= long.high
+    remaining = _Intervals(row_keys, np.arange(k), np.full(k, m), np.zeros(k), np.ones(k))
+    while len(remaining.row):
+        is_short = remaining.n <= MOST_DRAWN_ONE_BY_ONE
+        _count_one_by_one(remaining.select(is_short), row_cumulative, counts)
+        long = remaining.select(~is_short)
+        first = _states(row_cumulative, long.row, long.low)
+        is_whole = row_cumulative[long.row, first] >= long.high
         np.add.at(counts, (long.row[is_whole], first[is_whole]), long.n[is_whole])
-        left = _split(long.part(~is_whole), of_rows, counts)
+        remaining = _split(long.select(~is_whole), row_cumulative, counts)
     return counts.reshape(N, batches, rows, S)
 
 
 def _states(
-    of_rows: Float[np.ndarray, "rows S"], row: Int[np.ndarray, "*k"], u: Float[np.ndarray, "*k"]
+    row_cumulative: Float[np.ndarray, "rows S"], row: Int[np.ndarray, "*k"], u: Float[np.ndarray, "*k"]
 ) -> Int[np.ndarray, "*k"]:
     """Return the state of each number in a row of cumulative probabilities."""
-    return next_states((below.take(row) for below in of_rows.T), np.minimum(u, LARGEST_BELOW_ONE))
+    return next_states((below.take(row) for below in row_cumulative.T), np.minimum(u, LARGEST_BELOW_ONE))
 
 
 def _count_one_by_one(
-    short: _Intervals, of_rows: Float[np.ndarray, "rows S"], counts: Int[np.ndarray, "rows S"]
+    short: _Intervals, row_cumulative: Float[np.ndarray, "rows S"], counts: Int[np.ndarray, "rows S"]
 ) -> None:
     """Add the states of all numbers of the intervals to the counts."""
     for i in range(int(short.n.max(initial=0))):
-        some = short.part(short.n > i)
+        some = short.select(short.n > i)
         u = some.low + (some.high - some.low) * uniform(some.keys, i)
-        np.add.at(counts, (some.row, _states(of_rows, some.row, u)), 1)
+        np.add.at(counts, (some.row, _states(row_cumulative, some.row, u)), 1)
 
 
-def _split(long: _Intervals, of_rows: Float[np.ndarray, "rows S"], counts: Int[np.ndarray, "rows S"]) -> _Intervals:
+def _split(
+    long: _Intervals, row_cumulative: Float[np.ndarray, "rows S"], counts: Int[np.ndarray, "rows S"]
+) -> _Intervals:
     """Count the median of each interval; return the intervals on both sides."""
     rank = (long.n + 1) // 2
     before = gamma_variates(fold(long.keys, 0), rank.astype(float))
     after = gamma_variates(fold(long.keys, 1), (long.n + 1 - rank).astype(float))
     middle = long.low + (long.high - long.low) * (before / (before + after))
-    np.add.at(counts, (long.row, _states(of_rows, long.row, middle)), 1)
+    np.add.at(counts, (long.row, _states(row_cumulative, long.row, middle)), 1)
     return _Intervals(
         np.concatenate([fold(long.keys, 2), fold(long.keys, 3)]),
         np.tile(long.row, 2),
@@ -236,8 +238,8 @@ def trajectories(
     """Draw the counts of m trajectories with uniform starts and actions, by batch."""
     N, S, A, _ = P.shape
     batch = np.arange(N * batches).reshape(N, batches, 1, 1) * (S * A * S)
-    places = batch + _cells(keys, P, batches, m, length)
-    return np.bincount(places.ravel(), minlength=batches * P.size).reshape(N, batches, S, A, S)
+    positions = batch + _cells(keys, P, batches, m, length)
+    return np.bincount(positions.ravel(), minlength=batches * P.size).reshape(N, batches, S, A, S)
 
 
 def pooled_trajectories(keys: Keys, P: Float[np.ndarray, "N S A S"], batches: int, m: int, length: int) -> Pooled:
@@ -246,10 +248,10 @@ def pooled_trajectories(keys: Keys, P: Float[np.ndarray, "N S A S"], batches: in
     cells = _cells(keys, P, batches, m, length)
     pairs = cells // S + np.arange(N * batches).reshape(N, batches, 1, 1) * (S * A)
     visits = np.bincount(pairs.ravel(), minlength=N * batches * S * A)
-    places = (cells + np.arange(N)[:, None, None, None] * (S * A * S)).ravel()
-    frequencies = np.bincount(places, 1.0 / visits[pairs.ravel()], P.size)
+    positions = (cells + np.arange(N)[:, None, None, None] * (S * A * S)).ravel()
+    frequencies = np.bincount(positions, 1.0 / visits[pairs.ravel()], P.size)
     return Pooled(
-        np.bincount(places, minlength=P.size).reshape(P.shape),
+        np.bincount(positions, minlength=P.size).reshape(P.shape),
         frequencies.astype(float).reshape(P.shape),  # an empty one has integers
         (visits > 0).reshape(N, batches, S, A).sum(1),
     )
@@ -264,14 +266,14 @@ def _cells(
     """
     N, S, A, _ = P.shape
     trajectory_keys = fold(fold(keys[:, None], np.arange(batches))[..., None], np.arange(m))
-    of_rows = cumulative(P).reshape(-1, S)
+    row_cumulative = cumulative(P).reshape(-1, S)
     model = np.arange(N)[:, None, None] * (S * A)
     state = (uniform(trajectory_keys, 0) * S).astype(np.int64)
     cells = np.empty((N, batches, length, m), np.int64)
     for step in range(length):
-        rest, action = np.modf(uniform(trajectory_keys, 1 + step) * A)
+        remainder, action = np.modf(uniform(trajectory_keys, 1 + step) * A)
         pair = state * A + action.astype(np.int64)
-        state = _states(of_rows, model + pair, rest)
+        state = _states(row_cumulative, model + pair, remainder)
         cells[:, :, step] = pair * S + state
     return cells
 
@@ -286,6 +288,6 @@ def cumulative(P: Float[np.ndarray, "*n S"]) -> Float[np.ndarray, "*n S"]:
 def next_states(below: Iterable[Float[np.ndarray, "*#N"]], u: Float[np.ndarray, "*N"]) -> Num[np.ndarray, "*N"]:
     """Return next states by inverse cumulative probabilities, state by state."""
     state = np.zeros(u.shape, np.intp)
-    for of_state in below:
-        state += of_state <= u
+    for column in below:
+        state += column <= u
     return state

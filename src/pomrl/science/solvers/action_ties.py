@@ -55,9 +55,9 @@ def differences(
         other: Values of other policies.
         size: The values U of |R| under either.
     """
-    apart = np.abs(V - other)
-    apart[apart <= 2.0 * ROUNDING_SHARE * size + LEAST_GAIN] = 0.0
-    return apart
+    distance = np.abs(V - other)
+    distance[distance <= 2.0 * ROUNDING_SHARE * size + LEAST_GAIN] = 0.0
+    return distance
 
 
 def best_of_better(excesses: Float[np.ndarray, "*n A"]) -> np.ndarray:

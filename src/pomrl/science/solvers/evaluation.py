@@ -37,8 +37,8 @@ def eliminate(system: Float[np.ndarray, "S S+1 n"], scratch: Float[np.ndarray, "
     S = len(system)
     for k in range(S - 1):
         factor = np.divide(system[k + 1 :, k], system[k, k], out=system[k + 1 :, k])
-        rest = system[k + 1 :, k + 1 :]
-        rest -= np.multiply(factor[:, None], system[k, k + 1 :], out=scratch[: S - 1 - k, : S - k])
+        remainder = system[k + 1 :, k + 1 :]
+        remainder -= np.multiply(factor[:, None], system[k, k + 1 :], out=scratch[: S - 1 - k, : S - k])
     V = system[:, S]
     for k in reversed(range(S)):
         V[k] /= system[k, k]
@@ -99,8 +99,8 @@ def chain_value(
         return compiled.evaluate(P_stack, R_stack, discount).reshape(*shape, S)
     V = np.empty(R_stack.shape)
     for start in range(0, len(V), STACKED_SYSTEMS):
-        part = slice(start, start + STACKED_SYSTEMS)
-        V[part] = _value_by_elimination(P_stack[part], R_stack[part], discount[part])
+        systems = slice(start, start + STACKED_SYSTEMS)
+        V[systems] = _value_by_elimination(P_stack[systems], R_stack[systems], discount[systems])
     return V.reshape(*shape, S)
 
 
@@ -160,11 +160,13 @@ def distinct_policy_values(
         raise ValueError(f"policy must be [M, G, S] with M = {len(R)}, but its shape is {policies.shape}")
     M, G, S = policies.shape
     new = _differs_from_the_one_before(policies)
-    at = np.flatnonzero(new)
-    model, different = at // max(G, 1), policies.reshape(M * G, S).take(at, 0)
+    position = np.flatnonzero(new)
+    model, different = position // max(G, 1), policies.reshape(M * G, S).take(position, 0)
     if S >= relative_values.SWEPT_STATES:
         stack = zip(P, R, policies, new, strict=True)
-        values = [_values_on_large_model(P_i, R_i, of_mdp[new_i], gamma) for P_i, R_i, of_mdp, new_i in stack if G]
+        values = [
+            _values_on_large_model(P_i, R_i, mdp_policies[new_i], gamma) for P_i, R_i, mdp_policies, new_i in stack if G
+        ]
         V = np.concatenate([np.empty((0, S)), *values])
     elif S <= ELIMINATED_STATES and compiled.is_built():
         V = compiled.evaluate_policies(P, R, model, different, np.full(len(model), gamma))
@@ -190,10 +192,10 @@ def _values_on_large_model(
 ) -> Float[np.ndarray, "k S"]:
     """Return the values of policies of one model by the fastest method."""
     if sparse.pays(P):
-        return sparse.policy_values(sparse.rows_of(P), R, policies, gamma)
+        return sparse.policy_values(sparse.sparse_rows(P), R, policies, gamma)
     base = policies[len(policies) // 2]
-    alike = (policies != base).any(0).mean() <= _ALIKE_SHARE
-    if len(policies) > 1 and alike and gamma <= _WELL_CONDITIONED_GAMMA:
+    is_alike = (policies != base).any(0).mean() <= _ALIKE_SHARE
+    if len(policies) > 1 and is_alike and gamma <= _WELL_CONDITIONED_GAMMA:
         return _values_near_a_policy(P, R, policies, base, gamma)
     return np.stack([policy_value(P, R, policy, gamma) for policy in policies])
 
@@ -209,12 +211,12 @@ def _values_near_a_policy(
 
     By Woodbury's formula one factorisation serves all policies, and each needs d equations more, for its d states.
     """
-    every = np.arange(len(base))
+    all_states = np.arange(len(base))
     states = np.flatnonzero((policies != base).any(0))
     actions = policies[:, states]
-    P_base, R_pi = P[every, base], R[every, policies]
+    P_base, R_pi = P[all_states, base], R[all_states, policies]
     P_change = P[states, actions] - P_base[states]
-    right = np.column_stack([R[every, base], np.eye(len(base))[:, states]])
+    right = np.column_stack([R[all_states, base], np.eye(len(base))[:, states]])
     solution = solve_dominant(np.eye(len(base)) - gamma * P_base, right)
     V_base, response = solution[:, 0], solution[:, 1:]
 

@@ -40,9 +40,9 @@ class PolicyStack:
         better = (above > 0.0).any(-1)
         i, state = np.nonzero(better)
         # of several best ones the next one after the current one
-        others = (self._policy[i, state, None] + np.arange(1, above.shape[-1])) % above.shape[-1]
-        first = best_of_better(np.take_along_axis(above[i, state], others, -1)) if len(i) else i
-        action = others[np.arange(len(i)), first]
+        other_actions = (self._policy[i, state, None] + np.arange(1, above.shape[-1])) % above.shape[-1]
+        first = best_of_better(np.take_along_axis(above[i, state], other_actions, -1)) if len(i) else i
+        action = other_actions[np.arange(len(i)), first]
         self._policy[i, state], self._R_pi[:, i, state] = action, self._R[:, i, state, action]
         self._P_pi[i, state] = self._P[i, state, action]
         return np.asarray(better.any(-1))
@@ -73,10 +73,10 @@ def _action_values_in_order(
     gamma: Float[np.ndarray, " n"],
 ) -> Float[np.ndarray, "n S A"]:
     """Return R + γ P V as sums in the order of the states."""
-    of_state = np.ascontiguousarray(V.T)
-    Q = by_state[0] * of_state[0]
+    state_values = np.ascontiguousarray(V.T)
+    Q = by_state[0] * state_values[0]
     product = np.empty_like(Q)
-    for P, value in zip(by_state[1:], of_state[1:], strict=True):
+    for P, value in zip(by_state[1:], state_values[1:], strict=True):
         Q += np.multiply(P, value, out=product)
     Q *= gamma
     Q += R.T

@@ -81,15 +81,15 @@ def solve_by_closures(
     closures, closure = np.unique(_reached(P), axis=0, return_inverse=True)
     for i, within in enumerate(closures):
         states = np.flatnonzero(within)
-        found, late = solve_grid(P[states][..., states], R[states], gammas, max_sweeps, tolerance)
+        plans, late = solve_grid(P[states][..., states], R[states], gammas, max_sweeps, tolerance)
         own = closure[states] == i
-        policies[:, states[own]], unsolved = found[:, own], np.union1d(unsolved, late)
+        policies[:, states[own]], unsolved = plans[:, own], np.union1d(unsolved, late)
     return policies, unsolved
 
 
 def _reached(P: Float[np.ndarray, "S A S"]) -> Bool[np.ndarray, "S S"]:
     """Return which states can follow each state, itself included."""
     reached = (P > 0.0).any(1) | np.eye(len(P), dtype=bool)
-    while (further := (reached.astype(np.float32) @ reached.astype(np.float32)) > 0.0).sum() > reached.sum():
-        reached = further
+    while (successors := (reached.astype(np.float32) @ reached.astype(np.float32)) > 0.0).sum() > reached.sum():
+        reached = successors
     return reached

@@ -48,7 +48,7 @@ def few_follow(P: Float[np.ndarray, "*n S A S"]) -> bool:
     return bool(np.count_nonzero(P) <= SPARSE_SHARE * P.size)
 
 
-def rows_of(P: Float[np.ndarray, "S A S"]) -> csr_array:
+def sparse_rows(P: Float[np.ndarray, "S A S"]) -> csr_array:
     """Return the rows P(s, a, ·) as a sparse matrix, in the order a S + s."""
     return csr_array(P.transpose(1, 0, 2).reshape(-1, P.shape[-1]))
 
@@ -120,9 +120,9 @@ class ChainSolver:
         chain = eye_array(len(policy), format="csr") - gamma * P_pi
         if self._iterates:
             sides = (_iterated(chain, R, V, gamma) for R, V in zip(R_pi, start, strict=True))
-            found = [V for V in sides if V is not None]
-            if len(found) == len(R_pi):
-                return np.stack(found)
+            solutions = [V for V in sides if V is not None]
+            if len(solutions) == len(R_pi):
+                return np.stack(solutions)
             self._iterates = False
         factors = splu(chain.tocsc(), "MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
         return factors.solve(R_pi.T).T

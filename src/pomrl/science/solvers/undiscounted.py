@@ -27,9 +27,9 @@ def plan(P: Float[np.ndarray, "M S A S"], R: Float[np.ndarray, "M S A"]) -> Int[
         NeverEndsError: A state ends under no policy, or gains for ever.
     """
     policy, ends = _proper_policy(P, terminal(P, R)), terminal(P, R)
-    every, undiscounted, why = np.arange(len(P)), np.ones((len(P), 1)), "gains for ever under some policy"
+    models, undiscounted, why = np.arange(len(P)), np.ones((len(P), 1)), "gains for ever under some policy"
     while True:
-        sides = [(side, _values(P, side, policy, every, ends, why)) for side in signed_and_absolute(R)]
+        sides = [(side, _values(P, side, policy, models, ends, why)) for side in signed_and_absolute(R)]
         Q = np.stack([action_values(P, side, V[:, None], undiscounted)[:, 0] for side, V in sides])
         above = excess(Q, np.stack([V for _, V in sides])[..., None])
         better = (above > 0.0).any(-1) & ~ends

@@ -139,8 +139,8 @@ class Candidates:
             raise ValueError(f"P has to be [k, S, A, S] with k = {len(latent)}, and is {list(P.shape)}{hint}")
         R = for_each_model(R, P)
         if R.shape not in (P.shape[:-1], P.shape):
-            wanted = f"[S, A], [S, A, S], [k, S, A] or [k, S, A, S] with P {list(P.shape)}"
-            raise ValueError(f"R has to be {wanted}, and is {list(R.shape)}")
+            shapes = f"[S, A], [S, A, S], [k, S, A] or [k, S, A, S] with P {list(P.shape)}"
+            raise ValueError(f"R has to be {shapes}, and is {list(R.shape)}")
         check_models(P, np.zeros(P.shape[:-1]))  # before rewards of transitions, which a wrong entry would spoil
         check_models(P, expected_rewards(R, P))
         for name, array in (("latent", latent), ("P", P / P.sum(-1, keepdims=True)), ("R", R)):
@@ -175,10 +175,10 @@ class FiniteTasks(TaskDistribution):
         return self.candidate_models().mean
 
     def draw(self, rngs: Generators, means: Sequence[MeanModel], tasks: int) -> Tasks:
-        of_tasks = self.candidate_models()
+        candidates = self.candidate_models()
         uniform = np.stack([rng.random(tasks) for rng in rngs], axis=1)
-        drawn = (uniform * len(of_tasks.P)).astype(np.intp)
-        return Tasks(of_tasks.P[drawn], of_tasks.R[drawn], of_tasks.latent[drawn])
+        index = (uniform * len(candidates.P)).astype(np.intp)
+        return Tasks(candidates.P[index], candidates.R[index], candidates.latent[index])
 
     def variance(self, mean: MeanModel) -> Float[np.ndarray, "S A S"]:
         return self.candidate_models().variance

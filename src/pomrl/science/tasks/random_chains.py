@@ -127,19 +127,19 @@ class RandomChains(TaskDistribution):
         """Draw the next models P_t of a run; P_o in other pairs."""
         if mean.deviation == 0:
             return np.broadcast_to(mean.P_o, (tasks, *mean.P_o.shape))
-        drawn = self._draw(rng, mean, tasks)
-        return drawn if mean.varying.all() else np.where(mean.varying[..., None], drawn, mean.P_o)
+        models = self._draw(rng, mean, tasks)
+        return models if mean.varying.all() else np.where(mean.varying[..., None], models, mean.P_o)
 
     def draw(self, rngs: Generators, means: Sequence[MeanModel], tasks: int) -> Tasks:
         R = np.stack([mean.R for mean in means])
-        of_runs = list(zip(rngs, means, strict=True))
+        pairs = list(zip(rngs, means, strict=True))
         if not self.reward_spread:
-            P = np.stack([self.draw_tasks(*of_run, tasks) for of_run in of_runs], axis=1)
+            P = np.stack([self.draw_tasks(*pair, tasks) for pair in pairs], axis=1)
             return Tasks(P, np.broadcast_to(R, (tasks, *R.shape)))
         shape = (R.shape[1], R.shape[2] if self.reward == "state_action" else 1)
         P, deviates = np.empty((tasks, *R.shape, R.shape[1])), np.empty((tasks, len(R), *shape))
         for t in range(tasks):  # one task after the other, in the order of their streams
-            for i, (rng, mean) in enumerate(of_runs):
+            for i, (rng, mean) in enumerate(pairs):
                 P[t, i], deviates[t, i] = self.draw_tasks(rng, mean, 1)[0], rng.standard_normal(shape)
         return Tasks(P, R + self.reward_spread * deviates)
 
@@ -177,8 +177,8 @@ class Dirichlet(RandomChains):
         if self.concentration_over_S is None:
             return super()._deviation(sigma, P_o)
         if sigma is not None:
-            given = f"task_distribution.concentration_over_S={self.concentration_over_S}"
-            raise ValueError(f"sigma={sigma}: {given} gives sigma already; set sigma=null")
+            setting = f"task_distribution.concentration_over_S={self.concentration_over_S}"
+            raise ValueError(f"sigma={sigma}: {setting} gives sigma already; set sigma=null")
         return self._largest_deviation(P_o) / sqrt(self._given_concentration(P_o.shape[-1]) + 1.0)
 
     def recentre(self, mean: MeanModel, P_o: Float[np.ndarray, "S A S"]) -> MeanModel:

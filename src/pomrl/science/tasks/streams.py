@@ -97,8 +97,8 @@ class Switch(TaskStream):
             raise ValueError(f"stream.at={list(self.at)}: a switch is beyond the last task, T={T}")
 
     def means(self, rng: np.random.Generator, mean: MeanModel, distribution: RandomChains) -> Iterator[MeanModel]:
-        others = [distribution.another_mean(rng, mean) for _ in self.at]
-        starts = dict(zip(self.at, others, strict=True))
+        new_means = [distribution.another_mean(rng, mean) for _ in self.at]
+        starts = dict(zip(self.at, new_means, strict=True))
         for t in count(1):
             mean = starts.get(t, mean)
             yield mean
