@@ -156,7 +156,6 @@ class Model:
 def _policy_value(
     P: Any, R: Float[np.ndarray, "S A"], weights: Float[np.ndarray, "S A"], gamma: float
 ) -> Float[np.ndarray, " S"]:
-    """Return the values of a policy with these probabilities of actions."""
     if not isinstance(P, np.ndarray):
         return sparse_models.chain_values(P, R, weights, gamma)
     return evaluation.chain_value(np.einsum("sa,sat->st", weights, P), (weights * R).sum(1), gamma)
@@ -346,7 +345,6 @@ def _check_names(what: str, names: Names | None, count: int) -> tuple[Hashable, 
 def _plans(
     P: Float[np.ndarray, "M S A S"], R: Float[np.ndarray, "M S A"], gammas: Float[np.ndarray, " G"]
 ) -> tuple[Int[np.ndarray, "M G S"], Float[np.ndarray, "M G S"]]:
-    """Return policies and values of models."""
     policies = PolicyIteration().plan(P, R, gammas)
     values = [_values(P, R, policies[:, g], gamma) for g, gamma in enumerate(gammas.tolist())]
     return policies, np.stack(values, axis=1)

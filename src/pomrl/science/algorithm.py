@@ -120,10 +120,7 @@ def plan(
 ) -> tuple[Int[np.ndarray, "M G *S"], Float[np.ndarray, "M G"]]:
     """Return optimal policies in P_hat_t of several tasks, and their discount factors.
 
-    Args:
-        planner: The planner.
-        inputs: The yields of `pomrl` for these tasks.
-        R: Rewards of the M estimated models, in the order task, run, batch.
+    R are the rewards of the M estimated models, in the order task, run, batch.
     """
     P_hat = join([task.P_hat.reshape(-1, *task.P_hat.shape[2:]) for task in inputs])
     gamma = join([np.repeat(task.gamma, task.P_hat.shape[1], axis=0) for task in inputs])

@@ -54,10 +54,7 @@ class Batch:
     def of_counts(counts: Counts, m: int, *, equal: bool = False) -> "Batch":
         """Return the batch with N(s, a, s'); pairs with transitions are counted.
 
-        Args:
-            counts: Number of transitions.
-            m: The m of the experiment.
-            equal: Whether all pairs (s, a) have the same number of transitions.
+        `equal` states that all pairs (s, a) have the same number of transitions.
         """
         visits = (counts[..., :1, :1, :] if equal else counts).sum(-1, dtype=float)
         P_bar = counts / np.maximum(visits, 1.0)[..., None]
@@ -137,18 +134,10 @@ class Data(Component):
 
     @abstractmethod
     def draw(self, rngs: Generators, P: TaskModels, m: int, batches: int) -> Counts:
-        """Draw batches of each of T tasks in each of n runs.
+        """Draw transitions N(s, a, s') of independent batches, [T, n, batches, S, A, S].
 
-        Tasks are drawn in their order: splitting a call in two draws the same.
-
-        Args:
-            rngs: The generator of each run, for this alone.
-            P: The models of the tasks.
-            m: The m of the experiment.
-            batches: Number of independent batches of each task.
-
-        Returns:
-            Transitions N(s, a, s') of each batch, [T, n, batches, S, A, S].
+        There are T tasks in n runs, each with a generator for this alone. Tasks are drawn in their order: splitting a
+        call in two draws the same.
         """
 
     def draw_pooled(self, rngs: Generators, P: TaskModels, m: int, batches: int) -> Pooled:
@@ -193,7 +182,6 @@ class Unequal(Data):
         return counts
 
     def _visits(self, rng: np.random.Generator, shape: tuple[int, ...], m: int) -> Num[np.ndarray, "..."]:
-        """Draw the number of transitions from each pair."""
         if self.numbers == "extremes":
             return np.where(rng.random(shape) < 0.5, 1, 2 * m - 1)
         return np.minimum(rng.geometric(1.0 / (m + 1.0), shape) - 1, self.most_visits(m))

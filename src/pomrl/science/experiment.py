@@ -103,11 +103,7 @@ def _measure(method: Method, stack: PlannedStack, R_hat: Rewards, inputs: Sequen
 def loop_over_tasks(problem: Problem, method: Method, runs: Sequence[int], queue: deque[DrawnTask]) -> Iterator[Any]:
     """Return the output for one task after the other, for `choose_policies`.
 
-    Args:
-        problem: The problem.
-        method: The method.
-        runs: The indices of the runs.
-        queue: The next tasks, removed one by one.
+    Tasks are taken from the queue.
     """
     tasks = iter(queue.popleft, None)
     if type(method.agent) is not CertaintyEquivalence:
@@ -118,10 +114,7 @@ def loop_over_tasks(problem: Problem, method: Method, runs: Sequence[int], queue
 def choose_policies(method: Method, met: Sequence[Any], R_hat: Rewards) -> tuple[list[PlanningInput], Decision]:
     """Return inputs of plans, and policies [M, G, *S] of M models.
 
-    Args:
-        method: The method.
-        met: Yields of `loop_over_tasks` for the tasks.
-        R_hat: Rewards to plan with, [M, S, A] or [M, S, A, S].
+    `met` are yields of `loop_over_tasks`; R_hat, [M, S, A] or [M, S, A, S], are the rewards to plan with.
     """
     if type(method.agent) is CertaintyEquivalence:
         return list(met), Decision(*plan(method.planner, met, R_hat))
@@ -130,14 +123,12 @@ def choose_policies(method: Method, met: Sequence[Any], R_hat: Rewards) -> tuple
 
 
 def _learn(problem: Problem, method: Method, tasks: Iterable[tuple[Task, Truth]]) -> Iterator[PlanningInput]:
-    """Return the loop over these tasks."""
     return pomrl(tasks, problem.m, method.estimator, method.gamma_schedule, problem.gamma_eval)
 
 
 def _act(
     problem: Problem, method: Method, runs: Sequence[int], tasks: Iterable[DrawnTask]
 ) -> Iterator[tuple[PlanningInput, Decision]]:
-    """Let an agent act in one task after the other."""
     keys = [(run, Stream.AGENTS, index) for run in runs for index in range(problem.memories)]
     rngs = [generator(problem.seed, *key) for key in keys]
     memory = method.agent.initial_memory(len(keys), problem.S, problem.A)

@@ -90,22 +90,11 @@ class Exploration:
 
 
 def explorations(
-    data: Trajectories,
-    rngs: Generators,
-    P: TaskModels,
-    R: Rewards,
-    m: int,
-    gamma: float,
+    data: Trajectories, rngs: Generators, P: TaskModels, R: Rewards, m: int, gamma: float
 ) -> Iterator[Exploration]:
     """Yield the explorations of T tasks, with random numbers in the tasks' order.
 
-    Args:
-        data: Behaviour, and length of trajectories.
-        rngs: The generator of each run, for this alone.
-        P: The models of the tasks.
-        R: Their rewards.
-        m: Number of trajectories of each task.
-        gamma: Discount factor for plans of behaviour.
+    There are m trajectories for each task; behaviour is planned with `gamma`.
     """
     for model, rewards in zip(P, R, strict=True):
         uniform = np.stack([rng.random((1 + 2 * data.length, m)) for rng in rngs])

@@ -33,12 +33,6 @@ def regret_constant(t: Numbers, m: Numbers, deviation: Numbers, formula: Formula
         C_t = ((σ + 1/√m) / √t + σ² m / √m) / (σ² m + 1)    with the standard deviation σ
 
     In the authors' notebook, σ² m + 1 stands for σ² m in the second term.
-
-    Args:
-        t: Number of the task, from 1.
-        m: Transitions sampled for each pair (s, a) in each task.
-        deviation: Standard deviation σ of the tasks.
-        formula: That of the text or that of the notebook.
     """
     deviation, root = np.asarray(deviation, float), np.sqrt(np.asarray(m, float))
     x = deviation**2 * m

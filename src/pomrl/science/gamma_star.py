@@ -55,10 +55,8 @@ def minimising(gammas: Float[np.ndarray, " G"], mean: Float[np.ndarray, "*B G"])
 def hindsight_index(loss: Float[np.ndarray, "n T G"], scope: Scope, choice: HindsightChoice) -> Int[np.ndarray, "n T"]:
     """Return the index of the discount factor chosen in hindsight (Sec. 6.3).
 
-    Args:
-        loss: Planning losses in n runs and T tasks at G ascending discount factors.
-        scope: `all_tasks` for one choice (best fixed), `each_task` for one each (dynamic best).
-        choice: `population` for the best of the mean over runs, `per_run` for each run's (R8).
+    The scope is `all_tasks` (best fixed) or `each_task` (dynamic best); the choice is that of the mean over runs,
+    `population`, or of each run, `per_run` (R8).
     """
     axes = (0,) * (choice == "population") + (1,) * (scope == "all_tasks")
     index = best_index(loss.mean(axes, keepdims=True) if axes else loss)
@@ -66,11 +64,7 @@ def hindsight_index(loss: Float[np.ndarray, "n T G"], scope: Scope, choice: Hind
 
 
 def in_hindsight(table: "pandas.DataFrame", schedule: Hindsight) -> "pandas.DataFrame":
-    """Return a grid's rows as a schedule chooses in hindsight, one per run and task.
-
-    Args:
-        table: A complete table of the schedule's grid, sorted by run, task and discount factor.
-        schedule: The schedule.
+    """Return a sorted grid table's rows as chosen in hindsight, one per run and task.
 
     Raises:
         ValueError: The table has other discount factors than the schedule.

@@ -168,10 +168,7 @@ def tabulate(stacks: Sequence[Columns], runs: Sequence[int], T: int) -> "pandas.
 def loss_array(table: "pandas.DataFrame") -> tuple[Float[np.ndarray, "n T G"], Float[np.ndarray, " G"]]:
     """Return planning losses by run, task and discount factor, and the discount factors.
 
-    With a schedule, G is 1 and the discount factor is that of the first row.
-
-    Args:
-        table: A complete table, sorted by run, task and discount factor.
+    The table is complete and sorted. With a schedule, G is 1 and the discount factor is that of the first row.
 
     Raises:
         ValueError: The number of rows is no multiple of runs times tasks.

@@ -32,16 +32,9 @@ class MetaBatch(Component):
 
     @abstractmethod
     def of_tasks(self, own: Batch, data: Data, rngs: Generators, P: TaskModels) -> Batch:
-        """Return the batches for the meta-learner.
+        """Return the meta-learner's batches, from the tasks' own, [T, n, K, S, A, S], or new ones.
 
-        Args:
-            own: The tasks' own batches, [T, n, K, S, A, S].
-            data: The sampling scheme.
-            rngs: The generator of each run, for this alone.
-            P: The models of the tasks.
-
-        Returns:
-            One batch for each memory, [T, n, S, A, S] if shared, otherwise [T, n K, S, A, S].
+        There is one batch for each memory, [T, n, S, A, S] if shared, otherwise [T, n K, S, A, S].
         """
 
 

@@ -56,11 +56,7 @@ def check_axes(axes: Any) -> None:
 def states_first(P: np.ndarray, axes: Axes | None, name: str = "P", *, by_action: bool = False) -> np.ndarray:
     """Return an array [..., S, A, S], from the order in the table above.
 
-    Args:
-        P: Transition probabilities, or rewards of transitions.
-        axes: The order of its last three axes; None: by their sizes.
-        name: Name of the array in messages.
-        by_action: Whether it was a list of matrices, one for each action.
+    Messages call it `name`; `by_action` states that it was a list of matrices, one for each action.
 
     Raises:
         ValueError: Actions seem to come before states, without `axes`.

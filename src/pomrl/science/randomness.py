@@ -56,7 +56,6 @@ def fold(key: Any, index: Any) -> Any:
 
 @cache
 def _root(seed: int) -> int:
-    """Return the key of a seed of any size."""
     return int(np.random.SeedSequence(seed).generate_state(1, np.uint64)[0])
 
 
@@ -79,14 +78,7 @@ WORDS = range(2**32, 2**32 + 4)
 
 
 def generator(seed: int, run: int, stream: Stream, *index: int) -> np.random.Generator:
-    """Return the generator of one stream of one run.
-
-    Args:
-        seed: Seed of the experiment.
-        run: Index of the independent run, from 0.
-        stream: Purpose of the numbers.
-        index: Which of several generators for this purpose.
-    """
+    """Return the generator of one stream of one run, by index if there are several."""
     key = _root(seed)
     for child in (run, int(stream), *index):
         key = fold(key, child)

@@ -255,7 +255,6 @@ def _per_pair(shape: Shape) -> list[Shape]:
 
 
 def _check_mean(mean: Any, S: int, A: int, output: ComponentOutput) -> None:
-    """Check the types and shapes of a mean model."""
     output.check_type(MeanModel, mean)
     output.check_array(mean.P_o, (S, A, S), field="P_o")
     output.check_array(mean.R, (S, A), (S, A, S), field="R")

@@ -110,13 +110,7 @@ class Agent(Component, Generic[MemoryT]):
         """Return policies for a task, and their discount factors in [0, gamma_eval]."""
 
     def learn(self, memory: MemoryT, batch: Batch, R: Rewards) -> MemoryT:
-        """Return the memory after one more task.
-
-        Args:
-            memory: The tasks before.
-            batch: The transitions for later tasks.
-            R: The rewards, as in `TaskData.R`.
-        """
+        """Return the memory after one more task, with the transitions for later tasks."""
         return memory
 
 

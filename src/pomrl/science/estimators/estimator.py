@@ -88,14 +88,9 @@ class Estimator(Component, Generic[MemoryT]):
 
     @abstractmethod
     def assess(self, t: int, batch: Batch, before: MemoryT, after: MemoryT, truth: Truth) -> Estimate:
-        """Return the prior, the mixing rate and the similarity of a task.
+        """Return the prior, the mixing rate and the similarity of task t, from 1.
 
-        Args:
-            t: Number of the task, from 1.
-            batch: The task's batch.
-            before: Memory of the tasks before.
-            after: The result of `learn` with this batch.
-            truth: True moments of the task distribution.
+        `before` and `after` are the memories before and after `learn` of its batch.
         """
 
 
@@ -110,22 +105,14 @@ class ModelEstimator(Estimator[Memory]):
         return False
 
     def initial_memory(self, n: int, S: int, A: int) -> Memory:
-        """Return the memory before the first task, with a uniform mean model."""
         return Memory.initial(n, S, A)
 
     def learn(self, memory: Memory, batch: Batch) -> Memory:
-        """Return the memory after one more task."""
         return memory.update(batch)
 
     @abstractmethod
     def estimate(self, memory: Memory, batch: Batch, truth: Truth) -> Models:
-        """Return the model of a task, [n, S, A, S].
-
-        Args:
-            memory: The tasks before: their number, mean `P_o_hat` and spread of frequencies.
-            batch: The task's batch: `counts`, frequencies `P_bar`, and transitions from each pair, `visits`.
-            truth: True moments of the task distribution.
-        """
+        """Return the model of a task, [n, S, A, S], from earlier tasks, its batch and the true moments."""
 
     def assess(self, t: int, batch: Batch, before: Memory, after: Memory, truth: Truth) -> Estimate:
         """Return the model as a prior of weight 1, for each trial."""

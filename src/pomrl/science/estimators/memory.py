@@ -41,12 +41,7 @@ def predictive_concentration(
     """Return the concentration of the next model around the average of earlier tasks.
 
     The variance of an entry with mean p is p (1 - p) / (c + 1) around its true mean, plus that of the average of
-    frequencies of m transitions.
-
-    Args:
-        c: Concentration of tasks around their true mean.
-        tasks: Effective number of earlier tasks; 0 where the mean is unknown.
-        m: Mean number of transitions from a pair in these tasks.
+    frequencies of m transitions. `tasks` is the effective number of earlier tasks, 0 where the mean is unknown.
     """
     average_variance = (1.0 + c / np.maximum(m, 1.0)) / (c + 1.0) / np.maximum(tasks, LEAST_TASKS)
     concentration = 1.0 / (1.0 / (c + 1.0) + average_variance) - 1.0
@@ -60,10 +55,7 @@ def log_likelihoods(
 ) -> Float[np.ndarray, "K n C"]:
     """Return a batch's log probability under K explanations, up to a constant.
 
-    Args:
-        counts: Number of transitions N(s, a, s').
-        mean: Mean model of each explanation, above 0 everywhere.
-        concentrations: Concentrations of the model around it.
+    Explanations have a mean model above 0 everywhere, and concentrations around it.
     """
     from scipy.special import gammaln  # here, because it takes long to load
 
@@ -165,12 +157,7 @@ class Memory:
     def initial(n: int, S: int, A: int, start: float = 0.0, variance: float = 0.0) -> "Memory":
         """Return the memory before the first task, of n runs.
 
-        Args:
-            n: Number of runs.
-            S: Number of states.
-            A: Number of actions.
-            start: Weight of the start, in tasks.
-            variance: Variance of each entry at the start.
+        The start has a weight in tasks, and a variance of each entry.
         """
         none, zero = np.zeros((n, 1, 1)), np.zeros((n, S, A, S))
         uniform = np.full((n, S, A, S), 1.0 / S)
@@ -320,7 +307,6 @@ class Rivals:
 
     @staticmethod
     def equal_to(memory: Memory) -> "Rivals":
-        """Return rivals equal to one memory."""
         n, K = len(memory.P_o_hat), len(FORGETTING_FACTORS)
         return Rivals(memory.of_runs(np.tile(np.arange(n), K)), np.zeros((K, n, len(GRID))))
 
@@ -332,7 +318,6 @@ class Rivals:
 
 
 def _update(rivals: Rivals, batch: Batch) -> Rivals:
-    """Return the rivals after predicting and learning from one more batch."""
     n = len(batch.counts)
     past = rivals.memory.forgotten(np.repeat(FORGETTING_FACTORS, n)[:, None, None])
     rival_batch = batch.of_runs(np.tile(np.arange(n), len(FORGETTING_FACTORS)))
@@ -340,13 +325,7 @@ def _update(rivals: Rivals, batch: Batch) -> Rivals:
 
 
 def learn_and_forget(memory: Memory, batch: Batch, forgetting: Forgetting) -> Memory:
-    """Return the memory after one more task, with less weight on earlier tasks.
-
-    Args:
-        memory: The memory before, with its rivals if the factor is learned.
-        batch: The batch of the task.
-        forgetting: The factor, or `learned`.
-    """
+    """Return the memory after one more task, with less weight on earlier tasks."""
     if forgetting == "learned":
         return _update(memory.rivals or Rivals.equal_to(memory), batch).best()
     return memory.forgotten(forgetting).update(batch)

@@ -88,12 +88,10 @@ class RegularisedLeastSquares(Estimator[Memory]):
             raise ValueError(f"m={m}: the sampling noise cannot be estimated from one sample; m has to be at least 2")
 
     def initial_memory(self, n: int, S: int, A: int) -> Memory:
-        """Return the memory before the first task."""
         memory = Memory.initial(n, S, A, self.start_weight, self.start_deviation**2)
         return replace(memory, by_transitions=self.weights == "transitions")
 
     def learn(self, memory: Memory, batch: Batch) -> Memory:
-        """Return the memory after one more task."""
         if self.first_batch == "skip" and memory.tasks == 0:
             learned = memory.skip()
         else:
@@ -148,12 +146,7 @@ class RegularisedLeastSquares(Estimator[Memory]):
     def mixing_rate(self, t: int, m: int | PerPair, deviation: PerPair, memory: Memory, truth: Truth) -> PerPair:
         """Return alpha_t in [0, 1], the prior's weight; 0 for a learned prior in task 1 (Alg. 1).
 
-        Args:
-            t: Number of the task, from 1.
-            m: Transitions from each pair (s, a) in the task's batch, or one number for all.
-            deviation: Similarity of the tasks (`similarity_estimate`).
-            memory: The tasks before.
-            truth: True moments of the task distribution.
+        m is the number of transitions from each pair (s, a) in the task's batch, or one number for all.
         """
         if t == 1 and self._first_task() == "alone":
             return np.zeros_like(deviation)
@@ -199,13 +192,8 @@ def paper_mixing_rate(
 def squared_error_mixing_rate(x: PerPair, v: PerPair, t: int | PerPair, prior: Prior) -> PerPair:
     """Return the mixing rate with the least mean squared error in task t (E4).
 
-    It is v / (v + x) with x = m σ², and 1 if both are 0; times (t - 1) / t for an exclusive prior.
-
-    Args:
-        x: Variance of the tasks, times the number m of sampled transitions.
-        v: Variance E[p (1 - p)] of a single transition, or its bound 1.
-        t: Number of the task, from 1; with forgetting, 1 more than the weight of past tasks.
-        prior: Contents of the prior.
+    It is v / (v + x) with x = m σ² and the variance v = E[p (1 - p)] of a transition, and 1 if both are 0; times (t -
+    1) / t for an exclusive prior. With forgetting, t is 1 more than the weight of past tasks.
     """
     unseen = (t - 1) / t if prior == "exclusive" else 1.0
     return unseen * np.divide(v, v + x, out=np.ones_like(v + x), where=v + x > 0)

@@ -67,13 +67,9 @@ class RewardMemory:
 
 
 def sample_means(rngs: Generators, noise: float, own: Batch, R: Rewards) -> Float[np.ndarray, "n K S A"]:
-    """Draw the mean sampled reward of each pair in a task.
+    """Draw the mean sampled reward of each pair in a task, with R of each run.
 
-    Args:
-        rngs: The generator of each run, for this alone.
-        noise: Standard deviation of a reward's noise.
-        own: The transitions of the task, [n, K, S, A, S].
-        R: Rewards of the task, R(s, a) or R(s, a, s'), of each run.
+    Noise is the standard deviation of a single reward's.
     """
     means = expected_rewards(np.repeat(R[:, None], own.P_bar.shape[1], axis=1), own.P_bar)
     deviates = np.stack([rng.standard_normal(own.P_bar.shape[1:-1]) for rng in rngs])
@@ -99,12 +95,8 @@ class RewardLearning:
     def estimate(self, memory: RewardMemory, mean: PairValues, N: PairValues) -> tuple[PairValues, RewardMemory]:
         """Return the rewards to plan a task with, and the memory after it.
 
-        A pair without samples has the prior's mean, unless the model uses samples of other tasks.
-
-        Args:
-            memory: The tasks before.
-            mean: Mean of the rewards sampled in the task.
-            N: Number of these samples.
+        `mean` is over N samples of the task. A pair without samples has the prior's mean, unless the model uses other
+        tasks'.
         """
         learned, (prior_mean, prior_variance) = memory.update(mean, N), self.prior
         if self.model == "own":

@@ -196,7 +196,6 @@ def _states(
 def _count_one_by_one(
     short: _Intervals, row_cumulative: Float[np.ndarray, "rows S"], counts: Int[np.ndarray, "rows S"]
 ) -> None:
-    """Add the states of all numbers of the intervals to the counts."""
     for i in range(int(short.n.max(initial=0))):
         some = short.select(short.n > i)
         u = some.low + (some.high - some.low) * uniform(some.keys, i)

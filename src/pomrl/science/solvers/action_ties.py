@@ -38,9 +38,7 @@ def signed_and_absolute(R: Float[np.ndarray, "*n S A"]) -> Float[np.ndarray, "k 
 def excess(Q: Float[np.ndarray, "k *n A"], V: Float[np.ndarray, "k *#n #A"]) -> Float[np.ndarray, "*n A"]:
     """Return the gain Q - V beyond rounding; actions above 0 are better.
 
-    Args:
-        Q: Values of actions for the rewards of `signed_and_absolute`.
-        V: Values of the present policy for the same rewards.
+    Q and V, of the present policy, are for the rewards of `signed_and_absolute`.
     """
     return (Q[0] - V[0]) - (ROUNDING_SHARE * (np.abs(Q[-1]) + np.abs(V[-1])) + LEAST_GAIN)
 
@@ -48,13 +46,7 @@ def excess(Q: Float[np.ndarray, "k *n A"], V: Float[np.ndarray, "k *#n #A"]) -> 
 def differences(
     V: Float[np.ndarray, "*#n S"], other: Float[np.ndarray, "*#n S"], size: Float[np.ndarray, "*#n S"]
 ) -> Float[np.ndarray, "*n S"]:
-    """Return |V - other| in each state, and 0 within rounding.
-
-    Args:
-        V: Values of policies.
-        other: Values of other policies.
-        size: The values U of |R| under either.
-    """
+    """Return |V - other| in each state, and 0 within rounding of the size U of either."""
     distance = np.abs(V - other)
     distance[distance <= 2.0 * ROUNDING_SHARE * size + LEAST_GAIN] = 0.0
     return distance

@@ -38,7 +38,6 @@ def is_built() -> bool:
 
 
 def _built():  # its type is that of the module, which pyright takes from `_compiled.pyi`
-    """Return the extension module; RuntimeError if it was not built."""
     if _compiled is None:
         raise RuntimeError("the compiled engine was not built when the package was installed")
     return _compiled

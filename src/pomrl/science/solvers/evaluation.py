@@ -24,15 +24,9 @@ STACKED_SYSTEMS = 1500
 def eliminate(system: Float[np.ndarray, "S S+1 n"], scratch: Float[np.ndarray, "S S n"]) -> Float[np.ndarray, "S n"]:
     """Solve n linear systems in place, by Gaussian elimination without pivots.
 
-    That is safe for diagonally dominant systems such as I - gamma P_pi with gamma < 1. The systems are the last axis:
-    each step is one elementwise operation, with the same bits on every processor.
-
-    Args:
-        system: Coefficients, with the right-hand sides as last column; overwritten.
-        scratch: Memory for intermediate products; overwritten.
-
-    Returns:
-        The solutions, a view of the last column of `system`.
+    That is safe for diagonally dominant systems such as I - gamma P_pi with gamma < 1. The last column of the system is
+    the right-hand side, then the solution. The systems are the last axis: each step is one elementwise operation, with
+    the same bits on every processor.
     """
     S = len(system)
     for k in range(S - 1):
@@ -61,13 +55,7 @@ def policy_value(
 ) -> Float[np.ndarray, "*n S"]:
     """Return the exact value of a policy, the solution V of (I - γ P_π) V = R_π.
 
-    Leading axes are stacks and broadcast. Models and discount factors are not checked (`input_checks`).
-
-    Args:
-        P: Transition probabilities P(s, a, s').
-        R: Rewards R(s, a).
-        policy: The action in each state.
-        gamma: Discount factor, in [0, 1).
+    Leading axes are stacks and broadcast; gamma is in [0, 1). Models and gamma are not checked (`input_checks`).
 
     Raises:
         ValueError: Shapes do not fit, an action is not one of the model's, or doubles do not hold the numbers.
@@ -81,9 +69,7 @@ def policy_value(
 
 
 def chain_value(
-    P_pi: Float[np.ndarray, "*#n S S"],
-    R_pi: Float[np.ndarray, "*#n S"],
-    gamma: Float[np.ndarray, "*#n"] | float,
+    P_pi: Float[np.ndarray, "*#n S S"], R_pi: Float[np.ndarray, "*#n S"], gamma: Float[np.ndarray, "*#n"] | float
 ) -> Float[np.ndarray, "*n S"]:
     """Return the value of a Markov chain with rewards; leading axes broadcast."""
     S = P_pi.shape[-1]
@@ -190,7 +176,6 @@ def _differs_from_the_one_before(policies: Int[np.ndarray, "M G S"]) -> Bool[np.
 def _values_on_large_model(
     P: Float[np.ndarray, "S A S"], R: Float[np.ndarray, "S A"], policies: Int[np.ndarray, "k S"], gamma: float
 ) -> Float[np.ndarray, "k S"]:
-    """Return the values of policies of one model by the fastest method."""
     if sparse.pays(P):
         return sparse.policy_values(sparse.sparse_rows(P), R, policies, gamma)
     base = policies[len(policies) // 2]

@@ -24,22 +24,14 @@ def solve_grid(
     max_sweeps: int,
     tolerance: float | None = None,
 ) -> tuple[Int[np.ndarray, "G S"], Int[np.ndarray, " unsolved"]]:
-    """Plan on one MDP for all discount factors of a grid.
+    """Plan on one MDP for all discount factors of a grid in [0, 1).
+
+    Returns a policy for each discount factor, and the indices of unsolved ones, with meaningless policies.
 
     Action values have an error of at most γ span / (1 - γ), with the step's span max - min. A discount factor is solved
     if all actions but one of each state are worse by more than that and rounding (Puterman 1994, Sec. 6.7), or if γ
     span is so small that the greedy policy is tied with an optimal one (`action_ties`). With a tolerance, γ span may be
     the tolerance times the greedy policy's largest |R|, or at the limit of rounding.
-
-    Args:
-        P: Transition probabilities.
-        R: Rewards.
-        gammas: Discount factors, in [0, 1).
-        max_sweeps: Largest number of sweeps.
-        tolerance: Largest loss of the policies, times (1 - γ), in units of their largest reward; None: that of ties.
-
-    Returns:
-        A policy for each discount factor, and the indices of unsolved ones, with meaningless policies.
     """
     S, A = R.shape
     by_action, rewards = P.transpose(1, 0, 2).reshape(A * S, S), R.T[..., None]

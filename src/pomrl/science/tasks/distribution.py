@@ -84,12 +84,7 @@ class TaskDistribution(Component):
     def draw_mean(self, seed: int, run: int, S: int, A: int, sigma: float | None) -> MeanModel:
         """Draw what the tasks of a run have in common.
 
-        Args:
-            seed: Seed of the experiment.
-            run: Index of the independent run.
-            S: Number of states.
-            A: Number of actions.
-            sigma: Similarity of the tasks; None if a key of the distribution gives it.
+        Sigma is None if a key of the distribution gives it.
 
         Raises:
             ValueError: This sigma is impossible, given twice or missing.
@@ -219,10 +214,9 @@ class TaskFamily(FiniteTasks):
 
     @abstractmethod
     def models(self, latent: Latents) -> tuple[Float[np.ndarray, "k S A S"], Rewards]:
-        """Return the models of these values of the latent.
+        """Return P and R of these values of the latent.
 
-        Returns:
-            Transition probabilities, and rewards R(s, a), [k, S, A], or R(s, a, s'), [k, S, A, S]; without k if shared.
+        R is [k, S, A], or [k, S, A, S] for transitions; without k if shared.
         """
 
     def candidate_models(self) -> Candidates:

@@ -108,7 +108,6 @@ class RandomChains(TaskDistribution):
         return sqrt(sigma) if self.measure == "variance" else float(sigma)
 
     def _check_sigma(self, sigma: float | None, mean: MeanModel, run: int) -> None:
-        """Raise a ValueError if sigma is too small or too large."""
         power = 2 if self.measure == "variance" else 1
         if 0 < mean.deviation < SMALLEST_DEVIATION:
             raise ValueError(
@@ -170,7 +169,6 @@ class Dirichlet(RandomChains):
         return mean.largest_deviation**2 / mean.deviation**2 - 1.0 if mean.deviation > 0 else np.inf
 
     def _given_concentration(self, S: int) -> float:
-        """Return the c that the key `concentration_over_S` gives."""
         return (self.concentration_over_S or np.nan) * S * (1.0 + self.smoothing * S)
 
     def _deviation(self, sigma: float | None, P_o: Float[np.ndarray, "pairs S"]) -> float:

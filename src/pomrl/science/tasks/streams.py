@@ -35,11 +35,6 @@ class TaskStream(Component):
     def means(self, rng: np.random.Generator, mean: MeanModel, distribution: RandomChains) -> Iterator[MeanModel]:
         """Yield the mean model of each task, without end; the same object until it changes.
 
-        Args:
-            rng: The run's generator for changes of the mean model.
-            mean: The mean model of the first task.
-            distribution: The distribution of the tasks around it.
-
         Raises:
             ValueError: At the first yield, if a mean model leaves no room for sigma.
         """
