@@ -22,7 +22,15 @@ from pomrl.models.inputs import read_arrays, read_gammas, stand_ins
 from pomrl.science.mdp import LossNorm, check_gamma_eval, optimal_value
 from pomrl.science.model_axes import Axes
 from pomrl.science.planners import PolicyIteration
-from pomrl.science.solvers import action_ties, evaluation, input_checks, undiscounted
+from pomrl.science.solvers import (
+    ModelStack,
+    PolicyGrid,
+    RewardStack,
+    action_ties,
+    evaluation,
+    input_checks,
+    undiscounted,
+)
 from pomrl.science.solvers import sparse as large
 
 if TYPE_CHECKING:
@@ -343,16 +351,14 @@ def _check_names(what: str, names: Names | None, count: int) -> tuple[Hashable, 
 
 
 def _plans(
-    P: Float[np.ndarray, "M S A S"], R: Float[np.ndarray, "M S A"], gammas: Float[np.ndarray, " G"]
-) -> tuple[Int[np.ndarray, "M G S"], Float[np.ndarray, "M G S"]]:
+    P: ModelStack, R: RewardStack, gammas: Float[np.ndarray, " G"]
+) -> tuple[PolicyGrid, Float[np.ndarray, "M G S"]]:
     policies = PolicyIteration().plan(P, R, gammas)
     values = [_values(P, R, policies[:, g], gamma) for g, gamma in enumerate(gammas.tolist())]
     return policies, np.stack(values, axis=1)
 
 
-def _values(
-    P: Float[np.ndarray, "M S A S"], R: Float[np.ndarray, "M S A"], policy: Int[np.ndarray, "M S"], gamma: float
-) -> Float[np.ndarray, "M S"]:
+def _values(P: ModelStack, R: RewardStack, policy: Int[np.ndarray, "M S"], gamma: float) -> Float[np.ndarray, "M S"]:
     if gamma == 1.0:
         return undiscounted.policy_values(P, R, policy[:, None])
     return evaluation.policy_value(P, R, policy, gamma)

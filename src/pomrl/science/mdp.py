@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float, Int, Shaped
 
 from pomrl.science.planners import PolicyIteration
-from pomrl.science.solvers import action_ties, finite_horizon, input_checks, undiscounted
+from pomrl.science.solvers import ModelStack, RewardStack, action_ties, finite_horizon, input_checks, undiscounted
 from pomrl.science.solvers.evaluation import distinct_policy_values
 from pomrl.science.solvers.evaluation import policy_value as policy_value
 from pomrl.science.solvers.input_checks import check_gammas, check_models
@@ -83,7 +83,7 @@ class Criterion:
     start: tuple[float, ...] | None = None
     """Probability of each first state, the weights of means; None: uniform."""
 
-    def optimal_value(self, P: Float[np.ndarray, "M S A S"], R: Float[np.ndarray, "M S A"]) -> Float[np.ndarray, "M S"]:
+    def optimal_value(self, P: ModelStack, R: RewardStack) -> Float[np.ndarray, "M S"]:
         """Return V*, the exact optimal value of each of M MDPs."""
         gamma = np.array([self.gamma_eval])
         if self.horizon is not None:
@@ -94,10 +94,7 @@ class Criterion:
         return policy_value(P, R, policy[:, 0], self.gamma_eval)
 
     def distinct_values(
-        self,
-        P: Float[np.ndarray, "M S A S"],
-        R: Float[np.ndarray, "M S A"],
-        policies: Shaped[np.ndarray, "..."] | Sequence[Any],
+        self, P: ModelStack, R: RewardStack, policies: Shaped[np.ndarray, "..."] | Sequence[Any]
     ) -> tuple[Float[np.ndarray, "k S"], Int[np.ndarray, " k"], Int[np.ndarray, "M G"]]:
         """Return values as `solvers.evaluation.distinct_policy_values` does."""
         if self.horizon is None and self.gamma_eval < 1.0:
@@ -115,8 +112,8 @@ class Criterion:
 
     def planning_loss(
         self,
-        P: Float[np.ndarray, "M S A S"],
-        R: Float[np.ndarray, "M S A"],
+        P: ModelStack,
+        R: RewardStack,
         policy: Shaped[np.ndarray, "..."] | Sequence[Any],
         V_star: Float[np.ndarray, "M S"] | None = None,
     ) -> Float[np.ndarray, "M G"]:

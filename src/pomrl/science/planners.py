@@ -18,6 +18,10 @@ from pydantic import Field
 
 from pomrl.base import Component
 from pomrl.science.solvers import (
+    GammaGrid,
+    ModelStack,
+    PolicyGrid,
+    RewardStack,
     action_ties,
     compiled,
     finite_horizon,
@@ -85,9 +89,7 @@ class Planner(Component):
             return policies
         return self._check(P, R, gammas)
 
-    def _check(
-        self, P: Float[np.ndarray, "M S A S"], R: Float[np.ndarray, "M S A"], gammas: Float[np.ndarray, "M G"]
-    ) -> Int[np.ndarray, "..."]:
+    def _check(self, P: ModelStack, R: RewardStack, gammas: GammaGrid) -> Int[np.ndarray, "..."]:
         policies, steps = self._plan(P, R, gammas), () if self.looks_ahead is None else (self.looks_ahead,)
         input_checks.check_policies(
             policies, (*gammas.shape, *steps, R.shape[1]), R.shape[2], f"{type(self).__qualname__}.plan"
@@ -95,9 +97,7 @@ class Planner(Component):
         return policies
 
     @abstractmethod
-    def _plan(
-        self, P: Float[np.ndarray, "M S A S"], R: Float[np.ndarray, "M S A"], gammas: Float[np.ndarray, "M G"]
-    ) -> Int[np.ndarray, "M G S"]:
+    def _plan(self, P: ModelStack, R: RewardStack, gammas: GammaGrid) -> PolicyGrid:
         """Return an optimal policy of each model and discount factor, for valid arguments."""
 
 
@@ -113,9 +113,7 @@ class PolicyIteration(Planner):
         ArithmeticError: A policy keeps changing, by rounding errors beyond the tolerance.
     """
 
-    def _plan(
-        self, P: Float[np.ndarray, "M S A S"], R: Float[np.ndarray, "M S A"], gammas: Float[np.ndarray, "M G"]
-    ) -> Int[np.ndarray, "M G S"]:
+    def _plan(self, P: ModelStack, R: RewardStack, gammas: GammaGrid) -> PolicyGrid:
         M, S, A = R.shape
         if S <= ELIMINATED_STATES and compiled.is_built():
             return compiled.plan(P, R, gammas, action_ties.ROUNDING_SHARE, _STEPS_PER_PAIR * S * A)
@@ -141,7 +139,7 @@ def _plan_large_model(
     return policy
 
 
-def _walk(stack: PolicyStack, gammas: Float[np.ndarray, "M G"], A: int) -> Int[np.ndarray, "M G S"]:
+def _walk(stack: PolicyStack, gammas: GammaGrid, A: int) -> PolicyGrid:
     """Return the optimal policies of a stack of models along their discount factors."""
     M, G = gammas.shape
     S = stack.policies(np.zeros(M, bool)).shape[1]
@@ -177,9 +175,7 @@ class ValueIteration(Planner):
     max_sweeps: Annotated[int, Field(ge=1)] = 1_000_000
     """Sweeps after which planning fails with an error."""
 
-    def _plan(
-        self, P: Float[np.ndarray, "M S A S"], R: Float[np.ndarray, "M S A"], gammas: Float[np.ndarray, "M G"]
-    ) -> Int[np.ndarray, "M G S"]:
+    def _plan(self, P: ModelStack, R: RewardStack, gammas: GammaGrid) -> PolicyGrid:
         optimal = np.empty((*gammas.shape, R.shape[1]), np.int16)
         for i in range(len(P)):
             optimal[i], unsolved = relative_values.solve_by_closures(
@@ -206,7 +202,5 @@ class BackwardInduction(Planner):
     def looks_ahead(self) -> int | None:
         return self.steps
 
-    def _plan(
-        self, P: Float[np.ndarray, "M S A S"], R: Float[np.ndarray, "M S A"], gammas: Float[np.ndarray, "M G"]
-    ) -> Int[np.ndarray, "M G h S"]:
+    def _plan(self, P: ModelStack, R: RewardStack, gammas: GammaGrid) -> Int[np.ndarray, "M G h S"]:
         return finite_horizon.plan(P, R, gammas, self.steps)[0]

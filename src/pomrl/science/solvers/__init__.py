@@ -15,3 +15,15 @@ Size decides the method. Up to `evaluation.ELIMINATED_STATES` states: eliminatio
 at most the share `sparse.SPARSE_SHARE` of positive probabilities: sparse matrices. Others: relative value iteration,
 then LAPACK for slow discount factors; LAPACK alone below `relative_values.SWEPT_STATES` states with few successors.
 """
+
+import numpy as np
+from jaxtyping import Float, Int
+
+ModelStack = Float[np.ndarray, "M S A S"]
+"""Transition probabilities P(s, a, s') of M models."""
+RewardStack = Float[np.ndarray, "M S A"]
+"""Rewards R(s, a) of M models."""
+GammaGrid = Float[np.ndarray, "M G"]
+"""G discount factors of each model."""
+PolicyGrid = Int[np.ndarray, "M G S"]
+"""Action in each state, for each model and discount factor."""

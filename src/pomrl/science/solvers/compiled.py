@@ -12,7 +12,7 @@ from types import ModuleType
 import numpy as np
 from jaxtyping import Float, Int, Int16
 
-from pomrl.science.solvers import action_ties, input_checks
+from pomrl.science.solvers import GammaGrid, ModelStack, RewardStack, action_ties, input_checks
 
 HEADER = Path(__file__).parents[1] / "_buffers.h"
 """What all C sources include."""
@@ -44,11 +44,7 @@ def _built():  # its type is that of the module, which pyright takes from `_comp
 
 
 def plan(
-    P: Float[np.ndarray, "M S A S"],
-    R: Float[np.ndarray, "M S A"],
-    gammas: Float[np.ndarray, "M G"],
-    rounding: float,
-    patience: int,
+    P: ModelStack, R: RewardStack, gammas: GammaGrid, rounding: float, patience: int
 ) -> Int16[np.ndarray, "M G S"]:
     """Return optimal policies of M models at G discount factors each.
 
@@ -76,8 +72,8 @@ def evaluate(
 
 
 def evaluate_policies(
-    P: Float[np.ndarray, "M S A S"],
-    R: Float[np.ndarray, "M S A"],
+    P: ModelStack,
+    R: RewardStack,
     models: Int[np.ndarray, " k"],
     policies: Int[np.ndarray, "k S"],
     gammas: Float[np.ndarray, " k"],

@@ -11,7 +11,16 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float, Int, Shaped
 
-from pomrl.science.solvers import compiled, input_checks, relative_values, sparse
+from pomrl.science.solvers import (
+    GammaGrid,
+    ModelStack,
+    PolicyGrid,
+    RewardStack,
+    compiled,
+    input_checks,
+    relative_values,
+    sparse,
+)
 
 ELIMINATED_STATES = 64
 """Largest number of equations solved by elimination, by both engines for the same bits. NumPy's is faster than LAPACK
@@ -114,10 +123,7 @@ def _value_by_elimination(
 
 
 def action_values(
-    P: Float[np.ndarray, "M S A S"],
-    R: Float[np.ndarray, "M S A"],
-    V: Float[np.ndarray, "M G S"],
-    gammas: Float[np.ndarray, "M G"],
+    P: ModelStack, R: RewardStack, V: Float[np.ndarray, "M G S"], gammas: GammaGrid
 ) -> Float[np.ndarray, "M G S A"]:
     """Return R(s, a) + γ Σ_s' P(s, a, s') V(s') for G values of each model."""
     M, S, A, _ = P.shape
@@ -126,10 +132,7 @@ def action_values(
 
 
 def distinct_policy_values(
-    P: Float[np.ndarray, "M S A S"],
-    R: Float[np.ndarray, "M S A"],
-    policies: Shaped[np.ndarray, "M G S"] | Sequence[Any],
-    gamma: float,
+    P: ModelStack, R: RewardStack, policies: Shaped[np.ndarray, "M G S"] | Sequence[Any], gamma: float
 ) -> tuple[Float[np.ndarray, "k S"], Int[np.ndarray, " k"], Int[np.ndarray, "M G"]]:
     """Return the exact values of G policies of each MDP, each distinct one once.
 
@@ -162,7 +165,7 @@ def distinct_policy_values(
     return V, model, np.cumsum(new).reshape(new.shape) - 1
 
 
-def _differs_from_the_one_before(policies: Int[np.ndarray, "M G S"]) -> Bool[np.ndarray, "M G"]:
+def _differs_from_the_one_before(policies: PolicyGrid) -> Bool[np.ndarray, "M G"]:
     """Return which policies are the first of their MDP or new."""
     M, G, S = policies.shape
     new = np.zeros((M, G), bool)

@@ -6,11 +6,12 @@ Policies over h steps are arrays [M, G, h, S], with index k for k + 1 steps to g
 import numpy as np
 from jaxtyping import Float, Int
 
+from pomrl.science.solvers import GammaGrid, ModelStack, PolicyGrid, RewardStack
 from pomrl.science.solvers.evaluation import action_values
 
 
 def plan(
-    P: Float[np.ndarray, "M S A S"], R: Float[np.ndarray, "M S A"], gammas: Float[np.ndarray, "M G"], steps: int
+    P: ModelStack, R: RewardStack, gammas: GammaGrid, steps: int
 ) -> tuple[Int[np.ndarray, "M G h S"], Float[np.ndarray, "M G S"]]:
     """Return the optimal policies over `steps` steps, and their values; gammas in [0, 1]."""
     V = np.zeros((*gammas.shape, R.shape[1]))
@@ -22,11 +23,7 @@ def plan(
 
 
 def policy_values(
-    P: Float[np.ndarray, "M S A S"],
-    R: Float[np.ndarray, "M S A"],
-    policies: Int[np.ndarray, "M G S"] | Int[np.ndarray, "M G h S"],
-    gamma: float,
-    horizon: int,
+    P: ModelStack, R: RewardStack, policies: PolicyGrid | Int[np.ndarray, "M G h S"], gamma: float, horizon: int
 ) -> Float[np.ndarray, "M G S"]:
     """Return the values over `horizon` steps of policies [M, G, S] or [M, G, h, S]."""
     by_steps = policies if policies.ndim == 4 else policies[:, :, None]

@@ -7,6 +7,7 @@ probability 1; its value solves (I - P_π) V = R_π on the other states (Bertsek
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from pomrl.science.solvers import ModelStack, PolicyGrid, RewardStack
 from pomrl.science.solvers.action_ties import best_of_better, excess, signed_and_absolute
 from pomrl.science.solvers.evaluation import action_values, chain_value
 
@@ -18,7 +19,7 @@ class NeverEndsError(ValueError):
     """A state has no undiscounted value."""
 
 
-def plan(P: Float[np.ndarray, "M S A S"], R: Float[np.ndarray, "M S A"]) -> Int[np.ndarray, "M S"]:
+def plan(P: ModelStack, R: RewardStack) -> Int[np.ndarray, "M S"]:
     """Return the best proper policy of each model, by policy iteration.
 
     An improvement of a proper policy is proper, or gains reward for ever.
@@ -38,9 +39,7 @@ def plan(P: Float[np.ndarray, "M S A S"], R: Float[np.ndarray, "M S A"]) -> Int[
         policy = np.where(better, best_of_better(above), policy)
 
 
-def policy_values(
-    P: Float[np.ndarray, "M S A S"], R: Float[np.ndarray, "M S A"], policies: Int[np.ndarray, "M G S"]
-) -> Float[np.ndarray, "k S"]:
+def policy_values(P: ModelStack, R: RewardStack, policies: PolicyGrid) -> Float[np.ndarray, "k S"]:
     """Return the values of k = M G policies, G of each model.
 
     Raises:
@@ -52,12 +51,12 @@ def policy_values(
     )
 
 
-def terminal(P: Float[np.ndarray, "M S A S"], R: Float[np.ndarray, "M S A"]) -> Bool[np.ndarray, "M S"]:
+def terminal(P: ModelStack, R: RewardStack) -> Bool[np.ndarray, "M S"]:
     """Return which states are terminal."""
     return (P.diagonal(0, 1, 3) == 1.0).all(1) & (R == 0.0).all(-1)
 
 
-def _proper_policy(P: Float[np.ndarray, "M S A S"], ends: Bool[np.ndarray, "M S"]) -> Int[np.ndarray, "M S"]:
+def _proper_policy(P: ModelStack, ends: Bool[np.ndarray, "M S"]) -> Int[np.ndarray, "M S"]:
     """Return policies that approach an end from each state."""
     reached, policy = ends, np.zeros(ends.shape, np.intp)
     while not reached.all():
@@ -70,8 +69,8 @@ def _proper_policy(P: Float[np.ndarray, "M S A S"], ends: Bool[np.ndarray, "M S"
 
 
 def _values(
-    P: Float[np.ndarray, "M S A S"],
-    R: Float[np.ndarray, "M S A"],
+    P: ModelStack,
+    R: RewardStack,
     policy: Int[np.ndarray, "k S"],
     model: Int[np.ndarray, " k"],
     ends: Bool[np.ndarray, "M S"],
