@@ -31,11 +31,8 @@ class BoundArguments(TypedDict):
     radius: Numbers
     """Almost-sure bound on |P_t - P_o|, at least 0."""
     S: Numbers
-    """Number of states."""
     A: Numbers
-    """Number of actions."""
     T: Numbers
-    """Number of tasks."""
     delta: Numbers
     """Probability that the bound fails in any entry of any task, in (0, 1)."""
     version: NotRequired[str]
@@ -94,7 +91,6 @@ def model_error_bound(*, t: Numbers, **arguments: Unpack[BoundArguments]) -> Val
 
 
 def _entries(arguments: BoundArguments) -> Values:
-    """Return S^2 A T, the number of entries of all models."""
     return np.square(arguments["S"], dtype=float) * arguments["A"] * arguments["T"]
 
 

@@ -164,7 +164,6 @@ def _check_refusals(planner: Planner) -> None:
 
 
 def _require_error(call: Callable[[], Any], name: str) -> None:
-    """Require a ValueError that names what is wrong."""
     try:
         call()
     except ValueError as error:
@@ -311,7 +310,6 @@ def _check_metric(metric: Metric) -> None:
 
 
 MODEL_REMEDY = "return new arrays of the shape, type and range that the base class states; arguments are read-only"
-
 CONTRACTS: tuple[tuple[type, str, Callable[[Any], None], str], ...] = (
     (Component, "its experiments depend on their own run alone", _check_experiments, MODEL_REMEDY),
     (Component, "its fields describe it", _check_fields, "declare fields, of types of JSON, for all settings"),
@@ -329,9 +327,7 @@ CONTRACTS: tuple[tuple[type, str, Callable[[Any], None], str], ...] = (
     (Metric, "it measures each task by itself", _check_metric, "treat each index of the first axis by itself"),
 )
 """Class of components, required property, check, and remedy."""
-
 KINDS = (Estimator, Agent, GammaSchedule, Planner, TaskDistribution, TaskStream, Data, MetaBatch, Metric)
-"""The kinds of components."""
 
 
 def __getattr__(name: str) -> Any:

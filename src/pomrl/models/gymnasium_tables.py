@@ -70,7 +70,6 @@ def _entries(table: Any) -> list[np.ndarray]:
 
 
 def _actions(outcomes: Any) -> Iterable[Any]:
-    """Return the actions of a state."""
     return outcomes if isinstance(outcomes, Mapping) else range(len(outcomes))
 
 

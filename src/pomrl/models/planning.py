@@ -49,8 +49,6 @@ class End(Enum):
 
 
 END = End.END
-"""The added state at the end of an episode."""
-
 Names = Iterable[Hashable]
 """Names of states or of actions, in the order of their indices."""
 
@@ -170,7 +168,6 @@ def _policy_value(
 
 
 def _check_start(start: Any, S: int) -> Float[np.ndarray, " S"]:
-    """Return the probabilities of first states, or raise a ValueError."""
     probabilities = input_checks.float64(start, "start")
     if (
         probabilities.shape != (S,)
@@ -343,7 +340,6 @@ def _make_model(arrays: inputs.Arrays, states: Names | None, actions: Names | No
 
 
 def _check_names(what: str, names: Names | None, count: int) -> tuple[Hashable, ...]:
-    """Return the names of states or actions; ValueError unless complete and distinct."""
     labels = tuple(range(count) if names is None else names)
     if len(labels) != count or len(set(labels)) != count:
         raise ValueError(f"{what} must have {count} different names, got {list(labels)}")

@@ -21,10 +21,8 @@ from pomrl.science.planners import Planner
 
 TrialModels = Float[np.ndarray, "n K S A S"]
 """Estimates P_hat_t in n runs, from each of K batches; the paper has K = 1."""
-
 TrialRates = Float[np.ndarray, "n #K #S #A"]
 """Mixing rates alpha_t of these estimates."""
-
 Learner = tuple[Estimator[Any], int, Any, Truth]
 """A learner at the start of a task: estimator, task number t, memory, true moments."""
 
@@ -45,7 +43,6 @@ class PlanningInput:
     t: int
     """Number of the task, from 1."""
     P_hat: TrialModels
-    """The estimated model."""
     gamma: Float[np.ndarray, "n G"]
     """Discount factors to plan with, ascending."""
     alpha: Float[np.ndarray, " n"]
@@ -53,7 +50,6 @@ class PlanningInput:
     sigma: Float[np.ndarray, " n"]
     """Similarity, a standard deviation: the maximum over pairs; NaN if there is none."""
     batches: Batches
-    """The data of the task."""
 
 
 def pomrl(

@@ -20,10 +20,8 @@ from pomrl.science.sampling.reference import Pooled
 
 MOST_TRANSITIONS = 10**6
 """Most transitions in a batch of trajectories."""
-
 Counts = Num[np.ndarray, "*n S A S"]
 """Number of transitions from s to s' under a, N(s, a, s')."""
-
 TaskModels = Float[np.ndarray, "T n S A S"]
 """Transition models of T tasks in each of n runs."""
 
@@ -41,7 +39,6 @@ class Batch:
     counted: Bool[np.ndarray, "*n #S #A"]
     """Mask of the (s, a) rows in the meta-learner's averages."""
     m: int
-    """The m of the experiment."""
 
     def __post_init__(self) -> None:
         make_read_only(*self._arrays)

@@ -75,7 +75,6 @@ def _stack(
     inputs: Sequence[PlanningInput],
     decision: Decision,
 ) -> PlannedStack:
-    """Return true models, and estimates and policies for them, in one stack."""
     N, K = len(P), problem.trials
     policy, gamma = (array.reshape(N, K, *array.shape[1:]) for array in decision)
     P_hat = join([task.P_hat for task in inputs]).reshape(N, K, *P.shape[1:])

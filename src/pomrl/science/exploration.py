@@ -23,7 +23,6 @@ from pomrl.science.validation import check_mixing_rate
 
 LEAST_PRIOR, LARGEST_PRIOR = 1.0, 1e6
 """Limits of a prior's weight in a belief, in transitions."""
-
 SMALLEST_WEIGHT = 1e-12
 """Least weight of the data as a divisor."""
 
@@ -72,7 +71,6 @@ class Exploration:
         return Batches.same(Batch.of_counts(counts, m))
 
     def _trajectory(self, policy: Int[np.ndarray, "n S"], uniform: Float[np.ndarray, "n X"]) -> Counts:
-        """Return the counts of one trajectory of each run."""
         n, S, A, _ = self.P.shape
         run = np.arange(n)
         below = cumulative(self.P).reshape(-1, S).T

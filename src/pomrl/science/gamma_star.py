@@ -17,7 +17,6 @@ if TYPE_CHECKING:  # because it takes long to load
 
 MEAN_TIE_TOLERANCE = 1e-12
 """Largest difference of tied mean losses, times max(1, smallest, largest mean loss / 100)."""
-
 _ORDINARY_LOSS = 100.0
 """Losses of rewards in [0, 1] stay below this at the usual gamma_eval."""
 

@@ -18,23 +18,17 @@ class PlannedStack:
     """N = tasks times runs models, with estimates and policies from K batches."""
 
     criterion: Criterion
-    """How policies are judged."""
     P: Float[np.ndarray, "N S A S"]
-    """The true models."""
     R: Float[np.ndarray, "N S A"]
     """True rewards R(s, a); those of transitions as expectations."""
     V_star: Float[np.ndarray, "N S"]
-    """The values of optimal policies."""
     P_hat: Float[np.ndarray, "N K S A S"]
-    """The estimates."""
     policy: Int[np.ndarray, "N K G *S"]
     """Policies; over a horizon also by steps to go."""
     gamma: Float[np.ndarray, "N K G"]
-    """The discount factor of each policy."""
     alpha: Float[np.ndarray, "N _K"]
     """Mixing rates, one if all batches share a memory."""
     sigma: Float[np.ndarray, "N _K"]
-    """The similarities that the estimator uses."""
 
 
 @dataclass(frozen=True)
@@ -124,10 +118,8 @@ COLUMNS = (
     ),
 )
 """Columns of every table, with one row per (run, task, gamma), sorted."""
-
 MEASURED = "measured"
 """The name of the column of a metric."""
-
 METRIC_COLUMN = Column(
     MEASURED,
     "Metric",
@@ -135,10 +127,8 @@ METRIC_COLUMN = Column(
     "the number of the metric; only in experiments with a metric other than the planning loss",
 )
 """Further column of experiments with a metric."""
-
 SCHEMA = {column.name: column.dtype for column in COLUMNS}
 """The types of the columns of every table."""
-
 Columns = dict[str, np.ndarray]
 """Columns of a table for a stack, [N] or [N, G]."""
 

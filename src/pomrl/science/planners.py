@@ -129,7 +129,6 @@ class PolicyIteration(Planner):
 def _plan_large_model(
     P: Float[np.ndarray, "S A S"], R: Float[np.ndarray, "S A"], gammas: Float[np.ndarray, " G"]
 ) -> Int[np.ndarray, "G S"]:
-    """Plan by the fastest method for the model (`solvers`)."""
     if sparse.pays(P):
         return sparse.plan(sparse.sparse_rows(P), R, gammas)[0]
     sweeps = 20 + len(R) // (2 * R.shape[1])  # cost about as much as policy iteration by LAPACK

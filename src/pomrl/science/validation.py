@@ -27,8 +27,6 @@ from pomrl.science.tasks.random_chains import RandomChains
 from pomrl.science.tasks.streams import Stationary
 
 LARGEST_FLOAT = float(np.finfo(float).max)
-"""The largest finite number."""
-
 Shape = tuple[int, ...]
 
 
@@ -122,7 +120,6 @@ def mean_models(problem: Problem, run: int) -> Iterator[MeanModel]:
 
 
 def _changing_means(means: Iterator[MeanModel], first: MeanModel, output: ComponentOutput) -> Iterator[MeanModel]:
-    """Yield the mean models of a stream; check each new one."""
     last, (S, A) = first, first.varying.shape
     for mean in means:
         if mean is not last:
@@ -249,7 +246,6 @@ def measure(metric: Metric, tasks: MetricInput) -> Float[np.ndarray, "M G"]:
 
 
 def _per_pair(shape: Shape) -> list[Shape]:
-    """Return the shapes of numbers for pairs (s, a), or one for all."""
     n, S, A, _ = shape
     return [(n, 1, 1), (n, S, 1), (n, 1, A), (n, S, A)]
 
@@ -302,7 +298,6 @@ def check_experiment(problem: Problem, method: Method, runs: Sequence[int]) -> N
 
 
 def _check_criterion(problem: Problem, method: Method) -> None:
-    """Check that the criterion suits the problem and the planner."""
     if problem.horizon is None and problem.gamma_eval != 1.0:
         check_gamma_eval(problem.gamma_eval)
     if problem.horizon is None and problem.gamma_eval == 1.0 and isinstance(problem.task_distribution, RandomChains):

@@ -21,7 +21,6 @@ from pomrl.science.randomness import Generators
 
 MemoryT = TypeVar("MemoryT")
 """An agent's memory of earlier tasks: any immutable value."""
-
 Policy = Int[np.ndarray, "*policies S"]
 """Action in each state, [n, G, S]; over a horizon also by steps to go, [n, G, h, S]."""
 
@@ -31,9 +30,7 @@ class TaskData:
     """What an agent knows of a task, in n runs; arrays are read-only."""
 
     t: int
-    """Number of the task, from 1."""
     criterion: Criterion
-    """How policies are judged."""
     batch: Batch
     """The transitions that were sampled in the task."""
     R: Rewards

@@ -15,10 +15,8 @@ from pomrl.science.randomness import Generators
 
 RewardModel = Literal["known", "own", "pooled", "shrunk"]
 """Known rewards, or estimates: means of the task's own samples, of all samples, or empirical Bayes between the two."""
-
 Broadcast = Float[np.ndarray, "..."] | float
 """Numbers that broadcast with those of pairs."""
-
 PairValues = Float[np.ndarray, "n K S A"]
 """A number for each pair (s, a) in each trial of each run."""
 
@@ -28,7 +26,6 @@ class RewardMemory:
     """Sums over the tasks so far with samples of a pair, by trial and run."""
 
     tasks: PairValues | float = 0.0
-    """Number of these tasks."""
     visits: PairValues | float = 0.0
     """Number of samples."""
     rewards: PairValues | float = 0.0

@@ -29,11 +29,8 @@ class MetricInput:
     policy: Int[np.ndarray, "M G *S"]
     """Action in each state; over a horizon by steps to go, from 1 to h."""
     gamma: Float[np.ndarray, "M G"]
-    """The discount factor of each policy."""
     V_star: Float[np.ndarray, "M S"]
-    """The values of optimal policies."""
     criterion: Criterion
-    """How policies are judged."""
 
     @property
     def gamma_eval(self) -> float:

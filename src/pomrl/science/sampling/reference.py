@@ -14,7 +14,6 @@ from jaxtyping import Bool, Float, Int, Num
 from pomrl.science.randomness import Keys, fold
 
 Numbers = Float[np.ndarray, "*n"]
-
 LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 """The logarithm of 2 as a sum; the first part has trailing zeros."""
 
@@ -96,7 +95,6 @@ def _ratio(coefficients: tuple[Sequence[float], Sequence[float]], x: Numbers) ->
 
 MOST_DRAWN_ONE_BY_ONE = 50
 """Most transitions from a row that are drawn one by one."""
-
 LARGEST_BELOW_ONE = float(np.nextafter(1.0, 0.0))
 
 
@@ -224,7 +222,6 @@ class Pooled(NamedTuple):
     """Sums over the batches of each task."""
 
     counts: Int[np.ndarray, "*N S A S"]
-    """The number of transitions N(s, a, s')."""
     frequencies: Float[np.ndarray, "*N S A S"]
     """Frequencies of next states in each batch; 0 for a pair without transitions."""
     visited: Int[np.ndarray, "*N S A"]
