@@ -19,10 +19,8 @@ CHECKED = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 class Component(ABC):  # noqa: B024 (its subclasses have abstract methods)
     """Base class of components; annotated attributes become keyword fields.
 
-    Pydantic makes a frozen dataclass of each subclass and checks its fields as `CHECKED` says.
-
-    Raises:
-        TypeError: A subclass defines `__init__`.
+    Pydantic makes a frozen dataclass of each subclass and checks its fields as `CHECKED` says; an `__init__` is a
+    TypeError.
     """
 
     def __init_subclass__(cls, **options: Any) -> None:

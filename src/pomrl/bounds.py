@@ -134,10 +134,8 @@ def planning_loss_bound(
     """Return a bound on the planning loss of task t, a discounted reward.
 
     It is U(gamma) with C = S `model_error_bound`, or 2 S for `as_printed`, which ignores that rows sum to 1. It holds
-    with probability at least 1 - delta in all tasks and for all gamma at once.
-
-    Raises:
-        ValueError: As `model_error_bound` and `regret_upper_bound`.
+    with probability at least 1 - delta in all tasks and for all gamma at once. Errors are those of `model_error_bound`
+    and `regret_upper_bound`.
     """
     C = _per_unit_of_error(arguments) * model_error_bound(t=t, **arguments)
     return regret_upper_bound(gamma, C, gamma_eval)
@@ -148,10 +146,7 @@ def average_regret_bound(*, gamma: Numbers, gamma_eval: Numbers, **arguments: Un
 
     It is U(gamma) with C = `average_uncertainty`, a discounted reward, and holds with probability at least 1 - delta
     for all gamma at once. For radius = 0 it falls as 1/sqrt(m T), up to logarithms; for radius > 0 it does not vanish
-    with T (errata: E7).
-
-    Raises:
-        ValueError: As `planning_loss_bound`.
+    with T (errata: E7). Errors are those of `planning_loss_bound`.
     """
     return regret_upper_bound(gamma, average_uncertainty(**arguments), gamma_eval)
 
@@ -159,10 +154,7 @@ def average_regret_bound(*, gamma: Numbers, gamma_eval: Numbers, **arguments: Un
 def average_uncertainty(**arguments: Unpack[BoundArguments]) -> Values:
     """Return the constant C of `average_regret_bound`, at least 0, dimensionless.
 
-    C is S (2 S for `as_printed`) times the mean of `model_error_bound` over the tasks t = 1..T.
-
-    Raises:
-        ValueError: As `model_error_bound`.
+    C is S (2 S for `as_printed`) times the mean of `model_error_bound` over the tasks t = 1..T, with its errors.
     """
     by_task: Any = {name: x if isinstance(x, str) else np.asarray(x)[..., None] for name, x in arguments.items()}
     task = np.arange(1, int(np.max(arguments["T"])) + 1)

@@ -12,11 +12,7 @@ from scipy import sparse
 
 
 def read_table(table: Any) -> tuple[sparse.csr_array, Float[np.ndarray, "S A"], bool]:
-    """Return the rows of all pairs, their rewards, and whether an end is added.
-
-    Raises:
-        ValueError: The message names the first wrong entry.
-    """
+    """Return rows, rewards, and whether an end is added; ValueError names a wrong entry."""
     state, action, probability, following, reward, ends = _entries(table)
     S, A = len(table), int(action.max(initial=-1)) + 1
     idle = np.bincount(state, (following != state) | (reward != 0.0), S) == 0

@@ -291,8 +291,7 @@ def stand_ins(allowed: Bool[np.ndarray, "*M S A"]) -> Int[np.ndarray, "*M S A"]:
 def read_gammas(gammas: Any) -> tuple[Float[np.ndarray, " n"], Float[np.ndarray, " G"], Int[np.ndarray, " n"]]:
     """Return discount factors, the ascending distinct ones, and places of the first in these.
 
-    Raises:
-        ValueError: There are none, or one is not in [0, 1] or too near to 1.
+    ValueError: there are none, or one is not in [0, 1] or too near to 1.
     """
     values = input_checks.float64(gammas, "gammas")
     if values.ndim != 1 or not values.size:

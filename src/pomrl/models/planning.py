@@ -168,14 +168,10 @@ def _policy_value(
 
 
 def _check_start(start: Any, S: int) -> Float[np.ndarray, " S"]:
-    probabilities = input_checks.float64(start, "start")
-    if (
-        probabilities.shape != (S,)
-        or not (probabilities >= 0.0).all()
-        or not abs(probabilities.sum() - 1.0) <= inputs.SIX_DIGITS * S
-    ):
+    p = input_checks.float64(start, "start")
+    if p.shape != (S,) or not (p >= 0.0).all() or not abs(p.sum() - 1.0) <= inputs.SIX_DIGITS * S:
         raise ValueError(f"start must be a probability for each of {S} states, got {np.asarray(start).tolist()}")
-    return probabilities / probabilities.sum()
+    return p / p.sum()
 
 
 @dataclass(frozen=True, eq=False)

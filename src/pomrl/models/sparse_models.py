@@ -25,10 +25,7 @@ def is_sparse(P: Any) -> bool:
 def pair_rows(P: Any, axes: Axes | None = None) -> sparse.csr_array:
     """Return the rows s A + a of a matrix [S A, S] or matrices [S, S] by action.
 
-    With `axes="ass"` the rows of one matrix are a S + s.
-
-    Raises:
-        ValueError: The message names the first wrong matrix.
+    With `axes="ass"` the rows of one matrix are a S + s. ValueError names the first wrong matrix.
     """
     if sparse.issparse(P):
         S = P.shape[-1]
@@ -61,11 +58,7 @@ def is_small(rows: sparse.csr_array) -> bool:
 
 
 def dense(rows: sparse.csr_array) -> Float[np.ndarray, "S A S"]:
-    """Return the rows as an array, for gamma = 1.
-
-    Raises:
-        ValueError: The array would be larger than `DENSE_BYTES`.
-    """
+    """Return the rows as an array, for gamma = 1; ValueError above `DENSE_BYTES`."""
     S, A = model_size(rows)
     if 8 * S * A * S > DENSE_BYTES:
         raise ValueError(

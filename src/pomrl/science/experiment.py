@@ -136,27 +136,19 @@ def _act(
     for task in tasks:
         recording = RecordingTask(task.batches)
         ahead.append((recording, task.truth))
-        planning_input = next(loop)
-        own = planning_input.batches.own
+        plan_input = next(loop)
+        own = plan_input.batches.own
         R = task.R_hat.reshape(*own.P_bar.shape[:2], *task.R_hat.shape[1:])
-        make_read_only(planning_input.P_hat, planning_input.gamma, R)
-        shared_fields = method.planner, partial(believe, recording.learner), rngs
+        make_read_only(plan_input.P_hat, plan_input.gamma, R)
+        shared = method.planner, partial(believe, recording.learner), rngs
         trials = [
-            TaskData(
-                planning_input.t,
-                problem.criterion,
-                batch,
-                R[:, k],
-                planning_input.P_hat[:, k],
-                planning_input.gamma,
-                *shared_fields,
-            )
+            TaskData(plan_input.t, problem.criterion, batch, R[:, k], plan_input.P_hat[:, k], plan_input.gamma, *shared)
             for k, batch in enumerate(own.trials)
         ]
         decisions = [validation.ask_agent(method.agent, trial, memory) for trial in trials]
         policy, gamma = (np.stack(arrays, axis=1) for arrays in zip(*decisions, strict=True))
-        memory = method.agent.learn(memory, planning_input.batches.meta, trials[0].R)
-        yield planning_input, Decision(policy.reshape(-1, *policy.shape[2:]), gamma.reshape(-1, gamma.shape[-1]))
+        memory = method.agent.learn(memory, plan_input.batches.meta, trials[0].R)
+        yield plan_input, Decision(policy.reshape(-1, *policy.shape[2:]), gamma.reshape(-1, gamma.shape[-1]))
 
 
 @dataclass

@@ -4,9 +4,8 @@ Before each trajectory the learner estimates the task and plans with gamma_eval.
 and the random numbers behind transitions.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -56,14 +55,10 @@ class Exploration:
 
     def collect(self, learner: Learner) -> Batches:
         """Return the transitions of all trajectories of a learner (`algorithm.Task`)."""
-        return self.explore(partial(believe, learner))
-
-    def explore(self, believe: Callable[[Batch], Belief]) -> Batches:
-        """Return the transitions of all trajectories, given beliefs after earlier ones."""
         rngs = [np.random.default_rng(seed) for seed in self.seeds.tolist()]
         counts, m = np.zeros(self.P.shape, np.int64), self.uniform.shape[-1]
         for uniform in np.moveaxis(self.uniform, -1, 0):
-            belief = believe(Batch.of_counts(counts.copy(), m))
+            belief = believe(learner, Batch.of_counts(counts.copy(), m))
             sampled = belief.P_hat if self.data.behaviour == "epsilon_greedy" else draw_models(belief, rngs)
             gammas = np.full((len(counts), 1), self.gamma)
             policy = PolicyIteration().plan(sampled, expected_rewards(self.R, sampled), gammas)[:, 0]
@@ -74,12 +69,12 @@ class Exploration:
         n, S, A, _ = self.P.shape
         run = np.arange(n)
         below = cumulative(self.P).reshape(-1, S).T
-        explored = self.data.epsilon if self.data.behaviour == "epsilon_greedy" else 0.0
+        epsilon = self.data.epsilon if self.data.behaviour == "epsilon_greedy" else 0.0
         counts = np.zeros(self.P.shape, np.int64)
         state = (uniform[:, 0] * S).astype(np.intp)
         for action_number, state_number in zip(uniform[:, 1::2].T, uniform[:, 2::2].T, strict=True):
-            random = (action_number / max(explored, 1e-300) * A).clip(0, A - 1).astype(np.intp)
-            action = np.where(action_number < explored, random, policy[run, state])
+            random = (action_number / max(epsilon, 1e-300) * A).clip(0, A - 1).astype(np.intp)
+            action = np.where(action_number < epsilon, random, policy[run, state])
             row = (run * S + state) * A + action
             following = next_states((column.take(row) for column in below), state_number)
             counts[run, state, action, following] += 1

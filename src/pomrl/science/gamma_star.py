@@ -22,11 +22,7 @@ _ORDINARY_LOSS = 100.0
 
 
 def best_index(mean: Float[np.ndarray, "*B G"]) -> Int[np.ndarray, "*B"]:
-    """Return the index of γ* on each curve of mean losses, at ascending discount factors.
-
-    Raises:
-        ValueError: A mean loss is NaN.
-    """
+    """Return the index of γ* on curves over ascending discount factors; ValueError for NaN."""
     if np.isnan(mean).any():
         raise ValueError("gamma* is not defined where a mean loss is NaN")
     by_gamma = np.ascontiguousarray(np.moveaxis(mean, -1, 0))  # minima over a short last axis are slow
@@ -40,8 +36,7 @@ def best_index(mean: Float[np.ndarray, "*B G"]) -> Int[np.ndarray, "*B"]:
 def minimising(gammas: Float[np.ndarray, " G"], mean: Float[np.ndarray, "*B G"]) -> Float[np.ndarray, "*B"]:
     """Return γ* of each curve of mean losses; NaN for a curve with NaN.
 
-    Raises:
-        ValueError: The discount factors do not ascend strictly.
+    ValueError: the discount factors do not ascend strictly.
     """
     if (np.diff(gammas) <= 0).any():
         raise ValueError(f"gammas={gammas.tolist()}: they must ascend strictly")
@@ -65,8 +60,7 @@ def hindsight_index(loss: Float[np.ndarray, "n T G"], scope: Scope, choice: Hind
 def in_hindsight(table: "pandas.DataFrame", schedule: Hindsight) -> "pandas.DataFrame":
     """Return a sorted grid table's rows as chosen in hindsight, one per run and task.
 
-    Raises:
-        ValueError: The table has other discount factors than the schedule.
+    ValueError: the table has other discount factors than the schedule.
     """
     loss, gammas = loss_array(table)
     if gammas.tolist() != schedule.gammas:

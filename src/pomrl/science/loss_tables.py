@@ -135,11 +135,7 @@ Columns = dict[str, np.ndarray]
 
 def evaluate(stack: PlannedStack) -> Columns:
     """Return the columns of every table, for a stack."""
-    columns: Columns = {}
-    for column in COLUMNS:
-        if column.values:
-            columns[column.name] = column.values(stack)
-    return columns
+    return {column.name: column.values(stack) for column in COLUMNS if column.values}
 
 
 def tabulate(stacks: Sequence[Columns], runs: Sequence[int], T: int) -> "pandas.DataFrame":
@@ -159,9 +155,6 @@ def loss_array(table: "pandas.DataFrame") -> tuple[Float[np.ndarray, "n T G"], F
     """Return planning losses by run, task and discount factor, and the discount factors.
 
     The table is complete and sorted. With a schedule, G is 1 and the discount factor is that of the first row.
-
-    Raises:
-        ValueError: The number of rows is no multiple of runs times tasks.
     """
     shape = table["run"].nunique(), table["task"].nunique(), -1
     loss = table["planning_loss"].to_numpy(float).reshape(shape)

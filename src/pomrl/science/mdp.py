@@ -30,11 +30,8 @@ def random_chain_mdp(
 ) -> tuple[Float[np.ndarray, "S A S"], Float[np.ndarray, "S A"]]:
     """Draw a random chain MDP (Sec. 5): P(s, a, s') and R(s, a).
 
-    In each row P(s, a, ·), `zeros` uniformly chosen states have probability 0; the others are uniform in (0, 1] and
-    normalised. Rewards are uniform in [0, 1).
-
-    Raises:
-        ValueError: Unless 0 <= zeros <= S - 1.
+    In each row P(s, a, ·), 0 <= `zeros` < S uniformly chosen states have probability 0; the others are uniform in (0,
+    1] and normalised. Rewards are uniform in [0, 1).
     """
     if not 0 <= zeros <= S - 1:
         raise ValueError(f"zeros={zeros}: of {S} states at least 0 and at most {S - 1} can have probability 0")

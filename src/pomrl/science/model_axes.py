@@ -56,10 +56,8 @@ def check_axes(axes: Any) -> None:
 def states_first(P: np.ndarray, axes: Axes | None, name: str = "P", *, by_action: bool = False) -> np.ndarray:
     """Return an array [..., S, A, S], from the order in the table above.
 
-    Messages call it `name`; `by_action` states that it was a list of matrices, one for each action.
-
-    Raises:
-        ValueError: Actions seem to come before states, without `axes`.
+    Messages call it `name`; `by_action` states that it was a list of matrices, one for each action. ValueError: actions
+    seem to come before states, without `axes`.
     """
     first, second, last = P.shape[-3:]
     if axes == "ass" or (axes is None and by_action):

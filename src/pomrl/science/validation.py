@@ -63,11 +63,11 @@ class ComponentOutput:
             allowed = " or ".join(map(str, dict.fromkeys(shapes)))
             self._refuse(field, f"an array of shape {value.shape}; it has to be {allowed}")
 
-    def check_range(self, values: np.ndarray, low: float, high: float, field: str = "", description: str = "") -> None:
-        """Check that no value is out of range or NaN; `description` names them."""
+    def check_range(self, values: np.ndarray, low: float, high: float, field: str = "", label: str = "") -> None:
+        """Check that no value is out of range or NaN; `label` names them."""
         if not (values.min() >= low and values.max() <= high):
             index = tuple(np.argwhere(~((values >= low) & (values <= high)))[0].tolist())
-            entry = f"{description}{field}{list(index) if index else ''}"
+            entry = f"{label}{field}{list(index) if index else ''}"
             raise ComponentError(f"{self.name}: {entry} = {float(values[index])!r} is not {_range_label(low, high)}")
 
     def check_finite(self, values: np.ndarray, field: str = "") -> None:
@@ -103,11 +103,7 @@ def _range_label(low: float, high: float) -> str:
 
 
 def mean_models(problem: Problem, run: int) -> Iterator[MeanModel]:
-    """Yield the mean model of each task of a run, without end.
-
-    Raises:
-        ValueError: A mean model cannot have this sigma or this many zeros, or is not a model.
-    """
+    """Yield the mean model of each task of a run, without end; ValueError if impossible."""
     distribution, context = problem.task_distribution, f" in run {run}"
     first = problem.mean(run)
     _check_mean(first, problem.S, problem.A, ComponentOutput(distribution, "draw_mean", context))
@@ -165,9 +161,7 @@ def draw_batch(data: Data, rngs: Generators, P: TaskModels, m: int, batches: int
     output.check_counts(counts, (*P.shape[:2], batches, *P.shape[2:]))
     batch = Batch.of_counts(counts, m, equal=data.is_equal)
     if data.is_equal:  # whose numbers of transitions are those of the first pair
-        output.check_range(
-            batch.visits, 1.0, LARGEST_FLOAT, description="is_equal, but the number of transitions of pairs "
-        )
+        output.check_range(batch.visits, 1.0, LARGEST_FLOAT, label="is_equal, but the number of transitions of pairs ")
         output.check_row_sums(batch.P_bar, "is_equal, but divided by the transitions of the first pair ")
     return batch
 

@@ -63,9 +63,8 @@ def log_likelihoods(
     by_run = [np.bincount(run, row_gains, minlength=n) for row_gains in gains.reshape(C * K, -1)]
     rows = gammaln(full) - gammaln(full + counts.sum(-1))
     log_likelihood = np.reshape(by_run, (C, K, n)) + rows.reshape(C, K, n, -1).sum(-1)
-    return np.ascontiguousarray(
-        np.moveaxis(log_likelihood, 0, -1)
-    )  # so that sums over C do not depend on the number of runs
+    # contiguous, so that sums over C do not depend on the number of runs
+    return np.ascontiguousarray(np.moveaxis(log_likelihood, 0, -1))
 
 
 def _log_rising(weight: Float[np.ndarray, "C K M"], number: Num[np.ndarray, " M"]) -> Float[np.ndarray, "C K M"]:

@@ -49,9 +49,7 @@ def plan(
     """Return optimal policies of M models at G discount factors each.
 
     An action replaces another if it gains more than `rounding` of the sizes of both values (`action_ties`).
-
-    Raises:
-        ArithmeticError: A policy changes more than `patience` times at a discount factor.
+    ArithmeticError: a policy changes more than `patience` times at a discount factor.
     """
     (M, S, A), G = R.shape, gammas.shape[1]
     policies = np.empty((M, G, S), np.int16)

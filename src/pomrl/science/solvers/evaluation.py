@@ -134,13 +134,9 @@ def distinct_policy_values(
 ) -> tuple[Float[np.ndarray, "k S"], Int[np.ndarray, " k"], Int[np.ndarray, "M G"]]:
     """Return the exact values of G policies of each MDP, each distinct one once.
 
-    Along a grid most policies equal the one before. Models are not checked; actions are.
-
-    Returns:
-        Values of the k policies unlike the one before, the MDP of each, and for each policy the index of its values.
-
-    Raises:
-        ValueError: Policies are not integers [M, G, S], or an action is not one of the model's.
+    Along a grid most policies equal the one before. Returned are values of the k others, the MDP of each, and for each
+    policy the index of its values. Models are not checked; ValueError for policies that are not integers [M, G, S] in
+    range.
     """
     policies = input_checks.policies(policies, *R.shape[-2:])
     if policies.ndim != 3 or len(policies) != len(R):
@@ -151,9 +147,7 @@ def distinct_policy_values(
     model, different = position // max(G, 1), policies.reshape(M * G, S).take(position, 0)
     if S >= relative_values.SWEPT_STATES:
         stack = zip(P, R, policies, new, strict=True)
-        values = [
-            _values_on_large_model(P_i, R_i, mdp_policies[new_i], gamma) for P_i, R_i, mdp_policies, new_i in stack if G
-        ]
+        values = [_values_on_large_model(P_i, R_i, pi_i[new_i], gamma) for P_i, R_i, pi_i, new_i in stack if G]
         V = np.concatenate([np.empty((0, S)), *values])
     elif S <= ELIMINATED_STATES and compiled.is_built():
         V = compiled.evaluate_policies(P, R, model, different, np.full(len(model), gamma))

@@ -17,11 +17,7 @@ _ROW_SUM_ULPS = 64.0
 
 
 def float64(values: Shaped[np.ndarray, "..."] | Sequence[Any] | float, name: str) -> Float[np.ndarray, "..."]:
-    """Return numbers as native doubles, aligned and in C's order.
-
-    Raises:
-        ValueError: Doubles do not hold all numbers of this kind; `name` is in the message.
-    """
+    """Return numbers as native doubles in C's order; ValueError for kinds with other numbers."""
     array = np.asarray(values)
     if not np.can_cast(array.dtype, np.float64):
         raise ValueError(f"{name} has the dtype {array.dtype}, which float64 does not hold exactly; convert it first")
@@ -29,11 +25,7 @@ def float64(values: Shaped[np.ndarray, "..."] | Sequence[Any] | float, name: str
 
 
 def policies(values: Shaped[np.ndarray, "..."] | Sequence[Any], S: int, A: int) -> Int16[np.ndarray, "*n {S}"]:
-    """Return the actions of policies [..., S] as 16-bit integers.
-
-    Raises:
-        ValueError: The message names the first bad index.
-    """
+    """Return the actions of policies [..., S] as 16-bit integers; ValueError for other values."""
     array = np.asarray(values)
     if array.dtype.kind not in "iu":
         raise ValueError(f"policy has the dtype {array.dtype}; it has to be an array of integers")

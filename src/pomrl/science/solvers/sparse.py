@@ -57,10 +57,8 @@ def plan(
 ) -> tuple[Int[np.ndarray, "G S"], Float[np.ndarray, "G S"]]:
     """Return an optimal policy at each discount factor, and its values, by policy iteration.
 
-    Each discount factor starts from the one before; ascending ones in [0, 1) are fastest.
-
-    Raises:
-        ArithmeticError: A policy keeps changing.
+    Each discount factor starts from the one before; ascending ones in [0, 1) are fastest. ArithmeticError: a policy
+    keeps changing.
     """
     sides = signed_and_absolute(R)
     solver, rewards = ChainSolver(rows, sides), np.ascontiguousarray(sides.swapaxes(1, 2))

@@ -22,10 +22,8 @@ class NeverEndsError(ValueError):
 def plan(P: ModelStack, R: RewardStack) -> Int[np.ndarray, "M S"]:
     """Return the best proper policy of each model, by policy iteration.
 
-    An improvement of a proper policy is proper, or gains reward for ever.
-
-    Raises:
-        NeverEndsError: A state ends under no policy, or gains for ever.
+    An improvement of a proper policy is proper, or gains reward for ever. NeverEndsError: so does a state, or it ends
+    under no policy.
     """
     policy, ends = _proper_policy(P, terminal(P, R)), terminal(P, R)
     models, undiscounted, why = np.arange(len(P)), np.ones((len(P), 1)), "gains for ever under some policy"
@@ -40,11 +38,7 @@ def plan(P: ModelStack, R: RewardStack) -> Int[np.ndarray, "M S"]:
 
 
 def policy_values(P: ModelStack, R: RewardStack, policies: PolicyGrid) -> Float[np.ndarray, "k S"]:
-    """Return the values of k = M G policies, G of each model.
-
-    Raises:
-        NeverEndsError: A state never ends under its policy.
-    """
+    """Return the values of k = M G policies, G of each model; NeverEndsError without an end."""
     M, G, S = policies.shape
     return _values(
         P, R, policies.reshape(M * G, S), np.repeat(np.arange(M), G), terminal(P, R), "never ends under its policy"

@@ -84,10 +84,8 @@ class TaskDistribution(Component):
     def draw_mean(self, seed: int, run: int, S: int, A: int, sigma: float | None) -> MeanModel:
         """Draw what the tasks of a run have in common.
 
-        Sigma is None if a key of the distribution gives it.
-
-        Raises:
-            ValueError: This sigma is impossible, given twice or missing.
+        Sigma is None if a key of the distribution gives it. ValueError: this sigma is impossible, given twice or
+        missing.
         """
 
     @abstractmethod
@@ -114,10 +112,7 @@ Latents = Float[np.ndarray, " k"]
 class Candidates:
     """The k equally likely models of a task, and their moments.
 
-    Rows are divided by their sums.
-
-    Raises:
-        ValueError: P and R are no models; the message names the first wrong index.
+    Rows are divided by their sums. ValueError: P and R are no models; the message names the first wrong index.
     """
 
     latent: Shaped[np.ndarray, " k"]
@@ -214,9 +209,9 @@ class TaskFamily(FiniteTasks):
 
     @abstractmethod
     def models(self, latent: Latents) -> tuple[Float[np.ndarray, "k S A S"], Rewards]:
-        """Return P and R of these values of the latent.
+        """Return P, and R [k, S, A] or [k, S, A, S], for values of the latent.
 
-        R is [k, S, A], or [k, S, A, S] for transitions; without k if shared.
+        R is without k if shared.
         """
 
     def candidate_models(self) -> Candidates:

@@ -51,8 +51,7 @@ class RandomChains(TaskDistribution):
     def draw_mean(self, seed: int, run: int, S: int, A: int, sigma: float | None) -> MeanModel:
         """Draw the mean model of a run; `measure` is the unit of sigma.
 
-        Raises:
-            ValueError: sigma is below `SMALLEST_DEVIATION`, too large, given twice or missing.
+        ValueError: sigma is below `SMALLEST_DEVIATION`, too large, given twice or missing.
         """
         rng = generator(*self.mean_key(seed, run), Stream.MEAN_MODEL)
         chain, R = random_chain_mdp(rng, S, A, self.zeros)
@@ -85,8 +84,7 @@ class RandomChains(TaskDistribution):
     def another_mean(self, rng: np.random.Generator, mean: MeanModel) -> MeanModel:
         """Draw another mean model with the same rewards, sigma and varying pairs.
 
-        Raises:
-            ValueError: It leaves no room for sigma.
+        ValueError: it leaves no room for sigma.
         """
         S, A, _ = mean.P_o.shape
         chain, _ = random_chain_mdp(rng, S, A, self.zeros)

@@ -35,8 +35,7 @@ class TaskStream(Component):
     def means(self, rng: np.random.Generator, mean: MeanModel, distribution: RandomChains) -> Iterator[MeanModel]:
         """Yield the mean model of each task, without end; the same object until it changes.
 
-        Raises:
-            ValueError: At the first yield, if a mean model leaves no room for sigma.
+        ValueError at the first yield: a mean model leaves no room for sigma.
         """
 
 
