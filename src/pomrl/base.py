@@ -66,11 +66,11 @@ def make_read_only(*arrays: np.ndarray) -> None:
         array.flags.writeable = False
 
 
-def check_memory(size: int, what: str) -> None:
+def check_memory(size: int, name: str) -> None:
     """Raise a ValueError if so many bytes exceed `SHARE_OF_MEMORY` of this machine."""
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     if size > SHARE_OF_MEMORY * memory:
         raise ValueError(
-            f"{what}: the transition probabilities take {size / 2**30:,.1f} GiB, and this machine has "
+            f"{name}: the transition probabilities take {size / 2**30:,.1f} GiB, and this machine has "
             f"{memory / 2**30:,.1f} GiB of memory"
         )

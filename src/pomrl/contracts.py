@@ -69,9 +69,9 @@ def check_component(component: Component) -> None:
         except Exception as error:
             # a ValueError may have a remedy of its own (`_require`)
             reason, *own = error.args if type(error) is ValueError else [error]
-            where = f"{type(component).__qualname__} fails the check that {statement}"
+            failure = f"{type(component).__qualname__} fails the check that {statement}"
             reason = " ".join(str(reason).split()) or type(error).__name__
-            raise validation.ComponentError(f"{where}: {reason}. Remedy: {[*own, remedy][0]}") from error
+            raise validation.ComponentError(f"{failure}: {reason}. Remedy: {[*own, remedy][0]}") from error
 
 
 def _require(holds: Any, reason: str, *remedy: str) -> None:
@@ -152,14 +152,14 @@ def _check_policies(planner: Planner) -> None:
         policies = planner.plan(P, R, gammas)
         for i, g in np.ndindex(gammas.shape):
             loss = _policy_loss(planner, P[[i]], R[[i]], policies[[i], g], float(gammas[i, g])).max()
-            within = loss * (1 - gammas[i, g]) <= PLANNER_TOLERANCE * max(1.0, np.abs(R).max())
-            _require(within, f"at gamma = {gammas[i, g]:g} a policy loses {loss:.3g} of the optimal value")
+            is_optimal = loss * (1 - gammas[i, g]) <= PLANNER_TOLERANCE * max(1.0, np.abs(R).max())
+            _require(is_optimal, f"at gamma = {gammas[i, g]:g} a policy loses {loss:.3g} of the optimal value")
 
 
 def _check_refusals(planner: Planner) -> None:
     P, R = _small_models()[0]
-    beyond = np.array([1.0 if planner.looks_ahead is None else 1.1])
-    for name, arguments in (("sum", (P * 1.1, R, PLANNER_GAMMAS)), ("gamma", (P, R, beyond))):
+    invalid_gamma = np.array([1.0 if planner.looks_ahead is None else 1.1])
+    for name, arguments in (("sum", (P * 1.1, R, PLANNER_GAMMAS)), ("gamma", (P, R, invalid_gamma))):
         _require_error(lambda arguments=arguments: planner.plan(*arguments), name)
 
 
@@ -226,10 +226,10 @@ def _check_moments(tasks: TaskDistribution) -> None:
     elif tasks.has_exact_moments:
         P = _draw_tasks(tasks, mean, MOMENT_DRAWS)
         squares, errors = (P - mean.P_o) ** 2, STANDARD_ERRORS / np.sqrt(MOMENT_DRAWS)
-        off = np.abs(P.mean(0) - mean.P_o) - errors * np.sqrt(variance)
-        _require((off <= 1e-12).all(), f"the mean of {MOMENT_DRAWS} tasks is not P_o")
-        off = np.abs(squares.mean(0) - variance) - errors * squares.std(0)
-        _require((off <= 1e-12).all(), f"the variance of {MOMENT_DRAWS} tasks is not that of variance")
+        distance = np.abs(P.mean(0) - mean.P_o) - errors * np.sqrt(variance)
+        _require((distance <= 1e-12).all(), f"the mean of {MOMENT_DRAWS} tasks is not P_o")
+        distance = np.abs(squares.mean(0) - variance) - errors * squares.std(0)
+        _require((distance <= 1e-12).all(), f"the variance of {MOMENT_DRAWS} tasks is not that of variance")
 
 
 def _check_random_chains(tasks: RandomChains) -> None:
@@ -238,12 +238,12 @@ def _check_random_chains(tasks: RandomChains) -> None:
         mean = tasks.draw_mean(0, run, *size, sigma)
         chain = mean.P_o if mean.unsmoothed is None else mean.unsmoothed
         _require(((chain == 0).sum(-1) == tasks.zeros).all(), f"a row has not zeros = {tasks.zeros} impossible states")
-    some = replace(tasks, varying=0.5)
-    mean = some.draw_mean(0, 0, *size, sigma)
+    half_varying = replace(tasks, varying=0.5)
+    mean = half_varying.draw_mean(0, 0, *size, sigma)
     same = ~mean.varying
     _require(mean.varying.sum() == mean.varying.size // 2, "varying = 0.5 is not half of the pairs")
-    _require((_draw_tasks(some, mean, 5)[:, same] == mean.P_o[same]).all(), "a pair varies that must not")
-    _require((some.variance(mean)[same] == 0).all(), "a pair that does not vary has a variance")
+    _require((_draw_tasks(half_varying, mean, 5)[:, same] == mean.P_o[same]).all(), "a pair varies that must not")
+    _require((half_varying.variance(mean)[same] == 0).all(), "a pair that does not vary has a variance")
     if sigma is None:
         return
     power = 2 if tasks.measure == "variance" else 1

@@ -13,18 +13,18 @@ from scipy import sparse
 
 def read_table(table: Any) -> tuple[sparse.csr_array, Float[np.ndarray, "S A"], bool]:
     """Return rows, rewards, and whether an end is added; ValueError names a wrong entry."""
-    state, action, probability, following, reward, ends = _entries(table)
+    state, action, probability, following, reward, is_end = _entries(table)
     S, A = len(table), int(action.max(initial=-1)) + 1
-    idle = np.bincount(state, (following != state) | (reward != 0.0), S) == 0
-    extra = int((ends & ~idle[following]).any())
-    following, total = np.where(ends & ~idle[following], S, following), S + extra
+    is_idle = np.bincount(state, (following != state) | (reward != 0.0), S) == 0
+    has_end = int((is_end & ~is_idle[following]).any())
+    following, total = np.where(is_end & ~is_idle[following], S, following), S + has_end
     pair = state * A + action
     weight = np.bincount(pair, probability, total * A)
     R = np.bincount(pair, probability * reward, total * A) / np.where(weight > 0.0, weight, 1.0)
     last = np.arange(S * A, total * A)
     indices = np.concatenate([pair, last]), np.concatenate([following, np.full(len(last), S)])
     rows = sparse.csr_array((np.concatenate([probability, np.ones(len(last))]), indices), shape=(total * A, total))
-    return rows, R.reshape(total, A), bool(extra)
+    return rows, R.reshape(total, A), bool(has_end)
 
 
 def make_environment(name: str) -> Any:

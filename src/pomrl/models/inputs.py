@@ -143,23 +143,23 @@ def _rewards(
 ) -> tuple[Float[np.ndarray, "..."], Bool[np.ndarray, "..."]]:
     """Return rewards [..., S, A] or [..., S, A, S], and their mask."""
     S, A = P.shape[-3:-1]
-    listed = is_list_of_matrices(R)
-    if listed and any(map(sparse.issparse, R)):
+    is_list = is_list_of_matrices(R)
+    if is_list and any(map(sparse.issparse, R)):
         R = np.stack([matrix.toarray() if sparse.issparse(matrix) else np.asarray(matrix) for matrix in R])
     elif sparse.issparse(R):
         R = R.toarray()
         R = R.reshape(A, S, S).swapaxes(0, 1) if axes == "ass" and R.shape == (S * A, S) else R
         R = R.reshape(S, A, S) if R.shape == (S * A, S) else R
         axes = "sas"
-    elif listed and is_object_array(R):
+    elif is_list and is_object_array(R):
         R = np.stack([np.asarray(matrix) for matrix in R])
     array, masked = _unmasked(R, "R")
-    listed = listed and array.shape == (A, S, S) and P.ndim == 3
+    is_list = is_list and array.shape == (A, S, S) and P.ndim == 3
     if P.ndim == 3 and array.ndim == 3:
-        order = axes or ("ass" if listed or (by_action and S != A and array.shape == (A, S, S)) else None)
-        turned = array if order is None and array.shape == (S, A, S) != (S, S, S) else states_first(array, order, "R")
+        order = axes or ("ass" if is_list or (by_action and S != A and array.shape == (A, S, S)) else None)
+        oriented = array if order is None and array.shape == (S, A, S) != (S, S, S) else states_first(array, order, "R")
         masked = masked.swapaxes(0, 1) if order == "ass" else masked
-        return turned, masked
+        return oriented, masked
     if P.ndim == 4 and axes == "ass" and array.shape in ((A, S, S), (len(P), A, S, S)):
         array, masked = (values.swapaxes(-3, -2) for values in (array, masked))
     if array.shape == (A, S) != (S, A) and (axes == "ass" or by_action):
@@ -184,18 +184,18 @@ def as_allowed(allowed: Any, shape: tuple[int, ...]) -> Bool[np.ndarray, "..."]:
             f"allowed must be true or false for each pair, [S, A] = {list(shape[-2:])} ({error})"
         ) from error
     if array.shape not in (shape, shape[-2:]) or not np.isin(array, (0, 1)).all():
-        got = f"{array.dtype} {list(array.shape)}"
-        raise ValueError(f"allowed must be true or false for each pair, [S, A] = {list(shape[-2:])}, got {got}")
+        description = f"{array.dtype} {list(array.shape)}"
+        raise ValueError(f"allowed must be true or false for each pair, [S, A] = {list(shape[-2:])}, got {description}")
     return np.broadcast_to(array.astype(bool), shape)
 
 
 def _check_every_state(legal: Bool[np.ndarray, "..."]) -> None:
-    none = np.argwhere(~legal.any(-1))
-    if len(none):
-        *model, state = none[0].tolist()
-        where = f"state {state}{f' of model {model[0]}' if model else ''}"
+    blocked = np.argwhere(~legal.any(-1))
+    if len(blocked):
+        *model, state = blocked[0].tolist()
+        name = f"state {state}{f' of model {model[0]}' if model else ''}"
         raise ValueError(
-            f"{where} has no action that is allowed: all rows are 0, rewards are -inf or masked, or `allowed` says so; "
+            f"{name} has no action that is allowed: all rows are 0, rewards are -inf or masked, or `allowed` says so; "
             f"in an end P[{state}, :, {state}] must be 1 and R[{state}] 0"
         )
 
@@ -206,17 +206,17 @@ def _normalised(
     """Return the rows over their sums, unless these are 1 up to rounding."""
     input_checks.refuse(~(P >= 0.0), P, "P", "is not a probability")
     total, rounding = input_checks.row_sums(P)
-    off = np.where(legal, np.abs(total - 1.0), 0.0)
-    limit = default_tolerance((P > 0).sum(-1)) if tolerance is None else np.full(off.shape, float(tolerance))
+    distance = np.where(legal, np.abs(total - 1.0), 0.0)
+    limit = default_tolerance((P > 0).sum(-1)) if tolerance is None else np.full(distance.shape, float(tolerance))
     limit = np.maximum(limit, rounding)
     input_checks.refuse(
-        ~(off <= limit),
+        ~(distance <= limit),
         total,
         "the sum of the row P",
         f"is not 1 (within {float(limit.max()):.1e}; tolerance= allows more)",
     )
-    _warn_normalised(off, rounding)
-    return np.where((off > rounding)[..., None], P / np.where(legal, total, 1.0)[..., None], P)
+    _warn_normalised(distance, rounding)
+    return np.where((distance > rounding)[..., None], P / np.where(legal, total, 1.0)[..., None], P)
 
 
 def default_tolerance(positive: Num[np.ndarray, "..."]) -> Float[np.ndarray, "..."]:
@@ -224,13 +224,13 @@ def default_tolerance(positive: Num[np.ndarray, "..."]) -> Float[np.ndarray, "..
     return SIX_DIGITS * np.maximum(positive, 2)
 
 
-def _warn_normalised(off: Float[np.ndarray, "..."], rounding: float) -> None:
-    if (off > rounding).any():
-        index = np.unravel_index(int(off.argmax()), off.shape)
-        where = ", ".join(str(int(i)) for i in index)
+def _warn_normalised(distance: Float[np.ndarray, "..."], rounding: float) -> None:
+    if (distance > rounding).any():
+        index = np.unravel_index(int(distance.argmax()), distance.shape)
+        location = ", ".join(str(int(i)) for i in index)
         warn(
-            f"{int((off > rounding).sum())} rows of P were divided by their sums, which differ from 1 by up to "
-            f"{off.max():.1e} (P[{where}]); tolerance=0 refuses them"
+            f"{int((distance > rounding).sum())} rows of P were divided by their sums, which differ from 1 by up to "
+            f"{distance.max():.1e} (P[{location}]); tolerance=0 refuses them"
         )
 
 
@@ -265,12 +265,12 @@ def _sparse_arrays(
     flat = legal.ravel()
     rounding = sparse_models.row_sum_rounding(S)
     limit = np.maximum(default_tolerance(positive) if tolerance is None else float(tolerance), rounding)
-    off = np.where(flat, np.abs(total - 1.0), 0.0)
-    bad = ~(off <= limit)
+    distance = np.where(flat, np.abs(total - 1.0), 0.0)
+    bad = ~(distance <= limit)
     bad[pair[~(rows.data >= 0.0) & flat[pair]]] = True  # NaN is not either
     sparse_models.refuse_rows(bad, rows, A)
-    _warn_normalised(off.reshape(S, A), rounding)
-    factor = np.where(flat, 1.0 / np.where((off > rounding) & flat, total, 1.0), 0.0)
+    _warn_normalised(distance.reshape(S, A), rounding)
+    factor = np.where(flat, 1.0 / np.where((distance > rounding) & flat, total, 1.0), 0.0)
     if not (factor == 1.0).all():
         data = np.where(flat[pair], rows.data, 0.0) * factor[pair]
         rows = sparse.csr_array((data, rows.indices, rows.indptr), rows.shape)

@@ -73,7 +73,7 @@ class Model:
     def plan(self, gammas: Sequence[float] | np.ndarray) -> "Plan":
         """Return optimal policies and values at discount factors; see `pomrl.plan`."""
         factors, grid, position = read_gammas(gammas)
-        P, R, which = self._playable()
+        P, R, stand_in = self._playable()
         if grid[-1] == 1.0 and not isinstance(P, np.ndarray):
             P = sparse_models.dense(P)
         inputs.check_scale(R, float(grid[-1]))
@@ -81,18 +81,18 @@ class Model:
             policies, values = (stack[0] for stack in _plans(P[None], R[None], grid))
         else:
             policies, values = large.plan(large.by_action(P, len(self.actions)), R, grid)
-        policies = np.take_along_axis(which, policies.T.astype(np.intp), 1).T
+        policies = np.take_along_axis(stand_in, policies.T.astype(np.intp), 1).T
         return Plan(factors, policies[position], values[position], self.states, self.actions)
 
     def _playable(self) -> tuple[Any, Float[np.ndarray, "S A"], Int[np.ndarray, "S A"]]:
         """Return P and R with stand-ins for forbidden actions, and the stand-ins."""
-        which = stand_ins(self.allowed)
+        stand_in = stand_ins(self.allowed)
         if self.allowed.all():
-            return self.P, self.R, which
+            return self.P, self.R, stand_in
         states = np.arange(len(self.states))[:, None]
         if isinstance(self.P, np.ndarray):
-            return self.P[states, which], self.R[states, which], which
-        return self.P[(states * len(self.actions) + which).ravel()], self.R[states, which], which
+            return self.P[states, stand_in], self.R[states, stand_in], stand_in
+        return self.P[(states * len(self.actions) + stand_in).ravel()], self.R[states, stand_in], stand_in
 
     def planning_loss(
         self,
@@ -126,8 +126,8 @@ class Model:
         V = np.stack([_policy_value(P, R, policy_weights, gamma_eval) for policy_weights in weights])
         mixed_signs = action_ties.have_both_signs(R)
         size = np.stack([_policy_value(P, np.abs(R), w, gamma_eval) for w in weights]) if mixed_signs else np.abs(V)
-        lost = action_ties.differences(best, V, size)
-        return lost @ first if first is not None else lost.max(1) if norm == "max" else lost.mean(1)
+        losses = action_ties.differences(best, V, size)
+        return losses @ first if first is not None else losses.max(1) if norm == "max" else losses.mean(1)
 
     def _weights(self, policies: Any) -> Float[np.ndarray, "G S A"]:
         """Return the probabilities of actions in each state, by each policy."""
@@ -258,14 +258,14 @@ def plan(
         return _make_model(arrays, None, None).plan(gammas)
     factors, grid, position = read_gammas(gammas)
     M, S, A = arrays.R.shape
-    which = stand_ins(arrays.allowed)
+    stand_in = stand_ins(arrays.allowed)
     model, state = np.arange(M)[:, None, None], np.arange(S)[:, None]
     stack, rewards = (
-        array if arrays.allowed.all() else array[model, state, which] for array in (np.asarray(arrays.P), arrays.R)
+        array if arrays.allowed.all() else array[model, state, stand_in] for array in (np.asarray(arrays.P), arrays.R)
     )
     inputs.check_scale(rewards, float(grid[-1]))
     policies, values = _plans(stack, rewards, grid)
-    policies = np.take_along_axis(which[:, None], policies[..., None].astype(np.intp), -1)[..., 0]
+    policies = np.take_along_axis(stand_in[:, None], policies[..., None].astype(np.intp), -1)[..., 0]
     return Plan(factors, policies[:, position], values[:, position], tuple(range(S)), tuple(range(A)))
 
 
@@ -335,10 +335,10 @@ def _make_model(arrays: inputs.Arrays, states: Names | None, actions: Names | No
     )
 
 
-def _check_names(what: str, names: Names | None, count: int) -> tuple[Hashable, ...]:
+def _check_names(kind: str, names: Names | None, count: int) -> tuple[Hashable, ...]:
     labels = tuple(range(count) if names is None else names)
     if len(labels) != count or len(set(labels)) != count:
-        raise ValueError(f"{what} must have {count} different names, got {list(labels)}")
+        raise ValueError(f"{kind} must have {count} different names, got {list(labels)}")
     return labels
 
 

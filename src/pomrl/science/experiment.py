@@ -37,34 +37,37 @@ def tables(problem: Problem, methods: Sequence[Method], runs: Sequence[int]) -> 
     A run's numbers do not depend on other runs or methods, to the last bit.
     """
     results: list[list[Columns]] = [[] for _ in methods]
-    players = _without_metrics(methods)
-    queues = [deque[DrawnTask]() for _ in players]  # of tasks that a player has not met yet
-    loops = [loop_over_tasks(problem, player, runs, queue) for player, queue in zip(players, queues, strict=True)]
+    base_methods = _strip_metrics(methods)
+    queues = [deque[DrawnTask]() for _ in base_methods]  # of tasks that a player has not met yet
+    loops = [
+        loop_over_tasks(problem, base_method, runs, queue)
+        for base_method, queue in zip(base_methods, queues, strict=True)
+    ]
     for tasks in draw(problem, runs, tasks_at_a_time(problem, len(runs))):
         P, R, R_hat = (join([getattr(task, name) for task in tasks]) for name in ("P", "R", "R_hat"))
         R = np.ascontiguousarray(expected_rewards(R, P))
         V_star = problem.criterion.optimal_value(P, R)
         make_read_only(P, R, V_star)
-        for player, queue, loop in zip(players, queues, loops, strict=True):
+        for base_method, queue, loop in zip(base_methods, queues, loops, strict=True):
             queue.extend(tasks)
-            met = list(islice(loop, len(tasks)))
-            inputs, decision = choose_policies(player, met, R_hat)
+            outputs = list(islice(loop, len(tasks)))
+            inputs, decision = choose_policies(base_method, outputs, R_hat)
             stack = _stack(problem, P, R, V_star, inputs, decision)
             columns = evaluate(stack)
             for method, result in zip(methods, results, strict=True):
-                if replace(method, metric=PlanningLoss()) == player:
+                if replace(method, metric=PlanningLoss()) == base_method:
                     result.append(columns | _measure(method, stack, R_hat, inputs))
-            del met, inputs, decision, stack  # before the next player plans
+            del outputs, inputs, decision, stack  # before the next player plans
     return [tabulate(result, runs, problem.T) for result in results]
 
 
-def _without_metrics(methods: Sequence[Method]) -> list[Method]:
+def _strip_metrics(methods: Sequence[Method]) -> list[Method]:
     """Return the distinct methods without metrics, to plan once for all metrics."""
-    players: list[Method] = []
+    base_methods: list[Method] = []
     for method in methods:
-        if (player := replace(method, metric=PlanningLoss())) not in players:
-            players.append(player)
-    return players
+        if (base_method := replace(method, metric=PlanningLoss())) not in base_methods:
+            base_methods.append(base_method)
+    return base_methods
 
 
 def _stack(
@@ -110,15 +113,15 @@ def loop_over_tasks(problem: Problem, method: Method, runs: Sequence[int], queue
     return _learn(problem, method, ((task.batches, task.truth) for task in tasks))
 
 
-def choose_policies(method: Method, met: Sequence[Any], R_hat: Rewards) -> tuple[list[PlanningInput], Decision]:
+def choose_policies(method: Method, outputs: Sequence[Any], R_hat: Rewards) -> tuple[list[PlanningInput], Decision]:
     """Return inputs of plans, and policies [M, G, *S] of M models.
 
-    `met` are yields of `loop_over_tasks`; R_hat, [M, S, A] or [M, S, A, S], are the rewards to plan with.
+    `outputs` are yields of `loop_over_tasks`; R_hat, [M, S, A] or [M, S, A, S], are the rewards to plan with.
     """
     if type(method.agent) is CertaintyEquivalence:
-        return list(met), Decision(*plan(method.planner, met, R_hat))
-    policies, gammas = zip(*[decision for _, decision in met], strict=True)
-    return [task for task, _ in met], Decision(join(policies), join(gammas))
+        return list(outputs), Decision(*plan(method.planner, outputs, R_hat))
+    policies, gammas = zip(*[decision for _, decision in outputs], strict=True)
+    return [task for task, _ in outputs], Decision(join(policies), join(gammas))
 
 
 def _learn(problem: Problem, method: Method, tasks: Iterable[tuple[Task, Truth]]) -> Iterator[PlanningInput]:
@@ -131,11 +134,11 @@ def _act(
     keys = [(run, Stream.AGENTS, index) for run in runs for index in range(problem.memories)]
     rngs = [generator(problem.seed, *key) for key in keys]
     memory = method.agent.initial_memory(len(keys), problem.S, problem.A)
-    ahead = deque[tuple[RecordingTask, Truth]]()
-    loop = _learn(problem, method, iter(ahead.popleft, None))
+    queue = deque[tuple[RecordingTask, Truth]]()
+    loop = _learn(problem, method, iter(queue.popleft, None))
     for task in tasks:
         recording = RecordingTask(task.batches)
-        ahead.append((recording, task.truth))
+        queue.append((recording, task.truth))
         plan_input = next(loop)
         own = plan_input.batches.own
         R = task.R_hat.reshape(*own.P_bar.shape[:2], *task.R_hat.shape[1:])

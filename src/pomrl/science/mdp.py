@@ -48,8 +48,8 @@ def expected_rewards(R: Rewards, P: Float[np.ndarray, "*n S A S"]) -> Float[np.n
 
 def for_each_model(R: Rewards, P: Float[np.ndarray, "k S A S"]) -> Rewards:
     """Return rewards with an axis for the k models."""
-    without = R.shape in (P.shape[1:3], P.shape[1:]) and R.shape != P.shape[:3]
-    return np.broadcast_to(R, (len(P), *R.shape)) if without else R
+    is_shared = R.shape in (P.shape[1:3], P.shape[1:]) and R.shape != P.shape[:3]
+    return np.broadcast_to(R, (len(P), *R.shape)) if is_shared else R
 
 
 def check_gamma_eval(gamma_eval: float) -> None:
@@ -115,9 +115,9 @@ class Criterion:
         V_star = self.optimal_value(P, R) if V_star is None else V_star
         V, model, index = self.distinct_values(P, R, policy)
         size = self.distinct_values(P, np.abs(R), policy)[0] if action_ties.have_both_signs(R) else np.abs(V)
-        lost = action_ties.differences(V_star[model], V, size)
+        losses = action_ties.differences(V_star[model], V, size)
         # the long axis last is faster
-        loss = lost.T.copy().max(0) if self.norm == "max" else self.mean(lost)
+        loss = losses.T.copy().max(0) if self.norm == "max" else self.mean(losses)
         return loss[index]
 
     def mean(self, values: Float[np.ndarray, "*n S"]) -> Float[np.ndarray, "*n"]:

@@ -81,11 +81,11 @@ class Planner(Component):
             raise ValueError(f"gammas must be [G] or [M, G] with M = {len(P)}, but their shape is {gammas.shape}")
         gammas = np.broadcast_to(gammas, (len(P), gammas.shape[-1]))
         check_gammas(gammas, undiscounted=True)
-        if self.looks_ahead is None and (ends := gammas == 1.0).any():
-            policies = self._check(P, R, np.where(ends, 0.0, gammas)).copy()
-            which = ends.any(-1)
-            without = undiscounted.plan(P[which], R[which])[:, None]
-            policies[which] = np.where(ends[which, :, None], without, policies[which])
+        if self.looks_ahead is None and (is_undiscounted := gammas == 1.0).any():
+            policies = self._check(P, R, np.where(is_undiscounted, 0.0, gammas)).copy()
+            mask = is_undiscounted.any(-1)
+            proper_policies = undiscounted.plan(P[mask], R[mask])[:, None]
+            policies[mask] = np.where(is_undiscounted[mask, :, None], proper_policies, policies[mask])
             return policies
         return self._check(P, R, gammas)
 

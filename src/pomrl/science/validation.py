@@ -92,8 +92,8 @@ class ComponentOutput:
         self.check_array(counts, shape, field=field, dtype=counts.dtype if whole else np.int64)
         self.check_range(counts, 0.0, LARGEST_FLOAT, field)
 
-    def _refuse(self, field: str, what: str) -> NoReturn:
-        raise ComponentError(f"{self.name} returned {field and f'as {field} '}{what}")
+    def _refuse(self, field: str, description: str) -> NoReturn:
+        raise ComponentError(f"{self.name} returned {field and f'as {field} '}{description}")
 
 
 def _range_label(low: float, high: float) -> str:

@@ -55,13 +55,13 @@ def log_likelihoods(
     from scipy.special import gammaln  # here, because it takes long to load
 
     C, (K, n, S, A, _) = len(concentrations), mean.shape
-    full = np.broadcast_to(concentrations, (C, K, n, S, A))
+    concentration = np.broadcast_to(concentrations, (C, K, n, S, A))
     run, s, a, following = np.nonzero(counts)  # most states are never reached, and add nothing
     reached = counts[run, s, a, following]
-    weight = full[:, :, run, s, a] * mean[:, run, s, a, following]
+    weight = concentration[:, :, run, s, a] * mean[:, run, s, a, following]
     gains = _log_rising(weight, reached)
     by_run = [np.bincount(run, row_gains, minlength=n) for row_gains in gains.reshape(C * K, -1)]
-    rows = gammaln(full) - gammaln(full + counts.sum(-1))
+    rows = gammaln(concentration) - gammaln(concentration + counts.sum(-1))
     log_likelihood = np.reshape(by_run, (C, K, n)) + rows.reshape(C, K, n, -1).sum(-1)
     # contiguous, so that sums over C do not depend on the number of runs
     return np.ascontiguousarray(np.moveaxis(log_likelihood, 0, -1))
@@ -148,10 +148,10 @@ class Memory:
 
         The start has a weight in tasks, and a variance of each entry.
         """
-        none, zero = np.zeros((n, 1, 1)), np.zeros((n, S, A, S))
+        empty, zero = np.zeros((n, 1, 1)), np.zeros((n, S, A, S))
         uniform = np.full((n, S, A, S), 1.0 / S)
         return Memory(
-            0, 2, start, none, none, none, none, uniform, np.full_like(zero, start * variance), zero, none, none
+            0, 2, start, empty, empty, empty, empty, uniform, np.full_like(zero, start * variance), zero, empty, empty
         )
 
     @property
@@ -261,8 +261,8 @@ class Memory:
     def of_runs(self, index: Int[np.ndarray, " k"]) -> "Memory":
         """Return the memory of the runs with these indices, without rivals."""
         arrays = {name: value for name, value in vars(self).items() if isinstance(value, np.ndarray)}
-        chosen = {name: value.take(index, int(name in self.by_level)) for name, value in arrays.items()}
-        return replace(self, **chosen, rivals=None)
+        selection = {name: value.take(index, int(name in self.by_level)) for name, value in arrays.items()}
+        return replace(self, **selection, rivals=None)
 
     def variance(self, kind: str) -> Models:
         """Return the variance over tasks of P_bar, `sample` or `population` (R3)."""
@@ -302,8 +302,8 @@ class Rivals:
     def best(self) -> Memory:
         """Return each run's most likely memory, given `LOG_ODDS`."""
         _, n, _ = self.log_likelihood.shape
-        chosen = (evidence(self.log_likelihood) + LOG_ODDS).argmax(0)
-        return replace(self.memory.of_runs(chosen * n + np.arange(n)), rivals=self)
+        index = (evidence(self.log_likelihood) + LOG_ODDS).argmax(0)
+        return replace(self.memory.of_runs(index * n + np.arange(n)), rivals=self)
 
 
 def _update(rivals: Rivals, batch: Batch) -> Rivals:

@@ -98,11 +98,11 @@ class RegularisedLeastSquares(Estimator[Memory]):
 
     def assess(self, t: int, batch: Batch, before: Memory, after: Memory, truth: Truth) -> Estimate:
         """Return the parts of the estimate; with a lag, from an earlier memory."""
-        late = before.earlier[0] if before.earlier else before
-        deviation = self.similarity_estimate(late, batch.m, truth)
+        lagged = before.earlier[0] if before.earlier else before
+        deviation = self.similarity_estimate(lagged, batch.m, truth)
 
         def rate(N: int | PerPair) -> PerPair:
-            return self.mixing_rate(t, N, deviation, late, truth)
+            return self.mixing_rate(t, N, deviation, lagged, truth)
 
         alpha = rate(batch.m) if self.samples == "m" else rate  # alpha_1 = 0
         return Estimate(self.prior_model(before, after, truth), alpha, deviation)
@@ -128,18 +128,18 @@ class RegularisedLeastSquares(Estimator[Memory]):
             return np.full((n, 1, 1), np.nan)
         if self.similarity == "known":
             return np.sqrt(self._over_scope(truth.variance))
-        enough = memory.start + memory.counted >= 2.0
-        if not enough.any():
+        is_sufficient = memory.start + memory.counted >= 2.0
+        if not is_sufficient.any():
             return np.full((n, 1, 1), self.start_deviation)
         variance = memory.variance(self.variance)
         if self.similarity == "debiased":
             variance = np.maximum(variance - memory.sampling_noise(), 0.0)
-        if enough.all():
+        if is_sufficient.all():
             return np.sqrt(self._over_scope(variance))
         if self.scope == "per_pair":
-            return np.where(enough, np.sqrt(self._over_scope(variance)), self.start_deviation)
-        largest = np.sqrt(self._over_scope(np.where(enough[..., None], variance, 0.0)))
-        return np.where(enough.any((1, 2), keepdims=True), largest, self.start_deviation)
+            return np.where(is_sufficient, np.sqrt(self._over_scope(variance)), self.start_deviation)
+        largest = np.sqrt(self._over_scope(np.where(is_sufficient[..., None], variance, 0.0)))
+        return np.where(is_sufficient.any((1, 2), keepdims=True), largest, self.start_deviation)
 
     def mixing_rate(self, t: int, m: int | PerPair, deviation: PerPair, memory: Memory, truth: Truth) -> PerPair:
         """Return alpha_t in [0, 1], the prior's weight; 0 for a learned prior in task 1 (Alg. 1).
@@ -193,5 +193,5 @@ def squared_error_mixing_rate(x: PerPair, v: PerPair, t: int | PerPair, prior: P
     It is v / (v + x) with x = m σ² and the variance v = E[p (1 - p)] of a transition, and 1 if both are 0; times (t -
     1) / t for an exclusive prior. With forgetting, t is 1 more than the weight of past tasks.
     """
-    unseen = (t - 1) / t if prior == "exclusive" else 1.0
-    return unseen * np.divide(v, v + x, out=np.ones_like(v + x), where=v + x > 0)
+    factor = (t - 1) / t if prior == "exclusive" else 1.0
+    return factor * np.divide(v, v + x, out=np.ones_like(v + x), where=v + x > 0)

@@ -57,9 +57,9 @@ class RewardMemory:
         tasks = np.asarray(self.tasks)
         mean_variance = _ratio(self.squares - _ratio(self.means**2, tasks), tasks - 1.0)
         variance = mean_variance - noise**2 * _ratio(self.inverse, tasks)
-        enough = tasks >= 2
-        pairs = enough.sum((-2, -1), dtype=float, keepdims=True)
-        total = np.where(enough, variance, 0.0).sum((-2, -1), keepdims=True)
+        is_sufficient = tasks >= 2
+        pairs = is_sufficient.sum((-2, -1), dtype=float, keepdims=True)
+        total = np.where(is_sufficient, variance, 0.0).sum((-2, -1), keepdims=True)
         return np.where(pairs > 0, np.maximum(_ratio(total, pairs), 0.0), otherwise)
 
 

@@ -55,9 +55,9 @@ def plan(
     policies = np.empty((M, G, S), np.int16)
     P, R, gammas = input_checks.float64(P, "P"), input_checks.float64(R, "R"), input_checks.float64(gammas, "gammas")
     sides = 1 + action_ties.have_both_signs(R)
-    stuck = _built().plan(P, R, gammas, policies, M, S, A, G, sides, rounding, patience)
-    if stuck >= 0:
-        raise ArithmeticError(f"model {stuck}: policy iteration does not end")
+    stuck_model = _built().plan(P, R, gammas, policies, M, S, A, G, sides, rounding, patience)
+    if stuck_model >= 0:
+        raise ArithmeticError(f"model {stuck_model}: policy iteration does not end")
     return policies
 
 

@@ -142,29 +142,29 @@ def distinct_policy_values(
     if policies.ndim != 3 or len(policies) != len(R):
         raise ValueError(f"policy must be [M, G, S] with M = {len(R)}, but its shape is {policies.shape}")
     M, G, S = policies.shape
-    new = _differs_from_the_one_before(policies)
-    position = np.flatnonzero(new)
-    model, different = position // max(G, 1), policies.reshape(M * G, S).take(position, 0)
+    is_new = _differs_from_the_one_before(policies)
+    position = np.flatnonzero(is_new)
+    model, distinct = position // max(G, 1), policies.reshape(M * G, S).take(position, 0)
     if S >= relative_values.SWEPT_STATES:
-        stack = zip(P, R, policies, new, strict=True)
+        stack = zip(P, R, policies, is_new, strict=True)
         values = [_values_on_large_model(P_i, R_i, pi_i[new_i], gamma) for P_i, R_i, pi_i, new_i in stack if G]
         V = np.concatenate([np.empty((0, S)), *values])
     elif S <= ELIMINATED_STATES and compiled.is_built():
-        V = compiled.evaluate_policies(P, R, model, different, np.full(len(model), gamma))
+        V = compiled.evaluate_policies(P, R, model, distinct, np.full(len(model), gamma))
     else:
-        rows = model[:, None], np.arange(S), different
+        rows = model[:, None], np.arange(S), distinct
         V = chain_value(P[rows], R[rows], gamma)
-    return V, model, np.cumsum(new).reshape(new.shape) - 1
+    return V, model, np.cumsum(is_new).reshape(is_new.shape) - 1
 
 
 def _differs_from_the_one_before(policies: PolicyGrid) -> Bool[np.ndarray, "M G"]:
     M, G, S = policies.shape
-    new = np.zeros((M, G), bool)
-    new[:, :1] = True
+    is_new = np.zeros((M, G), bool)
+    is_new[:, :1] = True
     # The differences are few, and finding them all takes a tenth of the time of `any` over a short axis.
     changed = np.flatnonzero(policies[:, 1:] != policies[:, :-1]) // S
-    new[:, 1:].flat[changed] = True
-    return new
+    is_new[:, 1:].flat[changed] = True
+    return is_new
 
 
 def _values_on_large_model(
@@ -195,11 +195,11 @@ def _values_near_a_policy(
     actions = policies[:, states]
     P_base, R_pi = P[all_states, base], R[all_states, policies]
     P_change = P[states, actions] - P_base[states]
-    right = np.column_stack([R[all_states, base], np.eye(len(base))[:, states]])
-    solution = solve_dominant(np.eye(len(base)) - gamma * P_base, right)
+    sides = np.column_stack([R[all_states, base], np.eye(len(base))[:, states]])
+    solution = solve_dominant(np.eye(len(base)) - gamma * P_base, sides)
     V_base, response = solution[:, 0], solution[:, 1:]
 
     V = V_base + (R_pi[:, states] - R[states, base[states]]) @ response.T
-    small = np.eye(len(states)) - gamma * (P_change @ response)
-    change = np.linalg.solve(small, gamma * (P_change @ V[..., None]))[..., 0]
+    core = np.eye(len(states)) - gamma * (P_change @ response)
+    change = np.linalg.solve(core, gamma * (P_change @ V[..., None]))[..., 0]
     return V + change @ response.T

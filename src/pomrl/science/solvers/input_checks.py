@@ -44,11 +44,11 @@ def check_size(S: int, A: int) -> None:
         raise ValueError(f"A = {A}: a model has to have at least one action, and at most {MOST_ACTIONS}")
 
 
-def refuse(bad: np.ndarray, values: np.ndarray, name: str, why: str) -> None:
+def refuse(bad: np.ndarray, values: np.ndarray, name: str, reason: str) -> None:
     """Raise a ValueError with index and value of the first bad entry, if any."""
     if bad.any():
         index = tuple(np.argwhere(bad)[0].tolist())
-        raise ValueError(f"{name}{list(index)} = {values[index].item()!r} {why}")
+        raise ValueError(f"{name}{list(index)} = {values[index].item()!r} {reason}")
 
 
 def check_models(P: Float[np.ndarray, "*n S A S"], R: Float[np.ndarray, "*n S A"]) -> None:
@@ -92,8 +92,8 @@ def check_finite(R: Float[np.ndarray, "..."]) -> None:
 
 def check_gammas(gammas: Float[np.ndarray, "..."], *, undiscounted: bool = False) -> None:
     """Raise a ValueError unless gammas are in [0, 1), or 1 if `undiscounted`."""
-    within = (gammas >= 0.0) & ((gammas <= 1.0) if undiscounted else (gammas < 1.0))
-    refuse(~within, gammas, "gamma", f"is not in [0, 1{']' if undiscounted else ')'}")
+    is_valid = (gammas >= 0.0) & ((gammas <= 1.0) if undiscounted else (gammas < 1.0))
+    refuse(~is_valid, gammas, "gamma", f"is not in [0, 1{']' if undiscounted else ')'}")
 
 
 def check_policies(policies: Any, shape: tuple[int, ...], A: int, planner: str) -> None:

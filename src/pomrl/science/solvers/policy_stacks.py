@@ -36,16 +36,16 @@ class PolicyStack:
         """
         V = chain_value(self._P_pi, self._R_pi, gamma)
         Q = np.stack([self._action_values(R, U, gamma) for R, U in zip(self._R, V, strict=True)])
-        above = excess(Q, V[..., None])
-        better = (above > 0.0).any(-1)
-        i, state = np.nonzero(better)
+        gain = excess(Q, V[..., None])
+        is_better = (gain > 0.0).any(-1)
+        i, state = np.nonzero(is_better)
         # of several best ones the next one after the current one
-        other_actions = (self._policy[i, state, None] + np.arange(1, above.shape[-1])) % above.shape[-1]
-        first = best_of_better(np.take_along_axis(above[i, state], other_actions, -1)) if len(i) else i
+        other_actions = (self._policy[i, state, None] + np.arange(1, gain.shape[-1])) % gain.shape[-1]
+        first = best_of_better(np.take_along_axis(gain[i, state], other_actions, -1)) if len(i) else i
         action = other_actions[np.arange(len(i)), first]
         self._policy[i, state], self._R_pi[:, i, state] = action, self._R[:, i, state, action]
         self._P_pi[i, state] = self._P[i, state, action]
-        return np.asarray(better.any(-1))
+        return np.asarray(is_better.any(-1))
 
     def _action_values(
         self, R: Float[np.ndarray, "n S A"], V: Float[np.ndarray, "n S"], gamma: Float[np.ndarray, " n"]
@@ -54,16 +54,16 @@ class PolicyStack:
             return action_values(self._P, R, V[:, None], gamma[:, None])[:, 0]
         return _action_values_in_order(self._by_state, R, V, gamma)
 
-    def policies(self, which: Bool[np.ndarray, " n"]) -> Int[np.ndarray, "k S"]:
+    def policies(self, mask: Bool[np.ndarray, " n"]) -> Int[np.ndarray, "k S"]:
         """Return the current policies of the MDPs in the mask."""
-        return self._policy[which]
+        return self._policy[mask]
 
-    def keep(self, which: Bool[np.ndarray, " n"]) -> None:
+    def keep(self, mask: Bool[np.ndarray, " n"]) -> None:
         """Drop all MDPs for which `which` is false."""
-        self._P, self._R, self._policy = self._P[which], self._R[:, which], self._policy[which]
-        self._P_pi, self._R_pi = self._P_pi[which], self._R_pi[:, which]
+        self._P, self._R, self._policy = self._P[mask], self._R[:, mask], self._policy[mask]
+        self._P_pi, self._R_pi = self._P_pi[mask], self._R_pi[:, mask]
         if self._by_state is not None:
-            self._by_state = np.ascontiguousarray(self._by_state[..., which])
+            self._by_state = np.ascontiguousarray(self._by_state[..., mask])
 
 
 def _action_values_in_order(

@@ -70,11 +70,11 @@ def solve_by_closures(
     """
     policies, unsolved = np.empty((len(gammas), len(R)), np.int16), np.empty(0, np.intp)
     closures, closure = np.unique(_reached(P), axis=0, return_inverse=True)
-    for i, within in enumerate(closures):
-        states = np.flatnonzero(within)
-        plans, late = solve_grid(P[states][..., states], R[states], gammas, max_sweeps, tolerance)
+    for i, members in enumerate(closures):
+        states = np.flatnonzero(members)
+        plans, unsolved_states = solve_grid(P[states][..., states], R[states], gammas, max_sweeps, tolerance)
         own = closure[states] == i
-        policies[:, states[own]], unsolved = plans[:, own], np.union1d(unsolved, late)
+        policies[:, states[own]], unsolved = plans[:, own], np.union1d(unsolved, unsolved_states)
     return policies, unsolved
 
 

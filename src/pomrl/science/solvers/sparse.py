@@ -68,11 +68,11 @@ def plan(
         for _ in range(MOST_EVALUATIONS):
             V = solver.value(policy, gamma, V)
             Q = rewards + gamma * (rows @ V.T).T.reshape(rewards.shape)
-            above = excess(Q, V[:, None])
-            better = np.flatnonzero(above.max(0) > 0.0)
+            gain = excess(Q, V[:, None])
+            better = np.flatnonzero(gain.max(0) > 0.0)
             if not better.size:
                 break
-            policy[better] = best_of_better(above[:, better].T)
+            policy[better] = best_of_better(gain[:, better].T)
         else:
             raise ArithmeticError(
                 f"gamma = {gamma}: policy iteration does not end after {MOST_EVALUATIONS} evaluations"
@@ -131,7 +131,7 @@ def _iterated(
         goal = max(_RESIDUAL_SHARE * (1.0 - gamma), _ULPS) * (np.abs(R_pi) + abs(chain) @ np.abs(V))
         if (np.abs(residual) <= goal).all():
             return V
-        least = goal.min(initial=np.inf, where=goal > 0.0)  # residuals of states without rewards stay 0
+        floor = goal.min(initial=np.inf, where=goal > 0.0)  # residuals of states without rewards stay 0
         unit = np.ldexp(1.0, np.frexp(np.abs(residual).max())[1])  # SciPy gives up where squares of residuals are small
-        V = V + unit * bicgstab(chain, residual / unit, rtol=0.0, atol=0.5 * least / unit, maxiter=BICGSTAB_STEPS)[0]
+        V = V + unit * bicgstab(chain, residual / unit, rtol=0.0, atol=0.5 * floor / unit, maxiter=BICGSTAB_STEPS)[0]
     return None
