@@ -11,8 +11,7 @@ class StoreError(Exception):
 def outputs() -> Path:
     """Return the folder of all outputs: $POMRL_OUTPUTS, or else `outputs`.
 
-    Raises:
-        StoreError: The variable is empty, which would mean the current folder.
+    StoreError: the variable is empty, which would mean the current folder.
     """
     if not (name := os.environ.get("POMRL_OUTPUTS", "outputs")):
         raise StoreError("POMRL_OUTPUTS must name a folder, got an empty text; without it, outputs go to outputs")

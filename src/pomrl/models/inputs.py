@@ -56,39 +56,26 @@ class Arrays:
 def read_arrays(
     P: Any, R: Any, axes: Axes | None = None, allowed: Any = None, tolerance: float | None = None
 ) -> Arrays:
-    """Return the arrays of one model or of several.
+    """Return the arrays of one model or of several; arguments are those of `pomrl.plan`.
 
-    Args:
-        P: Transition probabilities, in a form of `CONVENTIONS`.
-        R: Rewards.
-        axes: The order of axes.
-        allowed: Whether each pair is allowed, [S, A]; None: as P and R say.
-        tolerance: Largest distance of a row's sum from 1; None: that of numbers of six digits.
-
-    Raises:
-        ValueError: The message names the first wrong index.
+    ValueError names the first wrong index.
     """
     check_axes(axes)
     if axes == "ass" and allowed is not None and np.shape(P)[-3:-2] == np.shape(P)[-1:] != (1,):
         warn(f"allowed has S = A = {np.shape(P)[-1]} and was read as allowed[s, a]; a transposed one is allowed[a, s]")
     if sparse_models.is_sparse(P):
-        rows = sparse_models.pair_rows(P, axes)
-        S, A = sparse_models.model_size(rows)
+        rows, by_action = sparse_models.pair_rows(P, axes), not sparse.issparse(P)
         if not sparse_models.is_small(rows):
-            return _sparse_arrays(rows, R, axes, allowed, tolerance, by_action=not sparse.issparse(P))
-        dense = rows.toarray().reshape(S, A, S)
-        return _dense_arrays(
-            dense, np.zeros((S, A), bool), R, axes, allowed, tolerance, by_action=not sparse.issparse(P)
-        )
+            return _sparse_arrays(rows, R, axes, allowed, tolerance, by_action=by_action)
+        dense = sparse_models.dense(rows)
+        return _dense_arrays(dense, np.zeros(dense.shape[:2], bool), R, axes, allowed, tolerance, by_action=by_action)
     by_action = is_list_of_matrices(P)
     if by_action and isinstance(P[0], list | tuple) and axes is None and len(P) == len(P[0]) > 1:
         warn(
             f"P is a list of {len(P)} matrices with S = A, and was read as one matrix for each action, P[a][s][s']; "
             "an array, or axes='sas', is read as P[s, a, s']"
         )
-    array, masked = _unmasked(
-        np.stack([np.asarray(matrix) for matrix in P]) if by_action and is_object_array(P) else P, "P"
-    )
+    array, masked = _unmasked(np.stack(list(map(np.asarray, P))) if by_action and is_object_array(P) else P, "P")
     if array.ndim not in (3, 4):
         raise ValueError(f"P must be [S, A, S], [M, S, A, S] or sparse matrices, got {list(array.shape)}")
     dense = states_first(array, axes, by_action=by_action)
@@ -263,7 +250,7 @@ def _sparse_arrays(
     legal = ((positive > 0) & ~masked.ravel() & (array.ravel() != -np.inf)).reshape(S, A) & as_allowed(allowed, (S, A))
     _check_every_state(legal)
     flat = legal.ravel()
-    rounding = sparse_models.row_sum_rounding(S)
+    rounding = input_checks.row_sum_tolerance(S)
     limit = np.maximum(default_tolerance(positive) if tolerance is None else float(tolerance), rounding)
     distance = np.where(flat, np.abs(total - 1.0), 0.0)
     bad = ~(distance <= limit)

@@ -282,9 +282,7 @@ def from_arrays(
     """Return the checked model of arrays or sparse matrices.
 
     Arguments are those of `pomrl.plan`, for one model; names of states and actions are 0, 1, ... by default.
-
-    Raises:
-        ValueError: P and R are no model; the message names the first wrong index.
+    ValueError: P and R are no model; the message names the first wrong index.
     """
     arrays = read_arrays(P, R, axes, allowed, tolerance)
     if arrays.R.ndim != 2:

@@ -67,11 +67,6 @@ def dense(rows: sparse.csr_array) -> Float[np.ndarray, "S A S"]:
     return rows.toarray().reshape(S, A, S)
 
 
-def row_sum_rounding(S: int) -> float:
-    """Return the largest distance from 1, by rounding, of S entries' sum."""
-    return 64 * S * float(np.finfo(float).eps)
-
-
 def refuse_rows(bad: Bool[np.ndarray, " pairs"], rows: sparse.csr_array, A: int) -> None:
     """Raise a ValueError with the first bad pair, if any."""
     if bad.any():

@@ -4,8 +4,9 @@ Before each trajectory the learner estimates the task and plans with gamma_eval.
 and the random numbers behind transitions.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -55,10 +56,14 @@ class Exploration:
 
     def collect(self, learner: Learner) -> Batches:
         """Return the transitions of all trajectories of a learner (`algorithm.Task`)."""
+        return self.explore(partial(believe, learner))
+
+    def explore(self, believe: Callable[[Batch], Belief]) -> Batches:
+        """Return the transitions of all trajectories, given beliefs after earlier ones."""
         rngs = [np.random.default_rng(seed) for seed in self.seeds.tolist()]
         counts, m = np.zeros(self.P.shape, np.int64), self.uniform.shape[-1]
         for uniform in np.moveaxis(self.uniform, -1, 0):
-            belief = believe(learner, Batch.of_counts(counts.copy(), m))
+            belief = believe(Batch.of_counts(counts.copy(), m))
             sampled = belief.P_hat if self.data.behaviour == "epsilon_greedy" else draw_models(belief, rngs)
             gammas = np.full((len(counts), 1), self.gamma)
             policy = PolicyIteration().plan(sampled, expected_rewards(self.R, sampled), gammas)[:, 0]

@@ -163,10 +163,7 @@ def _walk(stack: PolicyStack, gammas: GammaGrid, A: int) -> PolicyGrid:
 class ValueIteration(Planner):
     """Relative value iteration of each model, for all discount factors at once (`solvers.relative_values`).
 
-    States that reach different states are planned separately.
-
-    Raises:
-        ArithmeticError: No convergence within `max_sweeps`; the message names the model and the discount factor.
+    States that reach different states are planned separately. ArithmeticError: no convergence within `max_sweeps`.
     """
 
     tolerance: Annotated[float, Field(gt=0)] = 1e-12

@@ -256,8 +256,7 @@ def _check_mean(mean: Any, S: int, A: int, output: ComponentOutput) -> None:
 def check_experiment(problem: Problem, method: Method, runs: Sequence[int]) -> None:
     """Check that method, problem and runs fit together.
 
-    Raises:
-        ValueError: The message names the key, its value and the remedy.
+    ValueError names the key, its value and the remedy.
     """
     _check_criterion(problem, method)
     problem.task_distribution.check(problem.S, problem.A)
