@@ -53,9 +53,6 @@ PLANNER_TOLERANCE = 1e-9  # largest loss of a plan, in units of max(1, max |R|) 
 def check_component(component: Component) -> None:
     """Check that a component keeps to the contracts of its kind.
 
-    Args:
-        component: An estimator, agent, schedule, planner, task distribution, stream, data, meta batch or metric.
-
     Raises:
         ComponentError: A contract is broken; the message names the component, the check and the remedy.
         TypeError: The object is no component of an experiment.

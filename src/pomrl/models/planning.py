@@ -105,8 +105,7 @@ class Model:
         """Return losses of policies against an optimal one, discounted by gamma_eval.
 
         Args:
-            policies: Indices of actions, [G, S], such as `Plan.policies` of a similar model; or probabilities, [G, S,
-                A].
+            policies: Indices of actions, [G, S], as in a `Plan` of a similar model; or probabilities, [G, S, A].
             gamma_eval: Discount factor of both values, in [0, 1).
             norm: Loss of the worst state, or the mean over states.
             start: Probability of each first state, for a mean loss.

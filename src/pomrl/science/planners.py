@@ -57,13 +57,11 @@ class Planner(Component):
         Args:
             P: Transition probabilities P(s, a, s') of M models, with at most `input_checks.MOST_ACTIONS` actions.
             R: Rewards R(s, a) of the models.
-            gammas: Discount factors in [0, 1], [G] or [M, G]; ascending ones are fastest. At 1 every planner returns
-                the best
-                proper policy (`solvers.undiscounted`).
+            gammas: [G] or [M, G] in [0, 1], fastest in ascending order; 1 is `solvers.undiscounted` for every planner.
 
         Returns:
-            The action in each state, for each model and discount factor; [M, G, h, S] by steps to go, if the planner
-                `looks_ahead` h steps (`solvers.finite_horizon`).
+            The action in each state, for each model and discount factor; [M, G, h, S] by steps to go if `looks_ahead`
+                is h.
 
         Raises:
             ValueError: P and R are no models or gammas no discount factors; the message names the first wrong index.
