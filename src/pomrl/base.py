@@ -1,4 +1,4 @@
-"""What all components of an experiment share: they are frozen dataclasses of pydantic, whose fields are checked."""
+"""The base class of an experiment's components: frozen dataclasses of pydantic with checked fields."""
 
 import os
 from abc import ABC
@@ -12,18 +12,15 @@ from pydantic import AfterValidator, ConfigDict, Field
 from pydantic.dataclasses import dataclass
 
 CHECKED = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
-"""Configuration of pydantic for components: it refuses unknown keys, values of another type, NaN and infinity."""
+"""Pydantic's configuration of components: unknown keys, other types, NaN and infinity are errors."""
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(Field,))
 class Component(ABC):  # noqa: B024 (its subclasses have abstract methods)
-    """Base class of components: a subclass is a frozen dataclass whose annotated attributes are its fields.
+    """Base class of components; annotated attributes become keyword fields.
 
-    No decorator is needed: pydantic makes a dataclass of each subclass, which takes its fields by keyword and checks
-    them as `CHECKED` says.
-
-    Raises:
-        TypeError: A subclass defines `__init__`.
+    Pydantic makes a frozen dataclass of each subclass and checks its fields as `CHECKED` says; an `__init__` is a
+    TypeError.
     """
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -40,15 +37,13 @@ def _in_ascending_order(values: Sequence[Any]) -> Sequence[Any]:
 
 
 Ascending = AfterValidator(_in_ascending_order)
-"""What makes the type of a component's field refuse numbers that do not ascend strictly."""
-
-
+"""Validator for the type of a field: numbers ascend strictly."""
 SHARE_OF_MEMORY = 0.5
-"""The largest share of this machine's memory that one array may take."""
+"""Largest share of this machine's memory for one array."""
 
 
 class DataPath(str):
-    """The absolute path of a data file, as a component has it in a field of the type `DataFile`."""
+    """Absolute path of a data file, the value of a `DataFile` field."""
 
     __slots__ = ()
 
@@ -61,23 +56,21 @@ def _existing(path: str) -> DataPath:
 
 
 DataFile = Annotated[str, AfterValidator(_existing)]
-"""The type of a component's field that names a file with data; the content of the file is part of the signature.
-
-A relative path starts at the folder in which the command runs. The component reads the file by itself, at this path.
-"""
+"""Type of a field with the name of a data file, whose content is part of the signature. A relative path starts at the
+folder in which the command runs. The component reads the file at this path."""
 
 
 def make_read_only(*arrays: np.ndarray) -> None:
-    """Make writing to these arrays an error, so that no component can change what another one sees."""
+    """Make writing to these arrays an error."""
     for array in arrays:
         array.flags.writeable = False
 
 
-def check_memory(size: int, what: str) -> None:
-    """Raise a ValueError if an array of so many bytes takes more than `SHARE_OF_MEMORY` of this machine's memory."""
+def check_memory(size: int, name: str) -> None:
+    """Raise a ValueError if so many bytes exceed `SHARE_OF_MEMORY` of this machine."""
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     if size > SHARE_OF_MEMORY * memory:
         raise ValueError(
-            f"{what}: the transition probabilities take {size / 2**30:,.1f} GiB, and this machine has "
+            f"{name}: the transition probabilities take {size / 2**30:,.1f} GiB, and this machine has "
             f"{memory / 2**30:,.1f} GiB of memory"
         )

@@ -1,9 +1,8 @@
-"""The bounds of the paper on model error, planning loss and average regret, as functions of the problem.
+"""The paper's bounds on model error, planning loss and average regret.
 
-They stand as the paper prints them, where that of Theorem 3 does not hold (page `errata`: E2, E3), and as the page
-`theory` proves them. All functions are elementwise. Rewards lie in [0, 1]; with rewards in [0, R_max], multiply bounds
-on losses by R_max. The sigma of the theorems is the radius here, an almost-sure bound, |P_t - P_o| <= radius, not a
-standard deviation. No experiment depends on this module, so that a changed bound outdates no stored run.
+They stand as printed (Theorem 3 does not hold, errata: E2, E3) and as the page `theory` proves them. All functions are
+elementwise. Rewards lie in [0, 1]; with rewards in [0, R_max], multiply bounds on losses by R_max. The sigma of the
+theorems is the radius here, an almost-sure bound |P_t - P_o| <= radius, not a standard deviation.
 """
 
 from typing import Any, NotRequired, TypedDict, Unpack
@@ -17,58 +16,53 @@ from pomrl.science.gamma_schedules import regret_upper_bound as regret_upper_bou
 from pomrl.science.gamma_schedules import upper_bound_gamma as upper_bound_gamma
 
 VERSIONS = ("as_printed", "corrected", "sharpened")
-"""The versions of the bound: the paper's, which does not hold, and two that hold."""
+"""Versions of the bound: the paper's, which does not hold, and two proven ones."""
 REPAIRED = "repaired"
 """The version with one misprint of Theorem 3 repaired; simulated, not proven."""
 PRIORS: tuple[Prior, ...] = ("exclusive", "inclusive", "known")
-"""The priors: the mean of earlier batches, of earlier ones and the task's own, or the true mean."""
+"""Priors: the mean of earlier batches, of these and the task's own, or the true mean."""
 
 
 class BoundArguments(TypedDict):
-    """The arguments that all bounds share."""
+    """Arguments shared by all bounds."""
 
     m: Numbers
     """Transitions sampled for each (s, a) in each task."""
     radius: Numbers
     """Almost-sure bound on |P_t - P_o|, at least 0."""
     S: Numbers
-    """Number of states."""
     A: Numbers
-    """Number of actions."""
     T: Numbers
-    """Number of tasks."""
     delta: Numbers
-    """Probability that the bound may fail in any entry of any task, strictly between 0 and 1."""
+    """Probability that the bound fails in any entry of any task, in (0, 1)."""
     version: NotRequired[str]
     """One of `VERSIONS`, or `REPAIRED`; `corrected` by default."""
     prior: NotRequired[str]
     """One of `PRIORS`; `inclusive` by default."""
     plugged: NotRequired[Numbers]
-    """The number in the place of the radius in the paper's mixing rate, by default the radius: a standard deviation; 0,
-    for a prior of weight 1; infinity, for one of weight 0.
-    """
+    """What replaces the radius in the paper's mixing rate: a standard deviation, 0 for a prior of weight 1, infinity
+    for weight 0; by default the radius."""
     Sigma: NotRequired[Numbers]
     """Diameter of the set of models, at most 1 (the default); for `as_printed` and `repaired`."""
 
 
 def model_error_bound(*, t: Numbers, **arguments: Unpack[BoundArguments]) -> Values:
-    """Return a bound on the model error max |P_hat_t - P_t| over s, a, s' of POMRL(sigma) (Theorem 3).
+    """Return a bound on max |P_hat_t - P_t| over s, a, s' of POMRL(sigma) (Theorem 3).
 
     It holds with probability at least 1 - delta in all tasks t = 1..T at once, if the tasks are independent, have the
-    mean P_o, and |P_t - P_o| <= radius almost surely. Bounds above 1 say nothing.
+    mean P_o, and |P_t - P_o| <= radius almost surely. Bounds above 1 are vacuous.
 
     With w the weight of the batches before task t (0 in task 1, else alpha_t, or alpha_t (t - 1)/t for the prior
     `inclusive`), the versions are:
 
     - `corrected`: w (sqrt(L/(2 m (t-1))) + radius sqrt(2 L/(t-1)) + radius) + (1 - w) sqrt(L/(2 m)), with
-      L = log(6 S^2 A T/delta). It holds for all mixing rates at once, so for learned ones too.
+      L = log(6 S^2 A T/delta), for all mixing rates at once, so also for learned ones.
     - `sharpened`: w radius + sqrt(2 L (w^2 (radius^2 + 1/(4 m))/(t-1) + (1 - w)^2/(4 m))), L = log(2 S^2 A T/delta),
-      for mixing rates that are fixed in advance.
-    - `corrected` and `sharpened` with the prior `known`: alpha_t radius + (1 - alpha_t) sqrt(L/(2 m)),
-      L = log(2 S^2 A T/delta).
-    - `as_printed`: Theorem 3, which depends neither on t nor on the prior. It does not hold.
-    - `repaired`: Theorem 3 with x/(x + 1) for the printed x/(2 x + 1), x = radius^2 m, as in the paper's Theorem 2.
-      It holds in the simulations of the study `pomrl2023`.
+      for mixing rates fixed in advance.
+    - both with the prior `known`: alpha_t radius + (1 - alpha_t) sqrt(L/(2 m)), L = log(2 S^2 A T/delta).
+    - `as_printed`: Theorem 3, independent of t and prior. It does not hold.
+    - `repaired`: Theorem 3 with x/(x + 1) for the printed x/(2 x + 1), x = radius^2 m, as in Theorem 2. It holds in the
+      simulations of the study `pomrl2023`.
 
     Args:
         t: Number of the task, from 1 to T.
@@ -85,24 +79,23 @@ def model_error_bound(*, t: Numbers, **arguments: Unpack[BoundArguments]) -> Val
     entries = _entries(arguments)
     past = np.maximum(np.asarray(t, float) - 1.0, 1.0)  # in task 1 its weight is 0
     weight = _weight_of_the_past(t, m, arguments.get("plugged", radius), prior)
-    of_one_event = np.log(2.0 * entries / arguments["delta"])
+    log_ratio = np.log(2.0 * entries / arguments["delta"])
     if prior == "known":
-        return weight * radius + (1.0 - weight) * np.sqrt(of_one_event / (2.0 * m))
+        return weight * radius + (1.0 - weight) * np.sqrt(log_ratio / (2.0 * m))
     if version == "sharpened":
         proxy = weight**2 * (radius**2 + 1.0 / (4.0 * m)) / past + (1.0 - weight) ** 2 / (4.0 * m)
-        return weight * radius + np.sqrt(2.0 * of_one_event * proxy)
-    L = of_one_event + np.log(3.0)
-    of_prior = np.sqrt(L / (2.0 * m * past)) + radius * np.sqrt(2.0 * L / past) + radius
-    return weight * of_prior + (1.0 - weight) * np.sqrt(L / (2.0 * m))
+        return weight * radius + np.sqrt(2.0 * log_ratio * proxy)
+    L = log_ratio + np.log(3.0)
+    prior_error = np.sqrt(L / (2.0 * m * past)) + radius * np.sqrt(2.0 * L / past) + radius
+    return weight * prior_error + (1.0 - weight) * np.sqrt(L / (2.0 * m))
 
 
 def _entries(arguments: BoundArguments) -> Values:
-    """Return S^2 A T, the number of entries of all models."""
     return np.square(arguments["S"], dtype=float) * arguments["A"] * arguments["T"]
 
 
 def _weight_of_the_past(t: Numbers, m: Numbers, plugged: Numbers, prior: str) -> Values:
-    """Return the total weight of the batches before task t, or of the known mean, in the estimate of task t."""
+    """Return the total weight of the batches before task t, or of the known mean."""
     t = np.asarray(t, float)
     alpha = np.asarray(paper_mixing_rate(np.square(plugged, dtype=float) * m, t))
     if prior == "inclusive":
@@ -111,10 +104,7 @@ def _weight_of_the_past(t: Numbers, m: Numbers, plugged: Numbers, prior: str) ->
 
 
 def _theorem_3(arguments: BoundArguments, factor: float) -> Values:
-    """Return the bound of Theorem 3, with the terms A_1, A_2 and B of its proof.
-
-    The weight of B is x/(factor x + 1), with the paper's factor 2.
-    """
+    """Return Theorem 3's bound; the weight of B is x/(factor x + 1), in the paper with factor 2."""
     m, radius, T = (np.asarray(arguments[name], float) for name in ("m", "radius", "T"))
     delta, Sigma, entries = arguments["delta"], np.asarray(arguments.get("Sigma", 1.0), float), _entries(arguments)
     x = radius**2 * m
@@ -126,9 +116,9 @@ def _theorem_3(arguments: BoundArguments, factor: float) -> Values:
 
 
 def _check(t: Numbers, arguments: BoundArguments, version: str, prior: str) -> None:
-    for name, value, known in (("version", version, (*VERSIONS, REPAIRED)), ("prior", prior, PRIORS)):
-        if value not in known:
-            raise ValueError(f"{name}={value!r}: it has to be one of {', '.join(known)}")
+    for name, value, options in (("version", version, (*VERSIONS, REPAIRED)), ("prior", prior, PRIORS)):
+        if value not in options:
+            raise ValueError(f"{name}={value!r}: it has to be one of {', '.join(options)}")
     delta, radius, T = (np.asarray(arguments[name]) for name in ("delta", "radius", "T"))
     if not np.all((delta > 0) & (delta < 1)):
         raise ValueError(f"delta={delta}: it has to be above 0 and below 1")
@@ -143,37 +133,28 @@ def planning_loss_bound(
 ) -> Values:
     """Return a bound on the planning loss of task t, a discounted reward.
 
-    It holds with probability at least 1 - delta in all tasks t = 1..T and for all gamma at once. It is U(gamma) with C
-    equal to S times `model_error_bound`, or 2 S times for `as_printed`, which does not use that rows of both models sum
-    to 1.
-
-    Raises:
-        ValueError: `model_error_bound` or `regret_upper_bound` refuses an argument.
+    It is U(gamma) with C = S `model_error_bound`, or 2 S for `as_printed`, which ignores that rows sum to 1. It holds
+    with probability at least 1 - delta in all tasks and for all gamma at once. Errors are those of `model_error_bound`
+    and `regret_upper_bound`.
     """
     C = _per_unit_of_error(arguments) * model_error_bound(t=t, **arguments)
     return regret_upper_bound(gamma, C, gamma_eval)
 
 
 def average_regret_bound(*, gamma: Numbers, gamma_eval: Numbers, **arguments: Unpack[BoundArguments]) -> Values:
-    """Return the bound of Theorem 2, with constants, on the planning loss averaged over tasks 1..T.
+    """Return Theorem 2's bound, with constants, on the mean planning loss of tasks 1..T.
 
-    It is a discounted reward and holds with probability at least 1 - delta for all gamma at once: U(gamma) with C equal
-    to `average_uncertainty`. For radius = 0 it falls as 1/sqrt(m T), up to logarithms; for radius > 0 it does not
-    vanish with T (errata: E7).
-
-    Raises:
-        ValueError: `planning_loss_bound` refuses an argument.
+    It is U(gamma) with C = `average_uncertainty`, a discounted reward, and holds with probability at least 1 - delta
+    for all gamma at once. For radius = 0 it falls as 1/sqrt(m T), up to logarithms; for radius > 0 it does not vanish
+    with T (errata: E7). Errors are those of `planning_loss_bound`.
     """
     return regret_upper_bound(gamma, average_uncertainty(**arguments), gamma_eval)
 
 
 def average_uncertainty(**arguments: Unpack[BoundArguments]) -> Values:
-    """Return the constant C of `average_regret_bound`, at least 0 and without a unit.
+    """Return the constant C of `average_regret_bound`, at least 0, dimensionless.
 
-    C is S (2 S for `as_printed`) times the mean of `model_error_bound` over the tasks t = 1..T.
-
-    Raises:
-        ValueError: `model_error_bound` refuses an argument.
+    C is S (2 S for `as_printed`) times the mean of `model_error_bound` over the tasks t = 1..T, with its errors.
     """
     by_task: Any = {name: x if isinstance(x, str) else np.asarray(x)[..., None] for name, x in arguments.items()}
     task = np.arange(1, int(np.max(arguments["T"])) + 1)
@@ -183,12 +164,12 @@ def average_uncertainty(**arguments: Unpack[BoundArguments]) -> Values:
 
 
 def _per_unit_of_error(arguments: BoundArguments) -> Values:
-    """Return the factor from a bound on the model error to C: S, or 2 S for the paper's."""
+    """Return C per unit of model error: S, or 2 S for the paper's."""
     return np.asarray(arguments["S"]) * (2.0 if arguments.get("version") in ("as_printed", REPAIRED) else 1.0)
 
 
 def regret_order(*, m: Numbers, radius: Numbers, T: Numbers, Sigma: Numbers = 1.0) -> Values:
-    """Return the order of the average regret in Theorem 2, the term in its O-tilde.
+    """Return the order of the average regret, inside O-tilde of Theorem 2.
 
     It is (radius + (radius + sqrt(radius^2 + Sigma/m))/sqrt(T) + radius^2 m sqrt(Sigma/m)) / (radius^2 m + 1).
     """

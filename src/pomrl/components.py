@@ -1,8 +1,7 @@
-"""Everything that the author of a component needs, in one place.
+"""All that an author of components needs.
 
-A component is a plain subclass of one of the base classes below, with annotated attributes as its fields: its keys in a
-configuration. It is a frozen dataclass whose values are checked, without a decorator. `Field` gives a key a range and a
-description, which may also be a docstring below the key:
+A component subclasses one of the base classes below. Its annotated attributes are its keys in a configuration, with
+checked values. `Field` gives a key a range and a description; a docstring below the key is also one:
 
     class Constant(GammaSchedule):
         gamma: float = Field(ge=0, lt=1, description="the discount factor")
@@ -10,8 +9,7 @@ description, which may also be a docstring below the key:
         def select(self, state: TaskState) -> np.ndarray:
             return np.full((len(state.alpha), 1), self.gamma)
 
-This module is a face: it only gathers names from the floors below it. Studies, components of one's own, examples and
-tests import it, and nothing else does.
+This module only gathers names. Studies, components of your own, examples and tests import it; the package does not.
 """
 
 from pydantic import Field as Field

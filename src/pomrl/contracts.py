@@ -1,4 +1,4 @@
-"""What every component must keep to, and the function that checks it.
+"""Contracts of components, and their check.
 
 from pomrl.components import check_component
 
@@ -40,8 +40,8 @@ from pomrl.small_experiments import (
     experiments_with,
     first_accepted,
     rngs_of_runs,
-    sigma_of,
-    size_of,
+    small_sigma,
+    small_size,
 )
 
 MOMENT_DRAWS = 4000
@@ -52,9 +52,6 @@ PLANNER_TOLERANCE = 1e-9  # largest loss of a plan, in units of max(1, max |R|) 
 
 def check_component(component: Component) -> None:
     """Check that a component keeps to the contracts of its kind.
-
-    Args:
-        component: An estimator, agent, schedule, planner, task distribution, stream, data, meta batch or metric.
 
     Raises:
         ComponentError: A contract is broken; the message names the component, the check and the remedy.
@@ -69,9 +66,9 @@ def check_component(component: Component) -> None:
         except Exception as error:
             # a ValueError may have a remedy of its own (`_require`)
             reason, *own = error.args if type(error) is ValueError else [error]
-            where = f"{type(component).__qualname__} fails the check that {statement}"
+            failure = f"{type(component).__qualname__} fails the check that {statement}"
             reason = " ".join(str(reason).split()) or type(error).__name__
-            raise validation.ComponentError(f"{where}: {reason}. Remedy: {[*own, remedy][0]}") from error
+            raise validation.ComponentError(f"{failure}: {reason}. Remedy: {[*own, remedy][0]}") from error
 
 
 def _require(holds: Any, reason: str, *remedy: str) -> None:
@@ -86,12 +83,12 @@ def _check_experiments(component: Any) -> None:
         gammas = 1 if method.agent.chooses_gamma else method.gamma_schedule.gammas_per_task
         _require(len(table) == RUNS * problem.T * gammas, f"a table has {len(table)} rows")
         _require(table["planning_loss"].between(0.0, np.inf, inclusive="left").all(), "a loss is below 0 or not finite")
-        again = tables(problem, [method], range(RUNS))[0]
+        repetition = tables(problem, [method], range(RUNS))[0]
         remedy = "keep nothing between calls, and draw from the given generators alone"
-        _require(again.equals(table), "an experiment has other numbers when it is repeated", remedy)
-        alone = pd.concat([tables(problem, [method], [run])[0] for run in range(RUNS)], ignore_index=True)
+        _require(repetition.equals(table), "an experiment has other numbers when it is repeated", remedy)
+        single_runs = pd.concat([tables(problem, [method], [run])[0] for run in range(RUNS)], ignore_index=True)
         remedy = "compute each run, the index of the first axis, from its own numbers alone"
-        _require(alone.equals(table), f"a run has other numbers alone than among {RUNS} runs", remedy)
+        _require(single_runs.equals(table), f"a run has other numbers alone than among {RUNS} runs", remedy)
 
 
 def _check_fields(component: Any) -> None:
@@ -109,7 +106,7 @@ def _check_source(component: Any) -> None:
 
 
 def _check_estimates(estimator: Estimator[Any]) -> None:
-    """In the first run some rows of the mean model have a single state, so that nothing varies there."""
+    """Check estimates; in run 0 some rows of the mean model have a single state."""
     candidates = TwoModels().candidates() if estimator.needs_candidates else None
     n, S, A = RUNS, 4, 2
     for seed, (m, equal) in enumerate(((2, True), (5, False), (100, True))):
@@ -152,19 +149,18 @@ def _check_policies(planner: Planner) -> None:
         policies = planner.plan(P, R, gammas)
         for i, g in np.ndindex(gammas.shape):
             loss = _policy_loss(planner, P[[i]], R[[i]], policies[[i], g], float(gammas[i, g])).max()
-            within = loss * (1 - gammas[i, g]) <= PLANNER_TOLERANCE * max(1.0, np.abs(R).max())
-            _require(within, f"at gamma = {gammas[i, g]:g} a policy loses {loss:.3g} of the optimal value")
+            is_optimal = loss * (1 - gammas[i, g]) <= PLANNER_TOLERANCE * max(1.0, np.abs(R).max())
+            _require(is_optimal, f"at gamma = {gammas[i, g]:g} a policy loses {loss:.3g} of the optimal value")
 
 
 def _check_refusals(planner: Planner) -> None:
     P, R = _small_models()[0]
-    beyond = np.array([1.0 if planner.looks_ahead is None else 1.1])
-    for name, arguments in (("sum", (P * 1.1, R, PLANNER_GAMMAS)), ("gamma", (P, R, beyond))):
+    invalid_gamma = np.array([1.0 if planner.looks_ahead is None else 1.1])
+    for name, arguments in (("sum", (P * 1.1, R, PLANNER_GAMMAS)), ("gamma", (P, R, invalid_gamma))):
         _require_error(lambda arguments=arguments: planner.plan(*arguments), name)
 
 
 def _require_error(call: Callable[[], Any], name: str) -> None:
-    """Require a ValueError that names what is wrong."""
     try:
         call()
     except ValueError as error:
@@ -174,7 +170,7 @@ def _require_error(call: Callable[[], Any], name: str) -> None:
 
 
 def _small_models(S: int = 4, A: int = 2) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Return random models, frequencies of few samples, ties, and a ring; rewards of both signs, and none."""
+    """Return random models, frequencies, ties and a ring; rewards of both signs and zero."""
     rng = np.random.default_rng(0)
     P, R = map(np.stack, zip(*[random_chain_mdp(rng, S, A, 1) for _ in range(RUNS)], strict=True))
     sampled = rng.multinomial(2, P) / 2
@@ -187,7 +183,7 @@ def _small_models(S: int = 4, A: int = 2) -> list[tuple[np.ndarray, np.ndarray]]
 
 
 def _policy_loss(planner: Planner, P: np.ndarray, R: np.ndarray, policy: np.ndarray, gamma: float) -> np.ndarray:
-    """Return what a policy of each model loses against the best of all deterministic ones, in each state."""
+    """Return each policy's loss against the best deterministic policy, by state."""
     (_, S, A), steps = R.shape, planner.looks_ahead
     if steps is None:
         policies = np.array(list(product(range(A), repeat=S)))
@@ -204,22 +200,22 @@ def _draw_tasks(tasks: TaskDistribution, mean: MeanModel, number: int) -> np.nda
 
 
 def _check_tasks(tasks: TaskDistribution) -> None:
-    mean = tasks.draw_mean(0, 0, *size_of(tasks), sigma_of(tasks))
+    mean = tasks.draw_mean(0, 0, *small_size(tasks), small_sigma(tasks))
     P, variance = _draw_tasks(tasks, mean, 50), tasks.variance(mean)
     _check_P(mean.P_o)
     _check_P(P)
     _require((P[:, mean.P_o == 0] == 0).all(), "a state that the mean model excludes is possible in a task")
     _require((P[0] != P).any() or not variance.any(), "50 tasks are all the same")
     rng = np.random.default_rng(1)
-    parts = [tasks.draw([rng], [mean], number).P[:, 0] for number in (1, 49)]
-    _require(np.array_equal(np.concatenate(parts), P), "tasks that are drawn in two calls differ from those of one")
+    batches = [tasks.draw([rng], [mean], number).P[:, 0] for number in (1, 49)]
+    _require(np.array_equal(np.concatenate(batches), P), "tasks that are drawn in two calls differ from those of one")
     _require(variance.min() >= 0, "a variance is below 0")
     deviation = float(np.sqrt(variance.max()))
     _require(np.isclose(deviation, mean.deviation), f"sigma is {mean.deviation:g}, and the largest one {deviation:g}")
 
 
 def _check_moments(tasks: TaskDistribution) -> None:
-    mean = tasks.draw_mean(0, 0, *size_of(tasks), sigma_of(tasks))
+    mean = tasks.draw_mean(0, 0, *small_size(tasks), small_sigma(tasks))
     candidates, variance = tasks.candidates(), tasks.variance(mean)
     if candidates is not None:
         _require(np.allclose(candidates.mean(0), mean.P_o, atol=1e-12), "P_o is not the mean of the candidates")
@@ -227,24 +223,24 @@ def _check_moments(tasks: TaskDistribution) -> None:
     elif tasks.has_exact_moments:
         P = _draw_tasks(tasks, mean, MOMENT_DRAWS)
         squares, errors = (P - mean.P_o) ** 2, STANDARD_ERRORS / np.sqrt(MOMENT_DRAWS)
-        off = np.abs(P.mean(0) - mean.P_o) - errors * np.sqrt(variance)
-        _require((off <= 1e-12).all(), f"the mean of {MOMENT_DRAWS} tasks is not P_o")
-        off = np.abs(squares.mean(0) - variance) - errors * squares.std(0)
-        _require((off <= 1e-12).all(), f"the variance of {MOMENT_DRAWS} tasks is not that of variance")
+        distance = np.abs(P.mean(0) - mean.P_o) - errors * np.sqrt(variance)
+        _require((distance <= 1e-12).all(), f"the mean of {MOMENT_DRAWS} tasks is not P_o")
+        distance = np.abs(squares.mean(0) - variance) - errors * squares.std(0)
+        _require((distance <= 1e-12).all(), f"the variance of {MOMENT_DRAWS} tasks is not that of variance")
 
 
 def _check_random_chains(tasks: RandomChains) -> None:
-    sigma, size = sigma_of(tasks), size_of(tasks)
+    sigma, size = small_sigma(tasks), small_size(tasks)
     for run in range(RUNS):
         mean = tasks.draw_mean(0, run, *size, sigma)
         chain = mean.P_o if mean.unsmoothed is None else mean.unsmoothed
         _require(((chain == 0).sum(-1) == tasks.zeros).all(), f"a row has not zeros = {tasks.zeros} impossible states")
-    some = replace(tasks, varying=0.5)
-    mean = some.draw_mean(0, 0, *size, sigma)
+    half_varying = replace(tasks, varying=0.5)
+    mean = half_varying.draw_mean(0, 0, *size, sigma)
     same = ~mean.varying
     _require(mean.varying.sum() == mean.varying.size // 2, "varying = 0.5 is not half of the pairs")
-    _require((_draw_tasks(some, mean, 5)[:, same] == mean.P_o[same]).all(), "a pair varies that must not")
-    _require((some.variance(mean)[same] == 0).all(), "a pair that does not vary has a variance")
+    _require((_draw_tasks(half_varying, mean, 5)[:, same] == mean.P_o[same]).all(), "a pair varies that must not")
+    _require((half_varying.variance(mean)[same] == 0).all(), "a pair that does not vary has a variance")
     if sigma is None:
         return
     power = 2 if tasks.measure == "variance" else 1
@@ -282,9 +278,10 @@ def _check_draws(data: Data) -> None:
     _require((counts.sum(2)[P == 0] == 0).all(), "a transition has the probability 0")
     _require(counts.sum(-1).max() <= data.most_visits(m), "a pair has more transitions than most_visits")
     rngs = rngs_of_runs()
-    parts = [data.draw(rngs, P[:1], m, batches), data.draw(rngs, P[1:], m, batches)]
+    batches_of_calls = [data.draw(rngs, P[:1], m, batches), data.draw(rngs, P[1:], m, batches)]
     _require(
-        np.array_equal(np.concatenate(parts), counts), "tasks that are drawn in two calls differ from those of one"
+        np.array_equal(np.concatenate(batches_of_calls), counts),
+        "tasks that are drawn in two calls differ from those of one",
     )
     _require((counts[:, :, 0] != counts[:, :, 1]).any(), "all batches of a task are the same")
     _require((counts[0] != counts[1]).any(), "the batches of all tasks are the same")
@@ -303,14 +300,13 @@ def _check_metric(metric: Metric) -> None:
     policy[:, 1] = rng.integers(0, 2, (3, 4))  # no policy of a planner
     make_read_only(P, R, P_hat, counts, policy, gamma)
     arrays = P, R, P_hat, R, counts, policy, gamma, criterion.optimal_value(P, R)
-    together = validation.measure(metric, MetricInput(*arrays, criterion=criterion))
+    stacked = validation.measure(metric, MetricInput(*arrays, criterion=criterion))
     for i in range(3):
-        alone = metric.measure(MetricInput(*(array[[i]] for array in arrays), criterion=criterion))
-        _require(np.array_equal(alone[0], together[i]), f"task {i} has other numbers alone than among 3 tasks")
+        single = metric.measure(MetricInput(*(array[[i]] for array in arrays), criterion=criterion))
+        _require(np.array_equal(single[0], stacked[i]), f"task {i} has other numbers alone than among 3 tasks")
 
 
 MODEL_REMEDY = "return new arrays of the shape, type and range that the base class states; arguments are read-only"
-
 CONTRACTS: tuple[tuple[type, str, Callable[[Any], None], str], ...] = (
     (Component, "its experiments depend on their own run alone", _check_experiments, MODEL_REMEDY),
     (Component, "its fields describe it", _check_fields, "declare fields, of types of JSON, for all settings"),
@@ -327,10 +323,8 @@ CONTRACTS: tuple[tuple[type, str, Callable[[Any], None], str], ...] = (
     (Data, "its batches are independent draws", _check_draws, "draw task after task from the run's generator"),
     (Metric, "it measures each task by itself", _check_metric, "treat each index of the first axis by itself"),
 )
-"""The class of components, the property that they must have, its check, and the remedy where it is lost."""
-
+"""Class of components, required property, check, and remedy."""
 KINDS = (Estimator, Agent, GammaSchedule, Planner, TaskDistribution, TaskStream, Data, MetaBatch, Metric)
-"""The kinds of components."""
 
 
 def __getattr__(name: str) -> Any:

@@ -1,4 +1,4 @@
-"""Small experiments with a component, by which its contracts are checked."""
+"""Small experiments with a component, for checks of its contracts."""
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -21,20 +21,18 @@ from pomrl.science.tasks.streams import TaskStream
 
 RUNS = 3
 SIGMA = 0.002
-
 UNEQUAL = {"data": Trajectories(length=3), "meta_batch": Separate(batches=2), "trials": 2}
-"""Keys of a problem in which pairs have different numbers of transitions, and a task has several trials."""
-
+"""Keys of a problem with unequal numbers of transitions and several trials of a task."""
 SMALL_METHOD = Method(
     estimator=RegularisedLeastSquares(mixing="paper", similarity="welford"),
     gamma_schedule=Grid(gammas=[0.0, 0.5, 0.9]),
     planner=PolicyIteration(),
 )
-"""The method of the small experiments; its estimator has a similarity, which some schedules need."""
+"""Method of the small experiments; its estimator has a similarity, as some schedules need."""
 
 
 class TwoModels(FiniteTasks):
-    """Tasks with one of two models, for estimators that are told all models."""
+    """Tasks with one of two models, for estimators with `needs_candidates`."""
 
     @property
     def size(self) -> tuple[int, int]:
@@ -46,19 +44,19 @@ class TwoModels(FiniteTasks):
 
 
 def small_problem(task_distribution: TaskDistribution | None = None, sigma: float | None = 0.01) -> Problem:
-    """Return a small problem, of Dirichlet tasks unless others are given."""
+    """Return a small problem, by default of Dirichlet tasks."""
     tasks = task_distribution or Dirichlet(zeros=2)
-    S, A = size_of(tasks)
+    S, A = small_size(tasks)
     return Problem(S=S, A=A, m=5, T=4, sigma=sigma, gamma_eval=0.9, seed=0, task_distribution=tasks)
 
 
-def size_of(tasks: TaskDistribution) -> tuple[int, int]:
-    """Return the numbers of states and actions of small problems with these tasks."""
+def small_size(tasks: TaskDistribution) -> tuple[int, int]:
+    """Return S and A of small problems with these tasks."""
     return tasks.size or (getattr(tasks, "zeros", 2) + 4, 2)
 
 
 def first_accepted(values: Sequence[Any], check: Callable[[Any], None]) -> Any:
-    """Return the first value that a check accepts, or the last one."""
+    """Return the first value that passes a check, or else the last one."""
     for value in values[:-1]:
         with suppress(ValueError):
             check(value)
@@ -85,8 +83,8 @@ def experiments_with(component: Any) -> list[tuple[Problem, Method]]:
             return [*((replace(problem, **each), own) for each in changes), (problem, fixed)]
         case Data():
             problem = replace(problem, data=component)
-            several = [] if component.is_adaptive else [(replace(problem, trials=2), method)]
-            return [(problem, method), *several, (problem, forgetting)]
+            repeated = [] if component.is_adaptive else [(replace(problem, trials=2), method)]
+            return [(problem, method), *repeated, (problem, forgetting)]
         case MetaBatch():
             own = Trajectories(length=3), Generative()
             data = own if getattr(component, "length", None) is None else own[:1]
@@ -102,7 +100,7 @@ def experiments_with(component: Any) -> list[tuple[Problem, Method]]:
             problem = replace(problem, stream=component, T=T)
             return [(problem, method), (problem, forgetting)]
         case TaskDistribution():
-            return [(small_problem(component, sigma_of(component)), method)]
+            return [(small_problem(component, small_sigma(component)), method)]
         case _:
             return [(problem, replace(method, metric=component))]
 
@@ -112,10 +110,10 @@ def rngs_of_runs() -> list[np.random.Generator]:
     return [np.random.default_rng(run) for run in range(RUNS)]
 
 
-def sigma_of(tasks: TaskDistribution) -> float | None:
-    """Return the sigma to check a distribution with: none where its keys give it."""
+def small_sigma(tasks: TaskDistribution) -> float | None:
+    """Return a sigma for a distribution; None where its keys give one."""
     try:
-        tasks.draw_mean(0, 0, *size_of(tasks), None)
+        tasks.draw_mean(0, 0, *small_size(tasks), None)
     except ValueError:
         return SIGMA
     return None

@@ -1,1 +1,1 @@
-"""Models of your own in the place of the paper's tasks: planning, from arrays, Gymnasium and sparse matrices."""
+"""Planning for models of your own: arrays, Gymnasium's tables, sparse matrices."""

@@ -12,27 +12,23 @@ from scipy import sparse
 
 
 def read_table(table: Any) -> tuple[sparse.csr_array, Float[np.ndarray, "S A"], bool]:
-    """Return the rows of all pairs, their rewards, and whether a state is added in which episodes end.
-
-    Raises:
-        ValueError: An entry is wrong; the message names the first one.
-    """
-    state, action, probability, following, reward, ends = _entries(table)
+    """Return rows, rewards, and whether an end is added; ValueError names a wrong entry."""
+    state, action, probability, following, reward, is_end = _entries(table)
     S, A = len(table), int(action.max(initial=-1)) + 1
-    idle = np.bincount(state, (following != state) | (reward != 0.0), S) == 0
-    extra = int((ends & ~idle[following]).any())
-    following, total = np.where(ends & ~idle[following], S, following), S + extra
+    is_idle = np.bincount(state, (following != state) | (reward != 0.0), S) == 0
+    has_end = int((is_end & ~is_idle[following]).any())
+    following, total = np.where(is_end & ~is_idle[following], S, following), S + has_end
     pair = state * A + action
     weight = np.bincount(pair, probability, total * A)
     R = np.bincount(pair, probability * reward, total * A) / np.where(weight > 0.0, weight, 1.0)
     last = np.arange(S * A, total * A)
-    places = np.concatenate([pair, last]), np.concatenate([following, np.full(len(last), S)])
-    rows = sparse.csr_array((np.concatenate([probability, np.ones(len(last))]), places), shape=(total * A, total))
-    return rows, R.reshape(total, A), bool(extra)
+    indices = np.concatenate([pair, last]), np.concatenate([following, np.full(len(last), S)])
+    rows = sparse.csr_array((np.concatenate([probability, np.ones(len(last))]), indices), shape=(total * A, total))
+    return rows, R.reshape(total, A), bool(has_end)
 
 
 def make_environment(name: str) -> Any:
-    """Return the environment with this id, if Gymnasium is installed and has it."""
+    """Return Gymnasium's environment with this id; ValueError if there is none."""
     try:
         import gymnasium
     except ImportError as error:
@@ -44,11 +40,7 @@ def make_environment(name: str) -> Any:
 
 
 def _entries(table: Any) -> list[np.ndarray]:
-    """Return the columns of Gymnasium's table: state, action, probability, next state, reward, end of the episode.
-
-    Raises:
-        ValueError: An entry is none; the message names the first one.
-    """
+    """Return the columns state, action, probability, next state, reward, end of episode."""
     if isinstance(table, Mapping) and (unknown := [name for name in table if name not in range(len(table))]):
         raise ValueError(f"the keys of P must be the states 0, ..., {len(table) - 1}, got {unknown[0]!r}")
     try:
@@ -73,9 +65,8 @@ def _entries(table: Any) -> list[np.ndarray]:
     return [np.array(column, float).astype(kind) for column, kind in zip(columns, kinds, strict=True)]
 
 
-def _actions(of_state: Any) -> Iterable[Any]:
-    """Return the actions of a state, which a dictionary has as keys."""
-    return of_state if isinstance(of_state, Mapping) else range(len(of_state))
+def _actions(outcomes: Any) -> Iterable[Any]:
+    return outcomes if isinstance(outcomes, Mapping) else range(len(outcomes))
 
 
 def _is_index(value: Any, count: int | None) -> bool:

@@ -1,6 +1,6 @@
-"""How models of one's own are read: axes, rows, actions that are not allowed, rewards and discount factors.
+"""Readings of models of your own: axes, rows, forbidden actions, rewards, discount factors.
 
-`CONVENTIONS` lists what is read, and what is refused; `science.model_axes` has the order of axes.
+`CONVENTIONS` lists inputs and their readings; `science.model_axes` has the order of axes.
 """
 
 # SciPy's sparse matrices come without types.
@@ -15,7 +15,7 @@ from scipy import sparse
 
 from pomrl.models import sparse_models
 from pomrl.science.mdp import for_each_model
-from pomrl.science.model_axes import Axes, check_axes, is_list_of_matrices, is_of_objects, states_first, warn
+from pomrl.science.model_axes import Axes, check_axes, is_list_of_matrices, is_object_array, states_first, warn
 from pomrl.science.solvers import input_checks
 
 CONVENTIONS = {
@@ -33,24 +33,20 @@ CONVENTIONS = {
     "gammas": "in any order, in [0, 1 - 1e-9]; 1 means the best of the policies that end from every state",
     "rewards": "finite, and not so large or small that values have no digits",
 }
-"""What is given, and how it is read; the page of the documentation shows it."""
-
+"""Inputs and their readings, for the documentation."""
 LARGEST_GAMMA = 1.0 - 1e-9
-"""The largest discount factor below 1: nearer ones lose the digits of 1 - gamma, and with them those of values."""
-
+"""Largest discount factor below 1; nearer ones lose the digits of 1 - gamma."""
 SIX_DIGITS = 1e-6
-"""How far a number of six digits, rounded or cut off, or one in single precision, may be from what it was."""
-
+"""Largest error of a number of six digits, rounded or cut off, or in single precision."""
 LARGEST_VALUE = 1e300
-"""Values above it would overflow where they are added up."""
-
+"""Largest value whose sums do not overflow."""
 SMALLEST_REWARD = 1e-280
-"""Rewards all below it have too few digits where small differences of values are compared."""
+"""Smallest scale of rewards with digits enough for differences of values."""
 
 
 @dataclass(frozen=True, eq=False)
 class Arrays:
-    """Models as arrays, checked: of pairs that are not allowed, rows are 0 and rewards -inf."""
+    """Checked models as arrays; forbidden pairs have rows of 0 and rewards -inf."""
 
     P: Float[np.ndarray, "*M S A S"] | sparse.csr_array
     R: Float[np.ndarray, "*M S A"]
@@ -60,54 +56,45 @@ class Arrays:
 def read_arrays(
     P: Any, R: Any, axes: Axes | None = None, allowed: Any = None, tolerance: float | None = None
 ) -> Arrays:
-    """Return the arrays of one model or of several.
+    """Return the arrays of one model or of several; arguments are those of `pomrl.plan`.
 
-    Args:
-        P: Transition probabilities, in a form of `CONVENTIONS`.
-        R: Rewards.
-        axes: The order of axes.
-        allowed: Whether each pair is allowed, [S, A]; None: all but those that P and R rule out.
-        tolerance: How far sums of rows may be from 1; None: as far as numbers of six digits can be.
-
-    Raises:
-        ValueError: These are no models; the message names the first wrong index.
+    ValueError names the first wrong index.
     """
     check_axes(axes)
     if axes == "ass" and allowed is not None and np.shape(P)[-3:-2] == np.shape(P)[-1:] != (1,):
         warn(f"allowed has S = A = {np.shape(P)[-1]} and was read as allowed[s, a]; a transposed one is allowed[a, s]")
     if sparse_models.is_sparse(P):
-        rows = sparse_models.pairs_of(P, axes)
-        S, A = sparse_models.size_of(rows)
+        rows, by_action = sparse_models.pair_rows(P, axes), not sparse.issparse(P)
         if not sparse_models.is_small(rows):
-            return _of_sparse(rows, R, axes, allowed, tolerance, by_action=not sparse.issparse(P))
-        dense = rows.toarray().reshape(S, A, S)
-        return _of_dense(dense, np.zeros((S, A), bool), R, axes, allowed, tolerance, by_action=not sparse.issparse(P))
+            return _sparse_arrays(rows, R, axes, allowed, tolerance, by_action=by_action)
+        dense = sparse_models.dense(rows)
+        return _dense_arrays(dense, np.zeros(dense.shape[:2], bool), R, axes, allowed, tolerance, by_action=by_action)
     by_action = is_list_of_matrices(P)
     if by_action and isinstance(P[0], list | tuple) and axes is None and len(P) == len(P[0]) > 1:
         warn(
             f"P is a list of {len(P)} matrices with S = A, and was read as one matrix for each action, P[a][s][s']; "
             "an array, or axes='sas', is read as P[s, a, s']"
         )
-    array, masked = _unmasked(np.stack([np.asarray(each) for each in P]) if by_action and is_of_objects(P) else P, "P")
+    array, masked = _unmasked(np.stack(list(map(np.asarray, P))) if by_action and is_object_array(P) else P, "P")
     if array.ndim not in (3, 4):
         raise ValueError(f"P must be [S, A, S], [M, S, A, S] or sparse matrices, got {list(array.shape)}")
     dense = states_first(array, axes, by_action=by_action)
     masked = masked.swapaxes(-3, -2) if dense is not array else masked
     row = np.asarray(masked.all(-1))
     input_checks.refuse(masked & ~row[..., None], masked, "the mask of P", "is that of a part of a row; mask all of it")
-    return _of_dense(np.ascontiguousarray(dense), row, R, axes, allowed, tolerance, by_action=by_action)
+    return _dense_arrays(np.ascontiguousarray(dense), row, R, axes, allowed, tolerance, by_action=by_action)
 
 
 def _unmasked(values: Any, name: str) -> tuple[Float[np.ndarray, "..."], Bool[np.ndarray, "..."]]:
-    """Return numbers, and whether each is masked; masked ones are 0."""
-    if isinstance(values, list | tuple) and any(isinstance(each, np.ma.MaskedArray) for each in values):
+    """Return numbers with 0 for masked ones, and the mask."""
+    if isinstance(values, list | tuple) and any(isinstance(value, np.ma.MaskedArray) for value in values):
         values = np.ma.stack(list(values))
     mask = np.ma.getmaskarray(values) if isinstance(values, np.ma.MaskedArray) else None
     array = input_checks.float64(np.ma.filled(values, 0) if mask is not None else values, name)
     return array, np.zeros(array.shape, bool) if mask is None else mask
 
 
-def _of_dense(
+def _dense_arrays(
     P: Float[np.ndarray, "..."],
     no_row: Bool[np.ndarray, "..."],
     R: Any,
@@ -123,8 +110,8 @@ def _of_dense(
     if P.ndim == 4 and (rewards.shape[:1] != P.shape[:1] or rewards.ndim < 3):
         raise ValueError(f"P and R must have the same models, got {list(P.shape)} and {list(rewards.shape)}")
     if rewards.shape not in (P.shape, P.shape[:-1]):
-        wanted = f"[S], [S, A] or [S, A, S] = {list(P.shape[-3:])}"
-        raise ValueError(f"R must be {wanted}, got {list(np.shape(R))}")
+        shapes = f"[S], [S, A] or [S, A, S] = {list(P.shape[-3:])}"
+        raise ValueError(f"R must be {shapes}, got {list(np.shape(R))}")
     per_transition = rewards.ndim == P.ndim
     unusable = masked | (rewards == -np.inf)
     no_reward = (unusable & (P > 0)).any(-1) if per_transition else unusable
@@ -141,27 +128,27 @@ def _of_dense(
 def _rewards(
     R: Any, P: Float[np.ndarray, "..."], axes: Axes | None, *, by_action: bool
 ) -> tuple[Float[np.ndarray, "..."], Bool[np.ndarray, "..."]]:
-    """Return rewards [..., S, A] or [..., S, A, S], and which of them are masked."""
+    """Return rewards [..., S, A] or [..., S, A, S], and their mask."""
     S, A = P.shape[-3:-1]
-    listed = is_list_of_matrices(R)
-    if listed and any(map(sparse.issparse, R)):
+    is_list = is_list_of_matrices(R)
+    if is_list and any(map(sparse.issparse, R)):
         R = np.stack([matrix.toarray() if sparse.issparse(matrix) else np.asarray(matrix) for matrix in R])
     elif sparse.issparse(R):
         R = R.toarray()
         R = R.reshape(A, S, S).swapaxes(0, 1) if axes == "ass" and R.shape == (S * A, S) else R
         R = R.reshape(S, A, S) if R.shape == (S * A, S) else R
         axes = "sas"
-    elif listed and is_of_objects(R):
+    elif is_list and is_object_array(R):
         R = np.stack([np.asarray(matrix) for matrix in R])
     array, masked = _unmasked(R, "R")
-    listed = listed and array.shape == (A, S, S) and P.ndim == 3
+    is_list = is_list and array.shape == (A, S, S) and P.ndim == 3
     if P.ndim == 3 and array.ndim == 3:
-        order = axes or ("ass" if listed or (by_action and S != A and array.shape == (A, S, S)) else None)
-        turned = array if order is None and array.shape == (S, A, S) != (S, S, S) else states_first(array, order, "R")
+        order = axes or ("ass" if is_list or (by_action and S != A and array.shape == (A, S, S)) else None)
+        oriented = array if order is None and array.shape == (S, A, S) != (S, S, S) else states_first(array, order, "R")
         masked = masked.swapaxes(0, 1) if order == "ass" else masked
-        return turned, masked
+        return oriented, masked
     if P.ndim == 4 and axes == "ass" and array.shape in ((A, S, S), (len(P), A, S, S)):
-        array, masked = (each.swapaxes(-3, -2) for each in (array, masked))
+        array, masked = (values.swapaxes(-3, -2) for values in (array, masked))
     if array.shape == (A, S) != (S, A) and (axes == "ass" or by_action):
         return array.T, masked.T
     if array.shape == (S, A) == (A, S) and axes == "ass" and A > 1:
@@ -184,19 +171,18 @@ def as_allowed(allowed: Any, shape: tuple[int, ...]) -> Bool[np.ndarray, "..."]:
             f"allowed must be true or false for each pair, [S, A] = {list(shape[-2:])} ({error})"
         ) from error
     if array.shape not in (shape, shape[-2:]) or not np.isin(array, (0, 1)).all():
-        got = f"{array.dtype} {list(array.shape)}"
-        raise ValueError(f"allowed must be true or false for each pair, [S, A] = {list(shape[-2:])}, got {got}")
+        description = f"{array.dtype} {list(array.shape)}"
+        raise ValueError(f"allowed must be true or false for each pair, [S, A] = {list(shape[-2:])}, got {description}")
     return np.broadcast_to(array.astype(bool), shape)
 
 
 def _check_every_state(legal: Bool[np.ndarray, "..."]) -> None:
-    """Refuse a state without an allowed action."""
-    none = np.argwhere(~legal.any(-1))
-    if len(none):
-        *model, state = none[0].tolist()
-        where = f"state {state}{f' of model {model[0]}' if model else ''}"
+    blocked = np.argwhere(~legal.any(-1))
+    if len(blocked):
+        *model, state = blocked[0].tolist()
+        name = f"state {state}{f' of model {model[0]}' if model else ''}"
         raise ValueError(
-            f"{where} has no action that is allowed: all rows are 0, rewards are -inf or masked, or `allowed` says so; "
+            f"{name} has no action that is allowed: all rows are 0, rewards are -inf or masked, or `allowed` says so; "
             f"in an end P[{state}, :, {state}] must be 1 and R[{state}] 0"
         )
 
@@ -204,59 +190,59 @@ def _check_every_state(legal: Bool[np.ndarray, "..."]) -> None:
 def _normalised(
     P: Float[np.ndarray, "..."], legal: Bool[np.ndarray, "..."], tolerance: float | None
 ) -> Float[np.ndarray, "..."]:
-    """Return the rows over their sums, where these are not 1 up to rounding; others are returned as they are."""
+    """Return the rows over their sums, unless these are 1 up to rounding."""
     input_checks.refuse(~(P >= 0.0), P, "P", "is not a probability")
     total, rounding = input_checks.row_sums(P)
-    off = np.where(legal, np.abs(total - 1.0), 0.0)
-    limit = default_tolerance((P > 0).sum(-1)) if tolerance is None else np.full(off.shape, float(tolerance))
+    distance = np.where(legal, np.abs(total - 1.0), 0.0)
+    limit = default_tolerance((P > 0).sum(-1)) if tolerance is None else np.full(distance.shape, float(tolerance))
     limit = np.maximum(limit, rounding)
     input_checks.refuse(
-        ~(off <= limit),
+        ~(distance <= limit),
         total,
         "the sum of the row P",
         f"is not 1 (within {float(limit.max()):.1e}; tolerance= allows more)",
     )
-    _say_by_how_much(off, rounding)
-    return np.where((off > rounding)[..., None], P / np.where(legal, total, 1.0)[..., None], P)
+    _warn_normalised(distance, rounding)
+    return np.where((distance > rounding)[..., None], P / np.where(legal, total, 1.0)[..., None], P)
 
 
 def default_tolerance(positive: Num[np.ndarray, "..."]) -> Float[np.ndarray, "..."]:
-    """Return how far the sum of a row with so many positive entries may be from 1 if they have six digits."""
+    """Return the largest distance from 1 of sums of six-digit numbers."""
     return SIX_DIGITS * np.maximum(positive, 2)
 
 
-def _say_by_how_much(off: Float[np.ndarray, "..."], rounding: float) -> None:
-    if (off > rounding).any():
-        index = np.unravel_index(int(off.argmax()), off.shape)
-        where = ", ".join(str(int(place)) for place in index)
+def _warn_normalised(distance: Float[np.ndarray, "..."], rounding: float) -> None:
+    if (distance > rounding).any():
+        index = np.unravel_index(int(distance.argmax()), distance.shape)
+        location = ", ".join(str(int(i)) for i in index)
         warn(
-            f"{int((off > rounding).sum())} rows of P were divided by their sums, which differ from 1 by up to "
-            f"{off.max():.1e} (P[{where}]); tolerance=0 refuses them"
+            f"{int((distance > rounding).sum())} rows of P were divided by their sums, which differ from 1 by up to "
+            f"{distance.max():.1e} (P[{location}]); tolerance=0 refuses them"
         )
 
 
-def _of_sparse(
+def _sparse_arrays(
     rows: sparse.csr_array, R: Any, axes: Axes | None, allowed: Any, tolerance: float | None, *, by_action: bool
 ) -> Arrays:
-    """Return a large sparse model; R may be [S], [S, A], or a sparse matrix of the form of P or one for each action."""
-    S, A = sparse_models.size_of(rows)
+    """Return a large sparse model; R is [S], [S, A] or sparse matrices like P."""
+    S, A = sparse_models.model_size(rows)
     pair = np.repeat(np.arange(S * A), np.diff(rows.indptr))
     if sparse_models.is_sparse(R):
-        of_transitions = sparse_models.pairs_of(R, axes)
-        if of_transitions.shape != rows.shape:
+        transition_rewards = sparse_models.pair_rows(R, axes)
+        if transition_rewards.shape != rows.shape:
             raise ValueError(f"R must be sparse matrices of the shape of P, {[S * A, S]}, got others")
-        bad = ~np.isfinite(of_transitions.data)
+        bad = ~np.isfinite(transition_rewards.data)
         if bad.any():
-            raise ValueError(f"R: {of_transitions.data[bad][0]!r} is not finite")
+            raise ValueError(f"R: {transition_rewards.data[bad][0]!r} is not finite")
         total = np.asarray(rows.sum(1)).reshape(S, A)
-        array = np.asarray((rows * of_transitions).sum(1)).reshape(S, A) / np.where(total > 0.0, total, 1.0)
+        array = np.asarray((rows * transition_rewards).sum(1)).reshape(S, A) / np.where(total > 0.0, total, 1.0)
         masked = np.zeros(array.shape, bool)
     else:
         array, masked = _unmasked(R, "R")
         if array.shape == (A, S) != (S, A) and (axes == "ass" or by_action):
             array, masked = array.T, masked.T
         if array.shape == (S,):
-            array, masked = (np.repeat(each[:, None], A, 1) for each in (array, masked))
+            array, masked = (np.repeat(values[:, None], A, 1) for values in (array, masked))
         if array.shape != (S, A):
             raise ValueError(f"R must be [S] or [S, A] = {[S, A]} with a large sparse P, got {list(array.shape)}")
     total = np.bincount(pair, rows.data, S * A)
@@ -264,14 +250,14 @@ def _of_sparse(
     legal = ((positive > 0) & ~masked.ravel() & (array.ravel() != -np.inf)).reshape(S, A) & as_allowed(allowed, (S, A))
     _check_every_state(legal)
     flat = legal.ravel()
-    rounding = sparse_models.rounding_of(S)
+    rounding = input_checks.row_sum_tolerance(S)
     limit = np.maximum(default_tolerance(positive) if tolerance is None else float(tolerance), rounding)
-    off = np.where(flat, np.abs(total - 1.0), 0.0)
-    bad = ~(off <= limit)
+    distance = np.where(flat, np.abs(total - 1.0), 0.0)
+    bad = ~(distance <= limit)
     bad[pair[~(rows.data >= 0.0) & flat[pair]]] = True  # NaN is not either
     sparse_models.refuse_rows(bad, rows, A)
-    _say_by_how_much(off.reshape(S, A), rounding)
-    factor = np.where(flat, 1.0 / np.where((off > rounding) & flat, total, 1.0), 0.0)
+    _warn_normalised(distance.reshape(S, A), rounding)
+    factor = np.where(flat, 1.0 / np.where((distance > rounding) & flat, total, 1.0), 0.0)
     if not (factor == 1.0).all():
         data = np.where(flat[pair], rows.data, 0.0) * factor[pair]
         rows = sparse.csr_array((data, rows.indices, rows.indptr), rows.shape)
@@ -282,38 +268,33 @@ def _of_sparse(
 
 
 def stand_ins(allowed: Bool[np.ndarray, "*M S A"]) -> Int[np.ndarray, "*M S A"]:
-    """Return each action that is allowed, and for others the first one that is.
+    """Return an allowed action for each action: itself, or else the first one.
 
-    A pair that is not allowed is planned as a copy of one that is: so it changes no value, in no scale of rewards.
+    A forbidden pair is planned as a copy of an allowed one, and changes no value.
     """
     return np.where(allowed, np.arange(allowed.shape[-1]), allowed.argmax(-1)[..., None])
 
 
 def read_gammas(gammas: Any) -> tuple[Float[np.ndarray, " n"], Float[np.ndarray, " G"], Int[np.ndarray, " n"]]:
-    """Return discount factors as they are given, ascending and each once, and the places of the first in the second.
+    """Return discount factors, the ascending distinct ones, and places of the first in these.
 
-    Raises:
-        ValueError: There are none, or one is not in [0, 1] or too near to 1; the message names it.
+    ValueError: there are none, or one is not in [0, 1] or too near to 1.
     """
-    given = input_checks.float64(gammas, "gammas")
-    if given.ndim != 1 or not given.size:
-        raise ValueError(f"gammas must be a sequence of discount factors, got the shape {list(given.shape)}")
-    input_checks.check_gammas(given, undiscounted=True)
-    near = (given > LARGEST_GAMMA) & (given < 1.0)
-    input_checks.refuse(near, given, "gamma", "is nearer to 1 than 1e-9, where values lose their digits; 1 is allowed")
-    grid, place = np.unique(given, return_inverse=True)
-    return given, grid, place.ravel()
+    values = input_checks.float64(gammas, "gammas")
+    if values.ndim != 1 or not values.size:
+        raise ValueError(f"gammas must be a sequence of discount factors, got the shape {list(values.shape)}")
+    input_checks.check_gammas(values, undiscounted=True)
+    near = (values > LARGEST_GAMMA) & (values < 1.0)
+    input_checks.refuse(near, values, "gamma", "is nearer to 1 than 1e-9, where values lose their digits; 1 is allowed")
+    grid, position = np.unique(values, return_inverse=True)
+    return values, grid, position.ravel()
 
 
 def check_scale(R: Float[np.ndarray, "..."], gamma: float) -> None:
-    """Refuse rewards whose values would overflow at a discount factor, or have too few digits.
-
-    Raises:
-        ValueError: The message names the first such index.
-    """
+    """Raise a ValueError if values would overflow or have too few digits."""
     size = np.abs(np.where(np.isfinite(R), R, 0.0))
-    most = LARGEST_VALUE * max(1.0 - gamma, 1e-9)
-    input_checks.refuse(size > most, R, "R", "is so large that values overflow: divide all rewards by a number")
+    limit = LARGEST_VALUE * max(1.0 - gamma, 1e-9)
+    input_checks.refuse(size > limit, R, "R", "is so large that values overflow: divide all rewards by a number")
     if 0.0 < size.max(initial=0.0) < SMALLEST_REWARD:
         input_checks.refuse(
             size > 0.0, R, "R", "is so small that values have no digits: multiply all rewards by a number"

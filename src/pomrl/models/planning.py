@@ -1,8 +1,7 @@
-"""Models of one's own: from arrays, from sparse matrices or from Gymnasium's tables, and planning with them.
+"""Planning for models of your own, from arrays, sparse matrices or Gymnasium's tables.
 
-`plan` takes whatever describes an MDP, and returns the optimal policies and their values for a grid of discount
-factors, as arrays and as tables with named columns. `from_arrays` and `from_gymnasium` keep the names of states and
-actions.
+`plan` returns optimal policies and values for a grid of discount factors. `from_arrays` and `from_gymnasium` keep the
+names of states and actions.
 """
 
 # SciPy's sparse linear algebra comes without types.
@@ -23,7 +22,15 @@ from pomrl.models.inputs import read_arrays, read_gammas, stand_ins
 from pomrl.science.mdp import LossNorm, check_gamma_eval, optimal_value
 from pomrl.science.model_axes import Axes
 from pomrl.science.planners import PolicyIteration
-from pomrl.science.solvers import action_ties, evaluation, input_checks, undiscounted
+from pomrl.science.solvers import (
+    ModelStack,
+    PolicyGrid,
+    RewardStack,
+    action_ties,
+    evaluation,
+    input_checks,
+    undiscounted,
+)
 from pomrl.science.solvers import sparse as large
 
 if TYPE_CHECKING:
@@ -31,7 +38,7 @@ if TYPE_CHECKING:
 
 
 class End(Enum):
-    """The state that is added where an episode ends; it is equal to no name that a model or a log can have."""
+    """The added state at the end of an episode, unequal to all names."""
 
     END = "end"
 
@@ -42,8 +49,6 @@ class End(Enum):
 
 
 END = End.END
-"""The state that is added where an episode ends."""
-
 Names = Iterable[Hashable]
 """Names of states or of actions, in the order of their indices."""
 
@@ -59,7 +64,7 @@ class Model:
     states: tuple[Hashable, ...]
     actions: tuple[Hashable, ...]
     allowed: Bool[np.ndarray, "S A"]
-    """Whether each action may be taken in each state; rows and rewards of others count nowhere."""
+    """Whether each action may be taken in each state; others are ignored."""
 
     def __repr__(self) -> str:
         kind = "dense" if isinstance(self.P, np.ndarray) else "sparse"
@@ -67,27 +72,27 @@ class Model:
 
     def plan(self, gammas: Sequence[float] | np.ndarray) -> "Plan":
         """Return optimal policies and values at discount factors; see `pomrl.plan`."""
-        given, grid, place = read_gammas(gammas)
-        P, R, which = self._playable()
+        factors, grid, position = read_gammas(gammas)
+        P, R, stand_in = self._playable()
         if grid[-1] == 1.0 and not isinstance(P, np.ndarray):
             P = sparse_models.dense(P)
         inputs.check_scale(R, float(grid[-1]))
         if isinstance(P, np.ndarray):
-            policies, values = (of_stack[0] for of_stack in _plans(P[None], R[None], grid))
+            policies, values = (stack[0] for stack in _plans(P[None], R[None], grid))
         else:
             policies, values = large.plan(large.by_action(P, len(self.actions)), R, grid)
-        policies = np.take_along_axis(which, policies.T.astype(np.intp), 1).T
-        return Plan(given, policies[place], values[place], self.states, self.actions)
+        policies = np.take_along_axis(stand_in, policies.T.astype(np.intp), 1).T
+        return Plan(factors, policies[position], values[position], self.states, self.actions)
 
     def _playable(self) -> tuple[Any, Float[np.ndarray, "S A"], Int[np.ndarray, "S A"]]:
-        """Return P and R in which actions that are not allowed are copies of others, and which ones."""
-        which = stand_ins(self.allowed)
+        """Return P and R with stand-ins for forbidden actions, and the stand-ins."""
+        stand_in = stand_ins(self.allowed)
         if self.allowed.all():
-            return self.P, self.R, which
+            return self.P, self.R, stand_in
         states = np.arange(len(self.states))[:, None]
         if isinstance(self.P, np.ndarray):
-            return self.P[states, which], self.R[states, which], which
-        return self.P[(states * len(self.actions) + which).ravel()], self.R[states, which], which
+            return self.P[states, stand_in], self.R[states, stand_in], stand_in
+        return self.P[(states * len(self.actions) + stand_in).ravel()], self.R[states, stand_in], stand_in
 
     def planning_loss(
         self,
@@ -97,14 +102,13 @@ class Model:
         *,
         start: Sequence[float] | np.ndarray | None = None,
     ) -> Float[np.ndarray, " G"]:
-        """Return what policies lose in this model against an optimal one, as sums discounted by gamma_eval.
+        """Return losses of policies against an optimal one, discounted by gamma_eval.
 
         Args:
-            policies: The indices of actions, [G, S], such as `policies` of the plan of another model of the same
-                states; or the probabilities of actions, [G, S, A].
+            policies: Indices of actions, [G, S], as in a `Plan` of a similar model; or probabilities, [G, S, A].
             gamma_eval: Discount factor of both values, in [0, 1).
-            norm: Whether the loss is that of the worst state, or the mean over states.
-            start: The probability of each state to be the first one; the loss is then the mean over these.
+            norm: Loss of the worst state, or the mean over states.
+            start: Probability of each first state, for a mean loss.
 
         Raises:
             ValueError: The policies are none of this model, or gamma_eval is not in [0, 1) or too near to 1.
@@ -118,40 +122,36 @@ class Model:
             best = optimal_value(P[None], R[None], gamma_eval)[0]
         else:
             best = large.plan(large.by_action(P, R.shape[1]), R, np.array([gamma_eval]))[1][0]
-        V = np.stack([_policy_value(P, R, of_policy, gamma_eval) for of_policy in weights])
-        both = action_ties.have_both_signs(R)
-        size = np.stack([_policy_value(P, np.abs(R), w, gamma_eval) for w in weights]) if both else np.abs(V)
-        lost = action_ties.differences(best, V, size)
-        return lost @ first if first is not None else lost.max(1) if norm == "max" else lost.mean(1)
+        V = np.stack([_policy_value(P, R, policy_weights, gamma_eval) for policy_weights in weights])
+        mixed_signs = action_ties.have_both_signs(R)
+        size = np.stack([_policy_value(P, np.abs(R), w, gamma_eval) for w in weights]) if mixed_signs else np.abs(V)
+        losses = action_ties.differences(best, V, size)
+        return losses @ first if first is not None else losses.max(1) if norm == "max" else losses.mean(1)
 
     def _weights(self, policies: Any) -> Float[np.ndarray, "G S A"]:
-        """Return the probabilities of actions in each state, by each policy.
-
-        Raises:
-            ValueError: They are no policies of this model; the message names the first wrong index.
-        """
+        """Return the probabilities of actions in each state, by each policy."""
         S, A = self.R.shape
-        given = np.asarray(policies)
-        if given.dtype.kind == "f":
-            if given.ndim != 3 or given.shape[1:] != (S, A):
+        array = np.asarray(policies)
+        if array.dtype.kind == "f":
+            if array.ndim != 3 or array.shape[1:] != (S, A):
                 raise ValueError(
-                    f"probabilities of actions must be [G, S, A], S, A = {S}, {A}, got {list(given.shape)}"
+                    f"probabilities of actions must be [G, S, A], S, A = {S}, {A}, got {list(array.shape)}"
                 )
-            given = np.where((given == 0.0).all(-1, keepdims=True) & self._is_idle[:, None], np.eye(A)[0], given)
-            bad = ~(given >= 0.0).all(-1) | ~(np.abs(given.sum(-1) - 1.0) <= inputs.SIX_DIGITS * A)
-            input_checks.refuse(bad, given.sum(-1), "the sum of policy", "must be 1, of probabilities")
-            weights = given / given.sum(-1, keepdims=True)
+            array = np.where((array == 0.0).all(-1, keepdims=True) & self._is_idle[:, None], np.eye(A)[0], array)
+            bad = ~(array >= 0.0).all(-1) | ~(np.abs(array.sum(-1) - 1.0) <= inputs.SIX_DIGITS * A)
+            input_checks.refuse(bad, array.sum(-1), "the sum of policy", "must be 1, of probabilities")
+            weights = array / array.sum(-1, keepdims=True)
         else:
-            indices = input_checks.policies(given, S, A)
+            indices = input_checks.policies(array, S, A)
             if indices.ndim != 2:
-                raise ValueError(f"policies must be [G, S] or [G, S, A] with S, A = {S}, {A}, got {list(given.shape)}")
+                raise ValueError(f"policies must be [G, S] or [G, S, A] with S, A = {S}, {A}, got {list(array.shape)}")
             weights = np.eye(A)[indices]
         input_checks.refuse((weights > 0.0) & ~self.allowed, weights, "policy", "takes an action that is not allowed")
         return weights
 
     @property
     def _is_idle(self) -> Bool[np.ndarray, " S"]:
-        """Return where all actions are allowed and alike, so that it does not matter which one is taken."""
+        """Return the states with identical allowed actions."""
         S, A = self.R.shape
         pairs = sparse.csr_array(self.P.reshape(S * A, S) if isinstance(self.P, np.ndarray) else self.P)
         differ = np.asarray(abs(pairs - pairs[np.repeat(np.arange(S) * A, A)]).sum(1)).reshape(S, A)
@@ -161,18 +161,16 @@ class Model:
 def _policy_value(
     P: Any, R: Float[np.ndarray, "S A"], weights: Float[np.ndarray, "S A"], gamma: float
 ) -> Float[np.ndarray, " S"]:
-    """Return the values of a policy that takes actions with these probabilities."""
     if not isinstance(P, np.ndarray):
         return sparse_models.chain_values(P, R, weights, gamma)
     return evaluation.chain_value(np.einsum("sa,sat->st", weights, P), (weights * R).sum(1), gamma)
 
 
 def _check_start(start: Any, S: int) -> Float[np.ndarray, " S"]:
-    """Return the probabilities of first states; ValueError if they are none."""
-    found = input_checks.float64(start, "start")
-    if found.shape != (S,) or not (found >= 0.0).all() or not abs(found.sum() - 1.0) <= inputs.SIX_DIGITS * S:
+    p = input_checks.float64(start, "start")
+    if p.shape != (S,) or not (p >= 0.0).all() or not abs(p.sum() - 1.0) <= inputs.SIX_DIGITS * S:
         raise ValueError(f"start must be a probability for each of {S} states, got {np.asarray(start).tolist()}")
-    return found / found.sum()
+    return p / p.sum()
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,7 +182,7 @@ class Plan:
     policies: Int[np.ndarray, "*M G S"]
     """The index of the action in each state."""
     values: Float[np.ndarray, "*M G S"]
-    """The expected discounted sum of rewards from each state, at the same discount factor, in the units of rewards."""
+    """Expected discounted reward from each state, at the same discount factor."""
     states: tuple[Hashable, ...]
     actions: tuple[Hashable, ...]
 
@@ -195,10 +193,10 @@ class Plan:
 
     @property
     def changes(self) -> "pd.DataFrame":
-        """The neighbouring discount factors between which the optimal policy changes.
+        """Neighbouring discount factors with different optimal policies.
 
-        The columns are model, below and above, and states, the number of states in which the action differs. A policy
-        that is as good at the larger discount factor does not change there.
+        The columns are model, below, above and states, the number of states with another action. A policy as good at
+        the larger discount factor does not change.
         """
         import pandas as pd  # here, because planning needs no tables, and pandas takes long to load
 
@@ -210,7 +208,7 @@ class Plan:
         return pd.DataFrame(columns)
 
     def table(self) -> "pd.DataFrame":
-        """Return a row for each model, discount factor and state, with columns model, gamma, state, action, value."""
+        """Return rows by model, gamma and state, with state, action and value."""
         import pandas as pd
 
         G, S = self.policies.shape[-2:]
@@ -232,22 +230,20 @@ def plan(
     allowed: Any = None,
     tolerance: float | None = None,
 ) -> Plan:
-    """Return the optimal policies of one model or of several, at each of several discount factors.
+    """Return the optimal policies of one or several models, at several discount factors.
 
-    `pomrl.models.inputs.CONVENTIONS` says how each form is read.
+    `pomrl.models.inputs.CONVENTIONS` has the reading of each form.
 
     Args:
         P: Transition probabilities: an array [S, A, S], or [M, S, A, S] for M models; a list of one matrix [S, S] for
             each action, dense or sparse; a SciPy sparse matrix [S A, S] with row s A + a for the pair (s, a); or
-            Gymnasium's dictionary, whose `P[s][a]` lists tuples of probability, next state, reward and whether the
-            episode ends.
+            Gymnasium's dictionary: `P[s][a]` lists tuples of probability, next state, reward and end of the episode.
         R: Rewards: [S], [S, A] or [S, A, S], the last as sparse matrices with a large sparse P; for several models
-            [S, A] or [S, A, S] for all alike, [M, S, A] or [M, S, A, S]. None with Gymnasium's dictionary, which
-            contains them.
-        gammas: Discount factors in [0, 1), in any order; 1 where every policy that is planned ends.
-        axes: "ass" if arrays have actions first, `P[a, s, s']`; "sas" says that they have states first.
-        allowed: Whether each pair is allowed, [S, A]; by default all but those that P and R rule out.
-        tolerance: How far sums of rows may be from 1; by default as far as numbers of six digits can be.
+            [S, A] or [S, A, S] for all alike, [M, S, A] or [M, S, A, S]. None with Gymnasium's dictionary.
+        gammas: Discount factors in [0, 1), in any order; 1 where every planned policy ends.
+        axes: "ass" for arrays with actions first, `P[a, s, s']`; "sas" for states first.
+        allowed: Whether each pair is allowed, [S, A]; by default as P and R say.
+        tolerance: Largest distance of a row's sum from 1; by default that of numbers of six digits.
 
     Raises:
         ValueError: P and R are no model, or a discount factor is wrong; the message names the first index.
@@ -259,17 +255,17 @@ def plan(
     arrays = read_arrays(P, R, axes, allowed, tolerance)
     if arrays.R.ndim == 2:
         return _make_model(arrays, None, None).plan(gammas)
-    given, grid, place = read_gammas(gammas)
+    factors, grid, position = read_gammas(gammas)
     M, S, A = arrays.R.shape
-    which = stand_ins(arrays.allowed)
+    stand_in = stand_ins(arrays.allowed)
     model, state = np.arange(M)[:, None, None], np.arange(S)[:, None]
     stack, rewards = (
-        each if arrays.allowed.all() else each[model, state, which] for each in (np.asarray(arrays.P), arrays.R)
+        array if arrays.allowed.all() else array[model, state, stand_in] for array in (np.asarray(arrays.P), arrays.R)
     )
     inputs.check_scale(rewards, float(grid[-1]))
     policies, values = _plans(stack, rewards, grid)
-    policies = np.take_along_axis(which[:, None], policies[..., None].astype(np.intp), -1)[..., 0]
-    return Plan(given, policies[:, place], values[:, place], tuple(range(S)), tuple(range(A)))
+    policies = np.take_along_axis(stand_in[:, None], policies[..., None].astype(np.intp), -1)[..., 0]
+    return Plan(factors, policies[:, position], values[:, position], tuple(range(S)), tuple(range(A)))
 
 
 def from_arrays(
@@ -282,19 +278,10 @@ def from_arrays(
     allowed: Any = None,
     tolerance: float | None = None,
 ) -> Model:
-    """Return the model of arrays or sparse matrices, checked.
+    """Return the checked model of arrays or sparse matrices.
 
-    Args:
-        P: Transition probabilities of one model, as `pomrl.plan` takes them.
-        R: Rewards, as `pomrl.plan` takes them.
-        states: Names of the states; by default 0, 1, ...
-        actions: Names of the actions; by default 0, 1, ...
-        axes: The order of axes, as in `pomrl.plan`.
-        allowed: Whether each pair is allowed, as in `pomrl.plan`.
-        tolerance: How far sums of rows may be from 1, as in `pomrl.plan`.
-
-    Raises:
-        ValueError: P and R are no model; the message names the first wrong index.
+    Arguments are those of `pomrl.plan`, for one model; names of states and actions are 0, 1, ... by default.
+    ValueError: P and R are no model; the message names the first wrong index.
     """
     arrays = read_arrays(P, R, axes, allowed, tolerance)
     if arrays.R.ndim != 2:
@@ -310,19 +297,13 @@ def from_gymnasium(
     allowed: Any = None,
     tolerance: float | None = None,
 ) -> Model:
-    """Return the model of an environment with a table of transitions, such as Gymnasium's toy texts, or of the table.
+    """Return the model of an environment's table of transitions, such as Gymnasium's toy texts.
 
-    An episode ends on a transition whose flag is true, and nothing follows. Such transitions lead to a state that is
-    added, `END`, unless all of them lead to states that are never left and pay nothing. Actions that a state lacks are
-    not allowed there.
+    The environment has `unwrapped.P`, or is its id, such as "FrozenLake-v1", or P itself: `P[s][a]` lists tuples of
+    probability, next state, reward and end of the episode. Other arguments are those of `from_arrays`.
 
-    Args:
-        environment: An environment with `unwrapped.P`, its id, such as "FrozenLake-v1", or P itself: `P[s][a]` lists
-            tuples of probability, next state, reward and whether the episode ends.
-        states: Names of the states; by default 0, 1, ...
-        actions: Names of the actions; by default 0, 1, ...
-        allowed: Whether each pair is allowed, as in `pomrl.plan`.
-        tolerance: How far sums of probabilities may be from 1, as in `pomrl.plan`.
+    An episode ends on a transition with a true flag, in an added state `END`, unless all such transitions lead to
+    states that are never left and pay nothing. Actions that a state lacks are forbidden there.
 
     Raises:
         ValueError: There is no such environment or table, or it is no model; the message names the first wrong entry.
@@ -351,26 +332,22 @@ def _make_model(arrays: inputs.Arrays, states: Names | None, actions: Names | No
     )
 
 
-def _check_names(what: str, names: Names | None, count: int) -> tuple[Hashable, ...]:
-    """Return the names of states or actions; ValueError unless there are so many and all are different."""
-    found = tuple(range(count) if names is None else names)
-    if len(found) != count or len(set(found)) != count:
-        raise ValueError(f"{what} must have {count} different names, got {list(found)}")
-    return found
+def _check_names(kind: str, names: Names | None, count: int) -> tuple[Hashable, ...]:
+    labels = tuple(range(count) if names is None else names)
+    if len(labels) != count or len(set(labels)) != count:
+        raise ValueError(f"{kind} must have {count} different names, got {list(labels)}")
+    return labels
 
 
 def _plans(
-    P: Float[np.ndarray, "M S A S"], R: Float[np.ndarray, "M S A"], gammas: Float[np.ndarray, " G"]
-) -> tuple[Int[np.ndarray, "M G S"], Float[np.ndarray, "M G S"]]:
-    """Return policies and values of models; a policy changes from one discount factor to the next only if it has to."""
+    P: ModelStack, R: RewardStack, gammas: Float[np.ndarray, " G"]
+) -> tuple[PolicyGrid, Float[np.ndarray, "M G S"]]:
     policies = PolicyIteration().plan(P, R, gammas)
     values = [_values(P, R, policies[:, g], gamma) for g, gamma in enumerate(gammas.tolist())]
     return policies, np.stack(values, axis=1)
 
 
-def _values(
-    P: Float[np.ndarray, "M S A S"], R: Float[np.ndarray, "M S A"], policy: Int[np.ndarray, "M S"], gamma: float
-) -> Float[np.ndarray, "M S"]:
+def _values(P: ModelStack, R: RewardStack, policy: Int[np.ndarray, "M S"], gamma: float) -> Float[np.ndarray, "M S"]:
     if gamma == 1.0:
         return undiscounted.policy_values(P, R, policy[:, None])
     return evaluation.policy_value(P, R, policy, gamma)

@@ -1,4 +1,4 @@
-"""Models of one's own as sparse matrices: their forms, their checks, and what a policy loses in them."""
+"""Models of your own as sparse matrices: forms, checks and values."""
 
 # SciPy's sparse matrices come without types.
 # pyright: reportMissingTypeStubs=false
@@ -14,21 +14,18 @@ from pomrl.science.solvers import input_checks
 from pomrl.science.solvers import sparse as large
 
 DENSE_BYTES = 2**28
-"""The size up to which transition probabilities that are no large sparse model are kept as an array."""
+"""Largest size of transition probabilities as an array, unless a sparse solver is faster."""
 
 
 def is_sparse(P: Any) -> bool:
-    """Return whether P is a sparse matrix, or a sequence in which there is one."""
+    """Return whether P is a sparse matrix, or a sequence with one."""
     return sparse.issparse(P) or (isinstance(P, list | tuple) and any(map(sparse.issparse, P)))
 
 
-def pairs_of(P: Any, axes: Axes | None = None) -> sparse.csr_array:
-    """Return the rows of all pairs, s A + a, of one matrix [S A, S] or of one matrix [S, S] for each action.
+def pair_rows(P: Any, axes: Axes | None = None) -> sparse.csr_array:
+    """Return the rows s A + a of a matrix [S A, S] or matrices [S, S] by action.
 
-    With `axes="ass"` the rows of one matrix are a S + s.
-
-    Raises:
-        ValueError: These are no such matrices; the message names the first wrong one.
+    With `axes="ass"` the rows of one matrix are a S + s. ValueError names the first wrong matrix.
     """
     if sparse.issparse(P):
         S = P.shape[-1]
@@ -44,29 +41,25 @@ def pairs_of(P: Any, axes: Axes | None = None) -> sparse.csr_array:
         P = sparse.hstack(P).reshape(-1, S)
     input_checks.float64(np.empty(0, P.dtype), "P")
     rows = sparse.csr_array(P, dtype=float)
-    input_checks.check_size(*size_of(rows))
+    input_checks.check_size(*model_size(rows))
     return rows
 
 
-def size_of(rows: sparse.csr_array) -> tuple[int, int]:
-    """Return the numbers S and A of the model whose pairs have these rows."""
+def model_size(rows: sparse.csr_array) -> tuple[int, int]:
+    """Return S and A of the model with these rows."""
     pairs, S = cast(tuple[int, int], rows.shape)
     return S, pairs // S
 
 
 def is_small(rows: sparse.csr_array) -> bool:
-    """Return whether a model is planned faster as an array: it has few states, or many positive entries."""
-    S, A = size_of(rows)
+    """Return whether an array is faster: few states, or many positive entries."""
+    S, A = model_size(rows)
     return 8 * S * A * S <= DENSE_BYTES and (S < large.SPARSE_STATES or rows.nnz > large.SPARSE_SHARE * S * A * S)
 
 
 def dense(rows: sparse.csr_array) -> Float[np.ndarray, "S A S"]:
-    """Return the rows of a model as an array, for what sparse solvers do not have: gamma = 1.
-
-    Raises:
-        ValueError: The array would be larger than `DENSE_BYTES`.
-    """
-    S, A = size_of(rows)
+    """Return the rows as an array, for gamma = 1; ValueError above `DENSE_BYTES`."""
+    S, A = model_size(rows)
     if 8 * S * A * S > DENSE_BYTES:
         raise ValueError(
             f"gamma = 1 must be planned with fewer states, got S, A = {S}, {A}; a gamma below 1 serves any"
@@ -74,13 +67,8 @@ def dense(rows: sparse.csr_array) -> Float[np.ndarray, "S A S"]:
     return rows.toarray().reshape(S, A, S)
 
 
-def rounding_of(S: int) -> float:
-    """Return how far rounding lets the sum of a row of S entries be from 1."""
-    return 64 * S * float(np.finfo(float).eps)
-
-
 def refuse_rows(bad: Bool[np.ndarray, " pairs"], rows: sparse.csr_array, A: int) -> None:
-    """Raise a ValueError that names the first bad pair, if there is one."""
+    """Raise a ValueError with the first bad pair, if any."""
     if bad.any():
         first = int(bad.argmax())
         entries = rows.data[rows.indptr[first] : rows.indptr[first + 1]]
@@ -90,8 +78,8 @@ def refuse_rows(bad: Bool[np.ndarray, " pairs"], rows: sparse.csr_array, A: int)
 def chain_values(
     rows: sparse.csr_array, R: Float[np.ndarray, "S A"], weights: Float[np.ndarray, "S A"], gamma: float
 ) -> Float[np.ndarray, " S"]:
-    """Return the values of a policy that takes actions with these probabilities."""
+    """Return the values of a policy with these probabilities of actions."""
     S, A = R.shape
-    places = np.repeat(np.arange(S), A), np.arange(S * A)
-    chain = sparse.csr_array((weights.ravel(), places), shape=(S, S * A)) @ rows
+    indices = np.repeat(np.arange(S), A), np.arange(S * A)
+    chain = sparse.csr_array((weights.ravel(), indices), shape=(S, S * A)) @ rows
     return large.policy_values(chain, (weights * R).sum(1, keepdims=True), np.zeros((1, S), int), gamma)[0]

@@ -1,1 +1,1 @@
-"""The method of the paper and what it is compared with: tasks, data, estimators, planners, and the losses of plans."""
+"""The paper's method and its parts: tasks, data, estimators, planners, and losses of plans."""

@@ -1,7 +1,7 @@
 """Algorithms 1 and 2 of the paper, for n independent runs at once.
 
-POMRL(sigma) and ada-POMRL are one loop over tasks. The estimator is told the similarity sigma_t of the tasks (Algorithm
-1), or learns it with Welford's algorithm (Algorithm 2).
+POMRL(sigma) is told the similarity sigma of the tasks (Algorithm 1); ada-POMRL learns it by Welford's algorithm
+(Algorithm 2). Both are one loop over tasks.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,41 +19,37 @@ from pomrl.science.gamma_schedules import GammaSchedule, TaskState
 from pomrl.science.mdp import Rewards, expected_rewards
 from pomrl.science.planners import Planner
 
-ModelsOfTrials = Float[np.ndarray, "n K S A S"]
-"""The estimate P_hat_t in each of n runs, from each of K batches; the paper has one."""
-
-RatesOfTrials = Float[np.ndarray, "n #K #S #A"]
-"""The mixing rates alpha_t of these estimates."""
-
+TrialModels = Float[np.ndarray, "n K S A S"]
+"""Estimates P_hat_t in n runs, from each of K batches; the paper has K = 1."""
+TrialRates = Float[np.ndarray, "n #K #S #A"]
+"""Mixing rates alpha_t of these estimates."""
 Learner = tuple[Estimator[Any], int, Any, Truth]
-"""A learner when a task begins: its estimator, the task's number t, its memory, and the true moments."""
+"""A learner at the start of a task: estimator, task number t, memory, true moments."""
 
 
 @runtime_checkable
 class Task(Protocol):
-    """What a task is for a learner."""
+    """Source of a task's data."""
 
     def collect(self, learner: Learner) -> Batches:
-        """Return the data of the task; a learner that explores makes estimates meanwhile (`exploration`)."""
+        """Return the data; a learner that explores estimates meanwhile (`exploration`)."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class PlanningInput:
-    """What the line `Planning` of the algorithm gets in a task, for n runs."""
+    """Input of the line `Planning` of the algorithm in a task, for n runs."""
 
     t: int
     """Number of the task, from 1."""
-    P_hat: ModelsOfTrials
-    """The estimated model."""
+    P_hat: TrialModels
     gamma: Float[np.ndarray, "n G"]
     """Discount factors to plan with, ascending."""
     alpha: Float[np.ndarray, " n"]
     """Mixing rate, a mean over pairs (s, a) and batches."""
     sigma: Float[np.ndarray, " n"]
-    """Similarity of the tasks, a standard deviation; its maximum over pairs, NaN if there is none."""
+    """Similarity, a standard deviation: the maximum over pairs; NaN if there is none."""
     batches: Batches
-    """The data of the task."""
 
 
 def pomrl(
@@ -63,20 +59,20 @@ def pomrl(
     gamma_schedule: GammaSchedule,
     gamma_eval: float,
 ) -> Iterator[PlanningInput]:
-    """Learn from one task after the other, and yield what to plan each with.
+    """Learn from one task after the other; yield the input of each plan.
 
-    The `yield` stands for the line `Planning(P_hat)`. Policies do not feed back, so the caller plans many tasks at once
+    The `yield` stands for the line `Planning(P_hat)`. Policies do not feed back, so callers plan many tasks at once
     (`plan`).
 
     Args:
-        tasks: Each task, with the moments of its distribution. `Batches` are a task whose data depend on no learner.
+        tasks: Tasks with the moments of their distribution; `Batches` are tasks with data independent of learners.
         m: Transitions sampled from each pair (s, a) in each task, or trajectories.
         estimator: Source of the prior h_t, the mixing rate alpha_t and the similarity sigma_t.
         gamma_schedule: The gamma-Selection-Procedure.
         gamma_eval: Discount factor at which policies are judged.
 
     Raises:
-        ComponentError: The estimator or the schedule returns what is out of range or of another shape.
+        ComponentError: The estimator or the schedule returns values out of range or of another shape.
     """
     memory = None
     for t, (task, truth) in enumerate(tasks, start=1):
@@ -86,47 +82,44 @@ def pomrl(
         batches = task.collect((estimator, t, memory, truth))  # m samples X_i from each pair (s, a)
         memory, estimate, P_hat, alpha = estimate_task(estimator, t, memory, truth, batches)
         sigma = estimate.deviation
-        state = TaskState(t, m, S, A, gamma_eval, alpha.mean((1, 2, 3)), sigma.max((1, 2)))
-        gamma = gamma_schedule.select(state)  # the gamma-Selection-Procedure, with t in the place of T
-        validation.check_gammas(gamma_schedule, gamma, state)
-        yield PlanningInput(t, P_hat, gamma, state.alpha, state.deviation, batches)  # Planning(P_hat_t)
+        task_state = TaskState(t, m, S, A, gamma_eval, alpha.mean((1, 2, 3)), sigma.max((1, 2)))
+        gamma = gamma_schedule.select(task_state)  # the gamma-Selection-Procedure, with t in the place of T
+        validation.check_gammas(gamma_schedule, gamma, task_state)
+        yield PlanningInput(t, P_hat, gamma, task_state.alpha, task_state.deviation, batches)  # Planning(P_hat_t)
 
 
 def estimate_task(
     estimator: Estimator[MemoryT], t: int, memory: MemoryT, truth: Truth, batches: Batches
-) -> tuple[MemoryT, Estimate, ModelsOfTrials, RatesOfTrials]:
-    """Return the meta-update, the estimator's parts of Eq. 4, P_hat_t and alpha_t of task t.
+) -> tuple[MemoryT, Estimate, TrialModels, TrialRates]:
+    """Return the meta-update, the parts of Eq. 4, P_hat_t and alpha_t of task t.
 
-    The meta-update comes first: a prior may include the task's own batch (R2), and one that does not is made from the
-    memory before. The meta-learner learns from `batches.meta`, and P_hat_t is made from `batches.own`.
+    The meta-update, from `batches.meta`, comes first, because a prior may include the task's own batch (R2). P_hat_t is
+    made from `batches.own`.
     """
-    after = estimator.learn(memory, batches.meta)  # P_hat_o,t+1 (Eq. 5), and sigma_hat_t+1 in Algorithm 2
-    estimate = estimator.assess(t, batches.meta, memory, after, truth)  # h_t, alpha_t (Sec. 3.2) and sigma_t
+    next_memory = estimator.learn(memory, batches.meta)  # P_hat_o,t+1 (Eq. 5), and sigma_hat_t+1 in Algorithm 2
+    estimate = estimator.assess(t, batches.meta, memory, next_memory, truth)  # h_t, alpha_t (Sec. 3.2) and sigma_t
     validation.check_estimate(estimator, t, estimate, batches.meta)
 
-    own, h, alpha = batches.own, estimate.h, estimate.alpha
-    priors = [h(trial) for trial in own.trials] if callable(h) else [h]
-    rates = [alpha(N) for N in own.numbers] if callable(alpha) else [alpha]
-    validation.check_trials(estimator, t, estimate, priors, rates, truth.P_o.shape)
-    h, alpha = np.stack(priors, axis=1), np.stack(np.broadcast_arrays(*rates), axis=1)
+    batch, h, alpha = batches.own, estimate.h, estimate.alpha
+    priors = [h(trial) for trial in batch.trials] if callable(h) else [h]
+    mixing_rates = [alpha(N) for N in batch.numbers] if callable(alpha) else [alpha]
+    validation.check_trials(estimator, t, estimate, priors, mixing_rates, truth.P_o.shape)
+    h, alpha = np.stack(priors, axis=1), np.stack(np.broadcast_arrays(*mixing_rates), axis=1)
 
-    P_hat = (1 - alpha)[..., None] * own.P_bar  # Eq. 4: P_hat_t = alpha_t h_t + (1 - alpha_t) P_bar_t
+    P_hat = (1 - alpha)[..., None] * batch.P_bar  # Eq. 4: P_hat_t = alpha_t h_t + (1 - alpha_t) P_bar_t
     P_hat += alpha[..., None] * h
-    return after, estimate, P_hat, alpha
+    return next_memory, estimate, P_hat, alpha
 
 
 def plan(
     planner: Planner, inputs: Sequence[PlanningInput], R: Rewards
 ) -> tuple[Int[np.ndarray, "M G *S"], Float[np.ndarray, "M G"]]:
-    """Plan several tasks: return policies that are optimal in P_hat_t, and their discount factors.
+    """Return optimal policies in P_hat_t of several tasks, and their discount factors.
 
-    Args:
-        planner: How policies are found.
-        inputs: What the loop has yielded for the tasks.
-        R: Rewards of the M models: the estimates of all tasks, runs and batches, in this order.
+    R are the rewards of the M estimated models, in the order task, run, batch.
     """
-    P_hat = join([given.P_hat.reshape(-1, *given.P_hat.shape[2:]) for given in inputs])
-    gamma = join([np.repeat(given.gamma, given.P_hat.shape[1], axis=0) for given in inputs])
+    P_hat = join([task.P_hat.reshape(-1, *task.P_hat.shape[2:]) for task in inputs])
+    gamma = join([np.repeat(task.gamma, task.P_hat.shape[1], axis=0) for task in inputs])
     R = expected_rewards(R, P_hat)
     make_read_only(P_hat, R)
     return planner.plan(P_hat, R, gamma), gamma

@@ -1,6 +1,6 @@
-"""The transitions that are sampled in a task, and how they are sampled (Sec. 3.2).
+"""Transitions sampled in a task, and ways to sample them (Sec. 3.2).
 
-Counts of transitions travel through the loop, because pairs (s, a) may be visited unequally often.
+Counts travel through the loop, because pairs (s, a) may be visited unequally often.
 """
 
 from abc import abstractmethod
@@ -19,29 +19,26 @@ from pomrl.science.sampling import draws
 from pomrl.science.sampling.reference import Pooled
 
 MOST_TRANSITIONS = 10**6
-"""The most transitions that a batch of trajectories may have."""
-
+"""Most transitions in a batch of trajectories."""
 Counts = Num[np.ndarray, "*n S A S"]
-"""The number of transitions from s to s' under a, N(s, a, s')."""
-
+"""Number of transitions from s to s' under a, N(s, a, s')."""
 TaskModels = Float[np.ndarray, "T n S A S"]
-"""The transition models of T tasks in each of n runs."""
+"""Transition models of T tasks in each of n runs."""
 
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """The transitions sampled in one task, for each of n runs; further axes may stand before the pairs (s, a)."""
+    """Transitions of one task in n runs; more axes may precede the pairs (s, a)."""
 
     counts: Counts
     """Number of transitions N(s, a, s')."""
     P_bar: Float[np.ndarray, "*n S A S"]
-    """Frequencies of the next states; the row of a pair without transitions is uniform."""
+    """Frequencies of next states; uniform for a pair without transitions."""
     visits: Float[np.ndarray, "*n #S #A"]
-    """Number of transitions from each pair (s, a), or the one number of all pairs."""
+    """Number of transitions from each pair (s, a), or one number for all pairs."""
     counted: Bool[np.ndarray, "*n #S #A"]
-    """Mask of the (s, a) rows that enter the meta-learner's averages."""
+    """Mask of the (s, a) rows in the meta-learner's averages."""
     m: int
-    """The m of the experiment."""
 
     def __post_init__(self) -> None:
         make_read_only(*self._arrays)
@@ -52,12 +49,9 @@ class Batch:
 
     @staticmethod
     def of_counts(counts: Counts, m: int, *, equal: bool = False) -> "Batch":
-        """Return the batch with these transitions N(s, a, s'), in which only pairs with transitions are counted.
+        """Return the batch with N(s, a, s'); pairs with transitions are counted.
 
-        Args:
-            counts: Number of transitions.
-            m: The m of the experiment.
-            equal: Whether all pairs (s, a) have the same number of transitions.
+        `equal` states that all pairs (s, a) have the same number of transitions.
         """
         visits = (counts[..., :1, :1, :] if equal else counts).sum(-1, dtype=float)
         P_bar = counts / np.maximum(visits, 1.0)[..., None]
@@ -67,12 +61,12 @@ class Batch:
 
     @property
     def is_equal(self) -> bool:
-        """Return whether all pairs (s, a) are known to have the same number of transitions."""
+        """Return whether all pairs (s, a) share one number of transitions."""
         return self.visits.shape[-2:] == (1, 1)
 
     @cached_property
     def noise(self) -> Float[np.ndarray, "*n S A S"]:
-        """The sum P_bar (1 - P_bar) N over the N transitions from each pair, in units of m."""
+        """Sum of P_bar (1 - P_bar) over the N transitions from each pair, over m."""
         noise = self.P_bar * (1.0 - self.P_bar) * (self.visits / max(self.m, 2))[..., None]
         make_read_only(noise)
         return noise
@@ -88,7 +82,7 @@ class Batch:
 
     @property
     def numbers(self) -> "Sequence[int | Float[np.ndarray, '*n #S #A']]":
-        """The number of transitions of each trial; once where all have m."""
+        """Number of transitions of each trial; one number m if equal."""
         return [self.m] if self.is_equal else list(self.visits.swapaxes(0, 1))
 
     @property
@@ -98,22 +92,22 @@ class Batch:
 
     def __iter__(self) -> Iterator["Batch"]:
         """Yield the batch at each index of the first axis."""
-        for parts in zip(*self._arrays, strict=True):
-            yield Batch(*parts, self.m)
+        for arrays in zip(*self._arrays, strict=True):
+            yield Batch(*arrays, self.m)
 
 
 @dataclass(frozen=True, eq=False)
 class Batches:
-    """What one task gives to learn from, to its own estimate and to later tasks."""
+    """One task's data, for its own estimate and for later tasks."""
 
     own: Batch
-    """The batch of the task's estimate, [n, K, S, A, S] for n runs and K trials."""
+    """Batch of the task's estimate, [n, K, S, A, S] for n runs and K trials."""
     meta: Batch
-    """The batch for the meta-learner's memory, [n, S, A, S]."""
+    """Batch for the meta-learner's memory, [n, S, A, S]."""
 
     @staticmethod
     def same(batch: Batch) -> "Batches":
-        """Return one batch of each of n runs, [n, S, A, S], for both uses."""
+        """Return one batch of each run, [n, S, A, S], for both uses."""
         return Batches(batch.reshape(len(batch.P_bar), 1), batch)
 
     def collect(self, learner: object) -> "Batches":
@@ -122,14 +116,14 @@ class Batches:
 
 
 class Data(Component):
-    """Base class of the ways in which transitions are sampled. Subclasses implement `draw` and `most_visits`."""
+    """Base class of sampling schemes. Subclasses implement `draw` and `most_visits`."""
 
     is_equal: ClassVar[bool] = False
     """Whether all pairs (s, a) have the same number of transitions in every batch."""
 
     @property
     def is_adaptive(self) -> bool:
-        """Return whether sampling depends on the learner, so that `draw` cannot be used."""
+        """Return whether sampling depends on the learner; `draw` is then unused."""
         return False
 
     def check(self, m: int) -> None:
@@ -137,33 +131,25 @@ class Data(Component):
 
     @abstractmethod
     def draw(self, rngs: Generators, P: TaskModels, m: int, batches: int) -> Counts:
-        """Draw batches of each of T tasks in each of n runs.
+        """Draw transitions N(s, a, s') of independent batches, [T, n, batches, S, A, S].
 
-        Tasks are drawn in their order: two calls, for the first tasks and for the others, draw the same.
-
-        Args:
-            rngs: The generator of each run, for this alone.
-            P: The models of the tasks.
-            m: The m of the experiment.
-            batches: Number of independent batches of each task.
-
-        Returns:
-            The number of transitions N(s, a, s') in each batch, [T, n, batches, S, A, S].
+        There are T tasks in n runs, each with a generator for this alone. Tasks are drawn in their order: splitting a
+        call in two draws the same.
         """
 
     def draw_pooled(self, rngs: Generators, P: TaskModels, m: int, batches: int) -> Pooled:
-        """Draw the same batches as `draw`, and return sums over them, [T, n] for tasks and runs."""
+        """Draw the batches of `draw`; return their sums, [T, n, ...]."""
         counts = self.draw(rngs, P, m, batches)
         visits = counts.sum(-1, keepdims=True)
         return Pooled(counts.sum(2), (counts / np.maximum(visits, 1)).sum(2), (visits[..., 0] > 0).sum(2))
 
     @abstractmethod
     def most_visits(self, m: int) -> int:
-        """Return the largest number of transitions that a pair (s, a) can have in a batch."""
+        """Return the largest possible number of transitions from a pair in a batch."""
 
 
 class Generative(Data):
-    """A generative model: m independent transitions from each pair (s, a), as the paper has it (Sec. 3.2)."""
+    """A generative model: m independent transitions from each pair (s, a) (Sec. 3.2)."""
 
     is_equal: ClassVar[bool] = True
 
@@ -177,11 +163,11 @@ class Generative(Data):
 
 
 class Unequal(Data):
-    """A generative model with a random number of transitions from each pair (s, a) in each task, m on average."""
+    """A generative model with random numbers of transitions from each pair, m on average."""
 
     numbers: Literal["extremes", "geometric"] = "extremes"
-    """Numbers of transitions: 1 or 2m - 1, equally likely; or geometric from 0 on, so that one pair in m + 1 has none,
-    and cut at 20m."""
+    """Numbers of transitions: 1 or 2m - 1, equally likely; or geometric from 0 on (none in one pair of m + 1), cut at
+    20m."""
 
     def draw(self, rngs: Generators, P: TaskModels, m: int, batches: int) -> Counts:
         T, n, *model = P.shape
@@ -193,7 +179,6 @@ class Unequal(Data):
         return counts
 
     def _visits(self, rng: np.random.Generator, shape: tuple[int, ...], m: int) -> Num[np.ndarray, "..."]:
-        """Draw the number of transitions from each pair."""
         if self.numbers == "extremes":
             return np.where(rng.random(shape) < 0.5, 1, 2 * m - 1)
         return np.minimum(rng.geometric(1.0 / (m + 1.0), shape) - 1, self.most_visits(m))
@@ -203,17 +188,16 @@ class Unequal(Data):
 
 
 class Trajectories(Data):
-    """m trajectories, each from a uniform start state, so that pairs are visited unequally.
+    """m trajectories with uniform start states, so that pairs are visited unequally.
 
-    Actions are uniform, or those of a policy that the learner makes before each trajectory
-    (`pomrl.science.exploration`).
+    Actions are uniform, or follow a policy that the learner makes before each trajectory (`pomrl.science.exploration`).
     """
 
     length: Annotated[int, Field(ge=1, le=10**6)] = 10
     """Transitions of a trajectory."""
     behaviour: Literal["uniform", "epsilon_greedy", "posterior_sampling"] = "uniform"
-    """How actions are chosen: uniformly; by the best policy in the learner's present estimate; or by that in a model
-    that is drawn from what the learner believes."""
+    """Actions: uniform; the best policy in the learner's estimate; or that in a model drawn from the learner's belief.
+    """
     epsilon: Annotated[float, Field(ge=0, le=1)] = 0.1
     """Probability of a uniform action, for behaviour=epsilon_greedy alone."""
 
@@ -242,6 +226,6 @@ class Trajectories(Data):
         return m * self.length
 
 
-def join(of_tasks: Sequence[np.ndarray]) -> np.ndarray:
-    """Return the arrays of several tasks as one, along their first axis; a single one is not copied."""
-    return of_tasks[0] if len(of_tasks) == 1 else np.concatenate(of_tasks)
+def join(arrays: Sequence[np.ndarray]) -> np.ndarray:
+    """Concatenate arrays of several tasks; a single one is not copied."""
+    return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)

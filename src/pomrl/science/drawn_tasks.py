@@ -1,4 +1,4 @@
-"""What is drawn in the runs of a problem, the same for all methods: tasks, their rewards and batches."""
+"""Draws of a problem's runs, shared by all methods: tasks, rewards and batches."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby, islice
@@ -19,29 +19,29 @@ from pomrl.science.randomness import Generators, GeneratorsOfRuns, Stream
 from pomrl.science.tasks.distribution import MeanModel
 
 STACK_BYTES = 4 * 2**20
-"""Largest size of a stack of models that is planned at once, unless one task exceeds it."""
+"""Largest size of a stack of models planned at once, unless one task exceeds it."""
 
 
 class DrawnTask(NamedTuple):
-    """The models P_t of a task in all runs, its rewards, and its batches."""
+    """Models P_t of a task in all runs, rewards and batches."""
 
     P: Models
     R: Rewards
     R_hat: Rewards
-    """The rewards that are planned with, of each of n K trials."""
+    """Rewards to plan with, of each of n K trials."""
     batches: Batches | Exploration
     truth: Truth
 
 
 class _Setting(NamedTuple):
-    """What the tasks of all runs are drawn around, and its moments."""
+    """Mean models of all runs, and true moments."""
 
     means: Sequence[MeanModel]
     truth: Truth
 
 
 def _settings(problem: Problem, runs: Sequence[int]) -> Iterator[_Setting]:
-    """Yield the setting of each task, the same object as long as no mean model changes."""
+    """Yield the setting of each task, the same object while no mean model changes."""
     setting = None
     for means in islice(zip(*(validation.mean_models(problem, run) for run in runs), strict=True), problem.T):
         if setting is None or any(new is not old for new, old in zip(means, setting.means, strict=True)):
@@ -53,12 +53,12 @@ def _truth(problem: Problem, means: Sequence[MeanModel]) -> Truth:
     """Return the true moments of the task distribution, once for each memory."""
     moments = validation.check_moments(problem.task_distribution, means)
     unsmoothed = [mean.unsmoothed for mean in means if mean.unsmoothed is not None]
-    of_runs = [*moments, *([np.stack(unsmoothed)] if unsmoothed else [])]
-    told = [np.repeat(array, problem.memories, axis=0) for array in of_runs]
+    moments_of_runs = [*moments, *([np.stack(unsmoothed)] if unsmoothed else [])]
+    repeated = [np.repeat(array, problem.memories, axis=0) for array in moments_of_runs]
     for mean in means:
         make_read_only(mean.P_o, mean.R, mean.varying)
-    make_read_only(*told)
-    P_o, variance, *without_smoothing = told
+    make_read_only(*repeated)
+    P_o, variance, *without_smoothing = repeated
     return Truth(P_o, variance, *without_smoothing, candidates=problem.task_distribution.candidates())
 
 
@@ -68,16 +68,16 @@ def tasks_at_a_time(problem: Problem, runs: int) -> int:
 
 
 def draw(problem: Problem, runs: Sequence[int], at_a_time: int) -> Iterator[list[DrawnTask]]:
-    """Yield the tasks of all runs in stacks, which are drawn in the order that their streams demand."""
+    """Yield the tasks of all runs in stacks, drawn in the order of their streams."""
     task_streams, batch_streams, meta_streams, reward_streams = (
         GeneratorsOfRuns(problem.seed, runs, stream)
         for stream in (Stream.TASKS, Stream.BATCHES, Stream.META_BATCHES, Stream.REWARDS)
     )
     settings, memory, distribution = _settings(problem, runs), RewardMemory(), problem.task_distribution
-    while together := list(islice(settings, at_a_time)):
-        alike = [list(group) for _, group in groupby(together, key=id)]
-        drawn = [validation.draw_tasks(distribution, task_streams, group[0].means, len(group)) for group in alike]
-        P, R = join([tasks.P for tasks in drawn]), join([tasks.R for tasks in drawn])
+    while stack := list(islice(settings, at_a_time)):
+        groups = [list(group) for _, group in groupby(stack, key=id)]
+        draws = [validation.draw_tasks(distribution, task_streams, group[0].means, len(group)) for group in groups]
+        P, R = join([tasks.P for tasks in draws]), join([tasks.R for tasks in draws])
         if isinstance(problem.data, Trajectories) and problem.data.is_adaptive:
             batches = explorations(problem.data, batch_streams, P, R, problem.m, problem.gamma_eval)
             R_hat = R
@@ -85,23 +85,23 @@ def draw(problem: Problem, runs: Sequence[int], at_a_time: int) -> Iterator[list
             own = validation.draw_batch(problem.data, batch_streams, P, problem.m, problem.trials)
             meta = validation.draw_meta_batches(problem.meta_batch, own, problem.data, meta_streams, P)
             R_hat, memory = _rewards(problem, reward_streams, memory, R, own)
-            of_memories = own if problem.meta_batch.is_shared else own.reshape(*meta.P_bar.shape[:2], 1)
-            batches = map(Batches, of_memories, meta)
+            batches_of_memories = own if problem.meta_batch.is_shared else own.reshape(*meta.P_bar.shape[:2], 1)
+            batches = map(Batches, batches_of_memories, meta)
         make_read_only(P, R)
-        truths = (setting.truth for setting in together)
-        yield [DrawnTask(*of_task) for of_task in zip(P, R, R_hat, batches, truths, strict=True)]
+        truths = (setting.truth for setting in stack)
+        yield [DrawnTask(*fields) for fields in zip(P, R, R_hat, batches, truths, strict=True)]
 
 
 def _rewards(
     problem: Problem, rngs: Generators, memory: RewardMemory, R: Rewards, own: Batch
 ) -> tuple[Rewards, RewardMemory]:
-    """Return the rewards that T tasks are planned with, [T, n K, ...], and the memory after them."""
+    """Return the rewards to plan T tasks with, [T, n K, ...], and the memory after them."""
     trials = problem.trials
     if problem.reward_model == "known":
         return np.repeat(R, trials, axis=1), memory
     estimates = []
-    for of_task, batch in zip(R, own, strict=True):
-        mean = sample_means(rngs, problem.reward_noise, batch, of_task)
+    for task_rewards, batch in zip(R, own, strict=True):
+        mean = sample_means(rngs, problem.reward_noise, batch, task_rewards)
         N = np.broadcast_to(batch.visits, mean.shape)
         estimated, memory = problem.reward_learning.estimate(memory, mean, N)
         estimates.append(estimated.reshape(-1, *mean.shape[2:]))

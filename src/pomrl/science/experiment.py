@@ -1,8 +1,7 @@
 """One experiment: a method on a problem, over independent runs, and its table.
 
-Methods on the same problem see the same tasks and batches, drawn once for all. Tasks are planned in stacks of about
-`drawn_tasks.STACK_BYTES`, so that memory does not grow with their number. The default agent plans a stack at once;
-other agents act in one task after the other.
+Methods on the same problem share tasks and batches. Tasks are planned in stacks of about `drawn_tasks.STACK_BYTES`, in
+constant memory. The default agent plans a stack at once; other agents act task by task.
 """
 
 from collections import deque
@@ -33,39 +32,42 @@ if TYPE_CHECKING:  # because it takes long to load
 
 
 def tables(problem: Problem, methods: Sequence[Method], runs: Sequence[int]) -> "list[pandas.DataFrame]":
-    """Return the table of each method, with the columns `COLUMNS`, and that of its metric if it has one.
+    """Return the table of each method, with the columns `COLUMNS` and its metric's.
 
-    The numbers of a run do not depend on the other runs or methods, to the last bit.
+    A run's numbers do not depend on other runs or methods, to the last bit.
     """
     results: list[list[Columns]] = [[] for _ in methods]
-    players = _without_metrics(methods)
-    queues = [deque[DrawnTask]() for _ in players]  # of tasks that a player has not met yet
-    loops = [loop_over_tasks(problem, player, runs, queue) for player, queue in zip(players, queues, strict=True)]
+    base_methods = _strip_metrics(methods)
+    queues = [deque[DrawnTask]() for _ in base_methods]  # of tasks that a player has not met yet
+    loops = [
+        loop_over_tasks(problem, base_method, runs, queue)
+        for base_method, queue in zip(base_methods, queues, strict=True)
+    ]
     for tasks in draw(problem, runs, tasks_at_a_time(problem, len(runs))):
         P, R, R_hat = (join([getattr(task, name) for task in tasks]) for name in ("P", "R", "R_hat"))
         R = np.ascontiguousarray(expected_rewards(R, P))
         V_star = problem.criterion.optimal_value(P, R)
         make_read_only(P, R, V_star)
-        for player, queue, loop in zip(players, queues, loops, strict=True):
+        for base_method, queue, loop in zip(base_methods, queues, loops, strict=True):
             queue.extend(tasks)
-            met = list(islice(loop, len(tasks)))
-            inputs, decision = choose_policies(player, met, R_hat)
+            outputs = list(islice(loop, len(tasks)))
+            inputs, decision = choose_policies(base_method, outputs, R_hat)
             stack = _stack(problem, P, R, V_star, inputs, decision)
             columns = evaluate(stack)
             for method, result in zip(methods, results, strict=True):
-                if replace(method, metric=PlanningLoss()) == player:
+                if replace(method, metric=PlanningLoss()) == base_method:
                     result.append(columns | _measure(method, stack, R_hat, inputs))
-            del met, inputs, decision, stack  # before the next player plans
+            del outputs, inputs, decision, stack  # before the next player plans
     return [tabulate(result, runs, problem.T) for result in results]
 
 
-def _without_metrics(methods: Sequence[Method]) -> list[Method]:
-    """Return the different methods without metrics: policies are made once for all metrics."""
-    players: list[Method] = []
+def _strip_metrics(methods: Sequence[Method]) -> list[Method]:
+    """Return the distinct methods without metrics, to plan once for all metrics."""
+    base_methods: list[Method] = []
     for method in methods:
-        if (player := replace(method, metric=PlanningLoss())) not in players:
-            players.append(player)
-    return players
+        if (base_method := replace(method, metric=PlanningLoss())) not in base_methods:
+            base_methods.append(base_method)
+    return base_methods
 
 
 def _stack(
@@ -76,7 +78,6 @@ def _stack(
     inputs: Sequence[PlanningInput],
     decision: Decision,
 ) -> PlannedStack:
-    """Return true models, and what was made of them, in one stack."""
     N, K = len(P), problem.trials
     policy, gamma = (array.reshape(N, K, *array.shape[1:]) for array in decision)
     P_hat = join([task.P_hat for task in inputs]).reshape(N, K, *P.shape[1:])
@@ -87,7 +88,7 @@ def _stack(
 
 
 def _measure(method: Method, stack: PlannedStack, R_hat: Rewards, inputs: Sequence[PlanningInput]) -> Columns:
-    """Return the column of a method's metric, a mean over trials, if it has one."""
+    """Return the column of a method's metric, a mean over trials, if any."""
     if not method.is_measured:
         return {}
     N, K = stack.P_hat.shape[:2]
@@ -95,20 +96,16 @@ def _measure(method: Method, stack: PlannedStack, R_hat: Rewards, inputs: Sequen
     policy, gamma = (array.reshape(N * K, *array.shape[2:]) for array in (stack.policy, stack.gamma))
     P_hat = stack.P_hat.reshape(P.shape)
     R_hat = np.ascontiguousarray(expected_rewards(R_hat, P_hat))
-    counts = join([given.batches.own.counts for given in inputs]).reshape(P.shape)
+    counts = join([metric_input.batches.own.counts for metric_input in inputs]).reshape(P.shape)
     make_read_only(P, R, P_hat, R_hat, counts, policy, gamma, V_star)
-    given = MetricInput(P, R, P_hat, R_hat, counts, policy, gamma, V_star, stack.criterion)
-    return {MEASURED: validation.measure(method.metric, given).reshape(N, K, -1).mean(1)}
+    metric_input = MetricInput(P, R, P_hat, R_hat, counts, policy, gamma, V_star, stack.criterion)
+    return {MEASURED: validation.measure(method.metric, metric_input).reshape(N, K, -1).mean(1)}
 
 
 def loop_over_tasks(problem: Problem, method: Method, runs: Sequence[int], queue: deque[DrawnTask]) -> Iterator[Any]:
-    """Return what a method makes of one task after the other, for `choose_policies`.
+    """Return the output for one task after the other, for `choose_policies`.
 
-    Args:
-        problem: The problem.
-        method: The method.
-        runs: The indices of the runs.
-        queue: The next tasks; each is removed when it is met.
+    Tasks are taken from the queue.
     """
     tasks = iter(queue.popleft, None)
     if type(method.agent) is not CertaintyEquivalence:
@@ -116,55 +113,50 @@ def loop_over_tasks(problem: Problem, method: Method, runs: Sequence[int], queue
     return _learn(problem, method, ((task.batches, task.truth) for task in tasks))
 
 
-def choose_policies(method: Method, met: Sequence[Any], R_hat: Rewards) -> tuple[list[PlanningInput], Decision]:
-    """Return what is known of tasks, and the policies in them, [M, G, *S], of M models.
+def choose_policies(method: Method, outputs: Sequence[Any], R_hat: Rewards) -> tuple[list[PlanningInput], Decision]:
+    """Return inputs of plans, and policies [M, G, *S] of M models.
 
-    Args:
-        method: The method.
-        met: What `loop_over_tasks` has yielded for the tasks.
-        R_hat: The rewards to plan with, [M, S, A] or [M, S, A, S].
+    `outputs` are yields of `loop_over_tasks`; R_hat, [M, S, A] or [M, S, A, S], are the rewards to plan with.
     """
     if type(method.agent) is CertaintyEquivalence:
-        return list(met), Decision(*plan(method.planner, met, R_hat))
-    policies, gammas = zip(*[decision for _, decision in met], strict=True)
-    return [given for given, _ in met], Decision(join(policies), join(gammas))
+        return list(outputs), Decision(*plan(method.planner, outputs, R_hat))
+    policies, gammas = zip(*[decision for _, decision in outputs], strict=True)
+    return [task for task, _ in outputs], Decision(join(policies), join(gammas))
 
 
 def _learn(problem: Problem, method: Method, tasks: Iterable[tuple[Task, Truth]]) -> Iterator[PlanningInput]:
-    """Return the loop over these tasks."""
     return pomrl(tasks, problem.m, method.estimator, method.gamma_schedule, problem.gamma_eval)
 
 
 def _act(
     problem: Problem, method: Method, runs: Sequence[int], tasks: Iterable[DrawnTask]
 ) -> Iterator[tuple[PlanningInput, Decision]]:
-    """Let an agent act in one task after the other."""
     keys = [(run, Stream.AGENTS, index) for run in runs for index in range(problem.memories)]
     rngs = [generator(problem.seed, *key) for key in keys]
     memory = method.agent.initial_memory(len(keys), problem.S, problem.A)
-    ahead = deque[tuple[RecordingTask, Truth]]()
-    loop = _learn(problem, method, iter(ahead.popleft, None))
+    queue = deque[tuple[RecordingTask, Truth]]()
+    loop = _learn(problem, method, iter(queue.popleft, None))
     for task in tasks:
         recording = RecordingTask(task.batches)
-        ahead.append((recording, task.truth))
-        given = next(loop)
-        own = given.batches.own
+        queue.append((recording, task.truth))
+        plan_input = next(loop)
+        own = plan_input.batches.own
         R = task.R_hat.reshape(*own.P_bar.shape[:2], *task.R_hat.shape[1:])
-        make_read_only(given.P_hat, given.gamma, R)
-        further = method.planner, partial(believe, recording.learner), rngs
+        make_read_only(plan_input.P_hat, plan_input.gamma, R)
+        shared = method.planner, partial(believe, recording.learner), rngs
         trials = [
-            TaskData(given.t, problem.criterion, batch, R[:, k], given.P_hat[:, k], given.gamma, *further)
+            TaskData(plan_input.t, problem.criterion, batch, R[:, k], plan_input.P_hat[:, k], plan_input.gamma, *shared)
             for k, batch in enumerate(own.trials)
         ]
         decisions = [validation.ask_agent(method.agent, trial, memory) for trial in trials]
-        policy, gamma = (np.stack(parts, axis=1) for parts in zip(*decisions, strict=True))
-        memory = method.agent.learn(memory, given.batches.meta, trials[0].R)
-        yield given, Decision(policy.reshape(-1, *policy.shape[2:]), gamma.reshape(-1, gamma.shape[-1]))
+        policy, gamma = (np.stack(arrays, axis=1) for arrays in zip(*decisions, strict=True))
+        memory = method.agent.learn(memory, plan_input.batches.meta, trials[0].R)
+        yield plan_input, Decision(policy.reshape(-1, *policy.shape[2:]), gamma.reshape(-1, gamma.shape[-1]))
 
 
 @dataclass
 class RecordingTask:
-    """A task that keeps its learner, which an agent may ask for further estimates."""
+    """A task that keeps its learner, for an agent's further estimates."""
 
     task: Task
     learner: Learner = field(init=False)

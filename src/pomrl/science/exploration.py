@@ -1,7 +1,7 @@
-"""Tasks without a generative model: the learner collects trajectories by what it knows so far.
+"""Tasks without a generative model: learners choose how to collect trajectories.
 
-Before each trajectory it estimates the task as at its end, and plans with gamma_eval. Tasks, start states and the
-random numbers behind transitions are the same for all learners.
+Before each trajectory the learner estimates the task and plans with gamma_eval. All learners share tasks, start states
+and the random numbers behind transitions.
 """
 
 from collections.abc import Callable, Iterator
@@ -22,19 +22,18 @@ from pomrl.science.sampling.reference import cumulative, next_states
 from pomrl.science.validation import check_mixing_rate
 
 LEAST_PRIOR, LARGEST_PRIOR = 1.0, 1e6
-"""Limits of the number of transitions that the prior of a belief stands for."""
-
+"""Limits of a prior's weight in a belief, in transitions."""
 SMALLEST_WEIGHT = 1e-12
-"""Least weight of the data that is divided by."""
+"""Least weight of the data as a divisor."""
 
 
 def believe(learner: Learner, batch: Batch) -> Belief:
-    """Return what a learner knows of a task after a part of its data.
+    """Return a learner's belief after a part of a task's data.
 
-    A mixing rate of alpha after one transition stands for a prior of alpha / (1 - alpha) transitions.
+    A mixing rate of alpha after one transition means a prior of alpha / (1 - alpha) transitions.
     """
-    _, parts, P_hat, _ = estimate_task(*learner, Batches.same(batch))
-    alpha = parts.alpha(1) if callable(parts.alpha) else parts.alpha
+    _, estimate, P_hat, _ = estimate_task(*learner, Batches.same(batch))
+    alpha = estimate.alpha(1) if callable(estimate.alpha) else estimate.alpha
     estimator, t, _, truth = learner
     check_mixing_rate(estimator, t, alpha, truth.P_o.shape)
     prior = np.clip(alpha / np.maximum(1.0 - alpha, SMALLEST_WEIGHT), LEAST_PRIOR, LARGEST_PRIOR)
@@ -43,24 +42,24 @@ def believe(learner: Learner, batch: Batch) -> Belief:
 
 @dataclass(frozen=True, eq=False)
 class Exploration:
-    """A task of n runs whose data a learner is to collect."""
+    """A task of n runs with data to be collected by a learner."""
 
     data: Trajectories
     P: Models
     R: Rewards
     gamma: float
-    """Discount factor that behaviour is planned with."""
+    """Discount factor for plans of behaviour."""
     uniform: Float[np.ndarray, "n X m"]
-    """Uniform numbers of each of the m trajectories: its start, then actions and next states in turn."""
+    """Uniform numbers of each of m trajectories: its start, then actions and next states in turn."""
     seeds: Int[np.ndarray, " n"]
-    """Seeds of what is drawn from beliefs."""
+    """Seeds of draws from beliefs."""
 
     def collect(self, learner: Learner) -> Batches:
         """Return the transitions of all trajectories of a learner (`algorithm.Task`)."""
         return self.explore(partial(believe, learner))
 
     def explore(self, believe: Callable[[Batch], Belief]) -> Batches:
-        """Return the transitions of all trajectories, given what is believed after those before."""
+        """Return the transitions of all trajectories, given beliefs after earlier ones."""
         rngs = [np.random.default_rng(seed) for seed in self.seeds.tolist()]
         counts, m = np.zeros(self.P.shape, np.int64), self.uniform.shape[-1]
         for uniform in np.moveaxis(self.uniform, -1, 0):
@@ -72,40 +71,28 @@ class Exploration:
         return Batches.same(Batch.of_counts(counts, m))
 
     def _trajectory(self, policy: Int[np.ndarray, "n S"], uniform: Float[np.ndarray, "n X"]) -> Counts:
-        """Return the counts of one trajectory of each run."""
         n, S, A, _ = self.P.shape
         run = np.arange(n)
         below = cumulative(self.P).reshape(-1, S).T
-        explored = self.data.epsilon if self.data.behaviour == "epsilon_greedy" else 0.0
+        epsilon = self.data.epsilon if self.data.behaviour == "epsilon_greedy" else 0.0
         counts = np.zeros(self.P.shape, np.int64)
         state = (uniform[:, 0] * S).astype(np.intp)
-        for of_action, of_state in zip(uniform[:, 1::2].T, uniform[:, 2::2].T, strict=True):
-            random = (of_action / max(explored, 1e-300) * A).clip(0, A - 1).astype(np.intp)
-            action = np.where(of_action < explored, random, policy[run, state])
+        for action_number, state_number in zip(uniform[:, 1::2].T, uniform[:, 2::2].T, strict=True):
+            random = (action_number / max(epsilon, 1e-300) * A).clip(0, A - 1).astype(np.intp)
+            action = np.where(action_number < epsilon, random, policy[run, state])
             row = (run * S + state) * A + action
-            following = next_states((of_next.take(row) for of_next in below), of_state)
+            following = next_states((column.take(row) for column in below), state_number)
             counts[run, state, action, following] += 1
             state = following
         return counts
 
 
 def explorations(
-    data: Trajectories,
-    rngs: Generators,
-    P: TaskModels,
-    R: Rewards,
-    m: int,
-    gamma: float,
+    data: Trajectories, rngs: Generators, P: TaskModels, R: Rewards, m: int, gamma: float
 ) -> Iterator[Exploration]:
-    """Yield what is to be explored in each of T tasks; random numbers are drawn in the order of the tasks.
+    """Yield the explorations of T tasks, with random numbers in the tasks' order.
 
-    Args:
-        data: How actions are chosen, and the length of trajectories.
-        rngs: The generator of each run, for this alone.
-        P: The models of the tasks.
-        R: Their rewards.
-        m: Number of trajectories of each task.
-        gamma: Discount factor that behaviour is planned with.
+    There are m trajectories for each task; behaviour is planned with `gamma`.
     """
     for model, rewards in zip(P, R, strict=True):
         uniform = np.stack([rng.random((1 + 2 * data.length, m)) for rng in rngs])
@@ -114,8 +101,8 @@ def explorations(
 
 
 def draw_models(belief: Belief, rngs: Generators) -> Float[np.ndarray, "n S A S"]:
-    """Draw a model of each run from a belief; a row whose entries all underflow is the estimate's."""
+    """Draw a model of each run from a belief; rows that underflow are the estimate's."""
     shape = belief.concentration[..., None] * belief.P_hat
-    weight = np.stack([rng.standard_gamma(of_run) for rng, of_run in zip(rngs, shape, strict=True)])
+    weight = np.stack([rng.standard_gamma(run_shape) for rng, run_shape in zip(rngs, shape, strict=True)])
     total = weight.sum(-1, keepdims=True)
     return np.where(total > 0, weight / np.where(total > 0, total, 1.0), belief.P_hat)

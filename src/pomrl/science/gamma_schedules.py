@@ -1,7 +1,6 @@
 """Schedules of discount factors, the gamma-Selection-Procedure of Algorithms 1 and 2 (Sec. 6).
 
-The schedule of Sec. 6.2 minimises the upper bound U(γ) on the planning loss; its functions are elementwise, and their
-arguments broadcast.
+The functions of Sec. 6.2, which minimise the upper bound U(γ) on the planning loss, are elementwise and broadcast.
 """
 
 from abc import abstractmethod
@@ -16,42 +15,32 @@ from pomrl.base import Ascending, Component
 
 Numbers = Num[np.ndarray, "..."] | float | int
 """A number or an array, an argument of an elementwise function."""
-
 Values = Float[np.ndarray, "..."] | float
 """The value or the values of an elementwise function."""
-
-
 Formula = Literal["text", "notebook"]
-"""The formula of C_t: that of Sec. 6.2, or the authors' notebook's."""
-
+"""Formula of C_t: that of Sec. 6.2, or of the authors' notebook."""
 Minimum = Literal["corrected", "as_printed"]
-"""The minimum of U(γ): the right one, or that of Proposition 1."""
+"""Minimum of U(γ): the right one, or Proposition 1's."""
 
 
 def regret_constant(t: Numbers, m: Numbers, deviation: Numbers, formula: Formula = "text") -> Values:
-    """Return C_t of Sec. 6.2, the factor of the uncertainty in the bound of task t.
+    """Return C_t of Sec. 6.2, the uncertainty factor of task t's bound.
 
         C_t = ((σ + 1/√m) / √t + σ² m / √m) / (σ² m + 1)    with the standard deviation σ
 
     In the authors' notebook, σ² m + 1 stands for σ² m in the second term.
-
-    Args:
-        t: Number of the task, from 1.
-        m: Transitions sampled for each pair (s, a) in each task.
-        deviation: Standard deviation of the tasks.
-        formula: That of the text or that of the notebook.
     """
     deviation, root = np.asarray(deviation, float), np.sqrt(np.asarray(m, float))
     x = deviation**2 * m
-    of_models = x if formula == "text" else x + 1.0
-    return ((deviation + 1.0 / root) / np.sqrt(t) + of_models / root) / (x + 1.0)
+    model_term = x if formula == "text" else x + 1.0
+    return ((deviation + 1.0 / root) / np.sqrt(t) + model_term / root) / (x + 1.0)
 
 
 def upper_bound_gamma(C: Numbers, minimum: Minimum = "corrected") -> Values:
-    """Return γ̃ of Prop. 1, the minimiser of U(γ) on [0, 1) (see `regret_upper_bound`).
+    """Return γ̃ of Prop. 1, the minimiser of U(γ) on [0, 1).
 
-    U' has the sign of C (1 + γ) - (1 - γ): the minimum is at (1 - C) / (1 + C) for C < 1, and at 0 otherwise. The
-    proposition, `as_printed`, puts it at 1 for C < 1/2.
+    U' has the sign of C (1 + γ) - (1 - γ): the minimum is at (1 - C) / (1 + C) for C < 1, else at 0. Proposition 1,
+    `as_printed`, puts it at 1 for C < 1/2.
     """
     C = np.asarray(C, float)
     gamma = np.maximum((1.0 - C) / (1.0 + C), 0.0)
@@ -59,12 +48,12 @@ def upper_bound_gamma(C: Numbers, minimum: Minimum = "corrected") -> Values:
 
 
 def regret_upper_bound(gamma: Numbers, C: Numbers, gamma_eval: Numbers) -> Values:
-    """Return the bound U(γ) of Sec. 6.2 on the planning loss, a sum of discounted rewards.
+    """Return the bound U(γ) of Sec. 6.2 on the planning loss, a discounted reward.
 
         U(γ) = 1/(1 - γ_eval) - 1/(1 - γ) + C γ/(1 - γ)²
 
     The first two terms bound the bias of planning with γ, the last one the effect of the uncertain model. U is below
-    1/(1 - γ_eval), which no loss exceeds, exactly for γ < 1/(1 + C).
+    the trivial bound 1/(1 - γ_eval) exactly for γ < 1/(1 + C).
 
     Raises:
         ValueError: Unless 0 <= gamma <= gamma_eval < 1.
@@ -76,62 +65,56 @@ def regret_upper_bound(gamma: Numbers, C: Numbers, gamma_eval: Numbers) -> Value
 
 
 Discount = Annotated[float, Field(ge=0, le=1)]
-
 Scope = Literal["all_tasks", "each_task"]
-"""Whether a choice in hindsight is one for all tasks, or one for each."""
-
+"""One choice in hindsight for all tasks, or one for each."""
 HindsightChoice = Literal["population", "per_run"]
-"""Whether a choice in hindsight is the best for the mean over runs, or in each run (R8)."""
-
-
+"""Best choice in hindsight for the mean over runs, or in each run (R8)."""
 Gammas = Annotated[list[Discount], Field(min_length=1), Ascending]
 
 
 @dataclass(frozen=True)
 class TaskState:
-    """Everything that a schedule may use to choose the discount factors of one task, in n runs."""
+    """A schedule's information about one task, in n runs."""
 
     t: int
     """Number of the task, from 1."""
     m: int
     """Transitions sampled for each pair (s, a) in each task."""
     S: int
-    """Number of states."""
     A: int
-    """Number of actions."""
     gamma_eval: float
     """Discount factor at which policies are judged."""
     alpha: Float[np.ndarray, " n"]
     """Mixing rate of the task, a mean over pairs (s, a)."""
     deviation: Float[np.ndarray, " n"]
-    """Similarity of the tasks, a standard deviation; its maximum over pairs, NaN if there is none."""
+    """Similarity of the tasks, a standard deviation: the maximum over pairs; NaN if there is none."""
 
 
 class GammaSchedule(Component):
     """Base class of schedules, which choose the discount factors of each task."""
 
     needs_similarity: ClassVar[bool] = False
-    """Whether the choice depends on `TaskState.deviation`, which not every estimator has."""
+    """Whether the choice depends on `TaskState.deviation`."""
 
     @abstractmethod
     def select(self, state: TaskState) -> Float[np.ndarray, "n G"]:
-        """Return the discount factors for a task in each of n runs, all in [0, gamma_eval]."""
+        """Return a task's discount factors in n runs, in [0, gamma_eval]."""
 
     def check(self, gamma_eval: float) -> None:
-        """Raise a ValueError if the schedule cannot be used with this gamma_eval."""
+        """Raise a ValueError if the schedule does not allow this gamma_eval."""
 
     def computed_schedule(self) -> "GammaSchedule":
-        """Return the schedule whose table is computed and stored for this one."""
+        """Return the schedule of the table that is computed and stored."""
         return self
 
     @property
     def gammas_per_task(self) -> int:
-        """The number G of discount factors that `select` returns for each run."""
+        """Number G of discount factors from `select` in each run."""
         return 1
 
 
 class Grid(GammaSchedule):
-    """All discount factors of a grid in every task, which gives curves of the loss against gamma."""
+    """All discount factors of a grid in every task, for curves of the loss."""
 
     gammas: Gammas
     """Discount factors, ascending, <= gamma_eval."""
@@ -148,11 +131,10 @@ class Grid(GammaSchedule):
 
 
 class Hindsight(Grid):
-    """A schedule that chooses from a grid in hindsight, knowing the losses; it is read from the stored grid.
+    """A choice from a stored grid in hindsight, knowing the losses (`pomrl.science.gamma_star`).
 
-    The option `best_fixed` chooses the one discount factor that is the best on average over tasks, `dynamic_best` the
-    best one of each task (Sec. 6.3). The best is that of the mean over the loaded runs, or that of each run (R8).
-    `pomrl.science.gamma_star` makes the choice.
+    The option `best_fixed` chooses one discount factor for all tasks, `dynamic_best` one for each task (Sec. 6.3). The
+    best is that of the mean over the loaded runs, or of each run (R8).
     """
 
     scope: Scope
@@ -178,17 +160,17 @@ class Fixed(GammaSchedule):
 
 
 class Snapping(GammaSchedule):
-    """Base class of schedules whose choice may go to the nearest discount factor of a grid, the smaller one of two."""
+    """Base class of schedules with an optional grid of discount factors."""
 
     snap: Gammas | None = None
-    """Grid to whose nearest discount factor, the smaller of two, gamma_t goes; null: none."""
+    """Grid to round gamma_t to, ties down; null: none."""
 
     def check(self, gamma_eval: float) -> None:
         if self.snap:
             _refuse_beyond(self.snap[-1], gamma_eval, "snap")
 
     def _finish(self, gamma: Float[np.ndarray, " n"], gamma_eval: float) -> Float[np.ndarray, "n 1"]:
-        """Return discount factors cut to [0, gamma_eval], and moved to the grid if there is one."""
+        """Return discount factors cut to [0, gamma_eval], on the grid if any."""
         gamma = np.clip(gamma, 0.0, gamma_eval)[:, None]
         if self.snap is None:
             return gamma
@@ -197,9 +179,7 @@ class Snapping(GammaSchedule):
 
 
 class Dong(Snapping):
-    """The schedule of Dong et al., gamma_t = 1 - T_t^(-1/5), which grows with the size T_t of a phase (Sec. 6.1).
-
-    The sizes of the phases are
+    """The schedule of Dong et al., gamma_t = 1 - T_t^(-1/5), with phases of sizes T_t (Sec. 6.1).
 
         T_t = (S A / L) ((1 - α_t) m + α_t m (t - 1)),    T_0 = m,
 
@@ -211,11 +191,11 @@ class Dong(Snapping):
     start: Literal["T0", "T1"] = "T1"
     """The phase size that rules task 1 (R18)."""
     T_0: Literal["m", "scaled"] = "m"
-    """The phase size T_0: m, or m S A / L, scaled as all others are."""
+    """Phase size T_0: m, or m S A / L, scaled as the others."""
     alpha: Literal["own"] | Annotated[list[Annotated[float, Field(ge=0, le=1)]], Field(min_length=1)] = "own"
-    """Alpha_t in T_t: the learner's own, or a list for tasks 1, 2, ...; its last holds for the rest."""
+    """Alpha_t in T_t: the learner's, or a list for tasks 1, 2, ..., its last for the rest."""
     lag: Annotated[int, Field(ge=0)] = 0
-    """Tasks by which the number t - 1 of past tasks in T_t comes late."""
+    """Delay, in tasks, of the number t - 1 of past tasks in T_t."""
 
     def select(self, state: TaskState) -> Float[np.ndarray, "n 1"]:
         scale = state.S * state.A / self.L
@@ -227,17 +207,16 @@ class Dong(Snapping):
         return self._finish(1.0 - np.maximum(T_t, 1.0) ** -0.2, state.gamma_eval)
 
     def _alpha(self, state: TaskState) -> Float[np.ndarray, " n"]:
-        """Return alpha_t of each run."""
         if self.alpha == "own":
             return state.alpha
         return np.full_like(state.alpha, self.alpha[min(state.t, len(self.alpha)) - 1])
 
 
 class UpperBound(Snapping):
-    """The minimiser of a bound on the task's planning loss plus an offset, gamma_t = gamma_0 + gamma_tilde(C_t).
+    """gamma_t = gamma_0 + gamma_tilde(C_t), an offset plus the minimiser of a loss bound.
 
-    The bound, its factor C_t and its minimiser gamma_tilde are those of Sec. 6.2 and Prop. 1
-    (`upper_bound_gamma`); gamma_t is cut to [0, gamma_eval].
+    The bound, its factor C_t and its minimiser gamma_tilde are those of Sec. 6.2 and Prop. 1 (`upper_bound_gamma`);
+    gamma_t is cut to [0, gamma_eval].
     """
 
     needs_similarity: ClassVar[bool] = True
@@ -247,11 +226,11 @@ class UpperBound(Snapping):
     minimum: Minimum = "corrected"
     """The minimum of U, right or as in Prop. 1 (E1)."""
     formula: Formula = "text"
-    """C_t as in the text, or with the constant second term of the authors' notebook."""
+    """C_t as in the text, or with the notebook's constant second term."""
     deviation: Literal["own"] | Annotated[float, Field(ge=0)] = "own"
     """Standard deviation of tasks in C_t: the learner's own, or a number."""
     plug: Literal["std", "variance"] = "std"
-    """What stands for the standard deviation in C_t: itself, or the variance."""
+    """Value in place of the standard deviation in C_t: itself, or the variance."""
 
     def select(self, state: TaskState) -> Float[np.ndarray, "n 1"]:
         own = state.deviation

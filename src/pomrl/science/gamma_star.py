@@ -1,7 +1,7 @@
-"""γ*, the discount factor with the smallest mean planning loss (Sec. 2), and its choice in hindsight (Sec. 6.3).
+"""γ*, the discount factor with the smallest mean planning loss (Sec. 2, Sec. 6.3).
 
-Discount factors with the same policies have mean losses that differ by rounding alone. So γ* is the largest discount
-factor whose mean loss is the smallest up to `MEAN_TIE_TOLERANCE` (`best_index`).
+Mean losses of equal policies differ by rounding. So γ* is the largest discount factor with a mean loss within
+`MEAN_TIE_TOLERANCE` of the smallest.
 """
 
 from typing import TYPE_CHECKING
@@ -16,33 +16,27 @@ if TYPE_CHECKING:  # because it takes long to load
     import pandas
 
 MEAN_TIE_TOLERANCE = 1e-12
-"""Two mean losses are tied if they differ by at most this, times max(1, smallest, largest mean loss / 100)."""
-
+"""Largest difference of tied mean losses, times max(1, smallest, largest mean loss / 100)."""
 _ORDINARY_LOSS = 100.0
 """Losses of rewards in [0, 1] stay below this at the usual gamma_eval."""
 
 
 def best_index(mean: Float[np.ndarray, "*B G"]) -> Int[np.ndarray, "*B"]:
-    """Return the index of γ* on each curve of mean losses at G ascending discount factors.
-
-    Raises:
-        ValueError: A mean loss is NaN.
-    """
+    """Return the index of γ* on curves over ascending discount factors; ValueError for NaN."""
     if np.isnan(mean).any():
         raise ValueError("gamma* is not defined where a mean loss is NaN")
     by_gamma = np.ascontiguousarray(np.moveaxis(mean, -1, 0))  # minima over a short last axis are slow
     smallest = by_gamma.min(0)
     size = np.maximum(smallest, by_gamma.max(0) / _ORDINARY_LOSS)
     tied = by_gamma <= smallest + MEAN_TIE_TOLERANCE * np.maximum(1.0, size)
-    place = np.arange(len(tied), dtype=np.int16).reshape(-1, *[1] * smallest.ndim)
-    return np.asarray((tied * place).max(0).astype(np.intp))
+    index = np.arange(len(tied), dtype=np.int16).reshape(-1, *[1] * smallest.ndim)
+    return np.asarray((tied * index).max(0).astype(np.intp))
 
 
 def minimising(gammas: Float[np.ndarray, " G"], mean: Float[np.ndarray, "*B G"]) -> Float[np.ndarray, "*B"]:
-    """Return γ* of each curve of mean losses, and NaN for a curve with NaN.
+    """Return γ* of each curve of mean losses; NaN for a curve with NaN.
 
-    Raises:
-        ValueError: The discount factors do not ascend strictly.
+    ValueError: the discount factors do not ascend strictly.
     """
     if (np.diff(gammas) <= 0).any():
         raise ValueError(f"gammas={gammas.tolist()}: they must ascend strictly")
@@ -53,12 +47,10 @@ def minimising(gammas: Float[np.ndarray, " G"], mean: Float[np.ndarray, "*B G"])
 
 
 def hindsight_index(loss: Float[np.ndarray, "n T G"], scope: Scope, choice: HindsightChoice) -> Int[np.ndarray, "n T"]:
-    """Return the index of the discount factor chosen in hindsight, for each run and task (Sec. 6.3).
+    """Return the index of the discount factor chosen in hindsight (Sec. 6.3).
 
-    Args:
-        loss: Planning losses in n runs and T tasks at G ascending discount factors.
-        scope: `all_tasks` for one choice for all tasks (best fixed), `each_task` for one each (dynamic best).
-        choice: `population` for the best choice for the mean over runs, `per_run` for that of each run (R8).
+    The scope is `all_tasks` (best fixed) or `each_task` (dynamic best); the choice is that of the mean over runs,
+    `population`, or of each run, `per_run` (R8).
     """
     axes = (0,) * (choice == "population") + (1,) * (scope == "all_tasks")
     index = best_index(loss.mean(axes, keepdims=True) if axes else loss)
@@ -66,14 +58,9 @@ def hindsight_index(loss: Float[np.ndarray, "n T G"], scope: Scope, choice: Hind
 
 
 def in_hindsight(table: "pandas.DataFrame", schedule: Hindsight) -> "pandas.DataFrame":
-    """Return the rows of a grid's table that a schedule chooses in hindsight, one for each run and task.
+    """Return a sorted grid table's rows as chosen in hindsight, one per run and task.
 
-    Args:
-        table: A complete table of the schedule's grid, sorted by run, task and discount factor.
-        schedule: The schedule.
-
-    Raises:
-        ValueError: The table has other discount factors than the schedule.
+    ValueError: the table has other discount factors than the schedule.
     """
     loss, gammas = loss_array(table)
     if gammas.tolist() != schedule.gammas:

@@ -1,4 +1,4 @@
-"""The tables of experiments: each column is declared here once."""
+"""The tables of experiments, with all columns."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,48 +15,42 @@ if TYPE_CHECKING:  # because it takes long to load
 
 @dataclass(frozen=True, eq=False)
 class PlannedStack:
-    """N = tasks times runs models, with what a method made of each from K batches."""
+    """N = tasks times runs models, with estimates and policies from K batches."""
 
     criterion: Criterion
-    """How policies are judged."""
     P: Float[np.ndarray, "N S A S"]
-    """The true models."""
     R: Float[np.ndarray, "N S A"]
-    """The true rewards; those of transitions enter as their expectations."""
+    """True rewards R(s, a); those of transitions as expectations."""
     V_star: Float[np.ndarray, "N S"]
-    """The values of optimal policies."""
     P_hat: Float[np.ndarray, "N K S A S"]
-    """The estimates."""
     policy: Int[np.ndarray, "N K G *S"]
-    """The policies, which over a horizon may depend on the steps to go."""
+    """Policies; over a horizon also by steps to go."""
     gamma: Float[np.ndarray, "N K G"]
-    """The discount factor of each policy."""
     alpha: Float[np.ndarray, "N _K"]
-    """The mixing rates, once if all batches share a memory."""
+    """Mixing rates, one if all batches share a memory."""
     sigma: Float[np.ndarray, "N _K"]
-    """The similarities that the estimator uses."""
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column of the table of an experiment, one number for each run, task and discount factor."""
+    """A column of an experiment's table: a number per run, task and discount factor."""
 
     name: str
     label: str
     """What axes say."""
     unit: str
-    """The unit of the numbers; empty for numbers without one."""
+    """Unit of the numbers; empty if none."""
     meaning: str
     """What documents say."""
     values: Callable[[PlannedStack], np.ndarray] | None = None
-    """The numbers for a stack, [N] or [N, G], a mean over batches; None if known beforehand, or a metric's."""
+    """Numbers for a stack, [N] or [N, G], a mean over batches; None for index columns and a metric's."""
     dtype: str = "float64"
     is_finite: bool = True
     """Whether NaN is a fault."""
 
 
 def _mean_gamma(stack: PlannedStack) -> Float[np.ndarray, "N G"]:
-    """Return the mean over batches, exactly the common value where all have the same."""
+    """Return the mean over batches, exactly the common value if there is one."""
     gamma = stack.gamma
     return np.where((gamma == gamma[:, :1]).all(1), gamma[:, 0], gamma.mean(1))
 
@@ -123,37 +117,29 @@ COLUMNS = (
         is_finite=False,
     ),
 )
-"""The columns of every table, which has one row per (run, task, gamma) and is sorted by them."""
-
+"""Columns of every table, with one row per (run, task, gamma), sorted."""
 MEASURED = "measured"
 """The name of the column of a metric."""
-
 METRIC_COLUMN = Column(
     MEASURED,
     "Metric",
     "that of the metric",
     "the number of the metric; only in experiments with a metric other than the planning loss",
 )
-"""The further column in the tables of an experiment that has a metric."""
-
+"""Further column of experiments with a metric."""
 SCHEMA = {column.name: column.dtype for column in COLUMNS}
 """The types of the columns of every table."""
-
 Columns = dict[str, np.ndarray]
-"""Columns of a table for a stack, of shape [N] or [N, G]."""
+"""Columns of a table for a stack, [N] or [N, G]."""
 
 
 def evaluate(stack: PlannedStack) -> Columns:
-    """Return the columns that every table has, for a stack."""
-    columns: Columns = {}
-    for column in COLUMNS:
-        if column.values:
-            columns[column.name] = column.values(stack)
-    return columns
+    """Return the columns of every table, for a stack."""
+    return {column.name: column.values(stack) for column in COLUMNS if column.values}
 
 
 def tabulate(stacks: Sequence[Columns], runs: Sequence[int], T: int) -> "pandas.DataFrame":
-    """Return the table, sorted by run, task and gamma, of stacks sorted by task and run."""
+    """Return the table, sorted by run, task and gamma, of stacks by task and run."""
     import pandas as pd
 
     n, G = len(runs), stacks[0]["gamma"].shape[1]
@@ -166,15 +152,9 @@ def tabulate(stacks: Sequence[Columns], runs: Sequence[int], T: int) -> "pandas.
 
 
 def loss_array(table: "pandas.DataFrame") -> tuple[Float[np.ndarray, "n T G"], Float[np.ndarray, " G"]]:
-    """Return planning losses over runs, tasks and discount factors, and the discount factors.
+    """Return planning losses by run, task and discount factor, and the discount factors.
 
-    Where a schedule chose the discount factors, G is 1, and the one returned is that of the first row.
-
-    Args:
-        table: A complete table, sorted by run, task and discount factor as every stored table is.
-
-    Raises:
-        ValueError: The number of rows is no multiple of runs times tasks.
+    The table is complete and sorted. With a schedule, G is 1 and the discount factor is that of the first row.
     """
     shape = table["run"].nunique(), table["task"].nunique(), -1
     loss = table["planning_loss"].to_numpy(float).reshape(shape)

@@ -1,4 +1,4 @@
-"""Random chain MDPs and the planning loss (Sec. 2 and Sec. 5 of the paper)."""
+"""Random chain MDPs and the planning loss (Sec. 2, Sec. 5)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,37 +9,29 @@ import numpy as np
 from jaxtyping import Float, Int, Shaped
 
 from pomrl.science.planners import PolicyIteration
-from pomrl.science.solvers import action_ties, finite_horizon, input_checks, undiscounted
+from pomrl.science.solvers import ModelStack, RewardStack, action_ties, finite_horizon, input_checks, undiscounted
 from pomrl.science.solvers.evaluation import distinct_policy_values
 from pomrl.science.solvers.evaluation import policy_value as policy_value
 from pomrl.science.solvers.input_checks import check_gammas, check_models
 
 Rewards = Float[np.ndarray, "..."]
 """Rewards R(s, a) of pairs, [..., S, A], or R(s, a, s') of transitions, [..., S, A, S]."""
-
 LossNorm = Literal["max", "mean"]
-"""The norm over states of a loss: that of the worst state, or the mean."""
-
+"""Norm over states of a loss: the worst state, or the mean."""
 LOSS_ERROR = 1e-6
-"""Largest rounding error that a planning loss may have, for rewards in [0, 1]."""
-
+"""Largest rounding error of a planning loss, for rewards in [0, 1]."""
 LARGEST_GAMMA_EVAL = 1.0 - sqrt(np.finfo(float).eps / LOSS_ERROR)
-"""Largest gamma_eval at which losses mean something, about 0.999985.
-
-Rounding errors of differences of values are about eps / (1 - gamma_eval)^2, which may be at most `LOSS_ERROR`.
+"""Largest gamma_eval of meaningful losses, about 0.999985: rounding errors eps / (1 - gamma_eval)^2 reach `LOSS_ERROR`.
 """
 
 
 def random_chain_mdp(
     rng: np.random.Generator, S: int, A: int, zeros: int
 ) -> tuple[Float[np.ndarray, "S A S"], Float[np.ndarray, "S A"]]:
-    """Draw a random chain MDP (Sec. 5, Setting): transition probabilities P(s, a, s') and rewards R(s, a).
+    """Draw a random chain MDP (Sec. 5): P(s, a, s') and R(s, a).
 
-    In each row P(s, a, ·), `zeros` states chosen uniformly have probability 0. The others are drawn uniformly from (0,
+    In each row P(s, a, ·), 0 <= `zeros` < S uniformly chosen states have probability 0; the others are uniform in (0,
     1] and normalised. Rewards are uniform in [0, 1).
-
-    Raises:
-        ValueError: Unless 0 <= zeros <= S - 1.
     """
     if not 0 <= zeros <= S - 1:
         raise ValueError(f"zeros={zeros}: of {S} states at least 0 and at most {S - 1} can have probability 0")
@@ -50,19 +42,14 @@ def random_chain_mdp(
 
 
 def expected_rewards(R: Rewards, P: Float[np.ndarray, "*n S A S"]) -> Float[np.ndarray, "*n S A"]:
-    """Return the rewards of pairs, R(s, a) = Σ_s' P(s, a, s') R(s, a, s').
-
-    Args:
-        R: Rewards of transitions; those of pairs are returned as they are.
-        P: Transition probabilities, true or estimated.
-    """
+    """Return R(s, a) = Σ_s' P(s, a, s') R(s, a, s'); rewards of pairs as given."""
     return R if R.ndim < P.ndim else (P * R).sum(-1)
 
 
 def for_each_model(R: Rewards, P: Float[np.ndarray, "k S A S"]) -> Rewards:
-    """Return rewards with an axis for the k models; [S, A] or [S, A, S] are of all models alike."""
-    without = R.shape in (P.shape[1:3], P.shape[1:]) and R.shape != P.shape[:3]
-    return np.broadcast_to(R, (len(P), *R.shape)) if without else R
+    """Return rewards with an axis for the k models."""
+    is_shared = R.shape in (P.shape[1:3], P.shape[1:]) and R.shape != P.shape[:3]
+    return np.broadcast_to(R, (len(P), *R.shape)) if is_shared else R
 
 
 def check_gamma_eval(gamma_eval: float) -> None:
@@ -79,19 +66,19 @@ def check_gamma_eval(gamma_eval: float) -> None:
 
 @dataclass(frozen=True)
 class Criterion:
-    """How policies are judged: by values at a discount factor, over a horizon or for ever, and by a norm."""
+    """How policies are judged: discount factor, horizon, norm and start."""
 
     gamma_eval: float
-    """Discount factor of values; 1 with a horizon, or where all policies end (`solvers.undiscounted`)."""
+    """Discount factor of values; 1 with a horizon, or for proper policies (`solvers.undiscounted`)."""
     norm: LossNorm = "max"
-    """Whether a loss is that of the worst state, as in the paper, or the mean over states."""
+    """Loss of the worst state, as in the paper, or the mean over states."""
     horizon: int | None = None
     """Number of steps after which a task ends; None: never."""
     start: tuple[float, ...] | None = None
-    """Probability of each state to be the first, the weights of means; None: all alike."""
+    """Probability of each first state, the weights of means; None: uniform."""
 
-    def optimal_value(self, P: Float[np.ndarray, "M S A S"], R: Float[np.ndarray, "M S A"]) -> Float[np.ndarray, "M S"]:
-        """Return V*, the exact value of an optimal policy of each of M MDPs."""
+    def optimal_value(self, P: ModelStack, R: RewardStack) -> Float[np.ndarray, "M S"]:
+        """Return V*, the exact optimal value of each of M MDPs."""
         gamma = np.array([self.gamma_eval])
         if self.horizon is not None:
             return finite_horizon.plan(P, R, np.tile(gamma, (len(P), 1)), self.horizon)[1][:, 0]
@@ -101,50 +88,47 @@ class Criterion:
         return policy_value(P, R, policy[:, 0], self.gamma_eval)
 
     def distinct_values(
-        self,
-        P: Float[np.ndarray, "M S A S"],
-        R: Float[np.ndarray, "M S A"],
-        policies: Shaped[np.ndarray, "..."] | Sequence[Any],
+        self, P: ModelStack, R: RewardStack, policies: Shaped[np.ndarray, "..."] | Sequence[Any]
     ) -> tuple[Float[np.ndarray, "k S"], Int[np.ndarray, " k"], Int[np.ndarray, "M G"]]:
         """Return values as `solvers.evaluation.distinct_policy_values` does."""
         if self.horizon is None and self.gamma_eval < 1.0:
             return distinct_policy_values(P, R, policies, self.gamma_eval)
         S, A = R.shape[1:]
-        given = input_checks.policies(policies, S, A)
-        if given.ndim not in (3, 3 + (self.horizon is not None)) or len(given) != len(R):
-            raise ValueError(f"policy must be [M, G, S] with M = {len(R)}, but its shape is {given.shape}")
-        M, G = given.shape[:2]
+        actions = input_checks.policies(policies, S, A)
+        if actions.ndim not in (3, 3 + (self.horizon is not None)) or len(actions) != len(R):
+            raise ValueError(f"policy must be [M, G, S] with M = {len(R)}, but its shape is {actions.shape}")
+        M, G = actions.shape[:2]
         model, index = np.repeat(np.arange(M), G), np.arange(M * G).reshape(M, G)
         if self.horizon is None:
-            return undiscounted.policy_values(P, R, given), model, index
-        V = finite_horizon.policy_values(P, R, given, self.gamma_eval, self.horizon).reshape(M * G, S)
+            return undiscounted.policy_values(P, R, actions), model, index
+        V = finite_horizon.policy_values(P, R, actions, self.gamma_eval, self.horizon).reshape(M * G, S)
         return V, model, index
 
     def planning_loss(
         self,
-        P: Float[np.ndarray, "M S A S"],
-        R: Float[np.ndarray, "M S A"],
+        P: ModelStack,
+        R: RewardStack,
         policy: Shaped[np.ndarray, "..."] | Sequence[Any],
         V_star: Float[np.ndarray, "M S"] | None = None,
     ) -> Float[np.ndarray, "M G"]:
-        """Return what policies lose (`planning_loss`)."""
+        """Return the losses of policies (`planning_loss`)."""
         V_star = self.optimal_value(P, R) if V_star is None else V_star
         V, model, index = self.distinct_values(P, R, policy)
         size = self.distinct_values(P, np.abs(R), policy)[0] if action_ties.have_both_signs(R) else np.abs(V)
-        lost = action_ties.differences(V_star[model], V, size)
+        losses = action_ties.differences(V_star[model], V, size)
         # the long axis last is faster
-        loss = lost.T.copy().max(0) if self.norm == "max" else self.mean(lost)
+        loss = losses.T.copy().max(0) if self.norm == "max" else self.mean(losses)
         return loss[index]
 
-    def mean(self, of_states: Float[np.ndarray, "*n S"]) -> Float[np.ndarray, "*n"]:
+    def mean(self, values: Float[np.ndarray, "*n S"]) -> Float[np.ndarray, "*n"]:
         """Return the mean over the first state."""
-        return of_states.mean(-1) if self.start is None else (of_states * np.array(self.start)).sum(-1)
+        return values.mean(-1) if self.start is None else (values * np.array(self.start)).sum(-1)
 
 
 def optimal_value(
     P: Shaped[np.ndarray, "M S A S"] | Sequence[Any], R: Shaped[np.ndarray, "M S A"] | Sequence[Any], gamma: float
 ) -> Float[np.ndarray, "M S"]:
-    """Return V*, the exact value of an optimal policy of each of M MDPs.
+    """Return V*, the exact optimal value of each of M MDPs.
 
     Raises:
         ValueError: P and R are no models, or gamma is not in [0, 1].
@@ -161,19 +145,18 @@ def planning_loss(
     V_star: Shaped[np.ndarray, "M S"] | Sequence[Any] | None = None,
     norm: LossNorm = "max",
 ) -> Float[np.ndarray, "M G"]:
-    """Return the planning loss of policies on the true models (Sec. 2), a sum of discounted rewards.
+    """Return policies' planning loss on the true models (Sec. 2), a discounted reward.
 
-    It is what a policy π loses against an optimal one in the worst state, max_s |V*(s) - V^π(s)|, with exact values at
-    gamma_eval, or the mean over states (`norm`). Differences as small as rounding errors (`solvers.action_ties`) are 0,
-    so that an optimal policy loses exactly 0.
+    It is max_s |V*(s) - V^π(s)| with exact values at gamma_eval, or the mean over states (`norm`). Differences within
+    rounding errors (`solvers.action_ties`) are 0, so that an optimal policy loses exactly 0.
 
     Args:
         P: True transition probabilities.
         R: True rewards.
         policy: G policies for each model, usually planned on estimated models.
         gamma_eval: Discount factor of both values.
-        V_star: The result of `optimal_value(P, R, gamma_eval)`, if it is known.
-        norm: Whether the loss is that of the worst state, as in the paper, or the mean.
+        V_star: The result of `optimal_value(P, R, gamma_eval)`, if known.
+        norm: Norm over states.
 
     Raises:
         ValueError: P and R are no models, gamma_eval is not in [0, 1], or an action is not one of the model's.

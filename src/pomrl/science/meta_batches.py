@@ -1,4 +1,4 @@
-"""The batches that a meta-learner learns from, the tasks' own or others."""
+"""Batches for the meta-learner, the tasks' own or others."""
 
 from abc import abstractmethod
 from dataclasses import replace
@@ -14,39 +14,32 @@ from pomrl.science.randomness import Generators
 
 
 class MetaBatch(Component):
-    """Base class of the sources of the batches that enter the memory of the meta-learner."""
+    """Base class of the sources of the meta-learner's batches."""
 
     is_shared: ClassVar[bool] = False
-    """Whether the trials of a run share one memory; otherwise each trial has its own."""
+    """Whether the trials of a run share one memory."""
 
     unvisited: Literal["skip", "uniform"] = "skip"
     """What a pair (s,a) without transitions in a batch adds to the averages: nothing, or a uniform row."""
 
     @property
     def drawn(self) -> int:
-        """The number of batches that are drawn for each task beside its own."""
+        """Number of further batches drawn for each task."""
         return 0
 
     def check(self, data: Data, m: int) -> None:
-        """Raise a ValueError if these batches cannot be drawn, with this m, as `data` are."""
+        """Raise a ValueError if these batches cannot be drawn like `data` with this m."""
 
     @abstractmethod
     def of_tasks(self, own: Batch, data: Data, rngs: Generators, P: TaskModels) -> Batch:
-        """Return the batches for the meta-learner.
+        """Return the meta-learner's batches, from the tasks' own, [T, n, K, S, A, S], or new ones.
 
-        Args:
-            own: The batches of the tasks' own estimates, [T, n, K, S, A, S].
-            data: How batches are drawn.
-            rngs: The generator of each run, for these batches alone.
-            P: The models of the tasks.
-
-        Returns:
-            One batch for each memory, [T, n, S, A, S] if it is shared and [T, n K, S, A, S] otherwise.
+        There is one batch for each memory, [T, n, S, A, S] if shared, otherwise [T, n K, S, A, S].
         """
 
 
 class Own(MetaBatch):
-    """The batch that the task's own estimate is made from, as the paper has it."""
+    """The task's own batch, as in the paper."""
 
     def of_tasks(self, own: Batch, data: Data, rngs: Generators, P: TaskModels) -> Batch:
         batch = own.reshape(len(P), -1)
@@ -54,7 +47,7 @@ class Own(MetaBatch):
 
 
 class Separate(MetaBatch):
-    """Batches of their own, which are drawn for the meta-learner alone and combined into one."""
+    """Separate batches for the meta-learner alone, combined into one."""
 
     is_shared: ClassVar[bool] = True
 
@@ -75,7 +68,6 @@ class Separate(MetaBatch):
         self._data(data).check(m)
 
     def _data(self, data: Data) -> Data:
-        """Return how the separate batches are drawn."""
         return replace(data, length=self.length) if self.length and isinstance(data, Trajectories) else data
 
     def of_tasks(self, own: Batch, data: Data, rngs: Generators, P: TaskModels) -> Batch:
@@ -88,7 +80,7 @@ class Separate(MetaBatch):
         return replace(pooled, P_bar=self._mean_of_frequencies(frequencies, visited[..., None]))
 
     def _mean_of_frequencies(self, total: TaskModels, batches: Int[np.ndarray, "T n S A 1"]) -> TaskModels:
-        """Return the mean over batches of frequencies with this sum; uniform where there are none."""
+        """Return the mean over batches of frequencies with this sum; uniform without any."""
         if self.unvisited == "uniform":
             total += (self.batches - batches) / total.shape[-1]
         total[np.broadcast_to(batches == 0, total.shape)] = 1.0 / total.shape[-1]

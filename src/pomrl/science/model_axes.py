@@ -1,10 +1,10 @@
-"""Which axis of transition probabilities and rewards is which: strangers' arrays may have actions before states.
+"""Order of axes of transition probabilities and rewards.
 
-| what is given | how it is read |
+| input | reading |
 |---|---|
 | an array [S, A, S], or [M, S, A, S] | `P[s, a, s']` |
-| an array with S = A | `P[s, a, s']`, and a warning says so, unless `axes` is given |
-| an array [A, S, S] with S ≠ A | refused: `axes="ass"` reads it |
+| an array with S = A | `P[s, a, s']`, with a warning unless `axes` is given |
+| an array [A, S, S] with S ≠ A | an error: `axes="ass"` reads it |
 | a list of S x S matrices, dense or sparse | one matrix for each action |
 | any of these with `axes="sas"` or `axes="ass"` | `[s, a, s']` or `[a, s, s']` |
 | rewards [S, A] | `R[s, a]`; with `axes="ass"` also [A, S], where S ≠ A |
@@ -23,25 +23,25 @@ Axes = Literal["sas", "ass"]
 
 
 class ReadingWarning(UserWarning):
-    """Says in one line how an input was read that may mean something else."""
+    """Warns of the reading of an ambiguous input."""
 
 
 def warn(line: str) -> None:
-    """Warn how an input was read, at the caller's line outside of this package."""
+    """Warn of an input's reading, at the caller's line outside this package."""
     level, frame = 1, inspect.currentframe()
     while frame is not None and str(frame.f_globals.get("__name__")).startswith(("pomrl.", "pomrl_logs.")):
         level, frame = level + 1, frame.f_back
     warnings.warn(line, ReadingWarning, stacklevel=level)
 
 
-def is_of_objects(values: Any) -> bool:
-    """Return whether this is an array of objects, such as matrices for each action."""
+def is_object_array(values: Any) -> bool:
+    """Return whether this is an array of objects."""
     return isinstance(values, np.ndarray) and values.dtype.kind == "O"
 
 
 def is_list_of_matrices(values: Any) -> bool:
-    """Return whether these are matrices [S, S] in a sequence: one for each action."""
-    if not isinstance(values, list | tuple) and not is_of_objects(values):
+    """Return whether these are matrices [S, S] in a sequence, by action."""
+    if not isinstance(values, list | tuple) and not is_object_array(values):
         return False
     shapes = {matrix.shape if sparse.issparse(matrix) else np.shape(matrix) for matrix in values}
     return len(shapes) == 1 and len(shape := shapes.pop()) == 2 and shape[0] == shape[1]
@@ -54,16 +54,10 @@ def check_axes(axes: Any) -> None:
 
 
 def states_first(P: np.ndarray, axes: Axes | None, name: str = "P", *, by_action: bool = False) -> np.ndarray:
-    """Return an array [..., S, A, S] whose axes were in this order; see the table above.
+    """Return an array [..., S, A, S], from the order in the table above.
 
-    Args:
-        P: Transition probabilities, or rewards of transitions.
-        axes: The order of its last three axes; None: as they look.
-        name: What messages call the array.
-        by_action: Whether it was a list of matrices, one for each action.
-
-    Raises:
-        ValueError: Actions seem to come before states, and nobody says so.
+    Messages call it `name`; `by_action` states that it was a list of matrices, one for each action. ValueError: actions
+    seem to come before states, without `axes`.
     """
     first, second, last = P.shape[-3:]
     if axes == "ass" or (axes is None and by_action):

@@ -1,4 +1,4 @@
-"""What an experiment is made of: a problem, and a method that is applied to it."""
+"""An experiment: a problem, and a method for it."""
 
 from dataclasses import fields, is_dataclass
 from typing import Annotated, Any
@@ -22,14 +22,14 @@ from pomrl.science.tasks.streams import Stationary, TaskStream
 
 Probabilities = Annotated[
     tuple[Annotated[float, Field(ge=0)], ...],
-    BeforeValidator(lambda given: tuple(given) if isinstance(given, list) else given),
+    BeforeValidator(lambda value: tuple(value) if isinstance(value, list) else value),
 ]
-"""A list of probabilities, which is kept as a tuple, because problems are hashed."""
+"""A list of probabilities, kept as a tuple, because problems are hashed."""
 
 
 @dataclass(frozen=True, config=CHECKED, kw_only=True)
 class Problem:
-    """Everything but the method. All draws are a function of the problem and of the run's index."""
+    """Everything but the method. All draws depend on the problem and the run's index."""
 
     S: Annotated[int, Field(ge=2)]
     """Number of states."""
@@ -56,19 +56,19 @@ class Problem:
     trials: Annotated[int, Field(ge=1, le=10**6)] = 1
     """Batches of each task over whose estimates losses are averaged."""
     reward_model: RewardModel = "known"
-    """Rewards that are planned with: the true ones; means of the task's samples, or of those of all tasks; or a
-    posterior mean between the two."""
+    """Rewards to plan with: the true ones; means of the task's samples, or of all tasks'; or a posterior mean between
+    the two."""
     reward_noise: Annotated[float, Field(ge=0)] = 0.0
     """Standard deviation of a sampled reward; ignored if reward_model=known."""
     reward_low: float = 0.0
-    """Least reward that a learner expects before it has seen any; ignored if reward_model=known."""
+    """Least reward expected before any sample; ignored if reward_model=known."""
     reward_high: float = 1.0
-    """Largest reward that a learner expects before it has seen any; ignored if reward_model=known."""
+    """Largest reward expected before any sample; ignored if reward_model=known."""
     loss: LossNorm = "max"
     """Norm over states of the planning loss: the worst state, or their mean."""
     start: Annotated[int, Field(ge=0)] | Probabilities | None = None
-    """The first state, or the probability of each state to be the first, by which loss=mean and metrics weight states;
-    null: that of the task_distribution if it has one, and otherwise all are equally likely."""
+    """First state, or the probability of each, as weights in loss=mean and metrics; null: that of the
+    task_distribution, or else uniform."""
     horizon: Annotated[int | None, Field(ge=1, le=10_000)] = None
     """Steps after which a task ends, for policies and losses; null: never."""
 
@@ -81,7 +81,7 @@ class Problem:
         return Criterion(self.gamma_eval, self.loss, self.horizon, None if start is None else tuple(start))
 
     def mean(self, run: int) -> MeanModel:
-        """Return the mean model of the first task of a run; ValueError if it cannot have this sigma."""
+        """Return the first mean model of a run; ValueError for an impossible sigma."""
         return self.task_distribution.draw_mean(self.seed, run, self.S, self.A, self.sigma)
 
     @property
@@ -91,7 +91,7 @@ class Problem:
 
     @property
     def memories(self) -> int:
-        """The number of learners in each run: one for each trial, unless they share a memory."""
+        """Number of learners in each run: one per trial, or a shared one."""
         return 1 if self.meta_batch.is_shared else self.trials
 
     @property
@@ -101,13 +101,13 @@ class Problem:
 
     @property
     def copies(self) -> int:
-        """The number of arrays of the size of a model that the batches of one task take."""
+        """Number of model-sized arrays in one task's batches."""
         return max(self.trials, self.meta_batch.drawn)
 
 
 @dataclass(frozen=True, config=CHECKED, kw_only=True)
 class Method:
-    """An agent, the parts that it may use (of which the default agent consists), and a metric."""
+    """An agent, its estimator, schedule and planner, and a metric."""
 
     estimator: InstanceOf[Estimator[Any]]
     """How a task's model is estimated."""
@@ -118,15 +118,15 @@ class Method:
     agent: InstanceOf[Agent[Any]] = CertaintyEquivalence()
     """How policies are made of what is known of a task."""
     metric: InstanceOf[Metric] = PlanningLoss()
-    """What is said of policies beside their planning loss."""
+    """A number for each policy beside its planning loss."""
 
     @property
     def is_measured(self) -> bool:
-        """Return whether tables have the column of the metric."""
+        """Return whether tables have a column for the metric."""
         return type(self.metric) is not PlanningLoss
 
 
 def components(problem: Problem, method: Method) -> dict[str, Any]:
-    """Return the components of an experiment by the names of their groups."""
-    parts = {field.name: getattr(owner, field.name) for owner in (problem, method) for field in fields(owner)}
-    return {group: part for group, part in parts.items() if is_dataclass(part)}
+    """Return the components of an experiment by group."""
+    attributes = {field.name: getattr(owner, field.name) for owner in (problem, method) for field in fields(owner)}
+    return {group: attribute for group, attribute in attributes.items() if is_dataclass(attribute)}

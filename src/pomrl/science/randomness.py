@@ -1,10 +1,8 @@
 """Named random streams.
 
-Every random number comes from a 64-bit key: the seed, the run, the stream, and what is drawn in it. Keys form a tree:
-`fold` returns a child of a key for each index. Each stream of a run has a NumPy generator, drawn from in the order of
-the tasks. What is drawn most often takes a key for each task from it (`task_keys`, `sampling`).
-
-So nothing depends on the order of execution: run 17 is the same alone, among 600 runs, or in another process.
+Every random number comes from a 64-bit key: seed, run, stream, and index. Keys form a tree: `fold` returns a child of a
+key for each index. Each stream of a run has a NumPy generator, in the order of the tasks; frequent draws take a key for
+each task from it (`task_keys`, `sampling`). So run 17 is the same alone, among 600 runs, or in another process.
 """
 
 from collections import UserList
@@ -19,16 +17,13 @@ from numpy.random.bit_generator import ISeedSequence
 
 Generators = Sequence[np.random.Generator]
 """The generator of each of n runs, for one purpose alone."""
-
 Keys = UInt64[np.ndarray, "*N"]
-"""Keys of what is drawn."""
-
 WORD = 2**64 - 1
 """The largest key."""
 
 
 class Stream(IntEnum):
-    """The purposes of generators; the number is part of a generator's key."""
+    """Purposes of generators; the number is part of the key."""
 
     MEAN_MODEL = 0
     TASKS = 1
@@ -44,7 +39,7 @@ def fold(key: int, index: int) -> int: ...
 @overload
 def fold(key: Keys, index: int | Num[np.ndarray, "..."]) -> Keys: ...
 def fold(key: Any, index: Any) -> Any:
-    """Return the child of a key with this index, at least 0, or of several keys and indices.
+    """Return the child of a key with this index, at least 0; elementwise.
 
     It is the number of SplitMix64 (Steele, Lea and Flood 2014) at this position from the key.
     """
@@ -58,45 +53,37 @@ def fold(key: Any, index: Any) -> Any:
 
 @cache
 def _root(seed: int) -> int:
-    """Return the key of a seed of any size."""
     return int(np.random.SeedSequence(seed).generate_state(1, np.uint64)[0])
 
 
 class _Words(ISeedSequence):
-    """The first words of a bit generator; a `SeedSequence` takes ten times as long."""
+    """Seed words of a bit generator, ten times as fast as `SeedSequence`."""
 
-    def __init__(self, words: UInt64[np.ndarray, "4"]) -> None:
-        self.words = words
+    def __init__(self, state: UInt64[np.ndarray, "4"]) -> None:
+        self.words = state
 
     def generate_state(self, n_words: int, dtype: Any = np.uint64) -> UInt64[np.ndarray, "4"]:
         return self.words
 
 
-def _generator(words: UInt64[np.ndarray, "4"]) -> np.random.Generator:
-    return np.random.Generator(np.random.PCG64(cast(np.random.SeedSequence, _Words(words))))
+def _generator(state: UInt64[np.ndarray, "4"]) -> np.random.Generator:
+    return np.random.Generator(np.random.PCG64(cast(np.random.SeedSequence, _Words(state))))
 
 
 WORDS = range(2**32, 2**32 + 4)
-"""The indices of the children that a generator starts with, beyond those of other children."""
+"""Indices of the children that seed a generator, beyond all others."""
 
 
 def generator(seed: int, run: int, stream: Stream, *index: int) -> np.random.Generator:
-    """Return the generator of one stream of one run, to be drawn from in the order of the tasks.
-
-    Args:
-        seed: Seed of the experiment.
-        run: Index of the independent run, from 0.
-        stream: What the numbers are for.
-        index: Which of several generators for this.
-    """
+    """Return the generator of one stream of one run, by index if there are several."""
     key = _root(seed)
     for child in (run, int(stream), *index):
         key = fold(key, child)
-    return _generator(np.array([fold(key, word) for word in WORDS], np.uint64))
+    return _generator(np.array([fold(key, child_index) for child_index in WORDS], np.uint64))
 
 
 class GeneratorsOfRuns(UserList[np.random.Generator]):
-    """The generators of one stream of several runs, made when first asked for."""
+    """Generators of one stream of several runs, made when first used."""
 
     def __init__(self, seed: int, runs: Sequence[int], stream: Stream) -> None:
         self._seed, self._runs, self._stream = seed, runs, stream
@@ -104,7 +91,7 @@ class GeneratorsOfRuns(UserList[np.random.Generator]):
     @cached_property
     def data(self) -> list[np.random.Generator]:  # pyright: ignore[reportIncompatibleVariableOverride]
         keys = fold(fold(np.full((1, 1), _root(self._seed), np.uint64), np.array(self._runs)[:, None]), self._stream)
-        return [_generator(words) for words in fold(keys, np.array(WORDS))]
+        return [_generator(state) for state in fold(keys, np.array(WORDS))]
 
 
 def task_keys(rngs: Generators, tasks: int) -> UInt64[np.ndarray, "tasks n"]:

@@ -1,8 +1,7 @@
-"""Checks of experiments, and of everything that components return.
+"""Checks of experiments, and of all that components return.
 
-Components may be anybody's. An array of a wrong shape would broadcast unnoticed, NaN would end in a table, and another
-type than float64 would change the precision: each is refused where it is returned. Arrays that components receive are
-read-only (`base.make_read_only`).
+Arrays of wrong shapes, types or ranges are refused where a component returns them. Arrays for components are read-only
+(`base.make_read_only`).
 """
 
 from collections.abc import Iterator, Sequence
@@ -28,103 +27,95 @@ from pomrl.science.tasks.random_chains import RandomChains
 from pomrl.science.tasks.streams import Stationary
 
 LARGEST_FLOAT = float(np.finfo(float).max)
-"""The largest finite number."""
-
 Shape = tuple[int, ...]
 
 
 class ComponentError(ValueError):
-    """A component breaks its contract; the message names it, its method, the task and the first bad index."""
+    """A component breaks its contract; the message names component, method, task and index."""
 
 
 @dataclass(frozen=True)
 class ComponentOutput:
-    """Checks what a method of a component returned; messages name both."""
+    """Checks of a component method's output, with both in messages."""
 
     component: Any
     method: str
-    place: str = ""
-    """The task or the run, in words that follow the name of the method."""
+    context: str = ""
+    """Task or run, in words that follow the method's name."""
 
     @property
     def name(self) -> str:
-        """The component, the method and the place."""
+        """Component, method and context."""
         kind = type(self.component)
-        return f"{kind.__module__}.{kind.__qualname__}.{self.method}{self.place}"
+        return f"{kind.__module__}.{kind.__qualname__}.{self.method}{self.context}"
 
-    def check_type(self, wanted: type, value: Any, part: str = "") -> None:
-        """Check the type; `part` is the field of the result, if it has fields."""
-        if not isinstance(value, wanted):
-            self._refuse(part, f"a {type(value).__name__}; it has to be a {wanted.__name__}")
+    def check_type(self, expected: type, value: Any, field: str = "") -> None:
+        """Check the type; `field` is a field of the output."""
+        if not isinstance(value, expected):
+            self._refuse(field, f"a {type(value).__name__}; it has to be a {expected.__name__}")
 
-    def check_array(self, value: Any, *shapes: Shape, part: str = "", dtype: Any = np.float64) -> None:
-        """Check the type of numbers and the shape of an array."""
+    def check_array(self, value: Any, *shapes: Shape, field: str = "", dtype: Any = np.float64) -> None:
+        """Check type and shape of an array."""
         if not isinstance(value, np.ndarray) or value.dtype != dtype:
             kind = f"array of {value.dtype}" if isinstance(value, np.ndarray) else type(value).__name__
-            self._refuse(part, f"a {kind}; it has to be an array of {np.dtype(dtype)}")
+            self._refuse(field, f"a {kind}; it has to be an array of {np.dtype(dtype)}")
         if value.shape not in shapes:
             allowed = " or ".join(map(str, dict.fromkeys(shapes)))
-            self._refuse(part, f"an array of shape {value.shape}; it has to be {allowed}")
+            self._refuse(field, f"an array of shape {value.shape}; it has to be {allowed}")
 
-    def check_range(self, values: np.ndarray, low: float, high: float, part: str = "", of: str = "") -> None:
-        """Check that all values lie in a range, which NaN does not; `of` says what they are."""
+    def check_range(self, values: np.ndarray, low: float, high: float, field: str = "", label: str = "") -> None:
+        """Check that no value is out of range or NaN; `label` names them."""
         if not (values.min() >= low and values.max() <= high):
             index = tuple(np.argwhere(~((values >= low) & (values <= high)))[0].tolist())
-            place = f"{of}{part}{list(index) if index else ''}"
-            raise ComponentError(f"{self.name}: {place} = {float(values[index])!r} is not {_range_label(low, high)}")
+            entry = f"{label}{field}{list(index) if index else ''}"
+            raise ComponentError(f"{self.name}: {entry} = {float(values[index])!r} is not {_range_label(low, high)}")
 
-    def check_finite(self, values: np.ndarray, part: str = "") -> None:
+    def check_finite(self, values: np.ndarray, field: str = "") -> None:
         """Check that all values are finite."""
-        self.check_range(values, -LARGEST_FLOAT, LARGEST_FLOAT, part)
+        self.check_range(values, -LARGEST_FLOAT, LARGEST_FLOAT, field)
 
-    def check_models(self, P: Any, shape: Shape, part: str = "") -> None:
-        """Check that an array of this shape has distributions as rows."""
-        self.check_array(P, shape, part=part)
+    def check_models(self, P: Any, shape: Shape, field: str = "") -> None:
+        """Check that the rows of an array are distributions."""
+        self.check_array(P, shape, field=field)
         if not P.min() >= 0.0:  # rows that sum to 1 then have no entry above 1
-            self.check_range(P, 0.0, 1.0, part)
-        self.check_row_sums(P, part)
+            self.check_range(P, 0.0, 1.0, field)
+        self.check_row_sums(P, field)
 
-    def check_row_sums(self, P: Float[np.ndarray, "*n S A S"], part: str = "") -> None:
+    def check_row_sums(self, P: Float[np.ndarray, "*n S A S"], field: str = "") -> None:
         """Check that rows sum to 1."""
         total, tolerance = input_checks.row_sums(P)
-        self.check_range(total, 1.0 - tolerance, 1.0 + tolerance, part, "the sum of the row ")
+        self.check_range(total, 1.0 - tolerance, 1.0 + tolerance, field, "the sum of the row ")
 
-    def check_counts(self, counts: Any, shape: Shape, part: str = "") -> None:
-        """Check that an array of this shape has integers, at least 0."""
+    def check_counts(self, counts: Any, shape: Shape, field: str = "") -> None:
+        """Check that an array has integers, at least 0."""
         whole = isinstance(counts, np.ndarray) and counts.dtype.kind in "iu"
-        self.check_array(counts, shape, part=part, dtype=counts.dtype if whole else np.int64)
-        self.check_range(counts, 0.0, LARGEST_FLOAT, part)
+        self.check_array(counts, shape, field=field, dtype=counts.dtype if whole else np.int64)
+        self.check_range(counts, 0.0, LARGEST_FLOAT, field)
 
-    def _refuse(self, part: str, what: str) -> NoReturn:
-        raise ComponentError(f"{self.name} returned {part and f'as {part} '}{what}")
+    def _refuse(self, field: str, description: str) -> NoReturn:
+        raise ComponentError(f"{self.name} returned {field and f'as {field} '}{description}")
 
 
 def _range_label(low: float, high: float) -> str:
-    """Return the words for a range."""
     if high == LARGEST_FLOAT:
         return "finite" if low < 0.0 else f"finite and at least {low:g}"
     return f"{high:g}" if high - low < 1e-6 else f"between {low:g} and {high:g}"
 
 
 def mean_models(problem: Problem, run: int) -> Iterator[MeanModel]:
-    """Yield the mean model of each task of a run, without end.
-
-    Raises:
-        ValueError: A mean model cannot have this sigma or this many zeros, or is not a model.
-    """
-    distribution, place = problem.task_distribution, f" in run {run}"
+    """Yield the mean model of each task of a run, without end; ValueError if impossible."""
+    distribution, context = problem.task_distribution, f" in run {run}"
     first = problem.mean(run)
-    _check_mean(first, problem.S, problem.A, ComponentOutput(distribution, "draw_mean", place))
+    _check_mean(first, problem.S, problem.A, ComponentOutput(distribution, "draw_mean", context))
     if isinstance(problem.stream, Stationary) or not isinstance(distribution, RandomChains):
         return repeat(first)
     rng = generator(*distribution.mean_key(problem.seed, run), Stream.CHANGES)
     return _changing_means(
-        problem.stream.means(rng, first, distribution), first, ComponentOutput(problem.stream, "means", place)
+        problem.stream.means(rng, first, distribution), first, ComponentOutput(problem.stream, "means", context)
     )
 
 
 def _changing_means(means: Iterator[MeanModel], first: MeanModel, output: ComponentOutput) -> Iterator[MeanModel]:
-    """Yield the mean models of a stream; each new one is checked."""
     last, (S, A) = first, first.varying.shape
     for mean in means:
         if mean is not last:
@@ -138,42 +129,39 @@ def _changing_means(means: Iterator[MeanModel], first: MeanModel, output: Compon
 def check_moments(
     distribution: TaskDistribution, means: Sequence[MeanModel]
 ) -> tuple[Float[np.ndarray, "n S A S"], Float[np.ndarray, "n S A S"]]:
-    """Return the mean models of n runs, and the variance of each of their entries.
-
-    The values of all runs are checked at once, which takes a tenth of the time.
-    """
+    """Return the mean models of n runs and their variances, checked at once."""
     P_o = np.stack([mean.P_o for mean in means])
-    drawn, output = ComponentOutput(distribution, "draw_mean"), ComponentOutput(distribution, "variance")
-    drawn.check_models(P_o, P_o.shape, "P_o")
-    of_runs = [distribution.variance(mean) for mean in means]
-    for mean, variance in zip(means, of_runs, strict=True):
-        drawn.check_finite(mean.R, "R")
+    mean_output, output = ComponentOutput(distribution, "draw_mean"), ComponentOutput(distribution, "variance")
+    mean_output.check_models(P_o, P_o.shape, "P_o")
+    variances = [distribution.variance(mean) for mean in means]
+    for mean, variance in zip(means, variances, strict=True):
+        mean_output.check_finite(mean.R, "R")
         output.check_array(variance, P_o.shape[1:])
-    variance = np.stack(of_runs)
+    variance = np.stack(variances)
     output.check_range(variance, 0.0, LARGEST_FLOAT)
     return P_o, variance
 
 
 def draw_tasks(distribution: TaskDistribution, rngs: Generators, means: Sequence[MeanModel], tasks: int) -> Tasks:
     """Draw the next tasks of n runs, and check them."""
-    drawn, output = distribution.draw(rngs, means, tasks), ComponentOutput(distribution, "draw")
-    output.check_type(Tasks, drawn)
+    draws, output = distribution.draw(rngs, means, tasks), ComponentOutput(distribution, "draw")
+    output.check_type(Tasks, draws)
     shape = (tasks, len(means), *means[0].P_o.shape)
-    output.check_models(drawn.P, shape, "P")
-    output.check_array(drawn.R, shape[:-1], shape, part="R")
-    output.check_finite(drawn.R, "R")
-    if drawn.latent is not None:
-        output.check_array(drawn.latent, shape[:2], part="latent")
-    return drawn
+    output.check_models(draws.P, shape, "P")
+    output.check_array(draws.R, shape[:-1], shape, field="R")
+    output.check_finite(draws.R, "R")
+    if draws.latent is not None:
+        output.check_array(draws.latent, shape[:2], field="latent")
+    return draws
 
 
 def draw_batch(data: Data, rngs: Generators, P: TaskModels, m: int, batches: int) -> Batch:
-    """Draw the batches of T tasks, and check them: equally many transitions of all pairs if `data.is_equal`."""
+    """Draw the batches of T tasks, and check them."""
     counts, output = data.draw(rngs, P, m, batches), ComponentOutput(data, "draw")
     output.check_counts(counts, (*P.shape[:2], batches, *P.shape[2:]))
     batch = Batch.of_counts(counts, m, equal=data.is_equal)
     if data.is_equal:  # whose numbers of transitions are those of the first pair
-        output.check_range(batch.visits, 1.0, LARGEST_FLOAT, of="is_equal, but the number of transitions of pairs ")
+        output.check_range(batch.visits, 1.0, LARGEST_FLOAT, label="is_equal, but the number of transitions of pairs ")
         output.check_row_sums(batch.P_bar, "is_equal, but divided by the transitions of the first pair ")
     return batch
 
@@ -187,19 +175,19 @@ def draw_meta_batches(meta_batch: MetaBatch, own: Batch, data: Data, rngs: Gener
     per_pair = shape[:-1], (*shape[:2], 1, 1)
     output.check_counts(batch.counts, shape, "counts")
     output.check_models(batch.P_bar, shape, "P_bar")
-    output.check_array(batch.visits, *per_pair, part="visits")
+    output.check_array(batch.visits, *per_pair, field="visits")
     output.check_range(batch.visits, 0.0, LARGEST_FLOAT, "visits")
-    output.check_array(batch.counted, *per_pair, part="counted", dtype=np.bool_)
+    output.check_array(batch.counted, *per_pair, field="counted", dtype=np.bool_)
     return batch
 
 
 def check_estimate(estimator: Estimator[Any], t: int, estimate: Any, batch: Batch) -> None:
-    """Check that h_t are distributions, and the deviation at least 0, or NaN everyoutput."""
+    """Check that h_t are distributions, and the deviation >= 0 or NaN everywhere."""
     output = ComponentOutput(estimator, "assess", f" in task {t}")
     output.check_type(Estimate, estimate)
     if not callable(estimate.h):
         output.check_models(estimate.h, batch.P_bar.shape, "h")
-    output.check_array(estimate.deviation, *_per_pair(batch.P_bar.shape), part="deviation")
+    output.check_array(estimate.deviation, *_per_pair(batch.P_bar.shape), field="deviation")
     if not np.isnan(estimate.deviation).all():
         output.check_range(estimate.deviation, 0.0, LARGEST_FLOAT, "deviation")
 
@@ -207,7 +195,7 @@ def check_estimate(estimator: Estimator[Any], t: int, estimate: Any, batch: Batc
 def check_trials(
     estimator: Estimator[Any], t: int, estimate: Estimate, priors: Sequence[Any], rates: Sequence[Any], shape: Shape
 ) -> None:
-    """Check priors h_t and mixing rates alpha_t, one for each trial or one for all."""
+    """Check priors h_t and mixing rates alpha_t, by trial or shared."""
     for h in priors if callable(estimate.h) else ():  # others have been checked (`check_estimate`)
         ComponentOutput(estimator, "estimate", f" in task {t}").check_models(h, shape)
     for alpha in rates:
@@ -217,19 +205,19 @@ def check_trials(
 def check_mixing_rate(estimator: Estimator[Any], t: int, alpha: Any, shape: Shape) -> None:
     """Check that a mixing rate alpha_t lies in [0, 1]."""
     output = ComponentOutput(estimator, "assess", f" in task {t}")
-    output.check_array(alpha, *_per_pair(shape), part="alpha")
+    output.check_array(alpha, *_per_pair(shape), field="alpha")
     output.check_range(alpha, 0.0, 1.0, "alpha")
 
 
 def check_gammas(gamma_schedule: GammaSchedule, gammas: Any, state: TaskState) -> None:
-    """Check that the discount factors of a task lie in [0, gamma_eval]."""
+    """Check that a task's discount factors lie in [0, gamma_eval]."""
     output = ComponentOutput(gamma_schedule, "select", f" in task {state.t}")
     output.check_array(gammas, (len(state.alpha), gamma_schedule.gammas_per_task))
     output.check_range(gammas, 0.0, state.gamma_eval)
 
 
 def ask_agent(agent: Agent[Any], task: TaskData, memory: Any) -> Decision:
-    """Return what an agent decides, checked."""
+    """Return an agent's checked decision."""
     output = ComponentOutput(agent, "act", f" in task {task.t}")
     if agent.discounts and task.gammas.max() == 1.0:
         raise ValueError(f"{output.name}: set the discount factors of gamma_schedule below 1, because it discounts")
@@ -238,40 +226,37 @@ def ask_agent(agent: Agent[Any], task: TaskData, memory: Any) -> Decision:
     G = 1 if agent.chooses_gamma else task.gammas.shape[-1]
     steps = policy.shape[2:-1] if task.criterion.horizon and np.ndim(policy) == 4 else ()
     input_checks.check_policies(policy, (n, G, *steps, S), A, output.name)
-    output.check_array(gamma, (n, G), part="gamma")
+    output.check_array(gamma, (n, G), field="gamma")
     output.check_range(gamma, 0.0, task.gamma_eval, "gamma")
     return Decision(policy, gamma)
 
 
 def measure(metric: Metric, tasks: MetricInput) -> Float[np.ndarray, "M G"]:
-    """Return the numbers of a metric, checked."""
-    found, output = metric.measure(tasks), ComponentOutput(metric, "measure")
-    output.check_array(found, tasks.gamma.shape)
-    output.check_finite(found)
-    return found
+    """Return a metric's checked numbers."""
+    values, output = metric.measure(tasks), ComponentOutput(metric, "measure")
+    output.check_array(values, tasks.gamma.shape)
+    output.check_finite(values)
+    return values
 
 
 def _per_pair(shape: Shape) -> list[Shape]:
-    """Return the shapes of a number for each pair (s, a), or one for all pairs."""
     n, S, A, _ = shape
     return [(n, 1, 1), (n, S, 1), (n, 1, A), (n, S, A)]
 
 
 def _check_mean(mean: Any, S: int, A: int, output: ComponentOutput) -> None:
-    """Check the types and shapes of a mean model."""
     output.check_type(MeanModel, mean)
-    output.check_array(mean.P_o, (S, A, S), part="P_o")
-    output.check_array(mean.R, (S, A), (S, A, S), part="R")
-    output.check_array(mean.varying, (S, A), part="varying", dtype=np.bool_)
+    output.check_array(mean.P_o, (S, A, S), field="P_o")
+    output.check_array(mean.R, (S, A), (S, A, S), field="R")
+    output.check_array(mean.varying, (S, A), field="varying", dtype=np.bool_)
     output.check_type(float, mean.deviation, "deviation")
     output.check_range(np.array(mean.deviation), 0.0, LARGEST_FLOAT, "deviation")
 
 
 def check_experiment(problem: Problem, method: Method, runs: Sequence[int]) -> None:
-    """Check that the method can be used on the problem, and that these runs can have its sigma.
+    """Check that method, problem and runs fit together.
 
-    Raises:
-        ValueError: The message names the key, its value and the remedy.
+    ValueError names the key, its value and the remedy.
     """
     _check_criterion(problem, method)
     problem.task_distribution.check(problem.S, problem.A)
@@ -306,7 +291,6 @@ def check_experiment(problem: Problem, method: Method, runs: Sequence[int]) -> N
 
 
 def _check_criterion(problem: Problem, method: Method) -> None:
-    """Check that policies of this planner can be judged in this way."""
     if problem.horizon is None and problem.gamma_eval != 1.0:
         check_gamma_eval(problem.gamma_eval)
     if problem.horizon is None and problem.gamma_eval == 1.0 and isinstance(problem.task_distribution, RandomChains):

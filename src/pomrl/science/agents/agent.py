@@ -1,7 +1,6 @@
-"""Agents: they map the data of a task, a memory of earlier tasks and a generator to policies.
+"""Agents map a task's data, memory of earlier tasks and a generator to policies.
 
-The default agent, `CertaintyEquivalence`, consists of the estimator, the schedule and the planner of an experiment.
-Others may ask them.
+The default agent, `CertaintyEquivalence`, combines the experiment's estimator, schedule and planner.
 """
 
 from abc import abstractmethod
@@ -21,35 +20,31 @@ from pomrl.science.planners import Planner
 from pomrl.science.randomness import Generators
 
 MemoryT = TypeVar("MemoryT")
-"""What an agent keeps of earlier tasks: any immutable value."""
-
+"""An agent's memory of earlier tasks: any immutable value."""
 Policy = Int[np.ndarray, "*policies S"]
-"""The action in each state, [n, G, S]; over a horizon also by steps to go, [n, G, h, S]."""
+"""Action in each state, [n, G, S]; over a horizon also by steps to go, [n, G, h, S]."""
 
 
 @dataclass(frozen=True, eq=False)
 class TaskData:
-    """What is known of a task when an agent acts, in each of n runs; arrays are read-only."""
+    """What an agent knows of a task, in n runs; arrays are read-only."""
 
     t: int
-    """Number of the task, from 1."""
     criterion: Criterion
-    """How policies are judged."""
     batch: Batch
     """The transitions that were sampled in the task."""
     R: Rewards
-    """Rewards R(s, a) or R(s, a, s'): known, or what the key reward_model makes of samples; the means of the task's own
-    samples if it is `own`.
-    """
+    """Rewards R(s, a) or R(s, a, s'): known, or estimated as the key reward_model says; means of the task's own samples
+    for `own`."""
     P_hat: Float[np.ndarray, "*n S A S"]
     """The estimate of the estimator."""
     gammas: Float[np.ndarray, "*n G"]
     """The discount factors of the schedule, ascending."""
     planner: Planner
     believe: Callable[[Batch], Belief]
-    """What the estimator believes of the task after other data, such as a part of the batch."""
+    """The estimator's belief about the task after other data, such as a part of the batch."""
     rngs: Generators
-    """The generator of each run, which is the agent's own."""
+    """The agent's own generator of each run."""
 
     @property
     def gamma_eval(self) -> float:
@@ -65,31 +60,31 @@ class TaskData:
         return policy.reshape(*front, *policy.shape[1:])
 
     def losses(self, P: Float[np.ndarray, "*n S A S"], policy: Policy) -> Float[np.ndarray, "*n G"]:
-        """Return what policies lose if these are the models, with the task's rewards."""
+        """Return the losses of policies on these models, with the task's rewards."""
         R, model = expected_rewards(self.R, P), P.shape[-3:]
-        of_models = policy.reshape(-1, *policy.shape[P.ndim - 3 :])
-        losses = self.criterion.planning_loss(P.reshape(-1, *model), R.reshape(-1, *model[:-1]), of_models)
+        policies = policy.reshape(-1, *policy.shape[P.ndim - 3 :])
+        losses = self.criterion.planning_loss(P.reshape(-1, *model), R.reshape(-1, *model[:-1]), policies)
         return losses.reshape(*P.shape[:-3], -1)
 
 
 class Decision(NamedTuple):
-    """What an agent returns for a task."""
+    """Policies of an agent for a task, and their discount factors."""
 
     policy: Policy
     gamma: Float[np.ndarray, "*n G"]
-    """The discount factor of each policy, the schedule's or the agent's."""
+    """Discount factor of each policy, the schedule's or the agent's."""
 
     @staticmethod
     def best(task: TaskData, expected: Float[np.ndarray, "*n G"]) -> "Decision":
-        """Return the policies at the discount factors with the smallest of these losses (gamma*)."""
+        """Return the policies at the discount factors with the smallest expected losses."""
         gamma = np.take_along_axis(task.gammas, best_index(expected)[..., None], axis=-1)
         return Decision(task.plan(task.P_hat, gamma), gamma)
 
 
 class Agent(Component, Generic[MemoryT]):
-    """Base class of agents. Its type parameter says what an agent keeps from task to task.
+    """Base class of agents. The type parameter is the type of their memory.
 
-    An agent has no state. All methods work on n independent runs, which must not influence one another.
+    Agents are stateless. All methods work on n independent runs, which must not influence one another.
     """
 
     chooses_gamma: ClassVar[bool] = False
@@ -100,30 +95,24 @@ class Agent(Component, Generic[MemoryT]):
 
     @property
     def plans_per_gamma(self) -> int:
-        """How many plans of a small model a discount factor costs, for estimates of time."""
+        """Plans of a small model for each discount factor, for estimates of time."""
         return 1
 
     def initial_memory(self, n: int, S: int, A: int) -> Any:
-        """Return the memory before the first task, for n runs; by default, there is none."""
+        """Return the memory before the first task, for n runs; none by default."""
         return None
 
     @abstractmethod
     def act(self, task: TaskData, memory: MemoryT) -> Decision:
-        """Return policies for a task, and their discount factors, which are in [0, gamma_eval]."""
+        """Return policies for a task, and their discount factors in [0, gamma_eval]."""
 
     def learn(self, memory: MemoryT, batch: Batch, R: Rewards) -> MemoryT:
-        """Return the memory after one more task.
-
-        Args:
-            memory: The tasks before.
-            batch: The transitions that later tasks learn from.
-            R: The rewards, as `TaskData.R` has them.
-        """
+        """Return the memory after one more task, with the transitions for later tasks."""
         return memory
 
 
 class CertaintyEquivalence(Agent[None]):
-    """The default agent, which plans on the estimated model as if it were the true one (Algorithms 1 and 2)."""
+    """The default agent: plans as if the estimated model were true (Algorithms 1 and 2)."""
 
     def act(self, task: TaskData, memory: None) -> Decision:
         return Decision(task.plan(task.P_hat, task.gammas), task.gammas)

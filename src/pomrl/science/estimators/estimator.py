@@ -1,7 +1,7 @@
-"""Estimators of a task's transition model, which learn from the batches of the task and of those before it.
+"""Estimators of a task's transition model, from its batch and earlier ones.
 
-A `ModelEstimator` returns the model of the task by one method. Any other returns the parts of Algorithm 1, P_hat_t =
-α_t h_t + (1 - α_t) P_bar_t with the frequencies P_bar_t of the task's batch: the prior h_t and the mixing rate α_t.
+A `ModelEstimator` returns the model by one method. Any other estimator returns the prior h_t and the mixing rate α_t of
+P_hat_t = α_t h_t + (1 - α_t) P_bar_t, with the frequencies P_bar_t of the task's batch (Algorithm 1).
 """
 
 from abc import abstractmethod
@@ -17,94 +17,87 @@ from pomrl.science.data import Batch
 from pomrl.science.estimators.memory import Memory, Models, PerPair
 
 MemoryT = TypeVar("MemoryT")
-"""What an estimator keeps of the batches of tasks: any immutable value."""
+"""An estimator's memory of batches: any immutable value."""
 
 
 @dataclass(frozen=True)
 class Truth:
-    """The true moments of the task distribution in each of n runs, for estimators that are told."""
+    """True moments of the task distribution in each of n runs."""
 
     P_o: Models
     """Mean over tasks of each entry of the model."""
     variance: Models
     """Variance over tasks of each entry of the model."""
     unsmoothed: Models | None = None
-    """The mean model before `task_distribution.smoothing`; None where there is no smoothing."""
+    """Mean model before `task_distribution.smoothing`; None without smoothing."""
     candidates: Float[np.ndarray, "k S A S"] | None = None
-    """The k models that each task has with the same chance; None if there are infinitely many."""
+    """The k equally likely models of a task; None if there are infinitely many."""
 
 
 class Estimate(NamedTuple):
-    """What an estimator returns for a task, in each of n runs."""
+    """An estimator's output for a task, in each of n runs."""
 
     h: Models | Callable[[Batch], Models]
-    """The prior h_t, whose rows are distributions, or its function of the batch of a trial."""
+    """Prior h_t with rows that are distributions, or a function of a trial's batch."""
     alpha: PerPair | Callable[[Any], PerPair]
-    """The mixing rate α_t in [0, 1], the weight of the prior, or its function of the number N of transitions from each
-    pair.
+    """Mixing rate α_t in [0, 1], the weight of the prior, or a function of the number N of transitions from each pair.
     """
     deviation: PerPair
-    """The similarity of the tasks, a standard deviation; NaN everywhere if there is none."""
+    """Similarity of the tasks, a standard deviation; NaN everywhere if there is none."""
 
 
 @dataclass(frozen=True, eq=False)
 class Belief:
-    """What a learner knows of a task's model, in each of n runs: a Dirichlet distribution in each pair (s, a)."""
+    """Belief about a task's model in n runs: a Dirichlet for each pair (s, a)."""
 
     P_hat: Models
-    """The estimate of the model, which is the mean."""
+    """Estimate of the model, the mean."""
     concentration: PerPair
-    """The concentration around it."""
+    """Concentration around the mean."""
 
 
 class Estimator(Component, Generic[MemoryT]):
-    """Base class of estimators. Its type parameter says what an estimator keeps from task to task.
+    """Base class of estimators. The type parameter is the type of their memory.
 
-    An estimator has no state: the loop over tasks carries its memory along. All methods work on n independent runs,
-    which must not influence one another.
+    Estimators are stateless. All methods work on n independent runs, which must not influence one another.
     """
 
     needs_candidates: ClassVar[bool] = False
-    """Whether tasks must have one of finitely many models, which it is told (`Truth.candidates`)."""
+    """Whether tasks must have finitely many models (`Truth.candidates`)."""
 
     @property
     def relative_time(self) -> float:
-        """The time to learn from a task in units of POMRL's, for estimates of time."""
+        """Time to learn from a task, in units of POMRL's."""
         return 1.0
 
     @property
     def has_similarity(self) -> bool:
-        """Return whether there is a similarity of the tasks, which some schedules need."""
+        """Return whether there is a similarity, as some schedules need."""
         return True
 
     def check(self, m: int) -> None:
-        """Raise a ValueError unless it can be used with at most m transitions from a pair in a batch."""
+        """Raise a ValueError unless m transitions from a pair in a batch are possible."""
 
     @abstractmethod
     def initial_memory(self, n: int, S: int, A: int) -> MemoryT:
-        """Return the memory before the first task, for n runs with S states and A actions."""
+        """Return the memory before the first task, for n runs."""
 
     @abstractmethod
     def learn(self, memory: MemoryT, batch: Batch) -> MemoryT:
-        """Return the memory after one more task with this batch."""
+        """Return the memory after one more task."""
 
     @abstractmethod
     def assess(self, t: int, batch: Batch, before: MemoryT, after: MemoryT, truth: Truth) -> Estimate:
-        """Return the prior, the mixing rate and the similarity of a task.
+        """Return the prior, the mixing rate and the similarity of task t, from 1.
 
-        Args:
-            t: Number of the task, from 1.
-            batch: The task's batch.
-            before: What is known from the tasks before.
-            after: The same with this batch, as `learn` returns it.
-            truth: The true moments of the task distribution.
+        `before` and `after` are the memories before and after `learn` of its batch.
         """
 
 
 class ModelEstimator(Estimator[Memory]):
-    """Base class of estimators that return the model of a task; a subclass implements `estimate`.
+    """Base class of estimators of a model by one method, `estimate`.
 
-    In tables the mixing rate is 1, because the task's own batch is in the model, and there is no similarity.
+    In tables the mixing rate is 1, because the model contains the task's own batch, and there is no similarity.
     """
 
     @property
@@ -112,24 +105,16 @@ class ModelEstimator(Estimator[Memory]):
         return False
 
     def initial_memory(self, n: int, S: int, A: int) -> Memory:
-        """Return the memory before the first task, whose mean model is uniform."""
         return Memory.initial(n, S, A)
 
     def learn(self, memory: Memory, batch: Batch) -> Memory:
-        """Return the memory after one more task with this batch."""
         return memory.update(batch)
 
     @abstractmethod
     def estimate(self, memory: Memory, batch: Batch, truth: Truth) -> Models:
-        """Return the model of a task, [n, S, A, S].
-
-        Args:
-            memory: The tasks before: their number, and the mean `P_o_hat` and spread of their frequencies.
-            batch: The task's batch: `counts`, frequencies `P_bar`, and transitions from each pair, `visits`.
-            truth: The true moments of the task distribution.
-        """
+        """Return the model of a task, [n, S, A, S], from earlier tasks, its batch and the true moments."""
 
     def assess(self, t: int, batch: Batch, before: Memory, after: Memory, truth: Truth) -> Estimate:
-        """Return the model as a prior with weight 1, for the batch of each trial."""
-        one = np.ones((len(batch.P_bar), 1, 1))
-        return Estimate(lambda own: self.estimate(before, own, truth), one, np.nan * one)
+        """Return the model as a prior of weight 1, for each trial."""
+        ones = np.ones((len(batch.P_bar), 1, 1))
+        return Estimate(lambda own: self.estimate(before, own, truth), ones, np.nan * ones)

@@ -1,9 +1,9 @@
-"""What a learner keeps of the batches of all tasks so far, and how it forgets them.
+"""A learner's memory of all batches, and how it forgets them.
 
-A past batch counts `factor` times as much with each further task: 1 where tasks come from one distribution, less where
-their mean model changes. The factor can be learned: a memory is kept for each of `FORGETTING_FACTORS`, and the one is
-used that has predicted all batches so far the best. Counts of a pair (s, a) are then Dirichlet-multinomial around a
-mean that is known up to an error; the likelihood is computed for each concentration in `GRID`.
+A past batch counts `factor` times as much with each further task, less than 1 where the mean model changes. If the
+factor is learned, there is a memory for each of `FORGETTING_FACTORS`; the best predictor of all batches so far is used.
+Counts of a pair (s, a) are then Dirichlet-multinomial around a mean known up to an error, with the concentrations of
+`GRID`.
 """
 
 from dataclasses import dataclass, field, replace
@@ -18,38 +18,28 @@ from pomrl.science.data import Batch, Counts
 
 Models = Float[np.ndarray, "n S A S"]
 """A transition model for each of n runs."""
-
 PerPair = Float[np.ndarray, "n #S #A"]
-"""A number for each pair (s, a) of each of n runs, or one for all pairs of a run."""
-
+"""A number for each pair (s, a) of each of n runs, or one for all pairs."""
 GRID = np.geomspace(0.5, 1000.0, 8)[:, None, None, None]
-"""Concentrations of tasks around their mean model for which likelihoods are computed."""
-
+"""Concentrations of tasks around their mean model, for likelihoods."""
 LEAST_CONCENTRATION = 0.05
 """Least concentration of a prediction from earlier tasks."""
-
 LEAST_TASKS = 1e-12
-"""Least number of tasks that is divided by."""
-
+"""Least number of tasks as a divisor."""
 UNKNOWN_CONCENTRATION = 3.0
-"""Concentration around the uniform model in a pair that no task has shown anything of."""
+"""Concentration around the uniform model in a pair without data."""
 
 
 def predictive_concentration(
     c: Float[np.ndarray, "*#C #N 1 1"], tasks: PerPair, m: PerPair
 ) -> Float[np.ndarray, "*C N #S #A"]:
-    """Return the concentration of the next task's model around an average over earlier tasks.
+    """Return the concentration of the next model around the average of earlier tasks.
 
-    An entry with mean p has the variance p (1 - p) / (c + 1) around its true mean; the average of frequencies of m
-    transitions has one of its own, which is added.
-
-    Args:
-        c: Concentration of tasks around their true mean.
-        tasks: Number of earlier tasks, as far as they count; 0 where the mean is not known.
-        m: Mean number of transitions from a pair in one of these tasks.
+    The variance of an entry with mean p is p (1 - p) / (c + 1) around its true mean, plus that of the average of
+    frequencies of m transitions. `tasks` is the effective number of earlier tasks, 0 where the mean is unknown.
     """
-    of_average = (1.0 + c / np.maximum(m, 1.0)) / (c + 1.0) / np.maximum(tasks, LEAST_TASKS)
-    concentration = 1.0 / (1.0 / (c + 1.0) + of_average) - 1.0
+    average_variance = (1.0 + c / np.maximum(m, 1.0)) / (c + 1.0) / np.maximum(tasks, LEAST_TASKS)
+    concentration = 1.0 / (1.0 / (c + 1.0) + average_variance) - 1.0
     return np.where(tasks > 0, np.maximum(concentration, LEAST_CONCENTRATION), UNKNOWN_CONCENTRATION)
 
 
@@ -58,36 +48,34 @@ def log_likelihoods(
     mean: Float[np.ndarray, "K n S A S"],
     concentrations: Float[np.ndarray, "C K n #S #A"],
 ) -> Float[np.ndarray, "K n C"]:
-    """Return the log probability of a batch under K explanations, up to a shared constant.
+    """Return a batch's log probability under K explanations, up to a constant.
 
-    Args:
-        counts: Number of transitions N(s, a, s').
-        mean: Mean model that each explanation predicts, above 0 everywhere.
-        concentrations: Concentrations of the model around it.
+    Explanations have a mean model above 0 everywhere, and concentrations around it.
     """
     from scipy.special import gammaln  # here, because it takes long to load
 
     C, (K, n, S, A, _) = len(concentrations), mean.shape
-    full = np.broadcast_to(concentrations, (C, K, n, S, A))
+    concentration = np.broadcast_to(concentrations, (C, K, n, S, A))
     run, s, a, following = np.nonzero(counts)  # most states are never reached, and add nothing
     reached = counts[run, s, a, following]
-    weight = full[:, :, run, s, a] * mean[:, run, s, a, following]
+    weight = concentration[:, :, run, s, a] * mean[:, run, s, a, following]
     gains = _log_rising(weight, reached)
-    by_run = [np.bincount(run, of_one, minlength=n) for of_one in gains.reshape(C * K, -1)]
-    rows = gammaln(full) - gammaln(full + counts.sum(-1))
-    found = np.reshape(by_run, (C, K, n)) + rows.reshape(C, K, n, -1).sum(-1)
-    return np.ascontiguousarray(np.moveaxis(found, 0, -1))  # so that sums over C do not depend on the number of runs
+    by_run = [np.bincount(run, row_gains, minlength=n) for row_gains in gains.reshape(C * K, -1)]
+    rows = gammaln(concentration) - gammaln(concentration + counts.sum(-1))
+    log_likelihood = np.reshape(by_run, (C, K, n)) + rows.reshape(C, K, n, -1).sum(-1)
+    # contiguous, so that sums over C do not depend on the number of runs
+    return np.ascontiguousarray(np.moveaxis(log_likelihood, 0, -1))
 
 
 def _log_rising(weight: Float[np.ndarray, "C K M"], number: Num[np.ndarray, " M"]) -> Float[np.ndarray, "C K M"]:
-    """Return log(weight (weight + 1) ... (weight + number - 1)), of one factor for most numbers."""
+    """Return log(weight (weight + 1) ... (weight + number - 1)); most numbers are 1."""
     from scipy.special import gammaln  # here, because it takes long to load
 
-    found = np.log(weight)
-    several = number > 1
-    of_several = weight[..., several]
-    found[..., several] = gammaln(of_several + number[several]) - gammaln(of_several)
-    return found
+    logarithms = np.log(weight)
+    is_repeated = number > 1
+    repeated = weight[..., is_repeated]
+    logarithms[..., is_repeated] = gammaln(repeated + number[is_repeated]) - gammaln(repeated)
+    return logarithms
 
 
 def evidence(log_likelihood: Float[np.ndarray, "K n C"]) -> Float[np.ndarray, "K n"]:
@@ -98,43 +86,37 @@ def evidence(log_likelihood: Float[np.ndarray, "K n C"]) -> Float[np.ndarray, "K
 
 
 Forgetting = Literal["learned"] | Annotated[float, Field(gt=0, le=1)]
-"""A factor of forgetting, or that it is learned; the type of a key."""
-
+"""Factor of forgetting, or `learned`."""
 FORGETTING_FACTORS = (1.0, 0.95, 0.9, 0.8, 0.6, 0.3)
-"""The factors of forgetting to choose from."""
-
 LOG_ODDS = np.array([0.0, *[-5.0] * (len(FORGETTING_FACTORS) - 1)])[:, None]
-"""Log odds of each factor before any batch: forgetting must be clearly better."""
-
+"""Prior log odds of each factor: forgetting must be clearly better."""
 UNSEEN_TRANSITIONS = 0.3
 """Transitions added to each state in predictions, so that none is impossible."""
-
 LEAST_DEGREES = 1e-9
-"""Least degrees of freedom that a variance is divided by."""
+"""Least degrees of freedom as a divisor."""
 
 
 @dataclass(frozen=True)
 class Memory:
-    """Sufficient statistics of the batches of all tasks so far, for each of n runs.
+    """Sufficient statistics of the batches of all tasks so far, in n runs.
 
-    Average and variance are over tasks, by Welford's algorithm (App. C), of the frequencies P_bar of each pair (s, a)
-    that a batch counts (`Batch.counted`). Averages may start with a weight, as if tasks with a uniform mean had been
-    seen.
+    Average and variance over tasks are Welford's (App. C), of the frequencies P_bar of counted pairs (`Batch.counted`).
+    Averages may start with a weight, as if from tasks with a uniform mean.
     """
 
     by_level: ClassVar[tuple[str, ...]] = ()
-    """The fields whose first axis is not that of the runs."""
+    """Fields with another first axis than the runs."""
 
     tasks: int
     """Number of tasks so far."""
     m: int
-    """The m of the experiment, but at least 2, the unit of the sums below."""
+    """The m of the experiment, at least 2; the unit of the sums below."""
     start: float
-    """Weight of the start: it counts as so many tasks."""
+    """Weight of the start, in tasks."""
     counted: PerPair
-    """Number of tasks so far that count for a pair, without the start."""
+    """Number of tasks with this pair counted, without the start."""
     mass: PerPair
-    """Sum of the weights of these tasks: their number, unless forgotten or weighed."""
+    """Sum of the weights of these tasks."""
     squared_mass: PerPair
     """Sum of the squares of these weights."""
     visits: PerPair
@@ -144,17 +126,17 @@ class Memory:
     squares: Models
     """Sum over tasks of the squared deviations of P_bar from its average (Welford)."""
     noise: Models
-    """Sum over tasks of P_bar (1 - P_bar) N / m, with the number N of transitions from the pair."""
+    """Sum over tasks of P_bar (1 - P_bar) N / m, with N transitions from the pair."""
     degrees: PerPair
     """Sum over tasks of (N - 1) / (m - 1), where N is at least 1."""
     inverse: PerPair
     """Sum over tasks of their weights times m / N, where N is at least 1."""
     by_transitions: bool = field(default=False, kw_only=True)
-    """Whether a task weighs N / m in averages and variances, and not 1."""
+    """Whether a task weighs N / m, not 1, in averages and variances."""
     rivals: "Rivals | None" = field(default=None, kw_only=True)
-    """The memories among which this one is the best, if the factor is learned."""
+    """Memories with each factor, if the factor is learned."""
     earlier: "tuple[Memory, ...]" = field(default=(), kw_only=True)
-    """The memories of the tasks before, as many as the lag of an estimator."""
+    """Memories of the tasks before, as many as an estimator's lag."""
 
     def __post_init__(self) -> None:
         make_read_only(self.counted, self.mass, self.squared_mass, self.visits)
@@ -162,24 +144,19 @@ class Memory:
 
     @staticmethod
     def initial(n: int, S: int, A: int, start: float = 0.0, variance: float = 0.0) -> "Memory":
-        """Return the memory before the first task, of n runs with S states and A actions.
+        """Return the memory before the first task, of n runs.
 
-        Args:
-            n: Number of runs.
-            S: Number of states.
-            A: Number of actions.
-            start: Weight of the start, in tasks.
-            variance: Variance of each entry that the start stands for.
+        The start has a weight in tasks, and a variance of each entry.
         """
-        none, zero = np.zeros((n, 1, 1)), np.zeros((n, S, A, S))
+        empty, zero = np.zeros((n, 1, 1)), np.zeros((n, S, A, S))
         uniform = np.full((n, S, A, S), 1.0 / S)
         return Memory(
-            0, 2, start, none, none, none, none, uniform, np.full_like(zero, start * variance), zero, none, none
+            0, 2, start, empty, empty, empty, empty, uniform, np.full_like(zero, start * variance), zero, empty, empty
         )
 
     @property
     def weight(self) -> PerPair:
-        """Weight of the tasks that the averages are over, with that of the start."""
+        """Total weight of the averages, with the start."""
         return self.start + self.mass
 
     @property
@@ -190,19 +167,19 @@ class Memory:
 
     @property
     def transitions_per_task(self) -> PerPair:
-        """Mean number of transitions from a pair in a task that counts for it."""
+        """Mean number of transitions from a pair in its counted tasks."""
         return np.divide(self.visits, self.mass, out=np.zeros_like(self.visits), where=self.mass > 0)
 
     @property
     def predicted(self) -> Models:
-        """The mean model of the next task, with `UNSEEN_TRANSITIONS` to each state."""
+        """Mean model of the next task, with `UNSEEN_TRANSITIONS` to each state."""
         total = self.visits[..., None]
         return (total * self.P_o_hat + UNSEEN_TRANSITIONS) / (total + UNSEEN_TRANSITIONS * self.P_o_hat.shape[-1])
 
     def log_likelihoods(self, counts: Counts) -> Float[np.ndarray, "K n C"]:
-        """Return how likely a batch of n runs follows, for each concentration in `GRID`.
+        """Return the log likelihood of a batch for each concentration in `GRID`.
 
-        The memory holds K n runs: those of one explanation, then those of the next one, and so on.
+        The memory holds K n runs, explanation by explanation.
         """
         concentrations = predictive_concentration(GRID, self.effective_tasks, self.transitions_per_task)
         runs = (len(self.P_o_hat) // len(counts), len(counts))
@@ -222,9 +199,9 @@ class Memory:
         weight = self.start + weights["mass"]
         total = np.where(weight > 0, weight, 1.0)[..., None]
         if self.by_transitions:
-            of_task = (N / m)[..., None]
-            P_o_hat = before + of_task / total * deviation
-            squares = of_task * deviation * (P_bar - P_o_hat)
+            task_weight = (N / m)[..., None]
+            P_o_hat = before + task_weight / total * deviation
+            squares = task_weight * deviation * (P_bar - P_o_hat)
             inverse = (N > 0).astype(float)
         else:
             P_o_hat = before + deviation / total
@@ -242,11 +219,10 @@ class Memory:
         )
 
     def weigh(self, batch: Batch) -> "Memory":
-        """Return the memory with the weights alone of one more task."""
+        """Return the memory with only the weights of one more task."""
         return replace(self, **self._weights(batch))
 
     def _weights(self, batch: Batch) -> dict[str, Any]:
-        """Return the weights after one more task with this batch."""
         weight = batch.counted * (batch.visits / max(batch.m, 2) if self.by_transitions else 1.0)
         return {
             "tasks": self.tasks + 1,
@@ -257,27 +233,27 @@ class Memory:
         }
 
     def skip(self) -> "Memory":
-        """Return the memory after a task from which nothing is learned."""
+        """Return the memory after a task without a batch to learn from."""
         return replace(self, tasks=self.tasks + 1)
 
     def following(self, before: "Memory", lag: int) -> "Memory":
-        """Return the memory with the one before among the earlier ones, as many as the lag."""
+        """Return the memory, with `before` among at most `lag` earlier ones."""
         if lag == 0:
             return self
         return replace(self, earlier=(*before.earlier, replace(before, earlier=()))[-lag:])
 
     def forgotten(self, factor: float | PerPair) -> "Memory":
-        """Return the memory in which all tasks so far count `factor` times as much."""
+        """Return the memory with all weights times `factor`."""
         if isinstance(factor, float) and factor == 1.0:
             return self
-        of_models = np.asarray(factor)[..., None]
+        model_factor = np.asarray(factor)[..., None]
         return replace(
             self,
             mass=factor * self.mass,
             squared_mass=factor**2 * self.squared_mass,
             visits=factor * self.visits,
-            squares=of_models * self.squares,
-            noise=of_models * self.noise,
+            squares=model_factor * self.squares,
+            noise=model_factor * self.noise,
             degrees=factor * self.degrees,
             inverse=factor * self.inverse,
         )
@@ -285,68 +261,60 @@ class Memory:
     def of_runs(self, index: Int[np.ndarray, " k"]) -> "Memory":
         """Return the memory of the runs with these indices, without rivals."""
         arrays = {name: value for name, value in vars(self).items() if isinstance(value, np.ndarray)}
-        chosen = {name: value.take(index, int(name in self.by_level)) for name, value in arrays.items()}
-        return replace(self, **chosen, rivals=None)
+        selection = {name: value.take(index, int(name in self.by_level)) for name, value in arrays.items()}
+        return replace(self, **selection, rivals=None)
 
     def variance(self, kind: str) -> Models:
-        """Return the variance over tasks of each entry of P_bar: `sample` or `population` (R3)."""
-        of_one = np.divide(self.squared_mass, self.mass, out=np.ones_like(self.mass), where=self.mass > 0)
-        degrees = self.weight - (of_one if kind == "sample" else 0.0)
+        """Return the variance over tasks of P_bar, `sample` or `population` (R3)."""
+        unit_mass = np.divide(self.squared_mass, self.mass, out=np.ones_like(self.mass), where=self.mass > 0)
+        degrees = self.weight - (unit_mass if kind == "sample" else 0.0)
         return self.squares / np.maximum(degrees, LEAST_DEGREES)[..., None]
 
     def sampling_variance(self) -> Models:
-        """Return an unbiased estimate of E[p (1 - p)], the variance of a single sampled transition.
+        """Return an unbiased estimate of a single transition's variance E[p (1 - p)].
 
-        It is 1/4, the largest value, for pairs that no batch has two transitions from.
+        It is 1/4, the largest value, for pairs without two transitions in a batch.
         """
-        known = (self.degrees > 0)[..., None]
-        average = np.divide(self.noise, self.degrees[..., None], out=np.zeros_like(self.noise), where=known)
-        return np.where(known, average * (self.m / (self.m - 1)), 0.25)
+        is_known = (self.degrees > 0)[..., None]
+        average = np.divide(self.noise, self.degrees[..., None], out=np.zeros_like(self.noise), where=is_known)
+        return np.where(is_known, average * (self.m / (self.m - 1)), 0.25)
 
     def sampling_noise(self) -> Models:
-        """Return an estimate of E[p (1 - p) / N], the part of the variance of P_bar due to sampling."""
+        """Return an estimate of E[p (1 - p) / N], P_bar's variance due to sampling."""
         mass = np.where(self.mass > 0, self.mass, 1.0)
         return self.sampling_variance() * (self.inverse / mass)[..., None] / self.m
 
 
 @dataclass(frozen=True, eq=False)
 class Rivals:
-    """The memories with each of `FORGETTING_FACTORS`, and how well each has predicted every batch so far."""
+    """Memories with each of `FORGETTING_FACTORS`, and the likelihood of each."""
 
     memory: Memory
-    """The memories of all n runs with the first factor, then those with the next one, and so on."""
+    """Memories of all n runs, factor by factor."""
     log_likelihood: Float[np.ndarray, "K n C"]
-    """Log likelihood of all batches with each factor, for each concentration in `GRID`."""
+    """Log likelihood of all batches, for each factor and concentration in `GRID`."""
 
     @staticmethod
-    def of(memory: Memory) -> "Rivals":
-        """Return rivals that are all equal to one memory."""
+    def equal_to(memory: Memory) -> "Rivals":
         n, K = len(memory.P_o_hat), len(FORGETTING_FACTORS)
         return Rivals(memory.of_runs(np.tile(np.arange(n), K)), np.zeros((K, n, len(GRID))))
 
     def best(self) -> Memory:
-        """Return the memory of each run that has predicted the best, given `LOG_ODDS`."""
+        """Return each run's most likely memory, given `LOG_ODDS`."""
         _, n, _ = self.log_likelihood.shape
-        chosen = (evidence(self.log_likelihood) + LOG_ODDS).argmax(0)
-        return replace(self.memory.of_runs(chosen * n + np.arange(n)), rivals=self)
+        index = (evidence(self.log_likelihood) + LOG_ODDS).argmax(0)
+        return replace(self.memory.of_runs(index * n + np.arange(n)), rivals=self)
 
 
 def _update(rivals: Rivals, batch: Batch) -> Rivals:
-    """Return the rivals after one more batch, which each predicts first."""
     n = len(batch.counts)
     past = rivals.memory.forgotten(np.repeat(FORGETTING_FACTORS, n)[:, None, None])
-    of_rivals = batch.of_runs(np.tile(np.arange(n), len(FORGETTING_FACTORS)))
-    return Rivals(past.update(of_rivals), rivals.log_likelihood + past.log_likelihoods(batch.counts))
+    rival_batch = batch.of_runs(np.tile(np.arange(n), len(FORGETTING_FACTORS)))
+    return Rivals(past.update(rival_batch), rivals.log_likelihood + past.log_likelihoods(batch.counts))
 
 
 def learn_and_forget(memory: Memory, batch: Batch, forgetting: Forgetting) -> Memory:
-    """Return the memory after one more task, in which earlier tasks count less.
-
-    Args:
-        memory: The memory before; if the factor is learned, it carries its rivals.
-        batch: The batch of the task.
-        forgetting: The factor, or `learned`: the one of `FORGETTING_FACTORS` that predicted all batches the best.
-    """
+    """Return the memory after one more task, with less weight on earlier tasks."""
     if forgetting == "learned":
-        return _update(memory.rivals or Rivals.of(memory), batch).best()
+        return _update(memory.rivals or Rivals.equal_to(memory), batch).best()
     return memory.forgotten(forgetting).update(batch)

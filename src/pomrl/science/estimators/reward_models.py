@@ -1,6 +1,6 @@
-"""What a learner knows of the rewards, which the paper takes as known and equal in all tasks (Sec. 2).
+"""Estimates of rewards, which the paper takes as known (Sec. 2).
 
-Otherwise each sampled transition comes with its reward and normal noise. Losses are always those of the true rewards.
+Each sampled transition comes with its reward and normal noise. Losses are always those of the true rewards.
 """
 
 from dataclasses import dataclass
@@ -14,65 +14,59 @@ from pomrl.science.mdp import Rewards, expected_rewards
 from pomrl.science.randomness import Generators
 
 RewardModel = Literal["known", "own", "pooled", "shrunk"]
-"""Whether rewards are known, or estimated by the mean of the task's own samples, of all samples, or by a posterior mean
-between the two (empirical Bayes).
-"""
-
+"""Known rewards, or estimates: means of the task's own samples, of all samples, or empirical Bayes between the two."""
 Broadcast = Float[np.ndarray, "..."] | float
 """Numbers that broadcast with those of pairs."""
-
-OfPairs = Float[np.ndarray, "n K S A"]
+PairValues = Float[np.ndarray, "n K S A"]
 """A number for each pair (s, a) in each trial of each run."""
 
 
 @dataclass(frozen=True)
 class RewardMemory:
-    """Sums over the tasks so far with samples of a pair, for each trial of each run."""
+    """Sums over the tasks so far with samples of a pair, by trial and run."""
 
-    tasks: OfPairs | float = 0.0
-    """Number of these tasks."""
-    visits: OfPairs | float = 0.0
+    tasks: PairValues | float = 0.0
+    visits: PairValues | float = 0.0
     """Number of samples."""
-    rewards: OfPairs | float = 0.0
+    rewards: PairValues | float = 0.0
     """Sum of all sampled rewards."""
-    means: OfPairs | float = 0.0
+    means: PairValues | float = 0.0
     """Sum of the means of tasks."""
-    squares: OfPairs | float = 0.0
+    squares: PairValues | float = 0.0
     """Sum of the squares of the means of tasks."""
-    inverse: OfPairs | float = 0.0
+    inverse: PairValues | float = 0.0
     """Sum over tasks of 1 / N with the number N of samples."""
 
-    def update(self, mean: OfPairs, N: OfPairs) -> "RewardMemory":
-        """Return the memory after one more task with these means of N samples each."""
-        seen = (N > 0).astype(float)
+    def update(self, mean: PairValues, N: PairValues) -> "RewardMemory":
+        """Return the memory after one more task, with means of N samples."""
+        is_sampled = (N > 0).astype(float)
         return RewardMemory(
-            tasks=self.tasks + seen,
+            tasks=self.tasks + is_sampled,
             visits=self.visits + N,
             rewards=self.rewards + N * mean,
-            means=self.means + seen * mean,
-            squares=self.squares + seen * mean**2,
-            inverse=self.inverse + _ratio(seen, N),
+            means=self.means + is_sampled * mean,
+            squares=self.squares + is_sampled * mean**2,
+            inverse=self.inverse + _ratio(is_sampled, N),
         )
 
     def spread(self, noise: float, otherwise: float) -> Float[np.ndarray, "n K 1 1"]:
-        """Return the variance of rewards over tasks, an average over pairs, or another number before two tasks."""
+        """Return the variance of rewards over tasks, averaged over pairs.
+
+        It is `otherwise` before two tasks.
+        """
         tasks = np.asarray(self.tasks)
-        of_means = _ratio(self.squares - _ratio(self.means**2, tasks), tasks - 1.0)
-        variance = of_means - noise**2 * _ratio(self.inverse, tasks)
-        enough = tasks >= 2
-        pairs = enough.sum((-2, -1), dtype=float, keepdims=True)
-        total = np.where(enough, variance, 0.0).sum((-2, -1), keepdims=True)
+        mean_variance = _ratio(self.squares - _ratio(self.means**2, tasks), tasks - 1.0)
+        variance = mean_variance - noise**2 * _ratio(self.inverse, tasks)
+        is_sufficient = tasks >= 2
+        pairs = is_sufficient.sum((-2, -1), dtype=float, keepdims=True)
+        total = np.where(is_sufficient, variance, 0.0).sum((-2, -1), keepdims=True)
         return np.where(pairs > 0, np.maximum(_ratio(total, pairs), 0.0), otherwise)
 
 
 def sample_means(rngs: Generators, noise: float, own: Batch, R: Rewards) -> Float[np.ndarray, "n K S A"]:
-    """Draw the mean of the rewards that were sampled in each pair of a task.
+    """Draw the mean sampled reward of each pair in a task, with R of each run.
 
-    Args:
-        rngs: The generator of each run, for this alone.
-        noise: Standard deviation of the noise of a reward.
-        own: The transitions of the task, [n, K, S, A, S].
-        R: The rewards of the task, R(s, a) or R(s, a, s'), of each run.
+    Noise is the standard deviation of a single reward's.
     """
     means = expected_rewards(np.repeat(R[:, None], own.P_bar.shape[1], axis=1), own.P_bar)
     deviates = np.stack([rng.standard_normal(own.P_bar.shape[1:-1]) for rng in rngs])
@@ -81,29 +75,25 @@ def sample_means(rngs: Generators, noise: float, own: Batch, R: Rewards) -> Floa
 
 @dataclass(frozen=True)
 class RewardLearning:
-    """How rewards are estimated that a learner does not know."""
+    """Settings for the estimation of unknown rewards."""
 
     model: RewardModel
     noise: float
-    """Standard deviation of the noise of a reward."""
+    """Standard deviation of a reward's noise."""
     low: float
     high: float
-    """An unknown reward is uniform between these two; the paper's are so in [0, 1]."""
+    """An unknown reward is uniform in [low, high]; the paper's in [0, 1]."""
 
     @property
     def prior(self) -> tuple[float, float]:
         """Mean and variance of an unknown reward."""
         return (self.low + self.high) / 2.0, (self.high - self.low) ** 2 / 12.0
 
-    def estimate(self, memory: RewardMemory, mean: OfPairs, N: OfPairs) -> tuple[OfPairs, RewardMemory]:
-        """Return the rewards that a task is planned with, and the memory after the task.
+    def estimate(self, memory: RewardMemory, mean: PairValues, N: PairValues) -> tuple[PairValues, RewardMemory]:
+        """Return the rewards to plan a task with, and the memory after it.
 
-        A pair without samples has the mean of the prior, unless other tasks say more and the model uses them.
-
-        Args:
-            memory: The tasks before.
-            mean: Mean of the rewards that were sampled in the task.
-            N: Number of these samples.
+        `mean` is over N samples of the task. A pair without samples has the prior's mean, unless the model uses other
+        tasks'.
         """
         learned, (prior_mean, prior_variance) = memory.update(mean, N), self.prior
         if self.model == "own":
@@ -112,20 +102,20 @@ class RewardLearning:
             return np.where(learned.visits > 0, _ratio(learned.rewards, learned.visits), prior_mean), learned
         spread, error = learned.spread(self.noise, prior_variance), self.noise**2
         tasks = np.broadcast_to(memory.tasks, mean.shape)
-        of_mean = _ratio(spread + error * _ratio(memory.inverse, tasks), tasks)
-        centre, variance = _posterior(prior_mean, prior_variance, _ratio(memory.means, tasks), of_mean, tasks > 0)
+        mean_error = _ratio(spread + error * _ratio(memory.inverse, tasks), tasks)
+        centre, variance = _posterior(prior_mean, prior_variance, _ratio(memory.means, tasks), mean_error, tasks > 0)
         return _posterior(centre, variance + spread, mean, error * _ratio(1.0, N), N > 0)[0], learned
 
 
 def _posterior(
-    mean: Broadcast, variance: Broadcast, observed: Broadcast, error: Broadcast, seen: Bool[np.ndarray, "..."]
+    mean: Broadcast, variance: Broadcast, observed: Broadcast, error: Broadcast, is_observed: Bool[np.ndarray, "..."]
 ) -> tuple[Float[np.ndarray, "..."], Float[np.ndarray, "..."]]:
-    """Return mean and variance of a normal number after an observation, where seen."""
-    weight = np.where(seen, _ratio(variance, variance + error, 1.0), 0.0)
+    """Return mean and variance of a normal number after an observation."""
+    weight = np.where(is_observed, _ratio(variance, variance + error, 1.0), 0.0)
     return mean + weight * (observed - mean), (1.0 - weight) * variance
 
 
 def _ratio(a: Broadcast, b: Broadcast, otherwise: float = 0.0) -> Float[np.ndarray, "..."]:
-    """Return a / b, and another number where b is 0 or less."""
+    """Return a / b, and `otherwise` where b <= 0."""
     a, b = np.broadcast_arrays(np.asarray(a, float), np.asarray(b, float))
     return np.divide(a, b, out=np.full(a.shape, otherwise), where=b > 0)

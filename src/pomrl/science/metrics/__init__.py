@@ -1,1 +1,1 @@
-"""Metrics, which say more of policies than their planning loss does."""
+"""Metrics of policies beside the planning loss."""

@@ -14,7 +14,7 @@ from pomrl.science.mdp import Criterion, Rewards
 
 @dataclass(frozen=True, eq=False)
 class MetricInput:
-    """What a metric may read of M tasks, each with its true model, its data, and G policies."""
+    """M tasks for a metric, each with its true model, data, and G policies."""
 
     P: Float[np.ndarray, "M S A S"]
     """The true models."""
@@ -27,13 +27,10 @@ class MetricInput:
     counts: Counts
     """The transitions that were sampled in the tasks."""
     policy: Int[np.ndarray, "M G *S"]
-    """The action in each state, over a horizon by steps to go, from 1 to h."""
+    """Action in each state; over a horizon by steps to go, from 1 to h."""
     gamma: Float[np.ndarray, "M G"]
-    """The discount factor of each policy."""
     V_star: Float[np.ndarray, "M S"]
-    """The values of optimal policies."""
     criterion: Criterion
-    """How policies are judged."""
 
     @property
     def gamma_eval(self) -> float:
@@ -48,7 +45,7 @@ class MetricInput:
 
 
 class Metric(Component):
-    """Base class of metrics. They work on many tasks at once, which must not influence one another."""
+    """Base class of metrics of many tasks, which must not influence one another."""
 
     @abstractmethod
     def measure(self, tasks: MetricInput) -> Float[np.ndarray, "M G"]:

@@ -7,14 +7,14 @@ from pomrl.science.metrics.metric import Metric, MetricInput
 
 
 class Value(Metric):
-    """The value of a policy at gamma_eval, a mean over the state in which a task starts."""
+    """The value of a policy at gamma_eval, a mean over first states."""
 
     def measure(self, tasks: MetricInput) -> Float[np.ndarray, "M G"]:
         return tasks.criterion.mean(tasks.V)
 
 
 class DistinctPolicies(Metric):
-    """The number of different policies among those of the discount factors up to the one of the row (Jiang, 2015)."""
+    """Number of distinct policies up to the row's discount factor (Jiang, 2015)."""
 
     def measure(self, tasks: MetricInput) -> Float[np.ndarray, "M G"]:
         policy = tasks.policy
@@ -24,7 +24,7 @@ class DistinctPolicies(Metric):
 
 
 class TrainingLoss(Metric):
-    """What a policy loses at gamma_eval in the estimated model, in the norm over states of the planning loss."""
+    """The loss of a policy at gamma_eval in the estimated model."""
 
     def measure(self, tasks: MetricInput) -> Float[np.ndarray, "M G"]:
         return tasks.criterion.planning_loss(tasks.P_hat, tasks.R_hat, tasks.policy)

@@ -1,49 +1,32 @@
-"""The types of the extension module that is built from `_sampling.c`. All arrays are contiguous, in C's order."""
+"""Types of the extension module from `_sampling.c`. All arrays are contiguous, in C's order."""
 
 import numpy as np
 from numpy.typing import NDArray
 
+Keys = NDArray[np.uint64]
+Doubles = NDArray[np.float64]
+Counts = NDArray[np.int64]
+
 SOURCE_DIGEST: str
-"""The digest of the C source that the module was built from."""
+"""The digest of the C source at the build."""
 
-def dirichlet(
-    keys: NDArray[np.uint64], shape: NDArray[np.float64], P: NDArray[np.float64], N: int, rows: int, S: int, /
-) -> None:
-    """Fill `P` with N models, each with a Dirichlet row for each row of shapes."""
+def dirichlet(keys: Keys, shape: Doubles, P: Doubles, N: int, rows: int, S: int, /) -> None:
+    """Fill `P` with N models, with a Dirichlet row for each row of shapes."""
 
-def transitions(
-    keys: NDArray[np.uint64],
-    P: NDArray[np.float64],
-    counts: NDArray[np.int64],
-    N: int,
-    batches: int,
-    rows: int,
-    S: int,
-    m: int,
-    /,
-) -> None:
+def transitions(keys: Keys, P: Doubles, counts: Counts, N: int, batches: int, rows: int, S: int, m: int, /) -> None:
     """Fill `counts` with those of m transitions from each row of each of N models."""
 
 def trajectories(
-    keys: NDArray[np.uint64],
-    P: NDArray[np.float64],
-    counts: NDArray[np.int64],
-    N: int,
-    batches: int,
-    m: int,
-    L: int,
-    S: int,
-    A: int,
-    /,
+    keys: Keys, P: Doubles, counts: Counts, N: int, batches: int, m: int, L: int, S: int, A: int, /
 ) -> None:
-    """Fill `counts` with those of the transitions of m trajectories of L transitions in each batch."""
+    """Fill `counts` with those of m trajectories of L transitions in each batch."""
 
 def pooled_trajectories(
-    keys: NDArray[np.uint64],
-    P: NDArray[np.float64],
-    counts: NDArray[np.int64],
-    frequencies: NDArray[np.float64],
-    visited: NDArray[np.int64],
+    keys: Keys,
+    P: Doubles,
+    counts: Counts,
+    frequencies: Doubles,
+    visited: Counts,
     N: int,
     batches: int,
     m: int,
@@ -52,4 +35,4 @@ def pooled_trajectories(
     A: int,
     /,
 ) -> None:
-    """Fill sums over batches of counts, of frequencies of next states, and of pairs that were visited."""
+    """Fill sums over batches of counts, of frequencies of next states, and of visited pairs."""

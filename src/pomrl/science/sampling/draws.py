@@ -1,6 +1,6 @@
-"""Draws of models, transitions and trajectories by keys: in C (`_sampling.c`), or in NumPy with the same bits.
+"""Draws by keys, in C (`_sampling.c`) or in NumPy with the same bits.
 
-The C code, built at installation if there is a compiler, is 7 to 27 times as fast.
+The C code, built at installation by a compiler if any, is 7 to 27 times as fast.
 """
 
 from functools import cache
@@ -23,53 +23,53 @@ except ImportError:  # there was no compiler when the package was installed
 
 @cache
 def is_built() -> bool:
-    """Return whether the C code was built, from the source that is here now."""
+    """Return whether the C code was built from the present source."""
     return is_built_from(_sampling, Path(__file__).with_name("_sampling.c"))
 
 
 def dirichlet(keys: Keys, shape: Float[np.ndarray, "rows S"]) -> Float[np.ndarray, "N rows S"]:
-    """Draw a model by each of N keys, with Dirichlet rows of these shapes; some shape of each row is above 0."""
+    """Draw N models of Dirichlet rows; each row has a shape above 0."""
     if _sampling is None or not is_built():
         return reference.dirichlet(keys, shape)
     N, (rows, S) = len(keys), shape.shape
     P = np.empty((N, rows, S))
-    _sampling.dirichlet(_words(keys), input_checks.float64(shape, "shape"), P, N, rows, S)
+    _sampling.dirichlet(_contiguous(keys), input_checks.float64(shape, "shape"), P, N, rows, S)
     return P
 
 
 def transitions(
     keys: Keys, P: Float[np.ndarray, "N rows S"], batches: int, m: int
 ) -> Int[np.ndarray, "N batches rows S"]:
-    """Draw the counts of m transitions from each row of N models, in independent batches."""
+    """Draw the counts of m transitions from each row, in independent batches."""
     if _sampling is None or not is_built():
         return reference.transitions(keys, P, batches, m)
     N, rows, S = P.shape
     counts = np.empty((N, batches, rows, S), np.int64)
-    _sampling.transitions(_words(keys), input_checks.float64(P, "P"), counts, N, batches, rows, S, m)
+    _sampling.transitions(_contiguous(keys), input_checks.float64(P, "P"), counts, N, batches, rows, S, m)
     return counts
 
 
 def trajectories(
     keys: Keys, P: Float[np.ndarray, "N S A S"], batches: int, m: int, length: int
 ) -> Int[np.ndarray, "N batches S A S"]:
-    """Draw the counts of m trajectories with uniform starts and actions, in each batch."""
+    """Draw the counts of m trajectories with uniform starts and actions, by batch."""
     if _sampling is None or not is_built():
         return reference.trajectories(keys, P, batches, m, length)
     N, S, A, _ = P.shape
     counts = np.empty((N, batches, S, A, S), np.int64)
-    _sampling.trajectories(_words(keys), input_checks.float64(P, "P"), counts, N, batches, m, length, S, A)
+    _sampling.trajectories(_contiguous(keys), input_checks.float64(P, "P"), counts, N, batches, m, length, S, A)
     return counts
 
 
 def pooled_trajectories(keys: Keys, P: Float[np.ndarray, "N S A S"], batches: int, m: int, length: int) -> Pooled:
-    """Draw the batches of `trajectories`, and return sums over them."""
+    """Draw the batches of `trajectories`, and return their sums."""
     if _sampling is None or not is_built():
         return reference.pooled_trajectories(keys, P, batches, m, length)
     N, S, A, _ = P.shape
     pooled = Pooled(np.empty(P.shape, np.int64), np.empty(P.shape), np.empty((N, S, A), np.int64))
-    _sampling.pooled_trajectories(_words(keys), input_checks.float64(P, "P"), *pooled, N, batches, m, length, S, A)
+    _sampling.pooled_trajectories(_contiguous(keys), input_checks.float64(P, "P"), *pooled, N, batches, m, length, S, A)
     return pooled
 
 
-def _words(keys: Keys) -> Keys:
+def _contiguous(keys: Keys) -> Keys:
     return np.require(keys, np.uint64, ["C", "A"])

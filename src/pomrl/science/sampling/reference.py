@@ -1,8 +1,7 @@
-"""Draws of models, transitions and trajectories in NumPy, which say what `_sampling.c` draws, bit by bit.
+"""Draws in NumPy, the bit-exact reference of `_sampling.c`.
 
-A task has a key; its batches, rows and entries have keys below it. So settings that differ in sigma or m use the same
-numbers. Logarithm, exponential and normal quantile are written out here, because those of C and of NumPy differ in last
-bits.
+A task has a key; its batches, rows and entries have keys below it, the same for every sigma and m. Logarithm,
+exponential and normal quantile are written out, because C's and NumPy's differ in last bits.
 """
 
 from collections.abc import Iterable, Sequence
@@ -15,7 +14,6 @@ from jaxtyping import Bool, Float, Int, Num
 from pomrl.science.randomness import Keys, fold
 
 Numbers = Float[np.ndarray, "*n"]
-
 LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 """The logarithm of 2 as a sum; the first part has trailing zeros."""
 
@@ -51,7 +49,7 @@ FAR_TAIL = (
 
 
 def polynomial(coefficients: Sequence[float], x: Numbers) -> Numbers:
-    """Return the polynomial with these coefficients, the constant one first, by Horner's rule."""
+    """Return the polynomial, the constant coefficient first, by Horner's rule."""
     value = np.full(x.shape, coefficients[-1])
     for coefficient in coefficients[-2::-1]:
         value = value * x + coefficient
@@ -59,18 +57,18 @@ def polynomial(coefficients: Sequence[float], x: Numbers) -> Numbers:
 
 
 def log(x: Numbers) -> Numbers:
-    """Return the natural logarithm of normal positive numbers, as fdlibm computes it, to about one unit in the last."""
+    """Return the logarithm of normal positive numbers, as fdlibm, to about one ulp."""
     bits = np.ascontiguousarray(x).view(np.uint64) + (0x3FF0000000000000 - 0x3FE6A09E00000000)
     exponent = ((bits >> 52).astype(np.int64) - 1023).astype(float)
     f = ((bits & 0x000FFFFFFFFFFFFF) + 0x3FE6A09E00000000).view(np.float64) - 1.0
     s, half = f / (2.0 + f), 0.5 * f * f
     z = s * s
-    rest = z * polynomial(LOG, z)
-    return exponent * LN2_HIGH - ((half - (s * (half + rest) + exponent * LN2_LOW)) - f)
+    remainder = z * polynomial(LOG, z)
+    return exponent * LN2_HIGH - ((half - (s * (half + remainder) + exponent * LN2_LOW)) - f)
 
 
 def exp(x: Numbers) -> Numbers:
-    """Return e^x for x <= 0, as fdlibm computes it; 0 where it would be below about 1e-307."""
+    """Return e^x for x <= 0, as fdlibm; 0 below about 1e-307."""
     is_zero = ~(x > -707.0)
     x = np.where(is_zero, 0.0, x)
     power = (x * 1.44269504088896338700e00 - 0.5).astype(np.int64)
@@ -84,7 +82,7 @@ def exp(x: Numbers) -> Numbers:
 
 
 def normal_quantile(u: Numbers) -> Numbers:
-    """Return quantiles of the standard normal distribution at u in (0, 1), by PPND16 (Wichura 1988, AS 241)."""
+    """Return standard normal quantiles at u in (0, 1), by PPND16 (Wichura 1988, AS 241)."""
     q = u - 0.5
     r = np.sqrt(-log(np.where(q < 0.0, u, 1.0 - u)))
     tail = np.where(r <= 5.0, _ratio(TAIL, r - 1.6), _ratio(FAR_TAIL, r - 5.0))
@@ -96,18 +94,20 @@ def _ratio(coefficients: tuple[Sequence[float], Sequence[float]], x: Numbers) ->
 
 
 MOST_DRAWN_ONE_BY_ONE = 50
-"""The most transitions from a row that are drawn one by one."""
-
+"""Most transitions from a row that are drawn one by one."""
 LARGEST_BELOW_ONE = float(np.nextafter(1.0, 0.0))
 
 
 def uniform(keys: Keys, index: int | Num[np.ndarray, "..."]) -> Numbers:
-    """Return a number of each key in the open interval (0, 1), one of 2^52 equally spaced ones."""
+    """Return a number of each key, one of 2^52 equally spaced ones in (0, 1)."""
     return ((fold(keys, index) >> 12).astype(float) + 0.5) * 2.0**-52
 
 
 def gamma_variates(keys: Keys, shape: Numbers) -> Numbers:
-    """Draw a gamma variate of each shape of at least 1 (Marsaglia and Tsang 2000). Number 0 of a key is left over."""
+    """Draw a gamma variate of each shape >= 1 (Marsaglia and Tsang 2000).
+
+    Number 0 of a key stays unused.
+    """
     value, waiting, index = np.empty(shape.shape), np.arange(shape.size), 1
     d = shape - 1.0 / 3.0
     c = (1.0 / 3.0) / np.sqrt(d)
@@ -123,10 +123,10 @@ def gamma_variates(keys: Keys, shape: Numbers) -> Numbers:
 
 
 def dirichlet(keys: Keys, shape: Float[np.ndarray, "rows S"]) -> Float[np.ndarray, "N rows S"]:
-    """Draw the models of N tasks, with rows that are Dirichlet distributed with these shapes.
+    """Draw the models of N tasks, with Dirichlet rows of these shapes.
 
-    Rows are normalised gamma variates. A row with a shape below 1 comes from logarithms, G(a) = G(a + 1) U^(1/a), so
-    that not all entries underflow.
+    Rows are normalised gamma variates; with a shape below 1, by logarithms of G(a) = G(a + 1) U^(1/a), against
+    underflow.
     """
     row, entry = np.nonzero(shape)
     a = shape[row, entry]
@@ -138,17 +138,17 @@ def dirichlet(keys: Keys, shape: Float[np.ndarray, "rows S"]) -> Float[np.ndarra
     logarithms[is_small] += log(uniform(entry_keys[is_small], 0)) / a[is_small]
     weight = np.zeros((len(keys), *shape.shape))
     weight[:, row, entry] = variates
-    of_logarithms = np.full(weight.shape, -np.inf)
-    of_logarithms[:, row, entry] = logarithms
+    log_weight = np.full(weight.shape, -np.inf)
+    log_weight[:, row, entry] = logarithms
     small_rows = ((shape > 0.0) & (shape < 1.0)).any(-1)
-    largest = of_logarithms[:, small_rows].max(-1, keepdims=True)
-    weight[:, small_rows] = exp(of_logarithms[:, small_rows] - largest)
+    largest = log_weight[:, small_rows].max(-1, keepdims=True)
+    weight[:, small_rows] = exp(log_weight[:, small_rows] - largest)
     return weight / weight.cumsum(-1)[..., -1:]  # sums from the first entry to the last, as C adds
 
 
 @dataclass(frozen=True, eq=False)
 class _Intervals:
-    """Intervals of (0, 1) with n independent uniform numbers each, which stand for transitions from rows."""
+    """Intervals of (0, 1) with n independent uniform numbers each, for transitions from rows."""
 
     keys: Keys
     row: Int[np.ndarray, " k"]
@@ -156,59 +156,59 @@ class _Intervals:
     low: Numbers
     high: Numbers
 
-    def part(self, mask: Bool[np.ndarray, " k"]) -> "_Intervals":
-        """Return the intervals where the mask is true."""
+    def select(self, mask: Bool[np.ndarray, " k"]) -> "_Intervals":
         return _Intervals(*(array[mask] for array in vars(self).values()))
 
 
 def transitions(
     keys: Keys, P: Float[np.ndarray, "N rows S"], batches: int, m: int
 ) -> Int[np.ndarray, "N batches rows S"]:
-    """Draw the counts of m transitions from each row, in so many batches of each task.
+    """Draw the counts of m transitions from each row, in independent batches.
 
-    Up to `MOST_DRAWN_ONE_BY_ONE` transitions are drawn one by one. Of more, the uniform number with the middle rank is
-    drawn, a beta variate, then those below and above it. The work grows with the logarithm of m.
+    More than `MOST_DRAWN_ONE_BY_ONE` uniform numbers are split at their median, a beta variate. The work grows with the
+    logarithm of m.
     """
     N, rows, S = P.shape
     row_keys = fold(fold(keys[:, None], np.arange(batches))[..., None], np.arange(rows)).ravel()
-    of_rows = np.broadcast_to(cumulative(P)[:, None], (N, batches, rows, S)).reshape(-1, S)
+    row_cumulative = np.broadcast_to(cumulative(P)[:, None], (N, batches, rows, S)).reshape(-1, S)
     counts, k = np.zeros((len(row_keys), S), np.int64), len(row_keys)
-    left = _Intervals(row_keys, np.arange(k), np.full(k, m), np.zeros(k), np.ones(k))
-    while len(left.row):
-        is_short = left.n <= MOST_DRAWN_ONE_BY_ONE
-        _count_one_by_one(left.part(is_short), of_rows, counts)
-        long = left.part(~is_short)
-        first = _states(of_rows, long.row, long.low)
-        is_whole = of_rows[long.row, first] >= long.high
+    remaining = _Intervals(row_keys, np.arange(k), np.full(k, m), np.zeros(k), np.ones(k))
+    while len(remaining.row):
+        is_short = remaining.n <= MOST_DRAWN_ONE_BY_ONE
+        _count_one_by_one(remaining.select(is_short), row_cumulative, counts)
+        long = remaining.select(~is_short)
+        first = _states(row_cumulative, long.row, long.low)
+        is_whole = row_cumulative[long.row, first] >= long.high
         np.add.at(counts, (long.row[is_whole], first[is_whole]), long.n[is_whole])
-        left = _split(long.part(~is_whole), of_rows, counts)
+        remaining = _split(long.select(~is_whole), row_cumulative, counts)
     return counts.reshape(N, batches, rows, S)
 
 
 def _states(
-    of_rows: Float[np.ndarray, "rows S"], row: Int[np.ndarray, "*k"], u: Float[np.ndarray, "*k"]
+    row_cumulative: Float[np.ndarray, "rows S"], row: Int[np.ndarray, "*k"], u: Float[np.ndarray, "*k"]
 ) -> Int[np.ndarray, "*k"]:
     """Return the state of each number in a row of cumulative probabilities."""
-    return next_states((below.take(row) for below in of_rows.T), np.minimum(u, LARGEST_BELOW_ONE))
+    return next_states((below.take(row) for below in row_cumulative.T), np.minimum(u, LARGEST_BELOW_ONE))
 
 
 def _count_one_by_one(
-    short: _Intervals, of_rows: Float[np.ndarray, "rows S"], counts: Int[np.ndarray, "rows S"]
+    short: _Intervals, row_cumulative: Float[np.ndarray, "rows S"], counts: Int[np.ndarray, "rows S"]
 ) -> None:
-    """Add the states of all numbers of the intervals to the counts."""
     for i in range(int(short.n.max(initial=0))):
-        some = short.part(short.n > i)
+        some = short.select(short.n > i)
         u = some.low + (some.high - some.low) * uniform(some.keys, i)
-        np.add.at(counts, (some.row, _states(of_rows, some.row, u)), 1)
+        np.add.at(counts, (some.row, _states(row_cumulative, some.row, u)), 1)
 
 
-def _split(long: _Intervals, of_rows: Float[np.ndarray, "rows S"], counts: Int[np.ndarray, "rows S"]) -> _Intervals:
-    """Return the intervals on both sides of the number with the middle rank, after its state has been counted."""
+def _split(
+    long: _Intervals, row_cumulative: Float[np.ndarray, "rows S"], counts: Int[np.ndarray, "rows S"]
+) -> _Intervals:
+    """Count the median of each interval; return the intervals on both sides."""
     rank = (long.n + 1) // 2
     before = gamma_variates(fold(long.keys, 0), rank.astype(float))
     after = gamma_variates(fold(long.keys, 1), (long.n + 1 - rank).astype(float))
     middle = long.low + (long.high - long.low) * (before / (before + after))
-    np.add.at(counts, (long.row, _states(of_rows, long.row, middle)), 1)
+    np.add.at(counts, (long.row, _states(row_cumulative, long.row, middle)), 1)
     return _Intervals(
         np.concatenate([fold(long.keys, 2), fold(long.keys, 3)]),
         np.tile(long.row, 2),
@@ -222,33 +222,32 @@ class Pooled(NamedTuple):
     """Sums over the batches of each task."""
 
     counts: Int[np.ndarray, "*N S A S"]
-    """The number of transitions N(s, a, s')."""
     frequencies: Float[np.ndarray, "*N S A S"]
-    """The frequencies of next states in each batch; a pair without transitions adds 0."""
+    """Frequencies of next states in each batch; 0 for a pair without transitions."""
     visited: Int[np.ndarray, "*N S A"]
-    """The number of batches in which a pair was visited."""
+    """Number of batches with visits of a pair."""
 
 
 def trajectories(
     keys: Keys, P: Float[np.ndarray, "N S A S"], batches: int, m: int, length: int
 ) -> Int[np.ndarray, "N batches S A S"]:
-    """Draw the counts of the transitions of m trajectories with uniform starts and actions, in each batch."""
+    """Draw the counts of m trajectories with uniform starts and actions, by batch."""
     N, S, A, _ = P.shape
     batch = np.arange(N * batches).reshape(N, batches, 1, 1) * (S * A * S)
-    places = batch + _cells(keys, P, batches, m, length)
-    return np.bincount(places.ravel(), minlength=batches * P.size).reshape(N, batches, S, A, S)
+    positions = batch + _cells(keys, P, batches, m, length)
+    return np.bincount(positions.ravel(), minlength=batches * P.size).reshape(N, batches, S, A, S)
 
 
 def pooled_trajectories(keys: Keys, P: Float[np.ndarray, "N S A S"], batches: int, m: int, length: int) -> Pooled:
-    """Draw the batches of `trajectories`, and return sums over them."""
+    """Draw the batches of `trajectories`, and return their sums."""
     N, S, A, _ = P.shape
     cells = _cells(keys, P, batches, m, length)
     pairs = cells // S + np.arange(N * batches).reshape(N, batches, 1, 1) * (S * A)
     visits = np.bincount(pairs.ravel(), minlength=N * batches * S * A)
-    places = (cells + np.arange(N)[:, None, None, None] * (S * A * S)).ravel()
-    frequencies = np.bincount(places, 1.0 / visits[pairs.ravel()], P.size)
+    positions = (cells + np.arange(N)[:, None, None, None] * (S * A * S)).ravel()
+    frequencies = np.bincount(positions, 1.0 / visits[pairs.ravel()], P.size)
     return Pooled(
-        np.bincount(places, minlength=P.size).reshape(P.shape),
+        np.bincount(positions, minlength=P.size).reshape(P.shape),
         frequencies.astype(float).reshape(P.shape),  # an empty one has integers
         (visits > 0).reshape(N, batches, S, A).sum(1),
     )
@@ -259,32 +258,32 @@ def _cells(
 ) -> Int[np.ndarray, "N batches length m"]:
     """Return the position of each transition in its model.
 
-    One number chooses an action, and its rest, which is uniform again, the next state.
+    One number chooses an action; its remainder, uniform again, the next state.
     """
     N, S, A, _ = P.shape
     trajectory_keys = fold(fold(keys[:, None], np.arange(batches))[..., None], np.arange(m))
-    of_rows = cumulative(P).reshape(-1, S)
+    row_cumulative = cumulative(P).reshape(-1, S)
     model = np.arange(N)[:, None, None] * (S * A)
     state = (uniform(trajectory_keys, 0) * S).astype(np.int64)
     cells = np.empty((N, batches, length, m), np.int64)
     for step in range(length):
-        rest, action = np.modf(uniform(trajectory_keys, 1 + step) * A)
+        remainder, action = np.modf(uniform(trajectory_keys, 1 + step) * A)
         pair = state * A + action.astype(np.int64)
-        state = _states(of_rows, model + pair, rest)
+        state = _states(row_cumulative, model + pair, remainder)
         cells[:, :, step] = pair * S + state
     return cells
 
 
 def cumulative(P: Float[np.ndarray, "*n S"]) -> Float[np.ndarray, "*n S"]:
-    """Return the cumulative probabilities of rows, exactly 1 from the last supported state on."""
+    """Return the cumulative probabilities of rows, exactly 1 from the last supported state."""
     below = P.cumsum(-1)
     below[below == below[..., -1:]] = 1.0
     return below
 
 
 def next_states(below: Iterable[Float[np.ndarray, "*#N"]], u: Float[np.ndarray, "*N"]) -> Num[np.ndarray, "*N"]:
-    """Return next states by inverse cumulative probabilities, given state by state."""
+    """Return next states by inverse cumulative probabilities, state by state."""
     state = np.zeros(u.shape, np.intp)
-    for of_state in below:
-        state += of_state <= u
+    for column in below:
+        state += column <= u
     return state

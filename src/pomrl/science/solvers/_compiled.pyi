@@ -1,16 +1,20 @@
-"""The types of the extension module that is built from `_compiled.c`. All arrays are contiguous, in C's order."""
+"""Types of the extension module from `_compiled.c`. All arrays are contiguous, in C's order."""
 
 import numpy as np
 from numpy.typing import NDArray
 
+Doubles = NDArray[np.float64]
+Actions = NDArray[np.int16]
+Indices = NDArray[np.int64]
+
 SOURCE_DIGEST: str
-"""The digest of the C source that the module was built from."""
+"""The digest of the C source at the build."""
 
 def plan(
-    P: NDArray[np.float64],
-    R: NDArray[np.float64],
-    gammas: NDArray[np.float64],
-    policies: NDArray[np.int16],
+    P: Doubles,
+    R: Doubles,
+    gammas: Doubles,
+    policies: Actions,
     M: int,
     S: int,
     A: int,
@@ -20,18 +24,9 @@ def plan(
     patience: int,
     /,
 ) -> int:
-    """Fill `policies`; return -1, or the index of a model whose policy changes more than `patience` times."""
+    """Fill `policies`; return -1, or the index of a model with more than `patience` changes of its policy."""
 
 def evaluate(
-    P: NDArray[np.float64],
-    R: NDArray[np.float64],
-    models: NDArray[np.int64],
-    policies: NDArray[np.int16],
-    gammas: NDArray[np.float64],
-    V: NDArray[np.float64],
-    k: int,
-    S: int,
-    A: int,
-    /,
+    P: Doubles, R: Doubles, models: Indices, policies: Actions, gammas: Doubles, V: Doubles, k: int, S: int, A: int, /
 ) -> None:
     """Fill `V` with the values of k policies, each of the model that `models` names."""

@@ -1,7 +1,7 @@
-"""The compiled engine (`_compiled.c`): policy iteration and evaluation for models of few states.
+"""The compiled engine (`_compiled.c`): policy iteration and evaluation of small models.
 
-It does the operations of `policy_stacks.PolicyStack` and `evaluation.eliminate` in the same order, with the same bits,
-ten times as fast. It is built at installation if there is a C compiler.
+It does the operations of `policy_stacks.PolicyStack` and `evaluation.eliminate` with the same bits, ten times as fast.
+It is built at installation if there is a C compiler.
 """
 
 import hashlib
@@ -12,14 +12,14 @@ from types import ModuleType
 import numpy as np
 from jaxtyping import Float, Int, Int16
 
-from pomrl.science.solvers import action_ties, input_checks
+from pomrl.science.solvers import GammaGrid, ModelStack, RewardStack, action_ties, input_checks
 
 HEADER = Path(__file__).parents[1] / "_buffers.h"
 """What all C sources include."""
 
 
 def is_built_from(module: ModuleType | None, source: Path) -> bool:
-    """Return whether a module was built from this source and the header as both are now."""
+    """Return whether a module was built from the present source and header."""
     if module is None or not (source.is_file() and HEADER.is_file()):
         return False
     return hashlib.sha256(HEADER.read_bytes() + source.read_bytes()).hexdigest() == module.SOURCE_DIGEST
@@ -33,57 +33,50 @@ except ImportError:  # there was no compiler when the package was installed
 
 @cache
 def is_built() -> bool:
-    """Return whether the engine was built, from the source that is here now."""
+    """Return whether the engine was built from the present source."""
     return is_built_from(_compiled, Path(__file__).with_name("_compiled.c"))
 
 
 def _built():  # its type is that of the module, which pyright takes from `_compiled.pyi`
-    """Return the extension module; RuntimeError where it was not built."""
     if _compiled is None:
         raise RuntimeError("the compiled engine was not built when the package was installed")
     return _compiled
 
 
 def plan(
-    P: Float[np.ndarray, "M S A S"],
-    R: Float[np.ndarray, "M S A"],
-    gammas: Float[np.ndarray, "M G"],
-    rounding: float,
-    patience: int,
+    P: ModelStack, R: RewardStack, gammas: GammaGrid, rounding: float, patience: int
 ) -> Int16[np.ndarray, "M G S"]:
-    """Return optimal policies of M models at G discount factors each, by policy iteration from one to the next.
+    """Return optimal policies of M models at G discount factors each.
 
     An action replaces another if it gains more than `rounding` of the sizes of both values (`action_ties`).
-
-    Raises:
-        ArithmeticError: The policy of a model changes more than `patience` times at a discount factor.
+    ArithmeticError: a policy changes more than `patience` times at a discount factor.
     """
     (M, S, A), G = R.shape, gammas.shape[1]
     policies = np.empty((M, G, S), np.int16)
     P, R, gammas = input_checks.float64(P, "P"), input_checks.float64(R, "R"), input_checks.float64(gammas, "gammas")
     sides = 1 + action_ties.have_both_signs(R)
-    stuck = _built().plan(P, R, gammas, policies, M, S, A, G, sides, rounding, patience)
-    if stuck >= 0:
-        raise ArithmeticError(f"model {stuck}: policy iteration does not end")
+    stuck_model = _built().plan(P, R, gammas, policies, M, S, A, G, sides, rounding, patience)
+    if stuck_model >= 0:
+        raise ArithmeticError(f"model {stuck_model}: policy iteration does not end")
     return policies
 
 
 def evaluate(
     P_pi: Float[np.ndarray, "k S S"], R_pi: Float[np.ndarray, "k S"], gammas: Float[np.ndarray, " k"]
 ) -> Float[np.ndarray, "k S"]:
-    """Return the values of k Markov chains with rewards, each at its own discount factor."""
+    """Return the values of k Markov chains with rewards, by discount factor."""
     k, S = R_pi.shape  # a chain is a model with one action
     return evaluate_policies(P_pi[:, :, None], R_pi[..., None], np.arange(k), np.zeros((k, S), np.int16), gammas)
 
 
 def evaluate_policies(
-    P: Float[np.ndarray, "M S A S"],
-    R: Float[np.ndarray, "M S A"],
+    P: ModelStack,
+    R: RewardStack,
     models: Int[np.ndarray, " k"],
     policies: Int[np.ndarray, "k S"],
     gammas: Float[np.ndarray, " k"],
 ) -> Float[np.ndarray, "k S"]:
-    """Return the values of k policies, each of the model with the given index and at its own discount factor."""
+    """Return the values of k policies, each with its model and discount factor."""
     V = np.empty(policies.shape)
     P, R, gammas = input_checks.float64(P, "P"), input_checks.float64(R, "R"), input_checks.float64(gammas, "gammas")
     models, policies = np.require(models, np.int64, ["C", "A"]), np.require(policies, np.int16, ["C", "A"])

@@ -1,6 +1,6 @@
 """Exact values of policies on stacks of finite MDPs.
 
-The value of a policy π is the expected sum of discounted rewards from each state. It solves S linear equations,
+The value of a policy π, the expected discounted reward from each state, solves S linear equations,
 
     V(s) = R(s, π(s)) + γ Σ_s' P(s, π(s), s') V(s'),    or  (I - γ P_π) V = R_π.
 """
@@ -11,38 +11,36 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float, Int, Shaped
 
-from pomrl.science.solvers import compiled, input_checks, relative_values, sparse
+from pomrl.science.solvers import (
+    GammaGrid,
+    ModelStack,
+    PolicyGrid,
+    RewardStack,
+    compiled,
+    input_checks,
+    relative_values,
+    sparse,
+)
 
 ELIMINATED_STATES = 64
-"""Largest number of equations that are solved by elimination.
-
-NumPy's is faster than LAPACK up to about 16 equations, and takes three times as long at 64. The compiled one takes a
-third of LAPACK's time at 64 for many models. Both eliminate up to this number, so that bits are the same everywhere.
-"""
-
+"""Largest number of equations solved by elimination, by both engines for the same bits. NumPy's is faster than LAPACK
+up to about 16 equations, and three times as slow at 64; the compiled one is three times as fast at 64."""
 STACKED_SYSTEMS = 1500
-"""Number of systems that are solved together, so that they fit into the processor's cache."""
+"""Number of systems solved together, to fit into the processor's cache."""
 
 
 def eliminate(system: Float[np.ndarray, "S S+1 n"], scratch: Float[np.ndarray, "S S n"]) -> Float[np.ndarray, "S n"]:
-    """Solve n linear systems of S equations in place, by Gaussian elimination without pivots.
+    """Solve n linear systems in place, by Gaussian elimination without pivots.
 
-    That is safe for diagonally dominant systems such as I - gamma P_pi with gamma < 1. The systems are the last axis,
-    so that each step is one elementwise operation for all, with the same bits on every processor. Both arguments are
-    overwritten.
-
-    Args:
-        system: The coefficients, with the right-hand sides as the last column.
-        scratch: Memory for intermediate products.
-
-    Returns:
-        The solutions, as a view of the last column of `system`.
+    That is safe for diagonally dominant systems such as I - gamma P_pi with gamma < 1. The last column of the system is
+    the right-hand side, then the solution. The systems are the last axis: each step is one elementwise operation, with
+    the same bits on every processor.
     """
     S = len(system)
     for k in range(S - 1):
         factor = np.divide(system[k + 1 :, k], system[k, k], out=system[k + 1 :, k])
-        rest = system[k + 1 :, k + 1 :]
-        rest -= np.multiply(factor[:, None], system[k, k + 1 :], out=scratch[: S - 1 - k, : S - k])
+        remainder = system[k + 1 :, k + 1 :]
+        remainder -= np.multiply(factor[:, None], system[k, k + 1 :], out=scratch[: S - 1 - k, : S - k])
     V = system[:, S]
     for k in reversed(range(S)):
         V[k] /= system[k, k]
@@ -51,10 +49,9 @@ def eliminate(system: Float[np.ndarray, "S S+1 n"], scratch: Float[np.ndarray, "
 
 
 _ALIKE_SHARE = 0.25
-"""Largest share of the states in which policies may differ for one factorisation to serve all of them."""
-
+"""Largest share of states with different actions for policies to share a factorisation."""
 _WELL_CONDITIONED_GAMMA = 0.99
-"""Largest discount factor at which rounding errors in doing so stay far below the tolerance of ties."""
+"""Largest discount factor with errors of a shared factorisation far below the tolerance of ties."""
 
 
 def policy_value(
@@ -65,16 +62,7 @@ def policy_value(
 ) -> Float[np.ndarray, "*n S"]:
     """Return the exact value of a policy, the solution V of (I - γ P_π) V = R_π.
 
-    Leading axes are stacks and broadcast. Models and discount factors are not checked (`input_checks`).
-
-    Args:
-        P: Transition probabilities P(s, a, s').
-        R: Rewards R(s, a).
-        policy: The action that the policy takes in each state.
-        gamma: Discount factor, in [0, 1).
-
-    Returns:
-        The expected sum of discounted rewards, between min R / (1 - gamma) and max R / (1 - gamma).
+    Leading axes are stacks and broadcast; gamma is in [0, 1). Models and gamma are not checked (`input_checks`).
 
     Raises:
         ValueError: Shapes do not fit, an action is not one of the model's, or doubles do not hold the numbers.
@@ -88,14 +76,9 @@ def policy_value(
 
 
 def chain_value(
-    P_pi: Float[np.ndarray, "*#n S S"],
-    R_pi: Float[np.ndarray, "*#n S"],
-    gamma: Float[np.ndarray, "*#n"] | float,
+    P_pi: Float[np.ndarray, "*#n S S"], R_pi: Float[np.ndarray, "*#n S"], gamma: Float[np.ndarray, "*#n"] | float
 ) -> Float[np.ndarray, "*n S"]:
-    """Return the value of a Markov chain with rewards, such as an MDP under a fixed policy.
-
-    Leading axes broadcast. Up to `ELIMINATED_STATES` states are solved by elimination, more by LAPACK.
-    """
+    """Return the value of a Markov chain with rewards; leading axes broadcast."""
     S = P_pi.shape[-1]
     shape = np.broadcast_shapes(P_pi.shape[:-2], R_pi.shape[:-1], np.shape(gamma))
     P_stack = np.broadcast_to(P_pi, (*shape, S, S)).reshape(-1, S, S)
@@ -109,16 +92,16 @@ def chain_value(
         return compiled.evaluate(P_stack, R_stack, discount).reshape(*shape, S)
     V = np.empty(R_stack.shape)
     for start in range(0, len(V), STACKED_SYSTEMS):
-        part = slice(start, start + STACKED_SYSTEMS)
-        V[part] = _value_by_elimination(P_stack[part], R_stack[part], discount[part])
+        systems = slice(start, start + STACKED_SYSTEMS)
+        V[systems] = _value_by_elimination(P_stack[systems], R_stack[systems], discount[systems])
     return V.reshape(*shape, S)
 
 
 def solve_dominant(system: Float[np.ndarray, "S S"], right: Float[np.ndarray, "S ..."]) -> Float[np.ndarray, "S ..."]:
-    """Solve equations whose rows are diagonally dominant by LAPACK, without exchanges of rows.
+    """Solve equations with diagonally dominant rows by LAPACK, without row exchanges.
 
-    LAPACK is given columns as rows, whose largest entry is the diagonal. So equations of states that others do not
-    reach are not added to theirs, where rounding errors of large values would stay.
+    LAPACK gets columns as rows, with the diagonal as pivot, so that rounding errors of large values stay in their
+    states.
     """
     from scipy.linalg import lu_factor, lu_solve  # here, because it takes long to load
 
@@ -138,10 +121,7 @@ def _value_by_elimination(
 
 
 def action_values(
-    P: Float[np.ndarray, "M S A S"],
-    R: Float[np.ndarray, "M S A"],
-    V: Float[np.ndarray, "M G S"],
-    gammas: Float[np.ndarray, "M G"],
+    P: ModelStack, R: RewardStack, V: Float[np.ndarray, "M G S"], gammas: GammaGrid
 ) -> Float[np.ndarray, "M G S A"]:
     """Return R(s, a) + γ Σ_s' P(s, a, s') V(s') for G values of each model."""
     M, S, A, _ = P.shape
@@ -150,61 +130,51 @@ def action_values(
 
 
 def distinct_policy_values(
-    P: Float[np.ndarray, "M S A S"],
-    R: Float[np.ndarray, "M S A"],
-    policies: Shaped[np.ndarray, "M G S"] | Sequence[Any],
-    gamma: float,
+    P: ModelStack, R: RewardStack, policies: Shaped[np.ndarray, "M G S"] | Sequence[Any], gamma: float
 ) -> tuple[Float[np.ndarray, "k S"], Int[np.ndarray, " k"], Int[np.ndarray, "M G"]]:
-    """Return the exact values of G policies of each of M MDPs, each distinct one evaluated once.
+    """Return the exact values of G policies of each MDP, each distinct one once.
 
-    Along a grid of discount factors most policies equal the one before. Models are not checked; actions are.
-
-    Returns:
-        The values of the k policies that differ from the one before, the MDP of each, and for each policy the index of
-            its values.
-
-    Raises:
-        ValueError: Policies are not integers [M, G, S], or an action is not one of the model's.
+    Along a grid most policies equal the one before. Returned are values of the k others, the MDP of each, and for each
+    policy the index of its values. Models are not checked; ValueError for policies that are not integers [M, G, S] in
+    range.
     """
     policies = input_checks.policies(policies, *R.shape[-2:])
     if policies.ndim != 3 or len(policies) != len(R):
         raise ValueError(f"policy must be [M, G, S] with M = {len(R)}, but its shape is {policies.shape}")
     M, G, S = policies.shape
-    new = _differs_from_the_one_before(policies)
-    at = np.flatnonzero(new)
-    model, different = at // max(G, 1), policies.reshape(M * G, S).take(at, 0)
+    is_new = _differs_from_the_one_before(policies)
+    position = np.flatnonzero(is_new)
+    model, distinct = position // max(G, 1), policies.reshape(M * G, S).take(position, 0)
     if S >= relative_values.SWEPT_STATES:
-        stack = zip(P, R, policies, new, strict=True)
-        values = [_values_on_large_model(P_i, R_i, of_mdp[new_i], gamma) for P_i, R_i, of_mdp, new_i in stack if G]
+        stack = zip(P, R, policies, is_new, strict=True)
+        values = [_values_on_large_model(P_i, R_i, pi_i[new_i], gamma) for P_i, R_i, pi_i, new_i in stack if G]
         V = np.concatenate([np.empty((0, S)), *values])
     elif S <= ELIMINATED_STATES and compiled.is_built():
-        V = compiled.evaluate_policies(P, R, model, different, np.full(len(model), gamma))
+        V = compiled.evaluate_policies(P, R, model, distinct, np.full(len(model), gamma))
     else:
-        rows = model[:, None], np.arange(S), different
+        rows = model[:, None], np.arange(S), distinct
         V = chain_value(P[rows], R[rows], gamma)
-    return V, model, np.cumsum(new).reshape(new.shape) - 1
+    return V, model, np.cumsum(is_new).reshape(is_new.shape) - 1
 
 
-def _differs_from_the_one_before(policies: Int[np.ndarray, "M G S"]) -> Bool[np.ndarray, "M G"]:
-    """Return which policies are the first of their MDP or differ from the one before."""
+def _differs_from_the_one_before(policies: PolicyGrid) -> Bool[np.ndarray, "M G"]:
     M, G, S = policies.shape
-    new = np.zeros((M, G), bool)
-    new[:, :1] = True
+    is_new = np.zeros((M, G), bool)
+    is_new[:, :1] = True
     # The differences are few, and finding them all takes a tenth of the time of `any` over a short axis.
     changed = np.flatnonzero(policies[:, 1:] != policies[:, :-1]) // S
-    new[:, 1:].flat[changed] = True
-    return new
+    is_new[:, 1:].flat[changed] = True
+    return is_new
 
 
 def _values_on_large_model(
     P: Float[np.ndarray, "S A S"], R: Float[np.ndarray, "S A"], policies: Int[np.ndarray, "k S"], gamma: float
 ) -> Float[np.ndarray, "k S"]:
-    """Return the values of policies of one model by the fastest method."""
     if sparse.pays(P):
-        return sparse.policy_values(sparse.rows_of(P), R, policies, gamma)
+        return sparse.policy_values(sparse.sparse_rows(P), R, policies, gamma)
     base = policies[len(policies) // 2]
-    alike = (policies != base).any(0).mean() <= _ALIKE_SHARE
-    if len(policies) > 1 and alike and gamma <= _WELL_CONDITIONED_GAMMA:
+    is_alike = (policies != base).any(0).mean() <= _ALIKE_SHARE
+    if len(policies) > 1 and is_alike and gamma <= _WELL_CONDITIONED_GAMMA:
         return _values_near_a_policy(P, R, policies, base, gamma)
     return np.stack([policy_value(P, R, policy, gamma) for policy in policies])
 
@@ -216,21 +186,20 @@ def _values_near_a_policy(
     base: Int[np.ndarray, " S"],
     gamma: float,
 ) -> Float[np.ndarray, "k S"]:
-    """Return the values of policies that differ from the policy `base` in few states.
+    """Return the values of policies unlike `base` in few states.
 
-    Their equations differ in the rows of these d states. By Woodbury's formula one factorisation serves all policies,
-    and each needs the solution of d equations more.
+    By Woodbury's formula one factorisation serves all policies, and each needs d equations more, for its d states.
     """
-    every = np.arange(len(base))
+    all_states = np.arange(len(base))
     states = np.flatnonzero((policies != base).any(0))
     actions = policies[:, states]
-    P_base, R_pi = P[every, base], R[every, policies]
+    P_base, R_pi = P[all_states, base], R[all_states, policies]
     P_change = P[states, actions] - P_base[states]
-    right = np.column_stack([R[every, base], np.eye(len(base))[:, states]])
-    solution = solve_dominant(np.eye(len(base)) - gamma * P_base, right)
+    sides = np.column_stack([R[all_states, base], np.eye(len(base))[:, states]])
+    solution = solve_dominant(np.eye(len(base)) - gamma * P_base, sides)
     V_base, response = solution[:, 0], solution[:, 1:]
 
     V = V_base + (R_pi[:, states] - R[states, base[states]]) @ response.T
-    small = np.eye(len(states)) - gamma * (P_change @ response)
-    change = np.linalg.solve(small, gamma * (P_change @ V[..., None]))[..., 0]
+    core = np.eye(len(states)) - gamma * (P_change @ response)
+    change = np.linalg.solve(core, gamma * (P_change @ V[..., None]))[..., 0]
     return V + change @ response.T

@@ -1,7 +1,7 @@
-"""Checks of the arguments of planning and evaluation: converted where that is exact, refused otherwise.
+"""Checks of the arguments of planning and evaluation.
 
-Both engines compute with native doubles in C's order, and store actions as 16-bit integers. An array that is right
-already is not copied.
+Arrays are converted to native doubles in C's order where that is exact, without a copy where possible; actions to
+16-bit integers.
 """
 
 from collections.abc import Sequence
@@ -11,23 +11,13 @@ import numpy as np
 from jaxtyping import Float, Int16, Shaped
 
 MOST_ACTIONS = int(np.iinfo(np.int16).max)
-"""Largest number of actions, because policies are 16-bit integers."""
-
-
+"""Largest number of actions, of 16-bit integers."""
 _ROW_SUM_ULPS = 64.0
-"""How far the sum of a row of P may be from 1, in units of S times the machine epsilon."""
+"""Largest distance of a row's sum from 1, in units of S times the machine epsilon."""
 
 
 def float64(values: Shaped[np.ndarray, "..."] | Sequence[Any] | float, name: str) -> Float[np.ndarray, "..."]:
-    """Return numbers as native doubles, aligned and in C's order.
-
-    Args:
-        values: An array, nested sequences of numbers, or a number.
-        name: What a message calls them.
-
-    Raises:
-        ValueError: Doubles do not hold all numbers of this kind.
-    """
+    """Return numbers as native doubles in C's order; ValueError for kinds with other numbers."""
     array = np.asarray(values)
     if not np.can_cast(array.dtype, np.float64):
         raise ValueError(f"{name} has the dtype {array.dtype}, which float64 does not hold exactly; convert it first")
@@ -35,16 +25,7 @@ def float64(values: Shaped[np.ndarray, "..."] | Sequence[Any] | float, name: str
 
 
 def policies(values: Shaped[np.ndarray, "..."] | Sequence[Any], S: int, A: int) -> Int16[np.ndarray, "*n {S}"]:
-    """Return the actions of policies as 16-bit integers.
-
-    Args:
-        values: Integers of any kind, [..., S].
-        S: Number of states.
-        A: Number of actions, at most `MOST_ACTIONS`.
-
-    Raises:
-        ValueError: The message names the first bad index.
-    """
+    """Return the actions of policies [..., S] as 16-bit integers; ValueError for other values."""
     array = np.asarray(values)
     if array.dtype.kind not in "iu":
         raise ValueError(f"policy has the dtype {array.dtype}; it has to be an array of integers")
@@ -56,32 +37,25 @@ def policies(values: Shaped[np.ndarray, "..."] | Sequence[Any], S: int, A: int) 
 
 
 def check_size(S: int, A: int) -> None:
-    """Check numbers of states and actions.
-
-    Raises:
-        ValueError: There is no state, or not between 1 and `MOST_ACTIONS` actions.
-    """
+    """Raise a ValueError without states, or without 1 to `MOST_ACTIONS` actions."""
     if S < 1:
         raise ValueError(f"S = {S}: a model has to have at least one state")
     if not 1 <= A <= MOST_ACTIONS:
         raise ValueError(f"A = {A}: a model has to have at least one action, and at most {MOST_ACTIONS}")
 
 
-def refuse(bad: np.ndarray, values: np.ndarray, name: str, why: str) -> None:
-    """Raise a ValueError with the index and the value of the first bad entry, if there is one."""
+def refuse(bad: np.ndarray, values: np.ndarray, name: str, reason: str) -> None:
+    """Raise a ValueError with index and value of the first bad entry, if any."""
     if bad.any():
         index = tuple(np.argwhere(bad)[0].tolist())
-        raise ValueError(f"{name}{list(index)} = {values[index].item()!r} {why}")
+        raise ValueError(f"{name}{list(index)} = {values[index].item()!r} {reason}")
 
 
 def check_models(P: Float[np.ndarray, "*n S A S"], R: Float[np.ndarray, "*n S A"]) -> None:
-    """Check stacks of transition models and rewards.
+    """Raise a ValueError unless these are stacks of models and rewards.
 
-    Rewards must be finite, transition probabilities at least 0, and each row P(s, a, ·) must sum to 1 within a
-    tolerance proportional to S and to the machine epsilon.
-
-    Raises:
-        ValueError: The message names the shapes, or the first wrong index.
+    Rewards must be finite, probabilities at least 0, and each row P(s, a, ·) must sum to 1 within a tolerance
+    proportional to S and the machine epsilon. The message names the shapes, or the first wrong index.
     """
     if R.shape != P.shape[:-1]:
         raise _misshapen(P, R)
@@ -94,14 +68,19 @@ def check_models(P: Float[np.ndarray, "*n S A S"], R: Float[np.ndarray, "*n S A"
 
 
 def row_sums(P: Float[np.ndarray, "*n S A S"]) -> tuple[Float[np.ndarray, "*n S A"], float]:
-    """Return the sums of the rows, and how far those of models may be from 1."""
+    """Return the sums of the rows, and their tolerance."""
     S = P.shape[-1]
     total = P.reshape(-1, S) @ np.ones(S)  # ten times as fast as a sum over a short axis
-    return total.reshape(P.shape[:-1]), _ROW_SUM_ULPS * S * float(np.finfo(float).eps)
+    return total.reshape(P.shape[:-1]), row_sum_tolerance(S)
+
+
+def row_sum_tolerance(S: int) -> float:
+    """Return the largest distance of a row's sum from 1, by rounding."""
+    return _ROW_SUM_ULPS * S * float(np.finfo(float).eps)
 
 
 def check_shapes(P: Float[np.ndarray, "..."], R: Float[np.ndarray, "..."]) -> None:
-    """Check the shapes of models and rewards, whose leading axes may broadcast."""
+    """Check the shapes of models and rewards; leading axes may broadcast."""
     if P.ndim < 3 or R.ndim < 2 or P.shape[-1] != P.shape[-3] or R.shape[-2:] != P.shape[-3:-1]:
         raise _misshapen(P, R)
     check_size(*R.shape[-2:])
@@ -112,18 +91,18 @@ def _misshapen(P: Float[np.ndarray, "..."], R: Float[np.ndarray, "..."]) -> Valu
 
 
 def check_finite(R: Float[np.ndarray, "..."]) -> None:
-    """Check that all rewards are finite; ValueError names the first wrong index."""
+    """Raise a ValueError with the first reward that is not finite."""
     refuse(~np.isfinite(R), R, "R", "is not finite")
 
 
 def check_gammas(gammas: Float[np.ndarray, "..."], *, undiscounted: bool = False) -> None:
-    """Check that gammas are in [0, 1), or 1 if that may be; ValueError names the first wrong index."""
-    within = (gammas >= 0.0) & ((gammas <= 1.0) if undiscounted else (gammas < 1.0))
-    refuse(~within, gammas, "gamma", f"is not in [0, 1{']' if undiscounted else ')'}")
+    """Raise a ValueError unless gammas are in [0, 1), or 1 if `undiscounted`."""
+    is_valid = (gammas >= 0.0) & ((gammas <= 1.0) if undiscounted else (gammas < 1.0))
+    refuse(~is_valid, gammas, "gamma", f"is not in [0, 1{']' if undiscounted else ')'}")
 
 
 def check_policies(policies: Any, shape: tuple[int, ...], A: int, planner: str) -> None:
-    """Check what a planner returns: ValueError with its name, and the first bad index."""
+    """Raise a ValueError with a planner's name, and the first bad index."""
     if not isinstance(policies, np.ndarray) or policies.dtype.kind not in "iu" or policies.shape != shape:
         kind = f"{policies.dtype} {policies.shape}" if isinstance(policies, np.ndarray) else type(policies).__name__
         raise ValueError(f"{planner} returned {kind}; it has to be an array of integers of shape {shape}")

@@ -1,11 +1,11 @@
-"""Stacks of MDPs with one policy each, improved together: the steps of policy iteration (Howard, 1960).
+"""Steps of policy iteration for stacks of MDPs (Howard, 1960).
 
 One step evaluates the policy π of each MDP and then improves it,
 
     V = (I - γ P_π)⁻¹ R_π,    π(s) <- argmax_a R(s, a) + γ Σ_s' P(s, a, s') V(s').
 
-Up to `evaluation.ELIMINATED_STATES` states, action values are sums in the order of the states, with the same bits on
-every processor, in stacks of every size, and in the compiled engine.
+Up to `evaluation.ELIMINATED_STATES` states, sums run in the order of the states, with the same bits on every processor,
+in stacks of every size, and in the compiled engine.
 """
 
 import numpy as np
@@ -16,10 +16,10 @@ from pomrl.science.solvers.evaluation import ELIMINATED_STATES, action_values, c
 
 
 class PolicyStack:
-    """A stack of n MDPs, each with its current policy, at first an optimal one for gamma = 0.
+    """A stack of n MDPs with current policies, at first optimal for gamma = 0.
 
-    P_pi and R_pi are kept between steps, which change few rows. Rewards have a leading axis of one or two sides, R and
-    |R| (`action_ties.signed_and_absolute`).
+    P_pi and R_pi are kept between steps. Rewards have a leading axis of one or two sides, R and |R|
+    (`action_ties.signed_and_absolute`).
     """
 
     def __init__(self, P: Float[np.ndarray, "n S A S"], R: Float[np.ndarray, "n S A"]) -> None:
@@ -30,23 +30,22 @@ class PolicyStack:
         self._by_state = np.ascontiguousarray(P.transpose(3, 2, 1, 0)) if small else None
 
     def improve(self, gamma: Float[np.ndarray, " n"]) -> Bool[np.ndarray, " n"]:
-        """Take one step of policy iteration for each MDP, and return which policies have changed.
+        """Take one step for each MDP, and return which policies have changed.
 
-        An action is kept unless another gains more than rounding explains (`action_ties`), so that no policy occurs
-        twice.
+        An action is kept unless another gains more than rounding (`action_ties`), so that no policy occurs twice.
         """
         V = chain_value(self._P_pi, self._R_pi, gamma)
         Q = np.stack([self._action_values(R, U, gamma) for R, U in zip(self._R, V, strict=True)])
-        above = excess(Q, V[..., None])
-        better = (above > 0.0).any(-1)
-        i, state = np.nonzero(better)
+        gain = excess(Q, V[..., None])
+        is_better = (gain > 0.0).any(-1)
+        i, state = np.nonzero(is_better)
         # of several best ones the next one after the current one
-        others = (self._policy[i, state, None] + np.arange(1, above.shape[-1])) % above.shape[-1]
-        first = best_of_better(np.take_along_axis(above[i, state], others, -1)) if len(i) else i
-        action = others[np.arange(len(i)), first]
+        other_actions = (self._policy[i, state, None] + np.arange(1, gain.shape[-1])) % gain.shape[-1]
+        first = best_of_better(np.take_along_axis(gain[i, state], other_actions, -1)) if len(i) else i
+        action = other_actions[np.arange(len(i)), first]
         self._policy[i, state], self._R_pi[:, i, state] = action, self._R[:, i, state, action]
         self._P_pi[i, state] = self._P[i, state, action]
-        return np.asarray(better.any(-1))
+        return np.asarray(is_better.any(-1))
 
     def _action_values(
         self, R: Float[np.ndarray, "n S A"], V: Float[np.ndarray, "n S"], gamma: Float[np.ndarray, " n"]
@@ -55,16 +54,16 @@ class PolicyStack:
             return action_values(self._P, R, V[:, None], gamma[:, None])[:, 0]
         return _action_values_in_order(self._by_state, R, V, gamma)
 
-    def policies(self, which: Bool[np.ndarray, " n"]) -> Int[np.ndarray, "k S"]:
-        """Return the current policies of the MDPs for which `which` is true."""
-        return self._policy[which]
+    def policies(self, mask: Bool[np.ndarray, " n"]) -> Int[np.ndarray, "k S"]:
+        """Return the current policies of the MDPs in the mask."""
+        return self._policy[mask]
 
-    def keep(self, which: Bool[np.ndarray, " n"]) -> None:
+    def keep(self, mask: Bool[np.ndarray, " n"]) -> None:
         """Drop all MDPs for which `which` is false."""
-        self._P, self._R, self._policy = self._P[which], self._R[:, which], self._policy[which]
-        self._P_pi, self._R_pi = self._P_pi[which], self._R_pi[:, which]
+        self._P, self._R, self._policy = self._P[mask], self._R[:, mask], self._policy[mask]
+        self._P_pi, self._R_pi = self._P_pi[mask], self._R_pi[:, mask]
         if self._by_state is not None:
-            self._by_state = np.ascontiguousarray(self._by_state[..., which])
+            self._by_state = np.ascontiguousarray(self._by_state[..., mask])
 
 
 def _action_values_in_order(
@@ -73,11 +72,11 @@ def _action_values_in_order(
     V: Float[np.ndarray, "n S"],
     gamma: Float[np.ndarray, " n"],
 ) -> Float[np.ndarray, "n S A"]:
-    """Return R + γ P V from probabilities by next state, as sums in the order of the states."""
-    of_state = np.ascontiguousarray(V.T)
-    Q = by_state[0] * of_state[0]
+    """Return R + γ P V as sums in the order of the states."""
+    state_values = np.ascontiguousarray(V.T)
+    Q = by_state[0] * state_values[0]
     product = np.empty_like(Q)
-    for P, value in zip(by_state[1:], of_state[1:], strict=True):
+    for P, value in zip(by_state[1:], state_values[1:], strict=True):
         Q += np.multiply(P, value, out=product)
     Q *= gamma
     Q += R.T

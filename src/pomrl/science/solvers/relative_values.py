@@ -1,7 +1,7 @@
-"""Relative value iteration of one MDP, for many discount factors at once (Puterman 1994, Sec. 6.6).
+"""Relative value iteration for many discount factors at once (Puterman 1994, Sec. 6.6).
 
-Value iteration applies V <- max_a (R + γ P V). The relative values h are V less its first entry, on which no greedy
-policy depends. One sweep is one product P h, with a column for each discount factor. The error shrinks as the chain
+Value iteration applies V <- max_a (R + γ P V). The relative values h are V less its first entry, which does not change
+greedy policies. One sweep is one product P h, with a column for each discount factor. The error shrinks as the chain
 forgets its state, for random models far quicker than γ.
 """
 
@@ -11,10 +11,9 @@ from jaxtyping import Bool, Float, Int
 from pomrl.science.solvers.action_ties import ROUNDING_SHARE
 
 SWEPT_STATES = 96
-"""Fewest states for which sweeps come first where few states follow each pair; grids forget their state slowly."""
-
+"""Fewest states to try sweeps first if few states follow each pair; grids mix slowly."""
 _ROUNDING = 8.0 * float(np.finfo(float).eps)
-"""How large rounding lets the span of a step be, times (1 - γ), in units of the largest |R + γ P h|."""
+"""Rounding of a step's span, times (1 - γ), in units of the largest |R + γ P h|."""
 
 
 def solve_grid(
@@ -24,24 +23,14 @@ def solve_grid(
     max_sweeps: int,
     tolerance: float | None = None,
 ) -> tuple[Int[np.ndarray, "G S"], Int[np.ndarray, " unsolved"]]:
-    """Plan on one MDP for all discount factors of a grid.
+    """Plan on one MDP for all discount factors of a grid in [0, 1).
 
-    V* - h lies between the smallest and the largest entry of the step from h to the next one, over 1 - γ. Action values
-    thus have an error of at most γ span / (1 - γ), with the step's span max - min. A discount factor is solved where
-    all actions but one of each state are worse by more than that and rounding (Puterman 1994, Sec. 6.7), or where γ
+    Returns a policy for each discount factor, and the indices of unsolved ones, with meaningless policies.
+
+    Action values have an error of at most γ span / (1 - γ), with the step's span max - min. A discount factor is solved
+    if all actions but one of each state are worse by more than that and rounding (Puterman 1994, Sec. 6.7), or if γ
     span is so small that the greedy policy is tied with an optimal one (`action_ties`). With a tolerance, γ span may be
-    the tolerance times the largest |R| of the greedy policy, or as small as rounding lets it become.
-
-    Args:
-        P: Transition probabilities.
-        R: Rewards.
-        gammas: Discount factors, in [0, 1).
-        max_sweeps: Number of sweeps after which to stop.
-        tolerance: Largest loss of the policies, times (1 - γ), in units of the largest reward that they collect; None:
-            that of ties.
-
-    Returns:
-        A policy for each discount factor, and the indices of those that were not solved, whose policies mean nothing.
+    the tolerance times the greedy policy's largest |R|, or at the limit of rounding.
     """
     S, A = R.shape
     by_action, rewards = P.transpose(1, 0, 2).reshape(A * S, S), R.T[..., None]
@@ -75,23 +64,23 @@ def solve_by_closures(
     max_sweeps: int,
     tolerance: float,
 ) -> tuple[Int[np.ndarray, "G S"], Int[np.ndarray, " unsolved"]]:
-    """Plan as `solve_grid` does, each state among those that it can reach, an MDP of their own.
+    """Plan as `solve_grid`, each state within the states that it can reach.
 
-    So no state is judged by steps, rounding errors and rewards that it never meets.
+    So steps, rounding errors and rewards of unreachable states do not matter.
     """
     policies, unsolved = np.empty((len(gammas), len(R)), np.int16), np.empty(0, np.intp)
     closures, closure = np.unique(_reached(P), axis=0, return_inverse=True)
-    for i, within in enumerate(closures):
-        states = np.flatnonzero(within)
-        found, late = solve_grid(P[states][..., states], R[states], gammas, max_sweeps, tolerance)
+    for i, members in enumerate(closures):
+        states = np.flatnonzero(members)
+        plans, unsolved_states = solve_grid(P[states][..., states], R[states], gammas, max_sweeps, tolerance)
         own = closure[states] == i
-        policies[:, states[own]], unsolved = found[:, own], np.union1d(unsolved, late)
+        policies[:, states[own]], unsolved = plans[:, own], np.union1d(unsolved, unsolved_states)
     return policies, unsolved
 
 
 def _reached(P: Float[np.ndarray, "S A S"]) -> Bool[np.ndarray, "S S"]:
-    """Return which states can follow each state sooner or later, itself included."""
+    """Return which states can follow each state, itself included."""
     reached = (P > 0.0).any(1) | np.eye(len(P), dtype=bool)
-    while (further := (reached.astype(np.float32) @ reached.astype(np.float32)) > 0.0).sum() > reached.sum():
-        reached = further
+    while (successors := (reached.astype(np.float32) @ reached.astype(np.float32)) > 0.0).sum() > reached.sum():
+        reached = successors
     return reached

@@ -1,98 +1,91 @@
-"""Plans and values without a discount, for proper policies: from each state they end sooner or later.
+"""Plans and values without discount, for proper policies.
 
 A state is terminal if all actions stay there and pay nothing. A policy is proper if it reaches one from each state with
-probability 1; its value then solves (I - P_π) V = R_π on the other states (Bertsekas and Tsitsiklis 1991).
+probability 1; its value solves (I - P_π) V = R_π on the other states (Bertsekas and Tsitsiklis 1991).
 """
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from pomrl.science.solvers import ModelStack, PolicyGrid, RewardStack
 from pomrl.science.solvers.action_ties import best_of_better, excess, signed_and_absolute
 from pomrl.science.solvers.evaluation import action_values, chain_value
 
 MOST_EXPECTED_STEPS = 60_000.0
-"""Largest expected number of steps; rounding errors of values then stay below 1e-6 for rewards in [0, 1]."""
+"""Largest expected number of steps, for errors of values below 1e-6 with rewards in [0, 1]."""
 
 
 class NeverEndsError(ValueError):
-    """A state has no undiscounted value; the message says which, and why."""
+    """A state has no undiscounted value."""
 
 
-def plan(P: Float[np.ndarray, "M S A S"], R: Float[np.ndarray, "M S A"]) -> Int[np.ndarray, "M S"]:
-    """Return the best of the proper policies of each model, by policy iteration from a proper one on.
+def plan(P: ModelStack, R: RewardStack) -> Int[np.ndarray, "M S"]:
+    """Return the best proper policy of each model, by policy iteration.
 
-    An improvement of a proper policy is proper, or gains reward for ever.
-
-    Raises:
-        NeverEndsError: A state ends under no policy, or gains for ever.
+    An improvement of a proper policy is proper, or gains reward for ever. NeverEndsError: so does a state, or it ends
+    under no policy.
     """
-    policy, ends = _proper_policy(P, terminal(P, R)), terminal(P, R)
-    every, undiscounted, why = np.arange(len(P)), np.ones((len(P), 1)), "gains for ever under some policy"
+    policy, is_terminal = _proper_policy(P, terminal(P, R)), terminal(P, R)
+    models, undiscounted, reason = np.arange(len(P)), np.ones((len(P), 1)), "gains for ever under some policy"
     while True:
-        sides = [(side, _values(P, side, policy, every, ends, why)) for side in signed_and_absolute(R)]
+        sides = [(side, _values(P, side, policy, models, is_terminal, reason)) for side in signed_and_absolute(R)]
         Q = np.stack([action_values(P, side, V[:, None], undiscounted)[:, 0] for side, V in sides])
-        above = excess(Q, np.stack([V for _, V in sides])[..., None])
-        better = (above > 0.0).any(-1) & ~ends
-        if not better.any():
+        gain = excess(Q, np.stack([V for _, V in sides])[..., None])
+        is_better = (gain > 0.0).any(-1) & ~is_terminal
+        if not is_better.any():
             return policy
-        policy = np.where(better, best_of_better(above), policy)
+        policy = np.where(is_better, best_of_better(gain), policy)
 
 
-def policy_values(
-    P: Float[np.ndarray, "M S A S"], R: Float[np.ndarray, "M S A"], policies: Int[np.ndarray, "M G S"]
-) -> Float[np.ndarray, "k S"]:
-    """Return the values of k = M G policies, G of each model.
-
-    Raises:
-        NeverEndsError: A state never ends under its policy.
-    """
+def policy_values(P: ModelStack, R: RewardStack, policies: PolicyGrid) -> Float[np.ndarray, "k S"]:
+    """Return the values of k = M G policies, G of each model; NeverEndsError without an end."""
     M, G, S = policies.shape
     return _values(
         P, R, policies.reshape(M * G, S), np.repeat(np.arange(M), G), terminal(P, R), "never ends under its policy"
     )
 
 
-def terminal(P: Float[np.ndarray, "M S A S"], R: Float[np.ndarray, "M S A"]) -> Bool[np.ndarray, "M S"]:
-    """Return which states are terminal: all actions stay there and pay nothing."""
+def terminal(P: ModelStack, R: RewardStack) -> Bool[np.ndarray, "M S"]:
+    """Return which states are terminal."""
     return (P.diagonal(0, 1, 3) == 1.0).all(1) & (R == 0.0).all(-1)
 
 
-def _proper_policy(P: Float[np.ndarray, "M S A S"], ends: Bool[np.ndarray, "M S"]) -> Int[np.ndarray, "M S"]:
-    """Return policies that come nearer to an end in each state with some probability."""
-    reached, policy = ends, np.zeros(ends.shape, np.intp)
+def _proper_policy(P: ModelStack, is_terminal: Bool[np.ndarray, "M S"]) -> Int[np.ndarray, "M S"]:
+    """Return policies that approach an end from each state."""
+    reached, policy = is_terminal, np.zeros(is_terminal.shape, np.intp)
     while not reached.all():
-        nearer = (P * reached[:, None, None]).sum(-1) > 0.0
-        new = nearer.any(-1) & ~reached
-        _refuse(~reached & ~new.any(-1, keepdims=True), np.arange(len(P)), "ends under no policy")
-        policy = np.where(new, nearer.argmax(-1), policy)
-        reached = reached | new
+        is_nearer = (P * reached[:, None, None]).sum(-1) > 0.0
+        is_new = is_nearer.any(-1) & ~reached
+        _refuse(~reached & ~is_new.any(-1, keepdims=True), np.arange(len(P)), "ends under no policy")
+        policy = np.where(is_new, is_nearer.argmax(-1), policy)
+        reached = reached | is_new
     return policy
 
 
 def _values(
-    P: Float[np.ndarray, "M S A S"],
-    R: Float[np.ndarray, "M S A"],
+    P: ModelStack,
+    R: RewardStack,
     policy: Int[np.ndarray, "k S"],
     model: Int[np.ndarray, " k"],
-    ends: Bool[np.ndarray, "M S"],
-    why: str,
+    is_terminal: Bool[np.ndarray, "M S"],
+    reason: str,
 ) -> Float[np.ndarray, "k S"]:
     """Return the values of k policies, each of the model with this index.
 
-    Terminal states have rows of zeros, so that a proper policy's equations have one solution.
+    Rows of terminal states are 0, so that a proper policy's equations have one solution.
     """
-    rows, going = (model[:, None], np.arange(P.shape[1]), policy), ~ends[model]
-    P_pi = np.where(going[..., None], P[rows], 0.0)
-    reached, before = ~going, np.zeros(1)
+    rows, is_live = (model[:, None], np.arange(P.shape[1]), policy), ~is_terminal[model]
+    P_pi = np.where(is_live[..., None], P[rows], 0.0)
+    reached, before = ~is_live, np.zeros(1)
     while before.sum() != reached.sum():
         before, reached = reached, reached | ((P_pi * reached[:, None]).sum(-1) > 0.0)
-    _refuse(~reached, model, why)
-    steps = chain_value(P_pi, going.astype(float), 1.0)
+    _refuse(~reached, model, reason)
+    steps = chain_value(P_pi, is_live.astype(float), 1.0)
     _refuse(~(steps <= MOST_EXPECTED_STEPS), model, f"takes more than {MOST_EXPECTED_STEPS:.0f} steps to its end")
     return chain_value(P_pi, R[rows], 1.0)
 
 
-def _refuse(bad: Bool[np.ndarray, "k S"], model: Int[np.ndarray, " k"], why: str) -> None:
+def _refuse(bad: Bool[np.ndarray, "k S"], model: Int[np.ndarray, " k"], reason: str) -> None:
     if bad.any():
         i, state = np.argwhere(bad)[0].tolist()
-        raise NeverEndsError(f"model {model[i]}: state {state} {why}; set gamma_eval or gamma below 1, or a horizon")
+        raise NeverEndsError(f"model {model[i]}: state {state} {reason}; set gamma_eval or gamma below 1, or a horizon")

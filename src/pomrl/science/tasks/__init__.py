@@ -1,1 +1,1 @@
-"""Tasks: their distributions, and streams of the mean models that they are drawn around."""
+"""Distributions of tasks, and streams of their mean models."""

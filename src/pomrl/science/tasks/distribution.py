@@ -1,7 +1,7 @@
-"""Distributions of related tasks: tasks have something in common, and each is drawn around it (Sec. 3.1).
+"""Distributions of related tasks (Sec. 3.1).
 
-`TaskDistribution` is the base class of all, `FiniteTasks` of those with finitely many models, and `TaskFamily` of
-families whose tasks differ in one number.
+`TaskDistribution` is the base class, `FiniteTasks` of those with finitely many models, `TaskFamily` of families with
+one number per task.
 """
 
 from abc import abstractmethod
@@ -23,24 +23,24 @@ from pomrl.science.solvers.input_checks import check_models
 
 @dataclass(frozen=True)
 class MeanModel:
-    """Everything that the tasks of one run have in common."""
+    """What the tasks of one run have in common."""
 
     P_o: Float[np.ndarray, "S A S"]
     """Mean over tasks of the transition probabilities."""
     R: Rewards
-    """Rewards R(s, a) or R(s, a, s'); their mean over tasks where tasks have their own."""
+    """Rewards R(s, a) or R(s, a, s'), their mean if tasks differ."""
     varying: Bool[np.ndarray, "S A"]
     """Whether tasks differ in the pair (s, a)."""
     deviation: float
-    """Largest standard deviation over tasks of any entry of the model."""
+    """Largest standard deviation over tasks of an entry of the model."""
     largest_deviation: float
-    """Limit that the deviation must stay below with this P_o."""
+    """Limit of the deviation with this P_o, exclusive."""
     unsmoothed: Float[np.ndarray, "S A S"] | None = None
-    """The mean model before smoothing; None where there is no smoothing."""
+    """Mean model before smoothing; None without smoothing."""
 
     @property
     def has_room(self) -> bool:
-        """Return whether tasks around this mean model can spread by the deviation."""
+        """Return whether tasks around this mean model can have the deviation."""
         return self.deviation < self.largest_deviation or self.deviation == 0
 
 
@@ -53,27 +53,27 @@ class Tasks:
     R: Rewards
     """Rewards R(s, a), [tasks, n, S, A], or R(s, a, s'), [tasks, n, S, A, S]."""
     latent: Float[np.ndarray, "tasks n"] | None = None
-    """The number that determines the model of a task; None where rows are independent."""
+    """Number that determines the model of a task; None for independent rows."""
 
 
 class TaskDistribution(Component):
-    """Base class: what the tasks of a run have in common, and how each is drawn."""
+    """Base class of distributions of tasks around a mean model."""
 
     has_exact_moments: ClassVar[bool] = True
-    """Whether the mean of tasks is exactly `MeanModel.P_o`, and their variance exactly `variance`."""
+    """Whether `MeanModel.P_o` and `variance` are the exact moments of tasks."""
 
     @property
     def size(self) -> tuple[int, int] | None:
-        """The numbers (S, A) if the distribution determines them; None if not."""
+        """Numbers (S, A) if the distribution determines them."""
         return None
 
     @property
     def start(self) -> list[float] | None:
-        """The probability of each first state where the key `start` is null; None: all alike."""
+        """Probability of each first state if the key `start` is null; None: uniform."""
         return None
 
     def check(self, S: int, A: int) -> None:
-        """Raise a ValueError if the distribution cannot be used with S states and A actions."""
+        """Raise a ValueError if the distribution does not allow S and A."""
         if self.size not in (None, (S, A)):
             raise ValueError(
                 f"S={S}, A={A}: the tasks of {type(self).__name__} have {self.size[0]} states and {self.size[1]} "
@@ -84,52 +84,42 @@ class TaskDistribution(Component):
     def draw_mean(self, seed: int, run: int, S: int, A: int, sigma: float | None) -> MeanModel:
         """Draw what the tasks of a run have in common.
 
-        Args:
-            seed: Seed of the experiment.
-            run: Index of the independent run.
-            S: Number of states.
-            A: Number of actions.
-            sigma: Similarity of the tasks; None where a key of the distribution gives it.
-
-        Raises:
-            ValueError: The distribution cannot have this sigma, or sigma is given twice or not at all.
+        Sigma is None if a key of the distribution gives it. ValueError: this sigma is impossible, given twice or
+        missing.
         """
 
     @abstractmethod
     def draw(self, rngs: Generators, means: Sequence[MeanModel], tasks: int) -> Tasks:
         """Draw the next tasks of n runs, each from its own generator.
 
-        Tasks are drawn in their order: two calls, for the first tasks and for the others, draw the same.
+        Tasks are drawn in their order: splitting a call in two draws the same.
         """
 
     @abstractmethod
     def variance(self, mean: MeanModel) -> Float[np.ndarray, "S A S"]:
-        """Return the variance over tasks of each entry of the model; the largest one is sigma squared."""
+        """Return the variance over tasks of each entry; the largest is sigma squared."""
 
     def candidates(self) -> Float[np.ndarray, "k S A S"] | None:
-        """Return the k models that each task has with the same chance; None if there are infinitely many."""
+        """Return the k equally likely models of a task; None if infinitely many."""
         return None
 
 
 Latents = Float[np.ndarray, " k"]
-"""Values of the latent, in the units that the family's docstring names."""
+"""Values of the latent, in the family's units."""
 
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """The k models that a task has with the same chance, and their moments.
+    """The k equally likely models of a task, and their moments.
 
-    Rows lose the rounding errors of their sums.
-
-    Raises:
-        ValueError: P and R are no models; the message names the first wrong index.
+    Rows are divided by their sums. ValueError: P and R are no models; the message names the first wrong index.
     """
 
     latent: Shaped[np.ndarray, " k"]
     P: Shaped[np.ndarray, "..."]
     """Transition probabilities of each model, [k, S, A, S]."""
     R: Shaped[np.ndarray, "..."]
-    """Rewards R(s, a), [k, S, A], or R(s, a, s'), [k, S, A, S]; without k, of all models alike."""
+    """Rewards R(s, a), [k, S, A], or R(s, a, s'), [k, S, A, S]; without k, shared."""
 
     def __post_init__(self) -> None:
         latent, P, R = (input_checks.float64(getattr(self, name), name) for name in ("latent", "P", "R"))
@@ -139,8 +129,8 @@ class Candidates:
             raise ValueError(f"P has to be [k, S, A, S] with k = {len(latent)}, and is {list(P.shape)}{hint}")
         R = for_each_model(R, P)
         if R.shape not in (P.shape[:-1], P.shape):
-            wanted = f"[S, A], [S, A, S], [k, S, A] or [k, S, A, S] with P {list(P.shape)}"
-            raise ValueError(f"R has to be {wanted}, and is {list(R.shape)}")
+            shapes = f"[S, A], [S, A, S], [k, S, A] or [k, S, A, S] with P {list(P.shape)}"
+            raise ValueError(f"R has to be {shapes}, and is {list(R.shape)}")
         check_models(P, np.zeros(P.shape[:-1]))  # before rewards of transitions, which a wrong entry would spoil
         check_models(P, expected_rewards(R, P))
         for name, array in (("latent", latent), ("P", P / P.sum(-1, keepdims=True)), ("R", R)):
@@ -154,20 +144,20 @@ class Candidates:
 
     @cached_property
     def mean(self) -> MeanModel:
-        """The mean over tasks of models and rewards; the deviation is the largest standard deviation of any entry."""
+        """Mean over tasks of models and rewards, with the largest standard deviation."""
         deviation = float(np.sqrt(self.variance.max()))
         return MeanModel(self.P.mean(0), self.R.mean(0), np.asarray((self.variance > 0).any(-1)), deviation, np.inf)
 
 
 class FiniteTasks(TaskDistribution):
-    """Base class of distributions whose tasks have one of finitely many models, each with the same chance.
+    """Base class of distributions of finitely many, equally likely models.
 
     Subclasses implement `candidate_models`. A task takes one uniform number from its generator.
     """
 
     @abstractmethod
     def candidate_models(self) -> Candidates:
-        """Return the models; the same object each time, as far as memory goes."""
+        """Return the models; cached, as far as memory goes."""
 
     def draw_mean(self, seed: int, run: int, S: int, A: int, sigma: float | None) -> MeanModel:
         if sigma is not None:
@@ -175,10 +165,10 @@ class FiniteTasks(TaskDistribution):
         return self.candidate_models().mean
 
     def draw(self, rngs: Generators, means: Sequence[MeanModel], tasks: int) -> Tasks:
-        of_tasks = self.candidate_models()
+        candidates = self.candidate_models()
         uniform = np.stack([rng.random(tasks) for rng in rngs], axis=1)
-        drawn = (uniform * len(of_tasks.P)).astype(np.intp)
-        return Tasks(of_tasks.P[drawn], of_tasks.R[drawn], of_tasks.latent[drawn])
+        index = (uniform * len(candidates.P)).astype(np.intp)
+        return Tasks(candidates.P[index], candidates.R[index], candidates.latent[index])
 
     def variance(self, mean: MeanModel) -> Float[np.ndarray, "S A S"]:
         return self.candidate_models().variance
@@ -188,13 +178,13 @@ class FiniteTasks(TaskDistribution):
 
 
 class TaskFamily(FiniteTasks):
-    """Base class of families: each task has one of equally spaced values of a latent, with the same chance.
+    """Base class of families with equally spaced, equally likely values of a latent.
 
     Subclasses implement `size` and `models`, and give the range of the latent in `domain`.
     """
 
     domain: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    """The smallest and the largest value that the latent may have."""
+    """Smallest and largest value of the latent."""
 
     centre: float
     """Mean of the latent, in its units."""
@@ -219,11 +209,9 @@ class TaskFamily(FiniteTasks):
 
     @abstractmethod
     def models(self, latent: Latents) -> tuple[Float[np.ndarray, "k S A S"], Rewards]:
-        """Return the models of these values of the latent.
+        """Return P, and R [k, S, A] or [k, S, A, S], for values of the latent.
 
-        Returns:
-            Transition probabilities, and rewards R(s, a), [k, S, A], or R(s, a, s'), [k, S, A, S]; without k where they
-                do not depend on the latent.
+        R is without k if shared.
         """
 
     def candidate_models(self) -> Candidates:

@@ -1,7 +1,4 @@
-"""The paper's distributions of tasks: models P_t that are centred at a random chain P_o (Sec. 5, App. F).
-
-`RandomChains` draws the mean model P_o; subclasses say how tasks spread around it.
-"""
+"""The paper's task distributions: models P_t around a random chain P_o (Sec. 5, App. F)."""
 
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -19,11 +16,7 @@ from pomrl.science.sampling import draws
 from pomrl.science.tasks.distribution import MeanModel, TaskDistribution, Tasks
 
 SMALLEST_DEVIATION = 4096.0 * float(np.finfo(float).eps)
-"""Smallest sigma above 0, as a standard deviation: about 9.1e-13.
-
-Below it, rounding of probabilities near 1 adds noticeably to the spread of models; far below, all tasks are equal.
-"""
-
+"""Smallest positive sigma, as a standard deviation: about 9.1e-13. Below it, rounding adds to the spread of models."""
 SMALLEST_CONCENTRATION = float(np.finfo(float).eps)
 """Smallest concentration of a Dirichlet; rounding may make it 0."""
 
@@ -41,26 +34,24 @@ class RandomChains(TaskDistribution):
     mean_model: Literal["per_run", "fixed"] = "per_run"
     """A mean model for each run, or one for all runs (R6)."""
     mean_seed: Annotated[int, Field(ge=0)] = 0
-    """Seed of the mean model where it is fixed (R6)."""
+    """Seed of a fixed mean model (R6)."""
     smoothing: Annotated[float, Field(ge=0)] = 0.0
-    """Added to each probability of the mean model, whose rows are then normalised."""
+    """Added to each probability of the mean model before its rows are normalised."""
     varying: Annotated[float, Field(gt=0, le=1)] = 1.0
     """Fraction of the pairs (s,a) in which tasks differ, rounded up."""
     reward: Literal["state_action", "state"] = "state_action"
     """Whether the reward depends on the action (R14)."""
     reward_spread: Annotated[float, Field(ge=0)] = 0.0
-    """Standard deviation over tasks of each reward, which is normal; 0: all tasks have the same rewards."""
+    """Standard deviation over tasks of each normal reward; 0: equal rewards."""
 
     def check(self, S: int, A: int) -> None:
         if self.zeros > S - 1:
             raise ValueError(f"task_distribution.zeros={self.zeros}: it has to be at most S - 1 = {S - 1}")
 
     def draw_mean(self, seed: int, run: int, S: int, A: int, sigma: float | None) -> MeanModel:
-        """Draw the mean model of a run; sigma is a variance or a standard deviation, as `measure` says.
+        """Draw the mean model of a run; `measure` is the unit of sigma.
 
-        Raises:
-            ValueError: sigma is above 0 and below `SMALLEST_DEVIATION`, is too large for the mean model, or is given
-                twice or not at all.
+        ValueError: sigma is below `SMALLEST_DEVIATION`, too large, given twice or missing.
         """
         rng = generator(*self.mean_key(seed, run), Stream.MEAN_MODEL)
         chain, R = random_chain_mdp(rng, S, A, self.zeros)
@@ -77,24 +68,23 @@ class RandomChains(TaskDistribution):
         return mean
 
     def mean_key(self, seed: int, run: int) -> tuple[int, int]:
-        """Return the seed and the run that the mean model, and its changes, are drawn with."""
+        """Return the seed and the run for draws of mean models."""
         return (seed, run) if self.mean_model == "per_run" else (self.mean_seed, 0)
 
     def _smooth(self, chain: Float[np.ndarray, "S A S"]) -> Float[np.ndarray, "S A S"]:
         return (chain + self.smoothing) / (1.0 + self.smoothing * chain.shape[-1]) if self.smoothing else chain
 
     def recentre(self, mean: MeanModel, P_o: Float[np.ndarray, "S A S"]) -> MeanModel:
-        """Return the mean model with another P_o and the same sigma, for which there may be no room."""
+        """Return the mean model with another P_o and the same sigma, perhaps without room."""
         unsmoothed = None if mean.unsmoothed is None else P_o
         return replace(
             mean, P_o=P_o, largest_deviation=self._largest_deviation(P_o[mean.varying]), unsmoothed=unsmoothed
         )
 
     def another_mean(self, rng: np.random.Generator, mean: MeanModel) -> MeanModel:
-        """Draw a mean model as the given one, with the same rewards, sigma and pairs that vary.
+        """Draw another mean model with the same rewards, sigma and varying pairs.
 
-        Raises:
-            ValueError: It leaves no room for sigma.
+        ValueError: it leaves no room for sigma.
         """
         S, A, _ = mean.P_o.shape
         chain, _ = random_chain_mdp(rng, S, A, self.zeros)
@@ -107,7 +97,7 @@ class RandomChains(TaskDistribution):
         return replace(other, unsmoothed=chain) if self.smoothing else other
 
     def _deviation(self, sigma: float | None, P_o: Float[np.ndarray, "pairs S"]) -> float:
-        """Return sigma as a standard deviation; P_o is that of the varying pairs."""
+        """Return sigma as a standard deviation, for P_o of the varying pairs."""
         if sigma is None:
             raise ValueError(
                 "sigma=null: a number is missing; only task_distribution.concentration_over_S can stand for it"
@@ -115,7 +105,6 @@ class RandomChains(TaskDistribution):
         return sqrt(sigma) if self.measure == "variance" else float(sigma)
 
     def _check_sigma(self, sigma: float | None, mean: MeanModel, run: int) -> None:
-        """Raise a ValueError that names the limit if sigma is too small or too large."""
         power = 2 if self.measure == "variance" else 1
         if 0 < mean.deviation < SMALLEST_DEVIATION:
             raise ValueError(
@@ -131,61 +120,60 @@ class RandomChains(TaskDistribution):
             )
 
     def draw_tasks(self, rng: np.random.Generator, mean: MeanModel, tasks: int) -> Float[np.ndarray, "tasks S A S"]:
-        """Draw the next models P_t of a run; pairs that do not vary have P_o."""
+        """Draw the next models P_t of a run; P_o in other pairs."""
         if mean.deviation == 0:
             return np.broadcast_to(mean.P_o, (tasks, *mean.P_o.shape))
-        drawn = self._draw(rng, mean, tasks)
-        return drawn if mean.varying.all() else np.where(mean.varying[..., None], drawn, mean.P_o)
+        models = self._draw(rng, mean, tasks)
+        return models if mean.varying.all() else np.where(mean.varying[..., None], models, mean.P_o)
 
     def draw(self, rngs: Generators, means: Sequence[MeanModel], tasks: int) -> Tasks:
         R = np.stack([mean.R for mean in means])
-        of_runs = list(zip(rngs, means, strict=True))
+        pairs = list(zip(rngs, means, strict=True))
         if not self.reward_spread:
-            P = np.stack([self.draw_tasks(*of_run, tasks) for of_run in of_runs], axis=1)
+            P = np.stack([self.draw_tasks(*pair, tasks) for pair in pairs], axis=1)
             return Tasks(P, np.broadcast_to(R, (tasks, *R.shape)))
         shape = (R.shape[1], R.shape[2] if self.reward == "state_action" else 1)
         P, deviates = np.empty((tasks, *R.shape, R.shape[1])), np.empty((tasks, len(R), *shape))
         for t in range(tasks):  # one task after the other, in the order of their streams
-            for i, (rng, mean) in enumerate(of_runs):
+            for i, (rng, mean) in enumerate(pairs):
                 P[t, i], deviates[t, i] = self.draw_tasks(rng, mean, 1)[0], rng.standard_normal(shape)
         return Tasks(P, R + self.reward_spread * deviates)
 
     @abstractmethod
     def _largest_deviation(self, P_o: Float[np.ndarray, "pairs S"]) -> float:
-        """Return the standard deviation that sigma must stay below; P_o is that of the varying pairs."""
+        """Return the exclusive limit of sigma, for P_o of the varying pairs."""
 
     @abstractmethod
     def _draw(self, rng: np.random.Generator, mean: MeanModel, tasks: int) -> Float[np.ndarray, "tasks S A S"]:
-        """Draw the next models, in their order, with the mean P_o, sigma above 0, and all pairs varying."""
+        """Draw the next models, in order, for sigma > 0 and all pairs varying."""
 
 
 class Dirichlet(RandomChains):
-    """P_t(s,a) ~ Dir(c P_o(s,a)) on the support of P_o, with one concentration c for the whole model (App. F).
+    """P_t(s,a) ~ Dir(c P_o(s,a)) on P_o's support, with one concentration c (App. F).
 
-    The variance of an entry with mean p is p (1 - p) / (c + 1), and c is such that the largest variance is sigma^2.
-    With the key `concentration_over_S`, c is given and sigma follows from it.
+    The variance of an entry with mean p is p (1 - p) / (c + 1); the largest variance is sigma^2. The key
+    `concentration_over_S` gives c, and sigma follows.
     """
 
     concentration_over_S: Annotated[float | None, Field(gt=0)] = None
-    """Gives c = concentration_over_S S (1 + smoothing S) in place of sigma, which has to be null; null: c follows from
+    """Gives c = concentration_over_S S (1 + smoothing S) in place of sigma, which must be null; null: c follows from
     sigma."""
 
     def concentration(self, mean: MeanModel) -> float:
-        """Return c, given or max p (1 - p) / sigma^2 - 1 over the entries that vary; infinite if sigma is 0."""
+        """Return c, given or max p (1 - p) / sigma^2 - 1; infinite for sigma = 0."""
         if self.concentration_over_S is not None:
             return self._given_concentration(mean.P_o.shape[-1])
         return mean.largest_deviation**2 / mean.deviation**2 - 1.0 if mean.deviation > 0 else np.inf
 
     def _given_concentration(self, S: int) -> float:
-        """Return the c that the key `concentration_over_S` gives."""
         return (self.concentration_over_S or np.nan) * S * (1.0 + self.smoothing * S)
 
     def _deviation(self, sigma: float | None, P_o: Float[np.ndarray, "pairs S"]) -> float:
         if self.concentration_over_S is None:
             return super()._deviation(sigma, P_o)
         if sigma is not None:
-            given = f"task_distribution.concentration_over_S={self.concentration_over_S}"
-            raise ValueError(f"sigma={sigma}: {given} gives sigma already; set sigma=null")
+            setting = f"task_distribution.concentration_over_S={self.concentration_over_S}"
+            raise ValueError(f"sigma={sigma}: {setting} gives sigma already; set sigma=null")
         return self._largest_deviation(P_o) / sqrt(self._given_concentration(P_o.shape[-1]) + 1.0)
 
     def recentre(self, mean: MeanModel, P_o: Float[np.ndarray, "S A S"]) -> MeanModel:
@@ -196,7 +184,7 @@ class Dirichlet(RandomChains):
         return replace(moved, deviation=self._deviation(None, P_o[mean.varying]))
 
     def _largest_deviation(self, P_o: Float[np.ndarray, "pairs S"]) -> float:
-        """Return the sigma for which c is 0, where every row of P_t has a single 1."""
+        """Return sigma at c = 0, with a single 1 in each row of P_t."""
         return sqrt((P_o * (1.0 - P_o)).max())
 
     def variance(self, mean: MeanModel) -> Float[np.ndarray, "S A S"]:
@@ -210,9 +198,9 @@ class Dirichlet(RandomChains):
 
 
 class Gaussian(RandomChains):
-    """P_t = P_o + N(0, sigma^2) on the support of P_o, clipped at 0 and normalised; all-zero rows are drawn again (R9).
+    """P_t = P_o + N(0, sigma^2) on P_o's support, clipped at 0 and normalised (R9).
 
-    sigma is the deviation before clipping and normalising, which change the mean and the variance.
+    All-zero rows are drawn again. sigma is the deviation before clipping and normalising, which change the moments.
     """
 
     has_exact_moments: ClassVar[bool] = False
@@ -236,16 +224,16 @@ class Gaussian(RandomChains):
 
 
 class UniformBall(RandomChains):
-    """P_t(s,a) = P_o(s,a) + a point uniform in a Euclidean ball among the displacements of sum zero on the support.
+    """P_t(s,a) = P_o(s,a) + a uniform point of a Euclidean ball, with sum zero on the support.
 
-    These tasks are bounded almost surely, as the theory assumes (Eq. 3) and Dirichlet tasks are not. In a row with k
-    supported states, a ball in which no entry moves by more than b gives each of them the variance b^2/(k + 1). No
-    entry may leave [0, 1], so that b is at most the smallest supported entry of the row: rows with too little room for
-    sigma vary as much as they can, and rows with a single state do not vary. The rows with the most room reach sigma.
+    These tasks are bounded almost surely, as the theory assumes (Eq. 3), unlike Dirichlet tasks. In a row with k
+    supported states, a ball with entries of at most b gives each the variance b^2/(k + 1). Entries stay in [0, 1], so
+    that b is at most the row's smallest supported entry: rows with too little room for sigma vary as much as they can,
+    rows with a single state do not vary.
     """
 
     def almost_sure_radius(self, mean: MeanModel) -> float:
-        """Return the smallest b with |P_t - P_o| <= b almost surely, the sigma of the bounds (Eq. 3)."""
+        """Return the smallest b with |P_t - P_o| <= b almost surely (Eq. 3)."""
         return float(self._reach(mean).max())
 
     def variance(self, mean: MeanModel) -> Float[np.ndarray, "S A S"]:
@@ -253,13 +241,13 @@ class UniformBall(RandomChains):
         return np.where(mean.P_o > 0, (self._reach(mean) / scale)[..., None] ** 2, 0.0)
 
     def _reach(self, mean: MeanModel) -> Float[np.ndarray, "S A"]:
-        """Return how far the entries of each row can move."""
+        """Return the largest move of the entries of each row."""
         room, scale = self._room(mean.P_o)
         return np.where(mean.varying, np.minimum(mean.deviation * scale, room), 0.0)
 
     @staticmethod
     def _room(P_o: Float[np.ndarray, "*n S"]) -> tuple[Float[np.ndarray, "*n"], Float[np.ndarray, "*n"]]:
-        """Return how far the entries of each row may move, and how far per unit of sigma."""
+        """Return the largest possible move of each row's entries, and that per unit of sigma."""
         states = (P_o > 0).sum(-1)
         room = np.where(P_o > 0, P_o, 1.0).min(-1)
         return np.where(states > 1, room, 0.0), np.sqrt(states + 1.0)
@@ -272,7 +260,7 @@ class UniformBall(RandomChains):
         return np.stack([self._draw_task(rng, mean) for _ in range(tasks)])
 
     def _draw_task(self, rng: np.random.Generator, mean: MeanModel) -> Float[np.ndarray, "S A S"]:
-        """Draw a normal direction, which is uniform, and a radius whose d-th power is uniform."""
+        """Draw a uniform direction, and a radius with a uniform d-th power."""
         supported = mean.P_o > 0
         states = supported.sum(-1, keepdims=True)
         direction = np.where(supported, rng.standard_normal(mean.P_o.shape), 0.0)

@@ -1,6 +1,6 @@
-"""Streams of tasks: whether and how their mean model changes.
+"""Streams of tasks, with a constant or changing mean model.
 
-The paper assumes one distribution (Sec. 3.1). Here its mean model may drift, be replaced, or take turns with others;
+The paper assumes one distribution (Sec. 3.1). Here the mean model may drift, switch, or take turns with others;
 rewards, varying pairs and sigma stay.
 """
 
@@ -21,10 +21,10 @@ NewTask = Annotated[int, Field(ge=2)]
 
 
 class TaskStream(Component):
-    """Base class of the streams of tasks. Subclasses implement `means`."""
+    """Base class of streams of tasks. Subclasses implement `means`."""
 
     def check(self, T: int, distribution: TaskDistribution) -> None:
-        """Raise a ValueError if the stream cannot be used with T tasks of this distribution."""
+        """Raise a ValueError if the stream does not allow T of these tasks."""
         if not isinstance(distribution, RandomChains):
             raise ValueError(
                 f"stream: {type(self).__name__} changes the mean model of random chains; {type(distribution).__name__} "
@@ -33,20 +33,14 @@ class TaskStream(Component):
 
     @abstractmethod
     def means(self, rng: np.random.Generator, mean: MeanModel, distribution: RandomChains) -> Iterator[MeanModel]:
-        """Yield the mean model of each task of a run, without end; the same object as long as it is the same.
+        """Yield the mean model of each task, without end; the same object until it changes.
 
-        Args:
-            rng: The generator of the run for changes of the mean model.
-            mean: The mean model of the first task.
-            distribution: The distribution of the tasks around it.
-
-        Raises:
-            ValueError: When the first one is asked for, if a mean model leaves no room for sigma.
+        ValueError at the first yield: a mean model leaves no room for sigma.
         """
 
 
 class Stationary(TaskStream):
-    """One mean model for all tasks of a run, as the paper has it (Sec. 3.1)."""
+    """One mean model for all tasks of a run (Sec. 3.1)."""
 
     def check(self, T: int, distribution: TaskDistribution) -> None:
         """Accept every distribution."""
@@ -56,11 +50,10 @@ class Stationary(TaskStream):
 
 
 class Drift(TaskStream):
-    """A mean model that walks: from task to task each supported entry moves by a normal deviate of speed times sigma.
+    """A random walk: each supported entry moves by a normal deviate of speed times sigma.
 
-    The deviates of a row are centred, so that they sum to 0. An entry that would become negative is reflected at 0, and
-    the row is normalised, so that the walk stays among the models with the same support. A step to a mean model that
-    leaves no room for sigma is not taken.
+    Deviates are centred in each row. Negative entries are reflected at 0, and rows normalised, so that the support
+    stays. A step without room for sigma is not taken.
     """
 
     speed: Annotated[float, Field(ge=0, le=10)]
@@ -73,7 +66,7 @@ class Drift(TaskStream):
             mean = moved if moved.has_room else mean
 
     def _move(self, rng: np.random.Generator, mean: MeanModel) -> Float[np.ndarray, "S A S"]:
-        """Return the mean model after one step; pairs that do not vary, and rows with one state, stay."""
+        """Return the mean model after one step of varying rows with several states."""
         support = mean.P_o > 0
         step = np.where(support, self.speed * mean.deviation * rng.standard_normal(mean.P_o.shape), 0.0)
         step -= np.where(support, step.sum(-1, keepdims=True) / support.sum(-1, keepdims=True), 0.0)
@@ -82,7 +75,7 @@ class Drift(TaskStream):
 
 
 class Switch(TaskStream):
-    """A mean model that is replaced by another one, which is drawn as the first one was, at given tasks."""
+    """A mean model that is replaced by another draw at given tasks."""
 
     at: Annotated[
         tuple[NewTask, ...],
@@ -90,7 +83,7 @@ class Switch(TaskStream):
         Field(min_length=1),
         Ascending,
     ]
-    """Numbers of the tasks with which another mean model begins, ascending."""
+    """Numbers of the tasks with a new mean model, ascending."""
 
     def check(self, T: int, distribution: TaskDistribution) -> None:
         super().check(T, distribution)
@@ -98,20 +91,20 @@ class Switch(TaskStream):
             raise ValueError(f"stream.at={list(self.at)}: a switch is beyond the last task, T={T}")
 
     def means(self, rng: np.random.Generator, mean: MeanModel, distribution: RandomChains) -> Iterator[MeanModel]:
-        others = [distribution.another_mean(rng, mean) for _ in self.at]
-        starts = dict(zip(self.at, others, strict=True))
+        new_means = [distribution.another_mean(rng, mean) for _ in self.at]
+        starts = dict(zip(self.at, new_means, strict=True))
         for t in count(1):
             mean = starts.get(t, mean)
             yield mean
 
 
 class Cycle(TaskStream):
-    """Several mean models, each drawn as the first one was. A task has one of them: in turn, or at random."""
+    """Several mean models, drawn alike; tasks have them in turn, or at random."""
 
     models: Annotated[int, Field(ge=1, le=1000)]
     """Number of mean models, at most T."""
     order: Literal["in_turn", "random"] = "in_turn"
-    """Whether they take turns, or each task has a random one."""
+    """Whether they take turns, or are random."""
 
     def check(self, T: int, distribution: TaskDistribution) -> None:
         super().check(T, distribution)

@@ -11,16 +11,16 @@ from pomrl.science.tasks.distribution import Candidates, FiniteTasks
 
 
 class Table(FiniteTasks):
-    """Models from a file; each task has one of them, all with the same probability.
+    """Models from a file, each task with one of them, all equally likely.
 
-    The file is NumPy's npz with P, [k, S, A, S] or [S, A, S] for one model, and R, [k, S, A] or [k, S, A, S], or
-    [S, A] or [S, A, S] for all models alike. It is checked when it is read.
+    The file is NumPy's npz with P, [k, S, A, S] or [S, A, S], and R, [k, S, A] or [k, S, A, S], or [S, A] or [S, A, S]
+    for all models alike.
     """
 
     file: DataFile
     """An npz file with models; docs/beyond.md has the format."""
     axes: Axes | None = None
-    """The order of axes: sas, or ass for P[a, s, s'] and R[a, s, s']; null: sas, and a warning where S = A."""
+    """Order of axes: sas, or ass for P[a, s, s'] and R[a, s, s']; null: sas, with a warning where S = A."""
 
     @property
     def size(self) -> tuple[int, int]:
