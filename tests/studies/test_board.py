@@ -6,13 +6,17 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 from tests.support.board import MINE, NAMES, folder, made_up, mine, write
 
+from pomrl.components import check_component
+from pomrl.study import tables
 from pomrl_studies.board import checks, icu_sepsis, scores
 from pomrl_studies.board.cells import board_cells, common_cells
-from pomrl_studies.board.learners import Learner, own_learners, shipped_learners
+from pomrl_studies.board.learner import Learner, own_learners, shipped_learners
+from pomrl_studies.board.losses import parts
 
 __all__ = ["folder"]
 
@@ -207,6 +211,20 @@ def test_a_prior_over_actions_leaves_those_that_are_not_admissible_alone() -> No
     np.testing.assert_allclose(P_hat[0, 0], batch.P_bar[0, 0])
     pooled = batch.P_bar[0, 1].mean(0)
     np.testing.assert_allclose(P_hat[0, 1], 0.5 * batch.P_bar[0, 1] + 0.5 * pooled)
+
+
+@pytest.mark.usefixtures("hospital")
+def test_hospitals_and_the_prior_over_actions_keep_to_the_contracts() -> None:
+    """The contracts of estimators are checked with tasks of other sizes, which this one refuses."""
+    hospitals = icu_sepsis.IcuSepsis(concentration=50.0)
+    check_component(hospitals)
+    problem, method = parts(shipped_learners()["without_meta"], {"T": 4})
+    method = replace(method, estimator=icu_sepsis.ActionPrior())
+    with pytest.raises(ValueError, match=r"must have task_distribution=icu_sepsis, got S=10, A=2"):
+        tables(problem, [method], [0])
+    of_hospitals = replace(problem, S=5, A=2, sigma=None, task_distribution=hospitals)
+    (together,), *alone = (tables(of_hospitals, [method], runs) for runs in (range(3), [0], [1], [2]))
+    assert together.equals(pd.concat([table for (table,) in alone], ignore_index=True))
 
 
 def test_without_its_data_the_cell_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:

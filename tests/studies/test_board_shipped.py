@@ -1,5 +1,6 @@
 """The command `pomrl board`, its page, what documents look up, and the losses that are shipped, computed again."""
 
+import ast
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,10 +9,11 @@ import pytest
 from playwright.sync_api import Browser
 from tests.support.board import MINE, NAMES, folder, made_up, mine, write
 from tests.support.browser import AXE, browser, faults_of_axe, watched
+from tests.support.settings import ROOT
 
 from pomrl_studies.board import command, lookups, losses, page, scores
-from pomrl_studies.board.cells import ICU_SEPSIS, common_cells
-from pomrl_studies.board.learners import shipped_learners
+from pomrl_studies.board.cells import ICU_SEPSIS, board_cells, common_cells
+from pomrl_studies.board.learner import FOLDER, shipped_learners
 
 __all__ = ["browser", "folder"]
 
@@ -79,6 +81,34 @@ def test_shipped_losses_are_computed_again(name: str, cell: str) -> None:
     (computed,) = losses.compute(shipped_learners()[name], [of_cell], str, workers=1)
     np.testing.assert_allclose(computed.losses, stored.losses, rtol=command.TOLERANCE)
     assert computed.gamma == stored.gamma
+
+
+def test_shipped_losses_are_of_the_present_code() -> None:
+    """`python -m pomrl_studies.board --signatures` renews what fails here because code moved that computes the same."""
+    learners, cells = shipped_learners(), {cell.name: cell for cell in board_cells()}
+    rows = [row for row in losses.read() if row.cell in cells]
+    outdated = [
+        f"{row.learner}: {row.cell}"
+        for row in rows
+        if row.signature != losses.current_signature(learners[row.learner], cells[row.cell])
+    ]
+    assert outdated == []
+
+
+def test_signatures_are_renewed_if_and_only_if_losses_are_the_same() -> None:
+    stored = next(row for row in losses.read() if (row.learner, row.cell) == command.CHECKED)
+    outdated = replace(stored, signature="0" * 12)
+    assert losses.with_current_signatures([outdated], shipped_learners(), common_cells()) == [stored]
+    other = replace(outdated, losses=stored.losses + np.eye(1, len(stored.losses))[0])
+    with pytest.raises(ValueError, match=r"without_meta must have the losses of the present code in chains 0\.01"):
+        losses.with_current_signatures([other], shipped_learners(), common_cells())
+
+
+@pytest.mark.parametrize("name", ["james_stein", "pooled_variances"])
+def test_learners_of_the_examples_are_on_the_board_as_they_stand_there(name: str) -> None:
+    """A wheel has no examples, so that the board has copies; their first lines alone differ."""
+    copy, original = (ast.parse((folder / f"{name}.py").read_text()) for folder in (FOLDER, ROOT / "examples"))
+    assert ast.dump(ast.Module(copy.body[1:], [])) == ast.dump(ast.Module(original.body[1:], []))
 
 
 def test_a_table_is_read_as_it_was_written(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 
 from pomrl.study import Fixed, tables
 from pomrl_studies.board import losses
-from pomrl_studies.board.learners import Learner
+from pomrl_studies.board.learner import Learner
 
 PROBLEMS = (
     {"sigma": 0.01, "T": 4},

@@ -10,7 +10,7 @@ import pandas as pd
 
 from pomrl_studies.board import checks, losses, page, scores
 from pomrl_studies.board.cells import ICU_SEPSIS, board_cells, common_cells
-from pomrl_studies.board.learners import own_learners, shipped_learners
+from pomrl_studies.board.learner import own_learners, shipped_learners
 from pomrl_studies.board.scores import Score
 
 CHECKED = ("without_meta", "chains 0.01")

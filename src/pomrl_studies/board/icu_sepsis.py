@@ -91,6 +91,9 @@ class ActionPrior(ModelEstimator):
 
     def estimate(self, memory: Memory, batch: Batch, truth: Truth) -> Models:
         is_admissible = _published().is_admissible[None, :, :, None]
+        if batch.P_bar.shape[1:3] != is_admissible.shape[1:3]:
+            _, S, A, _ = batch.P_bar.shape
+            raise ValueError(f"estimator=action_prior: must have task_distribution=icu_sepsis, got S={S}, A={A}")
         mean = (batch.P_bar * is_admissible).sum(2, keepdims=True) / is_admissible.sum(2, keepdims=True)
         weight = is_admissible * self.strength / (batch.visits[..., None] + self.strength)
         return weight * mean + (1.0 - weight) * batch.P_bar

@@ -4,7 +4,7 @@ from functools import cache
 
 from pomrl_studies.board import losses, scores
 from pomrl_studies.board.cells import Cell, common_cells
-from pomrl_studies.board.learners import shipped_learners
+from pomrl_studies.board.learner import shipped_learners
 from pomrl_studies.board.scores import Score
 
 SIGNS = {"better_than": -1, "worse_than": 1}

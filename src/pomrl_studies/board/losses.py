@@ -13,9 +13,9 @@ from jaxtyping import Float
 
 import pomrl
 from pomrl.components import Estimator
-from pomrl.study import PUBLISHED, Fixed, Method, Problem, experiment, tables
+from pomrl.study import PUBLISHED, Experiment, Fixed, Method, Problem, experiment, signature, tables
 from pomrl_studies.board.cells import CONF, SEED, Cell
-from pomrl_studies.board.learners import Learner
+from pomrl_studies.board.learner import Learner
 
 FILE = Path(__file__).parent / "losses.csv"
 """The losses of the shipped learners."""
@@ -25,6 +25,9 @@ DIGITS = 5
 
 TIMED_RUNS = 20
 """Runs of the random chains in which learners are timed."""
+
+RECOMPUTED = ("garnet 0.15", "chains 0.01")
+"""The cells that are computed again before signatures are renewed."""
 
 
 @dataclass(frozen=True)
@@ -92,11 +95,38 @@ def time_per_task(learner: Learner) -> float:
 
 def parts(learner: Learner, settings: Mapping[str, Any]) -> tuple[Problem, Method]:
     """Return a problem with these settings, and a learner's method for it."""
+    composed = _experiment(learner, settings)
+    return composed.problem, composed.method
+
+
+def current_signature(learner: Learner, cell: Cell) -> str:
+    """Return the signature of a learner in a cell with the present code."""
+    return signature(_experiment(learner, cell.settings))
+
+
+def with_current_signatures(
+    rows: Sequence[CellLosses], learners: Mapping[str, Learner], cells: Sequence[Cell]
+) -> list[CellLosses]:
+    """Return the rows in some cells with the signatures of the present code.
+
+    Raises:
+        ValueError: A learner has other losses with the present code, in those of its cells that are `RECOMPUTED`.
+    """
+    by_name = {cell.name: cell for cell in cells}
+    for row in rows:
+        if row.cell in RECOMPUTED:
+            computed = _compute_cell(learners[row.learner], by_name[row.cell], row.milliseconds, 1)
+            if not np.array_equal(computed.losses, row.losses):
+                raise ValueError(f"{row.learner} must have the losses of the present code in {row.cell}")
+    return [replace(row, signature=current_signature(learners[row.learner], by_name[row.cell])) for row in rows]
+
+
+def _experiment(learner: Learner, settings: Mapping[str, Any]) -> Experiment:
     given = {"seed": SEED, **settings, **learner.settings}
     objects = {key: value for key, value in given.items() if isinstance(value, Estimator)}
     words = [f"{key}={_word(value)}" for key, value in given.items() if key not in objects]
     composed = experiment(PUBLISHED.with_options(CONF), words)
-    return composed.problem, replace(composed.method, **objects)
+    return replace(composed, method=replace(composed.method, **objects))
 
 
 def _word(value: Any) -> str:

@@ -14,7 +14,7 @@ from jaxtyping import Float
 
 from pomrl.study import Interval, bootstrap_means, mean, percentile, ratio
 from pomrl_studies.board.cells import Cell, common_cells
-from pomrl_studies.board.learners import Learner
+from pomrl_studies.board.learner import Learner
 from pomrl_studies.board.losses import CellLosses
 
 NONE, ADA = "without_meta", "ada_pomrl"
