@@ -16,7 +16,7 @@ from pomrl.study import tables
 from pomrl_studies.board import checks, icu_sepsis, scores
 from pomrl_studies.board.cells import board_cells, common_cells
 from pomrl_studies.board.learner import Learner, own_learners, shipped_learners
-from pomrl_studies.board.losses import parts
+from pomrl_studies.board.losses import problem_and_method
 
 __all__ = ["folder"]
 
@@ -139,7 +139,10 @@ class Weighted(ModelEstimator):
 
 def test_a_yaml_file_gives_keys(folder: Path) -> None:
     write(folder / "mine_keys.py", KEYS)
-    with pytest.raises(ValueError, match=r"mine_keys\.py: the keys of Weighted must be given in a YAML file"):
+    with pytest.raises(
+        ValueError,
+        match=r"mine_keys\.py: the keys .* in a YAML file; Weighted: weight: Field required",
+    ):
         own_learners(folder / "mine_keys.py")
     text = "label: half\nestimator: {_target_: mine_keys.Weighted, weight: 0.5}\n"
     (learner,) = own_learners(write(folder / "half.yaml", text))
@@ -156,12 +159,18 @@ def test_a_yaml_file_gives_keys(folder: Path) -> None:
         ("broken.py", "1 / 0\n", "broken: must be importable, got ZeroDivisionError"),
         ("list.yaml", "- 1\n", "must have keys"),
         ("key.yaml", "sigma: 0.1\n", "sigma must be a key of a learner"),
+        ("text.yaml", "a: [1\n", "must be YAML, got while parsing a flow sequence"),
+        ("nothing.yaml", "label: mine\nbase: ada_pomrl\n", "must have a setting of estimator, gamma_schedule"),
+        ("groups.yaml", "estimator: pomrl\ngroups: [family]\n", r"groups\.yaml: groups\.0: Input should be 'families'"),
+        ("label.yaml", "estimator: pomrl\nlabel: [1]\n", r"label\.yaml: label: Input should be a valid string"),
+        ("mine.txt", "x = 1\n", "must be a file with a learner"),
         ("base.yaml", "base: nobody\nagent: posterior_gamma\n", "base must be one of"),
     ],
 )
 def test_a_wrong_file_is_refused(folder: Path, name: str, text: str, reason: str) -> None:
-    with pytest.raises(ValueError, match=reason):
+    with pytest.raises(ValueError, match=reason) as caught:
         own_learners(write(folder / name, text))
+    assert "\n" not in str(caught.value)
     with pytest.raises(ValueError, match="must be a file with a learner"):
         own_learners(folder / "missing.py")
 
@@ -218,7 +227,7 @@ def test_hospitals_and_the_prior_over_actions_keep_to_the_contracts() -> None:
     """The contracts of estimators are checked with tasks of other sizes, which this one refuses."""
     hospitals = icu_sepsis.IcuSepsis(concentration=50.0)
     check_component(hospitals)
-    problem, method = parts(shipped_learners()["without_meta"], {"T": 4})
+    problem, method = problem_and_method(shipped_learners()["without_meta"], {"T": 4})
     method = replace(method, estimator=icu_sepsis.ActionPrior())
     with pytest.raises(ValueError, match=r"must have task_distribution=icu_sepsis, got S=10, A=2"):
         tables(problem, [method], [0])

@@ -12,9 +12,9 @@ from pomrl_studies.board.learner import shipped_learners
 if __name__ == "__main__":
     learners, cells, names = shipped_learners(), board_cells(), sys.argv[1:]
     if names == ["--signatures"]:
-        losses.write(losses.with_current_signatures(losses.read(), learners, cells), losses.FILE)
+        losses.write_losses(losses.with_current_signatures(losses.read_losses(), learners, cells), losses.FILE)
     else:
-        kept = [row for row in losses.read() if row.learner not in names] if names else []
+        shipped = [row for row in losses.read_losses() if row.learner not in names] if names else []
         new = [losses.compute(learners[name], cells, print, workers=1) for name in names or learners]
-        rows = [*kept, *(row for rows in new for row in rows)]
-        losses.write(sorted(rows, key=lambda row: row.learner), losses.FILE)
+        rows = [*shipped, *(row for rows in new for row in rows)]
+        losses.write_losses(sorted(rows, key=lambda row: row.learner), losses.FILE)

@@ -1,31 +1,33 @@
 """Learners of the board: files of the folder `learners`, and files of a user's own.
 
-A file NAME.yaml has a `label`, a line `about`, and the settings of a method, such as `estimator: ada_pomrl`. The value
-of `estimator` may also be a class with its keys, `{_target_: mine.Mine, strength: 3}`, where mine.py lies beside the
-file. With `base: NAME`, it is of the second table: a way to choose the discount factor on top of that learner.
+A file NAME.yaml has a `label`, a line `about`, and settings such as `estimator: ada_pomrl`. `estimator` may also be a
+class with its keys, `{_target_: mine.Mine, strength: 3}`, of mine.py beside the file. With `base: NAME`, it is a way to
+choose the discount factor on top of that learner, a row of the second table.
 """
 
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any, get_args
 
 import yaml
+from pydantic import ValidationError
+from pydantic.dataclasses import dataclass
 
 from pomrl.components import Estimator
 from pomrl_studies.board.cells import Cell, Group
 
 FOLDER = Path(__file__).parent / "learners"
-"""The folder of the learners that are shipped."""
+"""The folder of the shipped learners."""
 
 METHOD = ("estimator", "gamma_schedule", "planner", "agent")
-"""The groups of settings that a learner may have."""
+"""The groups of settings of a learner."""
 
 CHEAP: tuple[Group, ...] = ("families", "chains")
-"""The groups of cells in which ways to choose the discount factor are run, unless their file names others."""
+"""The groups of cells for ways to choose the discount factor, unless their file names others."""
 
 
 @dataclass(frozen=True)
@@ -35,25 +37,25 @@ class Learner:
     name: str
     label: str
     file: Path
-    """The file that describes it."""
-    given: Mapping[str, Any]
+    """The file with its description."""
+    description: Mapping[str, Any]
     """Its settings by dotted keys; the value of `estimator` may be an object, or its class and keys."""
     about: str = ""
     base: str | None = None
-    """The learner on top of which it chooses a discount factor; None for a learner of the first table."""
+    """The learner on top of which it chooses a discount factor; None in the first table."""
     is_limit: bool = False
-    """Whether it is told what no learner knows, so that it has no rank."""
+    """Whether it is told what no learner knows. A limit has no rank."""
     groups: tuple[Group, ...] = get_args(Group)
     """The groups of cells in which it is run."""
     is_own: bool = False
-    """Whether it is the user's, and not shipped."""
+    """Whether it is the user's."""
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """Its settings, with an object as the estimator where the file names a class, which is imported."""
-        estimator = self.given.get("estimator")
-        made = {"estimator": _component(self.file, estimator)} if isinstance(estimator, dict) else {}
-        return {**self.given, **made}
+        """Its settings, with an object in place of a class and its keys."""
+        estimator = self.description.get("estimator")
+        objects = {"estimator": _component(self.file, estimator)} if isinstance(estimator, dict) else {}
+        return {**self.description, **objects}
 
     def is_run_in(self, cell: Cell) -> bool:
         """Return whether the learner is run in a cell."""
@@ -62,23 +64,23 @@ class Learner:
 
 def shipped_learners() -> dict[str, Learner]:
     """Return the shipped learners by name, in alphabetical order."""
-    learners = {path.stem: _read(path) for path in sorted(FOLDER.glob("*.yaml"))}
+    learners = {path.stem: read_learner(path) for path in sorted(FOLDER.glob("*.yaml"))}
     return {name: _on_top(learner, learners) for name, learner in learners.items()}
 
 
 def own_learners(path: Path) -> list[Learner]:
-    """Return the learners in a file of the user's own: the classes of a module, or the one of a YAML file.
+    """Return the learners in a file of the user: classes of a module, or a YAML file.
 
     Raises:
         ValueError: The file is wrong; the message names it.
     """
-    if not path.is_file():
+    if path.suffix not in (".py", ".yaml") or not path.is_file():
         raise ValueError(f"{path}: must be a file with a learner, NAME.py or NAME.yaml")
     if path.suffix == ".yaml":
-        return [_on_top(_read(path, is_own=True), shipped_learners())]
+        return [_on_top(read_learner(path, is_own=True), shipped_learners())]
     learners = [
-        Learner(cls.__name__, cls.__name__, path, {"estimator": _make(path, cls, {})}, is_own=True)
-        for cls in _estimators(_import(path.stem, path.parent))
+        Learner(cls.__name__, cls.__name__, path, {"estimator": _estimator(path, cls, {})}, is_own=True)
+        for cls in _estimator_classes(_import(path.stem, path.parent))
     ]
     if not learners:
         raise ValueError(f"{path}: must define a class of pomrl.components.ModelEstimator, got none")
@@ -90,44 +92,68 @@ def _on_top(learner: Learner, shipped: Mapping[str, Learner]) -> Learner:
     if learner.base is None:
         return learner
     if learner.base not in shipped:
-        raise ValueError(f"{learner.name}: base must be one of {', '.join(shipped)}, got {learner.base}")
-    return replace(learner, given={**shipped[learner.base].given, **learner.given})
+        raise ValueError(f"{learner.file}: base must be one of {', '.join(shipped)}, got {learner.base}")
+    return replace(learner, description={**shipped[learner.base].description, **learner.description})
 
 
-def _read(path: Path, *, is_own: bool = False) -> Learner:
-    """Read the file of a learner; ValueError if a key is none of a learner."""
-    content = yaml.safe_load(path.read_text(encoding="utf-8"))
+def read_learner(path: Path, *, is_own: bool = False) -> Learner:
+    """Read the YAML file of a learner.
+
+    Raises:
+        ValueError: The file is wrong; the message names it.
+    """
+    content = _yaml(path)
+    settings = {key: value for key, value in content.items() if key.partition(".")[0] in METHOD}
+    details = {key: value for key, value in content.items() if key not in settings}
+    if unknown := details.keys() - {"label", "about", "base", "is_limit", "groups"}:
+        raise ValueError(f"{path}: {min(unknown)} must be a key of a learner or of {', '.join(METHOD)}")
+    if not settings:
+        raise ValueError(f"{path}: must have a setting of {', '.join(METHOD)}, got none")
+    details = {"label": path.stem, "groups": CHEAP if "base" in details else get_args(Group), **details}
+    try:
+        return Learner(name=path.stem, file=path, description=settings, is_own=is_own, **details)
+    except ValidationError as error:
+        raise ValueError(f"{path}: {_first_error(error)}") from error
+
+
+def _yaml(path: Path) -> dict[str, Any]:
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path}: must be YAML, got {' '.join(str(error).split())}") from error
     if not isinstance(content, dict):
         raise ValueError(f"{path}: must have keys, such as `estimator: ada_pomrl`")
-    settings = {key: value for key, value in content.items() if key.partition(".")[0] in METHOD}
-    further = {key: value for key, value in content.items() if key not in settings}
-    if unknown := further.keys() - {"label", "about", "base", "is_limit", "groups"}:
-        raise ValueError(f"{path}: {min(unknown)} must be a key of a learner or of {', '.join(METHOD)}")
-    further["groups"] = tuple(further.get("groups", CHEAP if "base" in further else get_args(Group)))
-    return Learner(path.stem, further.pop("label", path.stem), path, settings, **further, is_own=is_own)
+    return {str(key): value for key, value in content.items()}
 
 
-def _component(path: Path, given: Mapping[str, Any]) -> Estimator[Any]:
-    """Make the estimator that a YAML file describes by its class and keys."""
-    module, _, name = str(given.get("_target_", "")).rpartition(".")
+def _first_error(error: ValidationError) -> str:
+    """Return what is wrong with a field as one line."""
+    first = error.errors()[0]
+    return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+
+
+def _component(path: Path, description: Mapping[str, Any]) -> Estimator[Any]:
+    """Return the estimator of a class and its keys in a YAML file."""
+    module, _, name = str(description.get("_target_", "")).rpartition(".")
     if not module:
         raise ValueError(f"{path}: estimator must name its class in _target_, as in `_target_: mine.Mine`")
     cls = getattr(_import(module, path.parent), name, None)
     if not (isinstance(cls, type) and issubclass(cls, Estimator)):
         raise ValueError(f"{path}: _target_ must name a class of pomrl.components.Estimator, got {module}.{name}")
-    return _make(path, cls, {key: value for key, value in given.items() if key != "_target_"})
+    return _estimator(path, cls, {key: value for key, value in description.items() if key != "_target_"})
 
 
-def _make(path: Path, cls: type[Estimator[Any]], keys: Mapping[str, Any]) -> Estimator[Any]:
+def _estimator(path: Path, cls: type[Estimator[Any]], keys: Mapping[str, Any]) -> Estimator[Any]:
     try:
         return cls(**keys)
-    except ValueError as error:
-        line = " ".join(str(error).split())
-        raise ValueError(f"{path}: the keys of {cls.__name__} must be given in a YAML file; {line}") from error
+    except (TypeError, ValueError) as error:
+        reason = _first_error(error) if isinstance(error, ValidationError) else error
+        hint = "the keys of a class must be given in a YAML file; " if path.suffix == ".py" else ""
+        raise ValueError(f"{path}: {hint}{cls.__name__}: {reason}") from error
 
 
-def _estimators(module: ModuleType) -> Iterator[type[Estimator[Any]]]:
-    """Yield the estimators that a module defines itself, in its order."""
+def _estimator_classes(module: ModuleType) -> Iterator[type[Estimator[Any]]]:
+    """Yield the estimators of a module, without those it imports."""
     for value in vars(module).values():
         is_estimator = isinstance(value, type) and issubclass(value, Estimator)
         if is_estimator and value.__module__ == module.__name__ and not getattr(value, "__abstractmethods__", None):
@@ -135,14 +161,19 @@ def _estimators(module: ModuleType) -> Iterator[type[Estimator[Any]]]:
 
 
 def _import(name: str, folder: Path) -> ModuleType:
-    """Import a module that may lie in a folder; ValueError if it cannot be, or if another one has its name."""
-    if str(folder.resolve()) not in sys.path:
+    """Import a module, of a folder where it has one of this name.
+
+    Raises:
+        ValueError: It cannot be imported, or another module has its name.
+    """
+    file = folder / f"{name}.py"
+    if str(folder.resolve()) not in sys.path and folder != FOLDER:
         sys.path.append(str(folder.resolve()))
     try:
         module = import_module(name)
     except (Exception, SystemExit) as error:  # whatever the module of somebody raises
         raise ValueError(f"{name}: must be importable, got {type(error).__name__}: {error}") from error
-    beside, file = folder / f"{name}.py", getattr(module, "__file__", None)
-    if beside.is_file() and (file is None or Path(file).resolve() != beside.resolve()):
-        raise ValueError(f"{beside}: must have another name, because {name} is a module already")
+    origin = getattr(module, "__file__", None)
+    if file.is_file() and (origin is None or Path(origin).resolve() != file.resolve()):
+        raise ValueError(f"{file}: must have another name, because {name} is a module already")
     return module
