@@ -197,7 +197,6 @@ def _save(losses: Result) -> Float[np.ndarray, " n"]:
 
 
 def _share(losses: Result) -> ScalarEstimate:
-    """Estimate the relative change of the loss by the best gamma."""
     return ratio(losses.at_best_fixed(), losses.regret)
 
 

@@ -51,7 +51,6 @@ class Tariffs(FiniteTasks):
         return Candidates(customer, self._models(numbers[:, 4:6], numbers[:, 6]), self._rewards(prices))
 
     def _models(self, change: Float[np.ndarray, "k 2"], efficiency: Float[np.ndarray, " k"]) -> np.ndarray:
-        """Return the transition probabilities: products of charge and weather."""
         k, level, weather = len(change), np.arange(_LEVELS), np.arange(_WEATHERS)
         weathers = np.zeros((k, _WEATHERS, _WEATHERS))
         weathers[:, weather, weather] = 1.0 - change
@@ -64,7 +63,6 @@ class Tariffs(FiniteTasks):
         return np.einsum("klam,kwv->klwamv", charges, weathers).reshape(k, S, A, S)
 
     def _rewards(self, prices: Float[np.ndarray, "k 4"]) -> Float[np.ndarray, "k S A"]:
-        """Return the rewards under buying and selling prices by weather."""
         level, weather = np.divmod(np.arange(self.size[0]), _WEATHERS)
         buy, sell = prices[:, :_WEATHERS][:, weather], prices[:, _WEATHERS:][:, weather]
         trade = np.stack([np.zeros_like(buy), -buy, np.where(level > 0, sell, -_EMPTY)], axis=-1)

@@ -33,7 +33,6 @@ def check(learner: Learner) -> None:
 
 
 def _table(learner: Learner, settings: dict[str, object], runs: Sequence[int]) -> np.ndarray:
-    """Return the numbers of a learner, a row for each run and task."""
     problem, method = losses.problem_and_method(learner, settings)
     try:
         (table,) = tables(problem, [_at_eval(method, learner, problem.gamma_eval)], runs)

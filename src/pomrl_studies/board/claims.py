@@ -36,6 +36,5 @@ def priors_over_actions_help(sweep: SweepResults) -> list[Part]:
 
 
 def _loss_at(sweep: SweepResults, estimator: str, gamma: float) -> LossPerRun:
-    """Return the loss of each run at a discount factor of the grid."""
     losses = sweep.at(estimator=estimator)
     return losses.average_curve[:, int(np.abs(losses.gammas - gamma).argmin())]

@@ -127,13 +127,11 @@ def _yaml(path: Path) -> dict[str, Any]:
 
 
 def _first_error(error: ValidationError) -> str:
-    """Return what is wrong with a field as one line."""
     first = error.errors()[0]
     return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
 
 
 def _component(path: Path, description: Mapping[str, Any]) -> Estimator[Any]:
-    """Return the estimator of a class and its keys in a YAML file."""
     module, _, name = str(description.get("_target_", "")).rpartition(".")
     if not module:
         raise ValueError(f"{path}: estimator must name its class in _target_, as in `_target_: mine.Mine`")
@@ -161,11 +159,7 @@ def _estimator_classes(module: ModuleType) -> Iterator[type[Estimator[Any]]]:
 
 
 def _import(name: str, folder: Path) -> ModuleType:
-    """Import a module, of a folder where it has one of this name.
-
-    Raises:
-        ValueError: It cannot be imported, or another module has its name.
-    """
+    """Import a module, of a folder where it has one of this name."""
     file = folder / f"{name}.py"
     if str(folder.resolve()) not in sys.path and folder != FOLDER:
         sys.path.append(str(folder.resolve()))

@@ -57,7 +57,6 @@ def cell_title(cell: Cell, score: CellScore) -> str:
 
 
 def _profiles(learners: Sequence[Score]) -> dict[str, Any]:
-    """Return the data of the chart of profiles."""
     best = next((score.learner.name for score in learners if score.rank), NONE)
     series = [
         {

@@ -121,6 +121,5 @@ def _cross_validated(frequencies: SweepResults) -> Method:
 
 
 def _better(a: Method, b: Method, whole: Method, label: str) -> list[Part]:
-    """Claim that a method is better in more than half of the cells."""
     groups = [[less_in_shares(a[cell], b[cell], whole[cell], f"{label}, {cell}")] for cell in a]
     return in_more_than(len(groups) / 2, groups, "cells")

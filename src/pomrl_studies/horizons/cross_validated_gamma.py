@@ -36,7 +36,6 @@ class CrossValidatedGamma(Agent[None]):
 
 
 def _divide(counts: Counts, rng: np.random.Generator, folds: int) -> Int[np.ndarray, "{parts} S A S"]:
-    """Split transitions at random into folds of almost equal size."""
     transitions = rng.permutation(np.repeat(np.arange(counts.size), counts.ravel()))
     members = np.array_split(transitions, folds)
     return np.stack([np.bincount(fold, minlength=counts.size).reshape(counts.shape) for fold in members])

@@ -29,10 +29,7 @@ def average_of_first(t: int) -> View:
 
 
 def best_so_far(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the least average loss of a single gamma, by task.
-
-    The gamma minimises the mean over runs, and may change from task to task.
-    """
+    """Return the least average loss of a single gamma, by task."""
     if rows.empty:
         return rows
     total = rows.sort_values(["run", "gamma", "task"]).groupby(["run", "gamma"])["planning_loss"].cumsum()

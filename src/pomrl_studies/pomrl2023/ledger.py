@@ -1,8 +1,4 @@
-"""Effects of the differences between text and notebook, from stored losses.
-
-Runs of one number share the mean model and rewards under all readings, where defined, so comparisons are paired over
-runs. Intervals have 95 %.
-"""
+"""Effects of the differences between text and notebook, from stored losses."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -75,10 +71,6 @@ def _percentile(values: Float[np.ndarray, " B"]) -> Interval:
 def load(settings: Mapping[str, Sequence[Setting]], runs: int | None = None) -> NotebookResults:
     """Load the stored losses of one variant.
 
-    Args:
-        settings: The experiments of each sweep.
-        runs: The number of runs to load; by default that of the sweep.
-
     Raises:
         StoreError: An experiment is not stored, or has too few runs.
     """
@@ -93,9 +85,7 @@ def load(settings: Mapping[str, Sequence[Setting]], runs: int | None = None) -> 
 def effects(page: Page, runs: int | None = None) -> pd.DataFrame:
     """Estimate the effects of differences with a key, on all numbers.
 
-    Returns:
-        A row for each difference, number and place, with the columns difference, number, place, estimate, lower and
-        upper. The place is `repaired` for the single change, and `computed` for the last change beside all others.
+    The place is `repaired` for the single change, and `computed` for the last change beside all others.
     """
     all_choices = choices()
     rows = []
@@ -170,11 +160,7 @@ CHECKS = (
 
 
 def ladder(page: Page, runs: int | None = None) -> pd.DataFrame:
-    """Return the numbers after the first 0, 1, 2, ... changes.
-
-    Returns:
-        The columns rung, number, estimate, lower, upper and above; rungs without a change of settings are left out.
-    """
+    """Return the numbers after the first 0, 1, 2, ... changes."""
     all_choices, checks = choices(), []
     before: list[str] = []
     for length in range(len(all_choices) + 1):

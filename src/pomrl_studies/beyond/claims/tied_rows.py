@@ -59,7 +59,7 @@ def the_repaired_rate_helps(sweep: SweepResults, repaired: SweepResults) -> list
     """ada-POMRL with a debiased similarity and the rate that minimises the squared error is no worse in any family.
 
     Rows that move together: no worse than plain ada-POMRL by a margin of 2 %, loss averaged over tasks at gamma_eval,
-    at both spreads (errata, E4 and E5). It is the cheapest advice to users of the paper.
+    at both spreads (errata, E4 and E5).
     """
     ada = select_cells(sweep, estimator="ada_pomrl")
     return [

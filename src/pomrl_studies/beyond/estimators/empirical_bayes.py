@@ -160,13 +160,7 @@ class DirichletMemory(Memory):
         return memory, draws
 
     def _newton_step(self, level: Float[np.ndarray, "J 1 1 1 1"], draws: Models, curvature: Models) -> PerRun:
-        """Return c after a Newton step on log c.
-
-        Args:
-            level: The levels.
-            draws: Expected new draws of each entry, the derivative of the log-likelihood.
-            curvature: The derivative of `draws` for fixed P_o.
-        """
+        """Return c after a Newton step on log c."""
         new = self.c / (self.c + level)
         visits = self.visits_above[..., None]
         slope = _total(draws) - _total((visits * new).sum(0)) - np.log(self.c / C_MEDIAN) / C_VARIANCE
@@ -177,11 +171,7 @@ class DirichletMemory(Memory):
 
 
 class EmpiricalBayes(Estimator[DirichletMemory]):
-    """The posterior mean of P_t under a prior learned by marginal likelihood.
-
-    The prior is the posterior mean of P_o, with mixing rate c / (c + N) for N transitions. Both use the batches of all
-    tasks so far, the task's own included, and any m.
-    """
+    """The posterior mean of P_t under a prior learned by marginal likelihood."""
 
     forgetting: Forgetting = 1.0
     """Factor by which a past task counts less with each further task; learned: by how well past batches predict the
@@ -222,7 +212,6 @@ def level_edges(largest: int) -> Int[np.ndarray, " E"]:
 
 
 def _middles(bins: int) -> Float[np.ndarray, " bins"]:
-    """Return the middle level of each bin."""
     return (LEVEL_EDGES[:bins] + LEVEL_EDGES[1 : bins + 1] - 1) / 2.0
 
 
@@ -267,7 +256,6 @@ def _digamma(x: Float[np.ndarray, "..."]) -> Float[np.ndarray, "..."]:
 
 
 def _exp_digamma(x: Float[np.ndarray, "..."]) -> Float[np.ndarray, "..."]:
-    """Approximate exp(ψ(x)) for x > 0."""
     return _shift(x) * np.exp(-1.0 / x)
 
 

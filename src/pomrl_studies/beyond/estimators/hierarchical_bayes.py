@@ -70,10 +70,7 @@ class SampledMemory:
 
 
 class HierarchicalBayes(Estimator[SampledMemory]):
-    """The posterior mean of P_t given the law of P_o, with unknown P_o and concentration.
-
-    The cost grows with sweeps, S A S and the number of transitions.
-    """
+    """The posterior mean of P_t given the law of P_o, with unknown P_o and concentration."""
 
     zeros: Annotated[int, Field(ge=0)]
     """States of probability 0 in each row of the mean model."""
@@ -129,11 +126,7 @@ class HierarchicalBayes(Estimator[SampledMemory]):
         return sampled
 
     def assess(self, t: int, batch: Batch, before: SampledMemory, after: SampledMemory, truth: Truth) -> Estimate:
-        """Return the samples' mean of P_o, weighted by their mixing rates.
-
-        The weight averages c / (c + N) over samples; the similarity is the largest standard deviation over tasks of an
-        entry.
-        """
+        """Return the samples' mean of P_o, weighted by their mixing rates."""
         rate = _rates(after, batch.visits)
         h = _mean(rate[..., None] * after.P_o) / _mean(rate)[..., None]
         variance = _mean(after.P_o * (1.0 - after.P_o) / (after.c + 1.0)[..., None, None, None])
@@ -155,7 +148,6 @@ def _mean(samples: Float[np.ndarray, "k ..."]) -> Float[np.ndarray, "..."]:
 
 
 def _generator(counts: np.ndarray, task: int) -> np.random.Generator:
-    """Return a generator seeded by the batch of a run."""
     digest = hashlib.blake2b(np.ascontiguousarray(counts, dtype="<i8").tobytes(), digest_size=16).digest()
     return np.random.default_rng([task, int.from_bytes(digest, "little")])
 

@@ -125,12 +125,7 @@ class MoveModel(_ByMove):
         return low, high
 
     def expected_moves(self, counts: Counts, weights: Rows) -> MoveCounts:
-        """Return the expected numbers of transitions by each move, the E step.
-
-        Args:
-            counts: The numbers of transitions N(s, a, s').
-            weights: The weight of the transitions from each row, in [0, 1].
-        """
+        """Return the expected numbers of transitions by each move, the E step."""
         ratio = _ratio(counts, self.model, weights)
         inside = _along(self.shift, self.passed)
         inside *= ratio
@@ -152,14 +147,7 @@ class MoveModel(_ByMove):
         )
 
     def without_each_row(self, counts: Counts, weights: Rows, explained: MoveCounts, earlier: MoveCounts) -> Models:
-        """Predict each row without its own transitions in this task.
-
-        Args:
-            counts: The transitions N(s, a, s') of the task.
-            weights: The weight of each row.
-            explained: The `expected_moves` of these counts.
-            earlier: The moves of earlier tasks.
-        """
+        """Predict each row without its own transitions in this task."""
         n, S, A, _ = counts.shape
         ratio = _ratio(counts, self.model, weights)
         ends = np.broadcast_to(_ends(S)[None, :, None], (n, S, A, 2 * S - 1))

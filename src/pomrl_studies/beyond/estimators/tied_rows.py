@@ -105,10 +105,7 @@ class TiedMemory:
 
 
 class TiedRows(Estimator[TiedMemory]):
-    """The posterior mean of the model, with rows independent or tied by random moves.
-
-    Prior and mixing rate use the batches of all tasks so far, the task's own included.
-    """
+    """The posterior mean of the model, with rows independent or tied by random moves."""
 
     def initial_memory(self, n: int, S: int, A: int) -> TiedMemory:
         by_rows = EmpiricalBayes().initial_memory(n, S, A)
@@ -198,10 +195,7 @@ class EqualOrTiedMemory:
 
 
 class EqualOrTied(Estimator[EqualOrTiedMemory]):
-    """The posterior mean of the model, with rows equal in all tasks, tied by random moves, or independent.
-
-    The kinds of rows are learned by the predictive likelihood of batches.
-    """
+    """The posterior mean of the model, with rows equal in all tasks, tied by random moves, or independent."""
 
     def initial_memory(self, n: int, S: int, A: int) -> EqualOrTiedMemory:
         otherwise = TiedRows().initial_memory(n, S, A)
@@ -350,7 +344,6 @@ class _Rows:
 
 
 def _positive(models: Models) -> Models:
-    """Clip the probabilities of models to the least one."""
     clipped = np.maximum(models / models.sum(-1, keepdims=True), MIN_RELATIVE_PROBABILITY / models.shape[-1])
     clipped /= clipped.sum(-1, keepdims=True)
     return clipped

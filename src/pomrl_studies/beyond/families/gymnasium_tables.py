@@ -68,7 +68,6 @@ def slipping(
 def _outcomes(
     outcomes: TransitionTable, slip: Latents, slips_to: Sequence[Sequence[int]], slips: Bool[np.ndarray, "S A"]
 ) -> tuple[Float[np.ndarray, "k S A S"], Float[np.ndarray, "k S A S"]]:
-    """Return the probabilities of next states, and their products with rewards."""
     (S, A), k = outcomes.following.shape, len(slip)
     P, total = np.zeros((2, k, S, A, S))
     alive = np.flatnonzero(~outcomes.terminal)

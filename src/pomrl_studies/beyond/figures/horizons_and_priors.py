@@ -59,7 +59,6 @@ def horizon_or_prior(sweeps: StoredSweeps) -> Drawing:
 
 
 def _gains_of_learners(sweeps: StoredSweeps) -> Iterator[pd.DataFrame]:
-    """Yield the gain of each series as a point by estimator."""
     for panel_series in GAINS:
         for position, series in enumerate(panel_series):
             rows = series.rows(sweeps)
@@ -91,7 +90,6 @@ def _weight_by_task(losses: Result) -> pd.DataFrame:
 
 
 def _draw_gains(ax: Axes, data: pd.DataFrame, panel_series: list[Series]) -> None:
-    """Draw the interval and the marker of each series."""
     for series in panel_series:
         points = series.of(data)
         if len(points):
@@ -144,7 +142,6 @@ def wrong_priors(sweeps: StoredSweeps) -> Drawing:
 
 
 def _relative_gains(sweeps: StoredSweeps, all_series: list[Series]) -> Iterator[pd.DataFrame]:
-    """Yield the relative gains of each series against the weight, with intervals."""
     for series in all_series:
         rows = series.rows(sweeps)
         rows_of_gains = []

@@ -80,9 +80,6 @@ def flattens_at(sigma: float) -> float:
     """Return the T with equal falling and constant parts of the order.
 
     It is infinite for sigma = 0.
-
-    Args:
-        sigma: Standard deviation of tasks.
     """
     order, constant = (float(regret_order(m=M, radius=radius(sigma), T=number)) for number in (1.0, np.inf))
     return ((order - constant) / constant) ** 2 if sigma else np.inf

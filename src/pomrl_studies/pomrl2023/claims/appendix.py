@@ -143,7 +143,7 @@ def start_matters_at_first(sweep: SweepResults) -> list[Part]:
 
     Sec. 4: the initial value "will only affect the results of a finite number of tasks at the beginning [...] where the
     true σ is small, a large initialization will slow down convergence". A start of 0.5 is compared with 0.1 in the
-    first tasks, and each with the smallest, 0.01, in the last. (The algorithm uses it in tasks 1 and 2 only.)
+    first tasks, and each with the smallest, 0.01, in the last.
     """
     first, last = (
         {start: sweep.at(start_deviation=start).tasks(tasks) for start in STARTS} for tasks in (FIRST_TASKS, LAST_TASKS)
@@ -163,8 +163,7 @@ def small_start_hurts(sweep: SweepResults) -> list[Part]:
     """a first estimate of sigma of 0.01 is worse than one of 0.1 in the first tasks.
 
     Sec. 4: "Using σ̂_1 too small will gives a slightly increased weight to the prior in initial tasks, which is not
-    desirable as the latter is not yet learned and will result in an increased bias". (Half of A.5 before its rule was
-    revised.)
+    desirable as the latter is not yet learned and will result in an increased bias".
     """
     small, medium = (sweep.at(start_deviation=start).tasks(FIRST_TASKS) for start in STARTS[:2])
     return [less(medium, small, "start 0.1 less start 0.01, first tasks")]

@@ -59,8 +59,7 @@ def squared_error_bound_holds() -> list[Part]:
 
     Sec. 3.2, App. B: "MSE ≤ α_t² σ² (1 + 1/t) + (1 - α_t)² 1/m", where "we upper bounded the variance of" the average
     of t - 1 tasks by σ²/t. In task 2, with equal tasks and all weight on the prior, the bound is 0 and the error that
-    of the batch before, 1/(4m) for fair coins (E4); for tasks P_o ± σ the average of t - 1 tasks has the variance
-    σ²/(t - 1) (E11).
+    of the batch before, 1/(4m) for fair coins (E4);
     """
     t = 2
     coin_error = 0.25 / (M * (t - 1))

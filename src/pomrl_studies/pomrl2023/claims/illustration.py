@@ -45,8 +45,7 @@ WEIGHTS = (0.0, 0.25, 0.5, 0.75)
 def more_samples(sweep: SweepResults) -> list[Part]:
     """without a prior, more samples lower the smallest loss and raise gamma*.
 
-    Figure 2: "larger values of m lead to lower planning loss and a larger effective discount factor". The loss at each
-    step of m, and the rank correlation of gamma* with m.
+    Figure 2: "larger values of m lead to lower planning loss and a larger effective discount factor".
     """
     return _each_step({m: sweep.at(mixing=0.0, m=m) for m in SAMPLES}, "m")
 
@@ -82,7 +81,7 @@ def more_samples_beside_a_prior(sweep: SweepResults) -> list[Part]:
     """with every weight on the true model, more samples lower the smallest loss and raise gamma*.
 
     Figure 2: "Inspecting any of the sub figures, we observe that larger values of m lead to lower planning loss and a
-    larger effective discount factor". The weight 0 is I.1; here are the worst step of m, and the worst weight.
+    larger effective discount factor".
     """
     return _all_agree(sweep, [[(weight, m) for m in SAMPLES] for weight in WEIGHTS[1:]], "m", "α")
 
@@ -92,8 +91,7 @@ def more_weight_beside_samples(sweep: SweepResults) -> list[Part]:
     """with 10, 20 and 50 samples, more weight on the true model lowers the smallest loss and raises gamma*.
 
     Sec. 2, Figure 2: "increasing the weight α in (0,1) on good prior knowledge enables longer planning horizons and
-    lower planning loss". The caption's example of 5 samples is I.2; here are the worst step of α, and the worst number
-    of samples.
+    lower planning loss".
     """
     return _all_agree(sweep, [[(weight, m) for weight in WEIGHTS] for m in SAMPLES[1:]], "α", "m")
 

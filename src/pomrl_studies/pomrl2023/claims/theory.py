@@ -92,7 +92,7 @@ def bounds_hold(simulated: pd.DataFrame) -> list[Part]:
 
     Theorem 3, App. D: "with probability 1 - δ"; delta = 0.05. The counterexamples are equal tasks (sigma = 0) with fair
     coins as transitions, m = 1,000: the bound falls with the number of tasks, and the error in task 1 does not. The
-    factor of E2, x/(2x + 1) or x/(x + 1), is 0 there. At the paper's settings the implied bounds on losses are vacuous.
+    factor of E2, x/(2x + 1) or x/(x + 1), is 0 there.
     """
     worst = simulated.groupby("version").agg({"coverage": "min", "sequences": "first"}).to_dict("index")
     share = Coverage(worst[REPAIRED]["coverage"], worst[REPAIRED]["sequences"])
@@ -122,8 +122,7 @@ def planning_loss_bound_holds() -> list[Part]:
     """Theorem 1's bound on the planning loss holds with probability 1 - delta.
 
     Sec. 2, Theorem 1: "with probability at least 1 - δ", with the diameter Σ of the set of feasible models. With one
-    feasible model Σ and the bound at gamma_eval are 0; yet one sample makes a planner lose (E9). Σ = 1, an upper bound
-    in the theorem, gives the theorem of Jiang et al., which holds in this example.
+    feasible model Σ and the bound at gamma_eval are 0; yet one sample makes a planner lose (E9).
     """
     label = "probability at least that the loss exceeds the bound, one sample of two actions"
     return [
@@ -137,9 +136,7 @@ def average_regret_bound_holds() -> list[Part]:
     """Theorem 2's bound on the average regret holds with probability 1 - delta, up to constants and logarithms.
 
     Sec. 3.3, Theorem 2: "with probability at least 1 - δ". With Σ the diameter of the feasible models, the example of
-    T.2 in every task has the bound 0 at gamma_eval for all constants, and task 1 costs a loss (E9). With Σ = 1 it
-    follows from the bounds proven in theory.md (equation 7): their mean over tasks is at most a constant times the
-    printed order, with L = log(6 S^2 A T/δ) under the root.
+    T.2 in every task has the bound 0 at gamma_eval for all constants, and task 1 costs a loss (E9).
     """
     label = "probability at least that the regret exceeds the bound, equal tasks of two actions, one sample"
     ratio = max(
@@ -178,11 +175,10 @@ def _proven_over_order(m: int, sigma: float, tasks: int) -> float:
 def no_regret() -> list[Part]:
     """the average regret vanishes with the number of tasks.
 
-    Sec. 3.3 and title: "No-Regret"; the bound "boils down to O((σ + 1/√m)/√T)". Regret is against the optimal policy of
-    each task (Eq. 2). For sigma > 0 the bound of Theorem 2 tends to a constant, here a share of its value for one task
-    at m = 5. So does the regret: in the example of E7 (one sample of two actions, which lead on with 1/2 and with 0.4
-    or 0.6, the true mean as prior) every task has the same expected loss. The bound's excess over an agent with known
-    mean falls as 1/√T.
+    Sec. 3.3 and title: "No-Regret"; the bound "boils down to O((σ + 1/√m)/√T)". For sigma > 0 the bound of Theorem 2
+    tends to a constant, here a share of its value for one task at m = 5. So does the regret: in the example of E7 (one
+    sample of two actions, which lead on with 1/2 and with 0.4 or 0.6, the true mean as prior) every task has the same
+    expected loss.
     """
     shares = {
         s: float(regret_order(m=M, radius=s, T=INFINITE_NUMBER) / regret_order(m=M, radius=s, T=1)) for s in SIGMAS
@@ -201,11 +197,7 @@ def no_regret() -> list[Part]:
 
 
 def _excess_over_known_mean(sigma: float, many: int = 10_000) -> Part:
-    """Compare Theorem 2's exponent of T, beyond a known mean, with -1/2.
-
-    The tolerance is 10 %. With the mean as prior and the rate alpha = 1/(sigma^2 m + 1), the model errs by at most
-    alpha sigma + (1 - alpha)/√m.
-    """
+    """Compare Theorem 2's exponent of T, beyond a known mean, with -1/2."""
     alpha = 1.0 / (sigma**2 * M + 1.0)
     limit = alpha * sigma + (1.0 - alpha) / sqrt(M)
     one_task, many_tasks = (float(regret_order(m=M, radius=sigma, T=tasks)) - limit for tasks in (1, many))
@@ -214,7 +206,6 @@ def _excess_over_known_mean(sigma: float, many: int = 10_000) -> Part:
 
 
 def _value(lead_on: float, discount: float = 0.9) -> float:
-    """Return the value of an unpaid state with a paid successor."""
     return discount * lead_on / (1.0 - discount * (1.0 - lead_on) - discount**2 * lead_on)
 
 

@@ -49,7 +49,6 @@ def tables(claims: pd.DataFrame, choices: pd.DataFrame) -> dict[str, str]:
 
 
 def _counts(readings: Mapping[str, Mapping[str, Judgement]]) -> pd.DataFrame:
-    """Return how many claims have each verdict, a row for each reading."""
     rows = [
         {"reading": name} | {COUNTS[verdict]: _number(verdict, judged) for verdict in COUNTS}
         for name, judged in readings.items()
