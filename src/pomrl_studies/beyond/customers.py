@@ -31,8 +31,7 @@ class Tariffs(FiniteTasks):
     The state is charge * 2 + weather. Actions are to wait, to charge, and to sell. Charging adds a level with the
     efficiency as probability, from 0.6 to 0.95; selling removes one with 0.9, waiting with 0.05. The weather changes
     independently, with probability 0.1 to 0.5. By the weather, buying costs 0.5 to 3 and a sale earns 0.5 to 4. A level
-    of charge costs 0.1 a period, and a sale from an empty battery 2. Richtmyer's sequence, multiples of roots of primes
-    modulo 1, spreads the customers evenly over these ranges.
+    of charge costs 0.1 a period, and a sale from an empty battery 2.
     """
 
     customers: Annotated[int, Field(ge=2, le=10_000)] = 64

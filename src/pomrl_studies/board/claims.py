@@ -1,7 +1,7 @@
 """Claims of ours on the treatment of sepsis (`icu_sepsis`), on ten runs of five hospitals.
 
-Four draws of the published model, without hospitals that differ, suggested them. How much hospitals differ, the form of
-rewards and the limit of actions were chosen after a look at two runs of the same seed, which are among those judged.
+Four draws without differing hospitals suggested them. Hospitals, rewards and the limit of actions were chosen after a
+look at two of the judged runs.
 """
 
 import numpy as np

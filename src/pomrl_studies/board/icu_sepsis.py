@@ -1,9 +1,8 @@
 """Treatment of sepsis in intensive care, in hospitals that differ: a model that was estimated from patients.
 
-The model is ICU-Sepsis (Choudhary, Gupta and Thomas, 2024): 713 states of patients, death, survival and the end. It is
-read from the data file of the package `icu-sepsis`; its code is not imported. The reward of a pair is the chance of
-survival with the next step, and is known. A state has those of the 25 actions that physicians took often enough. They
-come first here. Each further action is death, as with the package's strategy `terminate`.
+ICU-Sepsis (Choudhary, Gupta and Thomas, 2024) has 713 states of patients, death, survival and the end. It is read from
+the data file of the package `icu-sepsis`. The reward of a pair is the chance of survival with the next step. The
+actions that physicians took often enough in a state come first; each further action is death.
 
 That hospitals differ is our invention: their rows are Dirichlet distributed around those of the package.
 """

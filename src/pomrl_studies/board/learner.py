@@ -1,8 +1,8 @@
 """Learners of the board: files of the folder `learners`, and files of a user's own.
 
 A file NAME.yaml has a `label`, a line `about`, and settings such as `estimator: ada_pomrl`. `estimator` may also be a
-class with its keys, `{_target_: mine.Mine, strength: 3}`, of mine.py beside the file. With `base: NAME`, it is a way to
-choose the discount factor on top of that learner, a row of the second table.
+class with its keys, `{_target_: mine.Mine, strength: 3}`. With `base: NAME`, it chooses the discount factor on top of
+that learner.
 """
 
 import sys

@@ -1,7 +1,6 @@
 """The scores of learners: losses in per cent of a reference in pairs of runs, ranks, counts of cells, and profiles.
 
-The numbers of a learner depend on its own and the shipped losses, so that no row moves when a learner is added. Ranks,
-counts and profiles are over the cells of families and chains. Ranks are among shipped learners without limits.
+The numbers of a learner depend on its own and the shipped losses, so that no row moves when a learner is added.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

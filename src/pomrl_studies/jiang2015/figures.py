@@ -118,7 +118,6 @@ def policies_and_bound(_: StoredSweeps) -> Drawing:
 
     (a) The number of these policies, of 1,024, at each guidance discount factor, over twenty draws of rewards. (b) The
     bound of Theorem 2 with their mean number, for n transitions from each pair; it fails with probability at most 5 %.
-    Losses are at most 100.
     """
     counts = sets_of_policies().sum(-1)
     values = {"mean": counts.mean(0), "smallest": counts.min(0), "largest": counts.max(0)}

@@ -98,8 +98,7 @@ def compare_best_gammas(rows: pd.DataFrame, notebook: pd.DataFrame, x: str) -> p
 def points(sweeps: StoredSweeps, series: AuthorsSeries, x: str, compare: PointComparison) -> pd.DataFrame:
     """Return the notebook's points of a series as drawing rows.
 
-    Readings have their error as interval. Printed values that differ from readings have rows of their own. Rows with
-    the `band` z have the distance of each reading from our curve.
+    Readings have their error as interval. Printed values that differ from readings have rows of their own.
     """
     notebook, rows = series.notebook_points(), series.rows(sweeps)
     if notebook.empty or rows.empty:

@@ -64,7 +64,6 @@ def _with_resamples(sample: Float[np.ndarray, "n ..."]) -> Float[np.ndarray, "B 
 
 
 def _percentile(values: Float[np.ndarray, " B"]) -> Interval:
-    """Return the interval of an estimate, given before its bootstrap resamples."""
     return percentile(values[0], values[1:])
 
 
@@ -83,10 +82,7 @@ def load(settings: Mapping[str, Sequence[Setting]], runs: int | None = None) -> 
 
 
 def effects(page: Page, runs: int | None = None) -> pd.DataFrame:
-    """Estimate the effects of differences with a key, on all numbers.
-
-    The place is `repaired` for the single change, and `computed` for the last change beside all others.
-    """
+    """Estimate the effects of differences with a key, on all numbers."""
     all_choices = choices()
     rows = []
     for choice in all_choices:
@@ -133,14 +129,12 @@ def _mean(values: Float[np.ndarray, " n"]) -> Interval:
 
 
 def _share(results: NotebookResults) -> Interval:
-    """Return the share of ada-POMRL's gain by shrinking to the uniform model."""
     gains = np.stack([results.gain("uniform_prior"), results.gain("ada_pomrl")], axis=1)
     ours = _with_resamples(gains)
     return _percentile(ours[:, 0] / ours[:, 1])
 
 
 def _not_behind(results: NotebookResults) -> Interval:
-    """Return 1.1 times the oracle's last losses less ada-POMRL's."""
     return _mean(1.1 * results.at_gamma_eval("oracle").tasks(LAST_TASKS) - results.ada_pomrl.tasks(LAST_TASKS))
 
 

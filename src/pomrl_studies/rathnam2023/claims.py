@@ -25,7 +25,7 @@ def policies_are_the_same() -> list[Part]:
     """Planning with gamma and with a prior of weight w, the same in all pairs, is planning with gamma (1 - w).
 
     Abstract: "planning under a lower discount factor produces an identical optimal policy to planning using any prior
-    on the transition matrix that has the same distribution for all states and actions";
+    on the transition matrix that has the same distribution for all states and actions".
     """
     rng = np.random.default_rng(3251)
     n, S, A = 2000, 10, 2
@@ -74,7 +74,10 @@ def the_prior_counts_more_where_data_do() -> list[Part]:
 
 @claim("D4", "discounting", "same_transitions", figures=("discounting_or_prior",))
 def equal_data_make_no_difference(discounting: SweepResults, priors: SweepResults) -> list[Part]:
-    """With equally many data in all pairs, a Dirichlet prior of any strength loses what a discount factor loses."""
+    """With equally many data in all pairs, a Dirichlet prior of any strength loses what a discount factor loses.
+
+    Abstract: follows from the equivalence.
+    """
     differ = (_transition_curves(priors, "generative") != discounting.at(data="generative").average_curve).any(1)
     return [Part("runs with another loss", mean(differ.astype(float)), below=1e-9)]
 
@@ -94,9 +97,7 @@ def uneven_data_make_one(discounting: SweepResults, priors: SweepResults) -> lis
 def the_formula_has_the_least_error() -> list[Part]:
     """The weight of each pair by the formula has the least expected squared error of the estimated row.
 
-    Abstract: "an explicit formula to set regularization parameters locally for individual state-action pairs"; against
-    the expectation over all data sets of n = 1 to 6 transitions to three states, at weights 0, 0.001, ..., 1, for
-    twenty rows.
+    Abstract: "an explicit formula to set regularization parameters locally for individual state-action pairs".
     """
     weights, S = np.linspace(0.0, 1.0, 1001), 3
     distances = []
@@ -133,7 +134,7 @@ def the_advantage_is_that_of_uneven_data(discounting: SweepResults, own: SweepRe
     """A weight of each pair gains more on the best discount factor with uneven data than with equally many.
 
     Abstract: a global parameter "leads to poor performance when the transition matrix is estimated from data sets with
-    uneven amounts of data across state-action pairs";
+    uneven amounts of data across state-action pairs".
     """
     uneven, equal = (_own(own, data) - discounting.at(data=data).at_best_fixed() for data in ("unequal", "generative"))
     return [less(uneven, equal, f"{OWN_WEIGHTS_LABEL}: uneven data less equal data")]

@@ -6,13 +6,12 @@ In each pair (s, a), with N transitions from it in task t,
     P_t                ~  Dirichlet(c P_o),              with one concentration c for the whole model,
     P_o                ~  Dirichlet(b) on its support,   where each state is in the support with probability π.
 
-Given c and P_o, the posterior mean of P_t is α P_o + (1 - α) P_bar_t with α = c / (c + N). The batches of all tasks so
-far determine P_o, by its posterior mean, and c, b and π, by Newton and fixed-point steps on the marginal likelihood.
-Rows share c, b and π, so a few tasks suffice.
+The posterior mean of P_t is α P_o + (1 - α) P_bar_t with α = c / (c + N). The batches of all tasks so far determine
+P_o, by its posterior mean, and c, b and π, by Newton and fixed-point steps on the marginal likelihood.
 
 The likelihood of n transitions to a state with a = c P_o has the factors a + k, k = 0 .. n - 1. Each stands for a
 Bernoulli variable of probability a / (a + k): whether the transition is a new draw from P_o or a copy of an earlier one
-(Antoniak, 1974). Expected new draws are sufficient for P_o, and depend only on how many counts exceed each k.
+(Antoniak, 1974). Expected new draws are sufficient for P_o.
 """
 
 from dataclasses import dataclass, replace
@@ -70,10 +69,7 @@ PerRun = Float[np.ndarray, "n 1 1 1"]
 
 @dataclass(frozen=True)
 class DirichletMemory(Memory):
-    """The counts of all tasks so far and the estimated prior, for each of n runs.
-
-    Of `Memory` the weights are used; its averages and variances keep their initial values.
-    """
+    """The counts of all tasks so far and the estimated prior, for each of n runs."""
 
     by_level: ClassVar[tuple[str, ...]] = ("counts_above", "visits_above")
 
@@ -216,7 +212,6 @@ def _middles(bins: int) -> Float[np.ndarray, " bins"]:
 
 
 def _by_level(counts: Float[np.ndarray, "..."], edges: Int[np.ndarray, " E"]) -> Float[np.ndarray, "J ..."]:
-    """Return the number of samples in each bin of levels."""
     first = edges[:-1].astype(float).reshape(-1, *[1] * counts.ndim)
     width = np.diff(edges).astype(float).reshape(first.shape)
     above = counts - first

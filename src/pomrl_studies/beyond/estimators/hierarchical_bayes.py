@@ -9,13 +9,11 @@ with `zeros` states of probability 0,
 
 and log c is uniform on a grid. One sweep of the Gibbs sampler draws
 
-- the *new draws* from P_o (see `empirical_bayes`): transition k of a task to a state, from 0, is new with probability
-  a / (a + k), a = c P_o. Given their numbers K by state, and L by row, the likelihood of P_o is Π P_o^K;
-- the auxiliary variable u ~ Gamma(L, Σ w), which makes weights independent with density w^K exp(-u w) on (0, 1];
-- the supports, all equally likely that contain the new draws, and the weights;
-- c, by Metropolis-Hastings on its grid, from P_o and the counts alone, which mixes faster than given K.
+- the *new draws* from P_o (see `empirical_bayes`), with numbers K by state and L by row; - the auxiliary variable u ~
+Gamma(L, Σ w), which makes weights independent with density w^K exp(-u w) on (0, 1]; - the supports, all equally likely
+that contain the new draws, and the weights; - c, by Metropolis-Hastings on its grid, from P_o and the counts alone.
 
-Batches seed the generators, so the estimate is a function of the batches.
+Batches seed the generators.
 """
 
 import hashlib
@@ -140,7 +138,6 @@ def _rates(memory: SampledMemory, visits: Float[np.ndarray, "*n_and_pairs"]) -> 
 
 
 def _mean(samples: Float[np.ndarray, "k ..."]) -> Float[np.ndarray, "..."]:
-    """Average samples in their order, for any number of runs."""
     total = samples[0].copy()
     for sample in samples[1:]:
         total += sample

@@ -71,7 +71,6 @@ def _gains_of_learners(sweeps: StoredSweeps) -> Iterator[pd.DataFrame]:
 
 
 def _weights(sweeps: StoredSweeps) -> Iterator[pd.DataFrame]:
-    """Yield the equivalent prior weight of γ* in each task."""
     for panel_series in WEIGHTS_OF_PRIORS:
         for series in panel_series:
             rows = series.rows(sweeps)
@@ -80,7 +79,6 @@ def _weights(sweeps: StoredSweeps) -> Iterator[pd.DataFrame]:
 
 
 def _weight_by_task(losses: Result) -> pd.DataFrame:
-    """Return the weight of γ* in each task, with bootstrap deviations."""
     gamma_eval, n = float(losses.gammas[-1]), len(losses.loss)
     weight = 1.0 - losses.best(losses.loss.mean(0)) / gamma_eval
     resampled = losses.best(bootstrap_means(losses.loss, RESAMPLES))
@@ -125,8 +123,7 @@ def wrong_priors(sweeps: StoredSweeps) -> Drawing:
 
     The gain is the relative difference between the losses at gamma_eval and at the best fixed gamma, selected on one
     half of the runs and estimated on the other; bands are 95 % intervals. The prior's mean is the true mean model or
-    the uniform one. Dotted lines mark the true weight α = c / (c + m), with m = 5 and c about 24 at σ = 0.01 and 4.3 at
-    σ = 0.047.
+    the uniform one. Dotted lines mark the true weight α = c / (c + m).
     """
     all_series = [series for panel in PANELS for series in panel]
     data = collect(_relative_gains(sweeps, all_series), all_series)

@@ -61,7 +61,6 @@ def more_weight_on_the_truth(sweep: SweepResults) -> list[Part]:
 
 
 def _each_step(losses: Mapping[float, Result], along: str) -> list[Part]:
-    """Compare the smallest losses at each step along a setting, and gamma*."""
     curves = {value: value_losses.average_curve for value, value_losses in losses.items()}
     steps = [
         smaller_minimum(
@@ -97,7 +96,6 @@ def more_weight_beside_samples(sweep: SweepResults) -> list[Part]:
 
 
 def _all_agree(sweep: SweepResults, rows: Sequence[Sequence[tuple[float, int]]], along: str, over: str) -> list[Part]:
-    """Compare smallest losses and gamma* by weights and by samples."""
     losses = [[sweep.at(mixing=weight, m=m) for weight, m in row] for row in rows]
     curves = np.stack([np.stack([curve.average_curve for curve in row], axis=1) for row in losses], axis=1)
     pairs = [pair for row in losses for pair in pairwise(curve.average_curve for curve in row)]

@@ -59,7 +59,6 @@ def spread_shrinks(sweep: SweepResults) -> list[Part]:
 
 
 def _log_ratio(variances: np.ndarray) -> np.ndarray:
-    """Return the log ratio of standard deviations, from variances."""
     with np.errstate(divide="ignore", invalid="ignore"):  # all losses of a task may be equal
         return 0.5 * np.log(variances[..., 0] / variances[..., 1])
 

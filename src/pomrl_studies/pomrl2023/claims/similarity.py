@@ -204,8 +204,7 @@ def slower_at_an_intermediate_similarity(sweep: SweepResults) -> list[Part]:
     """at sigma = 0.025 ada-POMRL gains over no meta-learning, and converges more slowly than at 0.01.
 
     Sec. 5.3, Figure 5e: "An intermediate value of task-similarity still leads to gains, albeit at a lower speed of
-    convergence"; sigma = 0.025 "is in the intermediate regime (needs longer T)". The speed is the share of the fall in
-    loss from task 1 to the last tasks that the first tasks reach.
+    convergence"; sigma = 0.025 "is in the intermediate regime (needs longer T)".
     """
     ada, without = (sweep.at(sigma=0.025, estimator=name) for name in ("ada_pomrl", "without_meta"))
     stages = [stage for sigma in (0.025, 0.01) for stage in _stages(sweep.at(sigma=sigma, estimator="ada_pomrl"))]

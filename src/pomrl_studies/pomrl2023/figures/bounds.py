@@ -170,9 +170,8 @@ def average_regret(sweeps: StoredSweeps, kind: Kind | None = None) -> Drawing:
     The measured average regret of POMRL(sigma) beside the bounds on it.
 
     Panels (a) to (c) show the regret against the number of tasks T, for three values of sigma, at gamma = 0.9 and m =
-    100,000. Panels (d) to (f) show it against gamma for pairs of m and T, at the smallest positive sigma. Tasks are
-    uniform in a ball, as the theory assumes, and sigma is a standard deviation. Bands show one standard error. The
-    bounds above (a) to (c) are thousands of times larger; the corrected and the sharpened one may coincide.
+    100,000, for tasks uniform in a ball with the standard deviation sigma. Panels (d) to (f) show it against gamma for
+    pairs of m and T, at the smallest positive sigma. Bands show one standard error.
     """
     bounds = [points for letter in (*AGAINST_T, *AGAINST_GAMMA) for points in _bound_points(letter)]
     data = pd.concat([points_of_panels(sweeps, PANELS, kind), *bounds], ignore_index=True)

@@ -90,7 +90,6 @@ def _group(counts: "pd.Series[int]") -> str:
 
 
 def _opposites(choices: pd.DataFrame) -> str:
-    """Return the verdicts that a single choice turns into their opposites."""
     decided: Sequence[str] = [Verdict.HOLDS, Verdict.DOES_NOT_HOLD]
     turned = choices[choices["by default"].isin(decided) & choices["under the choice"].isin(decided)]
     rows = [
