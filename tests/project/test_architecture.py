@@ -163,6 +163,14 @@ def test_a_study_imports_faces_and_its_own_modules_alone() -> None:
                 assert allowed, f"{path}:{line}: a study must not import {name}"
 
 
+def test_what_is_shipped_needs_no_examples() -> None:
+    """A wheel has none."""
+    for path in SRC.rglob("*.py"):
+        assert not any(name.partition(".")[0] == "examples" for name, _ in imports(path)), path
+    for path in SRC.rglob("*.yaml"):
+        assert "_target_: examples." not in path.read_text(), path
+
+
 @pytest.mark.parametrize("package", ["pomrl_report", "pomrl_logs"])
 def test_a_package_beside_the_engine_imports_of_the_others_what_it_may(package: str) -> None:
     for path in (SRC / package).rglob("*.py"):
