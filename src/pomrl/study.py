@@ -12,6 +12,7 @@ from pomrl.bounds import average_uncertainty as average_uncertainty
 from pomrl.bounds import model_error_bound as model_error_bound
 from pomrl.bounds import planning_loss_bound as planning_loss_bound
 from pomrl.bounds import regret_order as regret_order
+from pomrl.configuration.parsing import Experiment as Experiment
 from pomrl.configuration.sources import PUBLISHED as PUBLISHED
 from pomrl.configuration.sweeps import Setting as Setting
 from pomrl.configuration.sweeps import experiment as experiment

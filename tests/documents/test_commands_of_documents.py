@@ -72,6 +72,8 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         (folder / "examples").symlink_to(ROOT / "examples")
         (folder / "site").mkdir()
         (folder / "site" / "index.html").touch()
+        learner = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "board.md").read_text(), flags=re.DOTALL)[0]
+        (folder / "mine.py").write_text(learner)
         assert call(new, "my_study")[0] == 0
         assert call(run, "-m", "experiment=my_study/first", "estimator=ada_pomrl", "runs=2")[0] == 0
         for arguments in STATE:

@@ -7,6 +7,7 @@ import ast
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
@@ -138,17 +139,36 @@ def test_the_engine_imports_no_package_beside_it() -> None:
             assert name.partition(".")[0] not in BESIDE, f"{path}:{line}: the engine must not import {name}"
 
 
+OF_COMMANDS = ("pomrl", "pomrl_report.rendering")
+"""What the modules of a study with a command import besides: the public functions, and the templates of pages."""
+
+
+def studies_with_a_command() -> set[str]:
+    commands = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"]["pomrl.commands"]
+    return {".".join(value.split(".")[:2]) for value in commands.values() if value.startswith("pomrl_studies.")}
+
+
 def test_a_study_imports_faces_and_its_own_modules_alone() -> None:
     """So that what is shipped can do no more than anybody's study. It may apply the rules of another study's claims."""
+    assert studies_with_a_command() == {"pomrl_studies.board"}
     for path in [*filter(is_of_a_study, OURS), *(SRC / "pomrl_studies").rglob("*.py")]:
         here = module_of(path).split(".")
         own = ".".join(here[:2])
+        further = OF_COMMANDS if own in studies_with_a_command() else ()
         for name, line in imports(path):
             if name.partition(".")[0] in ("pomrl", *BESIDE):
                 is_rule = re.match(r"pomrl_studies\.\w+\.claims\.", name) and "claims" in here
                 is_face = name.startswith("pomrl.") and room(name) in FACES
-                allowed = is_face or f"{name}.".startswith(f"{own}.") or is_rule
+                allowed = is_face or f"{name}.".startswith(f"{own}.") or is_rule or name in further
                 assert allowed, f"{path}:{line}: a study must not import {name}"
+
+
+def test_what_is_shipped_needs_no_examples() -> None:
+    """A wheel has none."""
+    for path in SRC.rglob("*.py"):
+        assert not any(name.partition(".")[0] == "examples" for name, _ in imports(path)), path
+    for path in SRC.rglob("*.yaml"):
+        assert "_target_: examples." not in path.read_text(), path
 
 
 @pytest.mark.parametrize("package", ["pomrl_report", "pomrl_logs"])

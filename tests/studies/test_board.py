@@ -6,13 +6,17 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 from tests.support.board import MINE, NAMES, folder, made_up, mine, write
 
+from pomrl.components import check_component
+from pomrl.study import tables
 from pomrl_studies.board import checks, icu_sepsis, scores
 from pomrl_studies.board.cells import board_cells, common_cells
-from pomrl_studies.board.learners import Learner, own_learners, shipped_learners
+from pomrl_studies.board.learner import Learner, own_learners, shipped_learners
+from pomrl_studies.board.losses import problem_and_method
 
 __all__ = ["folder"]
 
@@ -135,7 +139,10 @@ class Weighted(ModelEstimator):
 
 def test_a_yaml_file_gives_keys(folder: Path) -> None:
     write(folder / "mine_keys.py", KEYS)
-    with pytest.raises(ValueError, match=r"mine_keys\.py: the keys of Weighted must be given in a YAML file"):
+    with pytest.raises(
+        ValueError,
+        match=r"mine_keys\.py: the keys .* in a YAML file; Weighted: weight: Field required",
+    ):
         own_learners(folder / "mine_keys.py")
     text = "label: half\nestimator: {_target_: mine_keys.Weighted, weight: 0.5}\n"
     (learner,) = own_learners(write(folder / "half.yaml", text))
@@ -152,12 +159,18 @@ def test_a_yaml_file_gives_keys(folder: Path) -> None:
         ("broken.py", "1 / 0\n", "broken: must be importable, got ZeroDivisionError"),
         ("list.yaml", "- 1\n", "must have keys"),
         ("key.yaml", "sigma: 0.1\n", "sigma must be a key of a learner"),
+        ("text.yaml", "a: [1\n", "must be YAML, got while parsing a flow sequence"),
+        ("nothing.yaml", "label: mine\nbase: ada_pomrl\n", "must have a setting of estimator, gamma_schedule"),
+        ("groups.yaml", "estimator: pomrl\ngroups: [family]\n", r"groups\.yaml: groups\.0: Input should be 'families'"),
+        ("label.yaml", "estimator: pomrl\nlabel: [1]\n", r"label\.yaml: label: Input should be a valid string"),
+        ("mine.txt", "x = 1\n", "must be a file with a learner"),
         ("base.yaml", "base: nobody\nagent: posterior_gamma\n", "base must be one of"),
     ],
 )
 def test_a_wrong_file_is_refused(folder: Path, name: str, text: str, reason: str) -> None:
-    with pytest.raises(ValueError, match=reason):
+    with pytest.raises(ValueError, match=reason) as caught:
         own_learners(write(folder / name, text))
+    assert "\n" not in str(caught.value)
     with pytest.raises(ValueError, match="must be a file with a learner"):
         own_learners(folder / "missing.py")
 
@@ -207,6 +220,20 @@ def test_a_prior_over_actions_leaves_those_that_are_not_admissible_alone() -> No
     np.testing.assert_allclose(P_hat[0, 0], batch.P_bar[0, 0])
     pooled = batch.P_bar[0, 1].mean(0)
     np.testing.assert_allclose(P_hat[0, 1], 0.5 * batch.P_bar[0, 1] + 0.5 * pooled)
+
+
+@pytest.mark.usefixtures("hospital")
+def test_hospitals_and_the_prior_over_actions_keep_to_the_contracts() -> None:
+    """The contracts of estimators are checked with tasks of other sizes, which this one refuses."""
+    hospitals = icu_sepsis.IcuSepsis(concentration=50.0)
+    check_component(hospitals)
+    problem, method = problem_and_method(shipped_learners()["without_meta"], {"T": 4})
+    method = replace(method, estimator=icu_sepsis.ActionPrior())
+    with pytest.raises(ValueError, match=r"must have task_distribution=icu_sepsis, got S=10, A=2"):
+        tables(problem, [method], [0])
+    of_hospitals = replace(problem, S=5, A=2, sigma=None, task_distribution=hospitals)
+    (together,), *alone = (tables(of_hospitals, [method], runs) for runs in (range(3), [0], [1], [2]))
+    assert together.equals(pd.concat([table for (table,) in alone], ignore_index=True))
 
 
 def test_without_its_data_the_cell_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from pomrl_studies.board import losses
 from pomrl_studies.board.cells import common_cells
-from pomrl_studies.board.learners import Learner
+from pomrl_studies.board.learner import Learner
 from pomrl_studies.board.losses import CellLosses
 
 RUNS = 30

@@ -92,7 +92,7 @@ def discounting_is_a_penalty() -> list[Part]:
     """TD and LSTD with a lower gamma are those with gamma_eval and a penalty on the values of the states in the data.
 
     Abstract: an explicit equivalence. The penalty is (gamma_eval / gamma - 1) V(s)^2 / 2 in each sample, with rewards
-    scaled by gamma / gamma_eval and learning rates by its inverse; the largest difference in 200 random data sets.
+    scaled by gamma / gamma_eval and learning rates by its inverse.
     """
     rng = np.random.default_rng(3500)
     differences = np.array([_differences(rng) for _ in range(200)]).max(0)
@@ -107,8 +107,7 @@ def discounting_is_a_penalty() -> list[Part]:
 def with_equal_data_l2_is_discounting(sweep: SweepResults) -> list[Part]:
     """LSTD with gamma_eval and L2 is LSTD with a lower gamma, if all pairs have the same number of transitions.
 
-    Follows from the equivalence: the weight is the number of transitions times gamma_eval / gamma - 1. Random MDPs, the
-    largest difference of losses in a run, averaged over runs.
+    Follows from the equivalence: the weight is the number of transitions times gamma_eval / gamma - 1.
     """
     without = sweep.at(l2=0)
     return [
@@ -197,7 +196,6 @@ def _save(losses: Result) -> Float[np.ndarray, " n"]:
 
 
 def _share(losses: Result) -> ScalarEstimate:
-    """Estimate the relative change of the loss by the best gamma."""
     return ratio(losses.at_best_fixed(), losses.regret)
 
 

@@ -36,7 +36,6 @@ MIXING = sequence((0.5, 0.1, 0.02), lambda leave: f"mixing time {1 / leave:g}")
 
 
 def _agents_grid(sweep: str, key: str, looks: Mapping[Any, Look], agents: Sequence[str] = AGENTS) -> PanelGrid:
-    """Return a grid of losses against gamma for SARSA, LSTD and planning."""
     agent_panels = [
         Panel(title, of_values(sweep, key, looks, {"agent": agent}, in_task(1)), "gamma", "ci")
         for agent, title in zip(agents, ("SARSA", "LSTD", "planning"), strict=True)

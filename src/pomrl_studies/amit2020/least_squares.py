@@ -46,14 +46,7 @@ def action_values(
     pi: Float[np.ndarray, "n G S A"],
     gammas: Float[np.ndarray, "n G"],
 ) -> Float[np.ndarray, "n G S A"]:
-    """Return Q = R + gamma P V for stochastic policies.
-
-    Args:
-        P: Transition probabilities; rows may sum to less than 1.
-        R: Rewards of pairs.
-        pi: The probability of each action in each state, at each discount factor.
-        gammas: Discount factors.
-    """
+    """Return Q = R + gamma P V for stochastic policies."""
     chain = (pi[..., None, :] @ P[:, None])[..., 0, :]
     V = chain_value(chain, (pi * R[:, None]).sum(-1), gammas)
     return R[:, None] + gammas[..., None, None] * (P[:, None] @ V[:, :, None, :, None])[..., 0]

@@ -13,8 +13,7 @@ class TemporalDifference(Agent[None]):
     """Learns action values from resampled transitions of the task, and acts greedily.
 
     Step i moves Q(s, a) by the share rate / (delay + i) to its target: R + gamma Q(s', a') with a' from the frequencies
-    of actions in the data at s' (SARSA, which evaluates the behaviour), or R + gamma max Q(s', .) (Q-learning). A step
-    costs about 30 microseconds for all runs and discount factors together.
+    of actions in the data at s' (SARSA), or R + gamma max Q(s', .) (Q-learning).
     """
 
     discounts: ClassVar[bool] = True
@@ -60,7 +59,6 @@ class TemporalDifference(Agent[None]):
         return Decision(Q.argmax(-1), gammas)
 
     def _draw(self, task: TaskData) -> Int[np.ndarray, "steps 4 n"]:
-        """Draw transitions and next actions of each run."""
         counts = task.batch.counts
         actions = np.broadcast_to(counts.sum(-1), counts.shape[:-1])
         samples = []

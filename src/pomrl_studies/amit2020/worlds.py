@@ -64,8 +64,7 @@ class TwoGroups(DrawnWorld):
     """Random chains of two groups of states, with rare steps between them.
 
     A pair (s, a) leads to two states of the group of s, with normalised uniform weights, and with probability `leave`
-    to one state of all. Under the uniform policy the second largest eigenvalue is about 1 - leave, so the mixing time,
-    one over the spectral gap, is about 1 / leave. Rewards R(s, a) are uniform in [0, 1).
+    to one state of all. The mixing time, one over the spectral gap under the uniform policy, is about 1 / leave.
     """
 
     states: Annotated[int, Field(ge=4, le=1000)] = 10

@@ -31,8 +31,7 @@ class Tariffs(FiniteTasks):
     The state is charge * 2 + weather. Actions are to wait, to charge, and to sell. Charging adds a level with the
     efficiency as probability, from 0.6 to 0.95; selling removes one with 0.9, waiting with 0.05. The weather changes
     independently, with probability 0.1 to 0.5. By the weather, buying costs 0.5 to 3 and a sale earns 0.5 to 4. A level
-    of charge costs 0.1 a period, and a sale from an empty battery 2. Richtmyer's sequence, multiples of roots of primes
-    modulo 1, spreads the customers evenly over these ranges.
+    of charge costs 0.1 a period, and a sale from an empty battery 2.
     """
 
     customers: Annotated[int, Field(ge=2, le=10_000)] = 64
@@ -51,7 +50,6 @@ class Tariffs(FiniteTasks):
         return Candidates(customer, self._models(numbers[:, 4:6], numbers[:, 6]), self._rewards(prices))
 
     def _models(self, change: Float[np.ndarray, "k 2"], efficiency: Float[np.ndarray, " k"]) -> np.ndarray:
-        """Return the transition probabilities: products of charge and weather."""
         k, level, weather = len(change), np.arange(_LEVELS), np.arange(_WEATHERS)
         weathers = np.zeros((k, _WEATHERS, _WEATHERS))
         weathers[:, weather, weather] = 1.0 - change
@@ -64,7 +62,6 @@ class Tariffs(FiniteTasks):
         return np.einsum("klam,kwv->klwamv", charges, weathers).reshape(k, S, A, S)
 
     def _rewards(self, prices: Float[np.ndarray, "k 4"]) -> Float[np.ndarray, "k S A"]:
-        """Return the rewards under buying and selling prices by weather."""
         level, weather = np.divmod(np.arange(self.size[0]), _WEATHERS)
         buy, sell = prices[:, :_WEATHERS][:, weather], prices[:, _WEATHERS:][:, weather]
         trade = np.stack([np.zeros_like(buy), -buy, np.where(level > 0, sell, -_EMPTY)], axis=-1)

@@ -79,7 +79,7 @@ class Promotions(TaskFamily):
     a large one. Goodwill rises by a level with the response as probability after a large discount, with 0.6 times it
     after a small one; independently it falls with probability 0.25 (cf. Nerlove and Arrow 1962, Optimal advertising
     policy under dynamic conditions). Sales are 4, and up to 4 more in proportion to goodwill, times 0.7, 1, 0.8 or 1.5
-    by the season and 1, 1.1 or 1.3 by the promotion; each earns 1, 0.75 or 0.4. Units are hundreds of sales.
+    by the season and 1, 1.1 or 1.3 by the promotion; each earns 1, 0.75 or 0.4.
     """
 
     levels: Annotated[int, Field(ge=2, le=200)] = 8
@@ -162,7 +162,6 @@ class Triage(TaskFamily):
     def _moves(
         self, chance: Float[np.ndarray, " S"], severe: Int[np.ndarray, " S"], mild: Int[np.ndarray, " S"]
     ) -> Float[np.ndarray, "S S"]:
-        """Return the matrix of steps to these numbers of cases."""
         S, _ = self.size
         state = np.arange(S)
         target = np.clip(severe, 0, self.severe_room) * (self.mild_room + 1) + np.clip(mild, 0, self.mild_room)

@@ -1,14 +1,20 @@
-"""Compute the losses that are shipped: python -m pomrl_studies.board [NAME ...]; names are learners to add alone."""
+"""Compute the shipped losses: python -m pomrl_studies.board [NAME ... | --signatures].
+
+Names are learners to add alone. --signatures renews signatures after an edit of code that leaves all losses the same.
+"""
 
 import sys
 
 from pomrl_studies.board import losses
 from pomrl_studies.board.cells import board_cells
-from pomrl_studies.board.learners import shipped_learners
+from pomrl_studies.board.learner import shipped_learners
 
 if __name__ == "__main__":
-    learners, names = shipped_learners(), sys.argv[1:]
-    kept = [row for row in losses.read() if row.learner not in names] if names else []
-    cells = board_cells()
-    new = [losses.compute(learners[name], cells, print, workers=1) for name in names or learners]
-    losses.write(sorted([*kept, *(row for rows in new for row in rows)], key=lambda row: row.learner), losses.FILE)
+    learners, cells, names = shipped_learners(), board_cells(), sys.argv[1:]
+    if names == ["--signatures"]:
+        losses.write_losses(losses.with_current_signatures(losses.read_losses(), learners, cells), losses.FILE)
+    else:
+        shipped = [row for row in losses.read_losses() if row.learner not in names] if names else []
+        new = [losses.compute(learners[name], cells, print, workers=1) for name in names or learners]
+        rows = [*shipped, *(row for rows in new for row in rows)]
+        losses.write_losses(sorted(rows, key=lambda row: row.learner), losses.FILE)

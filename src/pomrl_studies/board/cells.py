@@ -1,4 +1,4 @@
-"""The cells of the board, version 1: problems on which every learner is run. They never change."""
+"""The cells of the board, version 1: problems for every learner, which never change."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,10 +13,10 @@ VERSION = "board v1"
 """The name of this set of cells."""
 
 SEED = 20261127
-"""The seed of all draws, that of all published sweeps."""
+"""The seed of all draws."""
 
 CONF = Path(__file__).parent / "conf"
-"""The folder of the options that the cells need."""
+"""The folder of options."""
 
 FAMILIES = (
     "river_swim", "inventory", "queue", "machine_replacement", "forest", "garnet", "frozen_lake", "frozen_lake_8x8",
@@ -31,7 +31,7 @@ SIGMAS = (0.01, 0.025, 0.047)
 """The similarities of the tasks of the paper's random chains."""
 
 Group = Literal["families", "chains", "icu_sepsis"]
-"""What a cell belongs to; sentences of documents count cells of a group."""
+"""A group of cells."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ def board_cells() -> tuple[Cell, ...]:
 
 @cache
 def common_cells() -> tuple[Cell, ...]:
-    """List the cells that need no further data: over them, ranks and counts are made."""
+    """List the cells without further data: those of ranks and counts."""
     families = (
         Cell(f"{family} {spread:g}", "families", 100, {"task_distribution": family, "task_distribution.spread": spread})
         for family, spread in product(FAMILIES, SPREADS)

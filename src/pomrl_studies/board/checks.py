@@ -1,4 +1,4 @@
-"""What a learner is refused for, before its row is computed."""
+"""Checks of a learner before its row is computed."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -7,30 +7,33 @@ import numpy as np
 
 from pomrl.study import Fixed, tables
 from pomrl_studies.board import losses
-from pomrl_studies.board.learners import Learner
+from pomrl_studies.board.learner import Learner
 
 PROBLEMS = (
     {"sigma": 0.01, "T": 4},
     {"task_distribution": "river_swim", "T": 4},
 )
-"""Small problems on which a learner is tried: independent rows, and rows that move together."""
+"""Small problems: independent rows, and rows that move together."""
 
 RUNS = range(3)
-"""The runs in which it is tried, together and alone."""
+"""The runs that are computed together and alone."""
 
 
 def check(learner: Learner) -> None:
-    """Raise a ValueError with the name of a learner that fails, returns NaN, or whose runs depend on one another."""
+    """Check that a learner returns models, and that its runs are independent.
+
+    Raises:
+        ValueError: It does not; the message has its name.
+    """
     for settings in PROBLEMS:
-        together = _table(learner, settings, RUNS)
-        alone = [_table(learner, settings, [run]) for run in RUNS]
-        if not np.array_equal(together, np.concatenate(alone), equal_nan=True):
+        table = _table(learner, settings, RUNS)
+        by_run = [_table(learner, settings, [run]) for run in RUNS]
+        if not np.array_equal(table, np.concatenate(by_run), equal_nan=True):
             raise ValueError(f"{learner.label}: each run must have the same bits alone and among others")
 
 
 def _table(learner: Learner, settings: dict[str, object], runs: Sequence[int]) -> np.ndarray:
-    """Return the numbers of a learner in some runs, a row for each run and task."""
-    problem, method = losses.parts(learner, settings)
+    problem, method = losses.problem_and_method(learner, settings)
     try:
         (table,) = tables(problem, [_at_eval(method, learner, problem.gamma_eval)], runs)
     except Exception as error:  # whatever the class of somebody raises

@@ -1,7 +1,7 @@
 """Claims of ours on the treatment of sepsis (`icu_sepsis`), on ten runs of five hospitals.
 
-Four draws of the published model, without hospitals that differ, suggested them. How much hospitals differ, the form of
-rewards and the limit of actions were chosen after a look at two runs of the same seed, which are among those judged.
+Four draws without differing hospitals suggested them. Hospitals, rewards and the limit of actions were chosen after a
+look at two of the judged runs.
 """
 
 import numpy as np
@@ -16,9 +16,9 @@ SHORT = 0.5
 def short_horizons_help(sweep: SweepResults) -> list[Part]:
     """in the treatment of sepsis, planning on frequencies loses less with gamma = .5 than with gamma_eval.
 
-    A real problem: the loss by the patients who arrive, on average over hospitals.
+    The loss is by the patients who arrive, on average over hospitals.
     """
-    short, long = _at(sweep, "without_meta", SHORT), sweep.at(estimator="without_meta").regret
+    short, long = _loss_at(sweep, "without_meta", SHORT), sweep.at(estimator="without_meta").regret
     return [less(short, long, "frequencies, γ = 0.5 less γ_eval")]
 
 
@@ -26,16 +26,15 @@ def short_horizons_help(sweep: SweepResults) -> list[Part]:
 def priors_over_actions_help(sweep: SweepResults) -> list[Part]:
     """in the treatment of sepsis, a prior over the actions of a state loses less than frequencies, with both horizons.
 
-    A real problem: the prior is the mean of the frequencies over the actions that a state has, worth five transitions.
+    The prior is the mean of the frequencies over the actions of a state, worth five transitions.
     """
-    parts = []
-    for gamma, words in ((SHORT, "γ = 0.5"), (0.99, "γ_eval")):
-        with_prior, without = (_at(sweep, name, gamma) for name in ("action_prior", "without_meta"))
-        parts.append(less(with_prior, without, f"prior over actions less frequencies, {words}"))
-    return parts
+    comparisons = []
+    for gamma, label in ((SHORT, "γ = 0.5"), (0.99, "γ_eval")):
+        with_prior, without = (_loss_at(sweep, name, gamma) for name in ("action_prior", "without_meta"))
+        comparisons.append(less(with_prior, without, f"prior over actions less frequencies, {label}"))
+    return comparisons
 
 
-def _at(sweep: SweepResults, estimator: str, gamma: float) -> LossPerRun:
-    """Return the loss of each run at a discount factor of the grid."""
+def _loss_at(sweep: SweepResults, estimator: str, gamma: float) -> LossPerRun:
     losses = sweep.at(estimator=estimator)
     return losses.average_curve[:, int(np.abs(losses.gammas - gamma).argmin())]

@@ -10,14 +10,14 @@ import pandas as pd
 
 from pomrl_studies.board import checks, losses, page, scores
 from pomrl_studies.board.cells import ICU_SEPSIS, board_cells, common_cells
-from pomrl_studies.board.learners import own_learners, shipped_learners
+from pomrl_studies.board.learner import own_learners, shipped_learners
 from pomrl_studies.board.scores import Score
 
 CHECKED = ("without_meta", "chains 0.01")
-"""The learner and the cell that are computed again, to see that what is shipped is of this code."""
+"""The learner and cell that are computed again."""
 
 TOLERANCE = 1e-4
-"""How far losses of five digits may differ that another processor computed, relative."""
+"""The largest relative difference between losses of two processors."""
 
 LABEL_WIDTH = 25
 """Columns of a learner's name."""
@@ -35,7 +35,7 @@ def board(file: Path | None = None, *, output: Path = Path("board"), workers: in
         ValueError: A learner is refused; the message has its name.
     """
     own = own_learners(file) if file else []
-    shipped = losses.read()
+    shipped = losses.read_losses()
     if own:
         for learner in own:
             checks.check(learner)
@@ -53,14 +53,14 @@ def check_shipped(shipped: Sequence[losses.CellLosses]) -> None:
     """Raise a ValueError if the shipped losses of one cell are not those that this code computes."""
     name, cell = CHECKED
     (stored,) = (row for row in shipped if (row.learner, row.cell) == CHECKED)
-    settings = next(each for each in common_cells() if each.name == cell)
-    computed = losses.compute(shipped_learners()[name], [settings], str)[0]
+    cells = [common for common in common_cells() if common.name == cell]
+    (computed,) = losses.compute(shipped_learners()[name], cells, str)
     if not np.allclose(computed.losses, stored.losses, rtol=TOLERANCE, atol=0.0):
         raise ValueError(f"{losses.FILE}: must be of this code, but {name} has other losses in {cell}")
 
 
 def write(ranked: Sequence[Score], folder: Path) -> list[Path]:
-    """Write the page and the table of scores into a folder, and return their paths."""
+    """Write the page and the table of scores, and return their paths."""
     folder.mkdir(parents=True, exist_ok=True)
     cells = [*common_cells(), ICU_SEPSIS]
     table, html = folder / "board.csv", folder / "index.html"

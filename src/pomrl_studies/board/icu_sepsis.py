@@ -1,12 +1,10 @@
 """Treatment of sepsis in intensive care, in hospitals that differ: a model that was estimated from patients.
 
-The model is ICU-Sepsis (Choudhary, Gupta and Thomas, 2024): 713 states of patients, death, survival and the end. It is
-read from the data file of the package `icu-sepsis`, none of whose code is imported. A patient who survives is a reward
-of 1, so that the reward of a pair is the chance of that, which learners know. Of the 25 actions a state has those that
-physicians took often enough. They come first here; each further action is death, the package's strategy `terminate`.
+ICU-Sepsis (Choudhary, Gupta and Thomas, 2024) has 713 states of patients, death, survival and the end. It is read from
+the data file of the package `icu-sepsis`. The reward of a pair is the chance of survival with the next step. The
+actions that physicians took often enough in a state come first; each further action is death.
 
-That hospitals differ is our invention: their rows are drawn from Dirichlet distributions around those of the package.
-`pip install 'pomrl[icu-sepsis]'` installs the data.
+That hospitals differ is our invention: their rows are Dirichlet distributed around those of the package.
 """
 
 from collections.abc import Sequence
@@ -21,10 +19,10 @@ from jaxtyping import Bool, Float
 from pomrl.components import Batch, Field, MeanModel, Memory, ModelEstimator, Models, TaskDistribution, Tasks, Truth
 
 DEATH, SURVIVAL = -3, -2
-"""The states in which a patient has died, and has survived, from the last one."""
+"""The states of death and survival, counted from the last one."""
 
 MOST_ACTIONS = 8
-"""The actions that a state keeps, so that arrays of all models fit into memory; eight states of 713 have more."""
+"""The actions that a state keeps, so that arrays fit into memory; eight states of 713 have more."""
 
 SETTINGS: dict[str, Any] = {
     "sigma": None,
@@ -41,8 +39,8 @@ SETTINGS: dict[str, Any] = {
 def data_file() -> Path | None:
     """Return the data file of the package `icu-sepsis`; None where it is not installed."""
     spec = find_spec("icu_sepsis")
-    places = spec.submodule_search_locations if spec else None
-    return Path(places[0]) / "envs" / "assets" / "dynamics.npz" if places else None
+    folders = spec.submodule_search_locations if spec else None
+    return Path(folders[0]) / "envs" / "assets" / "dynamics.npz" if folders else None
 
 
 class IcuSepsis(TaskDistribution):
@@ -84,13 +82,16 @@ class IcuSepsis(TaskDistribution):
 
 
 class ActionPrior(ModelEstimator):
-    """The frequencies of a hospital, shrunk towards their mean over the actions that a state has."""
+    """The frequencies of a hospital, shrunk towards their mean over the actions of a state."""
 
     strength: Annotated[float, Field(ge=0)] = 5.0
     """Transitions that the mean counts as."""
 
     def estimate(self, memory: Memory, batch: Batch, truth: Truth) -> Models:
         is_admissible = _published().is_admissible[None, :, :, None]
+        if batch.P_bar.shape[1:3] != is_admissible.shape[1:3]:
+            _, S, A, _ = batch.P_bar.shape
+            raise ValueError(f"estimator=action_prior: must have task_distribution=icu_sepsis, got S={S}, A={A}")
         mean = (batch.P_bar * is_admissible).sum(2, keepdims=True) / is_admissible.sum(2, keepdims=True)
         weight = is_admissible * self.strength / (batch.visits[..., None] + self.strength)
         return weight * mean + (1.0 - weight) * batch.P_bar
@@ -103,7 +104,7 @@ class _Published:
         with np.load(file, allow_pickle=False) as arrays:
             P, self.start = arrays["tx_mat"], arrays["d_0"].tolist()
         lines = (file.parent / "admissible_actions.txt").read_text(encoding="utf-8").splitlines()[1 : len(P) + 1]
-        admissible = [[int(word) for word in line.split()] for line in lines]
+        admissible = [[int(action) for action in line.split()] for line in lines]
         A = min(MOST_ACTIONS, max(map(len, admissible[:DEATH])))
         self.is_admissible: Bool[np.ndarray, "S A"] = np.zeros((len(P), A), bool)
         self.P: Float[np.ndarray, "S A S"] = np.zeros((len(P), A, len(P)))
@@ -115,7 +116,7 @@ class _Published:
 
 
 def _rewards(P: Float[np.ndarray, "*n S A S"]) -> Float[np.ndarray, "*n S A"]:
-    """Return the chance of each pair that the patient survives with the next step, which learners know as a reward."""
+    """Return the chance of each pair that the patient survives with the next step."""
     return P[..., SURVIVAL].copy()
 
 

@@ -4,11 +4,11 @@ from functools import cache
 
 from pomrl_studies.board import losses, scores
 from pomrl_studies.board.cells import Cell, common_cells
-from pomrl_studies.board.learners import shipped_learners
+from pomrl_studies.board.learner import shipped_learners
 from pomrl_studies.board.scores import Score
 
 SIGNS = {"better_than": -1, "worse_than": 1}
-"""The sign of the comparisons that are counted."""
+"""The signs of comparisons."""
 
 
 def board(learner: str, what: str, other: str = "", group: str = "families") -> str:
@@ -16,10 +16,9 @@ def board(learner: str, what: str, other: str = "", group: str = "families") -> 
 
     Args:
         learner: Its name.
-        what: `better_than` or `worse_than`, in how many cells it is so, as in `13 of 18`; `rank`, as in `8.7`; or
-            `loss`, in per cent of no meta-learning.
-        other: The learner that it is compared with; of `loss`, the name of the cell.
-        group: The group of the cells that are counted.
+        what: `better_than` or `worse_than`, as in `13 of 18` cells; `rank`; or `loss`, in per cent of no meta-learning.
+        other: The learner to compare with; for `loss`, the cell.
+        group: The group of cells to count.
 
     Raises:
         LookupError: There is no such learner or cell.
@@ -44,7 +43,7 @@ def _compare(learner: str, other: str, cell: Cell) -> int:
 
 @cache
 def _shipped() -> scores.Losses:
-    return scores.by_learner(losses.read())
+    return scores.by_learner(losses.read_losses())
 
 
 @cache

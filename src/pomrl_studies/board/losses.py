@@ -1,4 +1,4 @@
-"""The losses of learners in cells: computed by `pomrl.run`, and the table of those that are shipped."""
+"""The losses of learners in cells: computed by `pomrl.run`, or read from the shipped table."""
 
 import csv
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -13,18 +13,21 @@ from jaxtyping import Float
 
 import pomrl
 from pomrl.components import Estimator
-from pomrl.study import PUBLISHED, Fixed, Method, Problem, experiment, tables
+from pomrl.study import PUBLISHED, Experiment, Fixed, Method, Problem, experiment, signature, tables
 from pomrl_studies.board.cells import CONF, SEED, Cell
-from pomrl_studies.board.learners import Learner
+from pomrl_studies.board.learner import Learner
 
 FILE = Path(__file__).parent / "losses.csv"
 """The losses of the shipped learners."""
 
 DIGITS = 5
-"""Significant digits of losses, in the table and in everything that is made of it."""
+"""Significant digits of losses, in the table and everywhere else."""
 
 TIMED_RUNS = 20
-"""Runs of the random chains in which learners are timed."""
+"""Runs of the random chains for the time of a task."""
+
+RECOMPUTED = ("garnet 0.15", "chains 0.01")
+"""The cells that are computed again before signatures are renewed."""
 
 
 @dataclass(frozen=True)
@@ -34,23 +37,23 @@ class CellLosses:
     learner: str
     cell: str
     signature: str
-    """The signature under which its runs are stored."""
+    """The signature of its stored runs."""
     milliseconds: float
-    """Processor time of one of its tasks in the random chains, with drawing, planning at gamma_eval and judging."""
+    """Processor time of a task of the random chains, with drawing, planning at gamma_eval and judging."""
     gamma: float
-    """The discount factor with the smallest mean loss; NaN where a schedule or an agent chooses."""
+    """The discount factor with the smallest mean loss; NaN where it is chosen in each task."""
     loss_at_gamma: float
     """The mean loss at this discount factor."""
     losses: Float[np.ndarray, " n"]
-    """The loss in each run at gamma_eval, or at the chosen discount factor, averaged over tasks."""
+    """The loss in each run, averaged over tasks, at gamma_eval or the chosen discount factor."""
 
 
 Report = Callable[[str], object]
-"""A function that is called with a line about the progress."""
+"""A function that takes a line about the progress."""
 
 
 def compute(learner: Learner, cells: Sequence[Cell], report: Report, *, workers: int | None = None) -> list[CellLosses]:
-    """Compute what is not stored of a learner in the cells in which it is run."""
+    """Compute what the store lacks of a learner, in its cells."""
     milliseconds = time_per_task(learner)
     rows = []
     for cell in filter(learner.is_run_in, cells):
@@ -62,25 +65,25 @@ def compute(learner: Learner, cells: Sequence[Cell], report: Report, *, workers:
 def _compute_cell(learner: Learner, cell: Cell, milliseconds: float, workers: int | None) -> CellLosses:
     settings = {"execution.workers": workers, **cell.settings, **learner.settings}
     table = pomrl.run(config_dir=CONF, runs=cell.runs, seed=SEED, yes=True, **settings)
-    of_tasks = table.groupby(["run", "task"])["planning_loss"]
-    losses = of_tasks.last().groupby("run").mean().to_numpy()  # the last discount factor is gamma_eval
+    by_task = table.groupby(["run", "task"])["planning_loss"]
+    losses = by_task.last().groupby("run").mean().to_numpy()  # the last discount factor is gamma_eval
     means = table.groupby("gamma")["planning_loss"].mean()
-    chooses = bool((of_tasks.size() == 1).all())
+    chooses = bool((by_task.size() == 1).all())
     gamma, loss = (np.nan, np.nan) if chooses else (means.idxmin(), means.min())
     signature = table.attrs["signature"]
     return CellLosses(learner.name, cell.name, signature, milliseconds, rounded(gamma), rounded(loss), rounded(losses))
 
 
 def rounded(values: Any) -> Any:
-    """Return numbers with the digits that they have in the table."""
+    """Round numbers to the digits of the table."""
     return np.array([float(f"{value:.{DIGITS}g}") for value in np.atleast_1d(values)]).reshape(np.shape(values))[()]
 
 
 def time_per_task(learner: Learner) -> float:
-    """Return the processor time of a task of the random chains in milliseconds; NaN if it is not run in them."""
+    """Return the milliseconds of processor time for a task; NaN if not run in the random chains."""
     if "chains" not in learner.groups:
         return np.nan
-    problem, method = parts(learner, {"sigma": 0.01})
+    problem, method = problem_and_method(learner, {"sigma": 0.01})
     schedule = method.gamma_schedule if learner.base else Fixed(gamma=problem.gamma_eval)
     seconds = []
     for _ in range(2):  # the first time warms up
@@ -90,20 +93,47 @@ def time_per_task(learner: Learner) -> float:
     return float(f"{1e3 * min(seconds) / (TIMED_RUNS * problem.T):.2g}")
 
 
-def parts(learner: Learner, settings: Mapping[str, Any]) -> tuple[Problem, Method]:
+def problem_and_method(learner: Learner, settings: Mapping[str, Any]) -> tuple[Problem, Method]:
     """Return a problem with these settings, and a learner's method for it."""
-    given = {"seed": SEED, **settings, **learner.settings}
-    objects = {key: value for key, value in given.items() if isinstance(value, Estimator)}
-    words = [f"{key}={_word(value)}" for key, value in given.items() if key not in objects]
-    composed = experiment(PUBLISHED.with_options(CONF), words)
-    return composed.problem, replace(composed.method, **objects)
+    composed = _experiment(learner, settings)
+    return composed.problem, composed.method
 
 
-def _word(value: Any) -> str:
+def current_signature(learner: Learner, cell: Cell) -> str:
+    """Return the signature of a learner in a cell with the present code."""
+    return signature(_experiment(learner, cell.settings))
+
+
+def with_current_signatures(
+    rows: Sequence[CellLosses], learners: Mapping[str, Learner], cells: Sequence[Cell]
+) -> list[CellLosses]:
+    """Return rows with the signatures of the present code.
+
+    Raises:
+        ValueError: The present code gives other losses in a cell of `RECOMPUTED`.
+    """
+    by_name = {cell.name: cell for cell in cells}
+    for row in rows:
+        if row.cell in RECOMPUTED:
+            computed = _compute_cell(learners[row.learner], by_name[row.cell], row.milliseconds, 1)
+            if not np.array_equal(computed.losses, row.losses):
+                raise ValueError(f"{row.learner} must have the losses of the present code in {row.cell}")
+    return [replace(row, signature=current_signature(learners[row.learner], by_name[row.cell])) for row in rows]
+
+
+def _experiment(learner: Learner, settings: Mapping[str, Any]) -> Experiment:
+    all_settings = {"seed": SEED, **settings, **learner.settings}
+    objects = {key: value for key, value in all_settings.items() if isinstance(value, Estimator)}
+    overrides = [f"{key}={_yaml(value)}" for key, value in all_settings.items() if key not in objects]
+    composed = experiment(PUBLISHED.with_options(CONF), overrides)
+    return replace(composed, method=replace(composed.method, **objects))
+
+
+def _yaml(value: Any) -> str:
     return "null" if value is None else str(value).replace(" ", "")
 
 
-def read(file: Path = FILE) -> list[CellLosses]:
+def read_losses(file: Path = FILE) -> list[CellLosses]:
     """Read a table of losses."""
     with file.open(encoding="utf-8", newline="") as lines:
         return [
@@ -120,7 +150,7 @@ def read(file: Path = FILE) -> list[CellLosses]:
         ]
 
 
-def write(rows: Iterable[CellLosses], file: Path) -> None:
+def write_losses(rows: Iterable[CellLosses], file: Path) -> None:
     """Write a table of losses."""
     frame = pd.DataFrame([{**vars(row), "losses": " ".join(f"{x:.{DIGITS}g}" for x in row.losses)} for row in rows])
     frame.to_csv(file, index=False, na_rep="nan", float_format=f"%.{DIGITS}g", lineterminator="\n")

@@ -16,7 +16,7 @@ COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7a
 """The colours of profiles, in turn."""
 
 DRAWN = (NONE, ADA)
-"""The learners whose profiles are drawn at first, beside the best one and the user's own."""
+"""The profiles that are drawn at first, beside those of the best learner and the user's."""
 
 
 def html(scores: Sequence[Score]) -> str:
@@ -29,7 +29,7 @@ def html(scores: Sequence[Score]) -> str:
         cells=[*common_cells(), ICU_SEPSIS],
         learners=learners,
         horizons=[score for score in scores if score.learner.base],
-        best={score.learner.name: best_in_words(score) for score in learners},
+        best={score.learner.name: count_of_gamma_eval(score) for score in learners},
         cell_text=cell_text,
         cell_title=cell_title,
         curves={"series": ()},
@@ -37,27 +37,26 @@ def html(scores: Sequence[Score]) -> str:
     )
 
 
-def best_in_words(score: Score) -> str:
-    """Return in how many common cells gamma_eval is the best discount factor."""
+def count_of_gamma_eval(score: Score) -> str:
+    """Return the number of common cells with gamma_eval as the best discount factor."""
     gammas = [score.cells[cell.name].gamma for cell in common_cells() if cell.name in score.cells]
     return f"{sum(gamma == 0.99 for gamma in gammas)} of {len(gammas)}"
 
 
-def cell_text(of: CellScore) -> str:
-    """Return a loss in per cent with half of its interval, and a sign where it differs from that of ada-POMRL."""
-    half = (of.percent.upper - of.percent.lower) / 2.0
+def cell_text(score: CellScore) -> str:
+    """Return a loss in per cent, half of its interval, and a sign if it differs from that of ada-POMRL."""
+    half = (score.percent.upper - score.percent.lower) / 2.0
     ends = "" if isnan(half) else f" ± {half:.2g}" if half < 10 else f" ± {half:.0f}"
-    return f"{of.percent.estimate:.0f}{ends}{ {-1: ' ▼', 0: '', 1: ' ▲'}[of.versus_ada] }"
+    return f"{score.percent.estimate:.0f}{ends}{ {-1: ' ▼', 0: '', 1: ' ▲'}[score.versus_ada] }"
 
 
-def cell_title(cell: Cell, of: CellScore) -> str:
-    """Return what a cell says when it is pointed at."""
-    interval = f"{cell.name}: {of.percent.text(1)} %"
-    return interval if isnan(of.gamma) else f"{interval}; least at γ = {of.gamma:g}: {of.percent_at_gamma:.1f} %"
+def cell_title(cell: Cell, score: CellScore) -> str:
+    """Return the tooltip of a cell."""
+    loss = f"{cell.name}: {score.percent.text(1)} %"
+    return loss if isnan(score.gamma) else f"{loss}; least at γ = {score.gamma:g}: {score.percent_at_gamma:.1f} %"
 
 
 def _profiles(learners: Sequence[Score]) -> dict[str, Any]:
-    """Return what the chart of profiles draws."""
     best = next((score.learner.name for score in learners if score.rank), NONE)
     series = [
         {

@@ -35,7 +35,7 @@ def cross_validation_helps(frequencies: SweepResults) -> list[Part]:
 def penalties_help(penalties: SweepResults, frequencies: SweepResults) -> list[Part]:
     """least squares with an L2 penalty are better than planning on frequencies in more than half of the cells.
 
-    Amit et al. (2020): a penalty does what a shorter horizon does. Both are judged at gamma_eval.
+    Amit et al. (2020): a penalty does what a shorter horizon does.
     """
     return _better(_cells(penalties), _at_eval(frequencies), _at_eval(frequencies), "LSTD with L2")
 
@@ -89,7 +89,7 @@ def posterior_gammas_beat_schedules(
 ) -> list[Part]:
     """with ada-POMRL, the gamma of the smallest posterior loss beats both schedules of the paper in more than half.
 
-    This project: better than the schedules of the upper bound and of Dong et al. in the same cell.
+    This project: better than both in the same cell.
     """
     chosen, at_eval = _cells(posteriors, estimator="ada_pomrl"), _cells(priors, estimator="ada_pomrl")
     scheduled = {name: _cells(schedules, gamma_schedule=name) for name in ("upper_bound", "dong")}
@@ -104,7 +104,6 @@ def posterior_gammas_beat_schedules(
 
 
 def _cells(sweep: SweepResults, **method: str) -> Method:
-    """Return a method's losses by cell, at its own gamma or gamma_eval."""
     return {
         f"{problem}, m = {m}": sweep.at(task_distribution=problem, m=m, **method).regret
         for problem in PROBLEMS
@@ -121,6 +120,5 @@ def _cross_validated(frequencies: SweepResults) -> Method:
 
 
 def _better(a: Method, b: Method, whole: Method, label: str) -> list[Part]:
-    """Claim that a method is better in more than half of the cells."""
     groups = [[less_in_shares(a[cell], b[cell], whole[cell], f"{label}, {cell}")] for cell in a]
     return in_more_than(len(groups) / 2, groups, "cells")

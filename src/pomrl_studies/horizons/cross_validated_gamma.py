@@ -12,8 +12,7 @@ from pomrl.components import Agent, Batch, Counts, Decision, TaskData
 class CrossValidatedGamma(Agent[None]):
     """The discount factor with the smallest loss on held-out transitions.
 
-    The task's transitions are split into folds at random. The policies of all discount factors of the schedule are
-    planned on the estimate from all folds but one, and evaluated on the frequencies of that one.
+    Policies of all discount factors are planned on all folds but one, and evaluated on the frequencies of that one.
     """
 
     chooses_gamma: ClassVar[bool] = True
@@ -36,7 +35,6 @@ class CrossValidatedGamma(Agent[None]):
 
 
 def _divide(counts: Counts, rng: np.random.Generator, folds: int) -> Int[np.ndarray, "{parts} S A S"]:
-    """Split transitions at random into folds of almost equal size."""
     transitions = rng.permutation(np.repeat(np.arange(counts.size), counts.ravel()))
     members = np.array_split(transitions, folds)
     return np.stack([np.bincount(fold, minlength=counts.size).reshape(counts.shape) for fold in members])

@@ -60,7 +60,6 @@ def advice(sweeps: StoredSweeps) -> Drawing:
 
 
 def _shares(sweeps: StoredSweeps) -> Iterator[dict[str, Any]]:
-    """Yield the share of each method in each cell as a point."""
     at_eval = _losses(sweeps, AT_EVAL)
     losses_by_method = {look: _losses(sweeps, runs) for look, runs in METHODS.items()}
     for problem, m, panel in CELLS:
@@ -73,14 +72,12 @@ def _shares(sweeps: StoredSweeps) -> Iterator[dict[str, Any]]:
 
 
 def _losses(sweeps: StoredSweeps, runs: Runs) -> Mapping[tuple[Hashable, ...], Result]:
-    """Return a method's losses by problem and number of transitions."""
     sweep, settings = runs
     rows = Series(Look("", "black"), sweep, settings).rows(sweeps)
     return {cell: Result.of_table(table) for cell, table in rows.groupby(["task_distribution", "m"])}
 
 
 def _draw_panel(ax: Axes, data: pd.DataFrame) -> None:
-    """Draw the methods side by side at each problem."""
     for index, look in enumerate(METHODS):
         points = data[data["series"] == look.label]
         x = points["x"] + GROUP_WIDTH * (index / (len(METHODS) - 1) - 0.5)

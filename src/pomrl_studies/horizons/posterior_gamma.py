@@ -11,8 +11,8 @@ from pomrl.components import Agent, Decision, TaskData, draw_models
 class PosteriorGamma(Agent[None]):
     """The discount factor with the smallest expected loss under the posterior of the task.
 
-    Models are drawn from the posterior, a Dirichlet distribution in each pair. On each of them the policies of all
-    discount factors of the schedule, planned on the estimate, are evaluated.
+    Policies of all discount factors are evaluated on models drawn from the posterior, a Dirichlet distribution in each
+    pair.
     """
 
     chooses_gamma: ClassVar[bool] = True

@@ -41,7 +41,7 @@ def shorter_horizons_win(sweep: SweepResults) -> list[Part]:
 def too_short_horizons_lose(sweep: SweepResults) -> list[Part]:
     """Also with few trajectories gamma = 0 loses more than the best guidance gamma.
 
-    Experiments, random MDPs: the loss against gamma falls and then grows; with 5, 10 and 20 trajectories.
+    Experiments, random MDPs: the loss against gamma falls and then grows.
     """
     return [best_is_between(sweep.at(m=n), f"{n} trajectories", above=0.0) for n in FEW_TRAJECTORIES]
 
@@ -123,7 +123,7 @@ def policies_grow_with_gamma() -> list[Part]:
     """The policies that are optimal in some model are one at gamma = 0, and a larger gamma has all of a smaller one.
 
     Abstract: the horizon has "an intuitive, monotonic relationship with a simple counting measure of complexity"
-    (Theorem 1). For twenty draws of rewards with unique best actions, at the discount factors of the sweeps.
+    (Theorem 1).
     """
     sets = sets_of_policies()
     return [
@@ -136,7 +136,7 @@ def policies_grow_with_gamma() -> list[Part]:
 def nearly_all_policies_near_one() -> list[Part]:
     """For gamma near 1, at most (A - 1)^(S - 1) A policies are optimal in no model.
 
-    After Theorem 1; the statement and its constant are ours. For twenty draws of rewards at gamma = 1 - 10^-9.
+    After Theorem 1; the statement and its constant are ours.
     """
     missing = max(int((~is_optimal_somewhere(R, 1.0 - 1e-9)).sum()) for R in REWARDS)
     n_policies = (ACTIONS - 1) ** (STATES - 1) * ACTIONS
@@ -150,7 +150,7 @@ def enumeration_finds_the_same_policies() -> list[Part]:
     """Planning in many small models finds no policy outside of the sets of J9, and each policy of a set in some model.
 
     Theorem 1: the 729 deterministic models of three states and two actions and 1,000 random ones, for five draws of
-    rewards and four discount factors; and the constructed model of each policy of a set.
+    rewards and four discount factors.
     """
     rng = np.random.default_rng(2016)
     S, A = 3, 2
@@ -192,8 +192,7 @@ def the_bound_predicts_shorter_horizons() -> list[Part]:
     """With 100 transitions of each pair the bound is smallest at a gamma below gamma_eval; it grows with their number.
 
     Abstract: "a bound on the planning loss predicting that a planning horizon shorter than the true horizon can reduce
-    overfitting and improve test performance" (Theorem 2). From 10^2 to 10^8 transitions, with the mean number of
-    policies over twenty draws of rewards.
+    overfitting and improve test performance" (Theorem 2).
     """
     best = [float(GAMMAS[bound_curve(n).argmin()]) for n in TRANSITIONS]
     return [
@@ -227,7 +226,6 @@ def _regret_at(sweep: SweepResults, n: int, gamma: float) -> Float[np.ndarray, "
 def _advantages(
     P: Float[np.ndarray, "M S A S"], R: Float[np.ndarray, "S A"], gamma: float
 ) -> Float[np.ndarray, "M S A"]:
-    """Return the advantage of each action, by value iteration."""
     Q = np.zeros(P.shape[:-1])
     for _ in range(150):
         Q = R + gamma * (P @ Q.max(-1)[:, None, :, None])[..., 0]

@@ -56,7 +56,6 @@ def training_and_test() -> PanelGrid:
 
 
 def _for_each_number(view: View) -> View:
-    """Return the single-task view by number of trajectories."""
 
     def viewed(rows: pd.DataFrame) -> pd.DataFrame:
         only = in_task(1)(rows)
@@ -119,7 +118,6 @@ def policies_and_bound(_: StoredSweeps) -> Drawing:
 
     (a) The number of these policies, of 1,024, at each guidance discount factor, over twenty draws of rewards. (b) The
     bound of Theorem 2 with their mean number, for n transitions from each pair; it fails with probability at most 5 %.
-    Losses are at most 100.
     """
     counts = sets_of_policies().sum(-1)
     values = {"mean": counts.mean(0), "smallest": counts.min(0), "largest": counts.max(0)}
@@ -145,7 +143,6 @@ def _against_gamma(series: Series, y: np.ndarray, what: str) -> pd.DataFrame:
 
 
 def _one_panel(sweeps: StoredSweeps, series: list[Series], x: str, kind: Kind) -> tuple[Figure, Axes, pd.DataFrame]:
-    """Return a figure of one panel with legend, axes and data."""
     points = [curve.points(band(curve.rows(sweeps), [x], kind=kind), x, kind) for curve in series]
     data = collect(points, series)
     canvas, (ax,) = panels.row_of_panels(1, COLUMN_WIDTH, 2.8)

@@ -34,8 +34,7 @@ def model_of_policy(
 ) -> Float[np.ndarray, "S A S"]:
     """Return the proof's model, where a policy is optimal at gamma.
 
-    The policy leads to its best-paid state, all other actions to the state with the smallest best reward. There the
-    policy moves on with the probability that compensates its lost reward.
+    The policy leads to its best-paid state, all other actions to the state with the smallest best reward.
     """
     states, best = np.arange(len(R)), R.max(1)
     earned = R[states, policy]
@@ -64,7 +63,7 @@ def loss_bound(
         gammas: The planning discount factors, at most gamma_eval.
         policies: Number of policies optimal in some model, by discount factor.
         n: Number of transitions from each pair.
-        pairs: Number of pairs of a state and an action.
+        pairs: Number of pairs.
         gamma_eval: The discount factor of evaluation.
         error: The probability that the bound fails.
     """

@@ -34,10 +34,7 @@ class AuthorsSeries(Series):
     """The name of the curve in `digitised.csv`."""
 
     def notebook_points(self) -> pd.DataFrame:
-        """Return the readings, with the columns x, value and reading_error.
-
-        Two cells with the same curve give two readings of each point.
-        """
+        """Return the readings, with the columns x, value and reading_error."""
         table = read_digitised()
         rows = table[table["cell"].isin(self.cells) & (table["series"] == self.curve)]
         return rows.assign(x=rows["gamma"].fillna(rows["task"]))[["x", "value", "reading_error"]]
@@ -63,12 +60,9 @@ def compare_losses(rows: pd.DataFrame, notebook: pd.DataFrame, x: str) -> pd.Dat
     notebook's mean over `NOTEBOOK_RUNS` runs, from the spread of our runs.
 
     Args:
-        rows: The losses of our runs, with the columns run, planning_loss and that of `x`.
-        notebook: The readings, with the columns x, value and reading_error.
+        rows: The losses of our runs.
+        notebook: The readings.
         x: The column of the horizontal axis: task or gamma.
-
-    Returns:
-        The readings, with the additional columns ours and z.
     """
     ours = band(rows, [x], kind="sd").set_index(x)
     # 0.30000000000000004 is 0.3 on the axis of the figure
@@ -82,15 +76,12 @@ def compare_best_gammas(rows: pd.DataFrame, notebook: pd.DataFrame, x: str) -> p
     """Compare gamma* of each task.
 
     Minima of flat curves are uncertain, so z is in units of the loss: the excess loss of our runs at the notebook's
-    gamma* (the nearest on the grid), divided by its paired standard error over both kinds of runs.
+    gamma*, divided by its paired standard error over both kinds of runs.
 
     Args:
-        rows: The losses of our runs, with the columns run, task, gamma and planning_loss.
-        notebook: The readings, with the columns x (the task), value and reading_error.
-        x: The column of the horizontal axis: task.
-
-    Returns:
-        The readings, with the additional columns ours and z.
+        rows: The losses of our runs.
+        notebook: The readings.
+        x: The column of tasks.
     """
     best = best_gamma(rows, [x]).set_index(x)["gamma"]
     outcomes = []
@@ -107,8 +98,7 @@ def compare_best_gammas(rows: pd.DataFrame, notebook: pd.DataFrame, x: str) -> p
 def points(sweeps: StoredSweeps, series: AuthorsSeries, x: str, compare: PointComparison) -> pd.DataFrame:
     """Return the notebook's points of a series as drawing rows.
 
-    Readings have their error as interval. Printed values that differ from readings have rows of their own. Rows with
-    the `band` z have the distance of each reading from our curve.
+    Readings have their error as interval. Printed values that differ from readings have rows of their own.
     """
     notebook, rows = series.notebook_points(), series.rows(sweeps)
     if notebook.empty or rows.empty:

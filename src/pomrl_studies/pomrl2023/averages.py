@@ -29,10 +29,7 @@ def average_of_first(t: int) -> View:
 
 
 def best_so_far(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the least average loss of a single gamma, by task.
-
-    The gamma minimises the mean over runs, and may change from task to task.
-    """
+    """Return the least average loss of a single gamma, by task."""
     if rows.empty:
         return rows
     total = rows.sort_values(["run", "gamma", "task"]).groupby(["run", "gamma"])["planning_loss"].cumsum()
@@ -44,14 +41,7 @@ AVERAGED_TASKS = (1, 2, 5, 15, 30)
 
 
 def average_row(sweep: str, pairs: Sequence[tuple[int, int]], prefix: str = "", band: Kind = "sd") -> list[Panel]:
-    """Return a panel for each (m, T), with and without meta-learning.
-
-    Args:
-        sweep: The name of the sweep.
-        pairs: The pair (m, T) of each panel.
-        prefix: The start of each title.
-        band: The kind of bands.
-    """
+    """Return a panel for each (m, T), with and without meta-learning."""
     return [
         Panel(f"{prefix}m = {m}, T = {T}", _series(sweep, m, T), "gamma", band, label=AVERAGE_LOSS) for m, T in pairs
     ]

@@ -17,10 +17,7 @@ HORIZON = Look("Best discount factor γ*", "#444444", "s", ":")
 
 @dataclass(frozen=True)
 class HorizonPanel(Panel):
-    """A panel of gamma* in each task, the minimiser of the mean loss over runs.
-
-    The band of this single value is a bootstrap standard deviation, or for the kind `ci` the percentile interval.
-    """
+    """A panel of gamma* in each task, the minimiser of the mean loss over runs."""
 
     label: str = "Discount factor γ*"
 

@@ -1,8 +1,4 @@
-"""Effects of the differences between text and notebook, from stored losses.
-
-Runs of one number share the mean model and rewards under all readings, where defined, so comparisons are paired over
-runs. Intervals have 95 %.
-"""
+"""Effects of the differences between text and notebook, from stored losses."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -68,16 +64,11 @@ def _with_resamples(sample: Float[np.ndarray, "n ..."]) -> Float[np.ndarray, "B 
 
 
 def _percentile(values: Float[np.ndarray, " B"]) -> Interval:
-    """Return the interval of an estimate, given before its bootstrap resamples."""
     return percentile(values[0], values[1:])
 
 
 def load(settings: Mapping[str, Sequence[Setting]], runs: int | None = None) -> NotebookResults:
     """Load the stored losses of one variant.
-
-    Args:
-        settings: The experiments of each sweep.
-        runs: The number of runs to load; by default that of the sweep.
 
     Raises:
         StoreError: An experiment is not stored, or has too few runs.
@@ -91,12 +82,7 @@ def load(settings: Mapping[str, Sequence[Setting]], runs: int | None = None) -> 
 
 
 def effects(page: Page, runs: int | None = None) -> pd.DataFrame:
-    """Estimate the effects of differences with a key, on all numbers.
-
-    Returns:
-        A row for each difference, number and place, with the columns difference, number, place, estimate, lower and
-        upper. The place is `repaired` for the single change, and `computed` for the last change beside all others.
-    """
+    """Estimate the effects of differences with a key, on all numbers."""
     all_choices = choices()
     rows = []
     for choice in all_choices:
@@ -143,14 +129,12 @@ def _mean(values: Float[np.ndarray, " n"]) -> Interval:
 
 
 def _share(results: NotebookResults) -> Interval:
-    """Return the share of ada-POMRL's gain by shrinking to the uniform model."""
     gains = np.stack([results.gain("uniform_prior"), results.gain("ada_pomrl")], axis=1)
     ours = _with_resamples(gains)
     return _percentile(ours[:, 0] / ours[:, 1])
 
 
 def _not_behind(results: NotebookResults) -> Interval:
-    """Return 1.1 times the oracle's last losses less ada-POMRL's."""
     return _mean(1.1 * results.at_gamma_eval("oracle").tasks(LAST_TASKS) - results.ada_pomrl.tasks(LAST_TASKS))
 
 
@@ -170,11 +154,7 @@ CHECKS = (
 
 
 def ladder(page: Page, runs: int | None = None) -> pd.DataFrame:
-    """Return the numbers after the first 0, 1, 2, ... changes.
-
-    Returns:
-        The columns rung, number, estimate, lower, upper and above; rungs without a change of settings are left out.
-    """
+    """Return the numbers after the first 0, 1, 2, ... changes."""
     all_choices, checks = choices(), []
     before: list[str] = []
     for length in range(len(all_choices) + 1):

@@ -80,11 +80,7 @@ def against_gamma(c: float, title: str, estimator: str = "ada_pomrl") -> Panel:
 
 
 def points(sweeps: StoredSweeps, grid_panels: Sequence[Panel], kind: Kind | None = None) -> pd.DataFrame:
-    """Return our points and the notebook's as a table with `pomrl.figures.COLUMNS`.
-
-    Raises:
-        ValueError: The sweeps hold none of the series.
-    """
+    """Return our points and the notebook's as a table with `pomrl.figures.COLUMNS`."""
     theirs = [
         agreement.points(
             sweeps, series, panel.x, compare_best_gammas if isinstance(panel, HorizonPanel) else compare_losses
@@ -111,7 +107,6 @@ def draw_points(ax: Axes, data: pd.DataFrame, series: Series) -> None:
 
 
 def _hollow(look: Look) -> dict[str, Any]:
-    """Return the marks of readings: hollow markers of our curve."""
     face = {"markerfacecolor": "white", "markeredgecolor": look.color, "markeredgewidth": 0.9}
     return {**face, "marker": look.marker or "o", "color": look.color, "markersize": 3.5, "linestyle": "", "zorder": 6}
 

@@ -1,9 +1,6 @@
 """The claims under all readings of the text.
 
-A tile for each pair has the colour of the verdict.
-
-Each claim is judged once under each reading, on a fixed number of runs. The number in a tile is the estimate of the
-decisive comparison. Columns are ordered by the number of reproduced claims, and labelled by the choices of the reading.
+A tile for each claim and reading has the colour of the verdict, and the estimate of the decisive comparison.
 """
 
 from collections.abc import Sequence
@@ -63,7 +60,6 @@ def _matrix(judgements: Judgements, variants: Sequence[str]) -> pd.DataFrame:
 
 
 def _draw_tiles(ax: Axes, verdicts: pd.DataFrame, numbers: pd.DataFrame) -> None:
-    """Draw a tile with colour and number for each cell."""
     order = {str(verdict): index for index, verdict in enumerate(LOOKS)}
     colors = ListedColormap([look.color for look in LOOKS.values()])
     codes = verdicts.map(lambda verdict: order[str(verdict)]).to_numpy(int)

@@ -40,10 +40,7 @@ class Similarities(PanelGrid):
 
 
 def _insets(axes: Sequence[Axes], *, room: float) -> list[Axes]:
-    """Return insets in the upper right corners of panels.
-
-    The axis is extended to leave the fraction `room` of its height free for them.
-    """
+    """Return insets in the upper right corners of panels."""
     bottom, top = axes[0].get_ylim()
     axes[0].set_ylim(bottom, bottom + (top - bottom) / (1.0 - room))
     return [ax.inset_axes((0.6, 1.0 - room, 0.4, room)) for ax in axes]

@@ -29,10 +29,7 @@ def variance(concentration: float) -> float:
 
 
 def points(series: Series, rows: Float[np.ndarray, "draws 3"]) -> pd.DataFrame:
-    """Return distributions over three states as a table with `pomrl.figures.COLUMNS`.
-
-    x and mean are their coordinates in the plane.
-    """
+    """Return distributions over three states as a table with `pomrl.figures.COLUMNS`."""
     return series.values(pd.DataFrame(rows @ CORNERS, columns=["x", "y"]), "x", "y", "draw")
 
 

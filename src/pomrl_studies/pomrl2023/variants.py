@@ -46,10 +46,8 @@ NOTES = {
 def computed(job: VariantJob) -> list[str]:
     """The same claims by the same rules, with the experiments that the first author's published notebook computes.
 
-    Its schedules are those of ada-POMRL. Each loss is a mean over batches of every task, so runs cost more and claims
-    are judged at fewer. The notebook takes a hundred batches; five have the same mean. In 60 runs of three sweeps, five
-    instead of twenty raised the standard deviation of a run's mean over tasks by up to 6 %, that of the last task by up
-    to 53 %. Only Q1.2 reads that spread, which falls by far more over tasks.
+    Its schedules are those of ada-POMRL. Each loss is a mean over five batches of every task, so claims are judged at
+    fewer runs; the notebook takes a hundred, with the same mean.
     """
     is_of_schedules = job.sweep in SCHEDULES
     overrides = [override for override in job.overrides if not (is_of_schedules and override.startswith("estimator="))]
@@ -116,10 +114,7 @@ def _combined(name: str, *names: str) -> Variant:
     ),
 )
 def readings() -> Iterator[Variant]:
-    """Yield the repaired text, each choice, combinations, and named sets.
-
-    All combinations cover the three cheap ambiguities that matter for every task.
-    """
+    """Yield the repaired text, each choice, combinations, and named sets."""
     yield combine([])
     yield from (combine([choice]) for choice in READINGS)
     alternatives = [[None, *(choice for choice in READINGS if choice.reading == group)] for group in ("R1", "R2", "E4")]
@@ -145,10 +140,7 @@ def readings() -> Iterator[Variant]:
     is_judged=False,
 )
 def ledger() -> Iterator[Variant]:
-    """Yield the repaired text, single differences, ladder, and all but one.
-
-    The ladder has the first difference, the first two, and so on.
-    """
+    """Yield the repaired text, single differences, ladder, and all but one."""
     all_choices = choices()
     ladder = [all_choices[:length] for length in range(1, len(all_choices) + 1)]
     single, but_one = [[choice] for choice in all_choices], [without(all_choices, choice) for choice in all_choices]

@@ -25,8 +25,7 @@ def policies_are_the_same() -> list[Part]:
     """Planning with gamma and with a prior of weight w, the same in all pairs, is planning with gamma (1 - w).
 
     Abstract: "planning under a lower discount factor produces an identical optimal policy to planning using any prior
-    on the transition matrix that has the same distribution for all states and actions"; 2,000 random models with random
-    priors, weights and discount factors.
+    on the transition matrix that has the same distribution for all states and actions".
     """
     rng = np.random.default_rng(3251)
     n, S, A = 2000, 10, 2
@@ -58,7 +57,7 @@ def the_prior_counts_more_where_data_do() -> list[Part]:
     """Such a prior is a Dirichlet prior that counts as more transitions in a pair that has more of them.
 
     Abstract: "In fact, it functions like a prior with stronger regularization on state-action pairs with more
-    transition data." The posterior mean with w n / (1 - w) prior transitions, in 1,000 rows of 1 to 30 transitions.
+    transition data."
     """
     rng = np.random.default_rng(3252)
     n, weight, S = rng.integers(1, 31, 1000), rng.uniform(0.0, 0.95, 1000), 10
@@ -77,7 +76,7 @@ def the_prior_counts_more_where_data_do() -> list[Part]:
 def equal_data_make_no_difference(discounting: SweepResults, priors: SweepResults) -> list[Part]:
     """With equally many data in all pairs, a Dirichlet prior of any strength loses what a discount factor loses.
 
-    Abstract: follows from the equivalence; twelve strengths and discount factors, to the last bit.
+    Abstract: follows from the equivalence.
     """
     differ = (_transition_curves(priors, "generative") != discounting.at(data="generative").average_curve).any(1)
     return [Part("runs with another loss", mean(differ.astype(float)), below=1e-9)]
@@ -88,7 +87,7 @@ def uneven_data_make_one(discounting: SweepResults, priors: SweepResults) -> lis
     """With uneven data the best such prior loses less than the best discount factor.
 
     Abstract: "This leads to poor performance when the transition matrix is estimated from data sets with uneven amounts
-    of data across state-action pairs." One or fifteen transitions from each pair.
+    of data across state-action pairs."
     """
     best = _transition_curves(priors, "unequal"), discounting.at(data="unequal").average_curve
     return [smaller_minimum(*best, "smallest loss of a prior of the same transitions less that of a gamma")]
@@ -98,9 +97,7 @@ def uneven_data_make_one(discounting: SweepResults, priors: SweepResults) -> lis
 def the_formula_has_the_least_error() -> list[Part]:
     """The weight of each pair by the formula has the least expected squared error of the estimated row.
 
-    Abstract: "an explicit formula to set regularization parameters locally for individual state-action pairs"; against
-    the expectation over all data sets of n = 1 to 6 transitions to three states, at weights 0, 0.001, ..., 1, for
-    twenty rows.
+    Abstract: "an explicit formula to set regularization parameters locally for individual state-action pairs".
     """
     weights, S = np.linspace(0.0, 1.0, 1001), 3
     distances = []
@@ -115,7 +112,7 @@ def own_weights_beat_every_gamma(discounting: SweepResults, own: SweepResults) -
     """With uneven data a weight of each pair by the formula loses less than the best discount factor.
 
     Abstract: "We demonstrate the failures of discount regularization and how we remedy them using our
-    state-action-specific method". The best common weight is the same as the best discount factor (D2).
+    state-action-specific method".
     """
     return [
         smaller_minimum(_own(own, "unequal")[:, None], discounting.at(data="unequal").average_curve, OWN_WEIGHTS_LABEL)
@@ -137,8 +134,7 @@ def the_advantage_is_that_of_uneven_data(discounting: SweepResults, own: SweepRe
     """A weight of each pair gains more on the best discount factor with uneven data than with equally many.
 
     Abstract: a global parameter "leads to poor performance when the transition matrix is estimated from data sets with
-    uneven amounts of data across state-action pairs"; paired gains, with the discount factor selected by the other half
-    of the runs.
+    uneven amounts of data across state-action pairs".
     """
     uneven, equal = (_own(own, data) - discounting.at(data=data).at_best_fixed() for data in ("unequal", "generative"))
     return [less(uneven, equal, f"{OWN_WEIGHTS_LABEL}: uneven data less equal data")]
@@ -176,7 +172,6 @@ def implied_transitions(
 def _policy(
     P: Float[np.ndarray, "n S A S"], R: Float[np.ndarray, "n S A"], gamma: Float[np.ndarray, "n 1 1"]
 ) -> Int[np.ndarray, "n S"]:
-    """Return an optimal policy of each model, by value iteration."""
     Q = R
     for _ in range(300):
         Q = R + gamma * (P @ Q.max(-1)[:, None, :, None])[..., 0]
@@ -184,7 +179,6 @@ def _policy(
 
 
 def _expected_error(p: Float[np.ndarray, " S"], n: int, weights: Float[np.ndarray, " W"]) -> Float[np.ndarray, " W"]:
-    """Return the expected squared error of a row, by weight."""
     sequences = np.array(list(product(range(3), repeat=n)))
     frequencies = np.eye(3)[sequences].mean(1)
     estimates = weights[:, None, None] / 3 + (1.0 - weights[:, None, None]) * frequencies

@@ -26,13 +26,11 @@ GAMMAS = (0.0, 0.5, 0.99)
 
 
 def _at_gammas(rows: pd.DataFrame) -> pd.DataFrame:
-    """Place the rows of priors at equivalent discount factors under equal data."""
     selected = at_largest_gamma(in_task(1)(rows))
     return selected.assign(gamma=GAMMA_EVAL * (1.0 - selected["estimator.weight"].astype(float)))
 
 
 def _along(rows: pd.DataFrame) -> pd.DataFrame:
-    """Repeat rows without a discount factor at several of them."""
     selected = at_largest_gamma(in_task(1)(rows))
     return pd.concat([selected.assign(gamma=gamma) for gamma in GAMMAS], ignore_index=True)
 

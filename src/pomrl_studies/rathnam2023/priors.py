@@ -1,7 +1,4 @@
-"""Estimators that mix the frequencies of a task with a prior common to all pairs.
-
-Each task is estimated from its own batch. The estimators differ in the prior's weight in each pair.
-"""
+"""Estimators that mix the frequencies of a task with a prior common to all pairs."""
 
 from abc import abstractmethod
 from typing import Annotated, Literal
@@ -95,12 +92,6 @@ class LeastError(SamePrior):
 def least_error_weight(
     C: Float[np.ndarray, "..."], n: Float[np.ndarray, "..."] | float, S: int
 ) -> Float[np.ndarray, "..."]:
-    """Return the weight of a uniform prior of least expected squared error.
-
-    Args:
-        C: Sum of the squared probabilities of the row.
-        n: Number of observed transitions.
-        S: Number of states.
-    """
+    """Return the weight of a uniform prior of least expected squared error."""
     noise, bias = 1.0 - C, n * np.maximum(C - 1.0 / S, 0.0)
     return np.divide(noise, noise + bias, out=np.ones_like(noise + bias), where=noise + bias > 0)

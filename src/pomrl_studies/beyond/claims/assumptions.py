@@ -1,8 +1,4 @@
-"""Claims of ours on the paper's methods without one of its assumptions.
-
-N1 drops the common distribution of tasks (Sec. 3.1), N2 the m transitions from every pair (Sec. 3.2), U1 known rewards
-(Sec. 2). See the page `assumptions`.
-"""
+"""Claims of ours on the paper's methods without one of its assumptions."""
 
 from dataclasses import replace
 

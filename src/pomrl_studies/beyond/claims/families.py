@@ -1,8 +1,7 @@
 """Claims of ours on models from the literature: do meta-learning and schedules help beyond random chains?
 
 A claim holds in a family if it holds at both spreads of the latent; families are counted with Holm's correction
-(`inference.Count`). Differences are shares of the loss without meta-learning. Taxi is left out, because 300 runs would
-take hours.
+(`inference.Count`). Differences are shares of the loss without meta-learning.
 """
 
 from collections.abc import Sequence
@@ -36,7 +35,7 @@ Cells = dict[str, Result]
 def meta_learning_helps_in_every_family(sweep: SweepResults) -> list[Part]:
     """ada-POMRL is better than no meta-learning at gamma_eval in every family.
 
-    Models that people know: loss averaged over tasks, at both spreads.
+    Models that people know: loss averaged over tasks.
     """
     ada, without = (select_cells(sweep, estimator=name) for name in LEARNERS)
     label = "ada-POMRL less no meta-learning at γ_eval"
@@ -47,7 +46,7 @@ def meta_learning_helps_in_every_family(sweep: SweepResults) -> list[Part]:
 def the_schedule_helps_in_a_family(sweep: SweepResults, schedules: SweepResults) -> list[Part]:
     """the schedule of the upper bound is better than gamma_eval in at least one family.
 
-    Models that people know: loss of ada-POMRL averaged over tasks, at both spreads.
+    Models that people know: loss of ada-POMRL averaged over tasks.
     """
     scheduled = select_cells(schedules, gamma_schedule="upper_bound")
     at_eval, without = (select_cells(sweep, estimator=name) for name in LEARNERS)
@@ -58,7 +57,7 @@ def the_schedule_helps_in_a_family(sweep: SweepResults, schedules: SweepResults)
 def horizons_grow_in_most_families(sweep: SweepResults) -> list[Part]:
     """gamma* of ada-POMRL grows with the task in more than half of the families.
 
-    Models that people know: the rank correlation of gamma* with the task is above 0, at both spreads.
+    Models that people know: the rank correlation of gamma* with the task is above 0.
     """
     grow = [
         best_grows(losses, losses.loss, f"rank correlation of γ* with the task, {cell}, bootstrap over runs")
@@ -71,8 +70,7 @@ def horizons_grow_in_most_families(sweep: SweepResults) -> list[Part]:
 def exact_posteriors_need_no_shorter_horizon(sweep: SweepResults) -> list[Part]:
     """with the exact posterior, the best fixed gamma gains at most 2 % of the loss at gamma_eval, in every family.
 
-    Models that people know: the one-sided 95 % upper limit of the relative gain is below 0.02, at both spreads. A loss
-    of 0 gains nothing.
+    Models that people know: the one-sided 95 % upper limit of the relative gain is below 0.02.
     """
     exact = select_cells(sweep, estimator="exact_posterior")
     return [gains_little(losses, f"exact posterior, {cell}") for cell, losses in exact.items()]
@@ -82,7 +80,7 @@ def exact_posteriors_need_no_shorter_horizon(sweep: SweepResults) -> list[Part]:
 def the_schedule_harms_in_most_families(sweep: SweepResults, schedules: SweepResults) -> list[Part]:
     """the schedule of the upper bound is worse than gamma_eval in more than half of the families.
 
-    Models that people know: loss of ada-POMRL averaged over tasks, at both spreads.
+    Models that people know: loss of ada-POMRL averaged over tasks.
     """
     scheduled = select_cells(schedules, gamma_schedule="upper_bound")
     at_eval, without = (select_cells(sweep, estimator=name) for name in LEARNERS)
@@ -110,8 +108,8 @@ def the_mixing_rate_explains_forest(sweep: SweepResults, mse_optimal: SweepResul
 def empirical_bayes_is_worse_where_rows_move_together(sweep: SweepResults) -> list[Part]:
     """empirical Bayes is worse than ada-POMRL in four families, and in forest also worse than no meta-learning.
 
-    Models that people know: loss averaged over tasks at gamma_eval in inventory, queue, forest and frozen_lake_8x8, at
-    both spreads. Empirical Bayes assumes independent rows.
+    Models that people know: loss averaged over tasks at gamma_eval in inventory, queue, forest and frozen_lake_8x8.
+    Empirical Bayes assumes independent rows.
     """
     claim_parts = []
     for family in ("inventory", "queue", "forest", "frozen_lake_8x8"):

@@ -126,7 +126,7 @@ def learned_prior_beats_the_average_of_means(text: SweepResults, notebook: Sweep
     """empirical Bayes is better than POMRL, ada-POMRL and aggregating at every sigma, under each of three readings.
 
     What a prior is worth: the loss at gamma_eval averaged over tasks, as printed, as repaired, and as the authors'
-    notebook computes it. The oracle is excluded, because it knows the mean model.
+    notebook computes it.
     """
     claim_parts = []
     for reading in ("printed", "repaired"):
@@ -146,7 +146,7 @@ def what_is_lost_by_learning_the_law(sweep: SweepResults) -> list[Part]:
     """how much more empirical Bayes and ada-POMRL lose than the posterior mean under the true law of mean models.
 
     What a prior is worth: the difference relative to the loss of `estimator=hierarchical_bayes`, at gamma_eval averaged
-    over tasks. That learner knows the law of mean models, but no mean model.
+    over tasks.
     """
     claim_parts = []
     for estimator, name in {"empirical_bayes": "empirical Bayes", "ada_pomrl": "ada-POMRL"}.items():
@@ -178,7 +178,6 @@ def gains_little(losses: Result, label: str) -> Part:
 
 
 def _long_against_short(losses: Result, label: str) -> list[Part]:
-    """Compare long and short horizons' smallest losses in each task."""
     long = losses.gammas >= MIN_LONG_GAMMA
     label = f"Bayes, smallest loss at γ ≥ {MIN_LONG_GAMMA:g} less that below, relative, {PAIRED}, {label}"
     curves = enumerate(np.moveaxis(losses.loss, 1, 0), start=1)

@@ -6,13 +6,12 @@ In each pair (s, a), with N transitions from it in task t,
     P_t                ~  Dirichlet(c P_o),              with one concentration c for the whole model,
     P_o                ~  Dirichlet(b) on its support,   where each state is in the support with probability π.
 
-Given c and P_o, the posterior mean of P_t is α P_o + (1 - α) P_bar_t with α = c / (c + N). The batches of all tasks so
-far determine P_o, by its posterior mean, and c, b and π, by Newton and fixed-point steps on the marginal likelihood.
-Rows share c, b and π, so a few tasks suffice.
+The posterior mean of P_t is α P_o + (1 - α) P_bar_t with α = c / (c + N). The batches of all tasks so far determine
+P_o, by its posterior mean, and c, b and π, by Newton and fixed-point steps on the marginal likelihood.
 
 The likelihood of n transitions to a state with a = c P_o has the factors a + k, k = 0 .. n - 1. Each stands for a
 Bernoulli variable of probability a / (a + k): whether the transition is a new draw from P_o or a copy of an earlier one
-(Antoniak, 1974). Expected new draws are sufficient for P_o, and depend only on how many counts exceed each k.
+(Antoniak, 1974). Expected new draws are sufficient for P_o.
 """
 
 from dataclasses import dataclass, replace
@@ -70,10 +69,7 @@ PerRun = Float[np.ndarray, "n 1 1 1"]
 
 @dataclass(frozen=True)
 class DirichletMemory(Memory):
-    """The counts of all tasks so far and the estimated prior, for each of n runs.
-
-    Of `Memory` the weights are used; its averages and variances keep their initial values.
-    """
+    """The counts of all tasks so far and the estimated prior, for each of n runs."""
 
     by_level: ClassVar[tuple[str, ...]] = ("counts_above", "visits_above")
 
@@ -160,13 +156,7 @@ class DirichletMemory(Memory):
         return memory, draws
 
     def _newton_step(self, level: Float[np.ndarray, "J 1 1 1 1"], draws: Models, curvature: Models) -> PerRun:
-        """Return c after a Newton step on log c.
-
-        Args:
-            level: The levels.
-            draws: Expected new draws of each entry, the derivative of the log-likelihood.
-            curvature: The derivative of `draws` for fixed P_o.
-        """
+        """Return c after a Newton step on log c."""
         new = self.c / (self.c + level)
         visits = self.visits_above[..., None]
         slope = _total(draws) - _total((visits * new).sum(0)) - np.log(self.c / C_MEDIAN) / C_VARIANCE
@@ -177,11 +167,7 @@ class DirichletMemory(Memory):
 
 
 class EmpiricalBayes(Estimator[DirichletMemory]):
-    """The posterior mean of P_t under a prior learned by marginal likelihood.
-
-    The prior is the posterior mean of P_o, with mixing rate c / (c + N) for N transitions. Both use the batches of all
-    tasks so far, the task's own included, and any m.
-    """
+    """The posterior mean of P_t under a prior learned by marginal likelihood."""
 
     forgetting: Forgetting = 1.0
     """Factor by which a past task counts less with each further task; learned: by how well past batches predict the
@@ -222,12 +208,10 @@ def level_edges(largest: int) -> Int[np.ndarray, " E"]:
 
 
 def _middles(bins: int) -> Float[np.ndarray, " bins"]:
-    """Return the middle level of each bin."""
     return (LEVEL_EDGES[:bins] + LEVEL_EDGES[1 : bins + 1] - 1) / 2.0
 
 
 def _by_level(counts: Float[np.ndarray, "..."], edges: Int[np.ndarray, " E"]) -> Float[np.ndarray, "J ..."]:
-    """Return the number of samples in each bin of levels."""
     first = edges[:-1].astype(float).reshape(-1, *[1] * counts.ndim)
     width = np.diff(edges).astype(float).reshape(first.shape)
     above = counts - first
@@ -267,7 +251,6 @@ def _digamma(x: Float[np.ndarray, "..."]) -> Float[np.ndarray, "..."]:
 
 
 def _exp_digamma(x: Float[np.ndarray, "..."]) -> Float[np.ndarray, "..."]:
-    """Approximate exp(ψ(x)) for x > 0."""
     return _shift(x) * np.exp(-1.0 / x)
 
 

@@ -11,8 +11,7 @@ from pomrl.components import Batch, Counts, Memory, ModelEstimator, Models, Trut
 class ExactPosterior(ModelEstimator):
     """The posterior mean given the task's batch, where tasks have finitely many models.
 
-    The k models (`Truth.candidates`) are equally likely a priori. Other tasks add nothing, so no learner with the same
-    batch knows more about its task.
+    The k models (`Truth.candidates`) are equally likely a priori.
 
     Raises:
         ValueError: The tasks do not have finitely many models, or no model allows the batch.
@@ -28,10 +27,6 @@ class ExactPosterior(ModelEstimator):
 
 def posterior_mean(counts: Counts, candidates: Float[np.ndarray, "k S A S"]) -> Models:
     """Return the posterior mean of the candidates in each of n runs.
-
-    Args:
-        counts: The number of transitions N(s, a, s').
-        candidates: The k models, equally likely a priori.
 
     Raises:
         ValueError: No candidate allows the transitions of a run.

@@ -9,13 +9,11 @@ with `zeros` states of probability 0,
 
 and log c is uniform on a grid. One sweep of the Gibbs sampler draws
 
-- the *new draws* from P_o (see `empirical_bayes`): transition k of a task to a state, from 0, is new with probability
-  a / (a + k), a = c P_o. Given their numbers K by state, and L by row, the likelihood of P_o is Π P_o^K;
-- the auxiliary variable u ~ Gamma(L, Σ w), which makes weights independent with density w^K exp(-u w) on (0, 1];
-- the supports, all equally likely that contain the new draws, and the weights;
-- c, by Metropolis-Hastings on its grid, from P_o and the counts alone, which mixes faster than given K.
+- the *new draws* from P_o (see `empirical_bayes`), with numbers K by state and L by row; - the auxiliary variable u ~
+Gamma(L, Σ w), which makes weights independent with density w^K exp(-u w) on (0, 1]; - the supports, all equally likely
+that contain the new draws, and the weights; - c, by Metropolis-Hastings on its grid, from P_o and the counts alone.
 
-Batches seed the generators, so the estimate is a function of the batches.
+Batches seed the generators.
 """
 
 import hashlib
@@ -70,10 +68,7 @@ class SampledMemory:
 
 
 class HierarchicalBayes(Estimator[SampledMemory]):
-    """The posterior mean of P_t given the law of P_o, with unknown P_o and concentration.
-
-    The cost grows with sweeps, S A S and the number of transitions.
-    """
+    """The posterior mean of P_t given the law of P_o, with unknown P_o and concentration."""
 
     zeros: Annotated[int, Field(ge=0)]
     """States of probability 0 in each row of the mean model."""
@@ -129,11 +124,7 @@ class HierarchicalBayes(Estimator[SampledMemory]):
         return sampled
 
     def assess(self, t: int, batch: Batch, before: SampledMemory, after: SampledMemory, truth: Truth) -> Estimate:
-        """Return the samples' mean of P_o, weighted by their mixing rates.
-
-        The weight averages c / (c + N) over samples; the similarity is the largest standard deviation over tasks of an
-        entry.
-        """
+        """Return the samples' mean of P_o, weighted by their mixing rates."""
         rate = _rates(after, batch.visits)
         h = _mean(rate[..., None] * after.P_o) / _mean(rate)[..., None]
         variance = _mean(after.P_o * (1.0 - after.P_o) / (after.c + 1.0)[..., None, None, None])
@@ -147,7 +138,6 @@ def _rates(memory: SampledMemory, visits: Float[np.ndarray, "*n_and_pairs"]) -> 
 
 
 def _mean(samples: Float[np.ndarray, "k ..."]) -> Float[np.ndarray, "..."]:
-    """Average samples in their order, for any number of runs."""
     total = samples[0].copy()
     for sample in samples[1:]:
         total += sample
@@ -155,7 +145,6 @@ def _mean(samples: Float[np.ndarray, "k ..."]) -> Float[np.ndarray, "..."]:
 
 
 def _generator(counts: np.ndarray, task: int) -> np.random.Generator:
-    """Return a generator seeded by the batch of a run."""
     digest = hashlib.blake2b(np.ascontiguousarray(counts, dtype="<i8").tobytes(), digest_size=16).digest()
     return np.random.default_rng([task, int.from_bytes(digest, "little")])
 

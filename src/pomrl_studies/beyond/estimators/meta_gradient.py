@@ -1,16 +1,13 @@
 """A learner whose regulariser follows online meta-gradients, instead of the average of means.
 
-The paper's: "One idea [...] is to replace the current average of means regularizer by an online meta-gradient step
-closer to the ARUBA and MAML" (Sec. 7), and the estimate P_hat = α h + (1 - α) P_bar with one mixing rate (Sec. 3.2).
-
-Ours is the loss, since the planning loss has no gradient: the leave-one-out log-likelihood of the task's transitions.
-With N transitions from a pair, n of them to s', the others have the frequency q = (n - 1) / (N - 1), and
+The paper's idea: "to replace the current average of means regularizer by an online meta-gradient step closer to the
+ARUBA and MAML" (Sec. 7). Ours is the loss: the leave-one-out log-likelihood of the task's transitions. With N
+transitions from a pair, n of them to s', the others have the frequency q = (n - 1) / (N - 1), and
 
     L = Σ n log p,  p = α h + (1 - α) q,    ∂L/∂h = n α / p,    ∂L/∂logit α = α (1 - α) Σ n (h - q) / p.
 
 The logit of the mixing rate moves by `FIRST_STEP` / √t times the mean gradient of a transition. The natural gradient,
-preconditioned by diag(h) - h hᵀ, moves h by the share 1 / (t + 1) towards α h n / p, normalised, and keeps it a
-distribution. Initially h is uniform and α one half. As in Algorithm 1, the task's own batch is in h.
+preconditioned by diag(h) - h hᵀ, moves h by the share 1 / (t + 1) towards α h n / p, normalised.
 """
 
 from dataclasses import dataclass

@@ -1,16 +1,13 @@
 """Models of random moves, shared by all rows of an action.
 
-States are ordered, and a transition under action a draws a *move*: a shift by d states, with the probability
-`shift[a, d]`, or a reset to the state j, with the probability `reset[a, j]`. Shifts end at the first or last state at
-the latest. At state s a shift is blocked with the probability `blocked[s, d]`; the next state then comes from
-`fallback[s]`. So
+States are ordered. A transition under action a draws a *move*: a shift by d states, with probability `shift[a, d]`, or
+a reset to the state j, with probability `reset[a, j]`. Shifts end at the first or last state at the latest. At state s
+a shift is blocked with probability `blocked[s, d]`; the next state then comes from `fallback[s]`. So
 
     P(s' | s, a)  =  sum over d of shift[a, d] ((1 - blocked[s, d]) 1{s + d = s'} + blocked[s, d] fallback[s, s'])
                      + reset[a, s'].
 
-Demand, wear, arrivals and steps on a grid have this form. Shifts and resets vary between tasks and are learned from all
-rows of an action; blocking is common to all tasks. Expectation maximisation (EM) splits each transition among its
-possible moves.
+Shifts and resets vary between tasks and are learned from all rows of an action; blocking is common to all tasks.
 """
 
 from dataclasses import dataclass, fields
@@ -125,12 +122,7 @@ class MoveModel(_ByMove):
         return low, high
 
     def expected_moves(self, counts: Counts, weights: Rows) -> MoveCounts:
-        """Return the expected numbers of transitions by each move, the E step.
-
-        Args:
-            counts: The numbers of transitions N(s, a, s').
-            weights: The weight of the transitions from each row, in [0, 1].
-        """
+        """Return the expected numbers of transitions by each move, the E step."""
         ratio = _ratio(counts, self.model, weights)
         inside = _along(self.shift, self.passed)
         inside *= ratio
@@ -152,14 +144,7 @@ class MoveModel(_ByMove):
         )
 
     def without_each_row(self, counts: Counts, weights: Rows, explained: MoveCounts, earlier: MoveCounts) -> Models:
-        """Predict each row without its own transitions in this task.
-
-        Args:
-            counts: The transitions N(s, a, s') of the task.
-            weights: The weight of each row.
-            explained: The `expected_moves` of these counts.
-            earlier: The moves of earlier tasks.
-        """
+        """Predict each row without its own transitions in this task."""
         n, S, A, _ = counts.shape
         ratio = _ratio(counts, self.model, weights)
         ends = np.broadcast_to(_ends(S)[None, :, None], (n, S, A, 2 * S - 1))
@@ -223,7 +208,6 @@ def _along(shift: Float[np.ndarray, "n A V"], passed: Float[np.ndarray, "n S V"]
 
 
 def _by_shift(inside: Models) -> Float[np.ndarray, "n A V"]:
-    """Sum over states what the shifts from s to s' explain."""
     n, S, A, _ = inside.shape
     sums = np.zeros((n, A, 2 * S - 1))
     for s in range(S):
@@ -232,7 +216,6 @@ def _by_shift(inside: Models) -> Float[np.ndarray, "n A V"]:
 
 
 def _by_state(inside: Models) -> Float[np.ndarray, "n S V"]:
-    """Sum over actions what the shifts from s to s' explain."""
     n, S, _, _ = inside.shape
     sums = np.zeros((n, S, 2 * S - 1))
     state_sums = inside.sum(2)

@@ -1,15 +1,11 @@
 """Learn whether rows of the model are tied, and share data between tied rows.
 
 Each row (s, a) is independent, as in `empirical_bayes`, or tied to others of its action by random moves
-(`random_moves`). In both cases, the model of a task is Dirichlet around a mean, and the posterior mean of the row is α
-h + (1 - α) P_bar with α = c / (c + N). Earlier tasks predict the row's batch, for tied rows with the other rows of the
-task. The likelihood of these predictions over all tasks gives the probability of a tie, by which the estimate averages
-both posterior means. The share of tied rows is learned.
+(`random_moves`). Both give a posterior mean α h + (1 - α) P_bar with α = c / (c + N). Earlier tasks predict the row's
+batch, for tied rows with the other rows of the task. The likelihood of these predictions gives the probability of a
+tie, by which the estimate averages both posterior means.
 
-Where most rows are tied, next states unseen in a row and unlikely by the moves get probability 0: in an ordered model
-they may be unreachable.
-
-`EqualOrTied` adds a third case: the row is the same in all tasks, whose transitions then count alike.
+Where most rows are tied, next states unseen in a row and unlikely by the moves get probability 0.
 """
 
 from dataclasses import dataclass
@@ -105,10 +101,7 @@ class TiedMemory:
 
 
 class TiedRows(Estimator[TiedMemory]):
-    """The posterior mean of the model, with rows independent or tied by random moves.
-
-    Prior and mixing rate use the batches of all tasks so far, the task's own included.
-    """
+    """The posterior mean of the model, with rows independent or tied by random moves."""
 
     def initial_memory(self, n: int, S: int, A: int) -> TiedMemory:
         by_rows = EmpiricalBayes().initial_memory(n, S, A)
@@ -198,10 +191,7 @@ class EqualOrTiedMemory:
 
 
 class EqualOrTied(Estimator[EqualOrTiedMemory]):
-    """The posterior mean of the model, with rows equal in all tasks, tied by random moves, or independent.
-
-    The kinds of rows are learned by the predictive likelihood of batches.
-    """
+    """The posterior mean of the model, with rows equal in all tasks, tied by random moves, or independent."""
 
     def initial_memory(self, n: int, S: int, A: int) -> EqualOrTiedMemory:
         otherwise = TiedRows().initial_memory(n, S, A)
@@ -350,7 +340,6 @@ class _Rows:
 
 
 def _positive(models: Models) -> Models:
-    """Clip the probabilities of models to the least one."""
     clipped = np.maximum(models / models.sum(-1, keepdims=True), MIN_RELATIVE_PROBABILITY / models.shape[-1])
     clipped /= clipped.sum(-1, keepdims=True)
     return clipped
@@ -368,12 +357,10 @@ def _mix(weight: PerRun, a: Models, b: Models) -> Models:
 
 
 def _logit(log_odds: Rows, share: PerRun) -> Rows:
-    """Return the log-odds of an explanation of each row, given its share."""
     return log_odds + np.log(share) - np.log1p(-share)
 
 
 def _share(log_odds: Rows, share: PerRun) -> PerRun:
-    """Return the share of rows with an explanation, half a pseudo-row each."""
     rows = log_odds[0].size
     for _ in range(SHARE_STEPS):
         share = (_sum_of_runs(expit(_logit(log_odds, share)))[:, None, None] + 0.5) / (rows + 1.0)
@@ -381,5 +368,4 @@ def _share(log_odds: Rows, share: PerRun) -> PerRun:
 
 
 def _sum_of_runs(values: Float[np.ndarray, "*J n S A"]) -> Float[np.ndarray, "*J n"]:
-    """Sum over the rows of each run, in a fixed order."""
     return values.reshape(*values.shape[:-2], -1).sum(-1)

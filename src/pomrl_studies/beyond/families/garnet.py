@@ -12,8 +12,7 @@ from pomrl.components import Latents, Rewards, TaskFamily
 class Garnet(TaskFamily):
     """Mixtures of two random models with the same few successors; the latent is the weight of the second one.
 
-    Each pair (s, a) has `branching` random successors. Both models have the gaps between sorted uniform numbers as
-    probabilities; rewards R(s, a) are uniform in [0, 1). All runs share the seed of the models.
+    Each pair (s, a) has `branching` random successors.
     """
 
     states: Annotated[int, Field(ge=2, le=10_000)] = 20

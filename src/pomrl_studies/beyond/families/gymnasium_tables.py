@@ -26,7 +26,7 @@ def table(environment: str, **options: Any) -> TransitionTable:
     """Return the table of a deterministic toy text of Gymnasium.
 
     Raises:
-        ValueError: Gymnasium is not installed; the message names the extra to install.
+        ValueError: Gymnasium is not installed.
     """
     try:
         from gymnasium.envs import toy_text
@@ -48,12 +48,11 @@ def slipping(
     Args:
         outcomes: The outcomes of the actions.
         slip: The probability of a slip, for each of k models.
-        slips_to: The equally likely actions to which each action slips, if any.
+        slips_to: The equally likely actions to which each action slips.
         blocked_slips: Whether an action may slip in a state that it does not leave.
 
     Returns:
-        The transition probabilities, and R(s, a, s'), the mean reward of the actions from s to s'; of impossible
-        transitions that at a slip of 1/2.
+        The transition probabilities, and the mean reward R(s, a, s'); of impossible transitions that at a slip of 1/2.
     """
     slips = np.broadcast_to(
         blocked_slips | (outcomes.following != np.arange(len(outcomes.following))[:, None]), outcomes.following.shape
@@ -68,7 +67,6 @@ def slipping(
 def _outcomes(
     outcomes: TransitionTable, slip: Latents, slips_to: Sequence[Sequence[int]], slips: Bool[np.ndarray, "S A"]
 ) -> tuple[Float[np.ndarray, "k S A S"], Float[np.ndarray, "k S A S"]]:
-    """Return the probabilities of next states, and their products with rewards."""
     (S, A), k = outcomes.following.shape, len(slip)
     P, total = np.zeros((2, k, S, A, S))
     alive = np.flatnonzero(~outcomes.terminal)

@@ -17,7 +17,7 @@ class RiverSwim(TaskFamily):
 
     States are places along the river. Action 0 goes one place downstream. Action 1 swims upstream: it succeeds with
     probability 0.4 less the current, and stays with probability 0.6. At the lower end action 0 pays 5, at the upper end
-    action 1 pays 10,000. Strehl and Littman have six places and a current of 0.1.
+    action 1 pays 10,000.
     """
 
     domain: ClassVar[tuple[float, float]] = (0.0, 0.4)

@@ -1,9 +1,9 @@
 """Models that people know.
 
-The planning loss in each task on models that people know, with a latent that differs from task to task.
+The planning loss in each task, with a latent that differs from task to task.
 
-A panel for each family, at a spread of 0.15 of the latent, when planning with γ_eval; losses are in the units of the
-family's rewards. Bands show 95 % intervals of the mean.
+At a spread of 0.15 of the latent, planned with γ_eval, in the units of the family's rewards. Bands show 95 % intervals
+of the mean.
 """
 
 from collections.abc import Sequence

@@ -59,7 +59,6 @@ def horizon_or_prior(sweeps: StoredSweeps) -> Drawing:
 
 
 def _gains_of_learners(sweeps: StoredSweeps) -> Iterator[pd.DataFrame]:
-    """Yield the gain of each series as a point by estimator."""
     for panel_series in GAINS:
         for position, series in enumerate(panel_series):
             rows = series.rows(sweeps)
@@ -72,7 +71,6 @@ def _gains_of_learners(sweeps: StoredSweeps) -> Iterator[pd.DataFrame]:
 
 
 def _weights(sweeps: StoredSweeps) -> Iterator[pd.DataFrame]:
-    """Yield the equivalent prior weight of γ* in each task."""
     for panel_series in WEIGHTS_OF_PRIORS:
         for series in panel_series:
             rows = series.rows(sweeps)
@@ -81,7 +79,6 @@ def _weights(sweeps: StoredSweeps) -> Iterator[pd.DataFrame]:
 
 
 def _weight_by_task(losses: Result) -> pd.DataFrame:
-    """Return the weight of γ* in each task, with bootstrap deviations."""
     gamma_eval, n = float(losses.gammas[-1]), len(losses.loss)
     weight = 1.0 - losses.best(losses.loss.mean(0)) / gamma_eval
     resampled = losses.best(bootstrap_means(losses.loss, RESAMPLES))
@@ -91,7 +88,6 @@ def _weight_by_task(losses: Result) -> pd.DataFrame:
 
 
 def _draw_gains(ax: Axes, data: pd.DataFrame, panel_series: list[Series]) -> None:
-    """Draw the interval and the marker of each series."""
     for series in panel_series:
         points = series.of(data)
         if len(points):
@@ -127,8 +123,7 @@ def wrong_priors(sweeps: StoredSweeps) -> Drawing:
 
     The gain is the relative difference between the losses at gamma_eval and at the best fixed gamma, selected on one
     half of the runs and estimated on the other; bands are 95 % intervals. The prior's mean is the true mean model or
-    the uniform one. Dotted lines mark the true weight α = c / (c + m), with m = 5 and c about 24 at σ = 0.01 and 4.3 at
-    σ = 0.047.
+    the uniform one. Dotted lines mark the true weight α = c / (c + m).
     """
     all_series = [series for panel in PANELS for series in panel]
     data = collect(_relative_gains(sweeps, all_series), all_series)
@@ -144,7 +139,6 @@ def wrong_priors(sweeps: StoredSweeps) -> Drawing:
 
 
 def _relative_gains(sweeps: StoredSweeps, all_series: list[Series]) -> Iterator[pd.DataFrame]:
-    """Yield the relative gains of each series against the weight, with intervals."""
     for series in all_series:
         rows = series.rows(sweeps)
         rows_of_gains = []

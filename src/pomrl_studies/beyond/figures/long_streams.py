@@ -53,8 +53,8 @@ def long_streams(sweeps: StoredSweeps, kind: Kind | None = None) -> Drawing:
     The average regret over a thousand tasks, beside the order of the bound on it, on logarithmic axes.
 
     Tasks are uniform in a ball, and m = 5. Dashed lines show the term in the O of Theorem 2 (E7), scaled to the regret
-    of POMRL(σ) at the last T, dotted lines its constant part; at the marked T it is twice this part. The term's sigma
-    is the almost-sure bound on tasks, larger than the standard deviation σ. Bands show one standard error.
+    of POMRL(σ) at the last T, dotted lines its constant part; at the marked T it is twice this part. Bands show one
+    standard error.
 
     Beyond the paper, whose experiments have at most 30 tasks.
     """
@@ -80,16 +80,12 @@ def flattens_at(sigma: float) -> float:
     """Return the T with equal falling and constant parts of the order.
 
     It is infinite for sigma = 0.
-
-    Args:
-        sigma: Standard deviation of tasks.
     """
     order, constant = (float(regret_order(m=M, radius=radius(sigma), T=number)) for number in (1.0, np.inf))
     return ((order - constant) / constant) ** 2 if sigma else np.inf
 
 
 def _order(measured: pd.DataFrame, panel: Panel, sigma: float) -> pd.DataFrame:
-    """Return the bound's order and its constant, scaled to a panel's end."""
     points = panel.series[0].of(measured)
     order, constant = (np.asarray(regret_order(m=M, radius=radius(sigma), T=tasks)) for tasks in (DRAWN_TASKS, np.inf))
     scale = points["mean"].iloc[-1] / order[-1] if len(points) else np.nan

@@ -16,7 +16,6 @@ REWARDS = {True: "own prices", False: "mean prices"}
 
 
 def _average(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return losses averaged over tasks, for each run and gamma."""
     return rows.groupby(["run", "gamma"])[["planning_loss"]].mean().reset_index()
 
 

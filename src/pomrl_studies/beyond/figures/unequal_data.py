@@ -2,9 +2,8 @@
 
 Numbers of transitions that differ from pair to pair and from task to task: what the formulas do with them.
 
-Each pair has eight transitions on average: one or fifteen, equally likely, or a geometric number. The mixing rate uses
-the pair's number or the mean; averages weigh tasks equally, as in the paper, or transitions. The loss is at gamma_eval,
-and bands show one standard error.
+Each pair has eight transitions on average: one or fifteen, equally likely, or a geometric number. The loss is at
+gamma_eval, and bands show one standard error.
 
 Beyond the paper, which assumes m transitions from every pair of every task (Sec. 3.2).
 """

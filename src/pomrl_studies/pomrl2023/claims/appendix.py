@@ -117,7 +117,6 @@ def more_states(states_20: SweepResults, states_30: SweepResults) -> list[Part]:
 
 
 def _samples_and_tasks(sweep: SweepResults, many_tasks: str, where: str = "") -> list[Part]:
-    """Compare few data, many samples, and many tasks (Figures F3, F5)."""
     few, samples = (sweep.at(batches=name, estimator="ada_pomrl") for name in ("m5_T5", "m20_T5"))
     gains = {name: gain(sweep, batches=name) for name in ("m5_T5", "m20_T5", many_tasks)}
     label = f"{where}m5_T5: smallest loss below 0.5 less that from 0.5 on"
@@ -143,7 +142,7 @@ def start_matters_at_first(sweep: SweepResults) -> list[Part]:
 
     Sec. 4: the initial value "will only affect the results of a finite number of tasks at the beginning [...] where the
     true σ is small, a large initialization will slow down convergence". A start of 0.5 is compared with 0.1 in the
-    first tasks, and each with the smallest, 0.01, in the last. (The algorithm uses it in tasks 1 and 2 only.)
+    first tasks, and each with the smallest, 0.01, in the last.
     """
     first, last = (
         {start: sweep.at(start_deviation=start).tasks(tasks) for start in STARTS} for tasks in (FIRST_TASKS, LAST_TASKS)
@@ -163,8 +162,7 @@ def small_start_hurts(sweep: SweepResults) -> list[Part]:
     """a first estimate of sigma of 0.01 is worse than one of 0.1 in the first tasks.
 
     Sec. 4: "Using σ̂_1 too small will gives a slightly increased weight to the prior in initial tasks, which is not
-    desirable as the latter is not yet learned and will result in an increased bias". (Half of A.5 before its rule was
-    revised.)
+    desirable as the latter is not yet learned and will result in an increased bias".
     """
     small, medium = (sweep.at(start_deviation=start).tasks(FIRST_TASKS) for start in STARTS[:2])
     return [less(medium, small, "start 0.1 less start 0.01, first tasks")]
@@ -197,7 +195,7 @@ def little_is_gained(sweep: SweepResults) -> list[Part]:
     """for (m, T) = (20, 5) ada-POMRL gains less than 10 % over no meta-learning.
 
     App. F.2, Figure F3b: "For m >> T, each task has enough samples to inform itself [...] Not a lot is gained in this
-    scenario from meta-learning". The gain is judged at gamma = 0.99 and at each learner's best constant gamma.
+    scenario from meta-learning".
     """
     return _little_gained(sweep)
 
@@ -219,7 +217,6 @@ def little_is_gained_with_more_states(states_20: SweepResults, states_30: SweepR
 
 
 def _little_gained(sweep: SweepResults, where: str = "") -> list[Part]:
-    """Compare ada-POMRL with no meta-learning at gamma_eval and at best gammas."""
     ada, without = (sweep.at(batches="m20_T5", estimator=name) for name in ("ada_pomrl", "without_meta"))
     label = f"{where}m20_T5: ada-POMRL less no meta-learning"
     at_best = no_smaller_minimum(ada.average_curve, without.average_curve, f"{label}, each at its best γ")
@@ -250,8 +247,7 @@ def dirichlet_tasks_are_bounded() -> list[Part]:
     """an entry of a Dirichlet task is within sigma of its mean with probability 0.95, for the paper's sigma.
 
     Sec. 5, footnote: "Dirichlet distributions with small variance satisfy the high-probability version of our
-    structural assumption for σ = max_i σ_i". For an entry of Dir(15, 15, 15), as drawn; App. F calls the variance σ_i,
-    other places the deviation (E16).
+    structural assumption for σ = max_i σ_i".
     """
     variance = (1 / 3) * (2 / 3) / (45 + 1)
 

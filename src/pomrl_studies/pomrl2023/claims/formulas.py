@@ -59,8 +59,7 @@ def squared_error_bound_holds() -> list[Part]:
 
     Sec. 3.2, App. B: "MSE ≤ α_t² σ² (1 + 1/t) + (1 - α_t)² 1/m", where "we upper bounded the variance of" the average
     of t - 1 tasks by σ²/t. In task 2, with equal tasks and all weight on the prior, the bound is 0 and the error that
-    of the batch before, 1/(4m) for fair coins (E4); for tasks P_o ± σ the average of t - 1 tasks has the variance
-    σ²/(t - 1) (E11).
+    of the batch before, 1/(4m) for fair coins (E4).
     """
     t = 2
     coin_error = 0.25 / (M * (t - 1))
@@ -75,8 +74,7 @@ def mixing_rate_grows() -> list[Part]:
     """POMRL's mixing rate grows with t from task 2 on, stays below that for a known mean, and approaches it.
 
     App. B: α_t ≤ α*, so that "the uncertainty on the prior implies that its weight in the estimator is smaller, but
-    eventually converges at a fast rate to the optimal value". At m = 5 and the sigma of the experiments, as variances;
-    "fast" is as 1/t, to 10 %.
+    eventually converges at a fast rate to the optimal value".
     """
     x, t = M * np.array(SIGMAS)[:, None], np.arange(2, T + 1)
     alpha, known_mean_rate = np.asarray(paper_mixing_rate(x, t)), 1.0 / (x + 1.0)
@@ -125,7 +123,7 @@ def constant_is_of_the_order_of_the_bound() -> list[Part]:
     """the constant C_t of the schedule is within a factor of 10 of the constant of Theorem 2.
 
     Sec. 6.2: C_t "is of the order of the constant in" the bound. C_t leaves out σ/(σ²m + 1), which does not fall with T
-    (E7). At m = 5 and the sigma of the experiments, in the experiments' 15 tasks and for t → ∞.
+    (E7).
     """
     claim_parts = []
     for name, tasks in (("15 tasks", T), ("t → ∞", INFINITE_NUMBER)):
@@ -140,8 +138,7 @@ def small_at_first() -> list[Part]:
     """in the first task of the experiments the stated minimum of U is above 0 and below 0.5.
 
     Sec. 6.2: "when T = 1 and m is small, the multiplicative term C is large and the bound is not really informative
-    [...], and γ should be small, potentially close to but not equal to zero". At m = 5, sigma = 0.01, as Proposition 1
-    prints it and as it holds (E1).
+    [...], and γ should be small, potentially close to but not equal to zero".
     """
     C = regret_constant(1, M, SIGMAS[0])
     minima = {"as printed": upper_bound_gamma(C, "as_printed"), "corrected": upper_bound_gamma(C, "corrected")}

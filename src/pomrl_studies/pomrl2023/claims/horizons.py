@@ -86,8 +86,7 @@ def weight_of_the_prior_grows(simulated: pd.DataFrame) -> list[Part]:
     """the mixing rate of ada-POMRL grows with the number of tasks, from task 2 on.
 
     Sec. 5.2: "the adaptive mixing rate α_t puts increasing amounts of weight on the shared task-knowledge". In task 1
-    it is 0 by definition (Alg. 2). A simulation under the repaired settings; the stored mixing rates of the three
-    variants grow too.
+    it is 0 by definition (Alg. 2).
     """
     alpha = simulated.pivot(index="run", columns="task", values="alpha").to_numpy()[:, 1:]
     steps = alpha.shape[1] - 1
@@ -104,8 +103,7 @@ def weight_of_the_prior_grows(simulated: pd.DataFrame) -> list[Part]:
 def longer_horizon_with_meta_learning(sweep: SweepResults) -> list[Part]:
     """gamma* is larger with meta-learning than without.
 
-    Sec. 5.2, Figure 4c: "Optimal γ aka the effective planning horizon is larger with online meta-learning". Result are
-    averaged over tasks.
+    Sec. 5.2, Figure 4c: "Optimal γ aka the effective planning horizon is larger with online meta-learning".
     """
     ada, without = _ada(sweep), sweep.at(sigma=0.01, estimator="without_meta")
     return [smaller_best(ada, without.average_curve, ada.average_curve, "γ* without meta-learning less that with")]

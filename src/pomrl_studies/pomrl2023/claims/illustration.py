@@ -45,8 +45,7 @@ WEIGHTS = (0.0, 0.25, 0.5, 0.75)
 def more_samples(sweep: SweepResults) -> list[Part]:
     """without a prior, more samples lower the smallest loss and raise gamma*.
 
-    Figure 2: "larger values of m lead to lower planning loss and a larger effective discount factor". The loss at each
-    step of m, and the rank correlation of gamma* with m.
+    Figure 2: "larger values of m lead to lower planning loss and a larger effective discount factor".
     """
     return _each_step({m: sweep.at(mixing=0.0, m=m) for m in SAMPLES}, "m")
 
@@ -62,7 +61,6 @@ def more_weight_on_the_truth(sweep: SweepResults) -> list[Part]:
 
 
 def _each_step(losses: Mapping[float, Result], along: str) -> list[Part]:
-    """Compare the smallest losses at each step along a setting, and gamma*."""
     curves = {value: value_losses.average_curve for value, value_losses in losses.items()}
     steps = [
         smaller_minimum(
@@ -82,7 +80,7 @@ def more_samples_beside_a_prior(sweep: SweepResults) -> list[Part]:
     """with every weight on the true model, more samples lower the smallest loss and raise gamma*.
 
     Figure 2: "Inspecting any of the sub figures, we observe that larger values of m lead to lower planning loss and a
-    larger effective discount factor". The weight 0 is I.1; here are the worst step of m, and the worst weight.
+    larger effective discount factor".
     """
     return _all_agree(sweep, [[(weight, m) for m in SAMPLES] for weight in WEIGHTS[1:]], "m", "α")
 
@@ -92,14 +90,12 @@ def more_weight_beside_samples(sweep: SweepResults) -> list[Part]:
     """with 10, 20 and 50 samples, more weight on the true model lowers the smallest loss and raises gamma*.
 
     Sec. 2, Figure 2: "increasing the weight α in (0,1) on good prior knowledge enables longer planning horizons and
-    lower planning loss". The caption's example of 5 samples is I.2; here are the worst step of α, and the worst number
-    of samples.
+    lower planning loss".
     """
     return _all_agree(sweep, [[(weight, m) for weight in WEIGHTS] for m in SAMPLES[1:]], "α", "m")
 
 
 def _all_agree(sweep: SweepResults, rows: Sequence[Sequence[tuple[float, int]]], along: str, over: str) -> list[Part]:
-    """Compare smallest losses and gamma* by weights and by samples."""
     losses = [[sweep.at(mixing=weight, m=m) for weight, m in row] for row in rows]
     curves = np.stack([np.stack([curve.average_curve for curve in row], axis=1) for row in losses], axis=1)
     pairs = [pair for row in losses for pair in pairwise(curve.average_curve for curve in row)]

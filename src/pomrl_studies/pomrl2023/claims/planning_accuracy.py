@@ -59,7 +59,6 @@ def spread_shrinks(sweep: SweepResults) -> list[Part]:
 
 
 def _log_ratio(variances: np.ndarray) -> np.ndarray:
-    """Return the log ratio of standard deviations, from variances."""
     with np.errstate(divide="ignore", invalid="ignore"):  # all losses of a task may be equal
         return 0.5 * np.log(variances[..., 0] / variances[..., 1])
 
@@ -138,8 +137,7 @@ def gap_is_due_to_the_learned_similarity() -> list[Part]:
     """POMRL and ada-POMRL differ in where the similarity comes from, and in nothing else.
 
     Sec. 5.1: "adaptation to learned task-similarity on-the-fly which is the primary cause of the performance gap in
-    ada-POMRL and POMRL". By construction all else is the same on the same draws: compared are the estimators'
-    parameters.
+    ada-POMRL and POMRL".
     """
     pomrl, ada = (
         vars(experiment(PUBLISHED, [f"estimator={name}"]).method.estimator) for name in ("pomrl", "ada_pomrl")

@@ -1,8 +1,7 @@
 """Claims on question 4: does adapting the planning horizon help?
 
 All but Q4.5 are about POMRL at sigma = 0.01 (Sec. 6, Figure 6). The schedules best_fixed and dynamic_best select in
-hindsight, each half of the runs for the other (in Figure 6 on the same runs, as in the paper). Finitely many runs lose
-slightly more than the best choice: 1,000 runs by 0.2 to 0.9 standard errors.
+hindsight, each half of the runs for the other (in Figure 6 on the same runs, as in the paper).
 """
 
 from functools import partial
@@ -16,7 +15,6 @@ GAMMA_0 = (0.25, 0.3, 0.35, 0.4, 0.45, 0.5)
 
 
 def _schedules(sweep: SweepResults) -> dict[str, Result]:
-    """Return the losses of POMRL with each schedule, and with the grid."""
     grid, dong, upper_bound = (
         sweep.at(estimator="pomrl", gamma_schedule=name) for name in ("grid", "dong", "upper_bound")
     )

@@ -79,8 +79,7 @@ def does_not_hurt(sweep: SweepResults) -> list[Part]:
     """at sigma = 0.047 ada-POMRL is in the last task no worse than in the first.
 
     Sec. 5.3, Figure 5f: "ada-POMRL does not do worse overall than the initial run T = 1, meaning that while there is
-    not a significant improvement, our method does not hurt performance in loosely structured tasks". Overall: at
-    gamma_eval and at gamma*.
+    not a significant improvement, our method does not hurt performance in loosely structured tasks".
     """
     ada = sweep.at(sigma=0.047, estimator="ada_pomrl")
     return [
@@ -99,7 +98,7 @@ def u_shaped(sweep: SweepResults) -> list[Part]:
     """at sigma = 0.047 ada-POMRL's loss is U-shaped in gamma, with gamma* near 0.5.
 
     Sec. 5.3, Figure 5f: "All planning loss curves remain U-shaped and overall higher with an intermediate optimal
-    guidance γ value (~0.5)". Result are averaged over tasks.
+    guidance γ value (~0.5)".
     """
     ada = sweep.at(sigma=0.047, estimator="ada_pomrl")
     curve = ada.average_curve
@@ -129,8 +128,7 @@ def consistent_with_the_oracle(sweep: SweepResults) -> list[Part]:
     """at every sigma POMRL and ada-POMRL are on a par with the oracle in the last tasks, and do not beat it.
 
     Sec. 5.3, Figures 5a-c: "both POMRL and ada-POMRL remain consistent in their performance as compared to the Oracle
-    Prior Knowledge baseline"; Sec. 5.1: the oracle "should play the role of an 'empirical lower bound'". On a par means
-    within 10 % of the oracle's loss, and of its gain over no meta-learning, the baseline of Figures 5a-c.
+    Prior Knowledge baseline"; Sec. 5.1: the oracle "should play the role of an 'empirical lower bound'".
     """
     claim_parts = []
     for sigma in SIGMAS:
@@ -159,7 +157,7 @@ def regret_falls(sweep: SweepResults) -> list[Part]:
     """ada-POMRL's task-averaged regret falls with the number of tasks and with their similarity.
 
     Abstract: "the average regret over tasks decreases as the number of tasks increases and as the tasks are more
-    similar". Figure 4a for the number of tasks, 5a-c for their similarity.
+    similar".
     """
     losses = [sweep.at(sigma=sigma, estimator="ada_pomrl") for sigma in SIGMAS]
     tasks = losses[0].at_eval.shape[1]
@@ -179,8 +177,7 @@ def better_than_without(sweep: SweepResults) -> list[Part]:
     """at sigma = 0.025 and 0.047 POMRL and ada-POMRL are better than without meta-learning in the last tasks.
 
     Sec. 5.3, Figures 5b, 5c: "all methods perform well (except without meta-learning)"; where tasks are loosely
-    structured, "ada-POMRL and POMRL can still perform well in comparison to other baselines". For sigma = 0.01 see
-    Q1.4.
+    structured, "ada-POMRL and POMRL can still perform well in comparison to other baselines".
     """
     claim_parts = []
     for sigma in SIGMAS[1:]:
@@ -207,8 +204,7 @@ def slower_at_an_intermediate_similarity(sweep: SweepResults) -> list[Part]:
     """at sigma = 0.025 ada-POMRL gains over no meta-learning, and converges more slowly than at 0.01.
 
     Sec. 5.3, Figure 5e: "An intermediate value of task-similarity still leads to gains, albeit at a lower speed of
-    convergence"; sigma = 0.025 "is in the intermediate regime (needs longer T)". The speed is the share of the fall in
-    loss from task 1 to the last tasks that the first tasks reach.
+    convergence"; sigma = 0.025 "is in the intermediate regime (needs longer T)".
     """
     ada, without = (sweep.at(sigma=0.025, estimator=name) for name in ("ada_pomrl", "without_meta"))
     stages = [stage for sigma in (0.025, 0.01) for stage in _stages(sweep.at(sigma=sigma, estimator="ada_pomrl"))]
@@ -220,12 +216,10 @@ def slower_at_an_intermediate_similarity(sweep: SweepResults) -> list[Part]:
 
 
 def _stages(losses: Result) -> list[np.ndarray]:
-    """Return the losses in task 1, the first and the last tasks."""
     return [losses.task(1), losses.tasks(FIRST_TASKS), losses.tasks(LAST_TASKS)]
 
 
 def _speed(stages: np.ndarray) -> np.ndarray:
-    """Return the share of the fall reached in the first tasks."""
     with np.errstate(divide="ignore", invalid="ignore"):  # in few runs nothing may fall
         return (stages[..., 0] - stages[..., 1]) / (stages[..., 0] - stages[..., 2])
 
@@ -239,8 +233,7 @@ def _speed(stages: np.ndarray) -> np.ndarray:
 def higher_and_u_shaped(sweep: SweepResults) -> list[Part]:
     """at sigma = 0.047 ada-POMRL's loss is higher, on average over gamma, and U-shaped in every task.
 
-    Sec. 5.3, Figure 5f: "All planning loss curves remain U-shaped and overall higher". Q3.3 averages the shape over
-    tasks.
+    Sec. 5.3, Figure 5f: "All planning loss curves remain U-shaped and overall higher".
     """
     losses = {sigma: sweep.at(sigma=sigma, estimator="ada_pomrl") for sigma in SIGMAS}
     levels = {sigma: sigma_losses.average_curve.mean(1) for sigma, sigma_losses in losses.items()}
@@ -270,7 +263,7 @@ def minimal_gains(sweep: SweepResults) -> list[Part]:
     """at sigma = 0.047 ada-POMRL gains less than 10 %, over no meta-learning and from the first task to the last.
 
     Sec. 5.3, Figure 5f: "little structure across tasks resulting in minimal gains from meta-learning here"; "there is
-    not a significant improvement". The first is judged at gamma = 0.99 and at each learner's best constant gamma.
+    not a significant improvement".
     """
     ada, without = (sweep.at(sigma=0.047, estimator=name) for name in ("ada_pomrl", "without_meta"))
     at_best = no_smaller_minimum(ada.average_curve, without.average_curve, "ada-POMRL less without, each at its best γ")

@@ -1,7 +1,4 @@
-"""Claims on the theorems, refuted by counterexamples of exactly known probability.
-
-A theorem that holds is proven on the page `theory.md`; its part here is one that a false theorem would fail.
-"""
+"""Claims on the theorems, refuted by counterexamples of exactly known probability."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -91,8 +88,7 @@ def bounds_hold(simulated: pd.DataFrame) -> list[Part]:
     """Theorem 3's bound on the model error holds with probability 1 - delta, in all tasks at once.
 
     Theorem 3, App. D: "with probability 1 - δ"; delta = 0.05. The counterexamples are equal tasks (sigma = 0) with fair
-    coins as transitions, m = 1,000: the bound falls with the number of tasks, and the error in task 1 does not. The
-    factor of E2, x/(2x + 1) or x/(x + 1), is 0 there. At the paper's settings the implied bounds on losses are vacuous.
+    coins as transitions, m = 1,000: the bound falls with the number of tasks, and the error in task 1 does not.
     """
     worst = simulated.groupby("version").agg({"coverage": "min", "sequences": "first"}).to_dict("index")
     share = Coverage(worst[REPAIRED]["coverage"], worst[REPAIRED]["sequences"])
@@ -122,8 +118,7 @@ def planning_loss_bound_holds() -> list[Part]:
     """Theorem 1's bound on the planning loss holds with probability 1 - delta.
 
     Sec. 2, Theorem 1: "with probability at least 1 - δ", with the diameter Σ of the set of feasible models. With one
-    feasible model Σ and the bound at gamma_eval are 0; yet one sample makes a planner lose (E9). Σ = 1, an upper bound
-    in the theorem, gives the theorem of Jiang et al., which holds in this example.
+    feasible model Σ and the bound at gamma_eval are 0; yet one sample makes a planner lose (E9).
     """
     label = "probability at least that the loss exceeds the bound, one sample of two actions"
     return [
@@ -137,9 +132,7 @@ def average_regret_bound_holds() -> list[Part]:
     """Theorem 2's bound on the average regret holds with probability 1 - delta, up to constants and logarithms.
 
     Sec. 3.3, Theorem 2: "with probability at least 1 - δ". With Σ the diameter of the feasible models, the example of
-    T.2 in every task has the bound 0 at gamma_eval for all constants, and task 1 costs a loss (E9). With Σ = 1 it
-    follows from the bounds proven in theory.md (equation 7): their mean over tasks is at most a constant times the
-    printed order, with L = log(6 S^2 A T/δ) under the root.
+    T.2 in every task has the bound 0 at gamma_eval for all constants, and task 1 costs a loss (E9).
     """
     label = "probability at least that the regret exceeds the bound, equal tasks of two actions, one sample"
     ratio = max(
@@ -178,11 +171,8 @@ def _proven_over_order(m: int, sigma: float, tasks: int) -> float:
 def no_regret() -> list[Part]:
     """the average regret vanishes with the number of tasks.
 
-    Sec. 3.3 and title: "No-Regret"; the bound "boils down to O((σ + 1/√m)/√T)". Regret is against the optimal policy of
-    each task (Eq. 2). For sigma > 0 the bound of Theorem 2 tends to a constant, here a share of its value for one task
-    at m = 5. So does the regret: in the example of E7 (one sample of two actions, which lead on with 1/2 and with 0.4
-    or 0.6, the true mean as prior) every task has the same expected loss. The bound's excess over an agent with known
-    mean falls as 1/√T.
+    Sec. 3.3 and title: "No-Regret"; the bound "boils down to O((σ + 1/√m)/√T)". In the example of E7 (one sample of two
+    actions, the true mean as prior) every task has the same expected loss.
     """
     shares = {
         s: float(regret_order(m=M, radius=s, T=INFINITE_NUMBER) / regret_order(m=M, radius=s, T=1)) for s in SIGMAS
@@ -201,11 +191,7 @@ def no_regret() -> list[Part]:
 
 
 def _excess_over_known_mean(sigma: float, many: int = 10_000) -> Part:
-    """Compare Theorem 2's exponent of T, beyond a known mean, with -1/2.
-
-    The tolerance is 10 %. With the mean as prior and the rate alpha = 1/(sigma^2 m + 1), the model errs by at most
-    alpha sigma + (1 - alpha)/√m.
-    """
+    """Compare Theorem 2's exponent of T, beyond a known mean, with -1/2."""
     alpha = 1.0 / (sigma**2 * M + 1.0)
     limit = alpha * sigma + (1.0 - alpha) / sqrt(M)
     one_task, many_tasks = (float(regret_order(m=M, radius=sigma, T=tasks)) - limit for tasks in (1, many))
@@ -214,7 +200,6 @@ def _excess_over_known_mean(sigma: float, many: int = 10_000) -> Part:
 
 
 def _value(lead_on: float, discount: float = 0.9) -> float:
-    """Return the value of an unpaid state with a paid successor."""
     return discount * lead_on / (1.0 - discount * (1.0 - lead_on) - discount**2 * lead_on)
 
 
@@ -223,8 +208,7 @@ def bound_falls_for_similar_tasks() -> list[Part]:
     """for sigma < 1/√m the first term of Theorem 2's bound dominates, and the bound falls as 1/√T.
 
     Sec. 3.3: "if m is fixed and small, for small enough values of σ² (typically σ < 1/√m), the first term dominates and
-    the r.h.s. boils down to O((σ + 1/√m)/√T)". At m = 5, sigma = 0.01: the exponent of T between 1 and 15 tasks, and
-    for T → ∞ (E7).
+    the r.h.s. boils down to O((σ + 1/√m)/√T)".
     """
     small = np.linspace(0.001, 0.999, 999) / sqrt(M)
     second = small**2 * sqrt(M) / (small**2 * M + 1.0)
@@ -280,8 +264,7 @@ def guaranteed_gain() -> list[Part]:
     """for every sigma up to Σ = 1, Theorem 2's bound is below the bound without meta-learning.
 
     Sec. 3.3: "for σ ≤ Σ, performing meta learning with Algorithm 1 guarantees better learning measured via our improved
-    regret bound". For T → ∞ and m = 5 the bound without meta-learning is √(Σ/m); that of Theorem 2 is smaller exactly
-    for σ < 1/√m (E12).
+    regret bound".
     """
     ratio = np.asarray(regret_order(m=M, radius=np.linspace(0.001, 1.0, 1000), T=INFINITE_NUMBER)) * sqrt(M)
     return [Part("bound over that without meta-learning, largest over σ", Exact(float(ratio.max())), below=1.0)]
@@ -292,8 +275,7 @@ def bound_falls_with_tasks_and_similarity() -> list[Part]:
     """Theorem 2's bound falls with the number of tasks, and does not fall by 10 % as tasks become less similar.
 
     Abstract: "Our bound suggests that the average regret over tasks decreases as the number of tasks increases and as
-    the tasks are more similar"; Figure 1: it "scales with task-similarity σ". At m = 5, for 1 to 15 tasks and sigma up
-    to 1; the regret itself is Q3.5.
+    the tasks are more similar"; Figure 1: it "scales with task-similarity σ".
     """
     sigma = np.linspace(0.0, 1.0, 1001)
     order = np.asarray(regret_order(m=M, radius=sigma, T=np.arange(1, T + 1)[:, None]))

@@ -6,8 +6,7 @@ The left panels have the similarity of the paper's figure, the right ones that o
 61, whose readings are hollow. Bands show one standard error over 100 runs, or for gamma* in (g) and (h) a bootstrap
 standard deviation.
 
-The legend has the number of readings, and their largest |z|. Crosses are printed values of cell 45 that contradict
-readings in task 1: a loss of 0.950, read as 0.964, and gamma* = 0.5, read as 0.511.
+The legend has the number of readings, and their largest |z|.
 """
 
 from pomrl.figures import METHODS, Look, Panel, View, dynamic_best, everything

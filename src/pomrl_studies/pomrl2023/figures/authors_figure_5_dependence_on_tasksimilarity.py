@@ -3,8 +3,7 @@
 The loss in each task, and against gamma, at three similarities of the tasks.
 
 The notebook's concentration factors c = 1.5, 0.75 and 0.375 stand for the paper's sigma = 0.01, 0.025 and 0.047. Hollow
-points are readings of cells 44, 55 and 61, at the last similarity. The baseline "Uniform prior", not in the paper,
-mixes the uniform model with the task's batch at the rates of POMRL. Bands show one standard error over 100 runs.
+points are readings of cells 44, 55 and 61, at the last similarity. Bands show one standard error over 100 runs.
 
 The legend has the number of readings, and their largest |z|.
 """

@@ -3,9 +3,8 @@
 The average loss of ada-POMRL in tasks 1 to t under the gamma schedules.
 
 Panel (a) shows all schedules, (b) those but the constant gamma_eval, and (c) the upper-bound schedule for several
-offsets gamma_0. Best fixed is the best gamma on average over tasks 1 to t. Hollow points are readings of the notebook's
-cells 48, 50 and 49, from common runs. Bands show one standard error over 600 runs, as in the paper's caption; the
-notebook has 100.
+offsets gamma_0. Hollow points are readings of the notebook's cells 48, 50 and 49. Bands show one standard error over
+600 runs.
 
 The legend has the number of readings, and their largest |z|.
 """

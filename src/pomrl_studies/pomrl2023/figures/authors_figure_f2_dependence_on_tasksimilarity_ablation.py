@@ -2,9 +2,8 @@
 
 The loss in each task with aggregating, at three similarities.
 
-The notebook has the aggregating estimator, but no figure of it; the prior of task 2 is the uniform model. The baseline
-"Uniform prior", not in the paper, has POMRL's mixing rates on the uniform model. Hollow points are readings of cell 61;
-the legend has the largest |z|. Bands show one standard error over 100 runs.
+The baseline "Uniform prior", not in the paper, has POMRL's mixing rates on the uniform model. Hollow points are
+readings of cell 61; the legend has the largest |z|. Bands show one standard error over 100 runs.
 """
 
 from pomrl.figures import METHODS

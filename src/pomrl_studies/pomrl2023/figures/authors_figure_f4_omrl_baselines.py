@@ -2,7 +2,6 @@
 
 The loss against gamma in several tasks t for three methods; c = 1.5.
 
-The notebook has the three methods, but no figure of the oracle and of planning without meta-learning against gamma.
 Bands show one standard error over 100 runs.
 """
 

@@ -2,8 +2,7 @@
 
 Figures 4 (b), 5 (d) to (f) and F4 if a curve "T = j" is the average loss over the first j tasks.
 
-The captions and the file names of the paper disagree about whether such a curve is this average or the loss in task j
-(R10). Bands show one standard error.
+Bands show one standard error.
 """
 
 from pomrl.figures import AVERAGE_LOSS, Panel, PanelGrid, look

@@ -83,7 +83,6 @@ def upper_bound(_: StoredSweeps) -> Drawing:
 
 
 def _upper_bound_points(panel: str) -> Iterator[pd.DataFrame]:
-    """Yield the curve of each uncertainty, and the minima by each version."""
     Cs = np.array(list(UNCERTAINTIES))
     for C, style in UNCERTAINTIES.items():
         yield _points(Series(style, panel=panel), FINE_GAMMAS, regret_upper_bound(FINE_GAMMAS, C, GAMMA_EVAL))
@@ -130,13 +129,7 @@ def vacuous_bounds(_: StoredSweeps) -> Drawing:
 
 
 def vacuous_from(m: Int[np.ndarray, " M"], sigma: float, version: str) -> Float[np.ndarray, " M"]:
-    """Return 1/(1 + C), the smallest vacuous gamma, by samples.
-
-    Args:
-        m: The numbers of samples.
-        sigma: The almost-sure bound on the distance of tasks from their mean.
-        version: The version of the bound.
-    """
+    """Return 1/(1 + C), the smallest vacuous gamma, by samples."""
     C = average_uncertainty(m=m, T=TASKS, radius=sigma, S=S, A=A, delta=DELTA, version=version)
     return 1.0 / (1.0 + np.asarray(C))
 
@@ -177,9 +170,8 @@ def average_regret(sweeps: StoredSweeps, kind: Kind | None = None) -> Drawing:
     The measured average regret of POMRL(sigma) beside the bounds on it.
 
     Panels (a) to (c) show the regret against the number of tasks T, for three values of sigma, at gamma = 0.9 and m =
-    100,000. Panels (d) to (f) show it against gamma for pairs of m and T, at the smallest positive sigma. Tasks are
-    uniform in a ball, as the theory assumes, and sigma is a standard deviation. Bands show one standard error. The
-    bounds above (a) to (c) are thousands of times larger; the corrected and the sharpened one may coincide.
+    100,000, for tasks uniform in a ball with the standard deviation sigma. Panels (d) to (f) show it against gamma for
+    pairs of m and T, at the smallest positive sigma. Bands show one standard error.
     """
     bounds = [points for letter in (*AGAINST_T, *AGAINST_GAMMA) for points in _bound_points(letter)]
     data = pd.concat([points_of_panels(sweeps, PANELS, kind), *bounds], ignore_index=True)
@@ -192,7 +184,6 @@ def average_regret(sweeps: StoredSweeps, kind: Kind | None = None) -> Drawing:
 
 
 def _draw_against_T(upper: Sequence[Axes], lower: Sequence[Axes], data: pd.DataFrame) -> None:
-    """Draw panels (a) to (c) in two pieces with linear axes."""
     for top, bottom, panel in zip(upper, lower, PANELS[:3], strict=True):
         panels.curves(top, data, _bounds(panel.letter))
         _limit(top)
@@ -227,11 +218,7 @@ def _bounds(panel: str) -> list[Series]:
 
 
 def _bound_points(letter: str) -> Iterator[pd.DataFrame]:
-    """Yield a panel's bounds on POMRL(sigma)'s regret, with inclusive prior.
-
-    The mixing rate uses the largest standard deviation over entries; the bounds use the almost-sure radius of run 0,
-    the same in all runs where rows have equally many states.
-    """
+    """Yield a panel's bounds on POMRL(sigma)'s regret, with inclusive prior."""
     instance = problem(*(AGAINST_T | AGAINST_GAMMA)[letter])
     mean = instance.mean(0)
     x = np.arange(1, instance.T + 1) if letter in AGAINST_T else GAMMAS

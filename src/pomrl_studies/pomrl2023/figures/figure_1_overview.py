@@ -33,9 +33,8 @@ def overview(sweeps: StoredSweeps) -> Drawing:
     Related tasks, the estimate of one of them, and what is gained as tasks go by.
 
     The paper: "The agent faces a sequence of tasks P^t whose optimal parameters are close to each other. The agent
-    builds a transition model for each task and plans with these inaccurate models. By using data from previous tasks,
-    the agent meta-learns an initialization of the model, which leads to better planning in new related but unseen
-    tasks. [...] as knowledge accumulates, uncertainty diminishes, and the agent can plan with longer horizons."
+    builds a transition model for each task and plans with these inaccurate models. [...] as knowledge accumulates,
+    uncertainty diminishes, and the agent can plan with longer horizons."
 
     The figure shows one row of a transition model of three states, in 200 runs of 15 Dirichlet tasks. The discount
     factor gamma is that of the schedule that follows the upper bound.
@@ -84,7 +83,6 @@ def _rows(tasks: pd.DataFrame, name: str) -> Float[np.ndarray, "N 3"]:
 
 
 def _error(tasks: pd.DataFrame, name: str) -> Float[np.ndarray, " N"]:
-    """Return a row's largest deviation from the task's model."""
     return np.abs(_rows(tasks, name) - _rows(tasks, "P")).max(-1)
 
 
@@ -93,7 +91,6 @@ def _per_task(series: Series, tasks: pd.DataFrame, values: Float[np.ndarray, " N
 
 
 def _connect(ax: Axes, data: pd.DataFrame) -> None:
-    """Draw the line of estimates between batch and prior."""
     ends = pd.concat([BATCH.of(data), PRIOR.of(data)])
     ax.plot(ends["x"], ends["mean"], color="0.4", linewidth=0.7, linestyle="--", label="_mixed", zorder=1)
 
@@ -105,7 +102,6 @@ def _draw_gains(ax: Axes, data: pd.DataFrame, series: list[Series], label: str) 
 
 
 def _arrow(figure: Figure, source: Axes, target: Axes) -> None:
-    """Draw an arrow across the gap between two panels."""
     to_figure = figure.transFigure.inverted()
     start, end = (to_figure.transform_bbox(ax.get_tightbbox() or ax.bbox) for ax in (source, target))
     y = 0.5 * (source.get_position().y0 + source.get_position().y1)

@@ -5,10 +5,7 @@ The loss against gamma for several numbers of samples m, with a panel for each w
 The prior is the true mean model. Bands show one standard error.
 
 The paper: "The learner has m = 5, 10, 20, 50 samples per task to estimate the model, corresponding to the curves in
-each sub figure. Inspecting any of the sub figures, we observe that larger values of m lead to lower planning loss and a
-larger effective discount factor. Besides, inspecting one value of m across tasks (e.g., m = 5), we see that the same
-effect (lower planning loss and larger effective discount) occurs when the learner puts more weight on the ground truth
-prior through alpha."
+each sub figure."
 
 The paper does not give the values of alpha, the number of runs and the kind of band (R19); they are choices of ours.
 """

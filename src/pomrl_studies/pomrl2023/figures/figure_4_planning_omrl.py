@@ -10,9 +10,8 @@ effective planning horizon, i.e., one that minimizes the planning loss. [...] Pl
 minimum planning loss achieved by the agent in that round T. Results are averaged over 100 independent runs and
 error bars represent 1-standard deviation."
 
-In our panel (b) a curve shows the loss in task t, not the average over tasks 1 to t. Panels (c) and (d) are the
-paper's panel (c). gamma* minimises the mean loss over runs, so there is one value for all runs; its band shows a
-bootstrap standard deviation, and with 95 % intervals those of the bootstrap.
+In our panel (b) a curve shows the loss in task t, not the average over tasks 1 to t. Panels (c) and (d) are the paper's
+panel (c).
 """
 
 from pomrl.figures import Panel, PanelGrid, Series, dynamic_best, of_estimators, of_tasks

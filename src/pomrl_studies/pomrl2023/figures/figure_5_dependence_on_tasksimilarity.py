@@ -28,11 +28,8 @@ def dependence_on_tasksimilarity(sweeps: StoredSweeps, kind: Kind | None = None)
     show the loss of ada-POMRL against gamma in several tasks t. Bands show one standard deviation.
 
     The paper: "POMRL and ada-POMRL are robust to varying task-similarity sigma for a small fixed amount of data m = 5
-    available at each round. A small value of sigma reflects the fact that tasks are closely related to each other and
-    share a good amount of structure whereas a much larger value indicates loosely related tasks (simplex plots
-    illustrate the meta-distribution in dimension 2). In the former case, meta-learning the shared structure alongside a
-    good model initialization leads to most gains. In the latter, the learner struggles to cope with new unseen tasks
-    which differ significantly. Error bars represent 1-standard deviation of uncertainty across 100 independent runs."
+    available at each round. [...] Error bars represent 1-standard deviation of uncertainty across 100 independent
+    runs."
 
     The simplex plots show draws from a symmetric Dirichlet distribution over three states whose entries have the
     variance sigma.

@@ -59,16 +59,11 @@ def gamma_schedules() -> PanelGrid:
     The loss of POMRL in each task under the gamma schedules.
 
     Panel (a) shows all schedules, (b) the average loss in tasks 1 to t without the constant gamma_eval, and (c) the
-    schedule that follows the upper bound, for several offsets gamma_0; a curve coincides with that of the constant
-    gamma_eval from the task on in which its schedule reaches it, and their dashes alternate. Bands show one standard
-    error.
+    schedule that follows the upper bound, for several offsets gamma_0. Curves that coincide have alternating dashes.
+    Bands show one standard error.
 
     The paper: "(a) Planning with online-meta learning shows that all baselines outperform using a constant discount
-    factor. (b) Zoomed in plot of average planning loss over the progression of tasks T shows competitive performance
-    with the proposed schedule of gamma = f(m, alpha_t, sigma_t, T) beating best-fixed as more tasks are seen. The gamma
-    schedule gamma = min{1, gamma_0 + gamma_tilde} using the upper bound as a guidance beats the best-fixed and is very
-    competitive to the dynamic-best baseline. (c) Using the upper bound to guide the schedule significantly outperforms
-    gamma_eval and is shown for gamma_0 in (0.25, 0.50). Error bars depict 1-standard error for 600 independent runs."
+    factor. [...] Error bars depict 1-standard error for 600 independent runs."
     """
     return PanelGrid([[*all_and_averages("pomrl"), UPPER_BOUND]], share_y=False)
 

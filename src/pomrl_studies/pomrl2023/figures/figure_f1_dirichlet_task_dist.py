@@ -18,7 +18,7 @@ def dirichlet_task_dist(_: StoredSweeps) -> Drawing:
 
     The paper: "Dirichlet Task Distribution for S = 3 states, with Dir(alpha) where alpha = [15, 15, 15], resulting in
     our task-similarity measure approximately to be sigma = 0.0129." The number is neither of both: the variance of an
-    entry is 0.00483, and its standard deviation 0.0695 (R11). The title of the figure states these computed values.
+    entry is 0.00483, and its standard deviation 0.0695 (R11).
     """
     data = simplex.points(TASKS, simplex.dirichlet(CONCENTRATION, DRAWS))
     variance = simplex.variance(CONCENTRATION)

@@ -26,7 +26,6 @@ def tables(effects: pd.DataFrame, checks: pd.DataFrame) -> dict[str, str]:
 
 
 def _effects(effects: pd.DataFrame) -> str:
-    """Return the effects on the numbers of ada-POMRL, with a row for each difference."""
     numbers, places = (LOSS, GAIN, GAMMA_STAR), ("repaired", "computed")
     cells = effects.set_index(["difference", "number", "place"])
     heads = [f"{number}, as {place}" for number, place in product(numbers, places)]

@@ -49,7 +49,6 @@ def tables(claims: pd.DataFrame, choices: pd.DataFrame) -> dict[str, str]:
 
 
 def _counts(readings: Mapping[str, Mapping[str, Judgement]]) -> pd.DataFrame:
-    """Return how many claims have each verdict, a row for each reading."""
     rows = [
         {"reading": name} | {COUNTS[verdict]: _number(verdict, judged) for verdict in COUNTS}
         for name, judged in readings.items()
@@ -91,7 +90,6 @@ def _group(counts: "pd.Series[int]") -> str:
 
 
 def _opposites(choices: pd.DataFrame) -> str:
-    """Return the verdicts that a single choice turns into their opposites."""
     decided: Sequence[str] = [Verdict.HOLDS, Verdict.DOES_NOT_HOLD]
     turned = choices[choices["by default"].isin(decided) & choices["under the choice"].isin(decided)]
     rows = [

@@ -53,16 +53,15 @@ def model_error_coverage(
     Args:
         sequences: Number of independent sequences of tasks.
         seed: Seed of all draws.
-        delta: The probability that a bound may fail, in (0, 1).
+        delta: The probability that a bound may fail.
         sigmas: Almost-sure bounds on |P_t - P_o|, at most 1/S; the mixing rate uses them too.
         ms: Numbers of transitions from each state.
-        states: Numbers of states S.
-        tasks: Numbers of tasks T, the first ones of the same sequences.
+        states: Numbers of states.
+        tasks: Numbers of tasks.
 
     Returns:
-        A row for each case, prior and version of the bound, with the columns S, A, m, sigma, T, prior, version;
-        coverage, the share of sequences with all errors below their bounds; looseness, the divisor of the bounds at
-        which coverage is 1 - delta; and sequences.
+        A row for each case, prior and version of the bound. coverage is the share of sequences with all errors below
+        their bounds; looseness the divisor of the bounds at which coverage is 1 - delta.
     """
     rng = np.random.default_rng(seed)
     rows = []
@@ -81,7 +80,6 @@ def model_error_coverage(
 def _model_errors(
     rng: np.random.Generator, n: int, S: int, m: int, sigma: float, T: int
 ) -> dict[str, Float[np.ndarray, "n T"]]:
-    """Return max |P_hat_t - P_t| by prior, on the same batches."""
     truth = Truth(np.full((n, S, 1, S), 1.0 / S), np.full((n, S, 1, S), sigma**2))
     models, batches = zip(*_uniform_ball_tasks(rng, n, S, m, sigma, T), strict=True)
     errors = {}
@@ -95,10 +93,7 @@ def _model_errors(
 def _uniform_ball_tasks(
     rng: np.random.Generator, n: int, S: int, m: int, radius: float, T: int
 ) -> Iterator[tuple[Models, Batches]]:
-    """Yield, task by task, the models and batches of n one-action sequences.
-
-    Rows are independent, so a model with n actions stands for n models with one.
-    """
+    """Yield, task by task, the models and batches of n one-action sequences."""
     P_o = np.full((S, n, S), 1.0 / S)
     deviation = radius / sqrt(S + 1)
     mean = MeanModel(P_o, np.zeros((S, n)), np.ones((S, n), bool), deviation, 1.0 / S / sqrt(S + 1))
@@ -130,19 +125,16 @@ def regret_coverage(
 ) -> "pd.DataFrame":
     """Simulate the coverage of the bounds on POMRL(sigma)'s loss and regret.
 
-    Random chain MDPs have `S` states and `A` actions, and a sequence `T` tasks.
-
     Args:
         sequences: Number of independent sequences of tasks.
         seed: Seed of all draws.
-        delta: The probability that a bound may fail, in (0, 1).
+        delta: The probability that a bound may fail.
         ms: Numbers of transitions from each (s, a).
         sigmas: Standard deviations of `UniformBall`, for the mixing rate; bounds use the almost-sure radius.
         gammas: Planning discount factors; the last one is gamma_eval.
 
     Returns:
-        A row for each case, prior, version of the bound, gamma and quantity, `planning_loss` (in all tasks at once) or
-        `average_regret`, with the columns of `model_error_coverage` that apply.
+        A row for each case, prior, version of the bound, gamma and quantity, as in `model_error_coverage`.
     """
     grid, planner = Grid(gammas=list(gammas)), PolicyIteration()
     methods = [Method(estimator=estimator, gamma_schedule=grid, planner=planner) for estimator in ESTIMATORS.values()]
@@ -166,7 +158,6 @@ def regret_coverage(
 def _loss_coverage(
     loss: Float[np.ndarray, "n T G"], bound: Float[np.ndarray, "n T G"], gammas: Sequence[float], delta: float
 ) -> Iterator[dict[str, float | int | str]]:
-    """Yield the coverage of both bounds at each discount factor."""
     per_task = _relative(loss, bound).max(1)
     average = _relative(loss.mean(1), bound.mean(1))
     for gamma, task_losses, average_losses in zip(gammas, per_task.T, average.T, strict=True):

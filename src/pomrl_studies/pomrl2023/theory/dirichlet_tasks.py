@@ -13,9 +13,9 @@ class DirichletTasks:
     """One-action tasks with independent rows from Dir(concentration P_o).
 
     Attributes:
-        concentration: Sum of the Dirichlet parameters, above 0; large for similar tasks.
-        P_o: Mean of each row, a distribution over S states.
-        m: Number of sampled transitions from each row in each task.
+        concentration: Sum of the Dirichlet parameters.
+        P_o: Mean of each row.
+        m: Number of transitions from each row in each task.
     """
 
     concentration: float

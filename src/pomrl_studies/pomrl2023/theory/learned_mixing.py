@@ -15,12 +15,12 @@ def learned_mixing_rates(
         sequences: Number of independent sequences.
         sigma: Similarity of the tasks, a variance.
         m: Number of transitions for each (s, a) in each task.
-        T: Number of tasks in a sequence.
+        T: Number of tasks.
         S: Number of states; half of them are unreachable from a pair.
         seed: Seed of all draws.
 
     Returns:
-        A row for each sequence and task, with the columns run, task (from 1) and alpha, the mixing rate.
+        A row for each sequence and task, with the columns run, task and alpha.
     """
     chains = Dirichlet(zeros=S // 2)
     problem = Problem(S=S, A=2, m=m, T=T, sigma=sigma, gamma_eval=0.99, seed=seed, task_distribution=chains)

@@ -19,18 +19,15 @@ def related_tasks(
 ) -> "pd.DataFrame":
     """Simulate POMRL(sigma) on sequences of Dirichlet tasks with repeated rows.
 
-    The discount factor follows the upper bound (`UpperBound`).
-
     Args:
-        dirichlet: Distribution of the tasks, over S states.
+        dirichlet: Distribution of the tasks.
         sequences: Number of independent sequences.
-        T: Number of tasks in a sequence.
-        gamma_eval: Discount factor of evaluation, the largest of the schedule.
+        T: Number of tasks.
+        gamma_eval: Discount factor of evaluation.
         seed: Seed of all draws.
 
     Returns:
-        A row for each task and sequence, sorted so, with the columns task (from 1), run; P_1 .. P_S, P_bar_1 ..
-        P_bar_S, prior_1 .. prior_S and P_hat_1 .. P_hat_S, of the task's model, batch, prior and estimate; and gamma.
+        A row for each task and sequence, with the task's model P, batch P_bar, prior, estimate P_hat, and gamma.
     """
     rng = np.random.default_rng(seed)
     P = rng.dirichlet(dirichlet.pseudo_counts, (T, sequences))
@@ -49,7 +46,6 @@ def related_tasks(
 
 
 def _priors(batches: list[Batch], truth: Truth, estimator: RegularisedLeastSquares) -> Float[np.ndarray, "T n S"]:
-    """Return the first row of the prior of each task."""
     memory, priors = estimator.initial_memory(*truth.P_o.shape[:3]), []
     for batch in batches:
         after = estimator.learn(memory, batch)

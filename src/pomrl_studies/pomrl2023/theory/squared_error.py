@@ -38,8 +38,7 @@ def squared_error_against_alpha(
         seed: Seed of all draws.
 
     Returns:
-        A row for each t, prior and alpha, with the columns prior, t, alpha; mse, the mean of sum_{s'} (P_hat - P)^2;
-        its standard_error over sequences; and closed_form, its expectation (`dirichlet_squared_error`).
+        A row for each t, prior and alpha, with the mean mse, its standard_error, and its expectation closed_form.
     """
     rng, weight = np.random.default_rng(seed), np.array(alphas)
     truth = dirichlet.truth(sequences)
@@ -64,14 +63,9 @@ def squared_error_against_alpha(
 def mixing_rates_and_errors(dirichlet: DirichletTasks = DIRICHLET, tasks: Sequence[int] = TASKS) -> "pd.DataFrame":
     """Return mixing rates at the true similarity, and their squared errors.
 
-    They lie on the curves of `squared_error_against_alpha`.
-
     Args:
         dirichlet: Distribution of the tasks.
         tasks: Numbers t of the tasks, from 2 on.
-
-    Returns:
-        A row for each prior, t and mixing rate, with the columns prior, t, mixing, alpha, closed_form.
     """
     truth = dirichlet.truth(1)
     memory = Memory.initial(*truth.P_o.shape[:3])

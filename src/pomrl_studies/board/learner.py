@@ -1,0 +1,173 @@
+"""Learners of the board: files of the folder `learners`, and files of a user's own.
+
+A file NAME.yaml has a `label`, a line `about`, and settings such as `estimator: ada_pomrl`. `estimator` may also be a
+class with its keys, `{_target_: mine.Mine, strength: 3}`. With `base: NAME`, it chooses the discount factor on top of
+that learner.
+"""
+
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any, get_args
+
+import yaml
+from pydantic import ValidationError
+from pydantic.dataclasses import dataclass
+
+from pomrl.components import Estimator
+from pomrl_studies.board.cells import Cell, Group
+
+FOLDER = Path(__file__).parent / "learners"
+"""The folder of the shipped learners."""
+
+METHOD = ("estimator", "gamma_schedule", "planner", "agent")
+"""The groups of settings of a learner."""
+
+CHEAP: tuple[Group, ...] = ("families", "chains")
+"""The groups of cells for ways to choose the discount factor, unless their file names others."""
+
+
+@dataclass(frozen=True)
+class Learner:
+    """A row of the board."""
+
+    name: str
+    label: str
+    file: Path
+    """The file with its description."""
+    description: Mapping[str, Any]
+    """Its settings by dotted keys; the value of `estimator` may be an object, or its class and keys."""
+    about: str = ""
+    base: str | None = None
+    """The learner on top of which it chooses a discount factor; None in the first table."""
+    is_limit: bool = False
+    """Whether it is told what no learner knows. A limit has no rank."""
+    groups: tuple[Group, ...] = get_args(Group)
+    """The groups of cells in which it is run."""
+    is_own: bool = False
+    """Whether it is the user's."""
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """Its settings, with an object in place of a class and its keys."""
+        estimator = self.description.get("estimator")
+        objects = {"estimator": _component(self.file, estimator)} if isinstance(estimator, dict) else {}
+        return {**self.description, **objects}
+
+    def is_run_in(self, cell: Cell) -> bool:
+        """Return whether the learner is run in a cell."""
+        return cell.group in self.groups
+
+
+def shipped_learners() -> dict[str, Learner]:
+    """Return the shipped learners by name, in alphabetical order."""
+    learners = {path.stem: read_learner(path) for path in sorted(FOLDER.glob("*.yaml"))}
+    return {name: _on_top(learner, learners) for name, learner in learners.items()}
+
+
+def own_learners(path: Path) -> list[Learner]:
+    """Return the learners in a file of the user: classes of a module, or a YAML file.
+
+    Raises:
+        ValueError: The file is wrong; the message names it.
+    """
+    if path.suffix not in (".py", ".yaml") or not path.is_file():
+        raise ValueError(f"{path}: must be a file with a learner, NAME.py or NAME.yaml")
+    if path.suffix == ".yaml":
+        return [_on_top(read_learner(path, is_own=True), shipped_learners())]
+    learners = [
+        Learner(cls.__name__, cls.__name__, path, {"estimator": _estimator(path, cls, {})}, is_own=True)
+        for cls in _estimator_classes(_import(path.stem, path.parent))
+    ]
+    if not learners:
+        raise ValueError(f"{path}: must define a class of pomrl.components.ModelEstimator, got none")
+    return learners
+
+
+def _on_top(learner: Learner, shipped: Mapping[str, Learner]) -> Learner:
+    """Return a learner with the settings of its base below its own."""
+    if learner.base is None:
+        return learner
+    if learner.base not in shipped:
+        raise ValueError(f"{learner.file}: base must be one of {', '.join(shipped)}, got {learner.base}")
+    return replace(learner, description={**shipped[learner.base].description, **learner.description})
+
+
+def read_learner(path: Path, *, is_own: bool = False) -> Learner:
+    """Read the YAML file of a learner.
+
+    Raises:
+        ValueError: The file is wrong; the message names it.
+    """
+    content = _yaml(path)
+    settings = {key: value for key, value in content.items() if key.partition(".")[0] in METHOD}
+    details = {key: value for key, value in content.items() if key not in settings}
+    if unknown := details.keys() - {"label", "about", "base", "is_limit", "groups"}:
+        raise ValueError(f"{path}: {min(unknown)} must be a key of a learner or of {', '.join(METHOD)}")
+    if not settings:
+        raise ValueError(f"{path}: must have a setting of {', '.join(METHOD)}, got none")
+    details = {"label": path.stem, "groups": CHEAP if "base" in details else get_args(Group), **details}
+    try:
+        return Learner(name=path.stem, file=path, description=settings, is_own=is_own, **details)
+    except ValidationError as error:
+        raise ValueError(f"{path}: {_first_error(error)}") from error
+
+
+def _yaml(path: Path) -> dict[str, Any]:
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path}: must be YAML, got {' '.join(str(error).split())}") from error
+    if not isinstance(content, dict):
+        raise ValueError(f"{path}: must have keys, such as `estimator: ada_pomrl`")
+    return {str(key): value for key, value in content.items()}
+
+
+def _first_error(error: ValidationError) -> str:
+    first = error.errors()[0]
+    return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+
+
+def _component(path: Path, description: Mapping[str, Any]) -> Estimator[Any]:
+    module, _, name = str(description.get("_target_", "")).rpartition(".")
+    if not module:
+        raise ValueError(f"{path}: estimator must name its class in _target_, as in `_target_: mine.Mine`")
+    cls = getattr(_import(module, path.parent), name, None)
+    if not (isinstance(cls, type) and issubclass(cls, Estimator)):
+        raise ValueError(f"{path}: _target_ must name a class of pomrl.components.Estimator, got {module}.{name}")
+    return _estimator(path, cls, {key: value for key, value in description.items() if key != "_target_"})
+
+
+def _estimator(path: Path, cls: type[Estimator[Any]], keys: Mapping[str, Any]) -> Estimator[Any]:
+    try:
+        return cls(**keys)
+    except (TypeError, ValueError) as error:
+        reason = _first_error(error) if isinstance(error, ValidationError) else error
+        hint = "the keys of a class must be given in a YAML file; " if path.suffix == ".py" else ""
+        raise ValueError(f"{path}: {hint}{cls.__name__}: {reason}") from error
+
+
+def _estimator_classes(module: ModuleType) -> Iterator[type[Estimator[Any]]]:
+    """Yield the estimators of a module, without those it imports."""
+    for value in vars(module).values():
+        is_estimator = isinstance(value, type) and issubclass(value, Estimator)
+        if is_estimator and value.__module__ == module.__name__ and not getattr(value, "__abstractmethods__", None):
+            yield value
+
+
+def _import(name: str, folder: Path) -> ModuleType:
+    """Import a module, of a folder where it has one of this name."""
+    file = folder / f"{name}.py"
+    if str(folder.resolve()) not in sys.path and folder != FOLDER:
+        sys.path.append(str(folder.resolve()))
+    try:
+        module = import_module(name)
+    except (Exception, SystemExit) as error:  # whatever the module of somebody raises
+        raise ValueError(f"{name}: must be importable, got {type(error).__name__}: {error}") from error
+    origin = getattr(module, "__file__", None)
+    if file.is_file() and (origin is None or Path(origin).resolve() != file.resolve()):
+        raise ValueError(f"{file}: must have another name, because {name} is a module already")
+    return module

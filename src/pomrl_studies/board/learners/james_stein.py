@@ -1,0 +1,28 @@
+"""The James-Stein estimator: the frequencies of a task, shrunk towards those of earlier tasks."""
+
+import numpy as np
+
+from pomrl.components import Batch, Memory, ModelEstimator, Models, Truth
+
+AXES = (1, 2, 3)
+"""The axes of states, actions and next states; the first axis is that of runs."""
+
+
+class JamesStein(ModelEstimator):
+    """The positive-part James-Stein estimate of the model, towards the mean of earlier tasks; one weight for all pairs.
+
+    The weight of the mean is (1 - 2 / d) noise / distance, at most 1. The distance is the squared one of the task's
+    frequencies from the mean, the noise an unbiased estimate of what sampling adds to it, and d the number of free
+    probabilities.
+    """
+
+    def estimate(self, memory: Memory, batch: Batch, truth: Truth) -> Models:
+        if memory.tasks == 0:
+            return batch.P_bar
+        _, S, A, _ = batch.P_bar.shape
+        others = np.maximum(batch.visits - 1.0, 1.0)[..., None]
+        noise = (batch.P_bar * (1.0 - batch.P_bar) / others).sum(AXES, keepdims=True)
+        distance = ((batch.P_bar - memory.P_o_hat) ** 2).sum(AXES, keepdims=True)
+        shrunk = (1.0 - 2.0 / max(S * A * (S - 1), 2)) * noise
+        weight = np.divide(shrunk, distance, out=np.ones_like(noise), where=distance > shrunk)
+        return weight * memory.P_o_hat + (1.0 - weight) * batch.P_bar

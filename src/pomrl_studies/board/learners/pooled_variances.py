@@ -1,0 +1,35 @@
+"""ada-POMRL with pooled variances."""
+
+import numpy as np
+
+from pomrl.components import Memory, PerPair, RegularisedLeastSquares, Truth
+
+
+class PooledVariances(RegularisedLeastSquares):
+    """The mixing rate that minimises the mean squared error in each pair (s, a), from two estimated variances.
+
+    The frequencies vary over tasks with variance σ² + v/m: σ² is the similarity of the tasks, and v/m the sampling
+    noise of m transitions. With an inclusive prior, the best mixing rate is
+
+        α = v / (v + m σ²).
+
+    Here σ² is estimated by an average over all entries of the model, and v by an average over those of a pair. Averages
+    avoid the bias of the paper's maximum over noisy variances, which makes tasks look less similar than they are.
+    """
+
+    def similarity_estimate(self, memory: Memory, m: int, truth: Truth) -> PerPair:
+        """Return the root of the variance over tasks less the noise, or of the noise in task 2, before any variance."""
+        n = len(memory.P_o_hat)
+        if memory.tasks == 0:
+            return np.full((n, 1, 1), self.start_deviation)
+        noise = memory.sampling_noise()
+        variance = memory.variance(self.variance) - noise if memory.tasks > 1 else noise
+        return np.sqrt(np.maximum(variance.mean((1, 2, 3)), 0.0))[:, None, None]
+
+    def mixing_rate(self, t: int, m: int | PerPair, deviation: PerPair, memory: Memory, truth: Truth) -> PerPair:
+        """Return alpha_t, which is 0 in task 1, before which there are no tasks to learn from."""
+        if memory.tasks == 0:
+            return np.zeros_like(deviation)
+        v = memory.sampling_variance().mean(-1)
+        total = v + m * deviation**2
+        return np.divide(v, total, out=np.ones_like(v), where=total > 0)
