@@ -20,6 +20,7 @@ from pomrl.configuration.parsing import COMPONENTS, Experiment, parse
 from pomrl.configuration.settings import flat_settings, scientific_settings
 from pomrl.configuration.sources import PUBLISHED, Sources
 from pomrl.configuration.sweeps import sweep as settings_of
+from pomrl.results.cross_tables import cross_table
 from pomrl.results.intervals import Kind
 from pomrl.results.result import TaskChoice
 from pomrl.results.selection import choose, filters
@@ -269,12 +270,15 @@ def plot(  # noqa: PLR0913  (which experiments, and how they are drawn)
     return draw(results, x, y, PlotLayout(hue, col, row), PlotOptions(band, task, read_method(against))).figure
 
 
-def table(
+def table(  # noqa: PLR0913  (which experiments, and how they are tabulated)
     *,
     against: Mapping[str, Any] | str | None = None,
     y: str = "planning_loss",
     task: TaskChoice = "all",
     statistic: Literal["mean", "iqm", "median"] | None = None,
+    rows: str | None = None,
+    columns: str | None = None,
+    best: Literal["bold"] | None = None,
     where: Mapping[str, Any] | None = None,
     config_dir: str | Path | None = None,
     **settings: Any,
@@ -285,17 +289,43 @@ def table(
         against: The method to compare with, in pairs of runs, such as `estimator=pomrl`; adds columns NAME_difference.
         y: A column of stored tables, or a metric (default: `planning_loss`), at gamma_eval or the chosen gamma.
         task: Tasks to average: all (default), first, last, or a number.
-        statistic: Only this statistic (default: all).
-        where: Further settings of stored experiments, such as `sigma=0.01,0.02`, whatever else they have.
+        statistic: Only this statistic (default: all; with rows and columns: mean).
+        rows: With columns: the setting of rows, such as `m`; each cell has the statistic and its interval.
+        columns: The setting of columns, such as `estimator`.
+        best: Mark the smallest of each row, and what is not significantly larger in pairs of runs: bold.
+        where: Further settings of stored experiments, such as `sigma=0.01,0.02`.
         config_dir: A folder like conf/ with options of your own.
         **settings: Settings, as in `plot`.
 
     Raises:
         StoreError: No runs of such experiments are stored.
-        ValueError: The experiments cannot be compared in pairs.
+        ValueError: The experiments cannot be compared in pairs, or rows and columns do not tell them apart.
     """
     selection = select(overrides.axes(settings), y, where, config_dir)
-    return summarise(selection, y, task, [statistic] if statistic else STATISTICS, read_method(against))
+    return tabulate(selection, against, y, task, statistic, rows, columns, best)
+
+
+def tabulate(  # noqa: PLR0913  (the options of `table`)
+    selection: SweepResults,
+    against: Mapping[str, Any] | str | None,
+    y: str,
+    task: TaskChoice,
+    statistic: str | None,
+    rows: str | None,
+    columns: str | None,
+    best: str | None,
+) -> "pd.DataFrame":
+    """Return the table of selected experiments; the options are those of `table`."""
+    if not (rows or columns or best):
+        return summarise(selection, y, task, [statistic] if statistic else STATISTICS, read_method(against))
+    if against:
+        raise ValueError("against must be left out with rows and columns, where best compares methods")
+    from pomrl.drawing.plots import labels  # here, because matplotlib takes long to load
+
+    rows, columns = (key and overrides.key(key) for key in (rows, columns))
+    names = {key: labels(selection, key) for key in (rows, columns) if key in selection.keys}
+    options = {"value": y, "tasks": task, "statistic": statistic or "mean", "marks_best": best is not None}
+    return cross_table(selection, rows, columns, labels=names, **options)
 
 
 def read_method(against: Mapping[str, Any] | Sequence[str] | str | None) -> Mapping[str, Any] | None:

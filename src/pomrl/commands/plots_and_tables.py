@@ -5,16 +5,20 @@ import re
 import shlex
 import sys
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pomrl import api
 from pomrl.commands.arguments import with_options_of
 from pomrl.commands.terminal import print_frame, warn
 from pomrl.configuration.composed import number_of
 from pomrl.outputs import outputs
+from pomrl.results import cross_tables
 from pomrl.results.intervals import CONFIDENCE_PERCENT
 from pomrl.results.selection import runs_in_words
-from pomrl.results.summaries import STATISTICS, summarise
+from pomrl.results.summaries import STATISTICS
+
+if TYPE_CHECKING:  # because it takes long to load
+    import pandas as pd
 
 MAX_NAME_CHARACTERS = 100
 """The most characters of the name of a file; the end of a longer one is a digest."""
@@ -65,19 +69,32 @@ def table(
     """Tabulate what is stored, as text, CSV, Markdown or LaTeX.
 
     Each experiment has a row with the mean, the interquartile mean and the median over runs of its planning loss at
-    gamma_eval, averaged over tasks, each with its 95 % interval.
+    gamma_eval, averaged over tasks, each with its 95 % interval. For a paper: --rows m --columns estimator --best bold
+    --format latex.
 
     Args:
         words: What `pomrl run -m` with these words computes; what has tag=NAME, or code=all; or a signature.
         format: The form of the table (default: text).
         **options: Those of `pomrl.table`.
     """
-    y, statistic = options["y"], options["statistic"]
-    selection = api.select(words, y, options["where"], options["config_dir"])
-    statistics = [statistic] if statistic else STATISTICS
-    frame = summarise(selection, y, options["task"], statistics, api.read_method(options["against"]))
-    optional = [f"{name}{end}" for name in reversed(STATISTICS) for end in (" difference", "")][:-2]
-    print_frame(frame, format, optional=[*optional, "runs", "pairs", *reversed(selection.keys)])
-    of_selection = f"{runs_in_words(selection.runs)} of {number_of(len(selection.results), 'experiment')}"
-    for line in (f"{of_selection}; {CONFIDENCE_PERCENT} % intervals; iqm is the interquartile mean", *selection.notes):
+    where, config_dir = options.pop("where"), options.pop("config_dir")
+    selection = api.select(words, options["y"], where, config_dir)
+    frame = api.tabulate(selection, **options)
+    if "caption" in frame.attrs:
+        notes = _print_cross_table(frame, format)
+    else:
+        optional = [f"{name}{end}" for name in reversed(STATISTICS) for end in (" difference", "")][:-2]
+        print_frame(frame, format, optional=[*optional, "runs", "pairs", *reversed(selection.keys)])
+        of_selection = f"{runs_in_words(selection.runs)} of {number_of(len(selection.results), 'experiment')}"
+        notes = [f"{of_selection}; {CONFIDENCE_PERCENT} % intervals; iqm is the interquartile mean"]
+    for line in (*notes, *selection.notes):
         warn(line)
+
+
+def _print_cross_table(frame: "pd.DataFrame", form: str) -> list[str]:
+    """Print a table of two settings; return its caption unless the form has it."""
+    if form == "latex":
+        print(cross_tables.latex(frame), end="")
+        return []
+    print_frame(frame if form == "csv" else cross_tables.cells(frame, form), form)
+    return [] if form == "csv" else [cross_tables.caption(frame, form)]
