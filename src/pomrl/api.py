@@ -1,8 +1,7 @@
-"""The Python interface, whose names `import pomrl` offers: docs/python.md introduces them.
+"""The Python interface: the functions of `import pomrl`, introduced in docs/python.md.
 
-Settings are arguments with their names on a command line, but `estimator__prior` for `estimator.prior`. Results are
-stored as `pomrl run` stores them, and never computed twice. The commands `plot` and `table` have their options and help
-from the functions here.
+Settings are keyword arguments; `estimator__prior` stands for `estimator.prior`. Results are stored as by `pomrl run`,
+and never computed twice. The commands `plot` and `table` take options and help from here.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -44,7 +43,7 @@ MAX_LISTED_GAMMAS = 30
 
 @dataclass(frozen=True)
 class SweepJob:
-    """An experiment of a sweep."""
+    """Describe an experiment of a sweep."""
 
     varied: Mapping[str, Any]
     """Its values of the keys that the sweep varies."""
@@ -61,24 +60,26 @@ def run(
     report: Report | None = None,
     **settings: Any,
 ) -> "pd.DataFrame":
-    """Compute what the store lacks of one experiment, and return its table.
+    """Compute missing runs of one experiment, and return its table.
 
-    The default schedule plans at a grid of discount factors, and each row is of one. The mean of the whole column
+    The default schedule plans at a grid of discount factors, with a row for each. The mean of the whole column
     `planning_loss` is a mean over discount factors, and no learner's loss: `gamma=0.99` returns the rows of one.
 
     Args:
-        config: A configuration that Hydra composed, in place of settings; with `return_hydra_config=True` it has the
-            names of options, which otherwise are found by their content.
-        gamma: Only rows that were planned with this discount factor.
+        config: A configuration composed by Hydra, in place of settings. With `return_hydra_config=True` it has the
+            names of
+            options; otherwise their content identifies them.
+        gamma: Only rows planned with this discount factor.
         config_dir: A folder like conf/ with options of your own.
         report: Called with a line after each block of runs, such as `print`.
         **settings: Settings that differ from the defaults, such as `sigma=0.02, estimator="pomrl", runs=50`. The value
-            of a group is the name of an option, or a component. A list is one value.
+            of a
+            group is an option's name or a component. A list is one value.
 
     Returns:
-        A row for each run, task and discount factor, sorted so, with the columns of
+        A row for each run, task and discount factor, in this order, with the columns of
         `pomrl.science.loss_tables.SCHEMA`. `planning_loss` is that at gamma_eval of the policy planned with `gamma`.
-        `attrs` has the `signature`, the `settings` by dotted keys, and the `gammas` of the rows.
+        `attrs` has `signature`, `settings` by dotted keys, and `gammas`.
 
     Raises:
         ConfigError: A setting is wrong.
@@ -94,12 +95,15 @@ def run(
 
 
 def jobs(experiment: str | None = None, *, config_dir: str | Path | None = None, **settings: Any) -> list[SweepJob]:
-    """Return the experiments that `sweep` with the same arguments computes; ConfigError if a setting is wrong.
+    """Return the experiments of a sweep without computing them.
 
     Args:
         experiment: A sweep of a study.
         config_dir: A folder like conf/ with options and sweeps of your own.
-        **settings: Settings that differ.
+        **settings: Settings, as in `sweep`.
+
+    Raises:
+        ConfigError: A setting is wrong.
     """
     _check_sweep(experiment)
     return [
@@ -157,18 +161,19 @@ def sweep(
     report: Report | None = None,
     **settings: Any,
 ) -> "pd.DataFrame":
-    """Compute what the store lacks of a sweep, and return the tables of its experiments as one.
+    """Compute missing runs of a sweep, and return its tables as one.
 
     Args:
         experiment: A sweep of a study, such as "task_similarity" or "beyond/families", or one of your own.
         config_dir: A folder like conf/ with options and sweeps of your own.
         report: Called with a line after each block of runs, such as `print`.
         **settings: Settings that differ from the defaults, or from the sweep. Elements of a list, tuple, range or array
-            are swept: `sigma=[0.01, 0.02], estimator=["pomrl", "oracle"]` are four experiments.
+            are
+            swept: `sigma=[0.01, 0.02], estimator=["pomrl", "oracle"]` are four experiments.
 
     Returns:
-        The tables of `run`, one below the other, with a column for each swept setting. `attrs` has the `signatures`
-        and the `settings` of the experiments, in their order.
+        The tables of `run`, one below the other, with a column for each swept setting. `attrs` has `signatures` and
+        `settings` of the experiments, in their order.
 
     Raises:
         ConfigError: A setting is wrong; nothing is computed.
@@ -190,7 +195,7 @@ def find(**settings: Any) -> "pd.DataFrame":
         **settings: Values by key, such as `sigma=0.01, estimator="pomrl"`; none for all that is stored.
 
     Returns:
-        A row for each experiment under its signature: `runs` that are stored, `tags`, and settings by dotted keys.
+        A row for each signature: stored `runs`, `tags`, and settings by dotted keys.
     """
     found = store.find(**{overrides.key(name): value for name, value in settings.items()})
     rows = [{"runs": stored.complete(), "tags": ", ".join(stored.tags()), **stored.flat_settings()} for stored in found]
@@ -204,7 +209,7 @@ def load(
     """Return the stored table of one experiment.
 
     Args:
-        which: The first digits of its signature, or its folder; by default the settings say which.
+        which: The first digits of its signature, or its folder; by default the settings identify it.
         runs: The number of runs, from run 0 on; by default all that are stored.
         config_dir: A folder like conf/ with options of your own.
         **settings: Settings, as in `table`.
@@ -241,28 +246,29 @@ def plot(  # noqa: PLR0913  (which experiments, and how they are drawn)
     config_dir: str | Path | None = None,
     **settings: Any,
 ) -> "Figure":
-    """Plot stored experiments: a number over their runs, against tasks, discount factors or a setting.
+    """Plot stored experiments: a number against tasks, discount factors or a setting.
 
     Args:
         x: The horizontal axis: `task` (default), `gamma`, or a setting, such as `sigma`.
-        y: What is shown: a column of stored tables, such as `alpha` (default: `planning_loss`), or a metric.
+        y: A column of stored tables, such as `alpha` (default: `planning_loss`), or a metric.
         task: Tasks to average: all (default), first, last, or a number.
         against: The method to compare with, in pairs of runs, such as `estimator=pomrl`.
-        hue: The setting that colours are for; hue, col and row default to settings in which experiments differ.
-        col: The setting that columns of panels are for.
-        row: The setting that rows of panels are for.
+        hue: The setting of colours; hue, col and row default to settings in which experiments differ.
+        col: The setting of columns of panels.
+        row: The setting of rows of panels.
         band: Bands: 95 % intervals of the mean (ci, the default), standard errors (se) or deviations (sd).
-        where: Further settings of stored experiments, such as `sigma=0.01,0.02`, whatever else they have.
+        where: Further settings of stored experiments, such as `sigma=0.01,0.02`.
         config_dir: A folder like conf/ with options of your own.
-        **settings: Settings of the experiments that `sweep` with the same settings computes; or their `tag`. Without
-            settings, everything stored. `code="all"`, `"previous"`, or a label of `pomrl runs` names other code.
+        **settings: Settings, as in `sweep`; or a `tag`. Without settings, everything stored. `code="all"`,
+            `"previous"`, or
+            a label of `pomrl runs` selects other code.
 
     Returns:
         A figure of matplotlib; `savefig` writes it.
 
     Raises:
         StoreError: No runs of such experiments are stored.
-        ValueError: The experiments differ in more settings than can be told apart, or `against` is no method of theirs.
+        ValueError: The experiments differ in too many settings, or `against` is no method of theirs.
     """
     from pomrl.drawing.plots import PlotLayout, PlotOptions, draw  # here, because matplotlib takes long to load
 
@@ -329,7 +335,7 @@ def tabulate(  # noqa: PLR0913  (the options of `table`)
 
 
 def read_method(against: Mapping[str, Any] | Sequence[str] | str | None) -> Mapping[str, Any] | None:
-    """Return the settings of a method, which may be words as on a command line: `estimator=pomrl`."""
+    """Return the settings of a method, also from words such as `estimator=pomrl`."""
     if isinstance(against, Mapping | None):
         return against
     return filters([against] if isinstance(against, str) else against) or None
@@ -341,7 +347,7 @@ def select(
     where: Mapping[str, Any] | Sequence[str] | None = None,
     config_dir: str | Path | None = None,
 ) -> SweepResults:
-    """Return the stored experiments of `words`, as on a command line, that also have the settings `where`.
+    """Return the stored experiments of command-line words and of `where`.
 
     Raises:
         ConfigError: A setting is wrong.
@@ -370,7 +376,7 @@ def _with_components(experiment: Experiment, components: Mapping[str, Any]) -> E
 
 
 def _compute_experiments(experiments: Sequence[Experiment], report: Report | None) -> None:
-    """Compute what the store lacks; ConfigError where that takes over an hour without `yes=True`."""
+    """Compute missing runs; ConfigError above an hour without `yes=True`."""
     if experiments[0].request.dry_run:
         raise ConfigError("dry_run=True: this is for the command `pomrl run`, which then prints what it would compute")
     jobs = plan(experiments)

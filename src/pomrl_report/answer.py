@@ -1,4 +1,4 @@
-"""The claims of a study on its pages: their table, and columns and groups of the page in HTML."""
+"""Claims on pages: their table, and columns and groups of the HTML page."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ MAX_LISTED_CLAIMS = 6
 
 @dataclass(frozen=True)
 class VariantColumn:
-    """The verdicts under a variant, counted."""
+    """Hold the counted verdicts under a variant."""
 
     variant: str
     counts: Mapping[Verdict, int]
@@ -35,10 +35,9 @@ class VariantColumn:
 
 
 def table_of_main(study: Study, judgements: Judgements) -> str:
-    """Return the main claims as a table in Markdown, with the sign of the verdict and the estimate under each variant.
+    """Return the main claims as a table in Markdown, by variant.
 
-    Claims that most variants have come first. A cell names its deciding comparison if it is not that of the last
-    variant.
+    Cells have the sign of the verdict and the estimate, and name another deciding comparison than the last variant's.
     """
     shown = headline(study, judgements)
     rows: list[list[str]] = []
@@ -52,12 +51,12 @@ def table_of_main(study: Study, judgements: Judgements) -> str:
 
 
 def _number(judged: Judgement) -> str:
-    """Return the words of the deciding comparison, without how its interval was found."""
+    """Return the deciding comparison without the method of its interval."""
     return judged.decisive.compared.removesuffix(", in pairs").removesuffix(", bootstrap over runs")
 
 
 def _cell(judged: Judgement | None, number: str) -> str:
-    """Return the sign of a verdict with its deciding estimate, and what is compared unless it is this number."""
+    """Return sign and estimate of a verdict, and another comparison's name."""
     if not judged or not judged.verdict:
         return ""
     other = "" if _number(judged) == number else f" ({_number(judged)})"
@@ -65,7 +64,7 @@ def _cell(judged: Judgement | None, number: str) -> str:
 
 
 def claims_page(study: Study, judgements: Judgements) -> str:
-    """Return the page of all claims, as Markdown: the answer, their table, the reasons, and all comparisons."""
+    """Return the page of all claims as Markdown."""
     named = [name for name in study.described.variants if judgements.of(name)]
     cells = views.columns(judgements, named)
     page = render(
@@ -84,7 +83,7 @@ def claims_page(study: Study, judgements: Judgements) -> str:
 
 
 def columns(study: Study, judgements: Judgements) -> list[VariantColumn]:
-    """Return a column for each variant of the headline; none if nothing is judged."""
+    """Return a column for each judged variant of the headline."""
     shown = headline(study, judgements)
     judged = {name: [judgement for judgement in judgements.of(name).values() if judgement.verdict] for name in shown}
     alone = {name: sum(is_judged_once(judgement, judgements, shown) for judgement in of) for name, of in judged.items()}
@@ -92,7 +91,7 @@ def columns(study: Study, judgements: Judgements) -> list[VariantColumn]:
 
 
 def groups(study: Study, judgements: Judgements) -> dict[str, list[tuple[Judgement, str]]]:
-    """Return claims by a heading on where they hold, main ones first, each with why it does not hold."""
+    """Return claims with reasons, main ones first, by a heading."""
     shown = headline(study, judgements)
     found = group_by_variants(judgements, shown)
     return {
@@ -115,7 +114,7 @@ def _heading(holds: tuple[str, ...] | None, shown: Sequence[str]) -> str:
 
 
 def _why(id: str, judgements: Judgements, shown: Sequence[str]) -> str:
-    """Say why a claim is undecided under the first variant under which it is, or else why it does not hold."""
+    """Return why a claim is undecided, or else does not hold."""
     found = [judgement for name in shown if (judgement := judgements.of(name).get(id)) and judgement.why]
     for judgement in sorted(found, key=lambda judgement: judgement.verdict is not Verdict.UNDECIDED):
         return f"Under {judgement.variant} it {judgement.why}" if len(shown) > 1 else sentence(judgement.why)
@@ -123,9 +122,9 @@ def _why(id: str, judgements: Judgements, shown: Sequence[str]) -> str:
 
 
 def positions(part: Comparison) -> Mapping[str, Any] | None:
-    """Return positions of an estimate, its interval and its thresholds in a small drawing, in percent of its width.
+    """Return positions of estimate, interval and thresholds in percent of a drawing.
 
-    The range between `above` and `below` is claimed. It is None without an interval.
+    The range between `above` and `below` is claimed. None without an interval.
     """
     if not (isfinite(part.lower) and isfinite(part.upper)):
         return None

@@ -1,7 +1,7 @@
-"""The article of a study: `article/article.typ`, a Typst document in which every number comes from what is stored.
+"""The article of a study: `article/article.typ`, a Typst document with stored numbers.
 
-It imports `study.typ` (`templates/article.typ` here), whose functions look values up by name: estimates and verdicts,
-settings of sweeps, cells of tables beside the pages, and figures. An unknown name is an error.
+It imports `study.typ` (`templates/article.typ` here), whose functions look up estimates, verdicts, settings, cells of
+tables and figures by name. An unknown name is an error.
 """
 
 import json
@@ -30,11 +30,10 @@ from pomrl.store.derived import DerivedFiles, write_file
 
 
 def write(study: Study) -> Path:
-    """Typeset the article of a study into its outputs, `article.pdf`, and return the path.
+    """Typeset the article of a study, `article.pdf`, and return its path.
 
     Raises:
-        StoreError: There is no article; results are provisional, old or damaged; a name is unknown; or Typst cannot
-            read the text.
+        StoreError: There is no article; results are provisional, old or damaged; a name is unknown; or Typst fails.
     """
     if not study.article.is_file():
         raise StoreError(
@@ -52,7 +51,7 @@ def write(study: Study) -> Path:
 
 
 def values(study: Study, judgements: Judgements, text: str) -> Mapping[str, Any]:
-    """Return all that an article may name, as data for JSON."""
+    """Return all values of an article as data for JSON."""
     shown = headline(study, judgements)
     tables = sorted((study.folder / "pages").glob("*.csv"))
     swept = dict.fromkeys(re.findall(r"#setting\(\s*\"([^\"]+)\"", text))
@@ -97,7 +96,7 @@ def _settings(study: Study, name: str) -> Mapping[str, str]:
 
 
 def pictures(study: Study, text: str) -> Mapping[str, bytes]:
-    """Return the drawn figures of a text as PNG, by name; StoreError if one is damaged."""
+    """Return the figures of a text as PNG; StoreError if damaged."""
     named = dict.fromkeys(re.findall(r"#figure-of\(\s*\"([^\"]+)\"", text))
     names = {name: files_of(study, name) for name in named}
     drawn = {name: DerivedFiles(study.outputs / FOLDER / f"{names[name]}.json") for name in names}
@@ -105,10 +104,10 @@ def pictures(study: Study, text: str) -> Mapping[str, bytes]:
 
 
 def typeset(study: Study, named: Mapping[str, Any], drawn: Mapping[str, bytes]) -> bytes:
-    """Return the article as a PDF without a date, with `values` and `pictures`.
+    """Return the article as a PDF without a date.
 
     Raises:
-        StoreError: A name of the text is not among the values, or Typst cannot read the text.
+        StoreError: A name is unknown, or Typst cannot read the text.
     """
     with TemporaryDirectory() as folder:
         place = Path(folder)
@@ -125,7 +124,7 @@ def typeset(study: Study, named: Mapping[str, Any], drawn: Mapping[str, bytes]) 
 
 
 def _in_one_line(error: typst.TypstError) -> str:
-    """Return the message of Typst, with the line of the article."""
+    """Return Typst's message with the line of the article."""
     said = " ".join(re.sub(r"^panicked with: |\\?\"", "", error.message).split())
     lines = re.findall(r"article\.typ:(\d+)", " ".join([error.diagnostic, *error.trace]))
     return f"line {lines[0]}: {said}" if lines else said

@@ -1,7 +1,7 @@
-"""The data of the interactive curves: the loss against gamma in each task, for each experiment in figures.
+"""Data of the interactive curves: loss against gamma by task, for each experiment in figures.
 
-A curve is the mean over the fewest runs in any figure, with its interval. Discount factors that schedules chose
-stand on the curves of the same problem and estimator, averaged over the same runs.
+A curve is the mean over the fewest runs in any figure, with its interval. Discount factors of schedules stand on the
+curves of the same problem and estimator, over the same runs.
 """
 
 import json
@@ -36,7 +36,7 @@ _NO_VARIANT = {"sigma", "S", "m", "T", "batches", "estimator", "gamma_schedule"}
 
 @dataclass(frozen=True, eq=False)
 class _Member:
-    """A stored experiment of a sweep."""
+    """Hold a stored experiment of a sweep."""
 
     sweep: str
     source: Origin
@@ -44,7 +44,7 @@ class _Member:
 
     @cached_property
     def settings(self) -> dict[str, Any]:
-        """Its settings by dotted keys, with options named as in this sweep; the store has the first names."""
+        """Settings by dotted keys, with options named as in this sweep."""
         return {**self.stored.flat_settings(), **self.source.settings}
 
     @cached_property
@@ -54,7 +54,7 @@ class _Member:
 
     @property
     def is_grid(self) -> bool:
-        """Return whether losses at all discount factors of a grid are stored."""
+        """Whether losses of a grid of gammas are stored."""
         return "gamma_schedule.gammas" in self.settings
 
     def look(self, group: str = "estimator") -> Look:
@@ -64,18 +64,18 @@ class _Member:
 
     @property
     def schedule(self) -> str:
-        """Return the label of the schedule of gamma."""
+        """The label of the schedule of gamma."""
         return _schedule(self.look("gamma_schedule"))
 
     @property
     def distribution(self) -> dict[str, Any]:
-        """The task distribution, and what the sweep varies of it, where sigma is null."""
+        """The task distribution and its varied settings, where sigma is null."""
         varied = {key: value for key, value in self.source.settings.items() if key.startswith(DISTRIBUTION)}
         return {} if self.settings["sigma"] is not None else {DISTRIBUTION: self.settings[DISTRIBUTION]} | varied
 
     @property
     def similarity(self) -> float | str:
-        """Return sigma, or in words what gives the similarity of tasks."""
+        """Sigma, or in words the source of task similarity."""
         return f"that of {_in_words(self.distribution)}" if self.distribution else self.settings["sigma"]
 
     @property
@@ -93,8 +93,8 @@ def data(shown: Iterable[ShownExperiment]) -> dict[str, Any]:
 
     Returns:
         A dictionary of `unit`, `series` (sweep, setting, method and colour of each curve), `curves` (numbers by
-        identifier), `schedules` (labels) and `lost` (how many experiments are left out, because runs are lost or a file
-        is damaged; a `StoreWarning` names it).
+        identifier), `schedules` (labels) and `lost` (experiments without runs, or with a damaged file and a
+        `StoreWarning`).
     """
     by_key = [((sweep, source.signature), source) for sweep, source in shown]
     # in the order of the figures, which the page begins with
@@ -141,7 +141,7 @@ def _series(members: Sequence[_Member]) -> list[dict[str, Any]]:
 
 
 def _label(member: _Member, *, one_estimator: bool) -> str:
-    """Return the label of a method: the estimator, and settings that vary; these alone if there is one estimator."""
+    """Return the label of a method: estimator and varying settings."""
     of_problem = {*_NO_VARIANT, *member.distribution}
     variant = _in_words({key: value for key, value in member.source.settings.items() if key not in of_problem})
     estimator = member.look().label
@@ -155,7 +155,7 @@ def _in_words(settings: Mapping[str, Any]) -> str:
 
 
 def _read_curve(grid: _Member, schedules: Sequence[_Member], fixed: str) -> dict[str, Any] | None:
-    """Return the numbers of a curve; None, with a `StoreWarning`, if a file is damaged."""
+    """Return a curve; None, with a `StoreWarning`, if a file is damaged."""
     try:
         return _curve(grid, schedules, fixed)
     except store.StoreError as error:
@@ -164,12 +164,14 @@ def _read_curve(grid: _Member, schedules: Sequence[_Member], fixed: str) -> dict
 
 
 def _curve(grid: _Member, schedules: Sequence[_Member], fixed: str) -> dict[str, Any]:
-    """Return the numbers of a curve over G discount factors in each of T tasks.
+    """Return a curve over G discount factors in each of T tasks.
 
     Returns:
-        A dictionary of `gammas` [G], `mean` and `half` [T][G] in units (`half` is the half width of the interval,
-        None for a single run), `best` [T] (the index of gamma*) and `choices` (by schedule, [T] pairs of mean gamma and
-        mean loss; `fixed` is the best gamma for all tasks).
+        A dictionary of `gammas` [G], `mean` and `half` [T][G] in units (`half` is the half width of the interval, None
+            for
+        a single run), `best` [T] (the index of gamma*) and `choices` (by schedule, [T] pairs of mean gamma and mean
+            loss;
+        `fixed` is the best gamma for all tasks).
     """
     loss, gammas = grid.stored.losses(grid.source.runs)
     runs, mean = len(loss), loss.mean(0)

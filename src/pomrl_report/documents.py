@@ -1,8 +1,7 @@
 """The documents of a study in Markdown, renewed from what is stored.
 
-`pages/NAME.md` is a document. The function `parts(page)` of `pages/NAME.py` returns new parts for its places
-`<!-- PART -->` to `<!-- end of PART -->`. A document with a source `pages/NAME.md.in` is made of that, with what its
-places look up (`pomrl_report.lookups`).
+`parts(page)` of `pages/NAME.py` returns new parts of `pages/NAME.md`, between `<!-- PART -->` and
+`<!-- end of PART -->`. `pages/NAME.md.in` is a source with places to look up (`pomrl_report.lookups`).
 """
 
 import re
@@ -26,8 +25,9 @@ CLAIMS = "claims"
 def renew_all(study: Study, judged: Judgements, warn: Callable[[str], object]) -> None:
     """Write the documents of a study to its outputs.
 
-    A document whose results are not stored stays as the folder of the study has it; so do those that look numbers up,
-    where these are provisional. `warn` is called with a line for what is lacking or old.
+    Documents without stored results, or with provisional numbers, stay as in the study's folder. `warn` is called with
+    a
+    line for what is missing or old.
     """
     lacking = renew(study)
     for line in [] if study.families else lacking:  # under which such results are computed
@@ -42,24 +42,24 @@ def renew_all(study: Study, judged: Judgements, warn: Callable[[str], object]) -
 
 
 def is_final(judged: Judgements) -> bool:
-    """Return whether claims are judged, all on the runs that they need and by the present code."""
+    """Return whether claims are judged, on all runs, by the present code."""
     return bool(judged.main) and not judged.older and not any(judgement.provisional for judgement in judged.main)
 
 
 def documents(study: Study) -> dict[str, str]:
-    """Return the documents of a study by name, as renewed in the outputs, or else as its folder has them."""
+    """Return a study's documents by name, renewed ones from its outputs."""
     paths = sorted((study.folder / "pages").glob("*.md"))
     return {path.stem: path.read_text(encoding="utf-8") for path in paths} | read_documents(study)
 
 
 def read_documents(study: Study) -> dict[str, str]:
-    """Return the documents that were renewed in the outputs of a study, by their names."""
+    """Return the renewed documents by name."""
     sidecars = sorted((study.outputs / "pages").glob("*.json"))
     return {sidecar.stem: DerivedFiles(sidecar).content(f"{sidecar.stem}.md").decode() for sidecar in sidecars}
 
 
 def fill(document: str, parts: Mapping[str, str]) -> str:
-    """Return a document with new parts between its lines `<!-- NAME -->` and `<!-- end of NAME -->`.
+    """Replace parts of a document between `<!-- NAME -->` and `<!-- end of NAME -->`.
 
     Raises:
         LookupError: The document has no place for a part.
@@ -73,7 +73,7 @@ def fill(document: str, parts: Mapping[str, str]) -> str:
 
 
 def renew(study: Study) -> list[str]:
-    """Renew documents with parts made by code; return a line for each that lacks results.
+    """Renew documents with parts; return a line for each without results.
 
     Raises:
         ConfigError: The code of a page raises an error.
@@ -101,7 +101,7 @@ def renew(study: Study) -> list[str]:
 
 
 def look_up(study: Study, judged: Judgements) -> dict[str, str]:
-    """Return the documents that are made of `pages/NAME.md.in`, by their names.
+    """Return the documents from `pages/NAME.md.in` by name.
 
     Raises:
         ConfigError: A place has no meaning, or a sentence needs another verdict.
@@ -117,7 +117,7 @@ def look_up(study: Study, judged: Judgements) -> dict[str, str]:
 
 
 def results_of(study: Study, judged: Judgements) -> lookups.Results:
-    """Return what the documents of a study look up: its judgements, and the published ones of other studies."""
+    """Return judgements to look up, and published ones of other studies."""
 
     def read(name: str) -> tuple[Study, Judgements]:
         if name == study.name:

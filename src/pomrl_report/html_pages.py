@@ -1,4 +1,4 @@
-"""The page of a study, and that of a selection of stored experiments."""
+"""The HTML pages of a study and of a selection."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -32,13 +32,13 @@ from pomrl_report.rendering import render
 
 @dataclass(frozen=True)
 class StudyPage:
-    """What the page of a study shows."""
+    """Collect the content of a study's page."""
 
     study: Study
 
     @cached_property
     def figures(self) -> list[FigureFiles]:
-        """The figures of the study, drawn or not, and those of its pages."""
+        """The figures of the study, drawn or not, and of its pages."""
         folder = self.study.outputs / FOLDER
         said = {figure.name: figure.docstring for figure in figures_of(self.study)}
         drawn = [path.stem.removesuffix(INTERVALS) for path in sorted(folder.glob("*.json"))]
@@ -48,7 +48,7 @@ class StudyPage:
 
     @cached_property
     def under_variants(self) -> dict[str, list[FigureFiles]]:
-        """The drawn figures under each other variant; described variants come first."""
+        """The drawn figures under other variants, described ones first."""
         folder = self.study.outputs / FOLDER
         folders = sorted(path.name for path in folder.glob("*") if path.is_dir())
         found = {}
@@ -69,13 +69,13 @@ class StudyPage:
         return self.judgements.main
 
     def beside(self, judgement: Judgement) -> list[tuple[str, Judgement]]:
-        """Return the judgements of a claim under the other described variants."""
+        """Return the judgements of a claim under other described variants."""
         others = [self.judgements.of(name).get(judgement.id) for name in self.study.described.variants]
         return [(other.variant, other) for other in others if other and other.variant != judgement.variant]
 
     @property
     def matrix(self) -> list[str]:
-        """All variants, best first; empty if the description names all of them."""
+        """All variants, best first; empty if all are described."""
         names = self.judgements.variants
         return rank(self.judgements, names) if {*names} - {*self.study.described.variants} else []
 
@@ -86,7 +86,7 @@ class StudyPage:
 
     @property
     def documents(self) -> list[tuple[str, str, Markup]]:
-        """The documents of the study but that of all claims: identifier, title and content."""
+        """Identifier, title and content of documents except that of claims."""
         texts = documents_of(self.study)
         texts.pop(CLAIMS, None)
         links = {f"{CLAIMS}.csv": "#scorecard"} | {f"{name}.md": f"#{name}" for name in texts}
@@ -94,7 +94,7 @@ class StudyPage:
         return documents(texts, links)
 
     def brought(self, suffix: str) -> list[Markup]:
-        """Return the interactive sections of a shipped study, or their scripts: `pages/*.SUFFIX`."""
+        """Return `pages/*.SUFFIX` of a shipped study: interactive sections or scripts."""
         paths = sorted((self.study.folder / "pages").glob(f"*.{suffix}")) if self.study.is_shipped else []
         return [Markup(path.read_text(encoding="utf-8")) for path in paths]
 
@@ -143,13 +143,13 @@ def html(study: Study, command: str, warn: Callable[[str], object] = str) -> str
 def selection_page(
     results: SweepResults, figure: FigureFiles | None, command: str, remark: str, title: str = ""
 ) -> str:
-    """Render the page of stored experiments without claims: curves, settings, a table and provenance.
+    """Render a page of experiments: curves, settings, a table and provenance.
 
     Args:
         results: The experiments.
-        figure: The figure that was drawn of them, if there is one.
+        figure: Their figure, if drawn.
         command: The command that makes the page again.
-        remark: What the page cannot show; may be empty.
+        remark: A note on what is missing; may be empty.
         title: The title of their study; may be empty.
 
     Raises:

@@ -1,4 +1,4 @@
-"""The origin of the numbers on a page: versions, platforms, commits, times and digests."""
+"""Provenance of numbers on a page: versions, platforms, commits, times and digests."""
 
 import hashlib
 from collections import Counter
@@ -17,7 +17,7 @@ ShownExperiment = tuple[str, Origin]
 
 @dataclass(frozen=True)
 class SweepProvenance:
-    """The experiments of one sweep in figures."""
+    """Describe the experiments of one sweep in figures."""
 
     command: str
     """The command that computes the sweep."""
@@ -31,7 +31,7 @@ class SweepProvenance:
 
 @dataclass(frozen=True)
 class ReportProvenance:
-    """How experiments were computed and figures drawn, each with its count."""
+    """Describe how experiments were computed and figures drawn, with counts."""
 
     first: str
     """The start of the first computation, in ISO format; empty if nothing is stored."""
@@ -46,7 +46,7 @@ class ReportProvenance:
 
 
 def stored_experiments(shown: Iterable[ShownExperiment]) -> dict[str, store.StoredExperiment]:
-    """Return the experiments that still have stored runs, by signature."""
+    """Return the experiments that still have runs, by signature."""
     signatures = dict.fromkeys(source.signature for _, source in shown)
     experiments = {signature: store.StoredExperiment(store.root() / signature) for signature in signatures}
     return {signature: experiment for signature, experiment in experiments.items() if experiment.complete()}
@@ -71,7 +71,7 @@ def _sweep(name: str, sources: Sequence[Origin]) -> SweepProvenance:
 
 
 def report_provenance(shown: Iterable[ShownExperiment], drawn: Sequence[Sidecar] = ()) -> ReportProvenance:
-    """Return the provenance of stored experiments, and of the figures of these sidecars."""
+    """Return the provenance of stored experiments and figures."""
     made = [stored.read_manifest().provenance for stored in stored_experiments(shown).values()]
     environments = [(("Python", of.python), ("platform", of.platform), *of.packages.items()) for of in made]
     return ReportProvenance(

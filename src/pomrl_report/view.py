@@ -1,4 +1,4 @@
-"""The command `view`: a page of all that is stored, or a report of some of it."""
+"""The command `view`: a page of all that is stored, or a report."""
 
 import shlex
 import sys
@@ -42,15 +42,15 @@ def view(
 ) -> None:
     """Look at what is stored in a browser, while a sweep runs too.
 
-    The page has a table of experiments, which can be filtered, grouped and sorted, with their tags and notes, and the
-    losses of those that are selected. It is one file, and needs neither a server nor a network. Until ^C it is written
-    anew when something is stored, and an open page follows.
+    The page is one file without a server or network. It has a table of experiments to filter, group and sort, with tags
+    and
+    notes, and the losses of selected ones. Until ^C it is renewed when something is stored, and an open page follows.
 
     Args:
         words: Only those with this setting: sigma=0.01,0.02.
         once: Write the page, print its path and stop.
-        report: Write a page of curves, settings and provenance instead, of the experiments that `pomrl run -m` with
-            these words computes, or that have tag=NAME or a signature; print its path and stop.
+        report: Write a page of curves, settings and provenance instead, of the experiments of `pomrl run -m` with these
+            words, of tag=NAME or of a signature; print its path and stop.
         where: With --report, further settings of stored experiments.
         config_dir: With --report, a folder like conf/ with options of your own.
     """
@@ -68,7 +68,7 @@ def view(
 
 
 def _follow(path: Path, table: "pd.DataFrame", wanted: dict[str, Any]) -> None:
-    """Open the page, and write it anew when something is stored, until ^C."""
+    """Open the page, and renew it until ^C."""
     warn("the page follows what is stored until ^C")
     webbrowser.open(path.absolute().as_uri())
     try:
@@ -99,7 +99,7 @@ def _describe_stored(wanted: dict[str, Any]) -> "pd.DataFrame":
 
 
 def write(table: "pd.DataFrame", *, is_live: bool) -> Path:
-    """Write the page of experiments, each a row of a table that `runs.describe` returns; return its path."""
+    """Write the page of the experiments in a table; return its path."""
     newest = [pair for pair in zip(table["signature"], table["runs"], strict=True) if pair[1]][:MAX_EXPERIMENTS]
     losses = {name: found for name, runs in newest if (found := loss_by_task(name, runs))}
     data = {"table": table.astype(object).fillna("").to_dict("split", index=False), "losses": losses, "colors": hues(9)}
@@ -110,9 +110,9 @@ def write(table: "pd.DataFrame", *, is_live: bool) -> Path:
 
 @cache
 def loss_by_task(signature: str, runs: int) -> dict[str, list[float]] | None:
-    """Return the mean loss in each task, at gamma_eval or the gamma that a schedule chose, and half its interval.
+    """Return the mean loss by task and the half width of its interval.
 
-    One run has no interval. None is returned where no run is stored, or a file is damaged (`pomrl runs --verify`).
+    One run has no interval. None without runs, or with a damaged file.
     """
     try:
         losses = StoredExperiment(store.root() / signature).mean_losses(runs)[0]

@@ -1,8 +1,8 @@
-"""The arguments of a command, derived from a typed function: its signature has their forms, its docstring their help.
+"""Command-line arguments from typed functions: forms from the signature, help from the docstring.
 
-Parameters by position are arguments by position; those by keyword alone are options. Of `bool` an option is a flag, of
-`Literal` it has choices, and of `Sequence` several values. A `Mapping` is KEY=VALUE words, or one word where it may be
-text. `Annotated[type, "NAME"]` gives the value a name. `@with_options_of(other)` adds the keywords of another function.
+Positional parameters are positional arguments; keyword-only ones are options. `bool` gives a flag, `Literal` choices,
+`Sequence` several values, `Mapping` KEY=VALUE words. `Annotated[type, "NAME"]` names the value.
+`@with_options_of(other)` adds the keywords of another function.
 """
 
 import argparse
@@ -19,7 +19,7 @@ Command = TypeVar("Command", bound=Callable[..., None])
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose errors are one line."""
+    """Report errors in one line."""
 
     def error(self, message: str) -> NoReturn:
         """End the command with one line and status 2."""
@@ -27,7 +27,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def with_options_of(function: Callable[..., Any]) -> Callable[[Command], Command]:
-    """Give a command whose last parameter is `**options` those of another function."""
+    """Give a command with `**options` the keywords of another function."""
 
     def add(command: Command) -> Command:
         vars(command)["options_of"] = function
@@ -37,7 +37,7 @@ def with_options_of(function: Callable[..., Any]) -> Callable[[Command], Command
 
 
 def parse_and_call(command: Callable[..., None], name: str, words: Sequence[str]) -> None:
-    """Call a command with what `words` give its parameters; one line and status 2 where they have another form."""
+    """Parse `words` and call the command; errors exit with status 2."""
     summary, more, _ = read_docstring(command)
     parser = Parser(name, description=_plain(summary), epilog=_plain(more))
     parameters = add_arguments(parser, command)
@@ -51,7 +51,7 @@ def parse_and_call(command: Callable[..., None], name: str, words: Sequence[str]
 
 
 def add_arguments(parser: argparse.ArgumentParser, command: Callable[..., None]) -> list[Parameter]:
-    """Add the arguments of a command to a parser, and return the parameters that they are for."""
+    """Add a command's arguments to a parser and return their parameters."""
     helps = read_docstring(command)[2]
     parameters = [of for of in signature(command).parameters.values() if of.kind is not Parameter.VAR_KEYWORD]
     if other := getattr(command, "options_of", None):
@@ -84,7 +84,7 @@ def _add_argument(parser: argparse.ArgumentParser, parameter: Parameter, what: s
 
 
 def _form_of(annotation: Any) -> dict[str, Any]:
-    """Return what argparse is told of a type; `None` among alternatives only says that the option may be left out."""
+    """Return argparse's options for a type; None among alternatives is ignored."""
     if get_origin(annotation) is Annotated:
         kind, metavar = get_args(annotation)
         return {**_form_of(kind), "metavar": metavar}
@@ -114,7 +114,7 @@ def _word_or_number(words: Sequence[str]) -> Callable[[str], str | int]:
 
 
 def read_docstring(function: Callable[..., Any]) -> tuple[str, str, Mapping[str, str]]:
-    """Return the first line of a docstring, what follows it, and the text of each argument."""
+    """Return the first line, the prose, and the text of each argument."""
     text = getdoc(function) or ""
     summary, _, more = text.partition("\n")
     prose = re.split(r"^(?:Args|Returns|Raises):\n", more, flags=re.MULTILINE)[0]
@@ -124,6 +124,6 @@ def read_docstring(function: Callable[..., Any]) -> tuple[str, str, Mapping[str,
 
 
 def _plain(text: str) -> str:
-    """Return text of a docstring as a terminal shows it: without backticks, and without the stop of a single phrase."""
+    """Remove backticks, and the final stop of a single phrase."""
     text = " ".join(text.replace("`", "").split())
     return text.removesuffix(".") if ". " not in text else text

@@ -1,6 +1,6 @@
-"""The stage of claims: they are judged on what is stored, and shown in the terminal.
+"""The stage of claims: judge them on stored runs and print the verdicts.
 
-Every comparison behind the verdicts is written to claims.csv in the outputs of the study.
+All comparisons go to claims.csv in the outputs of the study.
 """
 
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ MAX_VARIANT_COLUMNS = 4
 
 
 def claims(request: StageRequest) -> Work | None:
-    """Judge the claims of a study; those of a named stage without computing, under other variants on request."""
+    """Judge the claims of a study; a named stage computes nothing."""
     study, every = request.study, claims_of(request.study)
     if request.is_named:
         variants = find_variants(study, request.variants)
@@ -55,12 +55,12 @@ def _judge_and_show(study: Study, variants: Sequence[Variant]) -> None:
 
 
 def judge(study: Study, variants: Sequence[Variant], *, compute: bool = False) -> list[str]:
-    """Judge the claims of a study under variants, write the table of judgements, and return their names.
+    """Judge claims under variants, write their table, and return the variants' names.
 
     Args:
         study: The study.
         variants: The variants.
-        compute: Whether runs are computed for which claims ask only when they see losses.
+        compute: Whether to compute runs that claims request after seeing losses.
     """
     every = claims_of(study)
     if not every:
@@ -85,14 +85,14 @@ def judge(study: Study, variants: Sequence[Variant], *, compute: bool = False) -
 
 
 def needed_experiments(study: Study, variants: Sequence[Variant]) -> list[Experiment]:
-    """Return the experiments that claims read under variants, with the runs on which they are judged."""
+    """Return the experiments of the claims under variants, with the needed runs."""
     every = claims_of(study)
     bases = [study_claims.basis(study, every, variant) for variant in variants]
     return [experiment for basis in bases for claim in basis.claims for experiment in basis.experiments_of(claim)]
 
 
 def _judge(study: Study, bases: Sequence[Basis], *, compute: bool) -> list[list[JudgedClaim]]:
-    """Judge claims on each basis; again after computing further experiments for which they ask."""
+    """Judge claims on each basis, again after computing what they request."""
     reader = Reader()
     outcomes = [study_claims.judge_variant(study, basis, reader) for basis in bases]
     lacking = [experiment for outcome in chain(*outcomes) for experiment in outcome.lacking]
@@ -107,7 +107,7 @@ def _nothing_stored(study: Study) -> str:
 
 
 def show(study: Study, judged: Judgements, shown: Sequence[str]) -> None:
-    """Print the verdicts under these variants, the answer, and what claims lack."""
+    """Print verdicts under variants, the answer, and missing runs."""
     import pandas as pd
 
     terminal = console()

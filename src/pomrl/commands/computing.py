@@ -1,4 +1,4 @@
-"""The work of `pomrl run` on composed experiments: check, compute and report; and the table of jobs."""
+"""The work of `pomrl run`: check, compute and report experiments; write the table of jobs."""
 
 import csv
 import sys
@@ -30,7 +30,7 @@ MAX_PRINTED_EXPERIMENTS = 100
 
 
 def print_results(experiments: Sequence[Experiment], *, are_complete: bool) -> None:
-    """Print the mean loss of each experiment, if all are complete, and the folder of each."""
+    """Print each experiment's folder, and mean losses if all are complete."""
     if are_complete and not experiments[0].request.dry_run:
         _print_means(experiments)
     for experiment in experiments:
@@ -38,13 +38,13 @@ def print_results(experiments: Sequence[Experiment], *, are_complete: bool) -> N
 
 
 def objective(experiment: Experiment) -> float:
-    """Return the mean loss of a stored experiment at gamma_eval, or at its largest gamma, over tasks and runs."""
+    """Return the mean loss of a stored experiment at its largest gamma."""
     at_largest_gamma, _, _ = store.lookup(experiment).mean_losses(experiment.request.runs)
     return float(at_largest_gamma.mean())
 
 
 def estimate_large(first: Experiment, count: int) -> None:
-    """Print what a sweep takes by its first experiment; ConfigError unless that is all that is asked for."""
+    """Estimate a large sweep from its first experiment; ConfigError unless dry_run."""
     of_sweep = estimate(plan([first]), count)
     if not first.request.dry_run:
         raise ConfigError(f"{of_sweep}; more than {MOST_JOBS:,} experiments are computed with yes=true")
@@ -64,7 +64,7 @@ def _print_means(experiments: Sequence[Experiment]) -> None:
 
 
 def _refuse_what_is_ignored(experiments: Sequence[Experiment]) -> None:
-    """Refuse a sweep over settings that hold for all of its experiments together, with a ConfigError."""
+    """Raise ConfigError if settings of a whole sweep differ between experiments."""
     for key in ("execution", "force", "dry_run", "yes"):
         values = [of.execution if key == "execution" else getattr(of.request, key) for of in experiments]
         if any(value != values[0] for value in values):
@@ -72,13 +72,13 @@ def _refuse_what_is_ignored(experiments: Sequence[Experiment]) -> None:
 
 
 def compute_all(experiments: Sequence[Experiment]) -> None:
-    """Compute what the store lacks of experiments, which may be none, and exit with status 1 if one fails."""
+    """Compute missing runs; exit with status 1 if an experiment fails."""
     if experiments and compute(experiments):
         exit_with("not all experiments were computed")
 
 
 def compute(experiments: Sequence[Experiment]) -> Mapping[str, Failure]:
-    """Compute the runs that are not stored yet, and report on standard error; return the failures by signature."""
+    """Compute missing runs, report on standard error, and return failures by signature."""
     _refuse_what_is_ignored(experiments)
     planned = plan(experiments)
     request, expected = experiments[0].request, estimate(planned)
@@ -104,7 +104,7 @@ def compute(experiments: Sequence[Experiment]) -> Mapping[str, Failure]:
 
 
 def _settings(planned: Sequence[PlannedExperiment]) -> list[str]:
-    """Return in words the settings of each experiment in which they differ."""
+    """Return the differing settings of each experiment as text."""
     experiments = [job.experiment for job in planned]
     described = [flat_settings(asked_settings(experiment), experiment.options) for experiment in experiments]
     keys = varying_keys(described)
@@ -114,14 +114,14 @@ def _settings(planned: Sequence[PlannedExperiment]) -> list[str]:
 def write_jobs(
     hydra: Any, folder: Path, jobs: Sequence[Sequence[str]], experiments: Sequence[Experiment], first: int = 0
 ) -> None:
-    """Add a line for each job to the table of jobs, unless `hydra.output_subdir` is null.
+    """Append jobs to the table of jobs, unless `hydra.output_subdir` is null.
 
     Args:
         hydra: Hydra's part of the configuration.
-        folder: The folder of the command's files, outputs/hydra/DATE/TIME by default.
+        folder: The output folder, outputs/hydra/DATE/TIME by default.
         jobs: The overrides of each job.
         experiments: The experiment of each job.
-        first: The number of the first of these jobs.
+        first: The number of the first job.
     """
     if hydra.output_subdir is None:
         return

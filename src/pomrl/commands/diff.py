@@ -1,4 +1,4 @@
-"""The command `diff`: what differs between experiments, in settings and in results."""
+"""The command `diff`: differences between experiments, in settings and results."""
 
 import shlex
 from collections.abc import Iterator, Sequence
@@ -31,12 +31,11 @@ def diff(
 ) -> None:
     """Show what differs between experiments, in settings and in results.
 
-    Each side is words of `pomrl run -m`, which may mean several experiments. Each of B, C, ... is compared with the one
-    of A that differs least, and those that share a difference stand together. Of A alone, what the code before the
-    present one computed is compared with what the present code computes of the same settings; other versions are named:
-    "tag=dev code=LABEL" "tag=dev". Of OLD..NEW, revisions of git, it shows which published sweeps have other settings;
-    main.. compares with the files as they are. The exit status is that of diff(1): 0 where they are equal, 1 where they
-    differ, 2 on error.
+    Each side is words of `pomrl run -m`. Each of B, C, ... is compared with the nearest experiment of A; equal
+    differences
+    stand together. A alone compares results of the previous code with those of the present code; name other versions:
+    "tag=dev code=LABEL" "tag=dev". OLD..NEW, two git revisions, lists the published sweeps with other settings; main..
+    compares with the working files. The exit status is that of diff(1): 0 if equal, 1 if different, 2 on error.
 
     Args:
         a: Settings such as "estimator=pomrl sigma=0.01,0.02"; or a signature, a folder, or OLD..NEW.
@@ -59,7 +58,7 @@ def diff(
 
 
 def sides(text: str, sources: Sources) -> list[Result]:
-    """Return the experiments that an argument names, with their losses where they are stored."""
+    """Return the experiments of an argument, with losses where stored."""
     found, _ = resolve(shlex.split(text), sources=sources)
     if not found:
         raise ConfigError(f"{text or 'defaults'}: nothing of this is stored")
@@ -67,7 +66,7 @@ def sides(text: str, sources: Sources) -> list[Result]:
 
 
 def _of_same_settings(pairs: Sequence[Pair], text: str) -> list[Pair]:
-    """Return the pairs that differ in code alone; ConfigError if there are others alone, as after a changed default."""
+    """Return pairs that differ only in code; ConfigError if all differ otherwise."""
     found = [(a, b) for a, b in pairs if {*differences([a.settings, b.settings])} <= {"code"}]
     if pairs and not found:
         changed = ", ".join(key for key in differences([side.settings for side in pairs[0]]) if key != "code")
@@ -78,7 +77,7 @@ def _of_same_settings(pairs: Sequence[Pair], text: str) -> list[Pair]:
 
 
 def show(groups: Sequence[Sequence[Pair]], form: str) -> None:
-    """Print pairs of experiments, those that share a difference together: what differs, and what that does."""
+    """Print groups of pairs: their common difference and its effects."""
     import pandas as pd
 
     if form == "csv":
@@ -96,7 +95,7 @@ def show(groups: Sequence[Sequence[Pair]], form: str) -> None:
 
 
 def _changed_settings(group: Sequence[Pair], *, whole: bool = False) -> list[str]:
-    """Return the settings in which the pairs of a group differ; as a whole with those that come with another option."""
+    """Return the settings that differ; whole: also those of changed options."""
     both = [side.settings for side in group[0]]
     changed = differences(both)
     keys = [*varying_keys(both), *(changed if whole else [])]
@@ -104,7 +103,7 @@ def _changed_settings(group: Sequence[Pair], *, whole: bool = False) -> list[str
 
 
 def _remarks(group: Sequence[Pair]) -> Iterator[str]:
-    """Yield how results are compared, and which pairs have nothing to compare."""
+    """Yield how results are compared, and pairs without results."""
     if any(a.runs and b.runs for a, b in group):
         pairs = "in pairs over runs" if same_problem(*group[0]) else "not paired: these are different problems"
         yield f"the second less the first, on average over tasks, {pairs}"

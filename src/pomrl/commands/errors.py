@@ -1,4 +1,4 @@
-"""The errors that a user of a command can cause, and the line that the command prints for each of them."""
+"""Errors caused by users, and the line printed for each."""
 
 import os
 import warnings
@@ -19,11 +19,11 @@ GOES_ON = "finished blocks are stored, and the same command goes on from them"
 
 
 class ReportedError(ExecutionError):
-    """Experiments failed, as lines on standard error have said before."""
+    """Report failed experiments; lines on standard error have named them."""
 
 
 class JobError(BaseException):
-    """A job of Hydra has failed, with its cause; Hydra, which says more of an Exception, lets it pass."""
+    """Carry the cause of a failed job past Hydra, which catches Exception."""
 
 
 OURS = (ConfigError, StoreError, ExecutionError)
@@ -32,18 +32,14 @@ OURS = (ConfigError, StoreError, ExecutionError)
 
 @contextmanager
 def one_line_errors(*further: type[Exception], status: int = 1) -> Iterator[None]:
-    """End the command with one line and this exit status at an error of ours or of a further type.
-
-    An error of the system, a lack of memory and an interrupt end it with one line too. If HYDRA_FULL_ERROR is set,
-    there is a traceback instead. Each experiment that is left out is a line, after which the status is no success.
-    """
+    """End a command with one line and this status on expected errors."""
     with _lines_of_what_is_left_out(status), _one_line(further, status):
         yield
 
 
 @contextmanager
 def _lines_of_what_is_left_out(status: int) -> Iterator[None]:
-    """Print each `StoreWarning` once, as a line; where there was one, no success is the end."""
+    """Print each `StoreWarning` once; after one, exit with `status`."""
     lines: set[str] = set()
     with warnings.catch_warnings():
         warnings.simplefilter("always", StoreWarning)
@@ -67,7 +63,7 @@ def _lines_of_what_is_left_out(status: int) -> Iterator[None]:
 
 @contextmanager
 def _one_line(further: tuple[type[Exception], ...], status: int) -> Iterator[None]:
-    """End the command with one line at an error."""
+    """End the command with one line on an error."""
     if os.environ.get("HYDRA_FULL_ERROR", "0") not in ("", "0"):
         yield
         return
@@ -88,7 +84,7 @@ def _one_line(further: tuple[type[Exception], ...], status: int) -> Iterator[Non
 
 
 def _of_system(error: OSError) -> str:
-    """Name the path that the system could not read or write, and say how to have the outputs elsewhere."""
+    """Name the inaccessible path, and how to move the outputs."""
     path = error.filename or outputs()
     where = Path(os.fsdecode(path)).absolute()
     if error.strerror and where.is_relative_to(outputs().absolute()) and not isinstance(error, BrokenPipeError):

@@ -1,4 +1,4 @@
-"""The command `pomrl export`: experiments or a study go into a zip archive."""
+"""The command `pomrl export`: write experiments or a study into a zip archive."""
 
 from collections.abc import Sequence
 from itertools import chain, product
@@ -26,13 +26,13 @@ def export(
 ) -> None:
     """Write what is stored, or a study, into a zip archive.
 
-    The archive of a study has its folder, the modules and the data that it needs beside it, the results of its sweeps,
-    and its claims, figures and page. pomrl import adds it to another folder, where nothing is computed again.
+    The archive of a study has its folder, the modules and data beside it, the results of its sweeps, and its claims,
+    figures and page. pomrl import adds it to another folder, where nothing is computed again.
 
     Args:
         file: The archive to write.
-        what: A study, or what `pomrl run -m` with these words computes; all that is stored by default.
-        where: Filters of all that is stored, such as `sigma=0.01,0.02`.
+        what: A study, or words of `pomrl run -m`; all that is stored by default.
+        where: Filters of stored experiments, such as `sigma=0.01,0.02`.
         config_dir: A folder like conf/ with options of your own.
     """
     if file.suffix != ".zip":
@@ -49,7 +49,7 @@ def export(
 
 
 def _export_study(file: Path, study: Study) -> tuple[int, int]:
-    """Write the archive of a study, and return the numbers of its experiments and files."""
+    """Write a study's archive; return its numbers of experiments and files."""
     every = {store.lookup(experiment): experiment for experiment in experiments_of(study)}
     stored = [kept for kept in every if kept.complete()]
     if not stored:
@@ -61,7 +61,7 @@ def _export_study(file: Path, study: Study) -> tuple[int, int]:
 
 
 def experiments_of(study: Study) -> list[Experiment]:
-    """Return the experiments of a study: those of its sweeps, and under its variants those that its claims read."""
+    """Return a study's experiments: its sweeps, and those its variants need."""
     from pomrl.commands.reproduce import sweeps_of  # here, because both load all that a study is made of
     from pomrl.judging.claim import claims_of
 
@@ -74,12 +74,12 @@ def experiments_of(study: Study) -> list[Experiment]:
 
 
 def _files_of(study: Study, experiments: Sequence[Experiment]) -> list[Path]:
-    """Return the files that a study needs: its folder, and modules and data beside it. Paths begin in this folder.
+    """Return a study's files relative to this folder; none if installed.
 
-    A study that is installed, or comes with this package, needs none: whoever reproduces it installs it.
+    These are its folder, and the modules and data beside it.
 
     Raises:
-        ConfigError: A file is not below the current folder, so that it has no place in another one.
+        ConfigError: A file is not below the current folder.
     """
     if study.is_shipped or study.is_installed:
         return []

@@ -1,8 +1,7 @@
-"""The stage of figures: they are drawn from stored runs.
+"""The stage of figures: draw them from stored runs.
 
-Each becomes NAME.pdf, NAME.png, NAME.csv (the values that are drawn) and NAME.json (where they come from), with the
-runs that its sweeps promise and the bands of its caption. NAME_intervals.* has 95 % intervals of the mean over all runs
-that its curves share.
+Each gives NAME.pdf, NAME.png, NAME.csv (drawn values) and NAME.json (sources), with the promised runs and the bands of
+its caption. NAME_intervals.* has 95 % intervals over all shared runs.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,7 +18,7 @@ from pomrl.running.work import store_simulations
 
 
 def figures(request: StageRequest) -> Work | None:
-    """Draw the figures of a study; those of a named stage under other variants on request."""
+    """Draw the figures of a study; a named stage also under variants."""
     study, names = request.study, versions(request.study, request.figures)
     if request.is_named:
         variants = find_variants(study, request.variants) if request.variants else [None]
@@ -29,7 +28,7 @@ def figures(request: StageRequest) -> Work | None:
 
 
 def _check_series(study: Study) -> None:
-    """Look for what figures show in their sweeps, before anything is computed; ConfigError where it is not there."""
+    """Raise ConfigError if a sweep lacks the series of a figure."""
     for figure in figures_of(study):
         try:
             shown_settings(figure, Selection(study, []))
@@ -38,10 +37,9 @@ def _check_series(study: Study) -> None:
 
 
 def _draw_named(study: Study, selections: Sequence[Selection], words: Sequence[str]) -> None:
-    """Draw figures, print their paths, and name the sweeps that lack runs.
+    """Draw figures, print their paths, and name sweeps without enough runs.
 
-    The status is 1 if a figure is not drawn. Of those with a number one is enough: a paper's figure may be drawn here
-    as our experiments and as its authors' show it.
+    The status is 1 if a figure is not drawn. Of figures with one number, one drawn version is enough.
     """
     names = selections[0].names
     if not names:
@@ -59,20 +57,20 @@ def _draw_named(study: Study, selections: Sequence[Selection], words: Sequence[s
 
 
 def _is_enough(study: Study, words: Sequence[str], drawn: set[str]) -> bool:
-    """Return whether each word is a number, of whose figures one is drawn."""
+    """Return whether each word is a number with a drawn figure."""
     every = {*versions(study)}
     return bool(words) and all(word not in every and drawn & {*versions(study, [word])} for word in words)
 
 
 def draw_all(selections: Sequence[Selection], *, shows_paths: bool = False) -> tuple[list[str], Mapping[str, str]]:
-    """Draw figures, after the simulations that they need, and print why some are not drawn.
+    """Draw figures after their simulations, and print why some are missing.
 
     Args:
         selections: The figures.
-        shows_paths: Whether the paths of their files are printed.
+        shows_paths: Whether to print the paths of their files.
 
     Returns:
-        The names of what is not drawn, and for each sweep that lacks runs a line that says which.
+        The names of missing figures, and a line for each sweep without enough runs.
     """
     shown = [version_of(selection.study, name) for selection in selections for name in selection.names]
     store_simulations(dict.fromkeys(simulation for figure in shown for simulation in figure.simulations), warn)

@@ -1,4 +1,4 @@
-"""The commands `plot` and `table`: what `pomrl.plot` and `pomrl.table` return, as files and on the terminal."""
+"""The commands `plot` and `table`: `pomrl.plot` and `pomrl.table` as files and in the terminal."""
 
 import hashlib
 import re
@@ -29,11 +29,11 @@ def plot(*words: Annotated[str, "KEY=VALUE"], name: str | None = None, **options
     """Plot what is stored of your own sweeps.
 
     A curve is the mean over runs of an experiment, with a band. The settings in which experiments differ tell the
-    curves apart. The plot is written to outputs/plots/: NAME.pdf, NAME.png, NAME.csv (the values that are drawn) and
-    NAME.json (the experiments that they come from).
+    curves
+    apart. Files go to outputs/plots/: NAME.pdf, NAME.png, NAME.csv (drawn values) and NAME.json (sources).
 
     Args:
-        words: What `pomrl run -m` with these words computes; what has tag=NAME, or code=all; or a signature.
+        words: Words of `pomrl run -m`; tag=NAME, or code=all; or a signature.
         name: The name of the files, without suffix; by default it says what they show.
         **options: Those of `pomrl.plot`.
     """
@@ -55,7 +55,7 @@ def plot(*words: Annotated[str, "KEY=VALUE"], name: str | None = None, **options
 
 
 def short_name(words: Sequence[str]) -> str:
-    """Return the words of a command as the name of a file of at most `MAX_NAME_CHARACTERS`."""
+    """Return the words of a command as a short file name."""
     name = re.sub(r"[^\w.-]+", "_", "_".join(words).replace(",", "-").replace("=", "_").replace("--", ""))
     if len(name) <= MAX_NAME_CHARACTERS:
         return name
@@ -73,7 +73,7 @@ def table(
     --format latex.
 
     Args:
-        words: What `pomrl run -m` with these words computes; what has tag=NAME, or code=all; or a signature.
+        words: Words of `pomrl run -m`; tag=NAME, or code=all; or a signature.
         format: The form of the table (default: text).
         **options: Those of `pomrl.table`.
     """
@@ -92,7 +92,7 @@ def table(
 
 
 def _print_cross_table(frame: "pd.DataFrame", form: str) -> list[str]:
-    """Print a table of two settings; return its caption unless the form has it."""
+    """Print a table of two settings; return its caption if still unprinted."""
     if form == "latex":
         print(cross_tables.latex(frame), end="")
         return []

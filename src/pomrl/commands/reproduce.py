@@ -1,4 +1,4 @@
-"""Compute, judge, draw and report a study: the command `reproduce`, and its stages `sweeps` and `variants`."""
+"""The command `reproduce`: compute, judge, draw and report a study."""
 
 import sys
 import time
@@ -38,17 +38,21 @@ def reproduce(
 ) -> None:
     """Compute, judge, draw and report a study.
 
-    Without stages, it computes all sweeps of the study, those of other studies that its claims and figures read, and
-    the runs on which its claims are judged; judges its claims; draws its figures; renews its pages; and writes the
-    report, and the article of a study that has one. The stage `sweeps` alone computes runs: named stages take what is
-    stored, and print what they make. `figures` prints the paths of pictures, `claims` a verdict for each claim.
+    Without stages, it computes the study's sweeps, those of other studies that its claims and figures read, and the
+    runs on
+    which claims are judged; judges claims; draws figures; renews pages; and writes the report, and the article if there
+    is
+    one. Only the stage `sweeps` computes runs: named stages use what is stored, and print what they make. `figures`
+    prints
+    paths of pictures, `claims` a verdict for each claim.
 
     Args:
         study: The name of a shipped study, or a folder of your own.
         stages: Only these stages: sweeps, claims, variants, figures, pages, report, article.
         runs: Runs of each experiment (default: as its sweeps say); then there is no article.
         variants: Judge claims under these variants or families too, or under all; with named stages, judge and draw
-            under these instead.
+            under
+            these instead.
         only: With the stage figures, only these: names, or numbers in the paper such as 4 or F2; NAME_intervals is the
             version with 95 % intervals alone.
         list_: List the studies that are shipped or installed, and those in this folder.
@@ -69,7 +73,7 @@ def reproduce(
 
 
 def _execute_all(request: StageRequest) -> bool:
-    """Execute all stages, print how long each took, and conclude; return whether one failed."""
+    """Execute all stages, print their times, and conclude; return whether one failed."""
     if not (sweeps_of(request.study) or claims_of(request.study) or figures_of(request.study)):
         raise ConfigError(f"{request.study.word}: it has no sweeps, no claims and no figures yet")
     seconds, failed = dict[str, float](), False
@@ -83,7 +87,7 @@ def _execute_all(request: StageRequest) -> bool:
 
 
 def prepare(request: StageRequest, names: Sequence[str] = ()) -> Mapping[str, Work]:
-    """Check what is asked of stages, by default of all, and return the work of each in their order.
+    """Check stages, all by default, and return their work in order.
 
     Raises:
         ConfigError: There is no such stage, or the study cannot be composed.
@@ -104,10 +108,9 @@ def prepare(request: StageRequest, names: Sequence[str] = ()) -> Mapping[str, Wo
 
 
 def conclude(study: Study, *, is_published: bool) -> bool:
-    """Print the answer, how it compares with the published one, and where results are.
+    """Print the answer, its agreement with the published one, and result paths.
 
-    With other numbers of runs than the published ones there is nothing to compare. It returns whether a verdict is
-    another one than published.
+    It returns whether a verdict differs; with other numbers of runs nothing is compared.
     """
     judged, published = study_claims.load_judgements(study), read_published(study)
     differs = False
@@ -124,10 +127,9 @@ def conclude(study: Study, *, is_published: bool) -> bool:
 
 
 def compute_sweeps(study: Study, runs: int | None) -> None:
-    """Compute what the store lacks of all sweeps of a study, and of what its claims need.
+    """Compute missing runs of a study's sweeps and claims.
 
-    With `runs`, each experiment of the sweeps has so many runs, and there is nothing else. The command ends with status
-    1 if an experiment fails.
+    With `runs`, only its sweeps, each experiment with so many runs. The status is 1 if an experiment fails.
     """
     experiments = [setting.experiment for name in sweeps_of(study) for setting in study.settings(name)]
     if runs:
@@ -139,13 +141,13 @@ def compute_sweeps(study: Study, runs: int | None) -> None:
 
 
 def sweeps_of(study: Study) -> list[str]:
-    """Return the names of all sweeps of a study, and of those of other studies that its claims and figures read."""
+    """Return the sweeps of a study, its claims and its figures."""
     read = chain.from_iterable(reader.sweeps for reader in (*claims_of(study), *figures_of(study)))
     return list({study.option(name): name for name in (*study.sweeps, *read)}.values())
 
 
 def judge_families(request: StageRequest) -> Work | None:
-    """Judge claims under families of variants; of a family that is not judged, only compute the sweeps."""
+    """Judge claims under families of variants; compute sweeps of unjudged families."""
     study, described = request.study, request.study.described.variants
     named = [*study.families] if request.variants == "all" else (request.variants or "").split(",")
     families = [study.family(name) for name in named if name and name not in described]
@@ -170,7 +172,7 @@ def _judge_family(study: Study, family: Family, *, compute: bool) -> None:
 
 
 def list_studies() -> None:
-    """Print a table of the studies that are shipped, installed, or in the current folder."""
+    """Print a table of shipped, installed and local studies."""
     import pandas as pd
 
     rows = [

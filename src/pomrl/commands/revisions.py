@@ -1,4 +1,4 @@
-"""What a change of this repository does to published sweeps: the second half of `pomrl diff`, for OLD..NEW of git."""
+"""Effects of a code change on published sweeps: `pomrl diff OLD..NEW`."""
 
 import io
 import json
@@ -37,7 +37,7 @@ Published = Mapping[tuple[str, str, str], Mapping[str, Any]]
 
 @dataclass(frozen=True)
 class ExperimentChange:
-    """One experiment of a published sweep, of which one side may be missing."""
+    """Describe a changed experiment of a published sweep, maybe on one side."""
 
     sweep: str
     variant: str
@@ -47,7 +47,7 @@ class ExperimentChange:
 
     @cached_property
     def what(self) -> str:
-        """The settings that differ, as `key: old -> new` separated by semicolons."""
+        """The settings that differ, as `key: old -> new; ...`."""
         if self.old is None or self.new is None:
             return "experiments that are added" if self.old is None else "experiments that are removed"
         changed = differences([self.old["settings"], self.new["settings"]])
@@ -55,7 +55,7 @@ class ExperimentChange:
 
     @cached_property
     def sides(self) -> tuple[Result | None, Result | None]:
-        """The two sides with their stored losses; None where a side is missing or not stored."""
+        """Both sides with stored losses; None where missing or not stored."""
         return _side(self.old), _side(self.new)
 
 
@@ -67,13 +67,13 @@ def _side(experiment: Mapping[str, Any] | None) -> Result | None:
 
 
 def parse_range(word: str) -> tuple[str, str] | None:
-    """Return the two revisions that a word names, of which the second may be empty; None if it is something else."""
+    """Return the two revisions of OLD..NEW, the second maybe empty; else None."""
     match = None if Path(word).exists() else RANGE.fullmatch(word)
     return (match[1], match[2] or "") if match else None
 
 
 def compare_revisions(old: str, new: str, form: str) -> bool:
-    """Print what differs between the published sweeps of two revisions; return whether anything does.
+    """Print differences between published sweeps of two revisions; return whether any exist.
 
     Raises:
         ConfigError: A revision does not exist, or its sweeps cannot be composed.
@@ -91,7 +91,7 @@ def compare_revisions(old: str, new: str, form: str) -> bool:
 
 
 def compose_revisions(old: str, new: str) -> tuple[Published, Published]:
-    """Return the published sweeps of two revisions of the repository, each composed by its own code.
+    """Return the published sweeps of two revisions, composed by their own code.
 
     Args:
         old: The first revision.
@@ -117,7 +117,7 @@ def _key(line: Mapping[str, Any]) -> tuple[str, str, str]:
 
 
 def _checkout(revision: str, folder: Path) -> Path:
-    """Return the top of the repository, or a copy of a revision of it in a folder."""
+    """Return the top of the repository, or a copy of a revision."""
     top = Path(_git("rev-parse", "--show-toplevel").decode().strip())
     if revision:
         archive = io.BytesIO(_git("-C", str(top), "archive", "--format=tar", revision, "--", "src", "conf"))
@@ -127,7 +127,7 @@ def _checkout(revision: str, folder: Path) -> Path:
 
 
 def _git(*words: str) -> bytes:
-    """Return the output of git; ConfigError with its last line if it fails."""
+    """Return the output of git; ConfigError with its last line on failure."""
     try:
         return subprocess.run(["git", *words], check=True, capture_output=True).stdout
     except FileNotFoundError as error:
@@ -137,7 +137,7 @@ def _git(*words: str) -> bytes:
 
 
 def _compose(folder: Path) -> subprocess.Popen[bytes]:
-    """Start composing what the code in a folder publishes."""
+    """Start composing the published sweeps of the code in a folder."""
     text = Path(published_sweeps.__file__).read_text(encoding="utf-8")
     environment = {**os.environ, "PYTHONPATH": str(folder / "src")}
     command = [sys.executable, "-P", "-c", text]
@@ -147,7 +147,7 @@ def _compose(folder: Path) -> subprocess.Popen[bytes]:
 def _changes(
     key: tuple[str, str, str], old: Mapping[str, Any] | None, new: Mapping[str, Any] | None
 ) -> Iterator[ExperimentChange]:
-    """Yield the experiments of a sweep that differ, matched by the values that the sweep varies."""
+    """Yield differing experiments of a sweep, matched by varied values."""
     if old and new and old["digest"] == new["digest"]:
         return
     sides = [_by_varied(side) for side in (old, new)]
@@ -163,7 +163,7 @@ def _by_varied(side: Mapping[str, Any] | None) -> dict[str, Mapping[str, Any]]:
 
 
 def _print_changes(changes: Sequence[ExperimentChange], form: str) -> None:
-    """Print each change of settings with the sweeps that have it, and what it does to losses."""
+    """Print each change of settings, its sweeps, and its effect on losses."""
     groups: defaultdict[str, list[ExperimentChange]] = defaultdict(list)
     for change in changes:
         groups[change.what].append(change)
@@ -177,7 +177,7 @@ def _print_changes(changes: Sequence[ExperimentChange], form: str) -> None:
 
 
 def _sweeps(changes: Sequence[ExperimentChange], *, what: bool = False) -> "pd.DataFrame":
-    """Return a row for each sweep: how many of its experiments change, and how many are stored on either side."""
+    """Return for each sweep how many experiments change and are stored."""
     import pandas as pd
 
     rows: defaultdict[tuple[str, ...], list[ExperimentChange]] = defaultdict(list)
@@ -197,7 +197,7 @@ def _sweeps(changes: Sequence[ExperimentChange], *, what: bool = False) -> "pd.D
 
 
 def _losses(changes: Sequence[ExperimentChange]) -> "pd.DataFrame":
-    """Return the loss of the second side less that of the first, where both are stored; each pair once."""
+    """Return the loss differences, new less old, of stored pairs."""
     import pandas as pd
 
     rows: dict[tuple[str, str], dict[str, Any]] = {}
@@ -216,7 +216,7 @@ def _losses(changes: Sequence[ExperimentChange]) -> "pd.DataFrame":
 
 
 def _print_code(before: Published, after: Published) -> None:
-    """Print in how many sweeps settings are equal and code is not."""
+    """Print how many sweeps have equal settings and other code."""
     both = [(before[key], after[key]) for key in before.keys() & after.keys()]
     edited = [
         1

@@ -1,4 +1,4 @@
-"""The command `run`: Hydra reads its arguments, composes experiments, and these are computed."""
+"""The command `run`: Hydra composes experiments, which are then computed."""
 
 import os
 import re
@@ -49,7 +49,7 @@ FULL_ERROR = "HYDRA_FULL_ERROR"
 
 @hydra.main(version_base="1.3", config_path=str(PUBLISHED.folder), config_name="config")
 def compute(config: DictConfig) -> float | None:
-    """Compute an experiment, and return its mean loss at gamma_eval, which sweepers minimise."""
+    """Compute an experiment and return its mean loss, for sweepers to minimise."""
     from pomrl.commands import computing  # here, because asking for help needs none of it
     from pomrl.commands.errors import JobError, ReportedError
     from pomrl.configuration.parsing import parse
@@ -103,12 +103,12 @@ def run() -> None:
 
 
 def _sweeps_in(word: str) -> list[str]:
-    """Return the sweeps that a word of the command line names."""
+    """Return the sweeps named by a command-line word."""
     return word.partition("=")[2].split(",") if word.startswith("experiment=") else []
 
 
 def _words_for_hydra(words: Sequence[str], folders: Sequence[Path]) -> list[str]:
-    """Return words with sweeps of one's own studies as Hydra names them, and with further folders of options."""
+    """Return words with Hydra's names of sweeps, and a search path."""
     named = [
         "experiment=" + ",".join(map(sweep_option, sweeps)) if (sweeps := _sweeps_in(word)) else word for word in words
     ]
@@ -117,7 +117,7 @@ def _words_for_hydra(words: Sequence[str], folders: Sequence[Path]) -> list[str]
 
 
 def _info_as_help(words: Sequence[str]) -> list[str]:
-    """Return words in which a plain `--info` asks for the long help; `--info all` and others stay Hydra's."""
+    """Replace a plain `--info` by the long help; keep Hydra's own forms."""
     pairs = list(pairwise([*words, ""]))
     others = [word for word, following in pairs if word not in ("--info", "-i") or following in INFO_OF_HYDRA]
     if len(others) == len(words):
@@ -128,7 +128,7 @@ def _info_as_help(words: Sequence[str]) -> list[str]:
 
 @contextmanager
 def _errors_in_our_words(flags: Namespace, sources: Sources) -> Iterator[None]:
-    """Let Hydra raise its errors instead of printing them, and raise a ConfigError of one line in their place."""
+    """Raise errors of Hydra as a ConfigError of one line."""
     if os.environ.get(FULL_ERROR, "0") not in ("", "0"):
         yield
         return
@@ -150,7 +150,7 @@ def _errors_in_our_words(flags: Namespace, sources: Sources) -> Iterator[None]:
 
 @contextmanager
 def _staying_in(folder: Path) -> Iterator[None]:
-    """Use outputs and modules of the folder of the command, wherever `hydra.job.chdir` leads."""
+    """Use outputs and modules of this folder despite `hydra.job.chdir`."""
     if folder.resolve() == Path.cwd().resolve():
         yield
         return
@@ -160,10 +160,7 @@ def _staying_in(folder: Path) -> Iterator[None]:
 
 
 def print_completion(words: Sequence[str]) -> None:
-    """Print what `eval "$(pomrl run -sc install=bash)"` evaluates, or what takes that back.
-
-    Hydra's own completion knows commands of one word alone.
-    """
+    """Print shell code of `eval "$(pomrl run -sc install=bash)"`, or its removal."""
     if [*words] not in (["install=bash"], ["uninstall=bash"]):
         raise ConfigError(f"{' '.join(words)}: must be install=bash or uninstall=bash; other shells have no completion")
     print(BASH_COMPLETION if words[0].startswith("install") else "complete -r pomrl python; unset -f _pomrl_run")

@@ -1,4 +1,4 @@
-"""What a stage of `pomrl reproduce` is asked, and where the stages of other packages are found."""
+"""The request of a stage of `pomrl reproduce`, and stages of other packages."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from pomrl.configuration.variants import Variant
 
 @dataclass(frozen=True)
 class StageRequest:
-    """A study to reproduce, and how."""
+    """Hold the study to reproduce and its options."""
 
     study: Study
     runs: int | None = None
@@ -42,7 +42,7 @@ def stages_of_packages() -> Mapping[str, Stage]:
 
 
 def find_variants(study: Study, names: str | None = None) -> list[Variant]:
-    """Return the variants of a list of names of variants and families; by default those of `study.yaml`.
+    """Return the named variants and families; by default those of `study.yaml`.
 
     Raises:
         ConfigError: There is no variant or family of a name.

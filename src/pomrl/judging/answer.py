@@ -1,4 +1,4 @@
-"""The answer of a study as Markdown: claims counted under each variant of the headline, and how sure this is."""
+"""The answer of a study as Markdown: claims counted by variant, with its certainty."""
 
 from collections.abc import Mapping, Sequence
 from itertools import chain
@@ -24,7 +24,7 @@ Groups = dict[tuple[str, ...] | None, list[Judgement]]
 def answer_text(study: Study, judgements: Judgements, *, in_short: bool = False) -> str:
     """Return how many claims hold under each variant of the headline.
 
-    The short form has numbers alone, without titles of claims and without `certainty`.
+    The short form omits titles of claims and `certainty`.
     """
     named, judged, few = _judged_claims(study, judgements)
     shown = headline(study, judgements)
@@ -47,7 +47,7 @@ def answer_text(study: Study, judgements: Judgements, *, in_short: bool = False)
 
 
 def _experiments(groups: Groups, judgements: Judgements, shown: Sequence[str], *, in_short: bool) -> str:
-    """Return the paragraph about claims under several variants, and the list of those that hold under some."""
+    """Return the paragraph and list of claims under several variants."""
     number = sum(map(len, groups.values()))
     everywhere, nowhere, undecided = (groups.pop(key, []) for key in (tuple(shown), (), None))
     some, in_part = sum(map(len, groups.values())), sum(_holds_in_part(one.id, judgements, shown) for one in nowhere)
@@ -67,14 +67,14 @@ def _experiments(groups: Groups, judgements: Judgements, shown: Sequence[str], *
 
 
 def _formulas(once: Sequence[Judgement]) -> str:
-    """Return the paragraph about claims that are judged under one variant only."""
+    """Return the paragraph of claims under one variant."""
     number = number_of(len(once), "claim")
     lead = f"**Formulas and theorems.** Of the {number} that can be checked under one variant only"
     return f"{lead}, {count_verdicts(once)}." if once else ""
 
 
 def certainty(study: Study, judgements: Judgements) -> str:
-    """Return how sure the verdicts are, and what they are under variants beside the headline."""
+    """Return the error of the verdicts, and verdicts beside the headline."""
     named, judged, few = _judged_claims(study, judgements)
     if len(few) == len(judged):
         return (
@@ -113,14 +113,14 @@ def _other_variant(judgements: Judgements, name: str, main: str, error: str) -> 
 
 
 def _judged_claims(study: Study, judgements: Judgements) -> tuple[list[str], list[Judgement], list[Judgement]]:
-    """Return the described variants with judgements, the claims with a verdict, and those of them with too few runs."""
+    """Return described variants with judgements, decided claims, and provisional ones."""
     named = [name for name in study.described.variants if judgements.of(name)]
     judged = [judgement for judgement in judgements.first_under(named) if judgement.verdict]
     return named, judged, [judgement for judgement in judged if judgement.provisional]
 
 
 def count_verdicts(judgements: Sequence[Judgement]) -> str:
-    """Return the number of claims with each verdict, as in `3 hold and 1 is undecided`."""
+    """Return counts of verdicts, as in `3 hold and 1 is undecided`."""
     words = [f"{number} {_verb(verdict, number)}" for verdict, number in counts(judgements).items() if number]
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
@@ -138,23 +138,26 @@ def _titles(claims: Sequence[Judgement]) -> str:
 
 
 def _holds_in_part(id: str, judgements: Judgements, variants: Sequence[str]) -> bool:
-    """Return whether a topic of a claim holds under one of the variants."""
+    """Return whether a topic of a claim holds under a variant."""
     under = [judgements.of(name)[id] for name in variants if id in judgements.of(name)]
     return any(Verdict.HOLDS in judgement.topics.values() for judgement in under)
 
 
 def is_judged_once(claim: Judgement, judgements: Judgements, variants: Sequence[str]) -> bool:
-    """Return whether only one of several variants has a claim, as with claims about formulas."""
+    """Return whether only one of several variants has a claim."""
     return len(variants) > 1 and sum(claim.id in judgements.of(name) for name in variants) == 1
 
 
 def headline(study: Study, judgements: Judgements) -> list[str]:
-    """Return the judged variants of the headline, or else the first judged variant."""
+    """Return the judged variants of the headline, or the first judged one."""
     return [name for name in study.described.headline if judgements.of(name)] or judgements.variants[:1]
 
 
 def group_by_variants(judgements: Judgements, variants: Sequence[str]) -> Groups:
-    """Group claims by the variants under which they hold; all variants are the key where no verdict is another."""
+    """Group claims by the variants under which they hold.
+
+    All variants are the key where no verdict is another.
+    """
     groups: Groups = {}
     for id in dict.fromkeys(id for name in variants for id in judgements.of(name)):
         found = {name: of[id] for name in variants if id in (of := judgements.of(name)) and of[id].verdict}
@@ -167,7 +170,7 @@ def group_by_variants(judgements: Judgements, variants: Sequence[str]) -> Groups
 
 
 def count_groups(study: Study, judgements: Judgements) -> Mapping[str, int]:
-    """Return the number of claims, and of those that hold under all variants of the headline, none, or some.
+    """Count the claims that hold under all variants, none, or some.
 
     The keys are `claims`, `all`, `none`, `undecided`, and names of variants, such as `printed+computed`.
     """

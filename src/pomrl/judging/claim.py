@@ -1,4 +1,4 @@
-"""A claim: the statement, the sweeps or the simulation that it is about, if any, and the function that checks it."""
+"""Claims: a statement, its sweeps or simulation, and the function to check it."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -28,7 +28,7 @@ The function of an exact claim, which names neither, takes no arguments: its num
 
 @dataclass(frozen=True)
 class Revision:
-    """A rule of a claim that was revised after verdicts had been seen."""
+    """Record a rule revised after verdicts had been seen."""
 
     on: str
     """The day of the revision, such as 2026-11-21."""
@@ -40,7 +40,7 @@ class Revision:
 
 @dataclass(frozen=True, eq=False)
 class Claim:
-    """A statement about the results of sweeps or of a simulation, or one that is computed exactly, and its check."""
+    """Hold a statement about sweeps, a simulation or exact numbers."""
 
     id: str
     statement: str
@@ -68,11 +68,11 @@ class Claim:
 
     @property
     def is_exact(self) -> bool:
-        """A claim is exact if it needs no runs, because its numbers are computed and not estimated."""
+        """Whether its numbers are computed without runs."""
         return not self.sweeps and self.simulation is None
 
     def parts(self, given: "Mapping[str, SweepResults | pd.DataFrame]") -> tuple[Part, ...]:
-        """Check the claim on the results of its sweeps, or the table of its simulation, by name.
+        """Check the claim on results by sweep, or its simulation's table.
 
         Raises:
             LookupError: A sweep, a simulation or an experiment is missing.
@@ -88,7 +88,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class JudgedClaim:
-    """A claim as judged; it has no parts while fewer runs are stored than it needs."""
+    """Hold a judged claim, without parts while runs are missing."""
 
     claim: Claim
     needed: int = 0
@@ -101,19 +101,19 @@ class JudgedClaim:
 
     @property
     def lacking(self) -> list[Experiment]:
-        """The experiments that it read, with the number of runs that it needs, if it has fewer."""
+        """The experiments to compute with more runs."""
         if not self.is_provisional:
             return []
         return [with_runs(experiment, self.needed) for experiment in self.experiments]
 
     @property
     def runs(self) -> int:
-        """The number of runs on which it was judged; 0 if it was not."""
+        """The number of runs judged on; 0 if not judged."""
         return min((part.runs for part in self.parts), default=0)
 
     @property
     def verdicts(self) -> dict[str, Verdict]:
-        """The verdict on each topic; a claim without topics has one, whose name is empty."""
+        """The verdict by topic; "" without topics."""
         return by_topic((part.topic, part.verdict) for part in self.parts)
 
     @property
@@ -123,7 +123,7 @@ class JudgedClaim:
 
     @property
     def reason(self) -> str:
-        """Why the claim is undecided, in words; empty if it is decided."""
+        """The reason for being undecided; empty if decided."""
         if self.verdict is not Verdict.UNDECIDED:
             return ""
         if self.is_provisional:
@@ -136,7 +136,7 @@ class JudgedClaim:
         )
 
     def judged(self, parts: Sequence[Part]) -> "JudgedClaim":
-        """Return the outcome in which the parts have these estimates; with too few runs, they decide nothing."""
+        """Judge parts with these estimates; with too few runs, decide nothing."""
         is_judged = self.claim.is_judged
         error = self.error / max(1, sum(part.is_claimed for part in parts)) if is_judged else ERROR_RATE
         comparisons = [judge_part(part, error) for part in parts]
@@ -148,17 +148,17 @@ class JudgedClaim:
 
     @property
     def is_provisional(self) -> bool:
-        """Return whether fewer runs are stored than it needs."""
+        """Whether fewer runs are stored than needed."""
         return self.runs < self.needed
 
 
 def with_runs(experiment: Experiment, runs: int) -> Experiment:
-    """Return an experiment of which so many runs are requested."""
+    """Return an experiment with this number of requested runs."""
     return replace(experiment, request=replace(experiment.request, runs=runs))
 
 
 def _round_up(number: float) -> int:
-    """Return the next number that has one significant digit."""
+    """Round up to one significant digit."""
     unit = 10 ** int(log10(number))
     return ceil(number / unit) * unit
 
@@ -171,11 +171,11 @@ def claim(id: str, *sweeps: str, **options: Any) -> Callable[[ClaimFunction], Cl
 
     Args:
         id: The claim's identifier, such as Q1.1.
-        sweeps: The sweeps whose results the function takes, in this order; none for an exact claim.
+        sweeps: The sweeps of the function's arguments, in order; none for an exact claim.
         options: Further fields of `Claim`, such as `simulation`, `title`, `figures` and `is_main`.
 
     Raises:
-        TypeError: The decorator stands without parentheses, or a claim has no such field.
+        TypeError: The decorator lacks parentheses, or a claim has no such field.
     """
     if callable(id):
         raise TypeError(
@@ -192,7 +192,7 @@ def claim(id: str, *sweeps: str, **options: Any) -> Callable[[ClaimFunction], Cl
 
 
 def claims_of(study: Study) -> list[Claim]:
-    """Return the claims of a study, in its `claims.py` or `claims/`, ordered by their ids.
+    """Return the claims in a study's `claims.py` or `claims/`, by id.
 
     Raises:
         ConfigError: A module cannot be imported, a claim has no statement or source of numbers, or two have one id.
@@ -213,7 +213,7 @@ def claims_of(study: Study) -> list[Claim]:
 
 
 def _find_claims(study: Study) -> Iterator[Claim]:
-    """Yield the claims that modules define themselves, in their order."""
+    """Yield the claims defined by modules, in order."""
     for module in study.modules("claims"):
         for claim in dict.fromkeys(value for value in vars(module).values() if isinstance(value, Claim)):
             if claim.check.__module__ == module.__name__:
@@ -221,5 +221,5 @@ def _find_claims(study: Study) -> Iterator[Claim]:
 
 
 def _natural(id: str) -> list[tuple[bool, int | str]]:
-    """Return a key by which Q2.9 comes before Q2.10."""
+    """Return a sort key with Q2.9 before Q2.10."""
     return [(part.isdigit(), int(part) if part.isdigit() else part) for part in re.split(r"(\d+)", id) if part]

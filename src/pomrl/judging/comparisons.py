@@ -1,6 +1,6 @@
-"""The kinds of comparisons that claims consist of; each returns a part of a claim.
+"""Kinds of comparisons; each returns a part of a claim.
 
-`words` name what is compared. All comparisons are in pairs over runs, which share their draws.
+`words` name what is compared. All comparisons are in pairs over runs with shared draws.
 """
 
 from collections.abc import Sequence
@@ -29,22 +29,22 @@ PAIRED = "in pairs"
 
 
 def below_zero(words: str, estimate: ScalarEstimate, comparator: float) -> Part:
-    """Claim that a difference of losses is negative; its smallest effect of interest is a share of the comparator."""
+    """Claim a negative difference; `comparator` scales the effect of interest."""
     return Part(f"{words}, {PAIRED}", estimate, below=0.0, interest=INTEREST_SHARE * abs(comparator))
 
 
 def less(a: LossPerRun, b: LossPerRun, words: str) -> Part:
-    """Compare whether the mean of a is below that of b."""
+    """Claim that the mean of a is below that of b."""
     return below_zero(words, mean(a - b), b.mean())
 
 
 def less_in_shares(a: LossPerRun, b: LossPerRun, whole: LossPerRun, words: str) -> Part:
-    """Compare whether the mean of a is below that of b; the difference is a share of the mean of a third loss."""
+    """Claim that mean a is below mean b, in shares of `whole`."""
     return below_zero(words, ratio(whole + a - b, whole), b.mean() / whole.mean())
 
 
 def on_a_par(a: LossPerRun, b: LossPerRun, words: str) -> Part:
-    """Compare whether the mean of a is within a `EQUALITY_MARGIN` of the mean of b."""
+    """Claim that mean a is within `EQUALITY_MARGIN` of mean b."""
     return Part(
         f"{words}, relative, {PAIRED}",
         ratio(a, b),
@@ -55,20 +55,20 @@ def on_a_par(a: LossPerRun, b: LossPerRun, words: str) -> Part:
 
 
 def no_worse(a: LossPerRun, b: LossPerRun, words: str, margin: float = EQUALITY_MARGIN) -> Part:
-    """Compare whether the mean of a exceeds that of b by less than this share of the latter."""
+    """Claim that mean a exceeds mean b by less than this share."""
     return Part(f"{words}, relative, {PAIRED}", ratio(a, b), below=margin, margin=margin)
 
 
 def no_better(a: LossPerRun, b: LossPerRun, words: str) -> Part:
-    """Compare whether the mean of a is below that of b by less than a `EQUALITY_MARGIN`."""
+    """Claim that mean a is below mean b by less than `EQUALITY_MARGIN`."""
     return Part(f"{words}, relative, {PAIRED}", ratio(a, b), above=-EQUALITY_MARGIN, margin=EQUALITY_MARGIN)
 
 
 def closes_distance(a: LossPerRun, worst: LossPerRun, best: LossPerRun, words: str) -> Part:
-    """Compare whether the mean of a closes more than 1 - `EQUALITY_MARGIN` of the distance from `worst` to `best`.
+    """Claim that a closes over 1 - `EQUALITY_MARGIN` of the distance to best.
 
-    The number is (worst - a) / (worst - best) in means, NaN where the mean distance is not positive; `less` beside it
-    shows that it is.
+    The number is (worst - a) / (worst - best) in means, NaN where the mean distance is not positive; use `less` beside
+    it.
     """
     distance = worst - best
     return Part(
@@ -77,7 +77,7 @@ def closes_distance(a: LossPerRun, worst: LossPerRun, best: LossPerRun, words: s
 
 
 def does_not_improve(loss: Float[np.ndarray, "n T"], words: str) -> Part:
-    """Compare whether a loss changes from the first task to the last by less than a `EQUALITY_MARGIN` of its mean."""
+    """Claim that a loss changes over tasks by less than `EQUALITY_MARGIN`, relatively."""
     level = loss.mean(1)
     change = ratio(level + loss @ slope(loss.shape[1]), level)
     words = f"{words}, slope times {loss.shape[1] - 1} relative to mean"
@@ -85,20 +85,20 @@ def does_not_improve(loss: Float[np.ndarray, "n T"], words: str) -> Part:
 
 
 def slope(tasks: int) -> Float[np.ndarray, " T"]:
-    """Return weights w so that, for losses y in T tasks, y @ w is (T - 1) times the least-squares slope of y."""
+    """Return weights of the least-squares slope over tasks, times T - 1."""
     centred = np.arange(tasks) - (tasks - 1) / 2
     return centred / (centred @ centred) * (tasks - 1)
 
 
 def best_is_in(losses: Result, curve: Float[np.ndarray, "n G"], inside: Bool[np.ndarray, " G"], words: str) -> Part:
-    """Compare whether the smallest mean loss of a curve inside a set of discount factors is below that outside."""
+    """Claim that the smallest mean loss lies inside a gamma set."""
     estimate = minimum_difference(curve[:, inside], curve[:, ~inside])
     gamma_star = losses.best(curve.mean(0, keepdims=True)).item()
     return below_zero(f"{words} (γ* = {gamma_star:g})", estimate, curve.mean(0)[~inside].min())
 
 
 def best_is_between(losses: Result, of: str, *, above: float = -np.inf, below: float = np.inf) -> Part:
-    """Compare whether the smallest mean loss, on average over tasks, lies strictly between two discount factors."""
+    """Claim that the smallest average loss lies strictly between two gammas."""
     inside = (losses.gammas > above + ROUNDING) & (losses.gammas < below - ROUNDING)
     ends = {"above": above, "below": below}
     where = " and ".join(f"{side} {end:g}" for side, end in ends.items() if np.isfinite(end))
@@ -107,30 +107,30 @@ def best_is_between(losses: Result, of: str, *, above: float = -np.inf, below: f
 
 
 def near(losses: Result, gamma: float, distance: float = NEAR_GAMMA) -> Bool[np.ndarray, " G"]:
-    """Return which discount factors are at most `NEAR_GAMMA`, or at most another distance, away from this one."""
+    """Return the gammas within a distance of this one."""
     return np.abs(losses.gammas - gamma) <= distance + ROUNDING
 
 
 def smaller_minimum(a: Float[np.ndarray, "n G"], b: Float[np.ndarray, "n G"], words: str) -> Part:
-    """Compare whether the smallest mean loss of a is below that of b."""
+    """Claim that a's smallest mean loss is below that of b."""
     return below_zero(words, minimum_difference(a, b), b.mean(0).min())
 
 
 def no_larger_minimum(a: Float[np.ndarray, "n G"], b: Float[np.ndarray, "n G"], words: str) -> Part:
-    """Compare whether the smallest mean loss of a exceeds that of b by less than a `EQUALITY_MARGIN`."""
+    """Claim that min(a) exceeds min(b) by less than `EQUALITY_MARGIN`, in means."""
     return Part(f"{words}, relative, {PAIRED}", minimum_ratio(a, b), below=EQUALITY_MARGIN, margin=EQUALITY_MARGIN)
 
 
 def no_smaller_minimum(a: Float[np.ndarray, "n G"], b: Float[np.ndarray, "n G"], words: str) -> Part:
-    """Compare whether the smallest mean loss of a is below that of b by less than a `EQUALITY_MARGIN`."""
+    """Claim that min(a) is below min(b) by less than `EQUALITY_MARGIN`, in means."""
     return Part(f"{words}, relative, {PAIRED}", minimum_ratio(a, b), above=-EQUALITY_MARGIN, margin=EQUALITY_MARGIN)
 
 
 def best_grows(losses: Result, curves: Float[np.ndarray, "n *rows X G"], words: str) -> Part:
-    """Compare whether gamma* grows with the index X of curves of the same runs, in each row.
+    """Claim that gamma* grows with index X of curves, by row.
 
-    Only discount factors that may be gamma* are resampled. From `PRECISE_RUNS` runs on, resamples resolve the errors of
-    verdicts at precision.
+    Only candidates for gamma* are resampled. From `PRECISE_RUNS` runs on, resamples resolve the errors of verdicts at
+    precision.
     """
     of_rows = curves.reshape(len(curves), -1, curves.shape[-1])
     near = [may_be_best(of_rows[:, i]) for i in range(of_rows.shape[1])]
@@ -146,24 +146,26 @@ def best_grows(losses: Result, curves: Float[np.ndarray, "n *rows X G"], words: 
 
 
 def smaller_best(losses: Result, a: Float[np.ndarray, "n G"], b: Float[np.ndarray, "n G"], words: str) -> Part:
-    """Compare whether gamma* of curves a is below that of curves b of the same runs and discount factors."""
+    """Claim that gamma* of curves a is below that of curves b."""
     return Part(f"{words}, {PAIRED}", smaller_best_gamma(losses.gammas, a, b), below=0.0)
 
 
 def under(topic: str, parts: Sequence[Part]) -> list[Part]:
-    """Return parts that are judged and reported together, under a topic of their own within the claim."""
+    """Return parts under a topic, to be judged and reported together."""
     return [replace(part, topic=topic) for part in parts]
 
 
 def in_more_than(number: float, groups: Sequence[Sequence[Part]], words: str) -> list[Part]:
-    """Claim in how many groups all comparisons hold, by Holm's correction over groups.
+    """Claim that all comparisons hold in more than a number of groups.
 
-    One comparison that does not hold refutes its group (Bonferroni). All comparisons follow, with nothing claimed.
+    By Holm's correction over groups. One refuted comparison refutes its group (Bonferroni). All comparisons follow,
+    with
+    nothing claimed.
 
     Args:
-        number: The number of groups to be exceeded.
+        number: The number of groups to exceed.
         groups: The comparisons of each group.
-        words: What a group is.
+        words: The kind of group.
     """
     holds = [all(part.above < part.estimate.value < part.below for part in parts) for parts in groups]
     is_known = all(np.isfinite(part.estimate.value) for parts in groups for part in parts)
@@ -178,7 +180,7 @@ def in_more_than(number: float, groups: Sequence[Sequence[Part]], words: str) ->
 
 
 def rank_correlation(values: Float[np.ndarray, "*B X"]) -> Float[np.ndarray, "*B"]:
-    """Return Spearman's correlation of values with their index; 0 where all values are equal, NaN where one is NaN."""
+    """Return Spearman's correlation with the index; 0 for equal values."""
     places = np.ascontiguousarray(np.moveaxis(values, -1, 0))  # sums over a short last axis take several times as long
     ranks = np.stack([(places < one).sum(0) + ((places == one).sum(0) + 1) / 2 for one in places])
     ranks -= ranks.mean(0)

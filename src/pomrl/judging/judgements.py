@@ -1,6 +1,6 @@
-"""The table of judgements of a study, `claims.csv`: a row for each comparison of each claim under each variant.
+"""The table of judgements `claims.csv`: a row for each comparison, claim and variant.
 
-Its columns are the fields of `Judgement`, and then those of `Comparison`, under their aliases.
+Its columns are the fields of `Judgement`, then those of `Comparison`, under their aliases.
 """
 
 from collections.abc import Mapping, Sequence
@@ -52,7 +52,7 @@ NAMES_OF_CLAIMS = {"id": "claim"}
 
 
 class Judgement(JudgementColumns):
-    """A claim under one variant, as the table has it."""
+    """Hold a claim under one variant, as in the table."""
 
     model_config = ConfigDict(alias_generator=lambda name: NAMES_OF_CLAIMS.get(name, name))
 
@@ -80,22 +80,22 @@ class Judgement(JudgementColumns):
 
     @property
     def decisive(self) -> Comparison:
-        """The comparison on which the verdict rests; the first one where there is no verdict."""
+        """The comparison behind the verdict; the first one without a verdict."""
         return next(comparison for comparison in self.comparisons if comparison.decisive)
 
     @property
     def provisional(self) -> bool:
-        """Return whether fewer runs are stored than it needs."""
+        """Whether fewer runs are stored than needed."""
         return self.runs < self.needed
 
     @property
     def topics(self) -> dict[str, Verdict]:
-        """The verdict on each topic of a claim; one without topics has one, whose name is empty."""
+        """The verdict by topic; "" without topics."""
         return by_topic((comparison.topic, comparison.verdict) for comparison in self.comparisons)
 
     @property
     def why(self) -> str:
-        """A sentence on why the claim does not hold or is not decided; empty for one that holds."""
+        """A sentence on why the claim does not hold; maybe empty."""
         if self.verdict in (Verdict.HOLDS, None):
             return ""
         if self.verdict is Verdict.UNDECIDED:
@@ -108,7 +108,7 @@ class Judgement(JudgementColumns):
 
 
 def judgement(variant: str, outcome: JudgedClaim, note: str = "") -> Judgement:
-    """Return the judgement of a claim under a variant, with what is to be said of it there."""
+    """Return the judgement of a claim under a variant, with a note."""
     claim, parts = outcome.claim, outcome.parts or (Comparison(),)
     known: dict[str, Any] = {name: getattr(claim, name) for name in OF_CLAIM}
     if old := claim.revised:
@@ -128,7 +128,7 @@ def judgement(variant: str, outcome: JudgedClaim, note: str = "") -> Judgement:
 
 @dataclass(frozen=True)
 class Judgements:
-    """The judgements of a study, by variant and claim."""
+    """Hold the judgements of a study, by variant and claim."""
 
     by_variant: Mapping[str, Mapping[str, Judgement]]
     """For each variant the judgements by the claim's id, in the order of the table."""
@@ -139,34 +139,34 @@ class Judgements:
 
     @property
     def variants(self) -> list[str]:
-        """The variants under which claims are judged; those that the description of the study names come first."""
+        """The variants with judgements; described ones come first."""
         return list(self.by_variant)
 
     @property
     def main(self) -> list[Judgement]:
-        """The judgement of each claim under the first variant under which it is judged."""
+        """The judgement of each claim under its first variant."""
         return self.first_under(self.variants)
 
     def first_under(self, variants: Sequence[str]) -> list[Judgement]:
-        """Return the judgement of each claim under the first of these variants under which it is judged."""
+        """Return the judgement of each claim under the first of these variants."""
         found: dict[str, Judgement] = {}
         for name in variants:
             found |= {id: judgement for id, judgement in self.of(name).items() if id not in found}
         return list(found.values())
 
     def of(self, variant: str) -> Mapping[str, Judgement]:
-        """Return the judgements under a variant; none if there is no such variant."""
+        """Return the judgements under a variant, maybe none."""
         return self.by_variant.get(variant, {})
 
 
 def write(folder: Path, made: Sequence[Judgement], command: str, judged_on: Mapping[str, str] | None = None) -> None:
-    """Put judgements into the table of a study; those under other variants stay.
+    """Write judgements into the table of a study; other variants stay.
 
     Args:
         folder: The outputs of the study.
         made: All judgements under these variants.
         command: The command that makes the table again.
-        judged_on: The digest of what was judged on, by variant.
+        judged_on: The digest of the basis, by variant.
     """
     try:
         kept = read(folder)
@@ -179,7 +179,7 @@ def write(folder: Path, made: Sequence[Judgement], command: str, judged_on: Mapp
 
 
 def content(judgements: Sequence[Judgement]) -> bytes:
-    """Return the table of judgements as it is written."""
+    """Return the bytes of the table of judgements."""
     return encode_table(table_of(judgements), DIGITS)
 
 
@@ -192,7 +192,7 @@ def table_of(judgements: Sequence[Judgement]) -> "pd.DataFrame":
 
 
 def read(folder: Path, named: Sequence[str] = ()) -> Judgements:
-    """Read the judgements in the outputs of a study, those under the named variants first; none without a table.
+    """Read the judgements of a study, named variants first; maybe none.
 
     Raises:
         StoreError: The table is damaged, or another version wrote it.
@@ -204,7 +204,7 @@ def read(folder: Path, named: Sequence[str] = ()) -> Judgements:
 
 
 def read_published(study: Study) -> Judgements:
-    """Return the judgements that the folder of a study has, from which its documents are made; none without a table.
+    """Read the published judgements in a study's folder; none without a table.
 
     Raises:
         StoreError: Another version wrote the table.
@@ -215,7 +215,7 @@ def read_published(study: Study) -> Judgements:
 
 
 def _parse(rows: Sequence[dict[str, str]], path: Path, named: Sequence[str]) -> Mapping[str, Mapping[str, Judgement]]:
-    """Return the judgements in the rows of a table, by variant and claim; the variants that are named come first."""
+    """Return judgements by variant and claim, named variants first."""
     of_claims: dict[tuple[str, str], list[dict[str, str]]] = {}
     by_variant: dict[str, dict[str, Judgement]] = {name: {} for name in named}
     try:

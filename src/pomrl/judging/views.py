@@ -1,4 +1,4 @@
-"""The judgements of a study in words and in Markdown; terminal and page use the same words."""
+"""Judgements in words and Markdown, the same in terminal and pages."""
 
 from collections.abc import Sequence
 
@@ -11,12 +11,12 @@ SELECTED = "Claims marked (s) are about results that were looked at when reading
 
 
 def in_words(verdict: Verdict | None) -> str:
-    """Return what stands for a verdict, or in its place where estimates are reported."""
+    """Return a verdict in words, or `REPORTED`."""
     return str(verdict or REPORTED)
 
 
 def older_in_words(study: Study, judgements: Judgements) -> str:
-    """Return a sentence on verdicts that are older than the present code and settings; empty if there are none."""
+    """Return a sentence on verdicts older than the code; maybe empty."""
     if not judgements.older:
         return ""
     verdicts = f"The verdicts under {' and '.join(judgements.older)} are older than the present code and settings"
@@ -24,7 +24,7 @@ def older_in_words(study: Study, judgements: Judgements) -> str:
 
 
 def verdict_with_topics(judgement: Judgement) -> str:
-    """Return the verdict on a claim, and on each of its topics."""
+    """Return the verdict on a claim, and on each of several topics."""
     topics, word = judgement.topics, in_words(judgement.verdict)
     if len(topics) < 2:
         return word
@@ -36,11 +36,11 @@ DECISIVE = "decisive comparison, estimate [interval], claimed"
 
 
 def columns(judgements: Judgements, shown: Sequence[str]) -> dict[str, list[str]]:
-    """Return the cells of the table of claims by column, as Markdown.
+    """Return the table of claims as Markdown cells by column.
 
     Args:
         judgements: The judgements of a study.
-        shown: The variants that have a column. The verdicts on topics are those of the first one.
+        shown: The variants with a column. Verdicts on topics are those of the first one.
     """
     listed = judgements.first_under(shown)
     main, *others = shown
@@ -54,7 +54,7 @@ def columns(judgements: Judgements, shown: Sequence[str]) -> dict[str, list[str]
 
 
 def legend(study: Study) -> str:
-    """Return what is to be said of the table of claims."""
+    """Return the explanation of the table of claims."""
     sentences = [
         "Each claim is judged once, on a number of runs that is fixed in advance.",
         "Where an interval shows that a number differs from the threshold of the claim by less than matters, there is "
@@ -65,5 +65,5 @@ def legend(study: Study) -> str:
 
 
 def decisive_in_words(part: Comparison) -> str:
-    """Return a comparison, what is found, and what is claimed of it."""
+    """Return a comparison with its estimate and claimed range."""
     return f"{part.compared}: {part.found}" + (f", claimed {part.claimed}" if part.claimed else "")
