@@ -363,7 +363,6 @@ def _sources(config_dir: str | Path | None) -> Sources:
 
 
 def _with_components(experiment: Experiment, components: Mapping[str, Any]) -> Experiment:
-    """Return an experiment with other components, by group."""
     of_problem = {group: component for group, component in components.items() if group in PROBLEM_GROUPS}
     of_method = {group: component for group, component in components.items() if group in METHOD_GROUPS}
     return replace(

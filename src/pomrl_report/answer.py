@@ -51,7 +51,6 @@ def table_of_main(study: Study, judgements: Judgements) -> str:
 
 
 def _number(judged: Judgement) -> str:
-    """Return the deciding comparison without the method of its interval."""
     return judged.decisive.compared.removesuffix(", in pairs").removesuffix(", bootstrap over runs")
 
 
@@ -114,7 +113,6 @@ def _heading(holds: tuple[str, ...] | None, shown: Sequence[str]) -> str:
 
 
 def _why(id: str, judgements: Judgements, shown: Sequence[str]) -> str:
-    """Return why a claim is undecided, or else does not hold."""
     found = [judgement for name in shown if (judgement := judgements.of(name).get(id)) and judgement.why]
     for judgement in sorted(found, key=lambda judgement: judgement.verdict is not Verdict.UNDECIDED):
         return f"Under {judgement.variant} it {judgement.why}" if len(shown) > 1 else sentence(judgement.why)

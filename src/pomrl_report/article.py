@@ -89,7 +89,6 @@ def _part(part: Comparison) -> Mapping[str, Any]:
 
 
 def _settings(study: Study, name: str) -> Mapping[str, str]:
-    """Return the values of each setting of a sweep as text."""
     experiments = [setting.experiment for setting in study.settings(name)]
     settings = [flat_settings(scientific_settings(one), one.options) for one in experiments]
     return {key: ", ".join(dict.fromkeys(str(of.get(key, "")) for of in settings)) for key in settings[0]}
@@ -124,7 +123,6 @@ def typeset(study: Study, named: Mapping[str, Any], drawn: Mapping[str, bytes]) 
 
 
 def _in_one_line(error: typst.TypstError) -> str:
-    """Return Typst's message with the line of the article."""
     said = " ".join(re.sub(r"^panicked with: |\\?\"", "", error.message).split())
     lines = re.findall(r"article\.typ:(\d+)", " ".join([error.diagnostic, *error.trace]))
     return f"line {lines[0]}: {said}" if lines else said

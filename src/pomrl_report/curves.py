@@ -36,8 +36,6 @@ _NO_VARIANT = {"sigma", "S", "m", "T", "batches", "estimator", "gamma_schedule"}
 
 @dataclass(frozen=True, eq=False)
 class _Member:
-    """Hold a stored experiment of a sweep."""
-
     sweep: str
     source: Origin
     stored: store.StoredExperiment
@@ -120,7 +118,6 @@ def data(shown: Iterable[ShownExperiment]) -> dict[str, Any]:
 
 
 def _series(members: Sequence[_Member]) -> list[dict[str, Any]]:
-    """Describe the curves of a sweep."""
     one_estimator = len({member.settings["estimator"] for member in members}) == 1
     labels = [_label(member, one_estimator=one_estimator) for member in members]
     known = {member.look().label: member.look().color for member in members}
@@ -141,7 +138,6 @@ def _series(members: Sequence[_Member]) -> list[dict[str, Any]]:
 
 
 def _label(member: _Member, *, one_estimator: bool) -> str:
-    """Return the label of a method: estimator and varying settings."""
     of_problem = {*_NO_VARIANT, *member.distribution}
     variant = _in_words({key: value for key, value in member.source.settings.items() if key not in of_problem})
     estimator = member.look().label

@@ -109,7 +109,6 @@ def sentence_around(text: str, position: int) -> str:
 
 
 def _functions(results: Results) -> dict[str, Callable[..., str]]:
-    """Return checks and lookups by name, bound to results."""
     checks = {name: partial(check, results, demanded) for name, demanded in CHECKS.items()}
     return checks | {name: partial(function, results) for name, function in FUNCTIONS.items()}
 

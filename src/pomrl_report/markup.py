@@ -92,7 +92,6 @@ def _formula(latex: str, options: Mapping[str, Any]) -> str:
 
 
 def _headings(tokens: Sequence[Token], prefix: str) -> None:
-    """Move headings one level down and give each an identifier."""
     for i, token in enumerate(tokens):
         if token.type in ("heading_open", "heading_close"):
             token.tag = f"h{min(6, int(token.tag[1]) + 1)}"

@@ -68,7 +68,6 @@ def view(
 
 
 def _follow(path: Path, table: "pd.DataFrame", wanted: dict[str, Any]) -> None:
-    """Open the page, and renew it until ^C."""
     warn("the page follows what is stored until ^C")
     webbrowser.open(path.absolute().as_uri())
     try:

@@ -124,6 +124,5 @@ def read_docstring(function: Callable[..., Any]) -> tuple[str, str, Mapping[str,
 
 
 def _plain(text: str) -> str:
-    """Remove backticks, and the final stop of a single phrase."""
     text = " ".join(text.replace("`", "").split())
     return text.removesuffix(".") if ". " not in text else text

@@ -104,7 +104,6 @@ def compute(experiments: Sequence[Experiment]) -> Mapping[str, Failure]:
 
 
 def _settings(planned: Sequence[PlannedExperiment]) -> list[str]:
-    """Return the differing settings of each experiment as text."""
     experiments = [job.experiment for job in planned]
     described = [flat_settings(asked_settings(experiment), experiment.options) for experiment in experiments]
     keys = varying_keys(described)

@@ -95,7 +95,6 @@ def show(groups: Sequence[Sequence[Pair]], form: str) -> None:
 
 
 def _changed_settings(group: Sequence[Pair], *, whole: bool = False) -> list[str]:
-    """Return the settings that differ; whole: also those of changed options."""
     both = [side.settings for side in group[0]]
     changed = differences(both)
     keys = [*varying_keys(both), *(changed if whole else [])]
@@ -103,7 +102,6 @@ def _changed_settings(group: Sequence[Pair], *, whole: bool = False) -> list[str
 
 
 def _remarks(group: Sequence[Pair]) -> Iterator[str]:
-    """Yield how results are compared, and pairs without results."""
     if any(a.runs and b.runs for a, b in group):
         pairs = "in pairs over runs" if same_problem(*group[0]) else "not paired: these are different problems"
         yield f"the second less the first, on average over tasks, {pairs}"

@@ -32,7 +32,11 @@ OURS = (ConfigError, StoreError, ExecutionError)
 
 @contextmanager
 def one_line_errors(*further: type[Exception], status: int = 1) -> Iterator[None]:
-    """End a command with one line and this status on expected errors."""
+    """End a command with one line and this status on expected errors.
+
+    Expected are our errors, further types, system errors, lack of memory and interrupts. HYDRA_FULL_ERROR=1 gives a
+    traceback instead. After a `StoreWarning` the status is no success.
+    """
     with _lines_of_what_is_left_out(status), _one_line(further, status):
         yield
 
@@ -63,7 +67,6 @@ def _lines_of_what_is_left_out(status: int) -> Iterator[None]:
 
 @contextmanager
 def _one_line(further: tuple[type[Exception], ...], status: int) -> Iterator[None]:
-    """End the command with one line on an error."""
     if os.environ.get("HYDRA_FULL_ERROR", "0") not in ("", "0"):
         yield
         return

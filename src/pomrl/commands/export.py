@@ -49,7 +49,6 @@ def export(
 
 
 def _export_study(file: Path, study: Study) -> tuple[int, int]:
-    """Write a study's archive; return its numbers of experiments and files."""
     every = {store.lookup(experiment): experiment for experiment in experiments_of(study)}
     stored = [kept for kept in every if kept.complete()]
     if not stored:

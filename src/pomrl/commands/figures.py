@@ -28,7 +28,6 @@ def figures(request: StageRequest) -> Work | None:
 
 
 def _check_series(study: Study) -> None:
-    """Raise ConfigError if a sweep lacks the series of a figure."""
     for figure in figures_of(study):
         try:
             shown_settings(figure, Selection(study, []))

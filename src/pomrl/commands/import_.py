@@ -14,7 +14,16 @@ from pomrl.store import archives
 def import_(
     file: Annotated[Path, "FILE.zip"], /, *, most: Annotated[float, "GB"] = archives.MAX_BYTES / 1e9, yes: bool = False
 ) -> None:
-    """Check an archive and add its experiments, and its study on agreement."""
+    """Check an archive and add its experiments, and its study on agreement.
+
+    What is stored already stays as it is. A study's files are put into the current folder only if you agree, because
+    commands that name the study run its code. From a damaged archive nothing is added, and the exit status is 1.
+
+    Args:
+        file: An archive of `pomrl export`.
+        most: The most gigabytes of its files (default: 8.6).
+        yes: Agree to the files of a study.
+    """
     added, present = archives.import_(file, most * 1e9, partial(_agrees, yes=yes), refuse_wrong_settings)
     for folder in added:
         print(printable(str(folder)))
@@ -22,7 +31,6 @@ def import_(
 
 
 def _agrees(files: Sequence[Path], *, yes: bool) -> bool:
-    """Name a study's files, and ask whether to put them here."""
     for file in files:
         warn(str(file))
     study = " ".join(str(file.parent) for file in files if file.name == DESCRIPTION)

@@ -92,7 +92,6 @@ def table(
 
 
 def _print_cross_table(frame: "pd.DataFrame", form: str) -> list[str]:
-    """Print a table of two settings; return its caption if still unprinted."""
     if form == "latex":
         print(cross_tables.latex(frame), end="")
         return []

@@ -43,7 +43,6 @@ def _published() -> Iterator[tuple[dict[str, str], list[Setting]]]:
 
 
 def _settings(study: Study, sweep: str, variant: Any) -> list[Setting]:
-    """Return the experiments of a sweep; none where the variant is invalid."""
     try:
         return study.settings(sweep, variant)
     except ConfigError:

@@ -117,7 +117,6 @@ def _key(line: Mapping[str, Any]) -> tuple[str, str, str]:
 
 
 def _checkout(revision: str, folder: Path) -> Path:
-    """Return the top of the repository, or a copy of a revision."""
     top = Path(_git("rev-parse", "--show-toplevel").decode().strip())
     if revision:
         archive = io.BytesIO(_git("-C", str(top), "archive", "--format=tar", revision, "--", "src", "conf"))
@@ -137,7 +136,6 @@ def _git(*words: str) -> bytes:
 
 
 def _compose(folder: Path) -> subprocess.Popen[bytes]:
-    """Start composing the published sweeps of the code in a folder."""
     text = Path(published_sweeps.__file__).read_text(encoding="utf-8")
     environment = {**os.environ, "PYTHONPATH": str(folder / "src")}
     command = [sys.executable, "-P", "-c", text]
@@ -147,7 +145,6 @@ def _compose(folder: Path) -> subprocess.Popen[bytes]:
 def _changes(
     key: tuple[str, str, str], old: Mapping[str, Any] | None, new: Mapping[str, Any] | None
 ) -> Iterator[ExperimentChange]:
-    """Yield differing experiments of a sweep, matched by varied values."""
     if old and new and old["digest"] == new["digest"]:
         return
     sides = [_by_varied(side) for side in (old, new)]
@@ -163,7 +160,6 @@ def _by_varied(side: Mapping[str, Any] | None) -> dict[str, Mapping[str, Any]]:
 
 
 def _print_changes(changes: Sequence[ExperimentChange], form: str) -> None:
-    """Print each change of settings, its sweeps, and its effect on losses."""
     groups: defaultdict[str, list[ExperimentChange]] = defaultdict(list)
     for change in changes:
         groups[change.what].append(change)
@@ -197,7 +193,6 @@ def _sweeps(changes: Sequence[ExperimentChange], *, what: bool = False) -> "pd.D
 
 
 def _losses(changes: Sequence[ExperimentChange]) -> "pd.DataFrame":
-    """Return the loss differences, new less old, of stored pairs."""
     import pandas as pd
 
     rows: dict[tuple[str, str], dict[str, Any]] = {}
@@ -216,7 +211,6 @@ def _losses(changes: Sequence[ExperimentChange]) -> "pd.DataFrame":
 
 
 def _print_code(before: Published, after: Published) -> None:
-    """Print how many sweeps have equal settings and other code."""
     both = [(before[key], after[key]) for key in before.keys() & after.keys()]
     edited = [
         1

@@ -103,12 +103,10 @@ def run() -> None:
 
 
 def _sweeps_in(word: str) -> list[str]:
-    """Return the sweeps named by a command-line word."""
     return word.partition("=")[2].split(",") if word.startswith("experiment=") else []
 
 
 def _words_for_hydra(words: Sequence[str], folders: Sequence[Path]) -> list[str]:
-    """Return words with Hydra's names of sweeps, and a search path."""
     named = [
         "experiment=" + ",".join(map(sweep_option, sweeps)) if (sweeps := _sweeps_in(word)) else word for word in words
     ]

@@ -108,7 +108,6 @@ def _select(
 
 
 def _label(listed: Sequence[StoredExperiment], new: str | None, old: Label) -> None:
-    """Add a tag to experiments, or remove the old one."""
     if not new and old is None:
         exit_with("--untag: say which tag to take away: tag=NAME --untag", 2)
     for stored in listed:
@@ -125,7 +124,6 @@ def computed_since(time: datetime | None, listed: list[StoredExperiment]) -> lis
 
 
 def _verify(listed: list[StoredExperiment], *, whole: bool) -> int:
-    """Print a line for each damaged file; return the exit status."""
     faults = [
         fault for experiment in listed for fault in [*experiment.faults(), fault_of_settings(experiment)] if fault
     ]
@@ -137,7 +135,6 @@ def _verify(listed: list[StoredExperiment], *, whole: bool) -> int:
 
 
 def _compose(studies: Sequence[Study]) -> dict[str, Experiment]:
-    """Return the experiments of studies by signature."""
     if not studies:
         return {}
     from pomrl.commands.export import experiments_of  # here, because it loads what results are made of
@@ -178,7 +175,6 @@ def _compare(stored: StoredExperiment, block: StoredBlock, composed: Experiment 
 
 
 def _prune(unused: list[StoredExperiment], *, yes: bool) -> None:
-    """Remove outdated experiments, and temporary files of killed processes."""
     for experiment in unused:
         print(f"{experiment.folder}: the code has changed since")
     paths = (path for form in (".*.tmp", "runs/.removed-*") for path in outputs().rglob(form))

@@ -88,7 +88,6 @@ def print_frame(
 
 
 def _fitting(text: "pd.DataFrame", width: int, optional: Sequence[str]) -> tuple["pd.DataFrame", list[str]]:
-    """Return a table without optional columns beyond the width, and their names."""
     widths = {name: max(len(str(name)), *text[name].map(len)) + len(" | ") for name in text}
     left_out: list[str] = []
     for name in (name for name in optional if name in widths):

@@ -134,13 +134,11 @@ def _verdict(judgement: Judgement | None) -> str:
 
 
 def _numbers(ours: Comparison, theirs: Comparison) -> list[tuple[float, float]]:
-    """Return pairs of estimates and interval ends, except where both are NaN."""
     pairs = zip(_written(ours), _written(theirs), strict=True)
     return [(a, b) for a, b in pairs if not (isnan(a) and isnan(b))]
 
 
 def _written(comparison: Comparison) -> list[float]:
-    """Return the numbers of a comparison, rounded as in the table."""
     return [float(f"{number:.{DIGITS}g}") for number in (comparison.estimate, comparison.lower, comparison.upper)]
 
 

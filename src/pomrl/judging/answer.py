@@ -47,7 +47,6 @@ def answer_text(study: Study, judgements: Judgements, *, in_short: bool = False)
 
 
 def _experiments(groups: Groups, judgements: Judgements, shown: Sequence[str], *, in_short: bool) -> str:
-    """Return the paragraph and list of claims under several variants."""
     number = sum(map(len, groups.values()))
     everywhere, nowhere, undecided = (groups.pop(key, []) for key in (tuple(shown), (), None))
     some, in_part = sum(map(len, groups.values())), sum(_holds_in_part(one.id, judgements, shown) for one in nowhere)
@@ -67,7 +66,6 @@ def _experiments(groups: Groups, judgements: Judgements, shown: Sequence[str], *
 
 
 def _formulas(once: Sequence[Judgement]) -> str:
-    """Return the paragraph of claims under one variant."""
     number = number_of(len(once), "claim")
     lead = f"**Formulas and theorems.** Of the {number} that can be checked under one variant only"
     return f"{lead}, {count_verdicts(once)}." if once else ""
@@ -138,7 +136,6 @@ def _titles(claims: Sequence[Judgement]) -> str:
 
 
 def _holds_in_part(id: str, judgements: Judgements, variants: Sequence[str]) -> bool:
-    """Return whether a topic of a claim holds under a variant."""
     under = [judgements.of(name)[id] for name in variants if id in judgements.of(name)]
     return any(Verdict.HOLDS in judgement.topics.values() for judgement in under)
 

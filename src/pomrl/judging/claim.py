@@ -158,7 +158,6 @@ def with_runs(experiment: Experiment, runs: int) -> Experiment:
 
 
 def _round_up(number: float) -> int:
-    """Round up to one significant digit."""
     unit = 10 ** int(log10(number))
     return ceil(number / unit) * unit
 
@@ -213,7 +212,6 @@ def claims_of(study: Study) -> list[Claim]:
 
 
 def _find_claims(study: Study) -> Iterator[Claim]:
-    """Yield the claims defined by modules, in order."""
     for module in study.modules("claims"):
         for claim in dict.fromkeys(value for value in vars(module).values() if isinstance(value, Claim)):
             if claim.check.__module__ == module.__name__:

@@ -215,7 +215,6 @@ def read_published(study: Study) -> Judgements:
 
 
 def _parse(rows: Sequence[dict[str, str]], path: Path, named: Sequence[str]) -> Mapping[str, Mapping[str, Judgement]]:
-    """Return judgements by variant and claim, named variants first."""
     of_claims: dict[tuple[str, str], list[dict[str, str]]] = {}
     by_variant: dict[str, dict[str, Judgement]] = {name: {} for name in named}
     try:

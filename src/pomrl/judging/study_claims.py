@@ -78,7 +78,6 @@ class Basis:
 
     @cached_property
     def _asked(self) -> dict[str, list[Experiment]]:
-        """The experiments each claim requests before seeing losses, by id."""
         asked: dict[str, list[Experiment]] = {}
         for claim in self.registry:
             if claim.sweeps and set(claim.sweeps) <= self.settings.keys():
@@ -119,8 +118,6 @@ def unknown_losses(experiment: Experiment, runs: int = 2) -> Result:
 
 @dataclass(frozen=True)
 class _OnDemand(Sequence[Any]):
-    """Make each result of a sweep when it is requested."""
-
     experiments: Sequence[Experiment]
     make: Callable[[Experiment], Result]
 
