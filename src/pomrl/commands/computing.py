@@ -45,28 +45,33 @@ def objective(experiment: Experiment) -> float:
 
 def estimate_large(first: Experiment, count: int) -> None:
     """Estimate a large sweep from its first experiment; ConfigError unless dry_run."""
-    of_sweep = estimate(plan([first]), count)
+    expected = estimate(plan([first]), count)
     if not first.request.dry_run:
-        raise ConfigError(f"{of_sweep}; more than {MOST_JOBS:,} experiments are computed with yes=true")
-    warn(f"estimated from the first experiment: {of_sweep}")
+        raise ConfigError(f"{expected}; more than {MOST_JOBS:,} experiments are computed with yes=true")
+    warn(f"estimated from the first experiment: {expected}")
 
 
 def _print_means(experiments: Sequence[Experiment]) -> None:
     if len(experiments) <= MAX_PRINTED_EXPERIMENTS:
-        of_sweep = choose([*dict.fromkeys(str(store.lookup(experiment).folder) for experiment in experiments)])
-        print_frame(summarise(of_sweep, statistics=["mean"]), stderr=True)
+        selection = choose([*dict.fromkeys(str(store.lookup(experiment).folder) for experiment in experiments)])
+        print_frame(summarise(selection, statistics=["mean"]), stderr=True)
     interval = f"its {CONFIDENCE_PERCENT} % interval"
     warn(f"mean: planning loss at gamma_eval, with {interval}; pomrl table and pomrl plot show more")
-    given = [of.problem.task_distribution for of in experiments if of.problem.sigma is not None]
-    if measures := {getattr(distribution, "measure", "") for distribution in given} & {*MEASURES}:
+    distributions = [
+        experiment.problem.task_distribution for experiment in experiments if experiment.problem.sigma is not None
+    ]
+    if measures := {getattr(distribution, "measure", "") for distribution in distributions} & {*MEASURES}:
         what = " or ".join(MEASURES[measure] for measure in sorted(measures))
         warn(f"sigma: the largest {what} of an entry over tasks, as task_distribution.measure says")
 
 
-def _refuse_what_is_ignored(experiments: Sequence[Experiment]) -> None:
+def _check_shared_settings(experiments: Sequence[Experiment]) -> None:
     """Raise ConfigError if settings of a whole sweep differ between experiments."""
     for key in ("execution", "force", "dry_run", "yes"):
-        values = [of.execution if key == "execution" else getattr(of.request, key) for of in experiments]
+        values = [
+            experiment.execution if key == "execution" else getattr(experiment.request, key)
+            for experiment in experiments
+        ]
         if any(value != values[0] for value in values):
             raise ConfigError(f"{key}: it holds for a sweep as a whole; give it one value")
 
@@ -79,32 +84,32 @@ def compute_all(experiments: Sequence[Experiment]) -> None:
 
 def compute(experiments: Sequence[Experiment]) -> Mapping[str, Failure]:
     """Compute missing runs, report on standard error, and return failures by signature."""
-    _refuse_what_is_ignored(experiments)
-    planned = plan(experiments)
-    request, expected = experiments[0].request, estimate(planned)
-    for fault in dict.fromkeys(chain.from_iterable(job.faults for job in planned)):
+    _check_shared_settings(experiments)
+    jobs = plan(experiments)
+    request, expected = experiments[0].request, estimate(jobs)
+    for fault in dict.fromkeys(chain.from_iterable(job.faults for job in jobs)):
         warn(f"{fault.partition('; ')[0]}; pomrl run repairs it")
     if request.dry_run:
         warn(str(expected))
         return {}
     if not request.yes:
         check_time_limit(expected)
-    if complete := sum(not job.missing for job in planned):
-        warn(f"{complete} of {len(planned)} stored already, not computed again (force=true would)")
+    if complete := sum(not job.missing for job in jobs):
+        warn(f"{complete} of {len(jobs)} stored already, not computed again (force=true would)")
     with progress(expected.runs) as advance:
-        failures = work(planned, advance)
+        failures = work(jobs, advance)
     if failures:
         for line in "".join(dict.fromkeys(failure.where for failure in failures.values())).splitlines():
             print(line[: len(line) - len(line.lstrip())] + printable(line), file=sys.stderr)
-        for experiment, settings in zip(planned, _settings(planned), strict=True):
+        for experiment, settings in zip(jobs, _settings(jobs), strict=True):
             if failure := failures.get(experiment.stored.signature):
                 what = f"{settings}: {failure.reason}" if settings else failure.reason
                 warn(f"failed: {what}; {experiment.stored.folder / 'run.log'} has the traceback")
     return failures
 
 
-def _settings(planned: Sequence[PlannedExperiment]) -> list[str]:
-    experiments = [job.experiment for job in planned]
+def _settings(jobs: Sequence[PlannedExperiment]) -> list[str]:
+    experiments = [job.experiment for job in jobs]
     described = [flat_settings(asked_settings(experiment), experiment.options) for experiment in experiments]
     keys = varying_keys(described)
     return [" ".join(f"{key.rpartition('.')[2]}={flat[key]}" for key in keys if key in flat) for flat in described]
@@ -129,5 +134,5 @@ def write_jobs(
         rows = csv.writer(file, lineterminator="\n")
         if is_new:
             rows.writerow(["job", "signature", "overrides"])
-        for number, (words, experiment) in enumerate(zip(jobs, experiments, strict=True), first):
-            rows.writerow([number, store.signature(experiment), " ".join(words)])
+        for number, (overrides, experiment) in enumerate(zip(jobs, experiments, strict=True), first):
+            rows.writerow([number, store.signature(experiment), " ".join(overrides)])

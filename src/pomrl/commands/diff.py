@@ -25,7 +25,7 @@ WIDEST = 78
 def diff(
     a: str,
     /,
-    *others: Annotated[str, "B"],
+    *b: Annotated[str, "B"],
     config_dir: Annotated[Path | None, "DIR"] = None,
     format: Literal["text", "csv", "markdown", "latex"] = "text",
 ) -> None:
@@ -39,17 +39,17 @@ def diff(
 
     Args:
         a: Settings such as "estimator=pomrl sigma=0.01,0.02"; or a signature, a folder, or OLD..NEW.
-        others: What A is compared with.
+        b: What A is compared with.
         config_dir: A folder like conf/ with options of your own.
         format: The form of tables (default: text).
     """
     sources = PUBLISHED.with_options(config_dir)
-    if not others and (revisions := parse_range(a)):
+    if not b and (revisions := parse_range(a)):
         raise SystemExit(1 if compare_revisions(*revisions, format) else 0)
-    if others:
-        pairs = [pair for other in others for pair in nearest(sides(a, sources), sides(other, sources))]
+    if b:
+        pairs = [pair for other in b for pair in nearest(sides(a, sources), sides(other, sources))]
     else:
-        pairs = _of_same_settings(nearest(sides(f"{a} code={PREVIOUS}", sources), sides(a, sources)), a)
+        pairs = _select_code_changes(nearest(sides(f"{a} code={PREVIOUS}", sources), sides(a, sources)), a)
     if groups := group_pairs(pairs):
         show(groups, format)
     else:
@@ -59,21 +59,21 @@ def diff(
 
 def sides(text: str, sources: Sources) -> list[Result]:
     """Return the experiments of an argument, with losses where stored."""
-    found, _ = resolve(shlex.split(text), sources=sources)
-    if not found:
+    matches, _ = resolve(shlex.split(text), sources=sources)
+    if not matches:
         raise ConfigError(f"{text or 'defaults'}: nothing of this is stored")
-    return [match.result(text) for match in found]
+    return [match.result(text) for match in matches]
 
 
-def _of_same_settings(pairs: Sequence[Pair], text: str) -> list[Pair]:
+def _select_code_changes(pairs: Sequence[Pair], text: str) -> list[Pair]:
     """Return pairs that differ only in code; ConfigError if all differ otherwise."""
-    found = [(a, b) for a, b in pairs if {*differences([a.settings, b.settings])} <= {"code"}]
-    if pairs and not found:
+    code_changes = [(a, b) for a, b in pairs if {*differences([a.settings, b.settings])} <= {"code"}]
+    if pairs and not code_changes:
         changed = ", ".join(key for key in differences([side.settings for side in pairs[0]]) if key != "code")
         raise ConfigError(
             f"{text}: what the code before computed has another {changed}; name both sides, with code=all"
         )
-    return found
+    return code_changes
 
 
 def show(groups: Sequence[Sequence[Pair]], form: str) -> None:
@@ -95,9 +95,9 @@ def show(groups: Sequence[Sequence[Pair]], form: str) -> None:
 
 
 def _changed_settings(group: Sequence[Pair], *, whole: bool = False) -> list[str]:
-    both = [side.settings for side in group[0]]
-    changed = differences(both)
-    keys = [*varying_keys(both), *(changed if whole else [])]
+    settings = [side.settings for side in group[0]]
+    changed = differences(settings)
+    keys = [*varying_keys(settings), *(changed if whole else [])]
     return [f"{key}: {changed[key][0]} -> {changed[key][1]}" for key in dict.fromkeys(keys)]
 
 
@@ -107,8 +107,8 @@ def _remarks(group: Sequence[Pair]) -> Iterator[str]:
         yield f"the second less the first, on average over tasks, {pairs}"
     keys = varying_keys([a.settings for a, _ in group])
     for pair in group:
-        if lacking := list(dict.fromkeys(side.name for side in pair if not side.runs)):
+        if missing := list(dict.fromkeys(side.name for side in pair if not side.runs)):
             where = "".join(f"{key}={pair[0].settings.get(key)}: " for key in keys)
-            commands = " and ".join(f"pomrl run -m {name}" for name in lacking)
-            computes = "computes it" if len(lacking) == 1 else "compute them"
-            yield f"{where}no results to compare: {' and '.join(lacking)} not stored; {commands} {computes}"
+            commands = " and ".join(f"pomrl run -m {name}" for name in missing)
+            computes = "computes it" if len(missing) == 1 else "compute them"
+            yield f"{where}no results to compare: {' and '.join(missing)} not stored; {commands} {computes}"

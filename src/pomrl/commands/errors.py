@@ -31,27 +31,27 @@ OURS = (ConfigError, StoreError, ExecutionError)
 
 
 @contextmanager
-def one_line_errors(*further: type[Exception], status: int = 1) -> Iterator[None]:
+def one_line_errors(*types: type[Exception], status: int = 1) -> Iterator[None]:
     """End a command with one line and this status on expected errors.
 
     Expected are our errors, further types, system errors, lack of memory and interrupts. HYDRA_FULL_ERROR=1 gives a
     traceback instead. After a `StoreWarning` the status is no success.
     """
-    with _lines_of_what_is_left_out(status), _one_line(further, status):
+    with _print_store_warnings(status), _one_line(types, status):
         yield
 
 
 @contextmanager
-def _lines_of_what_is_left_out(status: int) -> Iterator[None]:
+def _print_store_warnings(status: int) -> Iterator[None]:
     """Print each `StoreWarning` once; after one, exit with `status`."""
     lines: set[str] = set()
     with warnings.catch_warnings():
         warnings.simplefilter("always", StoreWarning)
         show = warnings.showwarning
 
-        def show_line(message: Warning | str, category: type[Warning], *further: Any) -> None:
+        def show_line(message: Warning | str, category: type[Warning], *arguments: Any) -> None:
             if not issubclass(category, StoreWarning):
-                show(message, category, *further)
+                show(message, category, *arguments)
             elif (line := str(message)) not in lines:
                 lines.add(line)
                 warn(line)
@@ -66,7 +66,7 @@ def _lines_of_what_is_left_out(status: int) -> Iterator[None]:
 
 
 @contextmanager
-def _one_line(further: tuple[type[Exception], ...], status: int) -> Iterator[None]:
+def _one_line(types: tuple[type[Exception], ...], status: int) -> Iterator[None]:
     if os.environ.get("HYDRA_FULL_ERROR", "0") not in ("", "0"):
         yield
         return
@@ -77,16 +77,16 @@ def _one_line(further: tuple[type[Exception], ...], status: int) -> Iterator[Non
     except KeyboardInterrupt:
         exit_with(f"interrupted; {GOES_ON}", INTERRUPTED)
     except MemoryError:
-        words = "not enough memory for models of this size; S, A, or execution.runs_at_a_time has to be smaller"
-        exit_with(words, status)
+        message = "not enough memory for models of this size; S, A, or execution.runs_at_a_time has to be smaller"
+        exit_with(message, status)
     except OSError as error:
-        exit_with(_of_system(error), status)
-    except (*OURS, *further) as error:
-        more = f"; {GOES_ON}" if isinstance(error, ExecutionError) else ""
-        exit_with(one_line(error) + more, 2 if isinstance(error, UnreadableOverrideError) else status)
+        exit_with(_system_error_text(error), status)
+    except (*OURS, *types) as error:
+        remedy = f"; {GOES_ON}" if isinstance(error, ExecutionError) else ""
+        exit_with(one_line(error) + remedy, 2 if isinstance(error, UnreadableOverrideError) else status)
 
 
-def _of_system(error: OSError) -> str:
+def _system_error_text(error: OSError) -> str:
     """Name the inaccessible path, and how to move the outputs."""
     path = error.filename or outputs()
     where = Path(os.fsdecode(path)).absolute()

@@ -22,7 +22,7 @@ def figures(request: StageRequest) -> Work | None:
     study, names = request.study, versions(request.study, request.figures)
     if request.is_named:
         variants = find_variants(study, request.variants) if request.variants else [None]
-        return lambda: _draw_named(study, [Selection(study, names, of) for of in variants], request.figures)
+        return lambda: _draw_named(study, [Selection(study, names, variant) for variant in variants], request.figures)
     _check_series(study)
     return (lambda: draw_all([Selection(study, names)])[0]) if names else None
 
@@ -35,7 +35,7 @@ def _check_series(study: Study) -> None:
             raise ConfigError(f"{study.word}: figure {figure.name}: {error}") from error
 
 
-def _draw_named(study: Study, selections: Sequence[Selection], words: Sequence[str]) -> None:
+def _draw_named(study: Study, selections: Sequence[Selection], requested: Sequence[str]) -> None:
     """Draw figures, print their paths, and name sweeps without enough runs.
 
     The status is 1 if a figure is not drawn. Of figures with one number, one drawn version is enough.
@@ -43,22 +43,22 @@ def _draw_named(study: Study, selections: Sequence[Selection], words: Sequence[s
     names = selections[0].names
     if not names:
         exit_with(f"{study.word}: it has no figures, which are functions with @figure in figures.py or figures/")
-    if not words and not store.all_experiments() and any(figure.sweeps for figure in figures_of(study)):
+    if not requested and not store.all_experiments() and any(figure.sweeps for figure in figures_of(study)):
         exit_with(f"{study.word}: nothing is stored that its figures show; pomrl reproduce {study.word} computes it")
-    missing, lacking = draw_all(selections, shows_paths=True)
-    for sweep, line in lacking.items():
+    missing, shortages = draw_all(selections, shows_paths=True)
+    for sweep, line in shortages.items():
         own = not study.is_shipped and sweep in study.sweeps
         name = f"{study.word}/{sweep}" if own else study.option(sweep)
         warn(f"{line}; to compute them: {command(name)}")
-    if missing and not _is_enough(study, words, {*names} - {*missing}):
+    if missing and not _is_enough(study, requested, {*names} - {*missing}):
         remedy = f"; pomrl reproduce {study.word} computes all of its sweeps"
         exit_with(f"not drawn: {len(missing)} of {number_of(len(names) * len(selections), 'figure')}{remedy}")
 
 
-def _is_enough(study: Study, words: Sequence[str], drawn: set[str]) -> bool:
+def _is_enough(study: Study, requested: Sequence[str], names: set[str]) -> bool:
     """Return whether each word is a number with a drawn figure."""
-    every = {*versions(study)}
-    return bool(words) and all(word not in every and drawn & {*versions(study, [word])} for word in words)
+    all_names = {*versions(study)}
+    return bool(requested) and all(name not in all_names and names & {*versions(study, [name])} for name in requested)
 
 
 def draw_all(selections: Sequence[Selection], *, shows_paths: bool = False) -> tuple[list[str], Mapping[str, str]]:
@@ -71,14 +71,14 @@ def draw_all(selections: Sequence[Selection], *, shows_paths: bool = False) -> t
     Returns:
         The names of missing figures, and a line for each sweep without enough runs.
     """
-    shown = [version_of(selection.study, name) for selection in selections for name in selection.names]
-    store_simulations(dict.fromkeys(simulation for figure in shown for simulation in figure.simulations), warn)
-    missing, lacking = list[str](), dict[str, str]()
+    drawable = [version_of(selection.study, name) for selection in selections for name in selection.names]
+    store_simulations(dict.fromkeys(simulation for figure in drawable for simulation in figure.simulations), warn)
+    missing, shortages = list[str](), dict[str, str]()
     for outcome in draw(selections):
         for path in outcome.files if shows_paths else ():
             print(path)
         if outcome.problem:
             warn(outcome.problem)
             missing.append(outcome.name)
-        lacking |= outcome.lacking
-    return missing, lacking
+        shortages |= outcome.lacking
+    return missing, shortages

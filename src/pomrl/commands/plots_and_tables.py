@@ -25,7 +25,7 @@ MAX_NAME_CHARACTERS = 100
 
 
 @with_options_of(api.plot)
-def plot(*words: Annotated[str, "KEY=VALUE"], name: str | None = None, **options: Any) -> None:
+def plot(*selectors: Annotated[str, "KEY=VALUE"], name: str | None = None, **options: Any) -> None:
     """Plot what is stored of your own sweeps.
 
     A curve is the mean over runs of an experiment, with a band. The settings in which experiments differ tell the
@@ -33,7 +33,7 @@ def plot(*words: Annotated[str, "KEY=VALUE"], name: str | None = None, **options
     apart. Files go to outputs/plots/: NAME.pdf, NAME.png, NAME.csv (drawn values) and NAME.json (sources).
 
     Args:
-        words: Words of `pomrl run -m`; tag=NAME, or code=all; or a signature.
+        selectors: Words of `pomrl run -m`; tag=NAME, or code=all; or a signature.
         name: The name of the files, without suffix; by default it says what they show.
         **options: Those of `pomrl.plot`.
     """
@@ -41,7 +41,7 @@ def plot(*words: Annotated[str, "KEY=VALUE"], name: str | None = None, **options
     from pomrl.drawing.plots import PlotLayout, PlotOptions, draw
 
     x, y, hue, col, row, band, task = (options[key] for key in ("x", "y", "hue", "col", "row", "band", "task"))
-    selection = api.select(words, y, options["where"], options["config_dir"])
+    selection = api.select(selectors, y, options["where"], options["config_dir"])
     drawing = draw(
         selection, x, y, PlotLayout(hue, col, row), PlotOptions(band, task, api.read_method(options["against"]))
     )
@@ -54,9 +54,9 @@ def plot(*words: Annotated[str, "KEY=VALUE"], name: str | None = None, **options
         warn(note)
 
 
-def short_name(words: Sequence[str]) -> str:
+def short_name(arguments: Sequence[str]) -> str:
     """Return the words of a command as a short file name."""
-    name = re.sub(r"[^\w.-]+", "_", "_".join(words).replace(",", "-").replace("=", "_").replace("--", ""))
+    name = re.sub(r"[^\w.-]+", "_", "_".join(arguments).replace(",", "-").replace("=", "_").replace("--", ""))
     if len(name) <= MAX_NAME_CHARACTERS:
         return name
     return f"{name[: MAX_NAME_CHARACTERS - 9]}_{hashlib.sha256(name.encode()).hexdigest()[:8]}"
@@ -64,7 +64,9 @@ def short_name(words: Sequence[str]) -> str:
 
 @with_options_of(api.table)
 def table(
-    *words: Annotated[str, "KEY=VALUE"], format: Literal["text", "csv", "markdown", "latex"] = "text", **options: Any
+    *selectors: Annotated[str, "KEY=VALUE"],
+    format: Literal["text", "csv", "markdown", "latex"] = "text",
+    **options: Any,
 ) -> None:
     """Tabulate what is stored, as text, CSV, Markdown or LaTeX.
 
@@ -73,20 +75,20 @@ def table(
     --format latex.
 
     Args:
-        words: Words of `pomrl run -m`; tag=NAME, or code=all; or a signature.
+        selectors: Words of `pomrl run -m`; tag=NAME, or code=all; or a signature.
         format: The form of the table (default: text).
         **options: Those of `pomrl.table`.
     """
     where, config_dir = options.pop("where"), options.pop("config_dir")
-    selection = api.select(words, options["y"], where, config_dir)
+    selection = api.select(selectors, options["y"], where, config_dir)
     frame = api.tabulate(selection, **options)
     if "caption" in frame.attrs:
         notes = _print_cross_table(frame, format)
     else:
         optional = [f"{name}{end}" for name in reversed(STATISTICS) for end in (" difference", "")][:-2]
         print_frame(frame, format, optional=[*optional, "runs", "pairs", *reversed(selection.keys)])
-        of_selection = f"{runs_in_words(selection.runs)} of {number_of(len(selection.results), 'experiment')}"
-        notes = [f"{of_selection}; {CONFIDENCE_PERCENT} % intervals; iqm is the interquartile mean"]
+        counts = f"{runs_in_words(selection.runs)} of {number_of(len(selection.results), 'experiment')}"
+        notes = [f"{counts}; {CONFIDENCE_PERCENT} % intervals; iqm is the interquartile mean"]
     for line in (*notes, *selection.notes):
         warn(line)
 

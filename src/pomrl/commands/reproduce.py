@@ -74,7 +74,7 @@ def reproduce(
 
 def _execute_all(request: StageRequest) -> bool:
     """Execute all stages, print their times, and conclude; return whether one failed."""
-    if not (sweeps_of(request.study) or claims_of(request.study) or figures_of(request.study)):
+    if not (study_sweeps(request.study) or claims_of(request.study) or figures_of(request.study)):
         raise ConfigError(f"{request.study.word}: it has no sweeps, no claims and no figures yet")
     seconds, failed = dict[str, float](), False
     for name, work in prepare(request).items():
@@ -82,7 +82,7 @@ def _execute_all(request: StageRequest) -> bool:
         start = time.monotonic()
         failed |= bool(work())
         seconds[name] = time.monotonic() - start
-    print("\n".join(f"{name:24} {of:6.1f} s" for name, of in seconds.items()), file=sys.stderr, flush=True)
+    print("\n".join(f"{name:24} {duration:6.1f} s" for name, duration in seconds.items()), file=sys.stderr, flush=True)
     return conclude(request.study, is_published=not request.runs) or failed
 
 
@@ -92,18 +92,18 @@ def prepare(request: StageRequest, names: Sequence[str] = ()) -> Mapping[str, Wo
     Raises:
         ConfigError: There is no such stage, or the study cannot be composed.
     """
-    known: dict[str, Stage] = {
+    stages: dict[str, Stage] = {
         "sweeps": lambda request: lambda: compute_sweeps(request.study, request.runs),
         "claims": claims.claims,
         "variants": judge_families,
         "figures": figures.figures,
         **stages_of_packages(),
     }
-    order = [name for name in dict.fromkeys([*ORDER, *known]) if name in known]
-    if unknown := [name for name in names if name not in known]:
+    order = [name for name in dict.fromkeys([*ORDER, *stages]) if name in stages]
+    if unknown := [name for name in names if name not in stages]:
         hint = f"; figures are named by --only {unknown[0]}" if "figures" in names else ""
         raise ConfigError(unknown_key(unknown[0], unknown[0], order, "no stage", "there are") + hint)
-    works = {name: known[name](request) for name in order if name in (names or order)}
+    works = {name: stages[name](request) for name in order if name in (names or order)}
     return {name: work for name, work in works.items() if work}
 
 
@@ -112,17 +112,17 @@ def conclude(study: Study, *, is_published: bool) -> bool:
 
     It returns whether a verdict differs; with other numbers of runs nothing is compared.
     """
-    judged, published = study_claims.load_judgements(study), read_published(study)
+    judgements, published = study_claims.load_judgements(study), read_published(study)
     differs = False
-    if judged.main and (counts := answer_text(study, judged, in_short=True)):
+    if judgements.main and (counts := answer_text(study, judgements, in_short=True)):
         print(counts.replace("**", "").replace("\n\n", "\n"))
-    if judged.main and published.main and is_published:
-        agreement = compare(judged, published, [variant.name for variant in study.variants])
+    if judgements.main and published.main and is_published:
+        agreement = compare(judgements, published, [variant.name for variant in study.variants])
         print("\n".join([*agreement.turned, *agreement.different, str(agreement)]))
         differs = bool(agreement.turned)
     files = {"report": "report/index.html", "article": "article.pdf", "claims": FILE, "figures": "figures"}
-    places = {name: study.outputs / file for name, file in files.items()}
-    print("\n".join(f"{name:8} {path}" for name, path in places.items() if path.exists()))
+    paths = {name: study.outputs / file for name, file in files.items()}
+    print("\n".join(f"{name:8} {path}" for name, path in paths.items() if path.exists()))
     return differs
 
 
@@ -131,7 +131,7 @@ def compute_sweeps(study: Study, runs: int | None) -> None:
 
     With `runs`, only its sweeps, each experiment with so many runs. The status is 1 if an experiment fails.
     """
-    experiments = [setting.experiment for name in sweeps_of(study) for setting in study.settings(name)]
+    experiments = [setting.experiment for name in study_sweeps(study) for setting in study.settings(name)]
     if runs:
         experiments = [with_runs(experiment, runs) for experiment in experiments]
     else:
@@ -140,10 +140,10 @@ def compute_sweeps(study: Study, runs: int | None) -> None:
     computing.compute_all(list({store.signature(experiment): experiment for experiment in by_runs}.values()))
 
 
-def sweeps_of(study: Study) -> list[str]:
+def study_sweeps(study: Study) -> list[str]:
     """Return the sweeps of a study, its claims and its figures."""
-    read = chain.from_iterable(reader.sweeps for reader in (*claims_of(study), *figures_of(study)))
-    return list({study.option(name): name for name in (*study.sweeps, *read)}.values())
+    needed_sweeps = chain.from_iterable(reader.sweeps for reader in (*claims_of(study), *figures_of(study)))
+    return list({study.option(name): name for name in (*study.sweeps, *needed_sweeps)}.values())
 
 
 def judge_families(request: StageRequest) -> Work | None:
@@ -166,8 +166,8 @@ def _judge_family(study: Study, family: Family, *, compute: bool) -> None:
             computing.compute_all(claims.needed_experiments(study, variants))
         claims.judge(study, variants, compute=compute)
         return
-    wanted = [(variant, name) for variant in family.variants for name in variant.sweeps or ()]
-    settings = chain.from_iterable(study.settings(name, variant) for variant, name in wanted)
+    pairs = [(variant, name) for variant in family.variants for name in variant.sweeps or ()]
+    settings = chain.from_iterable(study.settings(name, variant) for variant, name in pairs)
     computing.compute_all([setting.experiment for setting in settings])
 
 
@@ -189,9 +189,9 @@ def list_studies() -> None:
 def _further_studies() -> list[Study]:
     studies = []
     installed = [path.name for path in installed_packages() if path not in shipped_packages()]
-    for word in (*installed, *(str(path.parent) for path in sorted(Path().glob(f"*/{DESCRIPTION}")))):
+    for name in (*installed, *(str(path.parent) for path in sorted(Path().glob(f"*/{DESCRIPTION}")))):
         try:
-            studies.append(find(word))
+            studies.append(find(name))
         except ConfigError as error:
             warn(str(error))
     return studies

@@ -66,9 +66,9 @@ def _side(experiment: Mapping[str, Any] | None) -> Result | None:
     return Result.of_stored(stored, runs, settings=experiment["settings"], name=stored.signature)
 
 
-def parse_range(word: str) -> tuple[str, str] | None:
+def parse_range(text: str) -> tuple[str, str] | None:
     """Return the two revisions of OLD..NEW, the second maybe empty; else None."""
-    match = None if Path(word).exists() else RANGE.fullmatch(word)
+    match = None if Path(text).exists() else RANGE.fullmatch(text)
     return (match[1], match[2] or "") if match else None
 
 
@@ -125,14 +125,14 @@ def _checkout(revision: str, folder: Path) -> Path:
     return folder if revision else top
 
 
-def _git(*words: str) -> bytes:
+def _git(*arguments: str) -> bytes:
     """Return the output of git; ConfigError with its last line on failure."""
     try:
-        return subprocess.run(["git", *words], check=True, capture_output=True).stdout
+        return subprocess.run(["git", *arguments], check=True, capture_output=True).stdout
     except FileNotFoundError as error:
         raise ConfigError("git is not installed, and revisions are its") from error
     except subprocess.CalledProcessError as error:
-        raise ConfigError(f"git {words[0]}: {error.stderr.decode().strip().splitlines()[-1]}") from error
+        raise ConfigError(f"git {arguments[0]}: {error.stderr.decode().strip().splitlines()[-1]}") from error
 
 
 def _compose(folder: Path) -> subprocess.Popen[bytes]:
@@ -211,12 +211,13 @@ def _losses(changes: Sequence[ExperimentChange]) -> "pd.DataFrame":
 
 
 def _print_code(before: Published, after: Published) -> None:
-    both = [(before[key], after[key]) for key in before.keys() & after.keys()]
+    pairs = [(before[key], after[key]) for key in before.keys() & after.keys()]
     edited = [
         1
-        for old, new in both
+        for old, new in pairs
         if old["digest"] == new["digest"]
-        and [one["signature"] for one in old["experiments"]] != [one["signature"] for one in new["experiments"]]
+        and [experiment["signature"] for experiment in old["experiments"]]
+        != [experiment["signature"] for experiment in new["experiments"]]
     ]
     if edited:
-        print(f"{len(edited)} of {len(both)} sweeps under variants have equal settings and other code")
+        print(f"{len(edited)} of {len(pairs)} sweeps under variants have equal settings and other code")

@@ -71,8 +71,8 @@ def runs(  # noqa: PLR0913  (a command's options)
     if len(requested) > 1:
         exit_with(f"--{requested[1]}: not allowed with --{requested[0]}; pomrl runs --help lists the arguments", 2)
     add_to_path(Path.cwd())  # of components, whose present code is compared with that of what is stored
-    studies = [find(word) for word in filter if is_study(word)]
-    settings = filters([word for word in filter if not is_study(word)])
+    studies = [find(text) for text in filter if is_study(text)]
+    settings = filters([text for text in filter if not is_study(text)])
     is_whole = not (filter or since)
     composed = _compose(studies)
     listed = _select(settings, since, composed if studies else None, is_list=not (verify or prune or remove))
@@ -128,8 +128,8 @@ def _verify(listed: list[StoredExperiment], *, whole: bool) -> int:
         fault for experiment in listed for fault in [*experiment.faults(), fault_of_settings(experiment)] if fault
     ]
     folders = [outputs() / kind for kind in ("simulations", "studies", "plots", "reports")] if whole else []
-    made = {path.with_suffix(".json") for folder in folders for path in folder.rglob("[!.]*") if path.is_file()}
-    faults += [fault for path in sorted(made) if (fault := DerivedFiles(path).fault())]
+    sidecars = {path.with_suffix(".json") for folder in folders for path in folder.rglob("[!.]*") if path.is_file()}
+    faults += [fault for path in sorted(sidecars) if (fault := DerivedFiles(path).fault())]
     print("\n".join(map(printable, faults)) or "all files are as they were written")
     return int(bool(faults))
 
@@ -137,9 +137,9 @@ def _verify(listed: list[StoredExperiment], *, whole: bool) -> int:
 def _compose(studies: Sequence[Study]) -> dict[str, Experiment]:
     if not studies:
         return {}
-    from pomrl.commands.export import experiments_of  # here, because it loads what results are made of
+    from pomrl.commands.export import study_experiments  # here, because it loads what results are made of
 
-    return {store.signature(experiment): experiment for study in studies for experiment in experiments_of(study)}
+    return {store.signature(experiment): experiment for study in studies for experiment in study_experiments(study)}
 
 
 def _recompute(listed: Sequence[StoredExperiment], number: int, composed: Mapping[str, Experiment]) -> int:
@@ -233,9 +233,9 @@ def describe(listed: Sequence[StoredExperiment], *, whole: bool = False) -> "pd.
         "tags": [_cell(experiment.tags()) for experiment in listed],
         "notes": [_cell(experiment.notes()) for experiment in listed],
     }
-    places = sorted(range(len(listed)), key=lambda place: [order(settings[place].get(key)) for key in varying])
-    places.sort(key=lambda place: columns["computed"][place], reverse=True)
-    return pd.DataFrame({name: [column[place] for place in places] for name, column in columns.items()})
+    rows = sorted(range(len(listed)), key=lambda row: [order(settings[row].get(key)) for key in varying])
+    rows.sort(key=lambda row: columns["computed"][row], reverse=True)
+    return pd.DataFrame({name: [column[row] for row in rows] for name, column in columns.items()})
 
 
 def _cell(value: Any) -> Any:

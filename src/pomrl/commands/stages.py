@@ -48,7 +48,7 @@ def find_variants(study: Study, names: str | None = None) -> list[Variant]:
         ConfigError: There is no variant or family of a name.
     """
     by_name = {variant.name: variant for variant in study.variants}
-    words = [*by_name, *(study.families if names == "all" else [])] if names in (None, "all") else names.split(",")
-    of_words = ([by_name[word]] if word in by_name else study.family(word).variants for word in words)
-    every = chain.from_iterable(of_words)
-    return list({variant.name: by_name.get(variant.name, variant) for variant in every}.values())
+    requested = [*by_name, *(study.families if names == "all" else [])] if names in (None, "all") else names.split(",")
+    groups = ([by_name[name]] if name in by_name else study.family(name).variants for name in requested)
+    variants = chain.from_iterable(groups)
+    return list({variant.name: by_name.get(variant.name, variant) for variant in variants}.values())

@@ -114,20 +114,20 @@ def progress(total: int) -> Iterator[Advance]:
 
 
 def _progress_line(done: int, total: int, failed: int) -> str:
-    of_all = f"{done:,} of {total:,} runs"
-    return f"{of_all}, {number_of(failed, 'experiment')} failed" if failed else of_all
+    counts = f"{done:,} of {total:,} runs"
+    return f"{counts}, {number_of(failed, 'experiment')} failed" if failed else counts
 
 
 def _lines(total: int) -> Advance:
     """Return a function that prints progress at tenths, or after `QUIET_SECONDS`."""
-    start = said_at = time.monotonic()
-    said = 0
+    start = last_time = time.monotonic()
+    last_tenth = 0
 
     def advance(done: int, failed: int) -> None:
-        nonlocal said, said_at
+        nonlocal last_tenth, last_time
         now, tenth = time.monotonic(), 10 * done // total
-        if tenth != said or now - said_at >= QUIET_SECONDS:
-            said, said_at = tenth, now
+        if tenth != last_tenth or now - last_time >= QUIET_SECONDS:
+            last_tenth, last_time = tenth, now
             if done:
                 warn(f"{_progress_line(done, total, failed)}, {now - start:.1f} s")
 
