@@ -9,7 +9,6 @@ import argparse
 import re
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import datetime
 from inspect import Parameter, getdoc, signature
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, NoReturn, TypeVar, Union, get_args, get_origin
@@ -104,16 +103,7 @@ def _argparse_options(annotation: Any) -> dict[str, Any]:
     if origins[0] is Literal:
         choices = get_args(kinds[0])
         return {"choices": choices} if len(kinds) == 1 else {"type": _word_or_number(choices)}
-    if kinds == [datetime]:
-        return {"type": _parse_time}
-    return {} if str in kinds and len(kinds) == 1 else {"type": kinds[-1]}
-
-
-def _parse_time(text: str) -> datetime:
-    try:
-        return datetime.fromisoformat(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"must be a time such as 2026-11-17T14:30, got {text}") from None
+    return {} if kinds == [str] else {"type": getattr(kinds[-1], "fromisoformat", kinds[-1])}
 
 
 def _word_or_number(choices: Sequence[str]) -> Callable[[str], str | int]:

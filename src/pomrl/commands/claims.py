@@ -90,14 +90,16 @@ def needed_experiments(study: Study, variants: Sequence[Variant]) -> list[Experi
     """Return the experiments of the claims under variants, with the needed runs."""
     all_claims = claims_of(study)
     bases = [study_claims.basis(study, all_claims, variant) for variant in variants]
-    return [experiment for basis in bases for claim in basis.claims for experiment in basis.experiments_of(claim)]
+    return [
+        experiment for basis in bases for claim in basis.claims for experiment in basis.requested_experiments(claim)
+    ]
 
 
 def _judge(study: Study, bases: Sequence[Basis], *, compute: bool) -> list[list[JudgedClaim]]:
     """Judge claims on each basis, again after computing what they request."""
     reader = Reader()
     outcomes = [study_claims.judge_variant(study, basis, reader) for basis in bases]
-    requested = [experiment for outcome in chain(*outcomes) for experiment in outcome.lacking]
+    requested = [experiment for outcome in chain(*outcomes) for experiment in outcome.missing_experiments]
     if not (compute and requested):
         return outcomes
     computing.compute_all(requested)

@@ -34,27 +34,29 @@ def counts(judgements: Collection[Judgement]) -> dict[Verdict, int]:
 
 def rank(judgements: Judgements, variants: Sequence[str]) -> list[str]:
     """Order variants by most claims that hold, then fewest that do not."""
-    of = {name: counts(judgements.of(name).values()) for name in variants}
-    return sorted(variants, key=lambda name: (-of[name][Verdict.HOLDS], of[name][Verdict.DOES_NOT_HOLD]))
+    verdict_counts = {name: counts(judgements.of(name).values()) for name in variants}
+    return sorted(
+        variants, key=lambda name: (-verdict_counts[name][Verdict.HOLDS], verdict_counts[name][Verdict.DOES_NOT_HOLD])
+    )
 
 
 def over(judgements: Judgements, variants: Sequence[str]) -> dict[str, dict[Verdict, int]]:
     """Count for each claim the variants with each verdict."""
     ids = dict.fromkeys(id for name in variants for id in judgements.of(name))
-    under = [judgements.of(name) for name in variants]
-    return {id: counts([of[id] for of in under if id in of]) for id in ids}
+    by_variant = [judgements.of(name) for name in variants]
+    return {id: counts([verdicts[id] for verdicts in by_variant if id in verdicts]) for id in ids}
 
 
 def changes(judgements: Judgements, base: str, variants: Sequence[str]) -> list[VerdictChange]:
     """Return changed verdicts against `base`, opposite ones of a claim first."""
-    found: list[VerdictChange] = []
+    all_changes: list[VerdictChange] = []
     for id, before in judgements.of(base).items():
-        under = [judgements.of(variant).get(id) for variant in variants]
-        of_claim = [
-            VerdictChange(id, before, after) for after in under if after and after.verdict is not before.verdict
+        changed = [judgements.of(variant).get(id) for variant in variants]
+        claim_changes = [
+            VerdictChange(id, before, after) for after in changed if after and after.verdict is not before.verdict
         ]
-        found += sorted(of_claim, key=lambda change: not change.is_turned)
-    return found
+        all_changes += sorted(claim_changes, key=lambda change: not change.is_turned)
+    return all_changes
 
 
 def opposite(judgements: Judgements, base: str, variants: Sequence[str]) -> dict[str, list[str]]:
@@ -106,10 +108,10 @@ def compare(computed: Judgements, published: Judgements, variants: Sequence[str]
         for id in dict.fromkeys([*published.of(variant), *computed.of(variant)])
     ]
     comparisons = [
-        (name, *of_both)
+        (name, *pair)
         for name, ours, theirs in claims
         if ours and theirs
-        for of_both in zip_longest(ours.comparisons, theirs.comparisons, fillvalue=Comparison())
+        for pair in zip_longest(ours.comparisons, theirs.comparisons, fillvalue=Comparison())
     ]
     numbers = [pair for _, ours, theirs in comparisons for pair in _numbers(ours, theirs)]
     return Agreement(
@@ -144,5 +146,5 @@ def _written(comparison: Comparison) -> list[float]:
 
 def is_close(ours: Comparison, theirs: Comparison) -> bool:
     """Return whether two comparisons agree within `TOLERANCE`."""
-    words = (ours.compared, ours.verdict, ours.runs) == (theirs.compared, theirs.verdict, theirs.runs)
-    return words and all(isclose(*pair, rel_tol=TOLERANCE, abs_tol=TOLERANCE) for pair in _numbers(ours, theirs))
+    is_alike = (ours.compared, ours.verdict, ours.runs) == (theirs.compared, theirs.verdict, theirs.runs)
+    return is_alike and all(isclose(*pair, rel_tol=TOLERANCE, abs_tol=TOLERANCE) for pair in _numbers(ours, theirs))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.study import Study
-from pomrl.judging.verdict import Comparison, Part, Verdict, by_topic, decisive, judge_part, together
+from pomrl.judging.verdict import Comparison, Part, Verdict, by_topic, combine_verdicts, decisive, judge_part
 from pomrl.results.intervals import ERROR_RATE
 from pomrl.results.sweep_results import SweepResults
 from pomrl.store.derived import Simulation
@@ -71,7 +71,7 @@ class Claim:
         """Whether its numbers are computed without runs."""
         return not self.sweeps and self.simulation is None
 
-    def parts(self, given: "Mapping[str, SweepResults | pd.DataFrame]") -> tuple[Part, ...]:
+    def parts(self, results: "Mapping[str, SweepResults | pd.DataFrame]") -> tuple[Part, ...]:
         """Check the claim on results by sweep, or its simulation's table.
 
         Raises:
@@ -79,11 +79,15 @@ class Claim:
             TypeError: The function does not return a list of at least one part.
         """
         names = (self.simulation.name,) if self.simulation else self.sweeps
-        found = self.check(*(given[name] for name in names))
-        if not isinstance(found, list | tuple) or not found or not all(isinstance(part, Part) for part in found):
-            what = f"{found!r:.40}" if not found else type(found).__name__
+        comparisons = self.check(*(results[name] for name in names))
+        if (
+            not isinstance(comparisons, list | tuple)
+            or not comparisons
+            or not all(isinstance(comparison, Part) for comparison in comparisons)
+        ):
+            what = f"{comparisons!r:.40}" if not comparisons else type(comparisons).__name__
             raise TypeError(f"a claim returns a list of parts, such as [less(a, b, 'a less b')], and this one {what}")
-        return tuple(found)
+        return tuple(comparisons)
 
 
 @dataclass(frozen=True)
@@ -100,7 +104,7 @@ class JudgedClaim:
     parts: tuple[Comparison, ...] = ()
 
     @property
-    def lacking(self) -> list[Experiment]:
+    def missing_experiments(self) -> list[Experiment]:
         """The experiments to compute with more runs."""
         if not self.is_provisional:
             return []
@@ -109,17 +113,17 @@ class JudgedClaim:
     @property
     def runs(self) -> int:
         """The number of runs judged on; 0 if not judged."""
-        return min((part.runs for part in self.parts), default=0)
+        return min((comparison.runs for comparison in self.parts), default=0)
 
     @property
     def verdicts(self) -> dict[str, Verdict]:
         """The verdict by topic; "" without topics."""
-        return by_topic((part.topic, part.verdict) for part in self.parts)
+        return by_topic((comparison.topic, comparison.verdict) for comparison in self.parts)
 
     @property
     def verdict(self) -> Verdict:
         """The verdict on the claim."""
-        return together([part.verdict for part in self.parts])
+        return combine_verdicts([comparison.verdict for comparison in self.parts])
 
     @property
     def reason(self) -> str:
@@ -128,22 +132,26 @@ class JudgedClaim:
             return ""
         if self.is_provisional:
             return f"fewer than {self.needed:,} runs are stored"
-        part = decisive(self.parts)
-        too_wide = f"{part.compared}: {part.found} after {self.runs:,} runs, an interval that is too wide to tell"
-        runs = max(part.deciding_runs for part in self.parts if part.verdict is Verdict.UNDECIDED)
+        comparison = decisive(self.parts)
+        too_wide = (
+            f"{comparison.compared}: {comparison.found} after {self.runs:,} runs, an interval that is too wide to tell"
+        )
+        runs = max(comparison.deciding_runs for comparison in self.parts if comparison.verdict is Verdict.UNDECIDED)
         return (
             f"{too_wide}; about {_round_up(runs):,} runs would probably tell" if runs < MAX_SUGGESTED_RUNS else too_wide
         )
 
-    def judged(self, parts: Sequence[Part]) -> "JudgedClaim":
+    def judge(self, estimates: Sequence[Part]) -> "JudgedClaim":
         """Judge parts with these estimates; with too few runs, decide nothing."""
         is_judged = self.claim.is_judged
-        error = self.error / max(1, sum(part.is_claimed for part in parts)) if is_judged else ERROR_RATE
-        comparisons = [judge_part(part, error) for part in parts]
+        error = self.error / max(1, sum(comparison.is_claimed for comparison in estimates)) if is_judged else ERROR_RATE
+        comparisons = [judge_part(comparison, error) for comparison in estimates]
         if not is_judged:
             comparisons = [comparison.but(verdict=None) for comparison in comparisons]
         elif min(comparison.runs for comparison in comparisons) < self.needed:
-            comparisons = [part.but(verdict=part.verdict and Verdict.UNDECIDED) for part in comparisons]
+            comparisons = [
+                comparison.but(verdict=comparison.verdict and Verdict.UNDECIDED) for comparison in comparisons
+            ]
         return replace(self, parts=tuple(comparisons))
 
     @property
@@ -182,10 +190,10 @@ def claim(id: str, *sweeps: str, **options: Any) -> Callable[[ClaimFunction], Cl
         )
 
     def make(check: ClaimFunction) -> Claim:
-        statement, _, rest = (check.__doc__ or "").strip().partition("\n\n")
-        where, said = " ".join(rest.partition(":")[0].split()), " ".join(statement.split()).rstrip(".")
-        known: dict[str, Any] = {"title": said, **options}
-        return Claim(id, said, where, sweeps, check, **known)
+        statement, _, body = (check.__doc__ or "").strip().partition("\n\n")
+        where, summary = " ".join(body.partition(":")[0].split()), " ".join(statement.split()).rstrip(".")
+        fields: dict[str, Any] = {"title": summary, **options}
+        return Claim(id, summary, where, sweeps, check, **fields)
 
     return make
 
@@ -220,4 +228,4 @@ def _find_claims(study: Study) -> Iterator[Claim]:
 
 def _natural(id: str) -> list[tuple[bool, int | str]]:
     """Return a sort key with Q2.9 before Q2.10."""
-    return [(part.isdigit(), int(part) if part.isdigit() else part) for part in re.split(r"(\d+)", id) if part]
+    return [(piece.isdigit(), int(piece) if piece.isdigit() else piece) for piece in re.split(r"(\d+)", id) if piece]

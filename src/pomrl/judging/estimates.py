@@ -141,7 +141,7 @@ class Skewness:
     """The covariance of a sample's skewness with its t statistic, where it is positive."""
 
     @staticmethod
-    def of_moments(second: np.ndarray, third: np.ndarray, fourth: np.ndarray, n: int) -> "Skewness":
+    def from_moments(second: np.ndarray, third: np.ndarray, fourth: np.ndarray, n: int) -> "Skewness":
         """Estimate the skewness from moments of n runs; 0 with few runs."""
         value = third / second**1.5 if n >= MIN_SKEWNESS_RUNS else np.zeros_like(third)
         drift = np.maximum(0.0, fourth / second**2 - 3.0 - 1.5 * value**2) if n >= MIN_SKEWNESS_RUNS else value
@@ -150,10 +150,10 @@ class Skewness:
     def __neg__(self) -> "Skewness":
         return Skewness(-self.value, self.drift)
 
-    def given(self, t: Float[np.ndarray, "..."] | float) -> np.ndarray:
+    def expected(self, t: Float[np.ndarray, "..."] | float) -> np.ndarray:
         """Return the expected skewness if the sample has this t statistic."""
-        most = 1.0 / np.sqrt(np.maximum(self.drift, NO_SPREAD))  # beyond it the corrected t would not grow with t
-        return np.asarray(self.value - self.drift * np.clip(t, -most, most))
+        limit = 1.0 / np.sqrt(np.maximum(self.drift, NO_SPREAD))  # beyond it the corrected t would not grow with t
+        return np.asarray(self.value - self.drift * np.clip(t, -limit, limit))
 
 
 @dataclass(frozen=True)
@@ -183,7 +183,7 @@ class Student(ScalarEstimate):
 
 def conservative_t(t: Float[np.ndarray, "..."] | float, skewness: Skewness) -> tuple[np.ndarray, np.ndarray]:
     """Return the smaller and larger of plain and corrected t statistics."""
-    corrected = without_skew(t, skewness.given(t))
+    corrected = without_skew(t, skewness.expected(t))
     return np.asarray(np.minimum(t, corrected)), np.asarray(np.maximum(t, corrected))
 
 
@@ -194,7 +194,7 @@ def conservative_quantile(t: float, skewness: Skewness) -> np.ndarray:
     """
     end = np.asarray(t)
     for _ in range(FIXED_POINT_STEPS):
-        end = with_skew(t, skewness.given(end))
+        end = with_skew(t, skewness.expected(end))
     return np.maximum(t, end)
 
 
@@ -257,8 +257,8 @@ class Count(ScalarEstimate):
 
     def _interval(self, error: float) -> tuple[float, float]:
         """Return how many statements are shown true, and not shown false."""
-        shown = [sum(_holm(p, k) <= error / 2 for k in range(1, len(p) + 1)) for p in (self.p_true, self.p_false)]
-        return float(shown[0]), float(len(self.p_false) - shown[1])
+        counts = [sum(_holm(p, k) <= error / 2 for k in range(1, len(p) + 1)) for p in (self.p_true, self.p_false)]
+        return float(counts[0]), float(len(self.p_false) - counts[1])
 
 
 def _holm(p: Sequence[float], number: int) -> float:
@@ -281,8 +281,8 @@ def smooth(statistic: Statistic, sample: Sample) -> Student:
     value = statistic(means).item()
     if n < MIN_INTERVAL_RUNS or not np.isfinite(value):
         return Student(value, n, np.nan)
-    parts = (sample[start : start + MAX_RESAMPLES_AT_ONCE] for start in range(0, n, MAX_RESAMPLES_AT_ONCE))
-    influence = np.concatenate([-(n - 1) * statistic((n * means - part) / (n - 1)) for part in parts])
+    batches = (sample[start : start + MAX_RESAMPLES_AT_ONCE] for start in range(0, n, MAX_RESAMPLES_AT_ONCE))
+    influence = np.concatenate([-(n - 1) * statistic((n * means - batch) / (n - 1)) for batch in batches])
     return _student(value, influence - influence.mean())
 
 
@@ -295,7 +295,7 @@ def _student(value: float, influence: Float[np.ndarray, " n"]) -> Student:
     deviation = float(np.sqrt(second / (n - 1)))
     if deviation <= NO_SPREAD * max(1.0, abs(value)):  # what is left of equal losses is rounding
         return Student(0.0 if abs(value) <= NO_SPREAD else value, n, 0.0)
-    return Student(value, n, deviation, Skewness.of_moments(second, third, fourth, n))
+    return Student(value, n, deviation, Skewness.from_moments(second, third, fourth, n))
 
 
 def correlation(statistic: Statistic, sample: Float[np.ndarray, "n _k"]) -> Correlation:
@@ -306,5 +306,5 @@ def correlation(statistic: Statistic, sample: Float[np.ndarray, "n _k"]) -> Corr
     if n < MIN_SKEWNESS_RUNS:
         return Correlation(value, n, statistic(bootstrap_means(sample, RESAMPLES_OF_CLAIMS)))
     resamples = RESAMPLES_OF_CLAIMS if n < PRECISE_RUNS else RESAMPLES_OF_PRECISE_CLAIMS
-    parts = [statistic(means) for means in normal_means(sample, resamples, MAX_RESAMPLES_AT_ONCE, 0)]
-    return Correlation(value, n, np.concatenate(parts))
+    distribution = [statistic(means) for means in normal_means(sample, resamples, MAX_RESAMPLES_AT_ONCE, 0)]
+    return Correlation(value, n, np.concatenate(distribution))

@@ -48,7 +48,7 @@ class Pairs:
     """The means of the products aaaa, aaab, aabb, abbb and bbbb of deviations."""
 
     @staticmethod
-    def of(a: Means, b: Means) -> "Pairs":
+    def from_samples(a: Means, b: Means) -> "Pairs":
         """Return the moments of two samples of the same runs."""
         n = len(a)
         x, y = a - a.mean(0), b - b.mean(0)
@@ -68,13 +68,15 @@ class Pairs:
 
     def deviation_and_skewness(self, factor: float) -> tuple[Float[np.ndarray, "I J"], Skewness]:
         """Return standard errors and skewness of the means of differences."""
-        variance, third, fourth = (_central_moment(of, factor) for of in (self.second, self.third, self.fourth))
+        variance, third, fourth = (
+            _central_moment(moments, factor) for moments in (self.second, self.third, self.fourth)
+        )
         deviation = np.sqrt(np.clip(variance, 0.0, None) / (self.runs - 1))
         scale = self.second[0] + factor**2 * self.second[-1]
         rounding = np.sqrt(NO_SPREAD * np.maximum(1.0, scale) / self.runs)  # of differences of moments
         is_alike = deviation <= rounding
         variance, third, fourth = np.where(is_alike, [[[1.0]], [[0.0]], [[3.0]]], [variance, third, fourth])
-        return np.where(is_alike, 0.0, deviation), Skewness.of_moments(variance, third, fourth, self.runs)
+        return np.where(is_alike, 0.0, deviation), Skewness.from_moments(variance, third, fourth, self.runs)
 
     def t(self, threshold: float, factor: float = 1.0) -> tuple[Float[np.ndarray, "I J"], Float[np.ndarray, "I J"]]:
         """Return the smaller and larger t statistics, plain and corrected for skewness.
@@ -141,9 +143,9 @@ class SmallestMean(ScalarEstimate):
             return self._end(0, -step, error), self._end(1, step, error)
         value = self.pairs.difference(1.0)
         deviation, skewness = self.pairs.deviation_and_skewness(1.0)
-        of_a, of_b = (float(stdtrit(self.runs - 1, 1.0 - error / 2 / count)) for count in value.shape)
-        upper = (value + deviation * conservative_quantile(of_a, -skewness)).max(1).min()
-        lower = (value - deviation * conservative_quantile(of_b, skewness)).min(0).max()
+        t_a, t_b = (float(stdtrit(self.runs - 1, 1.0 - error / 2 / count)) for count in value.shape)
+        upper = (value + deviation * conservative_quantile(t_a, -skewness)).max(1).min()
+        lower = (value - deviation * conservative_quantile(t_b, skewness)).min(0).max()
         return min(float(lower), self.value), max(float(upper), self.value)
 
     def _end(self, side: int, step: float, error: float) -> float:
@@ -165,15 +167,15 @@ class BestDifference(ScalarEstimate):
 
     differences: Float[np.ndarray, "G G"]
     """The difference of each pair of discount factors."""
-    of_a: Float[np.ndarray, " G"]
+    p_a: Float[np.ndarray, " G"]
     """For each discount factor, the p-value of the hypothesis that it is the best one for a."""
-    of_b: Float[np.ndarray, " G"]
+    p_b: Float[np.ndarray, " G"]
     is_discrete = True
 
     @cached_property
     def p(self) -> Float[np.ndarray, "G G"]:
         """The p-value of each pair of gammas as the best ones."""
-        return np.minimum(1.0, 2.0 * np.minimum(self.of_a[:, None], self.of_b))
+        return np.minimum(1.0, 2.0 * np.minimum(self.p_a[:, None], self.p_b))
 
     def _p_values(self, threshold: float) -> tuple[float, float]:
         rounded = np.round(self.differences - threshold, 9)
@@ -188,20 +190,22 @@ class BestDifference(ScalarEstimate):
 class Largest(ScalarEstimate):
     """Estimate the largest of several numbers over the same runs."""
 
-    of: tuple[ScalarEstimate, ...]
+    estimates: tuple[ScalarEstimate, ...]
 
     def _p_values(self, threshold: float) -> tuple[float, float]:
-        at_most, at_least = np.array([estimate.p_values(threshold) for estimate in self.of]).T
+        at_most, at_least = np.array([estimate.p_values(threshold) for estimate in self.estimates]).T
         return float(min(1.0, len(at_most) * at_most.min())), float(at_least.max())
 
     def _interval(self, error: float) -> tuple[float, float]:
-        lower = max(estimate.interval(error / len(self.of))[0] for estimate in self.of)
-        return lower, max(estimate.interval(error)[1] for estimate in self.of)
+        lower = max(estimate.interval(error / len(self.estimates))[0] for estimate in self.estimates)
+        return lower, max(estimate.interval(error)[1] for estimate in self.estimates)
 
 
 def largest(estimates: Sequence[ScalarEstimate]) -> Largest:
     """Estimate the largest of several numbers."""
-    return Largest(max(of.value for of in estimates), min(of.runs for of in estimates), tuple(estimates))
+    return Largest(
+        max(estimate.value for estimate in estimates), min(estimate.runs for estimate in estimates), tuple(estimates)
+    )
 
 
 def smaller_best_gamma(gammas: Float[np.ndarray, " G"], a: Means, b: Means) -> BestDifference:
@@ -212,14 +216,14 @@ def smaller_best_gamma(gammas: Float[np.ndarray, " G"], a: Means, b: Means) -> B
 
 def minimum_difference(a: Means, b: Means) -> SmallestMean:
     """Estimate the smallest mean of columns of a less that of b."""
-    return SmallestMean(float(a.mean(0).min() - b.mean(0).min()), len(a), Pairs.of(a, b))
+    return SmallestMean(float(a.mean(0).min() - b.mean(0).min()), len(a), Pairs.from_samples(a, b))
 
 
 def minimum_ratio(a: Means, b: Means) -> SmallestMean:
     """Estimate min(a) / min(b) - 1 in means; NaN unless min(b) is positive."""
     smallest = b.mean(0).min()
     value = float(a.mean(0).min() / smallest - 1.0) if smallest > 0.0 else np.nan
-    return SmallestMean(value, len(a), Pairs.of(a, b), is_ratio=True)
+    return SmallestMean(value, len(a), Pairs.from_samples(a, b), is_ratio=True)
 
 
 def ratio(a: Float[np.ndarray, " n"], b: Float[np.ndarray, " n"]) -> SmallestMean:
@@ -232,7 +236,7 @@ def ratio(a: Float[np.ndarray, " n"], b: Float[np.ndarray, " n"]) -> SmallestMea
 
 def p_best(curve: Means) -> Float[np.ndarray, " G"]:
     """Return for each column the p-value that its mean is the smallest."""
-    t, _ = Pairs.of(curve, curve).t(0.0)
+    t, _ = Pairs.from_samples(curve, curve).t(0.0)
     better = stdtr(len(curve) - 1, -t)
     better = np.where(np.isnan(better), 1.0, better)  # a column and itself, or one that equals it in all runs
     return np.minimum(1.0, max(1, len(t) - 1) * better.min(1))

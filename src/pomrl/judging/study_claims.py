@@ -57,7 +57,7 @@ class Basis:
     @property
     def claims(self) -> list[Claim]:
         """The claims about sweeps with all their experiments in this basis."""
-        return [claim for claim in self.registry if claim.id in self._asked]
+        return [claim for claim in self.registry if claim.id in self._requests]
 
     def unjudged_outcome(self, claim: Claim) -> JudgedClaim:
         """Return the needed runs of a claim and its error share."""
@@ -68,22 +68,22 @@ class Basis:
         """Return the number of runs a claim is judged on."""
         return claim.runs.get(self.variant, self.runs) if isinstance(claim.runs, Mapping) else claim.runs or self.runs
 
-    def asked_by(self, claim: Claim) -> list[Experiment]:
+    def requests(self, claim: Claim) -> list[Experiment]:
         """Return the experiments a claim requests before seeing losses."""
-        return self._asked[claim.id]
+        return self._requests[claim.id]
 
-    def experiments_of(self, claim: Claim) -> list[Experiment]:
+    def requested_experiments(self, claim: Claim) -> list[Experiment]:
         """Return the experiments a claim requests, with the needed runs."""
-        return [with_runs(experiment, self.needed_runs(claim)) for experiment in self.asked_by(claim)]
+        return [with_runs(experiment, self.needed_runs(claim)) for experiment in self.requests(claim)]
 
     @cached_property
-    def _asked(self) -> dict[str, list[Experiment]]:
-        asked: dict[str, list[Experiment]] = {}
+    def _requests(self) -> dict[str, list[Experiment]]:
+        requests: dict[str, list[Experiment]] = {}
         for claim in self.registry:
             if claim.sweeps and set(claim.sweeps) <= self.settings.keys():
                 with suppress(NotInSweepError):  # the claim is about an experiment that this basis does not have
-                    asked[claim.id] = self.compare(claim, unknown_losses)[1]
-        return asked
+                    requests[claim.id] = self.compare(claim, unknown_losses)[1]
+        return requests
 
     def compare(
         self, claim: Claim, losses: Callable[[Experiment], Result]
@@ -93,14 +93,14 @@ class Basis:
         Raises:
             NotInSweepError: Its sweeps lack an experiment.
         """
-        asked: dict[int, Experiment] = {}
+        requested: dict[int, Experiment] = {}
 
         def recorded(experiment: Experiment) -> Result:
-            asked[id(experiment)] = experiment
+            requested[id(experiment)] = experiment
             return losses(experiment)
 
-        parts = claim.parts({name: self._sweep_losses(name, recorded) for name in claim.sweeps})
-        return parts, list(asked.values())
+        comparisons = claim.parts({name: self._sweep_losses(name, recorded) for name in claim.sweeps})
+        return comparisons, list(requested.values())
 
     def _sweep_losses(self, name: str, losses: Callable[[Experiment], Result]) -> SweepResults:
         settings = self.settings[name]
@@ -121,8 +121,8 @@ class _OnDemand(Sequence[Any]):
     experiments: Sequence[Experiment]
     make: Callable[[Experiment], Result]
 
-    def __getitem__(self, place: Any) -> Any:
-        return self.make(self.experiments[place])
+    def __getitem__(self, index: Any) -> Any:
+        return self.make(self.experiments[index])
 
     def __len__(self) -> int:
         return len(self.experiments)
@@ -132,7 +132,7 @@ class _OnDemand(Sequence[Any]):
 class Reader:
     """Read losses from the store, and cache the latest."""
 
-    kept: dict[tuple[str, int], Result] = field(default_factory=dict)
+    cache: dict[tuple[str, int], Result] = field(default_factory=dict)
     reading: Lock = field(default_factory=Lock)
     """Held while losses are read, so that claims that are judged at the same time read them once."""
 
@@ -144,11 +144,11 @@ class Reader:
         """Return the losses of the first runs; StoreError if not stored."""
         key = store.signature(experiment), runs
         with self.reading:
-            if key not in self.kept:
-                self.kept[key] = Result.of_experiment(experiment, runs)
-                while sum(losses.nbytes for losses in self.kept.values()) > CACHE_BYTES and len(self.kept) > 1:
-                    del self.kept[next(iter(self.kept))]
-            return self.kept[key]
+            if key not in self.cache:
+                self.cache[key] = Result.of_experiment(experiment, runs)
+                while sum(losses.nbytes for losses in self.cache.values()) > CACHE_BYTES and len(self.cache) > 1:
+                    del self.cache[next(iter(self.cache))]
+            return self.cache[key]
 
 
 def judge(basis: Basis, reader: Reader) -> list[JudgedClaim]:
@@ -161,21 +161,21 @@ def judge_claim(basis: Basis, claim: Claim, reader: Reader) -> JudgedClaim:
 
     A `StoreWarning` names a damaged file; the claim has no parts then.
     """
-    unjudged, asked = basis.unjudged_outcome(claim), basis.asked_by(claim)
+    unjudged, requested = basis.unjudged_outcome(claim), basis.requests(claim)
     try:
-        while runs := min([unjudged.needed, *map(reader.complete, asked)]):
-            parts, read = basis.compare(claim, partial(_read_or_unknown, reader, asked, runs))
-            further = [experiment for experiment in read if not any(experiment is known for known in asked)]
-            if not further:
-                return replace(unjudged, experiments=tuple(asked)).judged(parts)
-            asked = [*asked, *further]
+        while runs := min([unjudged.needed, *map(reader.complete, requested)]):
+            comparisons, read_experiments = basis.compare(claim, partial(_read_or_unknown, reader, requested, runs))
+            new = [experiment for experiment in read_experiments if not any(experiment is other for other in requested)]
+            if not new:
+                return replace(unjudged, experiments=tuple(requested)).judge(comparisons)
+            requested = [*requested, *new]
     except StoreError as error:
         warnings.warn(str(error), StoreWarning, stacklevel=2)
-    return replace(unjudged, experiments=tuple(asked))
+    return replace(unjudged, experiments=tuple(requested))
 
 
-def _read_or_unknown(reader: Reader, asked: Sequence[Experiment], runs: int, experiment: Experiment) -> Result:
-    if any(experiment is known for known in asked):
+def _read_or_unknown(reader: Reader, requested: Sequence[Experiment], runs: int, experiment: Experiment) -> Result:
+    if any(experiment is other for other in requested):
         return reader.losses(experiment, runs)
     return unknown_losses(experiment, runs)
 
@@ -211,13 +211,13 @@ def digest_basis(study: Study, claims: Sequence[Claim], variants: Container[str]
     sources = {claim.id: inspect.getsource(claim.check) for claim in claims}
     digests = {}
     for variant in (variant for variant in study.variants if variant.name in variants):
-        on = basis(study, claims, variant)
+        current = basis(study, claims, variant)
         experiments = {
             name: [(store.signature(setting.experiment), setting.experiment.request.runs) for setting in settings]
-            for name, settings in on.settings.items()
+            for name, settings in current.settings.items()
         }
-        said = json.dumps([experiments, simulations, sources, on.runs, on.error])
-        digests[variant.name] = hashlib.sha256(said.encode()).hexdigest()
+        content = json.dumps([experiments, simulations, sources, current.runs, current.error])
+        digests[variant.name] = hashlib.sha256(content.encode()).hexdigest()
     return digests
 
 
@@ -227,35 +227,37 @@ def load_judgements(study: Study) -> Judgements:
     Raises:
         StoreError: The table is damaged, or another version wrote it.
     """
-    found = judgements.read(study.outputs, list(study.described.variants))
-    judged = [name for name in study.described.variants if found.of(name)]
+    stored = judgements.read(study.outputs, list(study.described.variants))
+    judged_variants = [name for name in study.described.variants if stored.of(name)]
     try:
-        present = digest_basis(study, claims_of(study), judged) if judged else {}
+        present = digest_basis(study, claims_of(study), judged_variants) if judged_variants else {}
     except ConfigError:  # what can no longer be composed is not what was judged
         present = {}
-    return replace(found, older=tuple(name for name in judged if found.judged_on.get(name, "") != present.get(name)))
+    return replace(
+        stored, older=tuple(name for name in judged_variants if stored.judged_on.get(name, "") != present.get(name))
+    )
 
 
 def refuse_failing(study: Study, claims: Sequence[Claim]) -> None:
     """Raise ConfigError, with the place, if a claim fails on unknown losses."""
     default = next((variant for variant in study.variants if variant.name == study.unchanged), study.variants[0])
-    on = basis(study, claims, default)
+    unknown = basis(study, claims, default)
     for claim in claims:
         try:
-            on.compare(claim, unknown_losses) if claim.sweeps else without_sweeps(claim)
+            unknown.compare(claim, unknown_losses) if claim.sweeps else without_sweeps(claim)
         except (StoreError, ConfigError):
             raise
         except Exception as error:  # whatever a function of somebody's own raises
             code = claim.check.__code__
-            place = place_of(error, code.co_filename, code.co_firstlineno)
-            raise ConfigError(f"{study.word}: claim {claim.id} ({place}): {in_words(error)}") from error
+            location = place_of(error, code.co_filename, code.co_firstlineno)
+            raise ConfigError(f"{study.word}: claim {claim.id} ({location}): {in_words(error)}") from error
 
 
-def judge_variant(study: Study, on: Basis, reader: Reader) -> list[JudgedClaim]:
+def judge_variant(study: Study, current: Basis, reader: Reader) -> list[JudgedClaim]:
     """Judge claims under a variant; those without sweeps under the headline's first."""
-    alone = [claim for claim in on.registry if not claim.sweeps and on.variant == study.described.headline[0]]
-    outcomes = [replace(on.unjudged_outcome(claim), needed=0).judged(without_sweeps(claim)) for claim in alone]
-    return outcomes + judge(on, reader)
+    exact = [claim for claim in current.registry if not claim.sweeps and current.variant == study.described.headline[0]]
+    outcomes = [replace(current.unjudged_outcome(claim), needed=0).judge(without_sweeps(claim)) for claim in exact]
+    return outcomes + judge(current, reader)
 
 
 def without_sweeps(claim: Claim) -> tuple[Part, ...]:

@@ -117,7 +117,7 @@ WholeNumber = Annotated[int, BeforeValidator(float)]
 
 VerdictOrNone = Annotated[
     Verdict | None,
-    BeforeValidator(lambda word: None if word == REPORTED else word),
+    BeforeValidator(lambda text: None if text == REPORTED else text),
     PlainSerializer(lambda verdict: verdict or REPORTED),
 ]
 """A verdict, or None where nothing is claimed or judged."""
@@ -160,7 +160,7 @@ class Comparison(JudgementColumns):
     """The number of runs that would probably decide it, if the estimate stays; infinite where that is not known."""
 
     @staticmethod
-    def of(part: Part, error: float) -> "Comparison":
+    def from_part(part: Part, error: float) -> "Comparison":
         """Return a part with the verdict of its interval with this error."""
         lower, upper = part.estimate.interval(error)
         return Comparison(
@@ -198,12 +198,12 @@ class Comparison(JudgementColumns):
 
 def judge_part(part: Part, error: float) -> Comparison:
     """Judge a part by its interval with this error."""
-    judged = Comparison.of(part, error)
-    if judged.verdict is not Verdict.UNDECIDED:
-        return judged
-    if _no_difference(part, judged.lower, judged.upper):
-        return judged.but(verdict=Verdict.NO_DIFFERENCE)
-    return judged.but(deciding_runs=_deciding_runs(part, judged.lower, judged.upper))
+    comparison = Comparison.from_part(part, error)
+    if comparison.verdict is not Verdict.UNDECIDED:
+        return comparison
+    if _no_difference(part, comparison.lower, comparison.upper):
+        return comparison.but(verdict=Verdict.NO_DIFFERENCE)
+    return comparison.but(deciding_runs=_deciding_runs(part, comparison.lower, comparison.upper))
 
 
 def _deciding_runs(part: Part, lower: float, upper: float) -> float:
@@ -235,13 +235,13 @@ def _no_difference(part: Part, lower: float, upper: float) -> bool:
     return False
 
 
-def decisive(parts: Sequence[Comparison]) -> Comparison:
+def decisive(comparisons: Sequence[Comparison]) -> Comparison:
     """Return the part refuted most clearly, else the one supported least clearly."""
-    verdict = together([judged.verdict for judged in parts])
-    of_verdict = [judged for judged in parts if judged.verdict is verdict]
+    verdict = combine_verdicts([comparison.verdict for comparison in comparisons])
+    candidates = [comparison for comparison in comparisons if comparison.verdict is verdict]
     if verdict is Verdict.DOES_NOT_HOLD:
-        return min(of_verdict, key=lambda judged: judged.p_refute)
-    return max(of_verdict, key=lambda judged: judged.p_hold)
+        return min(candidates, key=lambda comparison: comparison.p_refute)
+    return max(candidates, key=lambda comparison: comparison.p_hold)
 
 
 def by_topic(verdicts: Iterable[tuple[str, Verdict | None]]) -> dict[str, Verdict]:
@@ -249,10 +249,10 @@ def by_topic(verdicts: Iterable[tuple[str, Verdict | None]]) -> dict[str, Verdic
     topics: dict[str, list[Verdict | None]] = {}
     for topic, verdict in verdicts:
         topics.setdefault(topic, []).append(verdict)
-    return {topic: together(of_topic) for topic, of_topic in topics.items()}
+    return {topic: combine_verdicts(group) for topic, group in topics.items()}
 
 
-def together(verdicts: Sequence[Verdict | None]) -> Verdict:
+def combine_verdicts(verdicts: Sequence[Verdict | None]) -> Verdict:
     """Return the verdict of parts with these verdicts; None is ignored."""
     for against in (Verdict.DOES_NOT_HOLD, Verdict.NO_DIFFERENCE):
         if against in verdicts:

@@ -25,30 +25,36 @@ def older_in_words(study: Study, judgements: Judgements) -> str:
 
 def verdict_with_topics(judgement: Judgement) -> str:
     """Return the verdict on a claim, and on each of several topics."""
-    topics, word = judgement.topics, in_words(judgement.verdict)
+    topics, text = judgement.topics, in_words(judgement.verdict)
     if len(topics) < 2:
-        return word
-    return f"{word} ({', '.join(f'{topic}: {in_words(verdict)}' for topic, verdict in topics.items())})"
+        return text
+    return f"{text} ({', '.join(f'{topic}: {in_words(verdict)}' for topic, verdict in topics.items())})"
 
 
 DECISIVE = "decisive comparison, estimate [interval], claimed"
 """The column of the table of claims with the comparison on which a verdict rests."""
 
 
-def columns(judgements: Judgements, shown: Sequence[str]) -> dict[str, list[str]]:
+def columns(judgements: Judgements, variants: Sequence[str]) -> dict[str, list[str]]:
     """Return the table of claims as Markdown cells by column.
 
     Args:
         judgements: The judgements of a study.
-        shown: The variants with a column. Verdicts on topics are those of the first one.
+        variants: The variants with a column. Verdicts on topics are those of the first one.
     """
-    listed = judgements.first_under(shown)
-    main, *others = shown
-    under = {name: [judgements.of(name).get(judgement.id) for judgement in listed] for name in others}
+    listed = judgements.first_under(variants)
+    main, *further_variants = variants
+    by_variant = {name: [judgements.of(name).get(judgement.id) for judgement in listed] for name in further_variants}
     return {
-        "claim": [f"**{of.id}**{' (s)' * of.selected_on} {of.statement} ({of.where})" for of in listed],
+        "claim": [
+            f"**{judgement.id}**{' (s)' * judgement.selected_on} {judgement.statement} ({judgement.where})"
+            for judgement in listed
+        ],
         main: [verdict_with_topics(judgement) if judgement.variant == main else "" for judgement in listed],
-        **{name: [in_words(judgement.verdict) if judgement else "" for judgement in of] for name, of in under.items()},
+        **{
+            name: [in_words(judgement.verdict) if judgement else "" for judgement in row]
+            for name, row in by_variant.items()
+        },
         DECISIVE: [decisive_in_words(judgement.decisive) for judgement in listed],
     }
 
@@ -64,6 +70,8 @@ def legend(study: Study) -> str:
     return " ".join([*sentences, *([SELECTED] if study.described.cite else [])])
 
 
-def decisive_in_words(part: Comparison) -> str:
+def decisive_in_words(comparison: Comparison) -> str:
     """Return a comparison with its estimate and claimed range."""
-    return f"{part.compared}: {part.found}" + (f", claimed {part.claimed}" if part.claimed else "")
+    return f"{comparison.compared}: {comparison.found}" + (
+        f", claimed {comparison.claimed}" if comparison.claimed else ""
+    )
