@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from pomrl.judging.verdict import Part, Verdict
+from pomrl.judging.verdict import Part, Verdict, combine_verdicts
 from pomrl.results.intervals import ERROR_RATE
 
 
