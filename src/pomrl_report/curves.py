@@ -47,8 +47,10 @@ class _Member:
 
     @cached_property
     def problem_and_estimator(self) -> str:
-        others = {key: value for key, value in self.stored.read_manifest().settings.items() if key != "gamma_schedule"}
-        return json.dumps(others, sort_keys=True)
+        settings = {
+            key: value for key, value in self.stored.read_manifest().settings.items() if key != "gamma_schedule"
+        }
+        return json.dumps(settings, sort_keys=True)
 
     @property
     def is_grid(self) -> bool:
@@ -82,11 +84,11 @@ class _Member:
         return f"{self.source.signature}-{self.source.runs}"
 
 
-def _schedule(of: Look) -> str:
-    return of.label.replace("γₑᵥₐₗ", "γ_eval")  # few fonts have Unicode subscripts
+def _schedule(style: Look) -> str:
+    return style.label.replace("γₑᵥₐₗ", "γ_eval")  # few fonts have Unicode subscripts
 
 
-def data(shown: Iterable[ShownExperiment]) -> dict[str, Any]:
+def data(shown_experiments: Iterable[ShownExperiment]) -> dict[str, Any]:
     """Return the data of the page's script.
 
     Returns:
@@ -94,7 +96,7 @@ def data(shown: Iterable[ShownExperiment]) -> dict[str, Any]:
         identifier), `schedules` (labels) and `lost` (experiments without runs, or with a damaged file and a
         `StoreWarning`).
     """
-    by_key = [((sweep, source.signature), source) for sweep, source in shown]
+    by_key = [((sweep, source.signature), source) for sweep, source in shown_experiments]
     # in the order of the figures, which the page begins with
     fewest = dict(by_key) | dict(sorted(by_key, key=lambda version: version[1].runs, reverse=True))
     experiments = stored_experiments((sweep, source) for (sweep, _), source in fewest.items())
@@ -111,7 +113,7 @@ def data(shown: Iterable[ShownExperiment]) -> dict[str, Any]:
     return {
         "unit": UNIT,
         "lost": len(fewest) - len(members) + len(curves) - len(grids),
-        "series": [series for of_sweep in by_sweep for series in _series(of_sweep)],
+        "series": [series for sweep_members in by_sweep for series in _series(sweep_members)],
         "curves": {grid.curve: curves[grid] for grid in grids},
         "schedules": list(dict.fromkeys([fixed, *(schedule.schedule for schedule in schedules)])),
     }
@@ -120,9 +122,9 @@ def data(shown: Iterable[ShownExperiment]) -> dict[str, Any]:
 def _series(members: Sequence[_Member]) -> list[dict[str, Any]]:
     one_estimator = len({member.settings["estimator"] for member in members}) == 1
     labels = [_label(member, one_estimator=one_estimator) for member in members]
-    known = {member.look().label: member.look().color for member in members}
-    others = sorted(set(labels) - set(known))
-    colors = known | dict(zip(others, hues(len(others)), strict=True))
+    estimator_colors = {member.look().label: member.look().color for member in members}
+    variant_labels = sorted(set(labels) - set(estimator_colors))
+    colors = estimator_colors | dict(zip(variant_labels, hues(len(variant_labels)), strict=True))
     return [
         {
             "sweep": member.sweep,
@@ -138,8 +140,8 @@ def _series(members: Sequence[_Member]) -> list[dict[str, Any]]:
 
 
 def _label(member: _Member, *, one_estimator: bool) -> str:
-    of_problem = {*_NO_VARIANT, *member.distribution}
-    variant = _in_words({key: value for key, value in member.source.settings.items() if key not in of_problem})
+    problem_keys = {*_NO_VARIANT, *member.distribution}
+    variant = _in_words({key: value for key, value in member.source.settings.items() if key not in problem_keys})
     estimator = member.look().label
     if not variant:
         return estimator
@@ -175,8 +177,8 @@ def _curve(grid: _Member, schedules: Sequence[_Member], fixed: str) -> dict[str,
     choices = {fixed: np.column_stack([np.full(len(mean), gammas[best]), mean[:, best]])}
     for schedule in schedules:
         if schedule.problem_and_estimator == grid.problem_and_estimator and schedule.stored.complete() >= runs:
-            of_tasks = schedule.stored.table(runs).groupby("task")[["gamma", "planning_loss"]]
-            choices[schedule.schedule] = of_tasks.mean().to_numpy()
+            task_groups = schedule.stored.table(runs).groupby("task")[["gamma", "planning_loss"]]
+            choices[schedule.schedule] = task_groups.mean().to_numpy()
     return {
         "gammas": _round(gammas),
         "mean": _in_units(mean),

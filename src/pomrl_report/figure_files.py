@@ -63,7 +63,7 @@ class Version:
     @cached_property
     def picture(self) -> "Picture":
         """The picture of NAME.png for the page."""
-        return Picture.of(DerivedFiles(self.path).content(f"{self.stem}.png"))
+        return Picture.from_png(DerivedFiles(self.path).content(f"{self.stem}.png"))
 
     def distinct(self, column: str) -> list[str]:
         """Return distinct nonempty values of a column, maybe none."""
@@ -110,20 +110,20 @@ class FigureFiles:
     @property
     def title(self) -> str:
         """The title of the figure on the page."""
-        return title_of(self._said) or self.name
+        return title_of(self._text) or self.name
 
     @property
     def number(self) -> str:
         """The number in the paper; may be empty."""
-        return number_of(self._said)
+        return number_of(self._text)
 
     @property
     def caption(self) -> list[Markup]:
         """The paragraphs of the caption."""
-        return paragraphs(caption_of(self._said))
+        return paragraphs(caption_of(self._text))
 
     @property
-    def _said(self) -> str:
+    def _text(self) -> str:
         return self.docstring or self.versions[0].sidecar.docstring
 
     @property
@@ -144,7 +144,7 @@ class Picture:
     height: int
 
     @classmethod
-    def of(cls, content: bytes) -> "Picture":
+    def from_png(cls, content: bytes) -> "Picture":
         """Convert PNG to lossless WebP of at most `PIXELS` width and `COLOURS` colours.
 
         Pixels are means, because sharpening filters add colours. The palette is of clusters: extremes give pale bands
@@ -157,7 +157,7 @@ class Picture:
             small = image.convert("RGB").resize((wide, round(height * wide / width)), Image.Resampling.BOX)
         sample = small.resize([max(1, side // SAMPLE) for side in small.size], Image.Resampling.NEAREST)
         palette = sample.quantize(COLOURS, Image.Quantize.MAXCOVERAGE, kmeans=3)
-        drawn = small.quantize(palette=palette, dither=Image.Dither.NONE)
+        quantized = small.quantize(palette=palette, dither=Image.Dither.NONE)
         buffer = BytesIO()
-        drawn.convert("RGB").save(buffer, "WEBP", lossless=True, **EFFORT)
+        quantized.convert("RGB").save(buffer, "WEBP", lossless=True, **EFFORT)
         return cls(buffer.getvalue(), width // 2, height // 2)

@@ -16,7 +16,7 @@ from pomrl.judging.answer import answer_text, count_groups
 from pomrl.judging.judgements import Judgement, Judgements
 from pomrl.judging.verdict import Comparison, Verdict
 from pomrl.judging.views import in_words
-from pomrl_report.answer import table_of_main
+from pomrl_report.answer import main_claims_table
 
 SUFFIX = ".in"
 """The end of the name of a document with places."""
@@ -51,9 +51,9 @@ class Results:
         """Return the judgement of a claim under a variant; else LookupError."""
         study, _, claim = id.rpartition("/")
         judgements = self.read(study or self.study.name)[1]
-        if claim not in (under := judgements.of(variant)):
-            raise LookupError(f"there is no claim {claim} under the variant {variant}" if under else _no(variant))
-        return under[claim]
+        if claim not in (by_id := judgements.of(variant)):
+            raise LookupError(f"there is no claim {claim} under the variant {variant}" if by_id else _no(variant))
+        return by_id[claim]
 
     def comparison(self, id: str, variant: str, part: str = "") -> Comparison:
         """Return the comparison with the words `part`; by default the decisive one.
@@ -77,25 +77,27 @@ def _no(variant: str) -> str:
     return f"nothing is judged under the variant {variant}"
 
 
-def fill(document: str, results: Results, name: str, further: Mapping[str, Callable[..., str]] | None = None) -> str:
+def fill(
+    document: str, results: Results, name: str, more_functions: Mapping[str, Callable[..., str]] | None = None
+) -> str:
     """Replace the calls of a document by their values.
 
     Args:
         document: The document with places.
         results: The judgements.
         name: The name of the document, for errors.
-        further: Further functions by name.
+        more_functions: Further functions by name.
 
     Raises:
         ConfigError: A call has no meaning, or a sentence needs another verdict.
     """
-    functions = {**_functions(results), **(further or {})}
+    functions = {**_functions(results), **(more_functions or {})}
 
-    def look_up(place: re.Match[str]) -> str:
+    def look_up(match: re.Match[str]) -> str:
         try:
-            return _call(place[1], place[2], functions)
+            return _call(match[1], match[2], functions)
         except (LookupError, TypeError, ValueError) as error:
-            raise ConfigError(f"{name}: {error.args[0]}, in: {sentence_around(document, place.start())}") from error
+            raise ConfigError(f"{name}: {error.args[0]}, in: {sentence_around(document, match.start())}") from error
 
     return PLACE.sub(look_up, document)
 
@@ -113,9 +115,9 @@ def _functions(results: Results) -> dict[str, Callable[..., str]]:
     return checks | {name: partial(function, results) for name, function in FUNCTIONS.items()}
 
 
-def _call(function: str, given: str, functions: Mapping[str, Callable[..., str]]) -> str:
-    named = {name: value for name, value, _ in ARGUMENT.findall(given) if name}
-    positional = [word.strip() for _, _, word in ARGUMENT.findall(given) if word.strip()]
+def _call(function: str, arguments: str, functions: Mapping[str, Callable[..., str]]) -> str:
+    named = {name: value for name, value, _ in ARGUMENT.findall(arguments) if name}
+    positional = [argument.strip() for _, _, argument in ARGUMENT.findall(arguments) if argument.strip()]
     if function not in functions:
         raise LookupError(f"there is no function {function}; there is {', '.join(functions)}")
     return functions[function](*positional, **named)
@@ -124,8 +126,8 @@ def _call(function: str, given: str, functions: Mapping[str, Callable[..., str]]
 def check(results: Results, demanded: Verdict, id: str, *variants: str) -> str:
     """Return nothing; ValueError if a verdict is another."""
     for variant in variants:
-        if (judged := results.judgement(id, variant).verdict) is not demanded:
-            raise ValueError(f"{id} under {variant}: the sentence needs {demanded!s}, got {in_words(judged)}")
+        if (actual := results.judgement(id, variant).verdict) is not demanded:
+            raise ValueError(f"{id} under {variant}: the sentence needs {demanded!s}, got {in_words(actual)}")
     return ""
 
 
@@ -217,7 +219,7 @@ def answer_in_short(results: Results, study: str) -> str:
 
 def main_claims(results: Results, study: str) -> str:
     """Return the table of the main claims of a study."""
-    return table_of_main(*results.read(study))
+    return main_claims_table(*results.read(study))
 
 
 FUNCTIONS: Mapping[str, Callable[..., str]] = {

@@ -22,9 +22,9 @@ _COMMENT = re.compile(r"^<!-- .* -->\n", re.MULTILINE)
 
 def symbols(text: str) -> Markup:
     """Return plain text as HTML with Greek letters, subscripts, and code."""
-    parts = text.split("`")
+    pieces = text.split("`")
     return Markup("").join(
-        Markup("<code>{}</code>").format(part) if i % 2 else _letters(part) for i, part in enumerate(parts)
+        Markup("<code>{}</code>").format(piece) if i % 2 else _letters(piece) for i, piece in enumerate(pieces)
     )
 
 
@@ -36,7 +36,7 @@ def _letters(text: str) -> Markup:
 
 def paragraphs(text: str) -> list[Markup]:
     """Return the paragraphs of a caption as HTML."""
-    return [symbols(" ".join(part.split())) for part in sentence(text.strip()).split("\n\n") if part]
+    return [symbols(" ".join(paragraph.split())) for paragraph in sentence(text.strip()).split("\n\n") if paragraph]
 
 
 def sentence(text: str) -> str:
@@ -83,8 +83,8 @@ def _text(_: Any, tokens: Sequence[Token], index: int, *__: Any) -> str:
 
 
 def _image(_: Any, tokens: Sequence[Token], index: int, *__: Any) -> str:
-    target, words = tokens[index].attrGet("src"), _letters(tokens[index].content)
-    return str(Markup('<a href="{}">{}</a>').format(target, words) if target else words)
+    target, text = tokens[index].attrGet("src"), _letters(tokens[index].content)
+    return str(Markup('<a href="{}">{}</a>').format(target, text) if target else text)
 
 
 def _formula(latex: str, options: Mapping[str, Any]) -> str:
@@ -102,8 +102,8 @@ def _headings(tokens: Sequence[Token], prefix: str) -> None:
 def slug(heading: str) -> str:
     """Return an identifier: the first word if it has a digit, else all."""
     first = heading.split()[0].rstrip(".")
-    words = first if any(character.isdigit() for character in first) else heading
-    return re.sub(r"\W+", "-", words.lower()).strip("-")
+    text = first if any(character.isdigit() for character in first) else heading
+    return re.sub(r"\W+", "-", text.lower()).strip("-")
 
 
 def _links(tokens: Sequence[Token], links: Mapping[str, str]) -> None:

@@ -15,20 +15,20 @@ from pomrl.results.intervals import CONFIDENCE_PERCENT
 from pomrl_report.markup import sentence, symbols
 
 
-def render(template: str, *, escapes: bool = True, folder: Path | None = None, **shown: Any) -> str:
+def render(template: str, *, escapes: bool = True, folder: Path | None = None, **values: Any) -> str:
     """Render a page; `folder` may have further templates.
 
     By default values are escaped, and an unknown name is an error.
     """
-    return _environment(escapes, folder).get_template(template).render(shown)
+    return _environment(escapes, folder).get_template(template).render(values)
 
 
 @cache
 def _environment(escapes: bool, folder: Path | None) -> Environment:  # noqa: FBT001
     """Return an environment that keeps its compiled templates."""
-    further = [FileSystemLoader(folder)] if folder else []
+    loaders = [FileSystemLoader(folder)] if folder else []
     environment = Environment(
-        loader=ChoiceLoader([*further, PackageLoader("pomrl_report")]),
+        loader=ChoiceLoader([*loaders, PackageLoader("pomrl_report")]),
         autoescape=escapes,
         trim_blocks=True,
         lstrip_blocks=True,

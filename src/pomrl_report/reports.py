@@ -24,8 +24,8 @@ def write(study: Study, warn: Warn) -> Path:
     """
     command, folder = f"pomrl reproduce {study.word} report", study.outputs / "report"
     if study.sweeps and not claims_of(study) and not figures_of(study):
-        words = [f"experiment={','.join(map(study.option, study.sweeps))}"]
-        selection = choose(words, sources=study.sources)
+        selectors = [f"experiment={','.join(map(study.option, study.sweeps))}"]
+        selection = choose(selectors, sources=study.sources)
         return write_selection(selection, folder, command, warn, study.described.title)
     return _write(folder, html(study, command, warn), command)
 
