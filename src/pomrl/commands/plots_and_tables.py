@@ -71,7 +71,7 @@ def table(
     """Tabulate what is stored, as text, CSV, Markdown or LaTeX.
 
     Each experiment has a row with the mean, the interquartile mean and the median over runs of its planning loss at
-    gamma_eval, averaged over tasks, each with its 95 % interval. For a paper: --rows m --columns estimator --best bold
+    gamma_eval, averaged over tasks, each with its 95 % interval. For a paper: --rows sigma --columns estimator --best bold
     --format latex.
 
     Args:

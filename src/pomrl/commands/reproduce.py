@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Annotated
 
 from pomrl import store
-from pomrl.commands import claims, computing, figures
-from pomrl.commands.stages import Stage, StageRequest, Work, stages_of_packages
+from pomrl.commands import computing
+from pomrl.commands.stages import Stage, StageRequest, Work, claims, figures, judge, needed_experiments, package_stages
 from pomrl.commands.terminal import exit_with, print_frame, warn
 from pomrl.configuration.composed import ConfigError, unknown_key
 from pomrl.configuration.parsing import MOST_RUNS
@@ -94,10 +94,10 @@ def prepare(request: StageRequest, names: Sequence[str] = ()) -> Mapping[str, Wo
     """
     stages: dict[str, Stage] = {
         "sweeps": lambda request: lambda: compute_sweeps(request.study, request.runs),
-        "claims": claims.claims,
+        "claims": claims,
         "variants": judge_families,
-        "figures": figures.figures,
-        **stages_of_packages(),
+        "figures": figures,
+        **package_stages(),
     }
     order = [name for name in dict.fromkeys([*ORDER, *stages]) if name in stages]
     if unknown := [name for name in names if name not in stages]:
@@ -135,7 +135,7 @@ def compute_sweeps(study: Study, runs: int | None) -> None:
     if runs:
         experiments = [with_runs(experiment, runs) for experiment in experiments]
     else:
-        experiments += claims.needed_experiments(study, study.variants)
+        experiments += needed_experiments(study, study.variants)
     by_runs = sorted(experiments, key=lambda experiment: experiment.request.runs)
     computing.compute_all(list({store.signature(experiment): experiment for experiment in by_runs}.values()))
 
@@ -163,8 +163,8 @@ def _judge_family(study: Study, family: Family, *, compute: bool) -> None:
     if family.is_judged:
         variants = [variant for variant in family.variants if variant.name not in study.described.variants]
         if compute:
-            computing.compute_all(claims.needed_experiments(study, variants))
-        claims.judge(study, variants, compute=compute)
+            computing.compute_all(needed_experiments(study, variants))
+        judge(study, variants, compute=compute)
         return
     pairs = [(variant, name) for variant in family.variants for name in variant.sweeps or ()]
     settings = chain.from_iterable(study.settings(name, variant) for variant, name in pairs)

@@ -155,6 +155,8 @@ class Simulation:
 
     def load(self) -> "pd.DataFrame":
         """Return the stored table; StoreError if it is not stored or damaged."""
+        import pandas as pd
+
         if not self.is_stored:
             raise StoreError(f"{self.name} is not stored, or damaged; pomrl reproduce simulates it")
         return pd.read_parquet(BytesIO(self.files.content(TABLE)))
