@@ -120,12 +120,12 @@ def _check_sweep(experiment: object) -> None:
 
 def _from_settings(settings: Mapping[str, Any], sources: Sources) -> Experiment:
     components = {group: value for group, value in settings.items() if isinstance(value, COMPONENTS.get(group, ()))}
-    words = overrides.overrides({key: value for key, value in settings.items() if key not in components})
+    axes = overrides.overrides({key: value for key, value in settings.items() if key not in components})
     try:
-        (setting,) = settings_of(sources, None, further=words)
+        (setting,) = settings_of(sources, None, further=axes)
     except ConfigError as error:
-        several = any(isinstance(value, list | tuple) for value in settings.values())
-        raise ConfigError(f"{error}; pomrl.sweep computes each value of a list") if several else error from error
+        has_lists = any(isinstance(value, list | tuple) for value in settings.values())
+        raise ConfigError(f"{error}; pomrl.sweep computes each value of a list") if has_lists else error from error
     return _with_components(setting.experiment, components)
 
 
@@ -142,13 +142,12 @@ def _flat(experiment: Experiment) -> dict[str, Any]:
 
 
 def _with_attrs(table: "pd.DataFrame", experiment: Experiment, gamma: float | None) -> "pd.DataFrame":
-    """Return a table, or its rows of one discount factor, with attributes."""
     gammas = sorted(set(table["gamma"].tolist()))
     if gamma is not None:
         table = table[np.isclose(table["gamma"], gamma, rtol=0, atol=1e-12)].reset_index(drop=True)
         if table.empty:
-            there = ", ".join(f"{known:g}" for known in gammas[:MAX_LISTED_GAMMAS])
-            raise ConfigError(f"gamma={gamma}: must be one that was planned with, such as {there}")
+            planned = ", ".join(f"{value:g}" for value in gammas[:MAX_LISTED_GAMMAS])
+            raise ConfigError(f"gamma={gamma}: must be one that was planned with, such as {planned}")
         gammas = [gamma]
     table.attrs = {"signature": store.signature(experiment), "settings": _flat(experiment), "gammas": gammas}
     return table
@@ -180,10 +179,10 @@ def sweep(
         ExecutionError: An experiment failed; the others are stored.
     """
     _check_sweep(experiment)
-    wanted = settings_of(_sources(config_dir), experiment, further=overrides.axes(settings))
-    experiments = [setting.experiment for setting in wanted]
+    sweep_settings = settings_of(_sources(config_dir), experiment, further=overrides.axes(settings))
+    experiments = [setting.experiment for setting in sweep_settings]
     _compute_experiments(experiments, report)
-    table = concatenate(load_sweep(wanted).tables)
+    table = concatenate(load_sweep(sweep_settings).tables)
     table.attrs = {"signatures": [*map(store.signature, experiments)], "settings": [*map(_flat, experiments)]}
     return table
 
@@ -197,9 +196,12 @@ def find(**settings: Any) -> "pd.DataFrame":
     Returns:
         A row for each signature: stored `runs`, `tags`, and settings by dotted keys.
     """
-    found = store.find(**{overrides.key(name): value for name, value in settings.items()})
-    rows = [{"runs": stored.complete(), "tags": ", ".join(stored.tags()), **stored.flat_settings()} for stored in found]
-    index = pd.Index([stored.signature for stored in found], name="signature", dtype=object)
+    experiments = store.find(**{overrides.key(name): value for name, value in settings.items()})
+    rows = [
+        {"runs": stored.complete(), "tags": ", ".join(stored.tags()), **stored.flat_settings()}
+        for stored in experiments
+    ]
+    index = pd.Index([stored.signature for stored in experiments], name="signature", dtype=object)
     return pd.DataFrame(rows, index=index, columns=None if rows else ["runs", "tags"])
 
 
@@ -219,11 +221,11 @@ def load(
         StoreError: There is no such experiment, or more than one, or it has fewer runs.
     """
     folder = isinstance(which, Path) and "/" not in str(which)
-    words = [f"./{which}" if folder else str(which)] if which else overrides.axes(settings)
-    results = select(words, config_dir=config_dir)
+    selectors = [f"./{which}" if folder else str(which)] if which else overrides.axes(settings)
+    results = select(selectors, config_dir=config_dir)
     if len(results.results) > 1:
         values = {key: ", ".join(dict.fromkeys(map(str, results.values_of(key)))) for key in results.keys}
-        differing = ", ".join(f"{key} ({of_key})" for key, of_key in values.items())
+        differing = ", ".join(f"{key} ({options})" for key, options in values.items())
         raise StoreError(f"{len(results.results)} stored experiments are meant; they differ in {differing}")
     (result,) = results.results
     table = result.with_runs(runs or result.runs).table()
@@ -342,7 +344,7 @@ def read_method(against: Mapping[str, Any] | Sequence[str] | str | None) -> Mapp
 
 
 def select(
-    words: Sequence[str],
+    selectors: Sequence[str],
     value: str | None = "planning_loss",
     where: Mapping[str, Any] | Sequence[str] | None = None,
     config_dir: str | Path | None = None,
@@ -353,9 +355,9 @@ def select(
         ConfigError: A setting is wrong.
         StoreError: There are none.
     """
-    given = where if isinstance(where, Mapping | None) else filters(where)
-    by_key = {overrides.key(name): value for name, value in (given or {}).items()}
-    return choose(words, by_key, value, _sources(config_dir))
+    conditions = where if isinstance(where, Mapping | None) else filters(where)
+    by_key = {overrides.key(name): value for name, value in (conditions or {}).items()}
+    return choose(selectors, by_key, value, _sources(config_dir))
 
 
 def _sources(config_dir: str | Path | None) -> Sources:
@@ -363,12 +365,12 @@ def _sources(config_dir: str | Path | None) -> Sources:
 
 
 def _with_components(experiment: Experiment, components: Mapping[str, Any]) -> Experiment:
-    of_problem = {group: component for group, component in components.items() if group in PROBLEM_GROUPS}
-    of_method = {group: component for group, component in components.items() if group in METHOD_GROUPS}
+    problem_parts = {group: component for group, component in components.items() if group in PROBLEM_GROUPS}
+    method_parts = {group: component for group, component in components.items() if group in METHOD_GROUPS}
     return replace(
         experiment,
-        problem=replace(experiment.problem, **of_problem),
-        method=replace(experiment.method, **of_method),
+        problem=replace(experiment.problem, **problem_parts),
+        method=replace(experiment.method, **method_parts),
         execution=components.get("execution", experiment.execution),
         options={group: option for group, option in experiment.options.items() if group not in components},
     )
@@ -379,12 +381,12 @@ def _compute_experiments(experiments: Sequence[Experiment], report: Report | Non
     if experiments[0].request.dry_run:
         raise ConfigError("dry_run=True: this is for the command `pomrl run`, which then prints what it would compute")
     jobs = plan(experiments)
-    wanted = estimate(jobs)
+    expected = estimate(jobs)
     if not experiments[0].request.yes:
-        check_time_limit(wanted)
+        check_time_limit(expected)
 
     def advance(done: int, _failed: int) -> None:
         if report:
-            report(f"{done}/{wanted.runs} runs")
+            report(f"{done}/{expected.runs} runs")
 
     refuse_failures(work(jobs, advance))

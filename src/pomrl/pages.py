@@ -35,8 +35,8 @@ class Page:
     def points(self, figure: str) -> pd.DataFrame:
         """Return the points of a figure; StoreError if missing or damaged."""
         name = files_of(self.study, figure)
-        drawn = DerivedFiles(self.study.outputs / FOLDER / f"{name}.json")
-        return pd.read_csv(BytesIO(drawn.content(f"{name}.csv")))
+        files = DerivedFiles(self.study.outputs / FOLDER / f"{name}.json")
+        return pd.read_csv(BytesIO(files.content(f"{name}.csv")))
 
     def write(self, name: str, table: pd.DataFrame) -> pd.DataFrame:
         """Write NAME.csv to the outputs; return it with the file's digits."""

@@ -57,7 +57,6 @@ def _number(judgement: Judgement) -> str:
 
 
 def _cell(judgement: Judgement | None, number: str) -> str:
-    """Return sign and estimate of a verdict, and another comparison's name."""
     if not judgement or not judgement.verdict:
         return ""
     other = "" if _number(judgement) == number else f" ({_number(judgement)})"

@@ -1,7 +1,6 @@
 """The article of a study: `article/article.typ`, a Typst document with stored numbers.
 
-It imports `study.typ` (`templates/article.typ` here), whose functions look up estimates, verdicts, settings, cells of
-tables and figures by name. An unknown name is an error.
+It imports `study.typ` (`templates/article.typ` here), with lookups by name; an unknown name is an error.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Data of the interactive curves: loss against gamma by task, for each experiment in figures.
+"""Data of the interactive curves: loss against gamma by task.
 
 A curve is the mean over the fewest runs in any figure, with its interval. Discount factors of schedules stand on the
 curves of the same problem and estimator, over the same runs.
@@ -92,9 +92,9 @@ def data(shown_experiments: Iterable[ShownExperiment]) -> dict[str, Any]:
     """Return the data of the page's script.
 
     Returns:
-        A dictionary of `unit`, `series` (sweep, setting, method and colour of each curve), `curves` (numbers by
-        identifier), `schedules` (labels) and `lost` (experiments without runs, or with a damaged file and a
-        `StoreWarning`).
+        `unit`, `series` (sweep, setting, method and colour of each curve), `curves` (numbers by identifier),
+            `schedules`
+        (labels) and `lost` (experiments without runs, or damaged).
     """
     by_key = [((sweep, source.signature), source) for sweep, source in shown_experiments]
     # in the order of the figures, which the page begins with
@@ -153,7 +153,6 @@ def _in_words(settings: Mapping[str, Any]) -> str:
 
 
 def _read_curve(grid: _Member, schedules: Sequence[_Member], fixed: str) -> dict[str, Any] | None:
-    """Return a curve; None, with a `StoreWarning`, if a file is damaged."""
     try:
         return _curve(grid, schedules, fixed)
     except store.StoreError as error:

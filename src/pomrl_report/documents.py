@@ -25,9 +25,7 @@ CLAIMS = "claims"
 def renew_all(study: Study, judgements: Judgements, warn: Callable[[str], object]) -> None:
     """Write the documents of a study to its outputs.
 
-    Documents without stored results, or with provisional numbers, stay as in the study's folder. `warn` is called with
-    a
-    line for what is missing or old.
+    Documents without final results stay as in the study's folder. `warn` is called with a line for each problem.
     """
     problems = renew(study)
     for line in [] if study.families else problems:  # under which such results are computed
@@ -63,7 +61,9 @@ def read_documents(study: Study) -> dict[str, str]:
 
 
 def fill(document: str, contents: Mapping[str, str]) -> str:
-    """Replace parts of a document between `<!-- NAME -->` and `<!-- end of NAME -->`.
+    """Replace the parts of a document between their comments.
+
+    A part stands between `<!-- NAME -->` and `<!-- end of NAME -->`.
 
     Raises:
         LookupError: The document has no place for a part.

@@ -76,7 +76,7 @@ class Version:
 
     @property
     def bands(self) -> str:
-        """The meaning of the bands, such as "one standard deviation over 100 runs"."""
+        """The meaning of the bands, and their runs."""
         kinds = [_BANDS[band] for band in self.distinct("band") if band in _BANDS]
         return f"{' or '.join(kinds)} over {self._table['n'].max()} runs" if kinds else ""
 
@@ -145,7 +145,7 @@ class Picture:
 
     @classmethod
     def from_png(cls, content: bytes) -> "Picture":
-        """Convert PNG to lossless WebP of at most `PIXELS` width and `COLOURS` colours.
+        """Convert PNG to lossless WebP of at most `PIXELS` width.
 
         Pixels are means, because sharpening filters add colours. The palette is of clusters: extremes give pale bands
         other

@@ -1,7 +1,7 @@
 """Lookups of verdicts and numbers in documents, by name.
 
-NAME.md.in has calls such as `{estimate(Q1.5, repaired)}`; another study's claim is `{holds(beyond/G1, default)}`. A
-check stands behind a sentence, unseen: `ada-POMRL ends on a par with POMRL{holds(Q1.5, repaired)}`.
+NAME.md.in has calls such as `{estimate(Q1.5, repaired)}` or `{holds(beyond/G1, default)}`, of another study. A check is
+unseen behind its sentence.
 """
 
 import re
@@ -164,7 +164,7 @@ def share(results: Results, id: str, variant: str, part: str = "") -> str:
 
 
 def reduction(results: Results, id: str, variant: str, part: str = "") -> str:
-    """Return a loss reduction in per cent: `7 % [5, 10]` for -0.07."""
+    """Return a loss reduction: `7 % [5, 10]` for -0.07."""
     comparison = results.comparison(id, variant, part)
     return _in_percent(-comparison.estimate, -comparison.upper, -comparison.lower)
 

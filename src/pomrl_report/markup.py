@@ -100,14 +100,13 @@ def _headings(tokens: Sequence[Token], prefix: str) -> None:
 
 
 def slug(heading: str) -> str:
-    """Return an identifier: the first word if it has a digit, else all."""
+    """Return an identifier: the first word with a digit, else all."""
     first = heading.split()[0].rstrip(".")
     text = first if any(character.isdigit() for character in first) else heading
     return re.sub(r"\W+", "-", text.lower()).strip("-")
 
 
 def _links(tokens: Sequence[Token], links: Mapping[str, str]) -> None:
-    """Set new targets of links and pictures; others lead nowhere."""
     for token in tokens:
         for name in {"href", "src"} & token.attrs.keys():
             target = links.get(str(token.attrs.pop(name)).rpartition("/")[2])

@@ -40,7 +40,7 @@ def view(
     where: Mapping[str, Any] | None = None,
     config_dir: Annotated[Path | None, "DIR"] = None,
 ) -> None:
-    """Look at what is stored in a browser, while a sweep runs too.
+    """Look at what is stored in a browser, even during a sweep.
 
     The page is one file without a server or network. It has a table of experiments to filter, group and sort, with tags
     and
@@ -109,7 +109,7 @@ def write(table: "pd.DataFrame", *, is_live: bool) -> Path:
 
 @cache
 def loss_by_task(signature: str, runs: int) -> dict[str, list[float]] | None:
-    """Return the mean loss by task and the half width of its interval.
+    """Return the mean loss by task, and the interval's half width.
 
     One run has no interval. None without runs, or with a damaged file.
     """

@@ -66,7 +66,6 @@ def _print_means(experiments: Sequence[Experiment]) -> None:
 
 
 def _check_shared_settings(experiments: Sequence[Experiment]) -> None:
-    """Raise ConfigError if settings of a whole sweep differ between experiments."""
     for key in ("execution", "force", "dry_run", "yes"):
         values = [
             experiment.execution if key == "execution" else getattr(experiment.request, key)
@@ -122,7 +121,7 @@ def write_jobs(
 
     Args:
         hydra: Hydra's part of the configuration.
-        folder: The output folder, outputs/hydra/DATE/TIME by default.
+        folder: The output folder of the command.
         jobs: The overrides of each job.
         experiments: The experiment of each job.
         first: The number of the first job.

@@ -237,7 +237,6 @@ def _checkout(revision: str, folder: Path) -> Path:
 
 
 def _git(*arguments: str) -> bytes:
-    """Return the output of git; ConfigError with its last line on failure."""
     try:
         return subprocess.run(["git", *arguments], check=True, capture_output=True).stdout
     except FileNotFoundError as error:
@@ -284,7 +283,6 @@ def _print_changes(changes: Sequence[ExperimentChange], form: str) -> None:
 
 
 def _sweeps(changes: Sequence[ExperimentChange], *, what: bool = False) -> "pd.DataFrame":
-    """Return for each sweep how many experiments change and are stored."""
     import pandas as pd
 
     rows: defaultdict[tuple[str, ...], list[ExperimentChange]] = defaultdict(list)

@@ -1,4 +1,4 @@
-"""Errors caused by users, and the line printed for each."""
+"""Errors caused by users, as lines."""
 
 import os
 import warnings
@@ -77,7 +77,7 @@ def _one_line(types: tuple[type[Exception], ...], status: int) -> Iterator[None]
     except KeyboardInterrupt:
         exit_with(f"interrupted; {GOES_ON}", INTERRUPTED)
     except MemoryError:
-        message = "not enough memory for models of this size; S, A, or execution.runs_at_a_time has to be smaller"
+        message = "not enough memory for models of this size; S, A, or execution.runs_at_a_time must be smaller"
         exit_with(message, status)
     except OSError as error:
         exit_with(_system_error_text(error), status)
@@ -87,7 +87,6 @@ def _one_line(types: tuple[type[Exception], ...], status: int) -> Iterator[None]
 
 
 def _system_error_text(error: OSError) -> str:
-    """Name the inaccessible path, and how to move the outputs."""
     path = error.filename or outputs()
     where = Path(os.fsdecode(path)).absolute()
     if error.strerror and where.is_relative_to(outputs().absolute()) and not isinstance(error, BrokenPipeError):

@@ -16,9 +16,7 @@ SKELETON = "skeleton"
 def new(folder: Path) -> None:
     """Make a study of your own that runs as it is.
 
-    The folder has a description, a sweep, two claims, a figure, an estimator and a page. `pomrl reproduce FOLDER`
-    computes,
-    judges, draws and reports it.
+    The folder has a description, a sweep, two claims, a figure, an estimator and a page for `pomrl reproduce FOLDER`.
 
     Args:
         folder: The folder to make; its name is the study's.

@@ -71,8 +71,8 @@ def table(
     """Tabulate what is stored, as text, CSV, Markdown or LaTeX.
 
     Each experiment has a row with the mean, the interquartile mean and the median over runs of its planning loss at
-    gamma_eval, averaged over tasks, each with its 95 % interval. For a paper: --rows sigma --columns estimator --best bold
-    --format latex.
+    gamma_eval, averaged over tasks, with 95 % intervals. For a paper:
+    --rows sigma --columns estimator --best bold --format latex.
 
     Args:
         selectors: Words of `pomrl run -m`; tag=NAME, or code=all; or a signature.

@@ -1,4 +1,4 @@
-"""The experiments of all published sweeps under the variants of their studies, as plain data.
+"""All published sweeps under the variants of their studies, as plain data.
 
 Other versions of this package execute the text of this module, so it uses only names that all of them have.
 """

@@ -63,7 +63,7 @@ def reproduce(
     if study is None:
         exit_with("name a study; pomrl reproduce --list lists them", 2)
     if runs is not None and not 1 <= runs <= MOST_RUNS:
-        exit_with(f"--runs {runs}: it has to be at least 1, and at most {MOST_RUNS}", 2)
+        exit_with(f"--runs must be at least 1 and at most {MOST_RUNS}, got {runs}", 2)
     if only and "figures" not in stages:
         exit_with("--only: name the stage too: pomrl reproduce STUDY figures --only NAME", 2)
     request = StageRequest(find(study), runs, variants, only, is_named=bool(stages))
@@ -73,7 +73,6 @@ def reproduce(
 
 
 def _execute_all(request: StageRequest) -> bool:
-    """Execute all stages, print their times, and conclude; return whether one failed."""
     if not (study_sweeps(request.study) or claims_of(request.study) or figures_of(request.study)):
         raise ConfigError(f"{request.study.word}: it has no sweeps, no claims and no figures yet")
     seconds, failed = dict[str, float](), False

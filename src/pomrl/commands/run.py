@@ -132,12 +132,11 @@ def _info_as_help(arguments: Sequence[str]) -> list[str]:
         *remaining[:first],
         "hydra/help=info",
         *remaining[first:],
-    ]  # overrides have to be next to each other
+    ]  # overrides must be adjacent
 
 
 @contextmanager
 def _hydra_errors_as_ours(flags: Namespace, sources: Sources) -> Iterator[None]:
-    """Raise errors of Hydra as a ConfigError of one line."""
     if os.environ.get(FULL_ERROR, "0") not in ("", "0"):
         yield
         return

@@ -101,7 +101,6 @@ def runs(  # noqa: PLR0913  (a command's options)
 def _select(
     settings: Mapping[str, Any], time: datetime | None, signatures: Container[str] | None, *, is_list: bool
 ) -> list[StoredExperiment]:
-    """Return stored experiments by settings, time and signatures; lists omit faulty ones."""
     everything = store.usable_experiments if is_list else store.all_experiments
     matching = computed_since(time, store.find(**settings) if settings else everything())
     return [stored for stored in matching if signatures is None or stored.signature in signatures]
@@ -143,13 +142,7 @@ def _compose(studies: Sequence[Study]) -> dict[str, Experiment]:
 
 
 def _recompute(listed: Sequence[StoredExperiment], number: int, composed: Mapping[str, Experiment]) -> int:
-    """Recompute random blocks; return status 1 unless all bytes agree.
-
-    Args:
-        listed: The experiments to draw from.
-        number: The number of blocks.
-        composed: Experiments by signature; others come from stored settings.
-    """
+    """Recompute random blocks; return status 1 unless all bytes agree."""
     if number < 1:
         exit_with(f"--recompute must be at least 1, got {number}", 2)
     blocks = [(stored, block) for stored in listed for block in stored.blocks()]
@@ -162,7 +155,6 @@ def _recompute(listed: Sequence[StoredExperiment], number: int, composed: Mappin
 
 
 def _compare(stored: StoredExperiment, block: StoredBlock, composed: Experiment | None) -> str:
-    """Recompute a block and return the outcome; print a line for differences."""
     from pomrl.running.work import is_recomputed  # here, because most lists compute nothing
 
     try:

@@ -1,8 +1,8 @@
-"""The stages of `pomrl reproduce`: their request, claims and figures, and stages of other packages.
+"""Stages of `pomrl reproduce`: claims, figures, and those of other packages.
 
-Claims are judged on stored runs; all comparisons go to claims.csv in the outputs of the study. A figure gives NAME.pdf,
-NAME.png, NAME.csv (drawn values) and NAME.json (sources), with the promised runs and the bands of its caption;
-NAME_intervals.* has 95 % intervals over all shared runs.
+Claims are judged on stored runs; all comparisons go to claims.csv. A figure gives NAME.pdf, NAME.png, NAME.csv (drawn
+values) and NAME.json (sources), with the promised runs and the bands of its caption; NAME_intervals.* has 95 %
+intervals over all shared runs.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -148,7 +148,6 @@ def needed_experiments(study: Study, variants: Sequence[Variant]) -> list[Experi
 
 
 def _judge(study: Study, bases: Sequence[Basis], *, compute: bool) -> list[list[JudgedClaim]]:
-    """Judge claims on each basis, again after computing what they request."""
     reader = Reader()
     outcomes = [study_claims.judge_variant(study, basis, reader) for basis in bases]
     requested = [experiment for outcome in chain(*outcomes) for experiment in outcome.missing_experiments]
@@ -232,7 +231,6 @@ def _draw_named(study: Study, selections: Sequence[Selection], requested: Sequen
 
 
 def _is_enough(study: Study, requested: Sequence[str], names: set[str]) -> bool:
-    """Return whether each word is a number with a drawn figure."""
     all_names = {*versions(study)}
     return bool(requested) and all(name not in all_names and names & {*versions(study, [name])} for name in requested)
 

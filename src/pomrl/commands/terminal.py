@@ -119,7 +119,6 @@ def _progress_line(done: int, total: int, failed: int) -> str:
 
 
 def _lines(total: int) -> Advance:
-    """Return a function that prints progress at tenths, or after `QUIET_SECONDS`."""
     start = last_time = time.monotonic()
     last_tenth = 0
 

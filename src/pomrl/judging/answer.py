@@ -122,7 +122,6 @@ def _other_variant(judgements: Judgements, name: str, main: str, error: str) -> 
 
 
 def _select_claims(study: Study, judgements: Judgements) -> tuple[list[str], list[Judgement], list[Judgement]]:
-    """Return described variants with judgements, decided claims, and provisional ones."""
     named = [name for name in study.described.variants if judgements.of(name)]
     decided = [judgement for judgement in judgements.first_under(named) if judgement.verdict]
     return named, decided, [judgement for judgement in decided if judgement.provisional]

@@ -76,7 +76,7 @@ class Claim:
 
         Raises:
             LookupError: A sweep, a simulation or an experiment is missing.
-            TypeError: The function does not return a list of at least one part.
+            TypeError: The function returns no list of parts.
         """
         names = (self.simulation.name,) if self.simulation else self.sweeps
         comparisons = self.check(*(results[name] for name in names))

@@ -65,7 +65,7 @@ def no_better(a: LossPerRun, b: LossPerRun, description: str) -> Part:
 
 
 def closes_distance(a: LossPerRun, worst: LossPerRun, best: LossPerRun, description: str) -> Part:
-    """Claim that a closes over 1 - `EQUALITY_MARGIN` of the distance to best.
+    """Claim that a closes over 1 - `EQUALITY_MARGIN` of the distance.
 
     The number is (worst - a) / (worst - best) in means, NaN where the mean distance is not positive; use `less` beside
     it.
@@ -138,8 +138,7 @@ def no_smaller_minimum(a: Float[np.ndarray, "n G"], b: Float[np.ndarray, "n G"],
 def best_grows(losses: Result, curves: Float[np.ndarray, "n *rows X G"], description: str) -> Part:
     """Claim that gamma* grows with index X of curves, by row.
 
-    Only candidates for gamma* are resampled. From `PRECISE_RUNS` runs on, resamples resolve the errors of verdicts at
-    precision.
+    Only candidates for gamma* are resampled.
     """
     by_row = curves.reshape(len(curves), -1, curves.shape[-1])
     candidates = [may_be_best(by_row[:, i]) for i in range(by_row.shape[1])]

@@ -6,16 +6,15 @@
 - Counts of true statements: Holm's correction of their p-values.
 - `Exact` numbers have no interval.
 
-**Skewness.** Losses of a task have a standard deviation of 1.7 at a mean of 1.1, which matters at levels of 1 in 10,000
-even in a thousand runs. From `MIN_SKEWNESS_RUNS` runs on, t is transformed as by Hall (1992, "On the removal of
-skewness by transformation", JRSS B 54). A large t goes with too small a skewness in its direction: its regression on t,
-with slope (kurtosis - 1.5 skewness^2) / n where positive, is subtracted first. The plain t must agree, because heavy
-tails make the transformed one too large.
+**Skewness.** Losses have a standard deviation of 1.7 at a mean of 1.1, which matters at levels of 1 in 10,000. From
+`MIN_SKEWNESS_RUNS` runs on, t is transformed as by Hall (1992, "On the removal of skewness by transformation", JRSS B
+54). A large t goes with too small a skewness: its regression on t, with slope (kurtosis - 1.5 skewness^2) / n where
+positive, is subtracted first. The plain t must agree, because heavy tails make the transformed one too large.
 
 `python -m benchmarks.error_rates` simulates comparisons with their truth on the threshold. With 100 to 4000 runs of
-real losses, t tests had up to 1.3 times nominal errors of 1e-2 to 1e-4, 1.5 times 1e-5 and 1.8 times 1e-6; without the
-regression 2.0, 2.8 and 4.9 times 1e-4, 1e-5 and 1e-6. The bootstrap of correlations has no correction: where one tie of
-two skewed losses decides its sign, it had up to 17 times 1e-4.
+real losses, t tests had up to 1.3 times nominal errors of 1e-2 to 1e-4, 1.5 times 1e-5 and 1.8 times 1e-6. The
+bootstrap of correlations has no correction: where one tie of two skewed losses decides its sign, it had up to 17 times
+1e-4.
 """
 
 from abc import ABC, abstractmethod
@@ -287,7 +286,6 @@ def smooth(statistic: Statistic, sample: Sample) -> Student:
 
 
 def _student(value: float, influence: Float[np.ndarray, " n"]) -> Student:
-    """Return an estimate with the standard error of centred influences."""
     n = len(influence)
     if n < MIN_INTERVAL_RUNS:
         return Student(value, n, np.nan)

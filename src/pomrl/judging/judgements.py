@@ -165,7 +165,7 @@ def write(folder: Path, new: Sequence[Judgement], command: str, judged_on: Mappi
     Args:
         folder: The outputs of the study.
         new: All judgements under these variants.
-        command: The command that makes the table again.
+        command: The command to make the table.
         judged_on: The digest of the basis, by variant.
     """
     try:

@@ -33,7 +33,7 @@ Means = Float[np.ndarray, "n _k"]
 
 @dataclass(frozen=True)
 class Pairs:
-    """Hold moments of column pairs, for tests of a - factor * b."""
+    """Hold moments of column pairs, for tests of differences."""
 
     runs: int
     a: Float[np.ndarray, " I"]
@@ -99,7 +99,6 @@ class Pairs:
 
 
 def _central_moment(products: Sequence[Float[np.ndarray, "..."]], factor: float) -> Float[np.ndarray, "I J"]:
-    """Return a moment of a - factor * b from those of products."""
     order = len(products) - 1
     return np.asarray(sum(comb(order, k) * (-factor) ** k * product for k, product in enumerate(products)))
 
@@ -149,7 +148,6 @@ class SmallestMean(ScalarEstimate):
         return min(float(lower), self.value), max(float(upper), self.value)
 
     def _end(self, side: int, step: float, error: float) -> float:
-        """Find the threshold with p-value error / 2; maybe infinite."""
         from scipy.optimize import brentq  # here, because it takes long to load
 
         def excess(threshold: float) -> float:
@@ -220,7 +218,7 @@ def minimum_difference(a: Means, b: Means) -> SmallestMean:
 
 
 def minimum_ratio(a: Means, b: Means) -> SmallestMean:
-    """Estimate min(a) / min(b) - 1 in means; NaN unless min(b) is positive."""
+    """Estimate min(a) / min(b) - 1 in means; NaN unless positive min(b)."""
     smallest = b.mean(0).min()
     value = float(a.mean(0).min() / smallest - 1.0) if smallest > 0.0 else np.nan
     return SmallestMean(value, len(a), Pairs.from_samples(a, b), is_ratio=True)

@@ -92,12 +92,12 @@ class Part:
 
     @property
     def p_hold(self) -> float:
-        """The p-value of a number outside of the interval; 1 with few runs."""
+        """The p-value of a number outside the interval; 1 without runs."""
         return _p(np.max([self.estimate.p_values(self.above)[0], self.estimate.p_values(self.below)[1]]))
 
     @property
     def p_refute(self) -> float:
-        """The p-value of a number inside the interval; 1 with few runs."""
+        """The p-value of a number inside the interval; 1 without runs."""
         return _p(np.min([self.estimate.p_values(self.above)[1], self.estimate.p_values(self.below)[0]]))
 
     def verdict(self, error: float = ERROR_RATE) -> Verdict:
@@ -226,7 +226,6 @@ def _deciding_runs(part: Part, lower: float, upper: float) -> float:
 
 
 def _no_difference(part: Part, lower: float, upper: float) -> bool:
-    """Return whether a narrow interval contains a threshold."""
     for threshold in (end for end in (part.above, part.below) if isfinite(end) and lower <= end <= upper):
         if part.margin is not None and upper - lower < NARROW_SHARE * part.margin:
             return True

@@ -38,9 +38,7 @@ DECISIVE = "decisive comparison, estimate [interval], claimed"
 def columns(judgements: Judgements, variants: Sequence[str]) -> dict[str, list[str]]:
     """Return the table of claims as Markdown cells by column.
 
-    Args:
-        judgements: The judgements of a study.
-        variants: The variants with a column. Verdicts on topics are those of the first one.
+    The first of `variants` has verdicts on topics.
     """
     listed = judgements.first_under(variants)
     main, *further_variants = variants
