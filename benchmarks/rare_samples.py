@@ -115,7 +115,7 @@ def tilted(influence: Float[np.ndarray, " N"], runs: int, aim: float) -> Float[n
     Of all probabilities with the t statistic sqrt(n) k / sqrt(1 - k^2) they are the closest to equal ones.
     """
     x = influence / influence.std()
-    skewness = Skewness.of_moments(np.asarray(1.0), (x**3).mean(), (x**4).mean(), runs)
+    skewness = Skewness.from_moments(np.asarray(1.0), (x**3).mean(), (x**4).mean(), runs)
     t = float(conservative_quantile(-stdtrit(runs - 1, aim), skewness))
     k, c = t / np.sqrt(runs + t**2), 1.0
 

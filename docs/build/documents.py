@@ -86,5 +86,5 @@ def sources() -> list[Path]:
 def document(source: Path) -> str:
     """Return what a document becomes with the published judgements."""
     paper = find("pomrl2023")
-    results = pages.results_of(paper, judgements.read_published(paper))
+    results = pages.study_results(paper, judgements.read_published(paper))
     return lookups.fill(source.read_text("utf-8"), results, source.name, {"board": board})

@@ -1,10 +1,7 @@
 """POMRL: online meta-learning of transition models, and planning with them, for tabular MDPs.
 
-`import pomrl` gives the names that `dir(pomrl)` lists, and loads each when it is first used. CONTRIBUTING.md says what
-each room, a folder or a file of this package, is for, and which may import which: an import goes down only.
-
-`pomrl.components` gathers the names for authors of components, `pomrl.study` those for claims and variants, and
-`pomrl.figures` those for figures and pages. Studies import these alone. `skeleton` is what `pomrl new` copies.
+`dir(pomrl)` lists the names; each is loaded at first use. CONTRIBUTING.md describes the rooms of this package.
+`pomrl.components`, `pomrl.study` and `pomrl.figures` gather names for authors; studies import only these.
 """
 
 import sys

@@ -1,8 +1,7 @@
-"""The Python interface, whose names `import pomrl` offers: docs/python.md introduces them.
+"""The Python interface: the functions of `import pomrl`, introduced in docs/python.md.
 
-Settings are arguments with their names on a command line, but `estimator__prior` for `estimator.prior`. Results are
-stored as `pomrl run` stores them, and never computed twice. The commands `plot` and `table` have their options and help
-from the functions here.
+Settings are keyword arguments; `estimator__prior` stands for `estimator.prior`. Results are stored as by `pomrl run`,
+and never computed twice. The commands `plot` and `table` take options and help from here.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -19,6 +18,7 @@ from pomrl.configuration.parsing import COMPONENTS, Experiment, parse
 from pomrl.configuration.settings import flat_settings, scientific_settings
 from pomrl.configuration.sources import PUBLISHED, Sources
 from pomrl.configuration.sweeps import sweep as settings_of
+from pomrl.results.cross_tables import cross_table
 from pomrl.results.intervals import Kind
 from pomrl.results.result import Result, TaskChoice
 from pomrl.results.selection import choose, filters
@@ -44,7 +44,7 @@ MAX_LISTED_GAMMAS = 30
 
 @dataclass(frozen=True)
 class SweepJob:
-    """An experiment of a sweep."""
+    """Describe an experiment of a sweep."""
 
     varied: Mapping[str, Any]
     """Its values of the keys that the sweep varies."""
@@ -61,24 +61,26 @@ def run(
     report: Report | None = None,
     **settings: Any,
 ) -> "pd.DataFrame":
-    """Compute what the store lacks of one experiment, and return its table.
+    """Compute missing runs of one experiment, and return its table.
 
-    The default schedule plans at a grid of discount factors, and each row is of one. The mean of the whole column
+    The default schedule plans at a grid of discount factors, with a row for each. The mean of the whole column
     `planning_loss` is a mean over discount factors, and no learner's loss: `gamma=0.99` returns the rows of one.
 
     Args:
-        config: A configuration that Hydra composed, in place of settings; with `return_hydra_config=True` it has the
-            names of options, which otherwise are found by their content.
-        gamma: Only rows that were planned with this discount factor.
+        config: A configuration composed by Hydra, in place of settings. With `return_hydra_config=True` it has the
+            names of
+            options; otherwise their content identifies them.
+        gamma: Only rows planned with this discount factor.
         config_dir: A folder like conf/ with options of your own.
         report: Called with a line after each block of runs, such as `print`.
         **settings: Settings that differ from the defaults, such as `sigma=0.02, estimator="pomrl", runs=50`. The value
-            of a group is the name of an option, or a component. A list is one value.
+            of a
+            group is an option's name or a component. A list is one value.
 
     Returns:
-        A row for each run, task and discount factor, sorted so, with the columns of
+        A row for each run, task and discount factor, in this order, with the columns of
         `pomrl.science.loss_tables.SCHEMA`. `planning_loss` is that at gamma_eval of the policy planned with `gamma`.
-        `attrs` has the `signature`, the `settings` by dotted keys, and the `gammas` of the rows.
+        `attrs` has `signature`, `settings` by dotted keys, and `gammas`.
 
     Raises:
         ConfigError: A setting is wrong.
@@ -94,12 +96,15 @@ def run(
 
 
 def jobs(experiment: str | None = None, *, config_dir: str | Path | None = None, **settings: Any) -> list[SweepJob]:
-    """Return the experiments that `sweep` with the same arguments computes; ConfigError if a setting is wrong.
+    """Return the experiments of a sweep without computing them.
 
     Args:
         experiment: A sweep of a study.
         config_dir: A folder like conf/ with options and sweeps of your own.
-        **settings: Settings that differ.
+        **settings: Settings, as in `sweep`.
+
+    Raises:
+        ConfigError: A setting is wrong.
     """
     _check_sweep(experiment)
     return [
@@ -116,12 +121,12 @@ def _check_sweep(experiment: object) -> None:
 
 def _from_settings(settings: Mapping[str, Any], sources: Sources) -> Experiment:
     components = {group: value for group, value in settings.items() if isinstance(value, COMPONENTS.get(group, ()))}
-    words = overrides.overrides({key: value for key, value in settings.items() if key not in components})
+    axes = overrides.overrides({key: value for key, value in settings.items() if key not in components})
     try:
-        (setting,) = settings_of(sources, None, further=words)
+        (setting,) = settings_of(sources, None, further=axes)
     except ConfigError as error:
-        several = any(isinstance(value, list | tuple) for value in settings.values())
-        raise ConfigError(f"{error}; pomrl.sweep computes each value of a list") if several else error from error
+        has_lists = any(isinstance(value, list | tuple) for value in settings.values())
+        raise ConfigError(f"{error}; pomrl.sweep computes each value of a list") if has_lists else error from error
     return _with_components(setting.experiment, components)
 
 
@@ -138,13 +143,12 @@ def _flat(experiment: Experiment) -> dict[str, Any]:
 
 
 def _with_attrs(table: "pd.DataFrame", experiment: Experiment, gamma: float | None) -> "pd.DataFrame":
-    """Return a table, or its rows of one discount factor, with attributes."""
     gammas = sorted(set(table["gamma"].tolist()))
     if gamma is not None:
         table = table[np.isclose(table["gamma"], gamma, rtol=0, atol=1e-12)].reset_index(drop=True)
         if table.empty:
-            there = ", ".join(f"{known:g}" for known in gammas[:MAX_LISTED_GAMMAS])
-            raise ConfigError(f"gamma={gamma}: must be one that was planned with, such as {there}")
+            planned = ", ".join(f"{value:g}" for value in gammas[:MAX_LISTED_GAMMAS])
+            raise ConfigError(f"gamma={gamma}: must be one that was planned with, such as {planned}")
         gammas = [gamma]
     table.attrs = {"signature": store.signature(experiment), "settings": _flat(experiment), "gammas": gammas}
     return table
@@ -157,28 +161,29 @@ def sweep(
     report: Report | None = None,
     **settings: Any,
 ) -> "pd.DataFrame":
-    """Compute what the store lacks of a sweep, and return the tables of its experiments as one.
+    """Compute missing runs of a sweep, and return its tables as one.
 
     Args:
         experiment: A sweep of a study, such as "task_similarity" or "beyond/families", or one of your own.
         config_dir: A folder like conf/ with options and sweeps of your own.
         report: Called with a line after each block of runs, such as `print`.
         **settings: Settings that differ from the defaults, or from the sweep. Elements of a list, tuple, range or array
-            are swept: `sigma=[0.01, 0.02], estimator=["pomrl", "oracle"]` are four experiments.
+            are
+            swept: `sigma=[0.01, 0.02], estimator=["pomrl", "oracle"]` are four experiments.
 
     Returns:
-        The tables of `run`, one below the other, with a column for each swept setting. `attrs` has the `signatures`
-        and the `settings` of the experiments, in their order.
+        The tables of `run`, one below the other, with a column for each swept setting. `attrs` has `signatures` and
+        `settings` of the experiments, in their order.
 
     Raises:
         ConfigError: A setting is wrong; nothing is computed.
         ExecutionError: An experiment failed; the others are stored.
     """
     _check_sweep(experiment)
-    wanted = settings_of(_sources(config_dir), experiment, further=overrides.axes(settings))
-    experiments = [setting.experiment for setting in wanted]
+    sweep_settings = settings_of(_sources(config_dir), experiment, further=overrides.axes(settings))
+    experiments = [setting.experiment for setting in sweep_settings]
     _compute_experiments(experiments, report)
-    table = concatenate(load_sweep(wanted).tables)
+    table = concatenate(load_sweep(sweep_settings).tables)
     table.attrs = {"signatures": [*map(store.signature, experiments)], "settings": [*map(_flat, experiments)]}
     return table
 
@@ -190,13 +195,16 @@ def find(**settings: Any) -> "pd.DataFrame":
         **settings: Values by key, such as `sigma=0.01, estimator="pomrl"`; none for all that is stored.
 
     Returns:
-        A row for each experiment under its signature: `runs` that are stored, `tags`, and settings by dotted keys.
+        A row for each signature: stored `runs`, `tags`, and settings by dotted keys.
     """
     import pandas as pd
 
-    found = store.find(**{overrides.key(name): value for name, value in settings.items()})
-    rows = [{"runs": stored.complete(), "tags": ", ".join(stored.tags()), **stored.flat_settings()} for stored in found]
-    index = pd.Index([stored.signature for stored in found], name="signature", dtype=object)
+    experiments = store.find(**{overrides.key(name): value for name, value in settings.items()})
+    rows = [
+        {"runs": stored.complete(), "tags": ", ".join(stored.tags()), **stored.flat_settings()}
+        for stored in experiments
+    ]
+    index = pd.Index([stored.signature for stored in experiments], name="signature", dtype=object)
     return pd.DataFrame(rows, index=index, columns=None if rows else ["runs", "tags"])
 
 
@@ -206,7 +214,7 @@ def load(
     """Return the stored table of one experiment.
 
     Args:
-        which: The first digits of its signature, or its folder; by default the settings say which.
+        which: The first digits of its signature, or its folder; by default the settings identify it.
         runs: The number of runs, from run 0 on; by default all that are stored.
         config_dir: A folder like conf/ with options of your own.
         **settings: Settings, as in `table`.
@@ -216,11 +224,11 @@ def load(
         StoreError: There is no such experiment, or more than one, or it has fewer runs.
     """
     folder = isinstance(which, Path) and "/" not in str(which)
-    words = [f"./{which}" if folder else str(which)] if which else overrides.axes(settings)
-    results = select(words, config_dir=config_dir)
+    selectors = [f"./{which}" if folder else str(which)] if which else overrides.axes(settings)
+    results = select(selectors, config_dir=config_dir)
     if len(results.results) > 1:
         values = {key: ", ".join(dict.fromkeys(map(str, results.setting_values(key)))) for key in results.keys}
-        differing = ", ".join(f"{key} ({of_key})" for key, of_key in values.items())
+        differing = ", ".join(f"{key} ({options})" for key, options in values.items())
         raise StoreError(f"{len(results.results)} stored experiments are meant; they differ in {differing}")
     (result,), (stored,) = results.results, results.stored
     table = Result.of_stored(stored, runs or result.runs, result.experiment).table()
@@ -242,28 +250,29 @@ def plot(  # noqa: PLR0913  (which experiments, and how they are drawn)
     config_dir: str | Path | None = None,
     **settings: Any,
 ) -> "Figure":
-    """Plot stored experiments: a number over their runs, against tasks, discount factors or a setting.
+    """Plot stored experiments: a number against tasks, discount factors or a setting.
 
     Args:
         x: The horizontal axis: `task` (default), `gamma`, or a setting, such as `sigma`.
-        y: What is shown: a column of stored tables, such as `alpha` (default: `planning_loss`), or a metric.
+        y: A column of stored tables, such as `alpha` (default: `planning_loss`), or a metric.
         task: Tasks to average: all (default), first, last, or a number.
         against: The method to compare with, in pairs of runs, such as `estimator=pomrl`.
-        hue: The setting that colours are for; hue, col and row default to settings in which experiments differ.
-        col: The setting that columns of panels are for.
-        row: The setting that rows of panels are for.
+        hue: The setting of colours; hue, col and row default to settings in which experiments differ.
+        col: The setting of columns of panels.
+        row: The setting of rows of panels.
         band: Bands: 95 % intervals of the mean (ci, the default), standard errors (se) or deviations (sd).
-        where: Further settings of stored experiments, such as `sigma=0.01,0.02`, whatever else they have.
+        where: Further settings of stored experiments, such as `sigma=0.01,0.02`.
         config_dir: A folder like conf/ with options of your own.
-        **settings: Settings of the experiments that `sweep` with the same settings computes; or their `tag`. Without
-            settings, everything stored. `code="all"`, `"previous"`, or a label of `pomrl runs` names other code.
+        **settings: Settings, as in `sweep`; or a `tag`. Without settings, everything stored. `code="all"`,
+            `"previous"`, or
+            a label of `pomrl runs` selects other code.
 
     Returns:
         A figure of matplotlib; `savefig` writes it.
 
     Raises:
         StoreError: No runs of such experiments are stored.
-        ValueError: The experiments differ in more settings than can be told apart, or `against` is no method of theirs.
+        ValueError: The experiments differ in too many settings, or `against` is no method of theirs.
     """
     from pomrl.drawing.plots import PlotLayout, PlotOptions, draw  # here, because matplotlib takes long to load
 
@@ -271,12 +280,15 @@ def plot(  # noqa: PLR0913  (which experiments, and how they are drawn)
     return draw(results, x, y, PlotLayout(hue, col, row), PlotOptions(band, task, read_method(against))).figure
 
 
-def table(
+def table(  # noqa: PLR0913  (which experiments, and how they are tabulated)
     *,
     against: Mapping[str, Any] | str | None = None,
     y: str = "planning_loss",
     task: TaskChoice = "all",
     statistic: Literal["mean", "iqm", "median"] | None = None,
+    rows: str | None = None,
+    columns: str | None = None,
+    best: Literal["bold"] | None = None,
     where: Mapping[str, Any] | None = None,
     config_dir: str | Path | None = None,
     **settings: Any,
@@ -287,41 +299,67 @@ def table(
         against: The method to compare with, in pairs of runs, such as `estimator=pomrl`; adds columns NAME_difference.
         y: A column of stored tables, or a metric (default: `planning_loss`), at gamma_eval or the chosen gamma.
         task: Tasks to average: all (default), first, last, or a number.
-        statistic: Only this statistic (default: all).
-        where: Further settings of stored experiments, such as `sigma=0.01,0.02`, whatever else they have.
+        statistic: Only this statistic (default: all; with rows and columns: mean).
+        rows: With columns: the setting of rows, such as `m`; each cell has the statistic and its interval.
+        columns: The setting of columns, such as `estimator`.
+        best: Mark the smallest of each row, and what is not significantly larger in pairs of runs: bold.
+        where: Further settings of stored experiments, such as `sigma=0.01,0.02`.
         config_dir: A folder like conf/ with options of your own.
         **settings: Settings, as in `plot`.
 
     Raises:
         StoreError: No runs of such experiments are stored.
-        ValueError: The experiments cannot be compared in pairs.
+        ValueError: The experiments cannot be compared in pairs, or rows and columns do not tell them apart.
     """
     selection = select(overrides.axes(settings), y, where, config_dir)
-    return summarise(selection, y, task, [statistic] if statistic else STATISTICS, read_method(against))
+    return tabulate(selection, against, y, task, statistic, rows, columns, best)
+
+
+def tabulate(  # noqa: PLR0913  (the options of `table`)
+    selection: SweepResults,
+    against: Mapping[str, Any] | str | None,
+    y: str,
+    task: TaskChoice,
+    statistic: str | None,
+    rows: str | None,
+    columns: str | None,
+    best: str | None,
+) -> "pd.DataFrame":
+    """Return the table of selected experiments; the options are those of `table`."""
+    if not (rows or columns or best):
+        return summarise(selection, y, task, [statistic] if statistic else STATISTICS, read_method(against))
+    if against:
+        raise ValueError("against must be left out with rows and columns, where best compares methods")
+    from pomrl.drawing.plots import labels  # here, because matplotlib takes long to load
+
+    rows, columns = (key and overrides.key(key) for key in (rows, columns))
+    names = {key: labels(selection, key) for key in (rows, columns) if key in selection.keys}
+    options = {"value": y, "tasks": task, "statistic": statistic or "mean", "marks_best": best is not None}
+    return cross_table(selection, rows, columns, labels=names, **options)
 
 
 def read_method(against: Mapping[str, Any] | Sequence[str] | str | None) -> Mapping[str, Any] | None:
-    """Return the settings of a method, which may be words as on a command line: `estimator=pomrl`."""
+    """Return the settings of a method, also from words such as `estimator=pomrl`."""
     if isinstance(against, Mapping | None):
         return against
     return filters([against] if isinstance(against, str) else against) or None
 
 
 def select(
-    words: Sequence[str],
+    selectors: Sequence[str],
     value: str | None = "planning_loss",
     where: Mapping[str, Any] | Sequence[str] | None = None,
     config_dir: str | Path | None = None,
 ) -> SweepResults:
-    """Return the stored experiments of `words`, as on a command line, that also have the settings `where`.
+    """Return the stored experiments of command-line words and of `where`.
 
     Raises:
         ConfigError: A setting is wrong.
         StoreError: There are none.
     """
-    given = where if isinstance(where, Mapping | None) else filters(where)
-    by_key = {overrides.key(name): value for name, value in (given or {}).items()}
-    return choose(words, by_key, value, _sources(config_dir))
+    conditions = where if isinstance(where, Mapping | None) else filters(where)
+    by_key = {overrides.key(name): value for name, value in (conditions or {}).items()}
+    return choose(selectors, by_key, value, _sources(config_dir))
 
 
 def _sources(config_dir: str | Path | None) -> Sources:
@@ -329,29 +367,28 @@ def _sources(config_dir: str | Path | None) -> Sources:
 
 
 def _with_components(experiment: Experiment, components: Mapping[str, Any]) -> Experiment:
-    """Return an experiment with other components, by group."""
-    of_problem = {group: component for group, component in components.items() if group in PROBLEM_GROUPS}
-    of_method = {group: component for group, component in components.items() if group in METHOD_GROUPS}
+    problem_parts = {group: component for group, component in components.items() if group in PROBLEM_GROUPS}
+    method_parts = {group: component for group, component in components.items() if group in METHOD_GROUPS}
     return replace(
         experiment,
-        problem=replace(experiment.problem, **of_problem),
-        method=replace(experiment.method, **of_method),
+        problem=replace(experiment.problem, **problem_parts),
+        method=replace(experiment.method, **method_parts),
         execution=components.get("execution", experiment.execution),
         options={group: option for group, option in experiment.options.items() if group not in components},
     )
 
 
 def _compute_experiments(experiments: Sequence[Experiment], report: Report | None) -> None:
-    """Compute what the store lacks; ConfigError where that takes over an hour without `yes=True`."""
+    """Compute missing runs; ConfigError above an hour without `yes=True`."""
     if experiments[0].request.dry_run:
         raise ConfigError("dry_run=True: this is for the command `pomrl run`, which then prints what it would compute")
     jobs = plan(experiments)
-    wanted = estimate(jobs)
+    expected = estimate(jobs)
     if not experiments[0].request.yes:
-        check_time_limit(wanted)
+        check_time_limit(expected)
 
     def advance(done: int, _failed: int) -> None:
         if report:
-            report(f"{done}/{wanted.runs} runs")
+            report(f"{done}/{expected.runs} runs")
 
     refuse_failures(work(jobs, advance))

@@ -1,4 +1,4 @@
-"""The names for authors of figures and pages: `from pomrl.figures import figure, PanelGrid`.
+"""Names for authors of figures and pages: `from pomrl.figures import figure, PanelGrid`.
 
 `docs/studies.md` introduces them. Those for claims and variants are in `pomrl.study`.
 """

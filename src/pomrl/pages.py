@@ -1,4 +1,4 @@
-"""What the code of a page of a study reads, and where it writes tables and figures."""
+"""The interface of a study's page: judgements and points to read, tables and figures to write."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,14 +17,14 @@ from pomrl.store.derived import DerivedFiles, write_table
 
 @dataclass(frozen=True)
 class Page:
-    """A page of a study, as its code sees it."""
+    """Give the code of a page access to its study."""
 
     study: Study
     name: str
 
     @property
     def command(self) -> str:
-        """The command that makes the page again."""
+        """The command that renews the page."""
         return f"pomrl reproduce {self.study.word}"
 
     @cached_property
@@ -33,13 +33,13 @@ class Page:
         return judgements.read(self.study.outputs, list(self.study.described.variants))
 
     def points(self, figure: str) -> pd.DataFrame:
-        """Return the points of a drawn figure; StoreError if it is not drawn, or damaged."""
+        """Return the points of a figure; StoreError if missing or damaged."""
         name = file_stem(self.study, figure)
-        drawn = DerivedFiles(self.study.outputs / FOLDER / f"{name}.json")
-        return pd.read_csv(BytesIO(drawn.content(f"{name}.csv")))
+        files = DerivedFiles(self.study.outputs / FOLDER / f"{name}.json")
+        return pd.read_csv(BytesIO(files.content(f"{name}.csv")))
 
     def write(self, name: str, table: pd.DataFrame) -> pd.DataFrame:
-        """Write NAME.csv to the outputs of the study; return it with the digits of the file."""
+        """Write NAME.csv to the outputs; return it with the file's digits."""
         path = self.study.outputs / f"{name}.csv"
         write_table(table, path, self.command)
         return pd.read_csv(path)

@@ -1,7 +1,7 @@
-"""The names for authors of claims and variants: `from pomrl.study import claim, less`.
+"""Names for authors of claims and variants: `from pomrl.study import claim, less`.
 
-`docs/studies.md` introduces them. Those for figures and pages are in `pomrl.figures`, so that claims need no
-matplotlib, and those for components in `pomrl.components`.
+`docs/studies.md` introduces them. `pomrl.figures` has those for figures, so that claims need no matplotlib;
+`pomrl.components` those for components.
 """
 
 from pomrl.bounds import PRIORS as PRIORS

@@ -1,4 +1,4 @@
-"""The claims of a study on its pages: their table, and columns and groups of the page in HTML."""
+"""Claims on pages: their table, and columns and groups of the HTML page."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -24,48 +24,47 @@ MAX_LISTED_CLAIMS = 6
 
 @dataclass(frozen=True)
 class VariantColumn:
-    """The verdicts under a variant, counted."""
+    """Hold the counted verdicts under a variant."""
 
     variant: str
     counts: Mapping[Verdict, int]
-    alone: int
+    n_alone: int
     """The number of claims that can be checked under this variant only."""
-    judged: int
+    n_judged: int
     """The number of claims that have a verdict under the variant."""
 
 
-def table_of_main(study: Study, judgements: Judgements) -> str:
-    """Return the main claims as a table in Markdown, with the sign of the verdict and the estimate under each variant.
+def main_claims_table(study: Study, judgements: Judgements) -> str:
+    """Return the main claims as a table in Markdown, by variant.
 
-    Claims that most variants have come first. A cell names its deciding comparison if it is not that of the last
-    variant.
+    Cells have the sign of the verdict and the estimate, and name another deciding comparison than the last variant's.
     """
-    shown = headline(study, judgements)
+    variants = headline(study, judgements)
     rows: list[list[str]] = []
-    for claim in judgements.first_under(shown):
+    for claim in judgements.first_under(variants):
         if claim.is_main:
-            under = [judgements.of(name).get(claim.id) for name in shown]
-            number = next(_number(judged) for judged in reversed(under) if judged)
-            rows.append([f"{claim.title} ({claim.id})", *(_cell(judged, number) for judged in under), number])
+            judged_variants = [judgements.of(name).get(claim.id) for name in variants]
+            number = next(_number(judgement) for judgement in reversed(judged_variants) if judgement)
+            rows.append(
+                [f"{claim.title} ({claim.id})", *(_cell(judgement, number) for judgement in judged_variants), number]
+            )
     rows.sort(key=lambda row: row.count(""))
-    return markdown(["claim", *shown, "number"], rows).rstrip()
+    return markdown(["claim", *variants, "number"], rows).rstrip()
 
 
-def _number(judged: Judgement) -> str:
-    """Return the words of the deciding comparison, without how its interval was found."""
-    return judged.decisive.compared.removesuffix(", in pairs").removesuffix(", bootstrap over runs")
+def _number(judgement: Judgement) -> str:
+    return judgement.decisive.compared.removesuffix(", in pairs").removesuffix(", bootstrap over runs")
 
 
-def _cell(judged: Judgement | None, number: str) -> str:
-    """Return the sign of a verdict with its deciding estimate, and what is compared unless it is this number."""
-    if not judged or not judged.verdict:
+def _cell(judgement: Judgement | None, number: str) -> str:
+    if not judgement or not judgement.verdict:
         return ""
-    other = "" if _number(judged) == number else f" ({_number(judged)})"
-    return f"{LOOKS[judged.verdict].sign} {judged.decisive.found}{other}"
+    other = "" if _number(judgement) == number else f" ({_number(judgement)})"
+    return f"{LOOKS[judgement.verdict].sign} {judgement.decisive.found}{other}"
 
 
 def claims_page(study: Study, judgements: Judgements) -> str:
-    """Return the page of all claims, as Markdown: the answer, their table, the reasons, and all comparisons."""
+    """Return the page of all claims as Markdown."""
     named = [name for name in study.described.variants if judgements.of(name)]
     cells = views.columns(judgements, named)
     page = render(
@@ -84,55 +83,64 @@ def claims_page(study: Study, judgements: Judgements) -> str:
 
 
 def columns(study: Study, judgements: Judgements) -> list[VariantColumn]:
-    """Return a column for each variant of the headline; none if nothing is judged."""
-    shown = headline(study, judgements)
-    judged = {name: [judgement for judgement in judgements.of(name).values() if judgement.verdict] for name in shown}
-    alone = {name: sum(is_judged_once(judgement, judgements, shown) for judgement in of) for name, of in judged.items()}
-    return [VariantColumn(name, counts(of), alone[name], len(of)) for name, of in judged.items() if of]
+    """Return a column for each judged variant of the headline."""
+    variants = headline(study, judgements)
+    decided = {
+        name: [judgement for judgement in judgements.of(name).values() if judgement.verdict] for name in variants
+    }
+    n_alone = {
+        name: sum(is_judged_once(judgement, judgements, variants) for judgement in members)
+        for name, members in decided.items()
+    }
+    return [
+        VariantColumn(name, counts(members), n_alone[name], len(members))
+        for name, members in decided.items()
+        if members
+    ]
 
 
 def groups(study: Study, judgements: Judgements) -> dict[str, list[tuple[Judgement, str]]]:
-    """Return claims by a heading on where they hold, main ones first, each with why it does not hold."""
-    shown = headline(study, judgements)
-    found = group_by_variants(judgements, shown)
+    """Return claims with reasons, main ones first, by a heading."""
+    variants = headline(study, judgements)
+    claims = group_by_variants(judgements, variants)
     return {
-        _heading(key, shown): [
-            (of, _why(of.id, judgements, shown)) for of in sorted(found[key], key=lambda of: not of.is_main)
+        _heading(key, variants): [
+            (claim, _why(claim.id, judgements, variants))
+            for claim in sorted(claims[key], key=lambda claim: not claim.is_main)
         ]
-        for key in sorted(found, key=lambda key: (key is None, -len(key or ())))
+        for key in sorted(claims, key=lambda key: (key is None, -len(key or ())))
     }
 
 
-def _heading(holds: tuple[str, ...] | None, shown: Sequence[str]) -> str:
-    several = len(shown) > 1
+def _heading(holds: tuple[str, ...] | None, variants: Sequence[str]) -> str:
+    has_several = len(variants) > 1
     if holds is None:
-        return "What is undecided" + " under at least one variant" * several
+        return "What is undecided" + " under at least one variant" * has_several
     if not holds:
-        return "What does not hold" + " under any variant" * several + ", and why"
-    if len(holds) == len(shown):
-        return "What holds" + " under every variant" * several
+        return "What does not hold" + " under any variant" * has_several + ", and why"
+    if len(holds) == len(variants):
+        return "What holds" + " under every variant" * has_several
     return f"What holds under {' and '.join(holds)} alone"
 
 
-def _why(id: str, judgements: Judgements, shown: Sequence[str]) -> str:
-    """Say why a claim is undecided under the first variant under which it is, or else why it does not hold."""
-    found = [judgement for name in shown if (judgement := judgements.of(name).get(id)) and judgement.why]
-    for judgement in sorted(found, key=lambda judgement: judgement.verdict is not Verdict.UNDECIDED):
-        return f"Under {judgement.variant} it {judgement.why}" if len(shown) > 1 else sentence(judgement.why)
+def _why(id: str, judgements: Judgements, variants: Sequence[str]) -> str:
+    unheld = [judgement for name in variants if (judgement := judgements.of(name).get(id)) and judgement.why]
+    for judgement in sorted(unheld, key=lambda judgement: judgement.verdict is not Verdict.UNDECIDED):
+        return f"Under {judgement.variant} it {judgement.why}" if len(variants) > 1 else sentence(judgement.why)
     return ""
 
 
-def positions(part: Comparison) -> Mapping[str, Any] | None:
-    """Return positions of an estimate, its interval and its thresholds in a small drawing, in percent of its width.
+def positions(comparison: Comparison) -> Mapping[str, Any] | None:
+    """Return positions of estimate, interval and thresholds in percent of a drawing.
 
-    The range between `above` and `below` is claimed. It is None without an interval.
+    The range between `above` and `below` is claimed. None without an interval.
     """
-    if not (isfinite(part.lower) and isfinite(part.upper)):
+    if not (isfinite(comparison.lower) and isfinite(comparison.upper)):
         return None
-    thresholds = [end for end in (part.above, part.below) if isfinite(end)]
-    shown = [part.lower, part.estimate, part.upper, *thresholds]
-    margin = 0.1 * (max(shown) - min(shown) or 1.0)
-    place = partial(np.interp, xp=[min(shown) - margin, max(shown) + margin], fp=[0.0, 100.0])
+    thresholds = [end for end in (comparison.above, comparison.below) if isfinite(end)]
+    numbers = [comparison.lower, comparison.estimate, comparison.upper, *thresholds]
+    margin = 0.1 * (max(numbers) - min(numbers) or 1.0)
+    to_percent = partial(np.interp, xp=[min(numbers) - margin, max(numbers) + margin], fp=[0.0, 100.0])
     names = ("lower", "estimate", "upper", "above", "below")
-    places = {name: round(float(place(getattr(part, name))), 2) for name in names}
-    return {**places, "thresholds": [round(float(place(end)), 2) for end in thresholds]}
+    percents = {name: round(float(to_percent(getattr(comparison, name))), 2) for name in names}
+    return {**percents, "thresholds": [round(float(to_percent(end)), 2) for end in thresholds]}

@@ -1,7 +1,6 @@
-"""The article of a study: `article/article.typ`, a Typst document in which every number comes from what is stored.
+"""The article of a study: `article/article.typ`, a Typst document with stored numbers.
 
-It imports `study.typ` (`templates/article.typ` here), whose functions look values up by name: estimates and verdicts,
-settings of sweeps, cells of tables beside the pages, and figures. An unknown name is an error.
+It imports `study.typ` (`templates/article.typ` here), with lookups by name; an unknown name is an error.
 """
 
 import json
@@ -30,11 +29,10 @@ from pomrl.store.derived import DerivedFiles, write_file
 
 
 def write(study: Study) -> Path:
-    """Typeset the article of a study into its outputs, `article.pdf`, and return the path.
+    """Typeset the article of a study, `article.pdf`, and return its path.
 
     Raises:
-        StoreError: There is no article; results are provisional, old or damaged; a name is unknown; or Typst cannot
-            read the text.
+        StoreError: There is no article; results are provisional, old or damaged; a name is unknown; or Typst fails.
     """
     if not study.article.is_file():
         raise StoreError(
@@ -52,19 +50,19 @@ def write(study: Study) -> Path:
 
 
 def values(study: Study, judgements: Judgements, text: str) -> Mapping[str, Any]:
-    """Return all that an article may name, as data for JSON."""
-    shown = headline(study, judgements)
+    """Return all values of an article as data for JSON."""
+    variants = headline(study, judgements)
     tables = sorted((study.folder / "pages").glob("*.csv"))
     swept = dict.fromkeys(re.findall(r"#setting\(\s*\"([^\"]+)\"", text))
     return {
         "title": study.described.title,
-        "headline": shown,
+        "headline": variants,
         "described": {
             "error": f"{100 * study.described.error:g}\u202f%",
             "runs": f"{study.described.runs:,}",
         },
-        "claims": {name: {id: _judge(judgement) for id, judgement in judgements.of(name).items()} for name in shown},
-        "order": [judgement.id for judgement in judgements.first_under(shown)],
+        "claims": {name: {id: _judge(judgement) for id, judgement in judgements.of(name).items()} for name in variants},
+        "order": [judgement.id for judgement in judgements.first_under(variants)],
         "counts": count_groups(study, judgements),
         "settings": {name: _settings(study, name) for name in swept if name in study.sweeps},
         "tables": {path.stem: json.loads(pd.read_csv(path).to_json(orient="records")) for path in tables},
@@ -77,55 +75,59 @@ def _judge(judgement: Judgement) -> Mapping[str, Any]:
         "where": judgement.where,
         "verdict": str(judgement.verdict or "reported"),
         "runs": judgement.runs,
-        "decisive": _part(judgement.decisive),
-        "parts": [_part(comparison) for comparison in judgement.comparisons],
+        "decisive": _comparison(judgement.decisive),
+        "parts": [_comparison(comparison) for comparison in judgement.comparisons],
     }
 
 
-def _part(part: Comparison) -> Mapping[str, Any]:
-    numbers = {"estimate": part.estimate, "lower": part.lower, "upper": part.upper}
+def _comparison(comparison: Comparison) -> Mapping[str, Any]:
+    numbers = {"estimate": comparison.estimate, "lower": comparison.lower, "upper": comparison.upper}
     finite = {name: number if math.isfinite(number) else None for name, number in numbers.items()}
-    found = Interval(**numbers).text() if part.runs else f"{part.estimate:.3f}"
-    return {"compared": part.compared, "claimed": part.claimed, "runs": part.runs, "found": found, **finite}
+    text = Interval(**numbers).text() if comparison.runs else f"{comparison.estimate:.3f}"
+    return {
+        "compared": comparison.compared,
+        "claimed": comparison.claimed,
+        "runs": comparison.runs,
+        "found": text,
+        **finite,
+    }
 
 
 def _settings(study: Study, name: str) -> Mapping[str, str]:
-    """Return the values of each setting of a sweep as text."""
     experiments = [setting.experiment for setting in study.settings(name)]
-    settings = [flat_settings(scientific_settings(one), one.options) for one in experiments]
-    return {key: ", ".join(dict.fromkeys(str(of.get(key, "")) for of in settings)) for key in settings[0]}
+    settings = [flat_settings(scientific_settings(experiment), experiment.options) for experiment in experiments]
+    return {key: ", ".join(dict.fromkeys(str(setting.get(key, "")) for setting in settings)) for key in settings[0]}
 
 
 def pictures(study: Study, text: str) -> Mapping[str, bytes]:
-    """Return the drawn figures of a text as PNG, by name; StoreError if one is damaged."""
+    """Return the figures of a text as PNG; StoreError if damaged."""
     named = dict.fromkeys(re.findall(r"#figure-of\(\s*\"([^\"]+)\"", text))
     names = {name: file_stem(study, name) for name in named}
-    drawn = {name: DerivedFiles(study.outputs / FOLDER / f"{names[name]}.json") for name in names}
-    return {name: files.content(f"{names[name]}.png") for name, files in drawn.items() if files.is_made}
+    figure_files = {name: DerivedFiles(study.outputs / FOLDER / f"{names[name]}.json") for name in names}
+    return {name: files.content(f"{names[name]}.png") for name, files in figure_files.items() if files.is_made}
 
 
-def typeset(study: Study, named: Mapping[str, Any], drawn: Mapping[str, bytes]) -> bytes:
-    """Return the article as a PDF without a date, with `values` and `pictures`.
+def typeset(study: Study, named: Mapping[str, Any], images: Mapping[str, bytes]) -> bytes:
+    """Return the article as a PDF without a date.
 
     Raises:
-        StoreError: A name of the text is not among the values, or Typst cannot read the text.
+        StoreError: A name is unknown, or Typst cannot read the text.
     """
     with TemporaryDirectory() as folder:
-        place = Path(folder)
-        shutil.copytree(study.article.parent, place, dirs_exist_ok=True)
+        root = Path(folder)
+        shutil.copytree(study.article.parent, root, dirs_exist_ok=True)
         template = resources("pomrl_report").joinpath("templates/article.typ").read_bytes()
-        (place / "study.typ").write_bytes(template)
-        (place / "values.json").write_text(json.dumps({**named, "figures": list(drawn)}), encoding="utf-8")
-        for name, picture in drawn.items():
-            (place / f"{name}.png").write_bytes(picture)
+        (root / "study.typ").write_bytes(template)
+        (root / "values.json").write_text(json.dumps({**named, "figures": list(images)}), encoding="utf-8")
+        for name, picture in images.items():
+            (root / f"{name}.png").write_bytes(picture)
         try:
-            return typst.compile(place / "article.typ", root=place, ignore_system_fonts=True, timestamp=0)
+            return typst.compile(root / "article.typ", root=root, ignore_system_fonts=True, timestamp=0)
         except typst.TypstError as error:
             raise StoreError(f"{study.word}/article/article.typ: {_in_one_line(error)}") from error
 
 
 def _in_one_line(error: typst.TypstError) -> str:
-    """Return the message of Typst, with the line of the article."""
-    said = " ".join(re.sub(r"^panicked with: |\\?\"", "", error.message).split())
+    message = " ".join(re.sub(r"^panicked with: |\\?\"", "", error.message).split())
     lines = re.findall(r"article\.typ:(\d+)", " ".join([error.diagnostic, *error.trace]))
-    return f"line {lines[0]}: {said}" if lines else said
+    return f"line {lines[0]}: {message}" if lines else message

@@ -1,7 +1,7 @@
-"""The data of the interactive curves: the loss against gamma in each task, for each experiment in figures.
+"""Data of the interactive curves: loss against gamma by task.
 
-A curve is the mean over the fewest runs in any figure, with its interval. Discount factors that schedules chose
-stand on the curves of the same problem and estimator, averaged over the same runs.
+A curve is the mean over the fewest runs in any figure, with its interval. Discount factors of schedules stand on the
+curves of the same problem and estimator, over the same runs.
 """
 
 import json
@@ -36,25 +36,25 @@ _NO_VARIANT = {"sigma", "S", "m", "T", "batches", "estimator", "gamma_schedule"}
 
 @dataclass(frozen=True, eq=False)
 class _Member:
-    """A stored experiment of a sweep."""
-
     sweep: str
     source: Origin
     stored: store.StoredExperiment
 
     @cached_property
     def settings(self) -> dict[str, Any]:
-        """Its settings by dotted keys, with options named as in this sweep; the store has the first names."""
+        """Settings by dotted keys, with options named as in this sweep."""
         return {**self.stored.flat_settings(), **self.source.settings}
 
     @cached_property
     def problem_and_estimator(self) -> str:
-        others = {key: value for key, value in self.stored.read_manifest().settings.items() if key != "gamma_schedule"}
-        return json.dumps(others, sort_keys=True)
+        settings = {
+            key: value for key, value in self.stored.read_manifest().settings.items() if key != "gamma_schedule"
+        }
+        return json.dumps(settings, sort_keys=True)
 
     @property
     def is_grid(self) -> bool:
-        """Return whether losses at all discount factors of a grid are stored."""
+        """Whether losses of a grid of gammas are stored."""
         return "gamma_schedule.gammas" in self.settings
 
     def look(self, group: str = "estimator") -> Look:
@@ -64,18 +64,18 @@ class _Member:
 
     @property
     def schedule(self) -> str:
-        """Return the label of the schedule of gamma."""
+        """The label of the schedule of gamma."""
         return _schedule(self.look("gamma_schedule"))
 
     @property
     def distribution(self) -> dict[str, Any]:
-        """The task distribution, and what the sweep varies of it, where sigma is null."""
+        """The task distribution and its varied settings, where sigma is null."""
         varied = {key: value for key, value in self.source.settings.items() if key.startswith(DISTRIBUTION)}
         return {} if self.settings["sigma"] is not None else {DISTRIBUTION: self.settings[DISTRIBUTION]} | varied
 
     @property
     def similarity(self) -> float | str:
-        """Return sigma, or in words what gives the similarity of tasks."""
+        """Sigma, or in words the source of task similarity."""
         return f"that of {_in_words(self.distribution)}" if self.distribution else self.settings["sigma"]
 
     @property
@@ -84,19 +84,19 @@ class _Member:
         return f"{self.source.signature}-{self.source.runs}"
 
 
-def _schedule(of: Look) -> str:
-    return of.label.replace("γₑᵥₐₗ", "γ_eval")  # few fonts have Unicode subscripts
+def _schedule(style: Look) -> str:
+    return style.label.replace("γₑᵥₐₗ", "γ_eval")  # few fonts have Unicode subscripts
 
 
-def data(shown: Iterable[ShownExperiment]) -> dict[str, Any]:
+def data(shown_experiments: Iterable[ShownExperiment]) -> dict[str, Any]:
     """Return the data of the page's script.
 
     Returns:
-        A dictionary of `unit`, `series` (sweep, setting, method and colour of each curve), `curves` (numbers by
-        identifier), `schedules` (labels) and `lost` (how many experiments are left out, because runs are lost or a file
-        is damaged; a `StoreWarning` names it).
+        `unit`, `series` (sweep, setting, method and colour of each curve), `curves` (numbers by identifier),
+            `schedules`
+        (labels) and `lost` (experiments without runs, or damaged).
     """
-    by_key = [((sweep, source.signature), source) for sweep, source in shown]
+    by_key = [((sweep, source.signature), source) for sweep, source in shown_experiments]
     # in the order of the figures, which the page begins with
     fewest = dict(by_key) | dict(sorted(by_key, key=lambda version: version[1].runs, reverse=True))
     experiments = stored_experiments((sweep, source) for (sweep, _), source in fewest.items())
@@ -113,19 +113,18 @@ def data(shown: Iterable[ShownExperiment]) -> dict[str, Any]:
     return {
         "unit": UNIT,
         "lost": len(fewest) - len(members) + len(curves) - len(grids),
-        "series": [series for of_sweep in by_sweep for series in _series(of_sweep)],
+        "series": [series for sweep_members in by_sweep for series in _series(sweep_members)],
         "curves": {grid.curve: curves[grid] for grid in grids},
         "schedules": list(dict.fromkeys([fixed, *(schedule.schedule for schedule in schedules)])),
     }
 
 
 def _series(members: Sequence[_Member]) -> list[dict[str, Any]]:
-    """Describe the curves of a sweep."""
     one_estimator = len({member.settings["estimator"] for member in members}) == 1
     labels = [_label(member, one_estimator=one_estimator) for member in members]
-    known = {member.look().label: member.look().color for member in members}
-    others = sorted(set(labels) - set(known))
-    colors = known | dict(zip(others, hues(len(others)), strict=True))
+    estimator_colors = {member.look().label: member.look().color for member in members}
+    variant_labels = sorted(set(labels) - set(estimator_colors))
+    colors = estimator_colors | dict(zip(variant_labels, hues(len(variant_labels)), strict=True))
     return [
         {
             "sweep": member.sweep,
@@ -141,9 +140,8 @@ def _series(members: Sequence[_Member]) -> list[dict[str, Any]]:
 
 
 def _label(member: _Member, *, one_estimator: bool) -> str:
-    """Return the label of a method: the estimator, and settings that vary; these alone if there is one estimator."""
-    of_problem = {*_NO_VARIANT, *member.distribution}
-    variant = _in_words({key: value for key, value in member.source.settings.items() if key not in of_problem})
+    problem_keys = {*_NO_VARIANT, *member.distribution}
+    variant = _in_words({key: value for key, value in member.source.settings.items() if key not in problem_keys})
     estimator = member.look().label
     if not variant:
         return estimator
@@ -155,7 +153,6 @@ def _in_words(settings: Mapping[str, Any]) -> str:
 
 
 def _read_curve(grid: _Member, schedules: Sequence[_Member], fixed: str) -> dict[str, Any] | None:
-    """Return the numbers of a curve; None, with a `StoreWarning`, if a file is damaged."""
     try:
         return _curve(grid, schedules, fixed)
     except store.StoreError as error:
@@ -164,12 +161,14 @@ def _read_curve(grid: _Member, schedules: Sequence[_Member], fixed: str) -> dict
 
 
 def _curve(grid: _Member, schedules: Sequence[_Member], fixed: str) -> dict[str, Any]:
-    """Return the numbers of a curve over G discount factors in each of T tasks.
+    """Return a curve over G discount factors in each of T tasks.
 
     Returns:
-        A dictionary of `gammas` [G], `mean` and `half` [T][G] in units (`half` is the half width of the interval,
-        None for a single run), `best` [T] (the index of gamma*) and `choices` (by schedule, [T] pairs of mean gamma and
-        mean loss; `fixed` is the best gamma for all tasks).
+        A dictionary of `gammas` [G], `mean` and `half` [T][G] in units (`half` is the half width of the interval, None
+            for
+        a single run), `best` [T] (the index of gamma*) and `choices` (by schedule, [T] pairs of mean gamma and mean
+            loss;
+        `fixed` is the best gamma for all tasks).
     """
     loss, gammas = grid.stored.losses(grid.source.runs)
     runs, mean = len(loss), loss.mean(0)
@@ -177,8 +176,8 @@ def _curve(grid: _Member, schedules: Sequence[_Member], fixed: str) -> dict[str,
     choices = {fixed: np.column_stack([np.full(len(mean), gammas[best]), mean[:, best]])}
     for schedule in schedules:
         if schedule.problem_and_estimator == grid.problem_and_estimator and schedule.stored.complete() >= runs:
-            of_tasks = schedule.stored.table(runs).groupby("task")[["gamma", "planning_loss"]]
-            choices[schedule.schedule] = of_tasks.mean().to_numpy()
+            task_groups = schedule.stored.table(runs).groupby("task")[["gamma", "planning_loss"]]
+            choices[schedule.schedule] = task_groups.mean().to_numpy()
     return {
         "gammas": _round(gammas),
         "mean": _in_units(mean),

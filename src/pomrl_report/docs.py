@@ -15,8 +15,7 @@ FIRST = ("start", "running")
 def docs() -> None:
     """Open the documents in a browser.
 
-    The path of the first page is printed; no network is needed. Where a site with search was built, it is that one.
-    Otherwise the same documents are written into one page.
+    The path of the first page is printed; no network is needed. A built site is preferred to one page.
     """
     page = beside_the_package("site") / "index.html"
     if not page.is_file():

@@ -1,8 +1,7 @@
 """The documents of a study in Markdown, renewed from what is stored.
 
-`pages/NAME.md` is a document. The function `parts(page)` of `pages/NAME.py` returns new parts for its places
-`<!-- PART -->` to `<!-- end of PART -->`. A document with a source `pages/NAME.md.in` is made of that, with what its
-places look up (`pomrl_report.lookups`).
+`parts(page)` of `pages/NAME.py` returns new parts of `pages/NAME.md`, between `<!-- PART -->` and
+`<!-- end of PART -->`. `pages/NAME.md.in` is a source with places to look up (`pomrl_report.lookups`).
 """
 
 import re
@@ -11,8 +10,8 @@ from collections.abc import Callable, Mapping
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.importing import in_words, place_of
 from pomrl.configuration.study import Study, find
-from pomrl.judging import judgements, views
-from pomrl.judging.judgements import Judgements
+from pomrl.judging import views
+from pomrl.judging.judgements import Judgements, read_published
 from pomrl.pages import Page
 from pomrl.store import StoreError
 from pomrl.store.derived import DerivedFiles, write_file
@@ -23,73 +22,78 @@ CLAIMS = "claims"
 """The document with the table of all claims."""
 
 
-def renew_all(study: Study, judged: Judgements, warn: Callable[[str], object]) -> None:
+def renew_all(study: Study, judgements: Judgements, warn: Callable[[str], object]) -> None:
     """Write the documents of a study to its outputs.
 
-    A document whose results are not stored stays as the folder of the study has it; so do those that look numbers up,
-    where these are provisional. `warn` is called with a line for what is lacking or old.
+    Documents without final results stay as in the study's folder. `warn` is called with a line for each problem.
     """
-    lacking = renew(study)
-    for line in [] if study.families else lacking:  # under which such results are computed
+    problems = renew(study)
+    for line in [] if study.families else problems:  # under which such results are computed
         warn(line)
-    if is_final(judged):
-        for name, text in look_up(study, judged).items():
+    if is_final(judgements):
+        for name, text in look_up(study, judgements).items():
             write(study, name, text)
-    if judged.older:
-        warn(f"{study.word}: {views.older_in_words(study, judged)}")
-    if judged.main:
-        write(study, CLAIMS, claims_page(study, judged))
+    if judgements.older:
+        warn(f"{study.word}: {views.older_in_words(study, judgements)}")
+    if judgements.main:
+        write(study, CLAIMS, claims_page(study, judgements))
 
 
-def is_final(judged: Judgements) -> bool:
-    """Return whether claims are judged, all on the runs that they need and by the present code."""
-    return bool(judged.main) and not judged.older and not any(judgement.provisional for judgement in judged.main)
+def is_final(judgements: Judgements) -> bool:
+    """Return whether claims are judged, on all runs, by the present code."""
+    return (
+        bool(judgements.main)
+        and not judgements.older
+        and not any(judgement.provisional for judgement in judgements.main)
+    )
 
 
 def documents(study: Study) -> dict[str, str]:
-    """Return the documents of a study by name, as renewed in the outputs, or else as its folder has them."""
+    """Return a study's documents by name, renewed ones from its outputs."""
     paths = sorted((study.folder / "pages").glob("*.md"))
     return {path.stem: path.read_text(encoding="utf-8") for path in paths} | read_documents(study)
 
 
 def read_documents(study: Study) -> dict[str, str]:
-    """Return the documents that were renewed in the outputs of a study, by their names."""
+    """Return the renewed documents by name."""
     sidecars = sorted((study.outputs / "pages").glob("*.json"))
     return {sidecar.stem: DerivedFiles(sidecar).content(f"{sidecar.stem}.md").decode() for sidecar in sidecars}
 
 
-def fill(document: str, parts: Mapping[str, str]) -> str:
-    """Return a document with new parts between its lines `<!-- NAME -->` and `<!-- end of NAME -->`.
+def fill(document: str, contents: Mapping[str, str]) -> str:
+    """Replace the parts of a document between their comments.
+
+    A part stands between `<!-- NAME -->` and `<!-- end of NAME -->`.
 
     Raises:
         LookupError: The document has no place for a part.
     """
-    for name, part in parts.items():
-        place = re.compile(rf"(?<=<!-- {re.escape(name)} -->\n).*?(?=<!-- end of {re.escape(name)} -->)", re.DOTALL)
-        if not place.search(document):
+    for name, content in contents.items():
+        pattern = re.compile(rf"(?<=<!-- {re.escape(name)} -->\n).*?(?=<!-- end of {re.escape(name)} -->)", re.DOTALL)
+        if not pattern.search(document):
             raise LookupError(f"the document has no lines <!-- {name} --> and <!-- end of {name} -->")
-        document = place.sub(lambda _, part=part: f"\n{part.rstrip()}\n\n", document)
+        document = pattern.sub(lambda _, text=content: f"\n{text.rstrip()}\n\n", document)
     return document
 
 
 def renew(study: Study) -> list[str]:
-    """Renew documents with parts made by code; return a line for each that lacks results.
+    """Renew documents with parts; return a line for each without results.
 
     Raises:
         ConfigError: The code of a page raises an error.
     """
-    lacking = []
+    problems = []
     for module in study.modules("pages"):
         name = module.__name__.rpartition(".")[2]
         document = study.folder / "pages" / f"{name}.md"
         if not document.is_file():
             raise ConfigError(f"{study.word}: pages/{name}.py makes parts of pages/{name}.md, which is not there")
         try:
-            parts = module.parts(Page(study, name))
-            content = fill(document.read_text(encoding="utf-8"), parts)
+            contents = module.parts(Page(study, name))
+            content = fill(document.read_text(encoding="utf-8"), contents)
         except StoreError as error:
             remedy = f"pomrl reproduce {study.word} --variants all computes what it reads"
-            lacking.append(f"pages/{name}.md is not renewed: {error}; {remedy}")
+            problems.append(f"pages/{name}.md is not renewed: {error}; {remedy}")
             continue
         except (OSError, ConfigError):
             raise
@@ -97,17 +101,17 @@ def renew(study: Study) -> list[str]:
             where = place_of(error, str(module.__file__))
             raise ConfigError(f"{study.word}: {where}: {in_words(error)}") from error
         write(study, name, content)
-    return lacking
+    return problems
 
 
-def look_up(study: Study, judged: Judgements) -> dict[str, str]:
-    """Return the documents that are made of `pages/NAME.md.in`, by their names.
+def look_up(study: Study, judgements: Judgements) -> dict[str, str]:
+    """Return the documents from `pages/NAME.md.in` by name.
 
     Raises:
         ConfigError: A place has no meaning, or a sentence needs another verdict.
     """
     paths = sorted((study.folder / "pages").glob(f"*.md{lookups.SUFFIX}"))
-    results = results_of(study, judged)
+    results = study_results(study, judgements)
     return {
         path.name.removesuffix(f".md{lookups.SUFFIX}"): lookups.fill(
             path.read_text(encoding="utf-8"), results, f"{study.word}: pages/{path.name}"
@@ -116,14 +120,14 @@ def look_up(study: Study, judged: Judgements) -> dict[str, str]:
     }
 
 
-def results_of(study: Study, judged: Judgements) -> lookups.Results:
-    """Return what the documents of a study look up: its judgements, and the published ones of other studies."""
+def study_results(study: Study, judgements: Judgements) -> lookups.Results:
+    """Return judgements to look up, and published ones of other studies."""
 
     def read(name: str) -> tuple[Study, Judgements]:
         if name == study.name:
-            return study, judged
+            return study, judgements
         other = find(name)
-        return other, judgements.read_published(other)
+        return other, read_published(other)
 
     return lookups.Results(study, read)
 

@@ -1,4 +1,4 @@
-"""The files of a figure: a picture, a table, and a sidecar with their sources."""
+"""Files of a figure: a picture, a table, and a sidecar with sources."""
 
 import re
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ _BANDS = {"sd": "one standard deviation", "se": "one standard error", "ci": BAND
 
 @dataclass(frozen=True)
 class Version:
-    """The files of a version of a figure, checked against the sidecar's digests when they are read."""
+    """Read the files of a figure's version, checked against digests."""
 
     path: Path
     """The path of its sidecar."""
@@ -52,7 +52,7 @@ class Version:
 
     @property
     def shown(self) -> list[ShownExperiment]:
-        """Its experiments, each after the name of its sweep."""
+        """Its experiments, each after its sweep's name."""
         return [(sweep, source) for sweep, sources in self.sidecar.sweeps.items() for source in sources]
 
     @cached_property
@@ -63,10 +63,10 @@ class Version:
     @cached_property
     def picture(self) -> "Picture":
         """The picture of NAME.png for the page."""
-        return Picture.of(DerivedFiles(self.path).content(f"{self.stem}.png"))
+        return Picture.from_png(DerivedFiles(self.path).content(f"{self.stem}.png"))
 
     def distinct(self, column: str) -> list[str]:
-        """Return the values in a column of the table but empty cells; none without such a column."""
+        """Return distinct nonempty values of a column, maybe none."""
         values = self._table[column].unique() if column in self._table else ()
         return [str(value) for value in values if value != ""]
 
@@ -76,14 +76,14 @@ class Version:
 
     @property
     def bands(self) -> str:
-        """What the bands show, such as "one standard deviation over 100 runs"; may be empty."""
+        """The meaning of the bands, and their runs."""
         kinds = [_BANDS[band] for band in self.distinct("band") if band in _BANDS]
         return f"{' or '.join(kinds)} over {self._table['n'].max()} runs" if kinds else ""
 
 
 @dataclass(frozen=True)
 class FigureFiles:
-    """A figure on a page, drawn or not."""
+    """Describe a figure on a page, drawn or not."""
 
     name: str
     """The name that versions share."""
@@ -97,12 +97,12 @@ class FigureFiles:
 
     @property
     def id(self) -> str:
-        """An identifier of the figure on the page of its study."""
+        """An identifier on the page of its study."""
         return "-".join(["figure", *re.findall(r"\w+", self.variant), self.name])
 
     @cached_property
     def versions(self) -> list[Version]:
-        """The drawn versions: first that with intervals, because standard deviations hide what means say."""
+        """The drawn versions; intervals come before standard deviations."""
         names = (file_name(self.name + end, self.docstring) for end in (INTERVALS, ""))
         paths = (self.folder / f"{name}.json" for name in names)
         return [Version(path) for path in paths if path.exists()]
@@ -110,25 +110,25 @@ class FigureFiles:
     @property
     def title(self) -> str:
         """The title of the figure on the page."""
-        return title_of(self._said) or self.name
+        return title_of(self._text) or self.name
 
     @property
     def number(self) -> str:
         """The number in the paper; may be empty."""
-        return number_of(self._said)
+        return number_of(self._text)
 
     @property
     def caption(self) -> list[Markup]:
         """The paragraphs of the caption."""
-        return paragraphs(caption_of(self._said))
+        return paragraphs(caption_of(self._text))
 
     @property
-    def _said(self) -> str:
+    def _text(self) -> str:
         return self.docstring or self.versions[0].sidecar.docstring
 
     @property
     def commands(self) -> list[str]:
-        """The commands that compute and draw the figure, in their order."""
+        """The commands to compute and draw the figure."""
         if not self.versions:
             return [f"pomrl reproduce {self.word}"]
         sidecar = self.versions[-1].sidecar
@@ -137,18 +137,19 @@ class FigureFiles:
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture in a page; width and height are half of the pixels of the file."""
+    """Hold a picture; width and height are half of the file's pixels."""
 
     content: bytes
     width: int
     height: int
 
     @classmethod
-    def of(cls, content: bytes) -> "Picture":
-        """Return a PNG image as WebP without loss, of at most `PIXELS` pixels in `COLOURS` colours.
+    def from_png(cls, content: bytes) -> "Picture":
+        """Convert PNG to lossless WebP of at most `PIXELS` width.
 
-        Each pixel is the mean of those it covers: filters that sharpen add colours. Colours are clusters: a palette of
-        extremes gives pale bands other hues.
+        Pixels are means, because sharpening filters add colours. The palette is of clusters: extremes give pale bands
+        other
+        hues.
         """
         with Image.open(BytesIO(content)) as image:
             width, height = image.size
@@ -156,7 +157,7 @@ class Picture:
             small = image.convert("RGB").resize((wide, round(height * wide / width)), Image.Resampling.BOX)
         sample = small.resize([max(1, side // SAMPLE) for side in small.size], Image.Resampling.NEAREST)
         palette = sample.quantize(COLOURS, Image.Quantize.MAXCOVERAGE, kmeans=3)
-        drawn = small.quantize(palette=palette, dither=Image.Dither.NONE)
+        quantized = small.quantize(palette=palette, dither=Image.Dither.NONE)
         buffer = BytesIO()
-        drawn.convert("RGB").save(buffer, "WEBP", lossless=True, **EFFORT)
+        quantized.convert("RGB").save(buffer, "WEBP", lossless=True, **EFFORT)
         return cls(buffer.getvalue(), width // 2, height // 2)

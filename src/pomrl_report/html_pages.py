@@ -1,4 +1,4 @@
-"""The page of a study, and that of a selection of stored experiments."""
+"""The HTML pages of a study and of a selection."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -32,31 +32,31 @@ from pomrl_report.rendering import render
 
 @dataclass(frozen=True)
 class StudyPage:
-    """What the page of a study shows."""
+    """Collect the content of a study's page."""
 
     study: Study
 
     @cached_property
     def figures(self) -> list[FigureFiles]:
-        """The figures of the study, drawn or not, and those of its pages."""
+        """The figures of the study, drawn or not, and of its pages."""
         folder = self.study.outputs / FOLDER
-        said = {figure.name: figure.docstring for figure in figures_of(self.study)}
-        drawn = [path.stem.removesuffix(INTERVALS) for path in sorted(folder.glob("*.json"))]
-        numbered = {file_name(name, docstring) for name, docstring in said.items()}
-        names = dict.fromkeys([*said, *(name for name in drawn if name not in numbered)])
-        return [FigureFiles(name, folder, said.get(name, ""), self.study.word) for name in names]
+        docstrings = {figure.name: figure.docstring for figure in figures_of(self.study)}
+        drawn_names = [path.stem.removesuffix(INTERVALS) for path in sorted(folder.glob("*.json"))]
+        numbered = {file_name(name, docstring) for name, docstring in docstrings.items()}
+        names = dict.fromkeys([*docstrings, *(name for name in drawn_names if name not in numbered)])
+        return [FigureFiles(name, folder, docstrings.get(name, ""), self.study.word) for name in names]
 
     @cached_property
     def under_variants(self) -> dict[str, list[FigureFiles]]:
-        """The drawn figures under each other variant; described variants come first."""
+        """The drawn figures under other variants, described ones first."""
         folder = self.study.outputs / FOLDER
         folders = sorted(path.name for path in folder.glob("*") if path.is_dir())
-        found = {}
+        by_variant = {}
         for name in dict.fromkeys([*self.study.described.variants, *folders]):
             figures = [replace(figure, folder=folder / name, variant=name) for figure in self.figures]
-            if drawn := [figure for figure in figures if figure.versions]:
-                found[name] = drawn
-        return found
+            if versions := [figure for figure in figures if figure.versions]:
+                by_variant[name] = versions
+        return by_variant
 
     @cached_property
     def judgements(self) -> Judgements:
@@ -68,33 +68,33 @@ class StudyPage:
         """The judgements under the variant of the answer."""
         return self.judgements.main
 
-    def beside(self, judgement: Judgement) -> list[tuple[str, Judgement]]:
-        """Return the judgements of a claim under the other described variants."""
-        others = [self.judgements.of(name).get(judgement.id) for name in self.study.described.variants]
-        return [(other.variant, other) for other in others if other and other.variant != judgement.variant]
+    def other_judgements(self, judgement: Judgement) -> list[tuple[str, Judgement]]:
+        """Return the judgements of a claim under other described variants."""
+        judgements = [self.judgements.of(name).get(judgement.id) for name in self.study.described.variants]
+        return [(other.variant, other) for other in judgements if other and other.variant != judgement.variant]
 
     @property
     def matrix(self) -> list[str]:
-        """All variants, best first; empty if the description names all of them."""
+        """All variants, best first; empty if all are described."""
         names = self.judgements.variants
         return rank(self.judgements, names) if {*names} - {*self.study.described.variants} else []
 
-    def claims_of(self, figure: FigureFiles) -> list[Judgement]:
+    def figure_claims(self, figure: FigureFiles) -> list[Judgement]:
         """Return the claims of a figure."""
-        judged = self.judgements.of(figure.variant) if figure.variant else {of.id: of for of in self.main}
-        return [judged[of.id] for of in self.main if figure.name in of.figures and of.id in judged]
+        by_id = self.judgements.of(figure.variant) if figure.variant else {claim.id: claim for claim in self.main}
+        return [by_id[claim.id] for claim in self.main if figure.name in claim.figures and claim.id in by_id]
 
     @property
     def documents(self) -> list[tuple[str, str, Markup]]:
-        """The documents of the study but that of all claims: identifier, title and content."""
+        """Identifier, title and content of documents except that of claims."""
         texts = documents_of(self.study)
         texts.pop(CLAIMS, None)
         links = {f"{CLAIMS}.csv": "#scorecard"} | {f"{name}.md": f"#{name}" for name in texts}
         links |= {f"{figure.name}.png": f"#{figure.id}" for figure in self.figures}
         return documents(texts, links)
 
-    def brought(self, suffix: str) -> list[Markup]:
-        """Return the interactive sections of a shipped study, or their scripts: `pages/*.SUFFIX`."""
+    def read_sections(self, suffix: str) -> list[Markup]:
+        """Return `pages/*.SUFFIX` of a shipped study: interactive sections or scripts."""
         paths = sorted((self.study.folder / "pages").glob(f"*.{suffix}")) if self.study.is_shipped else []
         return [Markup(path.read_text(encoding="utf-8")) for path in paths]
 
@@ -110,13 +110,13 @@ def html(study: Study, command: str, warn: Callable[[str], object] = str) -> str
     Raises:
         StoreError: There are neither figures nor claims; or a file is damaged or of another version.
     """
-    of = StudyPage(study)
-    figures = [figure for figure in chain(of.figures, *of.under_variants.values()) if figure.versions]
-    if not figures and not of.main:
+    page = StudyPage(study)
+    figures = [figure for figure in chain(page.figures, *page.under_variants.values()) if figure.versions]
+    if not figures and not page.main:
         raise StoreError(
             f"there is nothing to report yet; pomrl reproduce {study.word} computes, draws and judges all of it"
         )
-    if older := views.older_in_words(study, of.judgements):
+    if older := views.older_in_words(study, page.judgements):
         warn(f"{study.word}: {older}")
     sources: dict[str, list[provenance.ShownExperiment]] = {"": []}
     for figure in figures:
@@ -124,9 +124,9 @@ def html(study: Study, command: str, warn: Callable[[str], object] = str) -> str
     in_threads(attrgetter("picture"), [version for figure in figures for version in figure.versions])  # and kept
     return render(
         "study.html.j2",
-        of=of,
+        of=page,
         command=command,
-        sweeps={variant: provenance.sweep_provenances(of_variant) for variant, of_variant in sources.items()},
+        sweeps={variant: provenance.sweep_provenances(experiments) for variant, experiments in sources.items()},
         provenance=provenance.report_provenance(
             chain.from_iterable(sources.values()), [figure.versions[-1].sidecar for figure in figures]
         ),
@@ -143,19 +143,19 @@ def html(study: Study, command: str, warn: Callable[[str], object] = str) -> str
 def selection_page(
     results: SweepResults, figure: FigureFiles | None, command: str, remark: str, title: str = ""
 ) -> str:
-    """Render the page of stored experiments without claims: curves, settings, a table and provenance.
+    """Render a page of experiments: curves, settings, a table and provenance.
 
     Args:
         results: The experiments.
-        figure: The figure that was drawn of them, if there is one.
+        figure: Their figure, if drawn.
         command: The command that makes the page again.
-        remark: What the page cannot show; may be empty.
+        remark: A note on what is missing; may be empty.
         title: The title of their study; may be empty.
 
     Raises:
         StoreError: A stored experiment is damaged.
     """
-    shown = [("stored", source) for source in results.origins]
+    shown_experiments = [("stored", source) for source in results.origins]
     return render(
         "selection.html.j2",
         title=title,
@@ -164,9 +164,9 @@ def selection_page(
         figure=figure,
         summaries=as_text(summarise(results)),
         remark=remark,
-        sweep=provenance.sweep_provenances(shown)["stored"],
+        sweep=provenance.sweep_provenances(shown_experiments)["stored"],
         experiments=list(zip(results.stored, results.settings, strict=True)),
         varying=results.keys,
-        provenance=provenance.report_provenance(shown),
-        curves=curves.data(shown),
+        provenance=provenance.report_provenance(shown_experiments),
+        curves=curves.data(shown_experiments),
     )

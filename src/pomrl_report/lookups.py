@@ -1,8 +1,7 @@
-"""Verdicts and numbers in documents, looked up by name in tables of judgements.
+"""Lookups of verdicts and numbers in documents, by name.
 
-A document is made of NAME.md.in, whose places are calls such as `{estimate(Q1.5, repaired)}`. A claim of another study
-has its name in front: `{holds(beyond/G1, default)}`. A check stands behind a sentence and is not shown: `ada-POMRL ends
-on a par with POMRL{holds(Q1.5, repaired)}`.
+NAME.md.in has calls such as `{estimate(Q1.5, repaired)}` or `{holds(beyond/G1, default)}`, of another study. A check is
+unseen behind its sentence.
 """
 
 import re
@@ -17,7 +16,7 @@ from pomrl.judging.answer import answer_text, count_groups
 from pomrl.judging.judgements import Judgement, Judgements
 from pomrl.judging.verdict import Comparison, Verdict
 from pomrl.judging.views import in_words
-from pomrl_report.answer import table_of_main
+from pomrl_report.answer import main_claims_table
 
 SUFFIX = ".in"
 """The end of the name of a document with places."""
@@ -42,22 +41,24 @@ CHECKS = {
 
 @dataclass(frozen=True)
 class Results:
-    """The judgements of a study, and those of others by name."""
+    """Hold the judgements of a study, and read those of others."""
 
     study: Study
     read: Callable[[str], tuple[Study, Judgements]]
     """Returns a study and its judgements, by the name of the study."""
 
     def judgement(self, id: str, variant: str) -> Judgement:
-        """Return the judgement of a claim under a variant; LookupError if there is none."""
+        """Return the judgement of a claim under a variant; else LookupError."""
         study, _, claim = id.rpartition("/")
         judgements = self.read(study or self.study.name)[1]
-        if claim not in (under := judgements.of(variant)):
-            raise LookupError(f"there is no claim {claim} under the variant {variant}" if under else _no(variant))
-        return under[claim]
+        if claim not in (by_id := judgements.of(variant)):
+            raise LookupError(f"there is no claim {claim} under the variant {variant}" if by_id else _no(variant))
+        return by_id[claim]
 
     def comparison(self, id: str, variant: str, part: str = "") -> Comparison:
-        """Return the comparison with the words `part`, or `^` and its first words; by default the decisive one.
+        """Return the comparison with the words `part`; by default the decisive one.
+
+        `^` stands before its first words.
 
         Raises:
             LookupError: There is no such claim, or not exactly one such comparison.
@@ -76,31 +77,33 @@ def _no(variant: str) -> str:
     return f"nothing is judged under the variant {variant}"
 
 
-def fill(document: str, results: Results, name: str, further: Mapping[str, Callable[..., str]] | None = None) -> str:
-    """Fill the places of a document with what their calls return.
+def fill(
+    document: str, results: Results, name: str, more_functions: Mapping[str, Callable[..., str]] | None = None
+) -> str:
+    """Replace the calls of a document by their values.
 
     Args:
         document: The document with places.
-        results: What is looked up.
+        results: The judgements.
         name: The name of the document, for errors.
-        further: Functions by name that look numbers up elsewhere.
+        more_functions: Further functions by name.
 
     Raises:
         ConfigError: A call has no meaning, or a sentence needs another verdict.
     """
-    functions = {**_functions(results), **(further or {})}
+    functions = {**_functions(results), **(more_functions or {})}
 
-    def look_up(place: re.Match[str]) -> str:
+    def look_up(match: re.Match[str]) -> str:
         try:
-            return _call(place[1], place[2], functions)
+            return _call(match[1], match[2], functions)
         except (LookupError, TypeError, ValueError) as error:
-            raise ConfigError(f"{name}: {error.args[0]}, in: {sentence_around(document, place.start())}") from error
+            raise ConfigError(f"{name}: {error.args[0]}, in: {sentence_around(document, match.start())}") from error
 
     return PLACE.sub(look_up, document)
 
 
 def sentence_around(text: str, position: int) -> str:
-    """Return the sentence at a position of a text, in one line and without places."""
+    """Return the sentence at a position, in one line without calls."""
     ends = [0, *(match.end() for match in SENTENCE_END.finditer(text)), len(text)]
     start = max(end for end in ends if end <= position)
     stop = min(end for end in ends if end > position)
@@ -108,24 +111,23 @@ def sentence_around(text: str, position: int) -> str:
 
 
 def _functions(results: Results) -> dict[str, Callable[..., str]]:
-    """Return checks and lookups by name, with what they look up."""
     checks = {name: partial(check, results, demanded) for name, demanded in CHECKS.items()}
     return checks | {name: partial(function, results) for name, function in FUNCTIONS.items()}
 
 
-def _call(function: str, given: str, functions: Mapping[str, Callable[..., str]]) -> str:
-    named = {name: value for name, value, _ in ARGUMENT.findall(given) if name}
-    positional = [word.strip() for _, _, word in ARGUMENT.findall(given) if word.strip()]
+def _call(function: str, arguments: str, functions: Mapping[str, Callable[..., str]]) -> str:
+    named = {name: value for name, value, _ in ARGUMENT.findall(arguments) if name}
+    positional = [argument.strip() for _, _, argument in ARGUMENT.findall(arguments) if argument.strip()]
     if function not in functions:
         raise LookupError(f"there is no function {function}; there is {', '.join(functions)}")
     return functions[function](*positional, **named)
 
 
 def check(results: Results, demanded: Verdict, id: str, *variants: str) -> str:
-    """Return nothing; ValueError if the verdict under one of these variants is another."""
+    """Return nothing; ValueError if a verdict is another."""
     for variant in variants:
-        if (judged := results.judgement(id, variant).verdict) is not demanded:
-            raise ValueError(f"{id} under {variant}: the sentence needs {demanded!s}, got {in_words(judged)}")
+        if (actual := results.judgement(id, variant).verdict) is not demanded:
+            raise ValueError(f"{id} under {variant}: the sentence needs {demanded!s}, got {in_words(actual)}")
     return ""
 
 
@@ -162,7 +164,7 @@ def share(results: Results, id: str, variant: str, part: str = "") -> str:
 
 
 def reduction(results: Results, id: str, variant: str, part: str = "") -> str:
-    """Return by how many per cent a loss is smaller, with its interval, as in `7 % [5, 10]` for a share of -0.07."""
+    """Return a loss reduction: `7 % [5, 10]` for -0.07."""
     comparison = results.comparison(id, variant, part)
     return _in_percent(-comparison.estimate, -comparison.upper, -comparison.lower)
 
@@ -178,12 +180,12 @@ def percent(results: Results, id: str, variant: str, part: str = "") -> str:
 
 
 def multiple(results: Results, id: str, variant: str, part: str = "") -> str:
-    """Return how many times as large a loss is, as in `1.4` for a share of 0.4."""
+    """Return a ratio of losses: `1.4` for a share of 0.4."""
     return f"{1.0 + results.comparison(id, variant, part).estimate:.3g}"
 
 
 def gamma_star(results: Results, id: str, variant: str, part: str = "") -> str:
-    """Return γ* from the words of a comparison, as in `0.6` for `(γ* = 0.6)`."""
+    """Return γ* from a comparison, as in `0.6` for `(γ* = 0.6)`."""
     compared = results.comparison(id, variant, part).compared
     if not (gamma := re.search(r"γ\* = ([\d.]+)", compared)):
         raise LookupError(f"{compared!r} has no γ*")
@@ -196,28 +198,28 @@ def runs(results: Results, id: str, variant: str, part: str = "") -> str:
 
 
 def claimed(results: Results, id: str, variant: str, part: str = "") -> str:
-    """Return the range that is claimed, as in `within ±0.1`."""
+    """Return the claimed range, as in `within ±0.1`."""
     return results.comparison(id, variant, part).claimed
 
 
 def count(results: Results, group: str, study: str = "") -> str:
-    """Return how many claims a group has: claims, all, none, undecided, or printed+computed."""
+    """Return the size of a group: claims, all, none, undecided, or printed+computed."""
     return str(count_groups(*results.read(study or results.study.name)).get(group, 0))
 
 
 def answer(results: Results, study: str) -> str:
-    """Return how many claims of a study hold under each variant, and which, as a page of it begins."""
+    """Return the answer of a study in full."""
     return answer_text(*results.read(study))
 
 
 def answer_in_short(results: Results, study: str) -> str:
-    """Return how many claims of a study hold under each variant, as `pomrl reproduce` ends."""
+    """Return the short answer of a study."""
     return answer_text(*results.read(study), in_short=True)
 
 
 def main_claims(results: Results, study: str) -> str:
-    """Return the table of the main claims of a study, with the verdict and the estimate under each variant."""
-    return table_of_main(*results.read(study))
+    """Return the table of the main claims of a study."""
+    return main_claims_table(*results.read(study))
 
 
 FUNCTIONS: Mapping[str, Callable[..., str]] = {

@@ -1,4 +1,4 @@
-"""Text as HTML: symbols in docstrings and claims, captions of figures, and Markdown with formulas as MathML."""
+"""Text as HTML: symbols, captions, and Markdown with formulas as MathML."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -21,10 +21,10 @@ _COMMENT = re.compile(r"^<!-- .* -->\n", re.MULTILINE)
 
 
 def symbols(text: str) -> Markup:
-    """Return plain text as HTML, with names of Greek letters as letters, subscripts, and code between backticks."""
-    parts = text.split("`")
+    """Return plain text as HTML with Greek letters, subscripts, and code."""
+    pieces = text.split("`")
     return Markup("").join(
-        Markup("<code>{}</code>").format(part) if i % 2 else _letters(part) for i, part in enumerate(parts)
+        Markup("<code>{}</code>").format(piece) if i % 2 else _letters(piece) for i, piece in enumerate(pieces)
     )
 
 
@@ -36,34 +36,33 @@ def _letters(text: str) -> Markup:
 
 def paragraphs(text: str) -> list[Markup]:
     """Return the paragraphs of a caption as HTML."""
-    return [symbols(" ".join(part.split())) for part in sentence(text.strip()).split("\n\n") if part]
+    return [symbols(" ".join(paragraph.split())) for paragraph in sentence(text.strip()).split("\n\n") if paragraph]
 
 
 def sentence(text: str) -> str:
-    """Capitalise the first letter of a text, unless its first word is a symbol or contains a capital."""
+    """Capitalise the first letter, unless the first word is a symbol."""
     first = next(iter(text.split()), "")
     is_word = first.isascii() and first.islower() and not _NAME.match(first)
     return text[:1].upper() + text[1:] if is_word else text
 
 
 def documents(texts: Mapping[str, str], links: Mapping[str, str]) -> list[tuple[str, str, Markup]]:
-    """Return the identifier, the title and the content of documents by their names, with links as in `document`."""
+    """Return identifier, title and content of documents by name."""
     return [
         (name, text.partition("\n")[0].removeprefix("# "), document(text, name, links)) for name, text in texts.items()
     ]
 
 
 def document(markdown: str, prefix: str, links: Mapping[str, str]) -> Markup:
-    """Convert a Markdown document to HTML below a heading of the page.
+    """Convert Markdown to HTML below a heading of the page.
 
     Title and comments are left out, other headings move one level down, and the keyboard reaches wide tables and
     formulas.
 
     Args:
         markdown: The document, with formulas between dollar signs.
-        prefix: The start of the identifiers of headings, such as "errata" in "errata-e1".
-        links: The new target of links by file; links to other files become plain text. A picture whose file has a
-            target becomes a link with its alternative text, and others that text.
+        prefix: The start of identifiers of headings, such as "errata" in "errata-e1".
+        links: New targets by file. Other links become plain text; pictures become links, or their alternative text.
     """
     parser = MarkdownIt("commonmark", {"html": False}).enable("table")
     parser.use(dollarmath_plugin, renderer=_formula, double_inline=True, allow_labels=False)
@@ -84,8 +83,8 @@ def _text(_: Any, tokens: Sequence[Token], index: int, *__: Any) -> str:
 
 
 def _image(_: Any, tokens: Sequence[Token], index: int, *__: Any) -> str:
-    target, words = tokens[index].attrGet("src"), _letters(tokens[index].content)
-    return str(Markup('<a href="{}">{}</a>').format(target, words) if target else words)
+    target, text = tokens[index].attrGet("src"), _letters(tokens[index].content)
+    return str(Markup('<a href="{}">{}</a>').format(target, text) if target else text)
 
 
 def _formula(latex: str, options: Mapping[str, Any]) -> str:
@@ -93,7 +92,6 @@ def _formula(latex: str, options: Mapping[str, Any]) -> str:
 
 
 def _headings(tokens: Sequence[Token], prefix: str) -> None:
-    """Move headings one level down and give each an identifier."""
     for i, token in enumerate(tokens):
         if token.type in ("heading_open", "heading_close"):
             token.tag = f"h{min(6, int(token.tag[1]) + 1)}"
@@ -102,14 +100,13 @@ def _headings(tokens: Sequence[Token], prefix: str) -> None:
 
 
 def slug(heading: str) -> str:
-    """Return an identifier for a heading: its first word if that contains a digit, such as E1, else all its words."""
+    """Return an identifier: the first word with a digit, else all."""
     first = heading.split()[0].rstrip(".")
-    words = first if any(character.isdigit() for character in first) else heading
-    return re.sub(r"\W+", "-", words.lower()).strip("-")
+    text = first if any(character.isdigit() for character in first) else heading
+    return re.sub(r"\W+", "-", text.lower()).strip("-")
 
 
 def _links(tokens: Sequence[Token], links: Mapping[str, str]) -> None:
-    """Set the new targets of links and pictures; those that `links` does not contain lead nowhere."""
     for token in tokens:
         for name in {"href", "src"} & token.attrs.keys():
             target = links.get(str(token.attrs.pop(name)).rpartition("/")[2])

@@ -1,4 +1,4 @@
-"""The origin of the numbers on a page: versions, platforms, commits, times and digests."""
+"""Provenance of numbers on a page: versions, platforms, commits, times and digests."""
 
 import hashlib
 from collections import Counter
@@ -17,7 +17,7 @@ ShownExperiment = tuple[str, Origin]
 
 @dataclass(frozen=True)
 class SweepProvenance:
-    """The experiments of one sweep in figures."""
+    """Describe the experiments of one sweep in figures."""
 
     command: str
     """The command that computes the sweep."""
@@ -31,7 +31,7 @@ class SweepProvenance:
 
 @dataclass(frozen=True)
 class ReportProvenance:
-    """How experiments were computed and figures drawn, each with its count."""
+    """Describe how experiments were computed and figures drawn, with counts."""
 
     first: str
     """The start of the first computation, in ISO format; empty if nothing is stored."""
@@ -45,21 +45,21 @@ class ReportProvenance:
     """Commits at which figures were drawn, with the number of figures."""
 
 
-def stored_experiments(shown: Iterable[ShownExperiment]) -> dict[str, store.StoredExperiment]:
-    """Return the experiments that still have stored runs, by signature."""
-    signatures = dict.fromkeys(source.signature for _, source in shown)
+def stored_experiments(shown_experiments: Iterable[ShownExperiment]) -> dict[str, store.StoredExperiment]:
+    """Return the experiments that still have runs, by signature."""
+    signatures = dict.fromkeys(source.signature for _, source in shown_experiments)
     experiments = {signature: store.StoredExperiment(store.root() / signature) for signature in signatures}
     return {signature: experiment for signature, experiment in experiments.items() if experiment.complete()}
 
 
-def sweep_provenances(shown: Iterable[ShownExperiment]) -> dict[str, SweepProvenance]:
+def sweep_provenances(shown_experiments: Iterable[ShownExperiment]) -> dict[str, SweepProvenance]:
     """Return the provenance of each sweep by name."""
-    sources_of: dict[str, dict[str, Origin]] = {}
-    for name, source in shown:
-        of_sweep = sources_of.setdefault(name, {})
-        if source.runs >= of_sweep.get(source.signature, source).runs:
-            of_sweep[source.signature] = source
-    return {name: _sweep(name, [*sources.values()]) for name, sources in sources_of.items()}
+    by_sweep: dict[str, dict[str, Origin]] = {}
+    for name, source in shown_experiments:
+        by_signature = by_sweep.setdefault(name, {})
+        if source.runs >= by_signature.get(source.signature, source).runs:
+            by_signature[source.signature] = source
+    return {name: _sweep(name, [*sources.values()]) for name, sources in by_sweep.items()}
 
 
 def _sweep(name: str, sources: Sequence[Origin]) -> SweepProvenance:
@@ -70,18 +70,22 @@ def _sweep(name: str, sources: Sequence[Origin]) -> SweepProvenance:
     return SweepProvenance(command(name), sources, common, hashlib.sha256(digests.encode()).hexdigest())
 
 
-def report_provenance(shown: Iterable[ShownExperiment], drawn: Sequence[Sidecar] = ()) -> ReportProvenance:
-    """Return the provenance of stored experiments, and of the figures of these sidecars."""
-    made = [stored.read_manifest().provenance for stored in stored_experiments(shown).values()]
-    environments = [(("Python", of.python), ("platform", of.platform), *of.packages.items()) for of in made]
+def report_provenance(
+    shown_experiments: Iterable[ShownExperiment], sidecars: Sequence[Sidecar] = ()
+) -> ReportProvenance:
+    """Return the provenance of stored experiments and figures."""
+    provenances = [stored.read_manifest().provenance for stored in stored_experiments(shown_experiments).values()]
+    environments = [
+        (("Python", record.python), ("platform", record.platform), *record.packages.items()) for record in provenances
+    ]
     return ReportProvenance(
-        min((provenance.start for provenance in made), default=""),
-        max((provenance.start for provenance in made), default=""),
+        min((provenance.start for provenance in provenances), default=""),
+        max((provenance.start for provenance in provenances), default=""),
         [(dict(key), count) for key, count in Counter(environments).most_common()],
-        Counter(map(_commit, made)).most_common(),
-        Counter(map(_commit, drawn)).most_common(),
+        Counter(map(_commit, provenances)).most_common(),
+        Counter(map(_commit, sidecars)).most_common(),
     )
 
 
-def _commit(of: store.Provenance | Sidecar) -> str:
-    return f"{of.commit}{' with changes' * bool(of.dirty)}" if of.commit else "outside of a repository"
+def _commit(record: store.Provenance | Sidecar) -> str:
+    return f"{record.commit}{' with changes' * bool(record.dirty)}" if record.commit else "outside of a repository"

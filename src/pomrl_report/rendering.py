@@ -1,4 +1,4 @@
-"""What all pages share: how a template is rendered, and the form in which HTML contains data and pictures."""
+"""Rendering of templates, and data and pictures inside HTML."""
 
 import gzip
 import json
@@ -15,20 +15,20 @@ from pomrl.results.intervals import CONFIDENCE_PERCENT
 from pomrl_report.markup import sentence, symbols
 
 
-def render(template: str, *, escapes: bool = True, folder: Path | None = None, **shown: Any) -> str:
-    """Render a page, with templates of a further folder if one is given.
+def render(template: str, *, escapes: bool = True, folder: Path | None = None, **values: Any) -> str:
+    """Render a page; `folder` may have further templates.
 
-    By default what is put into it is escaped, and an unknown name is an error.
+    By default values are escaped, and an unknown name is an error.
     """
-    return _environment(escapes, folder).get_template(template).render(shown)
+    return _environment(escapes, folder).get_template(template).render(values)
 
 
 @cache
 def _environment(escapes: bool, folder: Path | None) -> Environment:  # noqa: FBT001
-    """Return what keeps the templates that it has compiled, which takes longer than most pages."""
-    further = [FileSystemLoader(folder)] if folder else []
+    """Return an environment that keeps its compiled templates."""
+    loaders = [FileSystemLoader(folder)] if folder else []
     environment = Environment(
-        loader=ChoiceLoader([*further, PackageLoader("pomrl_report")]),
+        loader=ChoiceLoader([*loaders, PackageLoader("pomrl_report")]),
         autoescape=escapes,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -41,20 +41,20 @@ def _environment(escapes: bool, folder: Path | None) -> Environment:  # noqa: FB
 
 
 def data_uri(content: bytes, media_type: str) -> str:
-    """Return a data URI that contains `content`."""
+    """Return a data URI of `content`."""
     return f"data:{media_type};base64,{b64encode(content).decode()}"
 
 
 def pack(content: bytes) -> str:
-    """Return `content` packed with gzip, in letters, without the time at which it was packed."""
+    """Return `content` in gzip and base64, without a time."""
     return b64encode(gzip.compress(content, 9, mtime=0)).decode()
 
 
 def pack_json(data: Any) -> str:
-    """Return data as JSON, packed; a page unpacks it with `unpacked` of `packed.js`."""
+    """Return packed JSON for `unpacked` of `packed.js`."""
     return pack(json.dumps(data, separators=(",", ":"), sort_keys=True, allow_nan=False).encode())
 
 
 def css_class(verdict: object) -> str:
-    """Return a verdict as the name of a CSS class."""
+    """Return the CSS class of a verdict."""
     return str(verdict or "reported").replace(" ", "-")

@@ -1,4 +1,4 @@
-"""The reports that are written: the page of a study, and that of any stored experiments."""
+"""Written reports: of a study, and of any stored experiments."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -18,14 +18,14 @@ Warn = Callable[[str], object]
 
 
 def write(study: Study, warn: Warn) -> Path:
-    """Write the page of a study into its outputs, and return the path.
+    """Write the page of a study, and return its path.
 
-    Where the study has neither claims nor figures, it is the page of what is stored of its sweeps.
+    A study without claims and figures gets the page of its stored sweeps.
     """
     command, folder = f"pomrl reproduce {study.word} report", study.outputs / "report"
     if study.sweeps and not claims_of(study) and not figures_of(study):
-        words = [f"experiment={','.join(map(study.option, study.sweeps))}"]
-        selection = choose(words, sources=study.sources)
+        selectors = [f"experiment={','.join(map(study.option, study.sweeps))}"]
+        selection = choose(selectors, sources=study.sources)
         return write_selection(selection, folder, command, warn, study.described.title)
     return _write(folder, html(study, command, warn), command)
 
@@ -37,10 +37,9 @@ def _write(folder: Path, page: str, command: str) -> Path:
 
 
 def write_selection(selection: SweepResults, folder: Path, command: str, warn: Warn, title: str = "") -> Path:
-    """Write the page of stored experiments, with a figure of their losses in each task, and return its path.
+    """Write the page of stored experiments with a figure; return its path.
 
-    The title is that of their study, if they are of one. Where a figure cannot tell experiments apart, the page says so
-    in its place.
+    The title is that of their study, if any. A remark replaces a figure that cannot tell experiments apart.
     """
     figure, remark, name = None, "", "losses"
     try:

@@ -1,4 +1,4 @@
-"""The stages of `pomrl reproduce` that write the pages, the report and the article of a study."""
+"""Stages of `pomrl reproduce` that write pages, report and article."""
 
 from pomrl.commands.stages import StageRequest, Work
 from pomrl.commands.terminal import exit_with, warn
@@ -30,7 +30,7 @@ def report(request: StageRequest) -> Work | None:
 
 
 def article(request: StageRequest) -> Work | None:
-    """Typeset the article of a study that has one; a named stage prints its path, and fails without one."""
+    """Typeset the article of a study; a named stage fails without one."""
     if not request.is_named and (request.runs is not None or not request.study.article.is_file()):
         return None
 

@@ -1,4 +1,4 @@
-"""The command `view`: a page of all that is stored, or a report of some of it."""
+"""The command `view`: a page of all that is stored, or a report."""
 
 import shlex
 import sys
@@ -34,74 +34,73 @@ MAX_EXPERIMENTS = 300
 
 
 def view(
-    *words: Annotated[str, "KEY=VALUE"],
+    *selectors: Annotated[str, "KEY=VALUE"],
     once: bool = False,
     report: bool = False,
     where: Mapping[str, Any] | None = None,
     config_dir: Annotated[Path | None, "DIR"] = None,
 ) -> None:
-    """Look at what is stored in a browser, while a sweep runs too.
+    """Look at what is stored in a browser, even during a sweep.
 
-    The page has a table of experiments, which can be filtered, grouped and sorted, with their tags and notes, and the
-    losses of those that are selected. It is one file, and needs neither a server nor a network. Until ^C it is written
-    anew when something is stored, and an open page follows.
+    The page is one file without a server or network. It has a table of experiments to filter, group and sort, with tags
+    and
+    notes, and the losses of selected ones. Until ^C it is renewed when something is stored, and an open page follows.
 
     Args:
-        words: Only those with this setting: sigma=0.01,0.02.
+        selectors: Only those with this setting: sigma=0.01,0.02.
         once: Write the page, print its path and stop.
-        report: Write a page of curves, settings and provenance instead, of the experiments that `pomrl run -m` with
-            these words computes, or that have tag=NAME or a signature; print its path and stop.
+        report: Write a page of curves, settings and provenance instead, of the experiments of `pomrl run -m` with these
+            words, of tag=NAME or of a signature; print its path and stop.
         where: With --report, further settings of stored experiments.
         config_dir: With --report, a folder like conf/ with options of your own.
     """
     if report:
-        _report(words, where, config_dir)
+        _report(selectors, where, config_dir)
         return
-    wanted = filters(words)
-    table = _describe_stored(wanted)
+    settings = filters(selectors)
+    table = _describe_stored(settings)
     if table.empty:
-        exit_with(f"{store.root()}: nothing is stored{' with these settings' * bool(wanted)}")
+        exit_with(f"{store.root()}: nothing is stored{' with these settings' * bool(settings)}")
     path = write(table, is_live=not once)
     print(path, flush=True)
     if not once:
-        _follow(path, table, wanted)
+        _follow(path, table, settings)
 
 
-def _follow(path: Path, table: "pd.DataFrame", wanted: dict[str, Any]) -> None:
-    """Open the page, and write it anew when something is stored, until ^C."""
+def _follow(path: Path, table: "pd.DataFrame", settings: dict[str, Any]) -> None:
     warn("the page follows what is stored until ^C")
     webbrowser.open(path.absolute().as_uri())
     try:
         while True:
             time.sleep(POLL_SECONDS)
-            before, table = table, _describe_stored(wanted)
+            before, table = table, _describe_stored(settings)
             if not table.equals(before):
                 write(table, is_live=True)
     except KeyboardInterrupt:
         write(table, is_live=False)
 
 
-def _report(words: Sequence[str], where: Any, config_dir: Path | None) -> None:
-    if not (words or where):
+def _report(selectors: Sequence[str], where: Any, config_dir: Path | None) -> None:
+    if not (selectors or where):
         exit_with("--report: name settings of stored experiments, such as estimator=pomrl", 2)
     from pomrl import api
     from pomrl.commands.plots_and_tables import short_name
     from pomrl_report.reports import write_selection  # here, because the page that follows needs no figures
 
-    selection = api.select(words, where=where, config_dir=config_dir)
-    name = short_name([word for word in sys.argv[1:] if word != "--report"])
+    selection = api.select(selectors, where=where, config_dir=config_dir)
+    name = short_name([argument for argument in sys.argv[1:] if argument != "--report"])
     command = shlex.join(["pomrl", "view", *sys.argv[1:]])
     print(write_selection(selection, outputs() / "reports" / name, command, warn))
 
 
-def _describe_stored(wanted: dict[str, Any]) -> "pd.DataFrame":
-    return describe(store.find(**wanted) if wanted else store.usable_experiments())
+def _describe_stored(settings: dict[str, Any]) -> "pd.DataFrame":
+    return describe(store.find(**settings) if settings else store.usable_experiments())
 
 
 def write(table: "pd.DataFrame", *, is_live: bool) -> Path:
-    """Write the page of experiments, each a row of a table that `runs.describe` returns; return its path."""
+    """Write the page of the experiments in a table; return its path."""
     newest = [pair for pair in zip(table["signature"], table["runs"], strict=True) if pair[1]][:MAX_EXPERIMENTS]
-    losses = {name: found for name, runs in newest if (found := loss_by_task(name, runs))}
+    losses = {name: loss for name, runs in newest if (loss := loss_by_task(name, runs))}
     data = {"table": table.astype(object).fillna("").to_dict("split", index=False), "losses": losses, "colors": hues(9)}
     path = outputs() / "view" / "index.html"
     write_file(path, render("view.html.j2", data=data, is_live=is_live, most=MAX_EXPERIMENTS).encode(), "pomrl view")
@@ -110,9 +109,9 @@ def write(table: "pd.DataFrame", *, is_live: bool) -> Path:
 
 @cache
 def loss_by_task(signature: str, runs: int) -> dict[str, list[float]] | None:
-    """Return the mean loss in each task, at gamma_eval or the gamma that a schedule chose, and half its interval.
+    """Return the mean loss by task, and the interval's half width.
 
-    One run has no interval. None is returned where no run is stored, or a file is damaged (`pomrl runs --verify`).
+    One run has no interval. None without runs, or with a damaged file.
     """
     try:
         losses = StoredExperiment(store.root() / signature).mean_losses(runs)[0]

@@ -86,15 +86,15 @@ def test_named_stages_are_executed_in_their_order_and_print_what_they_make(here:
     assert not (here / "outputs/studies/mine/pages").exists()
 
 
-def test_the_stages_of_packages_come_behind_those_of_the_engine(monkeypatch: pytest.MonkeyPatch, here: Path) -> None:
+def test_the_package_stages_come_behind_those_of_the_engine(monkeypatch: pytest.MonkeyPatch, here: Path) -> None:
     asked: list[StageRequest] = []
 
     def further(request: StageRequest) -> Callable[[], None]:
         asked.append(request)
         return lambda: print("further")
 
-    packages = {**stages.stages_of_packages(), "further": further, "nothing": lambda request: None}
-    monkeypatch.setattr(reproduce, "stages_of_packages", lambda: packages)
+    packages = {**stages.package_stages(), "further": further, "nothing": lambda request: None}
+    monkeypatch.setattr(reproduce, "package_stages", lambda: packages)
     request = StageRequest(find(write(here / "mine").name), runs=2)
     assert [*reproduce.prepare(request)] == ["sweeps", "claims", "figures", "pages", "report", "further"]
     assert asked == [request]

@@ -14,7 +14,7 @@ from tests.support.settings import ROOT
 
 import pomrl
 from pomrl.commands import diff
-from pomrl.commands.revisions import parse_range
+from pomrl.commands.diff import parse_range
 from pomrl.configuration.study import shipped_studies
 
 KEPT = ROOT / "tests" / "configuration" / "golden" / "sweeps.csv"

@@ -16,7 +16,7 @@ from tests.support.computed import call
 from tests.support.settings import ROOT, STUDIES
 
 from pomrl import store
-from pomrl.commands import claims, figures, main, new, reproduce, run
+from pomrl.commands import main, new, reproduce, run, stages
 from pomrl.configuration import composed
 from pomrl.configuration.study import find
 
@@ -86,9 +86,9 @@ def big_ones_read_their_arguments(monkeypatch: pytest.MonkeyPatch) -> None:
     def nothing(*_: object, **__: object) -> None:
         return None
 
-    monkeypatch.setattr(claims, "judge", nothing)
-    monkeypatch.setattr(claims, "show", nothing)
-    monkeypatch.setattr(figures, "draw_all", lambda *_, **__: ([], {}))
+    monkeypatch.setattr(stages, "judge", nothing)
+    monkeypatch.setattr(stages, "show_verdicts", nothing)
+    monkeypatch.setattr(stages, "draw_all", lambda *_, **__: ([], {}))
     monkeypatch.setattr("pomrl_report.stages.write", nothing)
     monkeypatch.setattr("pomrl_report.article.write", nothing)
     monkeypatch.setattr(reproduce, "_execute_all", nothing)

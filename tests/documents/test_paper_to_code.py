@@ -20,7 +20,7 @@ from tests.support.settings import ROOT
 from tests.support.shipped import SIMULATIONS
 from tests.support.synthetic import make_sweep
 
-from pomrl.commands.reproduce import sweeps_of
+from pomrl.commands.reproduce import study_sweeps
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.settings import component_classes, scientific_settings
 from pomrl.configuration.study import find
@@ -152,7 +152,7 @@ def record_calls() -> Iterator[set[CodeType]]:
 
 def simulate_each_kind() -> None:
     """Simulate a run of two tasks of each combination of components in the sweeps of the paper."""
-    experiments = [setting.experiment for name in sweeps_of(PAPER) for setting in PAPER.settings(name)]
+    experiments = [setting.experiment for name in study_sweeps(PAPER) for setting in PAPER.settings(name)]
     kinds = {frozenset(component_classes(scientific_settings(one))): one for one in experiments}
     assert len(kinds) > 5
     for experiment in kinds.values():

@@ -12,7 +12,7 @@ from pomrl.configuration.study import find
 from pomrl.drawing.series import COLUMNS
 from pomrl.judging.claim import JudgedClaim, claims_of
 from pomrl.judging.estimates import mean
-from pomrl.judging.judgements import judgement, table_of
+from pomrl.judging.judgements import judgement, to_frame
 from pomrl.judging.verdict import Part
 from pomrl.science.loss_tables import MEASURED, SCHEMA
 from pomrl.store.derived import Simulation
@@ -47,5 +47,5 @@ def test_of_figures() -> None:
 
 def test_of_judgements() -> None:
     claim = next(claim for claim in claims_of(find("pomrl2023")) if claim.is_judged)
-    outcome = JudgedClaim(claim, 1000).judged([Part("a less b", mean(np.arange(1000.0)), below=0.0)])
-    assert sorted(described("claims")) == sorted(table_of([judgement("printed", outcome)]).columns)
+    outcome = JudgedClaim(claim, 1000).judge([Part("a less b", mean(np.arange(1000.0)), below=0.0)])
+    assert sorted(described("claims")) == sorted(to_frame([judgement("printed", outcome)]).columns)

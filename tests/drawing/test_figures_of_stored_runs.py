@@ -9,7 +9,7 @@ import pytest
 from tests.support.computed import call
 
 from pomrl.commands import run
-from pomrl.commands.figures import draw_all
+from pomrl.commands.stages import draw_all
 from pomrl.configuration.study import Study, find
 from pomrl.configuration.sweeps import Setting
 from pomrl.configuration.variants import of_keys

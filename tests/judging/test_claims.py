@@ -101,7 +101,7 @@ class TestClaims:
 
     @pytest.mark.parametrize(("id", "world", "refuted"), TOPICS)
     def test_each_topic_is_refuted_by_itself(self, id, world, refuted, in_world):
-        verdicts = JudgedClaim(BY_ID[id], RUNS).judged(BY_ID[id].parts(in_world(world, id))).verdicts
+        verdicts = JudgedClaim(BY_ID[id], RUNS).judge(BY_ID[id].parts(in_world(world, id))).verdicts
         assert {topic for topic, verdict in verdicts.items() if verdict is Verdict.DOES_NOT_HOLD} == refuted
         assert {verdict for topic, verdict in verdicts.items() if topic not in refuted} <= {Verdict.HOLDS}
 

@@ -86,7 +86,7 @@ class TestReadings:
         axes = ({key.rpartition(".")[2]: values for key, values in AXES[name].items()} for name in H5.sweeps)
         parts = H5.parts({name: made_of(of, mean, GAMMAS[-1:]) for name, of in zip(H5.sweeps, axes, strict=True)})
         assert len(parts) == 27
-        return JudgedClaim(H5, 200).judged(parts).verdicts
+        return JudgedClaim(H5, 200).judge(parts).verdicts
 
     def test_it_holds_where_empirical_bayes_is_best(self) -> None:
         assert self.judged() == dict.fromkeys(("printed", "repaired", "computed"), HOLDS)

@@ -18,7 +18,7 @@ NUMBER = 10
 
 def seconds(basis: Basis, claim: Claim) -> float:
     """Return about how long the runs take that a claim needs."""
-    needed = basis.experiments_of(claim)
+    needed = basis.requested_experiments(claim)
     return sum(estimate_seconds(one.problem, one.method, one.request.runs) for one in needed)
 
 
@@ -26,7 +26,7 @@ def test_ten_cheap_claims_are_judged_as_published_from_nothing(empty_outputs: Pa
     repaired = next(variant for variant in PAPER.variants if variant.name == PAPER.unchanged)
     basis = study_claims.basis(PAPER, CLAIMS, repaired)
     cheap = list(islice(sorted(basis.claims, key=lambda claim: seconds(basis, claim)), NUMBER))
-    computing.compute_all([experiment for claim in cheap for experiment in basis.experiments_of(claim)])
+    computing.compute_all([experiment for claim in cheap for experiment in basis.requested_experiments(claim)])
     published = judgements.read_published(PAPER).of(repaired.name)
     for claim in cheap:
         judged = judgement(repaired.name, judge_claim(basis, claim, Reader()))

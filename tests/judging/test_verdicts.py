@@ -91,7 +91,7 @@ class TestDecidingRuns:
             assert judged_at(value, round(0.8 * runs), part).verdict is Verdict.UNDECIDED
 
     def test_it_is_said_with_one_digit(self) -> None:
-        outcome = JudgedClaim(BY_ID["Q1.1"], 400, 0.001).judged([Part("a less b", student(-0.05, 400), below=0.0)])
+        outcome = JudgedClaim(BY_ID["Q1.1"], 400, 0.001).judge([Part("a less b", student(-0.05, 400), below=0.0)])
         assert outcome.verdict is Verdict.UNDECIDED
         assert re.search(
             r"an interval that is too wide to tell; about \d0?,000 runs would probably tell$", outcome.reason

@@ -54,12 +54,12 @@ def bad(experiment: Experiment, runs: int) -> Result:
 
 def test_a_claim_that_asks_for_more_once_it_sees_losses_is_judged_with_all_of_them() -> None:
     basis = basis_of(branches)
-    assert estimators(basis.asked_by(branches)) == {"pomrl", "ada_pomrl"}
+    assert estimators(basis.requests(branches)) == {"pomrl", "ada_pomrl"}
     lacking = judge_claim(basis, branches, Stored(make=bad))
-    assert (lacking.parts, estimators(lacking.lacking)) == ((), {"pomrl", "ada_pomrl", "oracle"})
-    assert {experiment.request.runs for experiment in lacking.lacking} == {200}
+    assert (lacking.parts, estimators(lacking.missing_experiments)) == ((), {"pomrl", "ada_pomrl", "oracle"})
+    assert {experiment.request.runs for experiment in lacking.missing_experiments} == {200}
     outcome = judge_claim(basis, branches, MadeUp(make=bad))
-    assert (outcome.verdict, outcome.runs, outcome.lacking) == (Verdict.HOLDS, 200, [])
+    assert (outcome.verdict, outcome.runs, outcome.missing_experiments) == (Verdict.HOLDS, 200, [])
 
 
 def test_a_claim_names_its_number_of_runs_by_variant() -> None:

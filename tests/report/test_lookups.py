@@ -171,11 +171,11 @@ class TestPublished:
         )
         broken = repaired["Q3.4"].model_copy(update={"comparisons": comparisons})
         other = Judgements({**published.by_variant, "repaired": {**repaired, "Q3.4": broken}})
-        assert fill(source, pages.results_of(PAPER, other), "README.md") != (ROOT / "README.md").read_text()
+        assert fill(source, pages.study_results(PAPER, other), "README.md") != (ROOT / "README.md").read_text()
         turned = repaired["Q2.3"].model_copy(update={"verdict": NOT})
         other = Judgements({**published.by_variant, "repaired": {**repaired, "Q2.3": turned}})
         with pytest.raises(ConfigError, match=r"needs holds, got does not hold, in: .*The best γ grows"):
-            fill(source, pages.results_of(PAPER, other), "README.md")
+            fill(source, pages.study_results(PAPER, other), "README.md")
 
     def test_every_verdict_that_a_check_can_demand_is_one(self) -> None:
         assert {*lookups.CHECKS.values()} == {*Verdict}

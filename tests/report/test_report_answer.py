@@ -26,8 +26,8 @@ class TestAnswer:
         assert [printed.counts[verdict] for verdict in (HOLDS, NOT, OPEN)] == [1, 4, 1]
         assert [repaired.counts[verdict] for verdict in (HOLDS, NOT, OPEN)] == [3, 2, 0]
         assert [computed.counts[verdict] for verdict in (HOLDS, NOT, OPEN)] == [4, 1, 0]
-        assert [column.alone for column in (printed, repaired, computed)] == [1, 0, 0]
-        assert [column.judged for column in (printed, repaired, computed)] == [6, 5, 5]
+        assert [column.n_alone for column in (printed, repaired, computed)] == [1, 0, 0]
+        assert [column.n_judged for column in (printed, repaired, computed)] == [6, 5, 5]
 
     def test_claims_are_grouped_by_where_they_hold_and_say_why_not(self, found: Judgements) -> None:
         by_heading = {heading: [(of.id, why) for of, why in group] for heading, group in groups(PAPER, found).items()}

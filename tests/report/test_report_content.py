@@ -69,7 +69,7 @@ def test_pictures_and_tables_are_in_it_once_and_small(folder: Path, page: str, e
 
 def test_colours_of_a_picture_are_as_drawn(folder: Path) -> None:
     path = of_study(folder) / "figures" / "figure_4_planning_omrl.png"
-    with Image.open(BytesIO(Picture.of(path.read_bytes()).content)) as image, Image.open(path) as file:
+    with Image.open(BytesIO(Picture.from_png(path.read_bytes()).content)) as image, Image.open(path) as file:
         drawn = file.convert("RGB").resize(image.size, Image.Resampling.BOX)
         off = np.abs(np.asarray(image.convert("RGB"), int) - np.asarray(drawn, int)).max(-1)
     assert (off > 24).mean() < 0.005

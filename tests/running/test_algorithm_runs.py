@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from pomrl import store
-from pomrl.commands.reproduce import sweeps_of
+from pomrl.commands.reproduce import study_sweeps
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.study import find
 from pomrl.running.plan import BlockPart
@@ -20,7 +20,7 @@ from pomrl.small_experiments import SMALL_METHOD, small_problem
 def published() -> list[Experiment]:
     """All experiments of the paper's sweeps, each once; those of the authors' notebook are among them."""
     study = find("pomrl2023")
-    experiments = [setting.experiment for name in sweeps_of(study) for setting in study.settings(name)]
+    experiments = [setting.experiment for name in study_sweeps(study) for setting in study.settings(name)]
     return list({store.signature(experiment): experiment for experiment in experiments}.values())
 
 

@@ -56,4 +56,4 @@ def outcome(on: Basis, id: str, verdict: Verdict | Topics) -> JudgedClaim:
         Part("a less b", mean(np.tile(SAMPLES[of_topic], 500)), below=0.0, topic=topic)
         for topic, of_topic in topics_of(verdict).items()
     ]
-    return replace(on.unjudged_outcome(claim), needed=1000).judged(parts)
+    return replace(on.unjudged_outcome(claim), needed=1000).judge(parts)

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from pomrl.judging.verdict import Part, Verdict, together
+from pomrl.judging.verdict import Part, Verdict, combine_verdicts
 from pomrl.results.intervals import ERROR_RATE
 
 
 def by_itself(parts: Sequence[Part]) -> Verdict:
     """Return the verdict that simultaneous 95 % intervals of all parts show (Bonferroni)."""
-    return together([part.verdict(ERROR_RATE / len(parts)) for part in parts])
+    return combine_verdicts([part.verdict(ERROR_RATE / len(parts)) for part in parts])

@@ -173,4 +173,4 @@ def holds(claim: Claim, *sweeps: SweepResults) -> bool:
 def verdict(claim: Claim, *sweeps: SweepResults) -> Verdict:
     """Return the verdict at precision on losses of the claim's sweeps, in its order."""
     parts = claim.parts(dict(zip(claim.sweeps, sweeps, strict=True)))
-    return JudgedClaim(claim, RUNS).judged(parts).verdict
+    return JudgedClaim(claim, RUNS).judge(parts).verdict

@@ -1,8 +1,8 @@
-"""The arguments of a command, derived from a typed function: its signature has their forms, its docstring their help.
+"""Command-line arguments from typed functions: forms from the signature, help from the docstring.
 
-Parameters by position are arguments by position; those by keyword alone are options. Of `bool` an option is a flag, of
-`Literal` it has choices, and of `Sequence` several values. A `Mapping` is KEY=VALUE words, or one word where it may be
-text. `Annotated[type, "NAME"]` gives the value a name. `@with_options_of(other)` adds the keywords of another function.
+Positional parameters are positional arguments; keyword-only ones are options. `bool` gives a flag, `Literal` choices,
+`Sequence` several values, `Mapping` KEY=VALUE words. `Annotated[type, "NAME"]` names the value.
+`@with_options_of(other)` adds the keywords of another function.
 """
 
 import argparse
@@ -19,7 +19,7 @@ Command = TypeVar("Command", bound=Callable[..., None])
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose errors are one line."""
+    """Report errors in one line."""
 
     def error(self, message: str) -> NoReturn:
         """End the command with one line and status 2."""
@@ -27,7 +27,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def with_options_of(function: Callable[..., Any]) -> Callable[[Command], Command]:
-    """Give a command whose last parameter is `**options` those of another function."""
+    """Give a command with `**options` the keywords of another function."""
 
     def add(command: Command) -> Command:
         vars(command)["options_of"] = function
@@ -36,12 +36,12 @@ def with_options_of(function: Callable[..., Any]) -> Callable[[Command], Command
     return add
 
 
-def parse_and_call(command: Callable[..., None], name: str, words: Sequence[str]) -> None:
-    """Call a command with what `words` give its parameters; one line and status 2 where they have another form."""
-    summary, more, _ = read_docstring(command)
-    parser = Parser(name, description=_plain(summary), epilog=_plain(more))
+def parse_and_call(command: Callable[..., None], name: str, arguments: Sequence[str]) -> None:
+    """Parse `words` and call the command; errors exit with status 2."""
+    summary, prose, _ = read_docstring(command)
+    parser = Parser(name, description=_plain(summary), epilog=_plain(prose))
     parameters = add_arguments(parser, command)
-    values = vars(parser.parse_intermixed_args(words))  # words may follow options
+    values = vars(parser.parse_intermixed_args(arguments))  # words may follow options
     by_position: list[Any] = []
     for parameter in parameters:
         if parameter.kind is not Parameter.KEYWORD_ONLY:
@@ -51,13 +51,15 @@ def parse_and_call(command: Callable[..., None], name: str, words: Sequence[str]
 
 
 def add_arguments(parser: argparse.ArgumentParser, command: Callable[..., None]) -> list[Parameter]:
-    """Add the arguments of a command to a parser, and return the parameters that they are for."""
+    """Add a command's arguments to a parser and return their parameters."""
     helps = read_docstring(command)[2]
-    parameters = [of for of in signature(command).parameters.values() if of.kind is not Parameter.VAR_KEYWORD]
+    parameters = [
+        parameter for parameter in signature(command).parameters.values() if parameter.kind is not Parameter.VAR_KEYWORD
+    ]
     if other := getattr(command, "options_of", None):
         own = {parameter.name for parameter in parameters}
         helps = {**read_docstring(other)[2], **helps}
-        parameters += [of for of in _keywords(other) if of.name not in own]
+        parameters += [parameter for parameter in _keywords(other) if parameter.name not in own]
     for parameter in parameters:
         _add_argument(parser, parameter, _plain(helps[parameter.name]).replace("%", "%%"))
     return parameters
@@ -70,12 +72,12 @@ def _keywords(function: Callable[..., Any]) -> Iterator[Parameter]:
 
 
 def _add_argument(parser: argparse.ArgumentParser, parameter: Parameter, what: str) -> None:
-    form, name = _form_of(parameter.annotation), parameter.name
+    form, name = _argparse_options(parameter.annotation), parameter.name
     if parameter.kind is Parameter.VAR_POSITIONAL:
         parser.add_argument(name, **{"metavar": name.upper(), **form, "nargs": "*"}, help=what)
     elif parameter.kind is not Parameter.KEYWORD_ONLY:
-        several = "+" if "nargs" in form else "?" if parameter.default is not Parameter.empty else None
-        form = {"metavar": name.upper(), **form, "nargs": several, "action": "store"}
+        count = "+" if "nargs" in form else "?" if parameter.default is not Parameter.empty else None
+        form = {"metavar": name.upper(), **form, "nargs": count, "action": "store"}
         parser.add_argument(name, **form, help=what)
     else:
         flag = f"--{name.rstrip('_').replace('_', '-')}"
@@ -83,47 +85,46 @@ def _add_argument(parser: argparse.ArgumentParser, parameter: Parameter, what: s
         parser.add_argument(flag, dest=name, default=default, **form, help=what)
 
 
-def _form_of(annotation: Any) -> dict[str, Any]:
-    """Return what argparse is told of a type; `None` among alternatives only says that the option may be left out."""
+def _argparse_options(annotation: Any) -> dict[str, Any]:
+    """Return argparse's options for a type; None among alternatives is ignored."""
     if get_origin(annotation) is Annotated:
         kind, metavar = get_args(annotation)
-        return {**_form_of(kind), "metavar": metavar}
+        return {**_argparse_options(kind), "metavar": metavar}
     is_union = get_origin(annotation) in (Union, UnionType)
     kinds = [kind for kind in (get_args(annotation) if is_union else [annotation]) if kind is not NoneType]
     origins = [get_origin(kind) for kind in kinds]
     if Mapping in origins:
-        several = {"action": "append"} if str in kinds else {"action": "extend", "nargs": "+"}
-        return {"metavar": "KEY=VALUE", **several}
+        repeated = {"action": "append"} if str in kinds else {"action": "extend", "nargs": "+"}
+        return {"metavar": "KEY=VALUE", **repeated}
     if Sequence in origins:
-        return {**_form_of(get_args(kinds[0])[0]), "action": "extend", "nargs": "+"}
+        return {**_argparse_options(get_args(kinds[0])[0]), "action": "extend", "nargs": "+"}
     if kinds == [bool]:
         return {"action": "store_true"}
     if origins[0] is Literal:
-        words = get_args(kinds[0])
-        return {"choices": words} if len(kinds) == 1 else {"type": _word_or_number(words)}
+        choices = get_args(kinds[0])
+        return {"choices": choices} if len(kinds) == 1 else {"type": _word_or_number(choices)}
     return {} if kinds == [str] else {"type": getattr(kinds[-1], "fromisoformat", kinds[-1])}
 
 
-def _word_or_number(words: Sequence[str]) -> Callable[[str], str | int]:
-    def read(text: str) -> str | int:
-        if text in words or text.isdecimal():
-            return text if text in words else int(text)
-        raise argparse.ArgumentTypeError(f"must be {', '.join(words)}, or a number, got {text}")
+def _word_or_number(choices: Sequence[str]) -> Callable[[str], str | int]:
+    def parse(text: str) -> str | int:
+        if text in choices or text.isdecimal():
+            return text if text in choices else int(text)
+        raise argparse.ArgumentTypeError(f"must be {', '.join(choices)}, or a number, got {text}")
 
-    return read
+    return parse
 
 
 def read_docstring(function: Callable[..., Any]) -> tuple[str, str, Mapping[str, str]]:
-    """Return the first line of a docstring, what follows it, and the text of each argument."""
+    """Return the first line, the prose, and the text of each argument."""
     text = getdoc(function) or ""
-    summary, _, more = text.partition("\n")
-    prose = re.split(r"^(?:Args|Returns|Raises):\n", more, flags=re.MULTILINE)[0]
+    summary, _, body = text.partition("\n")
+    prose = re.split(r"^(?:Args|Returns|Raises):\n", body, flags=re.MULTILINE)[0]
     section = re.search(r"^Args:\n((?:[ ]{4}.*\n?|\n)+)", text, flags=re.MULTILINE)
     entries = re.findall(r"^\**(\w+): ((?:.*\n?)(?:[ ]+.*\n?)*)", textwrap.dedent(section[1] if section else ""), re.M)
     return summary, prose.strip(), {name: " ".join(what.split()) for name, what in entries}
 
 
 def _plain(text: str) -> str:
-    """Return text of a docstring as a terminal shows it: without backticks, and without the stop of a single phrase."""
     text = " ".join(text.replace("`", "").split())
     return text.removesuffix(".") if ". " not in text else text

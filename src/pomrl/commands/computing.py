@@ -1,4 +1,4 @@
-"""The work of `pomrl run` on composed experiments: check, compute and report; and the table of jobs."""
+"""The work of `pomrl run`: check, compute and report experiments; write the table of jobs."""
 
 import csv
 import sys
@@ -30,7 +30,7 @@ MAX_PRINTED_EXPERIMENTS = 100
 
 
 def print_results(experiments: Sequence[Experiment], *, are_complete: bool) -> None:
-    """Print the mean loss of each experiment, if all are complete, and the folder of each."""
+    """Print each experiment's folder, and mean losses if all are complete."""
     if are_complete and not experiments[0].request.dry_run:
         _print_means(experiments)
     for experiment in experiments:
@@ -38,74 +38,77 @@ def print_results(experiments: Sequence[Experiment], *, are_complete: bool) -> N
 
 
 def objective(experiment: Experiment) -> float:
-    """Return the mean loss of a stored experiment at gamma_eval, or at its largest gamma, over tasks and runs."""
+    """Return the mean loss of a stored experiment at its largest gamma."""
     at_largest_gamma, _, _ = store.lookup(experiment).mean_losses(experiment.request.runs)
     return float(at_largest_gamma.mean())
 
 
 def estimate_large(first: Experiment, count: int) -> None:
-    """Print what a sweep takes by its first experiment; ConfigError unless that is all that is asked for."""
-    of_sweep = estimate(plan([first]), count)
+    """Estimate a large sweep from its first experiment; ConfigError unless dry_run."""
+    expected = estimate(plan([first]), count)
     if not first.request.dry_run:
-        raise ConfigError(f"{of_sweep}; more than {MOST_JOBS:,} experiments are computed with yes=true")
-    warn(f"estimated from the first experiment: {of_sweep}")
+        raise ConfigError(f"{expected}; more than {MOST_JOBS:,} experiments are computed with yes=true")
+    warn(f"estimated from the first experiment: {expected}")
 
 
 def _print_means(experiments: Sequence[Experiment]) -> None:
     if len(experiments) <= MAX_PRINTED_EXPERIMENTS:
-        of_sweep = choose([*dict.fromkeys(str(store.lookup(experiment).folder) for experiment in experiments)])
-        print_frame(summarise(of_sweep, statistics=["mean"]), stderr=True)
+        selection = choose([*dict.fromkeys(str(store.lookup(experiment).folder) for experiment in experiments)])
+        print_frame(summarise(selection, statistics=["mean"]), stderr=True)
     interval = f"its {CONFIDENCE_PERCENT} % interval"
     warn(f"mean: planning loss at gamma_eval, with {interval}; pomrl table and pomrl plot show more")
-    given = [of.problem.task_distribution for of in experiments if of.problem.sigma is not None]
-    if measures := {getattr(distribution, "measure", "") for distribution in given} & {*MEASURES}:
+    distributions = [
+        experiment.problem.task_distribution for experiment in experiments if experiment.problem.sigma is not None
+    ]
+    if measures := {getattr(distribution, "measure", "") for distribution in distributions} & {*MEASURES}:
         what = " or ".join(MEASURES[measure] for measure in sorted(measures))
         warn(f"sigma: the largest {what} of an entry over tasks, as task_distribution.measure says")
 
 
-def _refuse_what_is_ignored(experiments: Sequence[Experiment]) -> None:
-    """Refuse a sweep over settings that hold for all of its experiments together, with a ConfigError."""
+def _check_shared_settings(experiments: Sequence[Experiment]) -> None:
     for key in ("execution", "force", "dry_run", "yes"):
-        values = [of.execution if key == "execution" else getattr(of.request, key) for of in experiments]
+        values = [
+            experiment.execution if key == "execution" else getattr(experiment.request, key)
+            for experiment in experiments
+        ]
         if any(value != values[0] for value in values):
             raise ConfigError(f"{key}: it holds for a sweep as a whole; give it one value")
 
 
 def compute_all(experiments: Sequence[Experiment]) -> None:
-    """Compute what the store lacks of experiments, which may be none, and exit with status 1 if one fails."""
+    """Compute missing runs; exit with status 1 if an experiment fails."""
     if experiments and compute(experiments):
         exit_with("not all experiments were computed")
 
 
 def compute(experiments: Sequence[Experiment]) -> Mapping[str, Failure]:
-    """Compute the runs that are not stored yet, and report on standard error; return the failures by signature."""
-    _refuse_what_is_ignored(experiments)
-    planned = plan(experiments)
-    request, expected = experiments[0].request, estimate(planned)
-    for fault in dict.fromkeys(chain.from_iterable(job.faults for job in planned)):
+    """Compute missing runs, report on standard error, and return failures by signature."""
+    _check_shared_settings(experiments)
+    jobs = plan(experiments)
+    request, expected = experiments[0].request, estimate(jobs)
+    for fault in dict.fromkeys(chain.from_iterable(job.faults for job in jobs)):
         warn(f"{fault.partition('; ')[0]}; pomrl run repairs it")
     if request.dry_run:
         warn(str(expected))
         return {}
     if not request.yes:
         check_time_limit(expected)
-    if complete := sum(not job.missing for job in planned):
-        warn(f"{complete} of {len(planned)} stored already, not computed again (force=true would)")
+    if complete := sum(not job.missing for job in jobs):
+        warn(f"{complete} of {len(jobs)} stored already, not computed again (force=true would)")
     with progress(expected.runs) as advance:
-        failures = work(planned, advance)
+        failures = work(jobs, advance)
     if failures:
         for line in "".join(dict.fromkeys(failure.where for failure in failures.values())).splitlines():
             print(line[: len(line) - len(line.lstrip())] + printable(line), file=sys.stderr)
-        for experiment, settings in zip(planned, _settings(planned), strict=True):
+        for experiment, settings in zip(jobs, _settings(jobs), strict=True):
             if failure := failures.get(experiment.stored.signature):
                 what = f"{settings}: {failure.reason}" if settings else failure.reason
                 warn(f"failed: {what}; {experiment.stored.folder / 'run.log'} has the traceback")
     return failures
 
 
-def _settings(planned: Sequence[PlannedExperiment]) -> list[str]:
-    """Return in words the settings of each experiment in which they differ."""
-    experiments = [job.experiment for job in planned]
+def _settings(jobs: Sequence[PlannedExperiment]) -> list[str]:
+    experiments = [job.experiment for job in jobs]
     described = [flat_settings(asked_settings(experiment), experiment.options) for experiment in experiments]
     keys = varying_keys(described)
     return [" ".join(f"{key.rpartition('.')[2]}={flat[key]}" for key in keys if key in flat) for flat in described]
@@ -114,14 +117,14 @@ def _settings(planned: Sequence[PlannedExperiment]) -> list[str]:
 def write_jobs(
     hydra: Any, folder: Path, jobs: Sequence[Sequence[str]], experiments: Sequence[Experiment], first: int = 0
 ) -> None:
-    """Add a line for each job to the table of jobs, unless `hydra.output_subdir` is null.
+    """Append jobs to the table of jobs, unless `hydra.output_subdir` is null.
 
     Args:
         hydra: Hydra's part of the configuration.
-        folder: The folder of the command's files, outputs/hydra/DATE/TIME by default.
+        folder: The output folder of the command.
         jobs: The overrides of each job.
         experiments: The experiment of each job.
-        first: The number of the first of these jobs.
+        first: The number of the first job.
     """
     if hydra.output_subdir is None:
         return
@@ -130,5 +133,5 @@ def write_jobs(
         rows = csv.writer(file, lineterminator="\n")
         if is_new:
             rows.writerow(["job", "signature", "overrides"])
-        for number, (words, experiment) in enumerate(zip(jobs, experiments, strict=True), first):
-            rows.writerow([number, store.signature(experiment), " ".join(words)])
+        for number, (overrides, experiment) in enumerate(zip(jobs, experiments, strict=True), first):
+            rows.writerow([number, store.signature(experiment), " ".join(overrides)])

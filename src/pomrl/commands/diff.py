@@ -1,21 +1,53 @@
-"""The command `diff`: what differs between experiments, in settings and in results."""
+"""The command `diff`: differences between experiments, or between the published sweeps of two revisions."""
 
+import io
+import json
+import os
+import re
 import shlex
-from collections.abc import Iterator, Sequence
+import subprocess
+import sys
+import tarfile
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from textwrap import fill
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+from pomrl import store
+from pomrl.commands import published_sweeps
 from pomrl.commands.errors import one_line_errors
-from pomrl.commands.revisions import compare_revisions, parse_range
 from pomrl.commands.terminal import print_frame, printable
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.settings import varying_keys
 from pomrl.configuration.sources import PUBLISHED, Sources
-from pomrl.results.comparison import Pair, differences, effects, group_pairs, nearest, same_problem
+from pomrl.results.comparison import (
+    LOSS_AT_LARGEST,
+    Pair,
+    differences,
+    effects,
+    group_pairs,
+    loss_differences,
+    nearest,
+    same_problem,
+)
 from pomrl.results.result import Result
 from pomrl.results.selection import PREVIOUS, resolve
 from pomrl.results.tables import markdown_text
+from pomrl.store import StoredExperiment
+
+if TYPE_CHECKING:  # because it takes long to load
+    import pandas as pd
+
+RANGE = re.compile(r"([^\s=]*[^\s=./])\.\.([^\s=./][^\s=]*)?")
+"""Two revisions of git as `git diff` has them; without the second one, the files as they are."""
+
+Published = Mapping[tuple[str, str, str], Mapping[str, Any]]
+"""What `compose_published` yields, by study, sweep and variant."""
 
 WIDEST = 78
 """The most characters of a line."""
@@ -25,32 +57,31 @@ WIDEST = 78
 def diff(
     a: str,
     /,
-    *others: Annotated[str, "B"],
+    *b: Annotated[str, "B"],
     config_dir: Annotated[Path | None, "DIR"] = None,
     format: Literal["text", "csv", "markdown", "latex"] = "text",
 ) -> None:
     """Show what differs between experiments, in settings and in results.
 
-    Each side is words of `pomrl run -m`, which may mean several experiments. Each of B, C, ... is compared with the one
-    of A that differs least, and those that share a difference stand together. Of A alone, what the code before the
-    present one computed is compared with what the present code computes of the same settings; other versions are named:
-    "tag=dev code=LABEL" "tag=dev". Of OLD..NEW, revisions of git, it shows which published sweeps have other settings;
-    main.. compares with the files as they are. The exit status is that of diff(1): 0 where they are equal, 1 where they
-    differ, 2 on error.
+    Each side is words of `pomrl run -m`. Each of B, C, ... is compared with the nearest experiment of A; equal
+    differences
+    stand together. A alone compares results of the previous code with those of the present code; name other versions:
+    "tag=dev code=LABEL" "tag=dev". OLD..NEW, two git revisions, lists the published sweeps with other settings; main..
+    compares with the working files. The exit status is that of diff(1): 0 if equal, 1 if different, 2 on error.
 
     Args:
         a: Settings such as "estimator=pomrl sigma=0.01,0.02"; or a signature, a folder, or OLD..NEW.
-        others: What A is compared with.
+        b: What A is compared with.
         config_dir: A folder like conf/ with options of your own.
         format: The form of tables (default: text).
     """
     sources = PUBLISHED.with_options(config_dir)
-    if not others and (revisions := parse_range(a)):
+    if not b and (revisions := parse_range(a)):
         raise SystemExit(1 if compare_revisions(*revisions, format) else 0)
-    if others:
-        pairs = [pair for other in others for pair in nearest(sides(a, sources), sides(other, sources))]
+    if b:
+        pairs = [pair for other in b for pair in nearest(sides(a, sources), sides(other, sources))]
     else:
-        pairs = _of_same_settings(nearest(sides(f"{a} code={PREVIOUS}", sources), sides(a, sources)), a)
+        pairs = _select_code_changes(nearest(sides(f"{a} code={PREVIOUS}", sources), sides(a, sources)), a)
     if groups := group_pairs(pairs):
         show(groups, format)
     else:
@@ -59,26 +90,26 @@ def diff(
 
 
 def sides(text: str, sources: Sources) -> list[Result]:
-    """Return the experiments that an argument names, with their losses where they are stored."""
-    found, _ = resolve(shlex.split(text), sources=sources)
-    if not found:
+    """Return the experiments of an argument, with losses where stored."""
+    matches, _ = resolve(shlex.split(text), sources=sources)
+    if not matches:
         raise ConfigError(f"{text or 'defaults'}: nothing of this is stored")
-    return [match.result(text) for match in found]
+    return [match.result(text) for match in matches]
 
 
-def _of_same_settings(pairs: Sequence[Pair], text: str) -> list[Pair]:
-    """Return the pairs that differ in code alone; ConfigError if there are others alone, as after a changed default."""
-    found = [(a, b) for a, b in pairs if {*differences([a.settings, b.settings])} <= {"code"}]
-    if pairs and not found:
+def _select_code_changes(pairs: Sequence[Pair], text: str) -> list[Pair]:
+    """Return pairs that differ only in code; ConfigError if all differ otherwise."""
+    code_changes = [(a, b) for a, b in pairs if {*differences([a.settings, b.settings])} <= {"code"}]
+    if pairs and not code_changes:
         changed = ", ".join(key for key in differences([side.settings for side in pairs[0]]) if key != "code")
         raise ConfigError(
             f"{text}: what the code before computed has another {changed}; name both sides, with code=all"
         )
-    return found
+    return code_changes
 
 
 def show(groups: Sequence[Sequence[Pair]], form: str) -> None:
-    """Print pairs of experiments, those that share a difference together: what differs, and what that does."""
+    """Print groups of pairs: their common difference and its effects."""
     import pandas as pd
 
     if form == "csv":
@@ -96,22 +127,206 @@ def show(groups: Sequence[Sequence[Pair]], form: str) -> None:
 
 
 def _changed_settings(group: Sequence[Pair], *, whole: bool = False) -> list[str]:
-    """Return the settings in which the pairs of a group differ; as a whole with those that come with another option."""
-    both = [side.settings for side in group[0]]
-    changed = differences(both)
-    keys = [*varying_keys(both), *(changed if whole else [])]
+    settings = [side.settings for side in group[0]]
+    changed = differences(settings)
+    keys = [*varying_keys(settings), *(changed if whole else [])]
     return [f"{key}: {changed[key][0]} -> {changed[key][1]}" for key in dict.fromkeys(keys)]
 
 
 def _remarks(group: Sequence[Pair]) -> Iterator[str]:
-    """Yield how results are compared, and which pairs have nothing to compare."""
     if any(a.runs and b.runs for a, b in group):
         pairs = "in pairs over runs" if same_problem(*group[0]) else "not paired: these are different problems"
         yield f"the second less the first, on average over tasks, {pairs}"
     keys = varying_keys([a.settings for a, _ in group])
     for pair in group:
-        if lacking := list(dict.fromkeys(side.name for side in pair if not side.runs)):
+        if missing := list(dict.fromkeys(side.name for side in pair if not side.runs)):
             where = "".join(f"{key}={pair[0].settings.get(key)}: " for key in keys)
-            commands = " and ".join(f"pomrl run -m {name}" for name in lacking)
-            computes = "computes it" if len(lacking) == 1 else "compute them"
-            yield f"{where}no results to compare: {' and '.join(lacking)} not stored; {commands} {computes}"
+            commands = " and ".join(f"pomrl run -m {name}" for name in missing)
+            computes = "computes it" if len(missing) == 1 else "compute them"
+            yield f"{where}no results to compare: {' and '.join(missing)} not stored; {commands} {computes}"
+
+
+@dataclass(frozen=True)
+class ExperimentChange:
+    """Describe a changed experiment of a published sweep, maybe on one side."""
+
+    sweep: str
+    variant: str
+    varied: Mapping[str, Any]
+    old: Mapping[str, Any] | None
+    new: Mapping[str, Any] | None
+
+    @cached_property
+    def what(self) -> str:
+        """The settings that differ, as `key: old -> new; ...`."""
+        if self.old is None or self.new is None:
+            return "experiments that are added" if self.old is None else "experiments that are removed"
+        changed = differences([self.old["settings"], self.new["settings"]])
+        return "; ".join(f"{key}: {old} -> {new}" for key, (old, new) in changed.items())
+
+    @cached_property
+    def sides(self) -> tuple[Result | None, Result | None]:
+        """Both sides with stored losses; None where missing or not stored."""
+        return _side(self.old), _side(self.new)
+
+
+def _side(experiment: Mapping[str, Any] | None) -> Result | None:
+    stored = StoredExperiment(store.root() / experiment["signature"]) if experiment else None
+    if not experiment or not stored or not (runs := stored.complete()):
+        return None
+    return Result.of_stored(stored, runs, settings=experiment["settings"], name=stored.signature)
+
+
+def parse_range(text: str) -> tuple[str, str] | None:
+    """Return the two revisions of OLD..NEW, the second maybe empty; else None."""
+    match = None if Path(text).exists() else RANGE.fullmatch(text)
+    return (match[1], match[2] or "") if match else None
+
+
+def compare_revisions(old: str, new: str, form: str) -> bool:
+    """Print differences between published sweeps of two revisions; return whether any exist.
+
+    Raises:
+        ConfigError: A revision does not exist, or its sweeps cannot be composed.
+    """
+    before, after = compose_revisions(old, new)
+    changes = [change for key in {**before, **after} for change in _changes(key, before.get(key), after.get(key))]
+    if form == "csv":
+        print_frame(_sweeps(changes, what=True), form)
+    else:
+        _print_changes(changes, form)
+        _print_code(before, after)
+        if not changes:
+            print("no published sweep has other settings")
+    return bool(changes)
+
+
+def compose_revisions(old: str, new: str) -> tuple[Published, Published]:
+    """Return the published sweeps of two revisions, composed by their own code.
+
+    Args:
+        old: The first revision.
+        new: The second one; empty for the files as they are.
+
+    Raises:
+        ConfigError: A revision does not exist, or its sweeps cannot be composed.
+    """
+    with ExitStack() as stack:
+        folders = [_checkout(revision, Path(stack.enter_context(TemporaryDirectory()))) for revision in (old, new)]
+        processes = [stack.enter_context(_compose(folder)) for folder in folders]
+        ended = [process.communicate() for process in processes]
+        for revision, process, (_, errors) in zip((old, new), processes, ended, strict=True):
+            if process.returncode:
+                reason = (errors.decode().strip().splitlines() or ["no reason given"])[-1]
+                raise ConfigError(f"{revision or 'files as they are'}: its sweeps cannot be composed ({reason})")
+    before, after = ({_key(line): line for line in json.loads(out)} for out, _ in ended)
+    return before, after
+
+
+def _key(line: Mapping[str, Any]) -> tuple[str, str, str]:
+    return line["study"], line["sweep"], line["variant"]
+
+
+def _checkout(revision: str, folder: Path) -> Path:
+    top = Path(_git("rev-parse", "--show-toplevel").decode().strip())
+    if revision:
+        archive = io.BytesIO(_git("-C", str(top), "archive", "--format=tar", revision, "--", "src", "conf"))
+        with tarfile.open(fileobj=archive) as files:
+            files.extractall(folder, filter="data")
+    return folder if revision else top
+
+
+def _git(*arguments: str) -> bytes:
+    try:
+        return subprocess.run(["git", *arguments], check=True, capture_output=True).stdout
+    except FileNotFoundError as error:
+        raise ConfigError("git is not installed, and revisions are its") from error
+    except subprocess.CalledProcessError as error:
+        raise ConfigError(f"git {arguments[0]}: {error.stderr.decode().strip().splitlines()[-1]}") from error
+
+
+def _compose(folder: Path) -> subprocess.Popen[bytes]:
+    text = Path(published_sweeps.__file__).read_text(encoding="utf-8")
+    environment = {**os.environ, "PYTHONPATH": str(folder / "src")}
+    command = [sys.executable, "-P", "-c", text]
+    return subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def _changes(
+    key: tuple[str, str, str], old: Mapping[str, Any] | None, new: Mapping[str, Any] | None
+) -> Iterator[ExperimentChange]:
+    if old and new and old["digest"] == new["digest"]:
+        return
+    sides = [_by_varied(side) for side in (old, new)]
+    for varied in {**sides[0], **sides[1]}:
+        a, b = (side.get(varied) for side in sides)
+        if a is None or b is None or differences([a["settings"], b["settings"]]):
+            experiment = a or b or {}
+            yield ExperimentChange(f"{key[0]}/{key[1]}", key[2], experiment["varied"], a, b)
+
+
+def _by_varied(side: Mapping[str, Any] | None) -> dict[str, Mapping[str, Any]]:
+    return {repr(experiment["varied"]): experiment for experiment in (side["experiments"] if side else ())}
+
+
+def _print_changes(changes: Sequence[ExperimentChange], form: str) -> None:
+    groups: defaultdict[str, list[ExperimentChange]] = defaultdict(list)
+    for change in changes:
+        groups[change.what].append(change)
+    for what, group in groups.items():
+        print(f"### {markdown_text(printable(what))}\n" if form == "markdown" else printable(what))
+        print_frame(_sweeps(group), form)
+        print()
+        if len(losses := _losses(group)):
+            print_frame(losses, form)
+            print()
+
+
+def _sweeps(changes: Sequence[ExperimentChange], *, what: bool = False) -> "pd.DataFrame":
+    import pandas as pd
+
+    rows: defaultdict[tuple[str, ...], list[ExperimentChange]] = defaultdict(list)
+    for change in changes:
+        rows[(change.what, change.sweep) if what else (change.sweep,)].append(change)
+    names = ["what", "sweep"] if what else ["sweep"]
+    return pd.DataFrame(
+        {
+            **dict(zip(names, key, strict=True)),
+            "variants": ", ".join(dict.fromkeys(change.variant for change in group)),
+            "experiments": len(group),
+            "stored before": sum(change.sides[0] is not None for change in group),
+            "stored after": sum(change.sides[1] is not None for change in group),
+        }
+        for key, group in rows.items()
+    )
+
+
+def _losses(changes: Sequence[ExperimentChange]) -> "pd.DataFrame":
+    import pandas as pd
+
+    rows: dict[tuple[str, str], dict[str, Any]] = {}
+    for change in changes:
+        a, b = change.sides
+        if a and b:
+            paired = same_problem(a, b)
+            values = " ".join(f"{key}={value}" for key, value in change.varied.items())
+            rows.setdefault(
+                (a.name, b.name),
+                {"sweep": change.sweep, "experiment": values, "runs": min(a.runs, b.runs)}
+                | {"paired": paired}
+                | loss_differences(a, b, paired=paired)[LOSS_AT_LARGEST].columns("difference"),
+            )
+    return pd.DataFrame(list(rows.values()))
+
+
+def _print_code(before: Published, after: Published) -> None:
+    pairs = [(before[key], after[key]) for key in before.keys() & after.keys()]
+    edited = [
+        1
+        for old, new in pairs
+        if old["digest"] == new["digest"]
+        and [experiment["signature"] for experiment in old["experiments"]]
+        != [experiment["signature"] for experiment in new["experiments"]]
+    ]
+    if edited:
+        print(f"{len(edited)} of {len(pairs)} sweeps under variants have equal settings and other code")

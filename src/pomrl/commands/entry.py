@@ -1,4 +1,4 @@
-"""The entry of the command `pomrl`: what has to be in force before its modules are imported."""
+"""The entry of the command `pomrl`, with ^C handled before other modules are imported."""
 
 from pomrl.commands.interrupts import end_at_interrupt
 

@@ -1,4 +1,4 @@
-"""The errors that a user of a command can cause, and the line that the command prints for each of them."""
+"""Errors caused by users, as lines."""
 
 import os
 import warnings
@@ -19,11 +19,11 @@ GOES_ON = "finished blocks are stored, and the same command goes on from them"
 
 
 class ReportedError(ExecutionError):
-    """Experiments failed, as lines on standard error have said before."""
+    """Report failed experiments; lines on standard error have named them."""
 
 
 class JobError(BaseException):
-    """A job of Hydra has failed, with its cause; Hydra, which says more of an Exception, lets it pass."""
+    """Carry the cause of a failed job past Hydra, which catches Exception."""
 
 
 OURS = (ConfigError, StoreError, ExecutionError)
@@ -31,27 +31,27 @@ OURS = (ConfigError, StoreError, ExecutionError)
 
 
 @contextmanager
-def one_line_errors(*further: type[Exception], status: int = 1) -> Iterator[None]:
-    """End the command with one line and this exit status at an error of ours or of a further type.
+def one_line_errors(*types: type[Exception], status: int = 1) -> Iterator[None]:
+    """End a command with one line and this status on expected errors.
 
-    An error of the system, a lack of memory and an interrupt end it with one line too. If HYDRA_FULL_ERROR is set,
-    there is a traceback instead. Each experiment that is left out is a line, after which the status is no success.
+    Expected are our errors, further types, system errors, lack of memory and interrupts. HYDRA_FULL_ERROR=1 gives a
+    traceback instead. After a `StoreWarning` the status is no success.
     """
-    with _lines_of_what_is_left_out(status), _one_line(further, status):
+    with _print_store_warnings(status), _one_line(types, status):
         yield
 
 
 @contextmanager
-def _lines_of_what_is_left_out(status: int) -> Iterator[None]:
-    """Print each `StoreWarning` once, as a line; where there was one, no success is the end."""
+def _print_store_warnings(status: int) -> Iterator[None]:
+    """Print each `StoreWarning` once; after one, exit with `status`."""
     lines: set[str] = set()
     with warnings.catch_warnings():
         warnings.simplefilter("always", StoreWarning)
         show = warnings.showwarning
 
-        def show_line(message: Warning | str, category: type[Warning], *further: Any) -> None:
+        def show_line(message: Warning | str, category: type[Warning], *arguments: Any) -> None:
             if not issubclass(category, StoreWarning):
-                show(message, category, *further)
+                show(message, category, *arguments)
             elif (line := str(message)) not in lines:
                 lines.add(line)
                 warn(line)
@@ -66,8 +66,7 @@ def _lines_of_what_is_left_out(status: int) -> Iterator[None]:
 
 
 @contextmanager
-def _one_line(further: tuple[type[Exception], ...], status: int) -> Iterator[None]:
-    """End the command with one line at an error."""
+def _one_line(types: tuple[type[Exception], ...], status: int) -> Iterator[None]:
     if os.environ.get("HYDRA_FULL_ERROR", "0") not in ("", "0"):
         yield
         return
@@ -78,17 +77,16 @@ def _one_line(further: tuple[type[Exception], ...], status: int) -> Iterator[Non
     except KeyboardInterrupt:
         exit_with(f"interrupted; {GOES_ON}", INTERRUPTED)
     except MemoryError:
-        words = "not enough memory for models of this size; S, A, or execution.runs_at_a_time has to be smaller"
-        exit_with(words, status)
+        message = "not enough memory for models of this size; S, A, or execution.runs_at_a_time must be smaller"
+        exit_with(message, status)
     except OSError as error:
-        exit_with(_of_system(error), status)
-    except (*OURS, *further) as error:
-        more = f"; {GOES_ON}" if isinstance(error, ExecutionError) else ""
-        exit_with(one_line(error) + more, 2 if isinstance(error, UnreadableOverrideError) else status)
+        exit_with(_system_error_text(error), status)
+    except (*OURS, *types) as error:
+        remedy = f"; {GOES_ON}" if isinstance(error, ExecutionError) else ""
+        exit_with(one_line(error) + remedy, 2 if isinstance(error, UnreadableOverrideError) else status)
 
 
-def _of_system(error: OSError) -> str:
-    """Name the path that the system could not read or write, and say how to have the outputs elsewhere."""
+def _system_error_text(error: OSError) -> str:
     path = error.filename or outputs()
     where = Path(os.fsdecode(path)).absolute()
     if error.strerror and where.is_relative_to(outputs().absolute()) and not isinstance(error, BrokenPipeError):

@@ -1,4 +1,4 @@
-"""The command `pomrl export`: experiments or a study go into a zip archive."""
+"""The command `pomrl export`: write experiments or a study into a zip archive."""
 
 from collections.abc import Sequence
 from itertools import chain, product
@@ -26,13 +26,13 @@ def export(
 ) -> None:
     """Write what is stored, or a study, into a zip archive.
 
-    The archive of a study has its folder, the modules and the data that it needs beside it, the results of its sweeps,
-    and its claims, figures and page. pomrl import adds it to another folder, where nothing is computed again.
+    The archive of a study has its folder, the modules and data beside it, the results of its sweeps, and its claims,
+    figures and page. pomrl import adds it to another folder, where nothing is computed again.
 
     Args:
         file: The archive to write.
-        what: A study, or what `pomrl run -m` with these words computes; all that is stored by default.
-        where: Filters of all that is stored, such as `sigma=0.01,0.02`.
+        what: A study, or words of `pomrl run -m`; all that is stored by default.
+        where: Filters of stored experiments, such as `sigma=0.01,0.02`.
         config_dir: A folder like conf/ with options of your own.
     """
     if file.suffix != ".zip":
@@ -49,52 +49,54 @@ def export(
 
 
 def _export_study(file: Path, study: Study) -> tuple[int, int]:
-    """Write the archive of a study, and return the numbers of its experiments and files."""
-    every = {store.lookup(experiment): experiment for experiment in experiments_of(study)}
-    stored = [kept for kept in every if kept.complete()]
+    experiments = {store.lookup(experiment): experiment for experiment in study_experiments(study)}
+    stored = [candidate for candidate in experiments if candidate.complete()]
     if not stored:
         raise StoreError(f"{study.word}: nothing is stored of it; pomrl reproduce {study.word} computes it")
-    files = {f"code/{path.as_posix()}": path for path in _files_of(study, [every[kept] for kept in stored])}
-    made = [path for path in study.outputs.rglob("[!.]*") if path.is_file()]
-    files |= {f"studies/{study.name}/{path.relative_to(study.outputs).as_posix()}": path for path in made}
+    files = {
+        f"code/{path.as_posix()}": path
+        for path in _needed_files(study, [experiments[candidate] for candidate in stored])
+    }
+    results = [path for path in study.outputs.rglob("[!.]*") if path.is_file()]
+    files |= {f"studies/{study.name}/{path.relative_to(study.outputs).as_posix()}": path for path in results}
     return len(stored), archives.export(file, stored, files)
 
 
-def experiments_of(study: Study) -> list[Experiment]:
-    """Return the experiments of a study: those of its sweeps, and under its variants those that its claims read."""
-    from pomrl.commands.reproduce import sweeps_of  # here, because both load all that a study is made of
+def study_experiments(study: Study) -> list[Experiment]:
+    """Return a study's experiments: its sweeps, and those its variants need."""
+    from pomrl.commands.reproduce import study_sweeps  # here, because both load all that a study is made of
     from pomrl.judging.claim import claims_of
 
-    read = list(dict.fromkeys(name for claim in claims_of(study) for name in claim.sweeps))
-    pairs = [(None, name) for name in sweeps_of(study)] + list(product(study.variants, read))
+    claim_sweeps = list(dict.fromkeys(name for claim in claims_of(study) for name in claim.sweeps))
+    pairs = [(None, name) for name in study_sweeps(study)] + list(product(study.variants, claim_sweeps))
     for variant in chain.from_iterable(family.variants for family in study.families.values()):
-        pairs += [(variant, name) for name in (read if variant.sweeps is None else variant.sweeps)]
-    every = (setting.experiment for variant, name in pairs for setting in study.settings(name, variant))
-    return list({store.signature(experiment): experiment for experiment in every}.values())
+        pairs += [(variant, name) for name in (claim_sweeps if variant.sweeps is None else variant.sweeps)]
+    composed = (setting.experiment for variant, name in pairs for setting in study.settings(name, variant))
+    return list({store.signature(experiment): experiment for experiment in composed}.values())
 
 
-def _files_of(study: Study, experiments: Sequence[Experiment]) -> list[Path]:
-    """Return the files that a study needs: its folder, and modules and data beside it. Paths begin in this folder.
+def _needed_files(study: Study, experiments: Sequence[Experiment]) -> list[Path]:
+    """Return a study's files relative to this folder; none if installed.
 
-    A study that is installed, or comes with this package, needs none: whoever reproduces it installs it.
+    These are its folder, and the modules and data beside it.
 
     Raises:
-        ConfigError: A file is not below the current folder, so that it has no place in another one.
+        ConfigError: A file is not below the current folder.
     """
     if study.is_shipped or study.is_installed:
         return []
-    here, folder = Path.cwd().resolve(), study.folder
+    root, folder = Path.cwd().resolve(), study.folder
     inside = [path for path in folder.rglob("*") if path.is_file()]
-    kept = [path for path in inside if not any(map(_is_left_out, path.relative_to(folder).parts))]
-    python = (path.relative_to(folder.parent).with_suffix("") for path in kept if path.suffix == ".py")
+    code_files = [path for path in inside if not any(map(_is_hidden, path.relative_to(folder).parts))]
+    python = (path.relative_to(folder.parent).with_suffix("") for path in code_files if path.suffix == ".py")
     classes = chain.from_iterable(component_classes(scientific_settings(experiment)) for experiment in experiments)
     modules = {*(".".join(path.parts) for path in python), *map(find_module, {*classes})}
-    beside = {path.resolve() for path in own_modules(modules, importer=study.name).values()}
-    files = sorted({*kept, *beside, *chain.from_iterable(map(data_files, experiments))})
-    if outside := [path for path in files if not path.is_relative_to(here) or folder == here]:
+    modules_beside = {path.resolve() for path in own_modules(modules, importer=study.name).values()}
+    files = sorted({*code_files, *modules_beside, *chain.from_iterable(map(data_files, experiments))})
+    if outside := [path for path in files if not path.is_relative_to(root) or folder == root]:
         raise ConfigError(f"{outside[0]}: call pomrl export in a folder below which the study and all that it needs is")
-    return [path.relative_to(here) for path in files]
+    return [path.relative_to(root) for path in files]
 
 
-def _is_left_out(part: str) -> bool:
-    return part.startswith(".") or part == "__pycache__"
+def _is_hidden(name: str) -> bool:
+    return name.startswith(".") or name == "__pycache__"

@@ -1,4 +1,4 @@
-"""The command `pomrl import`: an archive is checked, and added to the store."""
+"""The command `pomrl import`: check an archive and add it to the store."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -14,14 +14,13 @@ from pomrl.store import archives
 def import_(
     file: Annotated[Path, "FILE.zip"], /, *, most: Annotated[float, "GB"] = archives.MAX_BYTES / 1e9, yes: bool = False
 ) -> None:
-    """Check an archive, and add its experiments, and its study if you agree.
+    """Check an archive and add its experiments, and its study on agreement.
 
-    What is stored already stays as it is. The files of a study are put into the current folder only if you agree,
-    because commands that name the study run the code in them. If the archive is damaged, nothing is added and the exit
-    status is 1.
+    What is stored already stays as it is. A study's files are put into the current folder only if you agree, because
+    commands that name the study run its code. From a damaged archive nothing is added, and the exit status is 1.
 
     Args:
-        file: The archive, as `pomrl export` has written it.
+        file: An archive of `pomrl export`.
         most: The most gigabytes of its files (default: 8.6).
         yes: Agree to the files of a study.
     """
@@ -32,7 +31,6 @@ def import_(
 
 
 def _agrees(files: Sequence[Path], *, yes: bool) -> bool:
-    """Name the files of a study, and ask whether they are put here; where nobody can answer, they are not."""
     for file in files:
         warn(str(file))
     study = " ".join(str(file.parent) for file in files if file.name == DESCRIPTION)

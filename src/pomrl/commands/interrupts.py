@@ -1,4 +1,4 @@
-"""What ^C does: it ends the process while modules are imported, and is a KeyboardInterrupt later."""
+"""Interrupts: ^C ends the process during imports, and raises KeyboardInterrupt later."""
 
 import os
 import signal
@@ -9,19 +9,19 @@ INTERRUPTED = 128 + signal.SIGINT
 
 
 def end_at_interrupt() -> None:
-    """Let ^C end the process with one line, unless interrupts are ignored."""
+    """End the process with one line on ^C, unless interrupts are ignored."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _end)
 
 
 def raise_at_interrupt() -> None:
-    """Let ^C raise a KeyboardInterrupt again."""
+    """Raise a KeyboardInterrupt on ^C again."""
     if signal.getsignal(signal.SIGINT) is _end:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _end(*_: object) -> NoReturn:
-    """End the process at once: extension modules that are being imported may hide a KeyboardInterrupt."""
+    """End the process at once: modules being imported may hide a KeyboardInterrupt."""
     try:
         os.write(2, b"interrupted\n")
     finally:

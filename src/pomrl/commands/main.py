@@ -1,4 +1,4 @@
-"""What the command `pomrl` does: its first argument is the name of another command."""
+"""The command `pomrl`, whose first argument names another command."""
 
 import gc
 import os
@@ -51,7 +51,7 @@ environment variable POMRL_OUTPUTS names. pomrl --version prints the version."""
 
 
 def main() -> None:
-    """Run the command that the first argument names; one line where standard output is full or nobody reads it."""
+    """Run the command of the first argument; report a full output."""
     _open_standard_error()
     try:
         with suppress(BrokenPipeError):  # which the line below says
@@ -68,7 +68,7 @@ def main() -> None:
 
 
 def _open_standard_error() -> None:
-    """Let messages go nowhere where standard error is closed, so that no file of ours gets its number."""
+    """Replace a closed standard error, whose number a file would get."""
     if sys.stderr is None:  # pyright: ignore[reportUnnecessaryComparison]  (Python says so, its types do not)
         while (descriptor := os.open(os.devnull, os.O_WRONLY)) < 2:
             pass
@@ -76,7 +76,7 @@ def _open_standard_error() -> None:
 
 
 def command(name: str, arguments: Sequence[str]) -> Callable[[], None]:
-    """Prepare what a name asks for, and return it: a command, the version, help, or a line that refuses the name."""
+    """Return the work of a name: a command, version, help or refusal."""
     if name == "--version":
         return _print_version
     if name in ("-h", "--help", "help"):
@@ -97,7 +97,7 @@ def command(name: str, arguments: Sequence[str]) -> Callable[[], None]:
 
 @cache
 def all_commands() -> Mapping[str, str]:
-    """Return the functions of all commands by name, those of other packages behind ours."""
+    """Return the functions of all commands by name, ours first."""
     points = sorted(entry_points(group="pomrl.commands"))
     return {**COMMANDS, **{point.name: point.value for point in points if point.name not in COMMANDS}}
 
@@ -109,7 +109,7 @@ def load(name: str) -> Callable[..., Any]:
 
 
 def summary(name: str) -> str:
-    """Return the first line of a command's docstring, which is read without importing anything."""
+    """Return the first line of a command's docstring without importing it."""
     module, _, function = all_commands()[name].partition(":")
     package, *names = module.split(".")
     spec = find_spec(package)  # of the whole package, because that of a module imports it

@@ -1,4 +1,4 @@
-"""The command `new`: a study of one's own, made from a skeleton."""
+"""The command `new`: make a study from a skeleton."""
 
 import shutil
 from importlib.resources import as_file, files
@@ -16,11 +16,10 @@ SKELETON = "skeleton"
 def new(folder: Path) -> None:
     """Make a study of your own that runs as it is.
 
-    The folder has a description, a sweep, two claims, a figure, an estimator of its own, and a page. `pomrl reproduce
-    FOLDER` computes, judges, draws and reports it. The paths of the files are printed.
+    The folder has a description, a sweep, two claims, a figure, an estimator and a page for `pomrl reproduce FOLDER`.
 
     Args:
-        folder: The folder to make, whose name is that of the study.
+        folder: The folder to make; its name is the study's.
     """
     name = folder.name
     refuse_name(name, str(folder))

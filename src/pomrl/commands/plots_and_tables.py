@@ -1,35 +1,39 @@
-"""The commands `plot` and `table`: what `pomrl.plot` and `pomrl.table` return, as files and on the terminal."""
+"""The commands `plot` and `table`: `pomrl.plot` and `pomrl.table` as files and in the terminal."""
 
 import hashlib
 import re
 import shlex
 import sys
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pomrl import api
 from pomrl.commands.arguments import with_options_of
 from pomrl.commands.terminal import print_frame, warn
 from pomrl.configuration.composed import number_of
 from pomrl.outputs import outputs
+from pomrl.results import cross_tables
 from pomrl.results.intervals import CONFIDENCE_PERCENT
 from pomrl.results.selection import runs_in_words
-from pomrl.results.summaries import STATISTICS, summarise
+from pomrl.results.summaries import STATISTICS
+
+if TYPE_CHECKING:  # because it takes long to load
+    import pandas as pd
 
 MAX_NAME_CHARACTERS = 100
 """The most characters of the name of a file; the end of a longer one is a digest."""
 
 
 @with_options_of(api.plot)
-def plot(*words: Annotated[str, "KEY=VALUE"], name: str | None = None, **options: Any) -> None:
+def plot(*selectors: Annotated[str, "KEY=VALUE"], name: str | None = None, **options: Any) -> None:
     """Plot what is stored of your own sweeps.
 
     A curve is the mean over runs of an experiment, with a band. The settings in which experiments differ tell the
-    curves apart. The plot is written to outputs/plots/: NAME.pdf, NAME.png, NAME.csv (the values that are drawn) and
-    NAME.json (the experiments that they come from).
+    curves
+    apart. Files go to outputs/plots/: NAME.pdf, NAME.png, NAME.csv (drawn values) and NAME.json (sources).
 
     Args:
-        words: What `pomrl run -m` with these words computes; what has tag=NAME, or code=all; or a signature.
+        selectors: Words of `pomrl run -m`; tag=NAME, or code=all; or a signature.
         name: The name of the files, without suffix; by default it says what they show.
         **options: Those of `pomrl.plot`.
     """
@@ -37,7 +41,7 @@ def plot(*words: Annotated[str, "KEY=VALUE"], name: str | None = None, **options
     from pomrl.drawing.plots import PlotLayout, PlotOptions, draw
 
     x, y, hue, col, row, band, task = (options[key] for key in ("x", "y", "hue", "col", "row", "band", "task"))
-    selection = api.select(words, y, options["where"], options["config_dir"])
+    selection = api.select(selectors, y, options["where"], options["config_dir"])
     drawing = draw(
         selection, x, y, PlotLayout(hue, col, row), PlotOptions(band, task, api.read_method(options["against"]))
     )
@@ -50,9 +54,9 @@ def plot(*words: Annotated[str, "KEY=VALUE"], name: str | None = None, **options
         warn(note)
 
 
-def short_name(words: Sequence[str]) -> str:
-    """Return the words of a command as the name of a file of at most `MAX_NAME_CHARACTERS`."""
-    name = re.sub(r"[^\w.-]+", "_", "_".join(words).replace(",", "-").replace("=", "_").replace("--", ""))
+def short_name(arguments: Sequence[str]) -> str:
+    """Return the words of a command as a short file name."""
+    name = re.sub(r"[^\w.-]+", "_", "_".join(arguments).replace(",", "-").replace("=", "_").replace("--", ""))
     if len(name) <= MAX_NAME_CHARACTERS:
         return name
     return f"{name[: MAX_NAME_CHARACTERS - 9]}_{hashlib.sha256(name.encode()).hexdigest()[:8]}"
@@ -60,24 +64,38 @@ def short_name(words: Sequence[str]) -> str:
 
 @with_options_of(api.table)
 def table(
-    *words: Annotated[str, "KEY=VALUE"], format: Literal["text", "csv", "markdown", "latex"] = "text", **options: Any
+    *selectors: Annotated[str, "KEY=VALUE"],
+    format: Literal["text", "csv", "markdown", "latex"] = "text",
+    **options: Any,
 ) -> None:
     """Tabulate what is stored, as text, CSV, Markdown or LaTeX.
 
     Each experiment has a row with the mean, the interquartile mean and the median over runs of its planning loss at
-    gamma_eval, averaged over tasks, each with its 95 % interval.
+    gamma_eval, averaged over tasks, with 95 % intervals. For a paper:
+    --rows sigma --columns estimator --best bold --format latex.
 
     Args:
-        words: What `pomrl run -m` with these words computes; what has tag=NAME, or code=all; or a signature.
+        selectors: Words of `pomrl run -m`; tag=NAME, or code=all; or a signature.
         format: The form of the table (default: text).
         **options: Those of `pomrl.table`.
     """
-    y, statistic = options["y"], options["statistic"]
-    selection = api.select(words, y, options["where"], options["config_dir"])
-    statistics = [statistic] if statistic else STATISTICS
-    frame = summarise(selection, y, options["task"], statistics, api.read_method(options["against"]))
-    optional = [f"{name}{end}" for name in reversed(STATISTICS) for end in (" difference", "")][:-2]
-    print_frame(frame, format, optional=[*optional, "runs", "pairs", *reversed(selection.keys)])
-    of_selection = f"{runs_in_words(selection.runs)} of {number_of(len(selection.results), 'experiment')}"
-    for line in (f"{of_selection}; {CONFIDENCE_PERCENT} % intervals; iqm is the interquartile mean", *selection.notes):
+    where, config_dir = options.pop("where"), options.pop("config_dir")
+    selection = api.select(selectors, options["y"], where, config_dir)
+    frame = api.tabulate(selection, **options)
+    if "caption" in frame.attrs:
+        notes = _print_cross_table(frame, format)
+    else:
+        optional = [f"{name}{end}" for name in reversed(STATISTICS) for end in (" difference", "")][:-2]
+        print_frame(frame, format, optional=[*optional, "runs", "pairs", *reversed(selection.keys)])
+        counts = f"{runs_in_words(selection.runs)} of {number_of(len(selection.results), 'experiment')}"
+        notes = [f"{counts}; {CONFIDENCE_PERCENT} % intervals; iqm is the interquartile mean"]
+    for line in (*notes, *selection.notes):
         warn(line)
+
+
+def _print_cross_table(frame: "pd.DataFrame", form: str) -> list[str]:
+    if form == "latex":
+        print(cross_tables.latex(frame), end="")
+        return []
+    print_frame(frame if form == "csv" else cross_tables.cells(frame, form), form)
+    return [] if form == "csv" else [cross_tables.caption(frame, form)]

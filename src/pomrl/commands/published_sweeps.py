@@ -1,7 +1,6 @@
-"""The experiments of all published sweeps under the variants of their studies, as plain data.
+"""All published sweeps under the variants of their studies, as plain data.
 
-The text of this module is also executed by other versions of this package, to compose what those publish. So it uses
-nothing of the package but what all of them have.
+Other versions of this package execute the text of this module, so it uses only names that all of them have.
 """
 
 import hashlib
@@ -18,18 +17,19 @@ from pomrl.store import signature
 
 
 def compose_published() -> Iterator[dict[str, Any]]:
-    """Yield the experiments of each published sweep under each variant in which it has a meaning.
+    """Yield the experiments of each published sweep under each valid variant.
 
     Yields:
-        study, sweep, variant, a digest of the scientific settings of all experiments, and for each experiment the
-        values that the sweep varies, its flat settings and its signature.
+        study, sweep, variant, a digest of the scientific settings, and each experiment's varied values, flat settings
+            and
+        signature.
     """
     for line, settings in _published():
         yield {**line, "digest": digest(settings), "experiments": [*map(_plain, settings)]}
 
 
 def digest_published() -> Iterator[dict[str, Any]]:
-    """Yield study, sweep, variant, number of experiments and digest for each of the same."""
+    """Yield study, sweep, variant, number of experiments and digest of each sweep."""
     for line, settings in _published():
         yield {**line, "experiments": len(settings), "digest": digest(settings)}
 
@@ -43,7 +43,6 @@ def _published() -> Iterator[tuple[dict[str, str], list[Setting]]]:
 
 
 def _settings(study: Study, sweep: str, variant: Any) -> list[Setting]:
-    """Return the experiments of a sweep; none where the variant has no meaning in it."""
     try:
         return study.settings(sweep, variant)
     except ConfigError:
@@ -51,7 +50,7 @@ def _settings(study: Study, sweep: str, variant: Any) -> list[Setting]:
 
 
 def digest(settings: Sequence[Setting]) -> str:
-    """Return 12 hex digits of a digest of all that can change a number of experiments, but for code."""
+    """Return 12 hex digits of a digest of all scientific settings."""
     content = [scientific_settings(setting.experiment) for setting in settings]
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:12]
 

@@ -1,4 +1,4 @@
-"""Compute, judge, draw and report a study: the command `reproduce`, and its stages `sweeps` and `variants`."""
+"""The command `reproduce`: compute, judge, draw and report a study."""
 
 import sys
 import time
@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Annotated
 
 from pomrl import store
-from pomrl.commands import claims, computing, figures
-from pomrl.commands.stages import Stage, StageRequest, Work, stages_of_packages
+from pomrl.commands import computing
+from pomrl.commands.stages import Stage, StageRequest, Work, claims, figures, judge, needed_experiments, package_stages
 from pomrl.commands.terminal import exit_with, print_frame, warn
 from pomrl.configuration.composed import ConfigError, unknown_key
 from pomrl.configuration.parsing import MOST_RUNS
@@ -38,17 +38,21 @@ def reproduce(
 ) -> None:
     """Compute, judge, draw and report a study.
 
-    Without stages, it computes all sweeps of the study, those of other studies that its claims and figures read, and
-    the runs on which its claims are judged; judges its claims; draws its figures; renews its pages; and writes the
-    report, and the article of a study that has one. The stage `sweeps` alone computes runs: named stages take what is
-    stored, and print what they make. `figures` prints the paths of pictures, `claims` a verdict for each claim.
+    Without stages, it computes the study's sweeps, those of other studies that its claims and figures read, and the
+    runs on
+    which claims are judged; judges claims; draws figures; renews pages; and writes the report, and the article if there
+    is
+    one. Only the stage `sweeps` computes runs: named stages use what is stored, and print what they make. `figures`
+    prints
+    paths of pictures, `claims` a verdict for each claim.
 
     Args:
         study: The name of a shipped study, or a folder of your own.
         stages: Only these stages: sweeps, claims, variants, figures, pages, report, article.
         runs: Runs of each experiment (default: as its sweeps say); then there is no article.
         variants: Judge claims under these variants or families too, or under all; with named stages, judge and draw
-            under these instead.
+            under
+            these instead.
         only: With the stage figures, only these: names, or numbers in the paper such as 4 or F2; NAME_intervals is the
             version with 95 % intervals alone.
         list_: List the studies that are shipped or installed, and those in this folder.
@@ -59,7 +63,7 @@ def reproduce(
     if study is None:
         exit_with("name a study; pomrl reproduce --list lists them", 2)
     if runs is not None and not 1 <= runs <= MOST_RUNS:
-        exit_with(f"--runs {runs}: it has to be at least 1, and at most {MOST_RUNS}", 2)
+        exit_with(f"--runs must be at least 1 and at most {MOST_RUNS}, got {runs}", 2)
     if only and "figures" not in stages:
         exit_with("--only: name the stage too: pomrl reproduce STUDY figures --only NAME", 2)
     request = StageRequest(find(study), runs, variants, only, is_named=bool(stages))
@@ -69,8 +73,7 @@ def reproduce(
 
 
 def _execute_all(request: StageRequest) -> bool:
-    """Execute all stages, print how long each took, and conclude; return whether one failed."""
-    if not (sweeps_of(request.study) or claims_of(request.study) or figures_of(request.study)):
+    if not (study_sweeps(request.study) or claims_of(request.study) or figures_of(request.study)):
         raise ConfigError(f"{request.study.word}: it has no sweeps, no claims and no figures yet")
     seconds, failed = dict[str, float](), False
     for name, work in prepare(request).items():
@@ -78,74 +81,72 @@ def _execute_all(request: StageRequest) -> bool:
         start = time.monotonic()
         failed |= bool(work())
         seconds[name] = time.monotonic() - start
-    print("\n".join(f"{name:24} {of:6.1f} s" for name, of in seconds.items()), file=sys.stderr, flush=True)
+    print("\n".join(f"{name:24} {duration:6.1f} s" for name, duration in seconds.items()), file=sys.stderr, flush=True)
     return conclude(request.study, is_published=not request.runs) or failed
 
 
 def prepare(request: StageRequest, names: Sequence[str] = ()) -> Mapping[str, Work]:
-    """Check what is asked of stages, by default of all, and return the work of each in their order.
+    """Check stages, all by default, and return their work in order.
 
     Raises:
         ConfigError: There is no such stage, or the study cannot be composed.
     """
-    known: dict[str, Stage] = {
+    stages: dict[str, Stage] = {
         "sweeps": lambda request: lambda: compute_sweeps(request.study, request.runs),
-        "claims": claims.claims,
+        "claims": claims,
         "variants": judge_families,
-        "figures": figures.figures,
-        **stages_of_packages(),
+        "figures": figures,
+        **package_stages(),
     }
-    order = [name for name in dict.fromkeys([*ORDER, *known]) if name in known]
-    if unknown := [name for name in names if name not in known]:
+    order = [name for name in dict.fromkeys([*ORDER, *stages]) if name in stages]
+    if unknown := [name for name in names if name not in stages]:
         hint = f"; figures are named by --only {unknown[0]}" if "figures" in names else ""
         raise ConfigError(unknown_key(unknown[0], unknown[0], order, "no stage", "there are") + hint)
-    works = {name: known[name](request) for name in order if name in (names or order)}
+    works = {name: stages[name](request) for name in order if name in (names or order)}
     return {name: work for name, work in works.items() if work}
 
 
 def conclude(study: Study, *, is_published: bool) -> bool:
-    """Print the answer, how it compares with the published one, and where results are.
+    """Print the answer, its agreement with the published one, and result paths.
 
-    With other numbers of runs than the published ones there is nothing to compare. It returns whether a verdict is
-    another one than published.
+    It returns whether a verdict differs; with other numbers of runs nothing is compared.
     """
-    judged, published = study_claims.load_judgements(study), read_published(study)
+    judgements, published = study_claims.load_judgements(study), read_published(study)
     differs = False
-    if judged.main and (counts := answer_text(study, judged, in_short=True)):
+    if judgements.main and (counts := answer_text(study, judgements, in_short=True)):
         print(counts.replace("**", "").replace("\n\n", "\n"))
-    if judged.main and published.main and is_published:
-        agreement = compare(judged, published, [variant.name for variant in study.variants])
+    if judgements.main and published.main and is_published:
+        agreement = compare(judgements, published, [variant.name for variant in study.variants])
         print("\n".join([*agreement.turned, *agreement.different, str(agreement)]))
         differs = bool(agreement.turned)
     files = {"report": "report/index.html", "article": "article.pdf", "claims": FILE, "figures": "figures"}
-    places = {name: study.outputs / file for name, file in files.items()}
-    print("\n".join(f"{name:8} {path}" for name, path in places.items() if path.exists()))
+    paths = {name: study.outputs / file for name, file in files.items()}
+    print("\n".join(f"{name:8} {path}" for name, path in paths.items() if path.exists()))
     return differs
 
 
 def compute_sweeps(study: Study, runs: int | None) -> None:
-    """Compute what the store lacks of all sweeps of a study, and of what its claims need.
+    """Compute missing runs of a study's sweeps and claims.
 
-    With `runs`, each experiment of the sweeps has so many runs, and there is nothing else. The command ends with status
-    1 if an experiment fails.
+    With `runs`, only its sweeps, each experiment with so many runs. The status is 1 if an experiment fails.
     """
-    experiments = [setting.experiment for name in sweeps_of(study) for setting in study.settings(name)]
+    experiments = [setting.experiment for name in study_sweeps(study) for setting in study.settings(name)]
     if runs:
         experiments = [with_runs(experiment, runs) for experiment in experiments]
     else:
-        experiments += claims.needed_experiments(study, study.variants)
+        experiments += needed_experiments(study, study.variants)
     by_runs = sorted(experiments, key=lambda experiment: experiment.request.runs)
     computing.compute_all(list({store.signature(experiment): experiment for experiment in by_runs}.values()))
 
 
-def sweeps_of(study: Study) -> list[str]:
-    """Return the names of all sweeps of a study, and of those of other studies that its claims and figures read."""
-    read = chain.from_iterable(reader.sweeps for reader in (*claims_of(study), *figures_of(study)))
-    return list({study.option(name): name for name in (*study.sweeps, *read)}.values())
+def study_sweeps(study: Study) -> list[str]:
+    """Return the sweeps of a study, its claims and its figures."""
+    needed_sweeps = chain.from_iterable(reader.sweeps for reader in (*claims_of(study), *figures_of(study)))
+    return list({study.option(name): name for name in (*study.sweeps, *needed_sweeps)}.values())
 
 
 def judge_families(request: StageRequest) -> Work | None:
-    """Judge claims under families of variants; of a family that is not judged, only compute the sweeps."""
+    """Judge claims under families of variants; compute sweeps of unjudged families."""
     study, described = request.study, request.study.described.variants
     named = [*study.families] if request.variants == "all" else (request.variants or "").split(",")
     families = [study.family(name) for name in named if name and name not in described]
@@ -161,16 +162,16 @@ def _judge_family(study: Study, family: Family, *, compute: bool) -> None:
     if family.is_judged:
         variants = [variant for variant in family.variants if variant.name not in study.described.variants]
         if compute:
-            computing.compute_all(claims.needed_experiments(study, variants))
-        claims.judge(study, variants, compute=compute)
+            computing.compute_all(needed_experiments(study, variants))
+        judge(study, variants, compute=compute)
         return
-    wanted = [(variant, name) for variant in family.variants for name in variant.sweeps or ()]
-    settings = chain.from_iterable(study.settings(name, variant) for variant, name in wanted)
+    pairs = [(variant, name) for variant in family.variants for name in variant.sweeps or ()]
+    settings = chain.from_iterable(study.settings(name, variant) for variant, name in pairs)
     computing.compute_all([setting.experiment for setting in settings])
 
 
 def list_studies() -> None:
-    """Print a table of the studies that are shipped, installed, or in the current folder."""
+    """Print a table of shipped, installed and local studies."""
     import pandas as pd
 
     rows = [
@@ -187,9 +188,9 @@ def list_studies() -> None:
 def _further_studies() -> list[Study]:
     studies = []
     installed = [path.name for path in installed_packages() if path not in shipped_packages()]
-    for word in (*installed, *(str(path.parent) for path in sorted(Path().glob(f"*/{DESCRIPTION}")))):
+    for name in (*installed, *(str(path.parent) for path in sorted(Path().glob(f"*/{DESCRIPTION}")))):
         try:
-            studies.append(find(word))
+            studies.append(find(name))
         except ConfigError as error:
             warn(str(error))
     return studies

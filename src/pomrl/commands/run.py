@@ -1,4 +1,4 @@
-"""The command `run`: Hydra reads its arguments, composes experiments, and these are computed."""
+"""The command `run`: Hydra composes experiments, which are then computed."""
 
 import os
 import re
@@ -49,24 +49,24 @@ FULL_ERROR = "HYDRA_FULL_ERROR"
 
 @hydra.main(version_base="1.3", config_path=str(PUBLISHED.folder), config_name="config")
 def compute(config: DictConfig) -> float | None:
-    """Compute an experiment, and return its mean loss at gamma_eval, which sweepers minimise."""
+    """Compute an experiment and return its mean loss, for sweepers to minimise."""
     from pomrl.commands import computing  # here, because asking for help needs none of it
     from pomrl.commands.errors import JobError, ReportedError
     from pomrl.configuration.parsing import parse
 
-    of_hydra = HydraConfig.get()
+    hydra_config = HydraConfig.get()
     try:
-        with _staying_in(Path(of_hydra.runtime.cwd)):
-            experiment = parse(to_composed(config, of_hydra))
-            words, folder = list(of_hydra.overrides.task), Path(of_hydra.runtime.output_dir)
-            computing.write_jobs(of_hydra, folder, [words], [experiment])
+        with _use_folder(Path(hydra_config.runtime.cwd)):
+            experiment = parse(to_composed(config, hydra_config))
+            task_overrides, folder = list(hydra_config.overrides.task), Path(hydra_config.runtime.output_dir)
+            computing.write_jobs(hydra_config, folder, [task_overrides], [experiment])
             failures = computing.compute([experiment])
             computing.print_results([experiment], are_complete=not failures)
             for failure in failures.values():
                 raise ReportedError(failure.reason)
             return None if experiment.request.dry_run else computing.objective(experiment)
     except Exception as error:
-        if of_hydra.mode == RunMode.RUN and not of_hydra.callbacks:
+        if hydra_config.mode == RunMode.RUN and not hydra_config.callbacks:
             raise JobError from error
         raise
 
@@ -79,56 +79,64 @@ def run() -> None:
     with one_line_errors():
         sys.argv[1:] = _info_as_help(sys.argv[1:])
         flags = parse_flags(sys.argv[1:], lambda message: exit_with(f"{message}; --hydra-help lists the options", 2))
-        if nothing := [word for word in flags.overrides if word in [f"{group}={{}}" for group in GROUPS]]:
+        if nothing := [override for override in flags.overrides if override in [f"{group}={{}}" for group in GROUPS]]:
             raise ConfigError(f"{nothing[0]}: the value of a group is the name of an option")
         if flags.shell_completion and flags.overrides != ["query=bash"]:
             print_completion(flags.overrides)
             return
         sources = PUBLISHED.with_options(flags.config_dir and Path(flags.config_dir))
-        for folder in named_folders(chain.from_iterable(map(_sweeps_in, flags.overrides))):
+        for folder in named_folders(chain.from_iterable(map(_named_sweeps, flags.overrides))):
             sources = sources.with_study(folder)
-        for sweep in chain.from_iterable(map(_sweeps_in, flags.overrides)):
+        for sweep in chain.from_iterable(map(_named_sweeps, flags.overrides)):
             refuse_ignored_choices(sources, sweep)
         folders = [folder / "conf" for folder in sources.named]
         if flags.config_path:  # where Hydra does not find the studies by our folder
             register_resolvers()
             register_short_names()
             folders = [*sources.folders[1:], *folders]
-        sys.argv[1:] = _words_for_hydra(sys.argv[1:], folders)
-        with _errors_in_our_words(flags, sources):
+        sys.argv[1:] = _hydra_arguments(sys.argv[1:], folders)
+        with _hydra_errors_as_ours(flags, sources):
             try:
                 compute()
             except JobError as error:
                 raise error.__cause__ or error from None
 
 
-def _sweeps_in(word: str) -> list[str]:
-    """Return the sweeps that a word of the command line names."""
-    return word.partition("=")[2].split(",") if word.startswith("experiment=") else []
+def _named_sweeps(override: str) -> list[str]:
+    return override.partition("=")[2].split(",") if override.startswith("experiment=") else []
 
 
-def _words_for_hydra(words: Sequence[str], folders: Sequence[Path]) -> list[str]:
-    """Return words with sweeps of one's own studies as Hydra names them, and with further folders of options."""
+def _hydra_arguments(arguments: Sequence[str], folders: Sequence[Path]) -> list[str]:
     named = [
-        "experiment=" + ",".join(map(sweep_option, sweeps)) if (sweeps := _sweeps_in(word)) else word for word in words
+        "experiment=" + ",".join(map(sweep_option, sweeps)) if (sweeps := _named_sweeps(argument)) else argument
+        for argument in arguments
     ]
     paths = [f"file://{folder}" for folder in folders]
     return named + (overrides({"hydra.searchpath": paths}) if paths else [])
 
 
-def _info_as_help(words: Sequence[str]) -> list[str]:
-    """Return words in which a plain `--info` asks for the long help; `--info all` and others stay Hydra's."""
-    pairs = list(pairwise([*words, ""]))
-    others = [word for word, following in pairs if word not in ("--info", "-i") or following in INFO_OF_HYDRA]
-    if len(others) == len(words):
-        return others
-    first = next((at for at, word in enumerate(others) if "=" in word and not word.startswith("-")), len(others))
-    return ["--help", *others[:first], "hydra/help=info", *others[first:]]  # overrides have to be next to each other
+def _info_as_help(arguments: Sequence[str]) -> list[str]:
+    """Replace a plain `--info` by the long help; keep Hydra's own forms."""
+    pairs = list(pairwise([*arguments, ""]))
+    remaining = [
+        argument for argument, following in pairs if argument not in ("--info", "-i") or following in INFO_OF_HYDRA
+    ]
+    if len(remaining) == len(arguments):
+        return remaining
+    first = next(
+        (position for position, argument in enumerate(remaining) if "=" in argument and not argument.startswith("-")),
+        len(remaining),
+    )
+    return [
+        "--help",
+        *remaining[:first],
+        "hydra/help=info",
+        *remaining[first:],
+    ]  # overrides must be adjacent
 
 
 @contextmanager
-def _errors_in_our_words(flags: Namespace, sources: Sources) -> Iterator[None]:
-    """Let Hydra raise its errors instead of printing them, and raise a ConfigError of one line in their place."""
+def _hydra_errors_as_ours(flags: Namespace, sources: Sources) -> Iterator[None]:
     if os.environ.get(FULL_ERROR, "0") not in ("", "0"):
         yield
         return
@@ -142,15 +150,17 @@ def _errors_in_our_words(flags: Namespace, sources: Sources) -> Iterator[None]:
     except Exception:  # of Hydra, because those of jobs are in a JobError
         with composing():
             if not (flags.config_name or flags.config_path):  # our composer says more where it refuses the words too
-                words = [word for word in flags.overrides if not re.match(r"[+~]*hydra\b", word)]
-                if not any(word.startswith("hydra/sweeper=") for word in flags.overrides):  # which may search intervals
-                    check_first(sources, words, is_sweep=flags.multirun)
+                task_overrides = [override for override in flags.overrides if not re.match(r"[+~]*hydra\b", override)]
+                if not any(
+                    override.startswith("hydra/sweeper=") for override in flags.overrides
+                ):  # which may search intervals
+                    check_first(sources, task_overrides, is_sweep=flags.multirun)
             raise
 
 
 @contextmanager
-def _staying_in(folder: Path) -> Iterator[None]:
-    """Use outputs and modules of the folder of the command, wherever `hydra.job.chdir` leads."""
+def _use_folder(folder: Path) -> Iterator[None]:
+    """Use outputs and modules of this folder despite `hydra.job.chdir`."""
     if folder.resolve() == Path.cwd().resolve():
         yield
         return
@@ -159,11 +169,8 @@ def _staying_in(folder: Path) -> Iterator[None]:
         yield
 
 
-def print_completion(words: Sequence[str]) -> None:
-    """Print what `eval "$(pomrl run -sc install=bash)"` evaluates, or what takes that back.
-
-    Hydra's own completion knows commands of one word alone.
-    """
-    if [*words] not in (["install=bash"], ["uninstall=bash"]):
-        raise ConfigError(f"{' '.join(words)}: must be install=bash or uninstall=bash; other shells have no completion")
-    print(BASH_COMPLETION if words[0].startswith("install") else "complete -r pomrl python; unset -f _pomrl_run")
+def print_completion(arguments: Sequence[str]) -> None:
+    """Print shell code of `eval "$(pomrl run -sc install=bash)"`, or its removal."""
+    if [*arguments] not in (["install=bash"], ["uninstall=bash"]):
+        raise ConfigError(f"{' '.join(arguments)}: must be install=bash or uninstall=bash, for Bash alone")
+    print(BASH_COMPLETION if arguments[0].startswith("install") else "complete -r pomrl python; unset -f _pomrl_run")

@@ -1,4 +1,4 @@
-"""The command `pomrl runs`: what is stored is listed, verified, recomputed, labelled and removed."""
+"""The command `pomrl runs`: list, verify, recompute, label and remove what is stored."""
 
 import shutil
 import sys
@@ -48,18 +48,18 @@ def runs(  # noqa: PLR0913  (a command's options)
 ) -> None:
     """List, label, verify, recompute and remove what is stored.
 
-    The list, newest first, has the settings in which the stored experiments differ, their complete runs, and when and
-    by which code they were computed. What is damaged is computed again by the pomrl run that computed it. With other
-    packages or on another machine, rounding may break a tie otherwise. Each list leaves index.csv in the folder of all
-    outputs; no command reads it.
+    The list, newest first, has differing settings, complete runs, and when and by which code they were computed. The
+    pomrl
+    run that computed a damaged file computes it again. Other packages or machines may break ties otherwise by rounding.
+    Each list leaves index.csv in the folder of all outputs; no command reads it.
 
     Args:
-        filter: Only those of this study, whose own components can be recomputed then, or with this setting:
-            sigma=0.01,0.02.
-        since: Only those computed since this time of this machine, such as 2026-11-17 or 2026-11-17T14:30.
+        filter: Only those of this study, or with this setting: sigma=0.01,0.02. Own components of a study can only be
+            recomputed with its name.
+        since: Only those computed since this local time, such as 2026-11-17 or 2026-11-17T14:30.
         format: The form of the list (default: text).
         verify: Print a line for each damaged file instead of the list.
-        recompute: Compute N blocks again, drawn at random, and compare their bytes.
+        recompute: Compute N random blocks again, and compare their bytes.
         prune: Remove what the present code does not use, after asking.
         remove: Remove what is listed, after asking.
         tag: Give a tag to what is listed.
@@ -71,8 +71,8 @@ def runs(  # noqa: PLR0913  (a command's options)
     if len(requested) > 1:
         exit_with(f"--{requested[1]}: not allowed with --{requested[0]}; pomrl runs --help lists the arguments", 2)
     add_to_path(Path.cwd())  # of components, whose present code is compared with that of what is stored
-    studies = [find(word) for word in filter if is_study(word)]
-    settings = filters([word for word in filter if not is_study(word)])
+    studies = [find(text) for text in filter if is_study(text)]
+    settings = filters([text for text in filter if not is_study(text)])
     is_whole = not (filter or since)
     composed = _compose(studies)
     listed = _select(settings, since, composed if studies else None, is_list=not (verify or prune or remove))
@@ -101,14 +101,12 @@ def runs(  # noqa: PLR0913  (a command's options)
 def _select(
     settings: Mapping[str, Any], time: datetime | None, signatures: Container[str] | None, *, is_list: bool
 ) -> list[StoredExperiment]:
-    """Return the stored experiments with some settings, of some signatures if given; a list leaves out faulty ones."""
     everything = store.usable_experiments if is_list else store.all_experiments
     matching = computed_since(time, store.find(**settings) if settings else everything())
     return [stored for stored in matching if signatures is None or stored.signature in signatures]
 
 
 def _label(listed: Sequence[StoredExperiment], new: str | None, old: Label) -> None:
-    """Give a tag to what is listed, or take the old one away if there is no new one."""
     if not new and old is None:
         exit_with("--untag: say which tag to take away: tag=NAME --untag", 2)
     for stored in listed:
@@ -117,7 +115,7 @@ def _label(listed: Sequence[StoredExperiment], new: str | None, old: Label) -> N
 
 
 def computed_since(time: datetime | None, listed: list[StoredExperiment]) -> list[StoredExperiment]:
-    """Return those that were computed at this time, which is local unless it says otherwise, or later."""
+    """Return experiments computed at or after a time, local by default."""
     if time is None:
         return listed
     described = [(experiment, manifest) for experiment in listed if (manifest := experiment.manifest())]
@@ -125,34 +123,26 @@ def computed_since(time: datetime | None, listed: list[StoredExperiment]) -> lis
 
 
 def _verify(listed: list[StoredExperiment], *, whole: bool) -> int:
-    """Print a line for each file that is not what was written; return the exit status."""
     faults = [
         fault for experiment in listed for fault in [*experiment.faults(), fault_of_settings(experiment)] if fault
     ]
     folders = [outputs() / kind for kind in ("simulations", "studies", "plots", "reports")] if whole else []
-    made = {path.with_suffix(".json") for folder in folders for path in folder.rglob("[!.]*") if path.is_file()}
-    faults += [fault for path in sorted(made) if (fault := DerivedFiles(path).fault())]
+    sidecars = {path.with_suffix(".json") for folder in folders for path in folder.rglob("[!.]*") if path.is_file()}
+    faults += [fault for path in sorted(sidecars) if (fault := DerivedFiles(path).fault())]
     print("\n".join(map(printable, faults)) or "all files are as they were written")
     return int(bool(faults))
 
 
 def _compose(studies: Sequence[Study]) -> dict[str, Experiment]:
-    """Return the experiments of studies by their signatures."""
     if not studies:
         return {}
-    from pomrl.commands.export import experiments_of  # here, because it loads what results are made of
+    from pomrl.commands.export import study_experiments  # here, because it loads what results are made of
 
-    return {store.signature(experiment): experiment for study in studies for experiment in experiments_of(study)}
+    return {store.signature(experiment): experiment for study in studies for experiment in study_experiments(study)}
 
 
 def _recompute(listed: Sequence[StoredExperiment], number: int, composed: Mapping[str, Experiment]) -> int:
-    """Compute blocks again, drawn at random; return the exit status, 1 unless all have the same bytes.
-
-    Args:
-        listed: The experiments whose blocks are drawn.
-        number: How many blocks are drawn.
-        composed: The experiments that need not be made from stored settings, by their signatures.
-    """
+    """Recompute random blocks; return status 1 unless all bytes agree."""
     if number < 1:
         exit_with(f"--recompute must be at least 1, got {number}", 2)
     blocks = [(stored, block) for stored in listed for block in stored.blocks()]
@@ -165,7 +155,6 @@ def _recompute(listed: Sequence[StoredExperiment], number: int, composed: Mappin
 
 
 def _compare(stored: StoredExperiment, block: StoredBlock, composed: Experiment | None) -> str:
-    """Return the outcome of recomputing a block, and print a line where it has not the same bytes."""
     from pomrl.running.work import is_recomputed  # here, because most lists compute nothing
 
     try:
@@ -178,7 +167,6 @@ def _compare(stored: StoredExperiment, block: StoredBlock, composed: Experiment 
 
 
 def _prune(unused: list[StoredExperiment], *, yes: bool) -> None:
-    """List and remove what the present code does not use, and temporary files of processes that were killed."""
     for experiment in unused:
         print(f"{experiment.folder}: the code has changed since")
     paths = (path for form in (".*.tmp", "runs/.removed-*") for path in outputs().rglob(form))
@@ -187,9 +175,9 @@ def _prune(unused: list[StoredExperiment], *, yes: bool) -> None:
 
 
 def _remove(unwanted: list[StoredExperiment], temporary: Sequence[Path] = (), *, yes: bool) -> None:
-    """Say what is unwanted and how large it is, and remove it unless the answer is no.
+    """Name unwanted experiments and their size, and remove them if confirmed.
 
-    Files in the folder of an experiment that are not the store's stay.
+    Other files in their folders stay.
     """
     paths = [*temporary, *(path for experiment in unwanted for path in experiment.paths() if path.exists())]
     runs, size = sum(experiment.contiguous() for experiment in unwanted), sum(path.stat().st_size for path in paths)
@@ -207,7 +195,7 @@ def _remove(unwanted: list[StoredExperiment], temporary: Sequence[Path] = (), *,
 
 
 def show(listed: list[StoredExperiment], frame: "pd.DataFrame | None", form: str) -> None:
-    """Print the list, which may be described already; CSV has all settings, and other forms those that differ."""
+    """Print the list; CSV has all settings, other forms those that differ."""
     if not listed:
         warn(f"{store.root()}: nothing is stored")
         return
@@ -221,7 +209,7 @@ def show(listed: list[StoredExperiment], frame: "pd.DataFrame | None", form: str
 
 
 def describe(listed: Sequence[StoredExperiment], *, whole: bool = False) -> "pd.DataFrame":
-    """Return a row for each experiment, the newest first, with the settings that differ, or with the whole of them."""
+    """Return a row per experiment, newest first, with differing or all settings."""
     import pandas as pd
 
     described = [(experiment, experiment.manifest()) for experiment in listed]
@@ -237,9 +225,9 @@ def describe(listed: Sequence[StoredExperiment], *, whole: bool = False) -> "pd.
         "tags": [_cell(experiment.tags()) for experiment in listed],
         "notes": [_cell(experiment.notes()) for experiment in listed],
     }
-    places = sorted(range(len(listed)), key=lambda place: [order(settings[place].get(key)) for key in varying])
-    places.sort(key=lambda place: columns["computed"][place], reverse=True)
-    return pd.DataFrame({name: [column[place] for place in places] for name, column in columns.items()})
+    rows = sorted(range(len(listed)), key=lambda row: [order(settings[row].get(key)) for key in varying])
+    rows.sort(key=lambda row: columns["computed"][row], reverse=True)
+    return pd.DataFrame({name: [column[row] for row in rows] for name, column in columns.items()})
 
 
 def _cell(value: Any) -> Any:
@@ -248,5 +236,5 @@ def _cell(value: Any) -> Any:
 
 
 def _without_formula(cell: Any) -> Any:
-    """Return a cell; text that a spreadsheet would take for a formula has an apostrophe in front."""
+    """Put an apostrophe before text that spreadsheets take for a formula."""
     return f"'{cell}" if isinstance(cell, str) and cell.startswith(("=", "+", "-", "@")) else cell

@@ -1,18 +1,40 @@
-"""What a stage of `pomrl reproduce` is asked, and where the stages of other packages are found."""
+"""Stages of `pomrl reproduce`: claims, figures, and those of other packages.
+
+Claims are judged on stored runs; all comparisons go to claims.csv. A figure gives NAME.pdf, NAME.png, NAME.csv (drawn
+values) and NAME.json (sources), with the promised runs and the bands of its caption; NAME_intervals.* has 95 %
+intervals over all shared runs.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import entry_points
-from itertools import chain
+from itertools import chain, product
+from math import isfinite
 
+from pomrl import store
+from pomrl.commands import computing
+from pomrl.commands.terminal import console, exit_with, print_frame, printable, warn
+from pomrl.configuration.composed import ConfigError, number_of
+from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.study import Study
+from pomrl.configuration.sweeps import command
 from pomrl.configuration.variants import Variant
+from pomrl.drawing.figure import figures_of
+from pomrl.drawing.figures_of_study import Selection, draw, shown_settings, find_figure, versions
+from pomrl.judging import judgements, study_claims, views
+from pomrl.judging.agreement import counts, rank
+from pomrl.judging.answer import answer_text
+from pomrl.judging.claim import JudgedClaim, claims_of
+from pomrl.judging.judgements import Judgements
+from pomrl.judging.study_claims import Basis, Reader
+from pomrl.judging.verdict import Verdict
+from pomrl.running.work import store_simulations
 
 
 @dataclass(frozen=True)
 class StageRequest:
-    """A study to reproduce, and how."""
+    """Hold the study to reproduce and its options."""
 
     study: Study
     runs: int | None = None
@@ -36,19 +58,201 @@ A package adds a stage by an entry point in the group `pomrl.stages`.
 
 
 @cache
-def stages_of_packages() -> Mapping[str, Stage]:
+def package_stages() -> Mapping[str, Stage]:
     """Return the stages of other packages by name."""
     return {point.name: point.load() for point in sorted(entry_points(group="pomrl.stages"))}
 
 
 def find_variants(study: Study, names: str | None = None) -> list[Variant]:
-    """Return the variants of a list of names of variants and families; by default those of `study.yaml`.
+    """Return the named variants and families; by default those of `study.yaml`.
 
     Raises:
         ConfigError: There is no variant or family of a name.
     """
     by_name = {variant.name: variant for variant in study.variants}
-    words = [*by_name, *(study.families if names == "all" else [])] if names in (None, "all") else names.split(",")
-    of_words = ([by_name[word]] if word in by_name else study.family(word).variants for word in words)
-    every = chain.from_iterable(of_words)
-    return list({variant.name: by_name.get(variant.name, variant) for variant in every}.values())
+    requested = [*by_name, *(study.families if names == "all" else [])] if names in (None, "all") else names.split(",")
+    groups = ([by_name[name]] if name in by_name else study.family(name).variants for name in requested)
+    variants = chain.from_iterable(groups)
+    return list({variant.name: by_name.get(variant.name, variant) for variant in variants}.values())
+
+
+MAX_VARIANT_COLUMNS = 4
+"""The most variants that have a column each; of more, verdicts are counted."""
+
+
+def claims(request: StageRequest) -> Work | None:
+    """Judge the claims of a study; a named stage computes nothing."""
+    study, all_claims = request.study, claims_of(request.study)
+    if request.is_named:
+        variants = find_variants(study, request.variants)
+        return lambda: _judge_and_show(study, variants)
+    if not all_claims:
+        return None
+    about_runs = [claim for claim in all_claims if claim.sweeps]
+    study_claims.refuse_failing(study, about_runs)
+    for variant, name in product(
+        study.variants, dict.fromkeys(chain.from_iterable(claim.sweeps for claim in about_runs))
+    ):
+        study.settings(name, variant)  # which fails before anything is computed
+
+    def work() -> None:
+        judge(study, study.variants, compute=request.runs is None)
+
+    return work
+
+
+def _judge_and_show(study: Study, variants: Sequence[Variant]) -> None:
+    if any(claim.sweeps for claim in claims_of(study)) and not store.all_experiments():
+        exit_with(_nothing_stored(study))
+    names = judge(study, variants)
+    show_verdicts(study, study_claims.load_judgements(study), names)
+
+
+def judge(study: Study, variants: Sequence[Variant], *, compute: bool = False) -> list[str]:
+    """Judge claims under variants, write their table, and return the variants' names.
+
+    Args:
+        study: The study.
+        variants: The variants.
+        compute: Whether to compute runs that claims request after seeing losses.
+    """
+    all_claims = claims_of(study)
+    if not all_claims:
+        exit_with(f"{study.word}: it has no claims, which are functions with @claim in claims.py or claims/")
+    store_simulations(study_claims.needed_simulations(all_claims), warn)
+    study_claims.refuse_failing(study, all_claims)
+    bases = [study_claims.basis(study, all_claims, variant) for variant in variants]
+    new_judgements = [
+        judgements.judgement(variant.name, outcome, variant.notes.get(outcome.claim.id, ""))
+        for variant, outcomes in zip(variants, _judge(study, bases, compute=compute), strict=True)
+        for outcome in outcomes
+        if outcome.parts
+    ]
+    about_runs = {claim.id for claim in all_claims if claim.sweeps}
+    run_based = [judgement for judgement in new_judgements if judgement.id in about_runs or not about_runs]
+    if not any(isfinite(comparison.estimate) for judgement in run_based for comparison in judgement.comparisons):
+        exit_with(_nothing_stored(study))
+    names = list(dict.fromkeys(judgement.variant for judgement in new_judgements))
+    judged_on = study_claims.digest_basis(study, all_claims, names)
+    judgements.write(study.outputs, new_judgements, f"pomrl reproduce {study.word} claims", judged_on)
+    return names
+
+
+def needed_experiments(study: Study, variants: Sequence[Variant]) -> list[Experiment]:
+    """Return the experiments of the claims under variants, with the needed runs."""
+    all_claims = claims_of(study)
+    bases = [study_claims.basis(study, all_claims, variant) for variant in variants]
+    return [
+        experiment for basis in bases for claim in basis.claims for experiment in basis.requested_experiments(claim)
+    ]
+
+
+def _judge(study: Study, bases: Sequence[Basis], *, compute: bool) -> list[list[JudgedClaim]]:
+    reader = Reader()
+    outcomes = [study_claims.judge_variant(study, basis, reader) for basis in bases]
+    requested = [experiment for outcome in chain(*outcomes) for experiment in outcome.missing_experiments]
+    if not (compute and requested):
+        return outcomes
+    computing.compute_all(requested)
+    return _judge(study, bases, compute=compute)
+
+
+def _nothing_stored(study: Study) -> str:
+    return f"{study.word}: no stored runs for its claims; pomrl reproduce {study.word} computes them"
+
+
+def show_verdicts(study: Study, table: Judgements, variants: Sequence[str]) -> None:
+    """Print verdicts under variants, the answer, and missing runs."""
+    import pandas as pd
+
+    terminal = console()
+    if len(variants) > MAX_VARIANT_COLUMNS:
+        verdict_counts = {name: counts(table.of(name).values()) for name in rank(table, variants)}
+        print_frame(pd.DataFrame(verdict_counts).T.reindex(columns=list(Verdict)).rename_axis("variant").reset_index())
+        return
+    listed = table.first_under(variants)
+    print_frame(pd.DataFrame(views.columns(table, variants)).map(lambda cell: cell.replace("**", "")))
+    terminal.print(f"{views.legend(study)} All comparisons are in {judgements.FILE}.")
+    if variants[0] in study.described.headline:
+        terminal.print(answer_text(study, table))
+    if table.older:
+        terminal.print(printable(views.older_in_words(study, table)))
+    for judgement in listed:
+        if judgement.why:
+            terminal.print(printable(f"{judgement.id} {judgement.why}"))
+    few = [judgement for judgement in listed if judgement.provisional]
+    if few:
+        terminal.print(f"{number_of(len(few), 'claim')} with fewer runs than they need")
+    judged_ids = {judgement.id for judgement in listed}
+    has_exact = variants[0] == study.described.headline[0]  # claims about no sweep are judged under that variant alone
+    missing = [claim.id for claim in claims_of(study) if claim.id not in judged_ids and (claim.sweeps or has_exact)]
+    if missing:
+        terminal.print(f"not computed: {', '.join(missing)}")
+    if few or missing:  # a command that is broken cannot be copied
+        terminal.print(f"    {printable(f'pomrl reproduce {study.word}')}", soft_wrap=True)
+
+
+def figures(request: StageRequest) -> Work | None:
+    """Draw the figures of a study; a named stage also under variants."""
+    study, names = request.study, versions(request.study, request.figures)
+    if request.is_named:
+        variants = find_variants(study, request.variants) if request.variants else [None]
+        return lambda: _draw_named(study, [Selection(study, names, variant) for variant in variants], request.figures)
+    _check_series(study)
+    return (lambda: draw_all([Selection(study, names)])[0]) if names else None
+
+
+def _check_series(study: Study) -> None:
+    for figure in figures_of(study):
+        try:
+            shown_settings(figure, Selection(study, []))
+        except ConfigError as error:
+            raise ConfigError(f"{study.word}: figure {figure.name}: {error}") from error
+
+
+def _draw_named(study: Study, selections: Sequence[Selection], requested: Sequence[str]) -> None:
+    """Draw figures, print their paths, and name sweeps without enough runs.
+
+    The status is 1 if a figure is not drawn. Of figures with one number, one drawn version is enough.
+    """
+    names = selections[0].names
+    if not names:
+        exit_with(f"{study.word}: it has no figures, which are functions with @figure in figures.py or figures/")
+    if not requested and not store.all_experiments() and any(figure.sweeps for figure in figures_of(study)):
+        exit_with(f"{study.word}: nothing is stored that its figures show; pomrl reproduce {study.word} computes it")
+    missing, shortages = draw_all(selections, shows_paths=True)
+    for sweep, line in shortages.items():
+        own = not study.is_shipped and sweep in study.sweeps
+        name = f"{study.word}/{sweep}" if own else study.option(sweep)
+        warn(f"{line}; to compute them: {command(name)}")
+    if missing and not _is_enough(study, requested, {*names} - {*missing}):
+        remedy = f"; pomrl reproduce {study.word} computes all of its sweeps"
+        exit_with(f"not drawn: {len(missing)} of {number_of(len(names) * len(selections), 'figure')}{remedy}")
+
+
+def _is_enough(study: Study, requested: Sequence[str], names: set[str]) -> bool:
+    all_names = {*versions(study)}
+    return bool(requested) and all(name not in all_names and names & {*versions(study, [name])} for name in requested)
+
+
+def draw_all(selections: Sequence[Selection], *, shows_paths: bool = False) -> tuple[list[str], Mapping[str, str]]:
+    """Draw figures after their simulations, and print why some are missing.
+
+    Args:
+        selections: The figures.
+        shows_paths: Whether to print the paths of their files.
+
+    Returns:
+        The names of missing figures, and a line for each sweep without enough runs.
+    """
+    drawable = [find_figure(selection.study, name) for selection in selections for name in selection.names]
+    store_simulations(dict.fromkeys(simulation for figure in drawable for simulation in figure.simulations), warn)
+    missing, shortages = list[str](), dict[str, str]()
+    for outcome in draw(selections):
+        for path in outcome.files if shows_paths else ():
+            print(path)
+        if outcome.problem:
+            warn(outcome.problem)
+            missing.append(outcome.name)
+        shortages |= outcome.missing_runs
+    return missing, shortages

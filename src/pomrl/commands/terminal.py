@@ -1,4 +1,4 @@
-"""What commands print: lines, tables, questions and progress; and the exit status."""
+"""Output of commands: lines, tables, questions, progress and the exit status."""
 
 import logging
 import sys
@@ -25,7 +25,7 @@ Advance = Callable[[int, int], None]
 
 
 def console(*, stderr: bool = False) -> "Console":
-    """Return a console that prints text without markup, on standard output or on standard error."""
+    """Return a console for text without markup."""
     from rich.console import Console
 
     stream = sys.stderr if stderr else sys.stdout
@@ -39,20 +39,20 @@ def one_line(error: BaseException) -> str:
 
 
 def warn(line: str) -> None:
-    """Print a line on standard error, where work goes on if it cannot be written; the log of a job has it too."""
+    """Print a line on standard error if possible, and log it."""
     with suppress(OSError):
         print(printable(line), file=sys.stderr, flush=True)
     logging.getLogger(__name__).info("%s", line)
 
 
 def exit_with(line: str, status: int = 1) -> NoReturn:
-    """Print a line on standard error and end the command with this exit status."""
+    """Print a line on standard error and exit with this status."""
     warn(line)
     raise SystemExit(status)
 
 
 def agrees(question: str) -> bool:
-    """Return whether a person agrees; where nobody can answer, nobody does."""
+    """Ask a yes-or-no question; without a terminal the answer is no."""
     if not sys.stdin.isatty():
         return False
     print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
@@ -62,10 +62,9 @@ def agrees(question: str) -> bool:
 def print_frame(
     frame: "pd.DataFrame", form: str = "text", *, stderr: bool = False, optional: Sequence[str] = ()
 ) -> None:
-    """Print a frame in one of the forms of `results.tables`; text is a table that fits where it goes to a terminal.
+    """Print a frame in a form of `tables.FORMATS`, fitted to a terminal.
 
-    No character of its cells is markup or controls the terminal. Where the terminal is too narrow, optional columns are
-    left out, the first of them first, and a line below names them.
+    Cells cannot control the terminal. Optional columns are left out in order where there is no room, and then named.
     """
     stream = sys.stderr if stderr else sys.stdout
     if form != "text" or not stream.isatty():
@@ -89,7 +88,6 @@ def print_frame(
 
 
 def _fitting(text: "pd.DataFrame", width: int, optional: Sequence[str]) -> tuple["pd.DataFrame", list[str]]:
-    """Return a table without the optional columns for which there is no room, and the names of these."""
     widths = {name: max(len(str(name)), *text[name].map(len)) + len(" | ") for name in text}
     left_out: list[str] = []
     for name in (name for name in optional if name in widths):
@@ -102,7 +100,7 @@ def _fitting(text: "pd.DataFrame", width: int, optional: Sequence[str]) -> tuple
 
 @contextmanager
 def progress(total: int) -> Iterator[Advance]:
-    """Yield a function that reports progress of so many runs: a bar in a terminal, and lines elsewhere."""
+    """Yield a function that reports progress: a bar in terminals, else lines."""
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
     terminal = console(stderr=True)
@@ -116,20 +114,19 @@ def progress(total: int) -> Iterator[Advance]:
 
 
 def _progress_line(done: int, total: int, failed: int) -> str:
-    of_all = f"{done:,} of {total:,} runs"
-    return f"{of_all}, {number_of(failed, 'experiment')} failed" if failed else of_all
+    counts = f"{done:,} of {total:,} runs"
+    return f"{counts}, {number_of(failed, 'experiment')} failed" if failed else counts
 
 
 def _lines(total: int) -> Advance:
-    """Return a function that prints a line at each tenth, and after `QUIET_SECONDS` without one."""
-    start = said_at = time.monotonic()
-    said = 0
+    start = last_time = time.monotonic()
+    last_tenth = 0
 
     def advance(done: int, failed: int) -> None:
-        nonlocal said, said_at
+        nonlocal last_tenth, last_time
         now, tenth = time.monotonic(), 10 * done // total
-        if tenth != said or now - said_at >= QUIET_SECONDS:
-            said, said_at = tenth, now
+        if tenth != last_tenth or now - last_time >= QUIET_SECONDS:
+            last_tenth, last_time = tenth, now
             if done:
                 warn(f"{_progress_line(done, total, failed)}, {now - start:.1f} s")
 

@@ -168,6 +168,11 @@ def _looks(results: SweepResults, key: str) -> Mapping[Any, Look]:
     }
 
 
+def labels(results: SweepResults, key: str) -> Mapping[Any, str]:
+    """Return the labels of the values of a setting that legends name; none for numbers and other settings."""
+    return {value: look.label for value, look in _looks(results, key).items()} if key in GROUPS_WITH_LOOKS else {}
+
+
 def _sort(values: Any) -> list[Any]:
     return sorted(dict.fromkeys(values), key=lambda value: (isinstance(value, str), value))
 

@@ -1,1 +1,1 @@
-"""Verdicts on claims: the comparisons that they are made of, the inference behind these, and how they are counted."""
+"""Verdicts on claims: their comparisons, the inference behind these, and counts."""

@@ -1,4 +1,4 @@
-"""How judgements differ: between variants, with counts of verdicts, and between computed and published ones."""
+"""Differences between judgements: between variants, and between computed and published ones."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ TOLERANCE = 1e-9
 
 @dataclass(frozen=True)
 class VerdictChange:
-    """A verdict on a claim that is another one under a variant than under the one that it is compared with."""
+    """Hold two different verdicts on a claim, under two variants."""
 
     id: str
     before: Judgement
@@ -23,7 +23,7 @@ class VerdictChange:
 
     @property
     def is_turned(self) -> bool:
-        """Return whether both verdicts are decided, and opposite."""
+        """Whether both verdicts are decided and opposite."""
         return {self.before.verdict, self.after.verdict} == {Verdict.HOLDS, Verdict.DOES_NOT_HOLD}
 
 
@@ -33,32 +33,34 @@ def counts(judgements: Collection[Judgement]) -> dict[Verdict, int]:
 
 
 def rank(judgements: Judgements, variants: Sequence[str]) -> list[str]:
-    """Return variants ordered by the number of claims that hold, then by the fewest that do not."""
-    of = {name: counts(judgements.of(name).values()) for name in variants}
-    return sorted(variants, key=lambda name: (-of[name][Verdict.HOLDS], of[name][Verdict.DOES_NOT_HOLD]))
+    """Order variants by most claims that hold, then fewest that do not."""
+    verdict_counts = {name: counts(judgements.of(name).values()) for name in variants}
+    return sorted(
+        variants, key=lambda name: (-verdict_counts[name][Verdict.HOLDS], verdict_counts[name][Verdict.DOES_NOT_HOLD])
+    )
 
 
 def over(judgements: Judgements, variants: Sequence[str]) -> dict[str, dict[Verdict, int]]:
-    """Return for each claim the number of variants under which it has each verdict."""
+    """Count for each claim the variants with each verdict."""
     ids = dict.fromkeys(id for name in variants for id in judgements.of(name))
-    under = [judgements.of(name) for name in variants]
-    return {id: counts([of[id] for of in under if id in of]) for id in ids}
+    by_variant = [judgements.of(name) for name in variants]
+    return {id: counts([verdicts[id] for verdicts in by_variant if id in verdicts]) for id in ids}
 
 
 def changes(judgements: Judgements, base: str, variants: Sequence[str]) -> list[VerdictChange]:
-    """Return the verdicts that variants change from those under `base`, those that are turned first of each claim's."""
-    found: list[VerdictChange] = []
+    """Return changed verdicts against `base`, opposite ones of a claim first."""
+    all_changes: list[VerdictChange] = []
     for id, before in judgements.of(base).items():
-        under = [judgements.of(variant).get(id) for variant in variants]
-        of_claim = [
-            VerdictChange(id, before, after) for after in under if after and after.verdict is not before.verdict
+        changed = [judgements.of(variant).get(id) for variant in variants]
+        claim_changes = [
+            VerdictChange(id, before, after) for after in changed if after and after.verdict is not before.verdict
         ]
-        found += sorted(of_claim, key=lambda change: not change.is_turned)
-    return found
+        all_changes += sorted(claim_changes, key=lambda change: not change.is_turned)
+    return all_changes
 
 
 def opposite(judgements: Judgements, base: str, variants: Sequence[str]) -> dict[str, list[str]]:
-    """Return the variants under which a claim has the opposite of its verdict under `base`, by the claim's id."""
+    """Return by claim the variants with the opposite verdict."""
     turned: dict[str, list[str]] = {}
     for change in changes(judgements, base, variants):
         if change.is_turned:
@@ -68,7 +70,7 @@ def opposite(judgements: Judgements, base: str, variants: Sequence[str]) -> dict
 
 @dataclass(frozen=True)
 class Agreement:
-    """How computed judgements compare with published ones, under the variants that both have."""
+    """Compare computed with published judgements under shared variants."""
 
     verdicts: int
     """The number of verdicts that are compared."""
@@ -83,7 +85,7 @@ class Agreement:
 
     @property
     def is_exact(self) -> bool:
-        """Return whether all is equal to the last digit."""
+        """Whether all digits are equal."""
         return not (self.turned or self.different or self.inexact)
 
     def __str__(self) -> str:
@@ -106,10 +108,10 @@ def compare(computed: Judgements, published: Judgements, variants: Sequence[str]
         for id in dict.fromkeys([*published.of(variant), *computed.of(variant)])
     ]
     comparisons = [
-        (name, *of_both)
+        (name, *pair)
         for name, ours, theirs in claims
         if ours and theirs
-        for of_both in zip_longest(ours.comparisons, theirs.comparisons, fillvalue=Comparison())
+        for pair in zip_longest(ours.comparisons, theirs.comparisons, fillvalue=Comparison())
     ]
     numbers = [pair for _, ours, theirs in comparisons for pair in _numbers(ours, theirs)]
     return Agreement(
@@ -134,17 +136,15 @@ def _verdict(judgement: Judgement | None) -> str:
 
 
 def _numbers(ours: Comparison, theirs: Comparison) -> list[tuple[float, float]]:
-    """Return the estimates and the ends of the intervals of both, without those that neither has."""
     pairs = zip(_written(ours), _written(theirs), strict=True)
     return [(a, b) for a, b in pairs if not (isnan(a) and isnan(b))]
 
 
 def _written(comparison: Comparison) -> list[float]:
-    """Return the numbers of a comparison with the digits that they have in the table."""
     return [float(f"{number:.{DIGITS}g}") for number in (comparison.estimate, comparison.lower, comparison.upper)]
 
 
 def is_close(ours: Comparison, theirs: Comparison) -> bool:
-    """Return whether two comparisons say the same, with numbers that are equal within `TOLERANCE`."""
-    words = (ours.compared, ours.verdict, ours.runs) == (theirs.compared, theirs.verdict, theirs.runs)
-    return words and all(isclose(*pair, rel_tol=TOLERANCE, abs_tol=TOLERANCE) for pair in _numbers(ours, theirs))
+    """Return whether two comparisons agree within `TOLERANCE`."""
+    is_alike = (ours.compared, ours.verdict, ours.runs) == (theirs.compared, theirs.verdict, theirs.runs)
+    return is_alike and all(isclose(*pair, rel_tol=TOLERANCE, abs_tol=TOLERANCE) for pair in _numbers(ours, theirs))

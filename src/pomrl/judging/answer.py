@@ -1,4 +1,4 @@
-"""The answer of a study as Markdown: claims counted under each variant of the headline, and how sure this is."""
+"""The answer of a study as Markdown: claims counted by variant, with its certainty."""
 
 from collections.abc import Mapping, Sequence
 from itertools import chain
@@ -24,105 +24,113 @@ Groups = dict[tuple[str, ...] | None, list[Judgement]]
 def answer_text(study: Study, judgements: Judgements, *, in_short: bool = False) -> str:
     """Return how many claims hold under each variant of the headline.
 
-    The short form has numbers alone, without titles of claims and without `certainty`.
+    The short form omits titles of claims and `certainty`.
     """
-    named, judged, few = _judged_claims(study, judgements)
-    shown = headline(study, judgements)
+    named, decided, few = _select_claims(study, judgements)
+    variants = headline(study, judgements)
     sure = "" if in_short else certainty(study, judgements)
     if not named:
         command = f"pomrl reproduce {study.word} claims"
         return f"No claims are judged yet under the variants of the study: {command} judges them."
-    if not judged:
+    if not decided:
         return "No claim of the study has a verdict: estimates are reported."
-    if len(few) == len(judged):
+    if len(few) == len(decided):
         return sure
-    if len(shown) == 1:
-        lead = f"Of the {number_of(len(judged), 'claim')} that can be checked"
-        return f"{lead}, {count_verdicts(judged)}. {sure}".rstrip()
-    groups = group_by_variants(judgements, shown)
-    once = [claim for claim in chain(*groups.values()) if is_judged_once(claim, judgements, shown)]
-    several = {key: kept for key, claims in groups.items() if (kept := [one for one in claims if one not in once])}
-    parts = [_experiments(several, judgements, shown, in_short=in_short) if several else "", _formulas(once), sure]
-    return "\n\n".join(filter(None, parts))
+    if len(variants) == 1:
+        lead = f"Of the {number_of(len(decided), 'claim')} that can be checked"
+        return f"{lead}, {count_verdicts(decided)}. {sure}".rstrip()
+    groups = group_by_variants(judgements, variants)
+    exact = [claim for claim in chain(*groups.values()) if is_judged_once(claim, judgements, variants)]
+    shared = {
+        key: members for key, claims in groups.items() if (members := [claim for claim in claims if claim not in exact])
+    }
+    paragraphs = [
+        _experiments(shared, judgements, variants, in_short=in_short) if shared else "",
+        _formulas(exact),
+        sure,
+    ]
+    return "\n\n".join(filter(None, paragraphs))
 
 
-def _experiments(groups: Groups, judgements: Judgements, shown: Sequence[str], *, in_short: bool) -> str:
-    """Return the paragraph about claims under several variants, and the list of those that hold under some."""
+def _experiments(groups: Groups, judgements: Judgements, variants: Sequence[str], *, in_short: bool) -> str:
     number = sum(map(len, groups.values()))
-    everywhere, nowhere, undecided = (groups.pop(key, []) for key in (tuple(shown), (), None))
-    some, in_part = sum(map(len, groups.values())), sum(_holds_in_part(one.id, judgements, shown) for one in nowhere)
-    variants = f"{', '.join(shown[:-1])} and {shown[-1]}"
+    everywhere, nowhere, undecided = (groups.pop(key, []) for key in (tuple(variants), (), None))
+    some, in_part = (
+        sum(map(len, groups.values())),
+        sum(_holds_in_part(claim.id, judgements, variants) for claim in nowhere),
+    )
+    names = f"{', '.join(variants[:-1])} and {variants[-1]}"
     text = (
         f"**Experiments.** Of the {number_of(number, 'claim')} that can be checked under several of the variants "
-        f"{variants}, {_hold(everywhere)} under each and {len(nowhere)} under none"
+        f"{names}, {_hold(everywhere)} under each and {len(nowhere)} under none"
     )
     text += f" ({in_part} of these in part)" if in_part else ""
     text += f". {some} {_verb(Verdict.HOLDS, some)} under some" if some else ""
     text += f", and {len(undecided)} {_verb(Verdict.UNDECIDED, len(undecided))}" if undecided else ""
-    lines = [f"- Under {' and '.join(key or ())} alone {_hold(of)}: {_titles(of)}." for key, of in groups.items()]
+    lines = [
+        f"- Under {' and '.join(key or ())} alone {_hold(claims)}: {_titles(claims)}." for key, claims in groups.items()
+    ]
     if undecided:
         verb = _verb(Verdict.UNDECIDED, len(undecided))
         lines.append(f"- Under at least one of the variants {len(undecided)} {verb}: {_titles(undecided)}.")
     return "\n".join([f"{text}.", *([] if in_short or not lines else ["", *lines])])
 
 
-def _formulas(once: Sequence[Judgement]) -> str:
-    """Return the paragraph about claims that are judged under one variant only."""
-    number = number_of(len(once), "claim")
+def _formulas(claims: Sequence[Judgement]) -> str:
+    number = number_of(len(claims), "claim")
     lead = f"**Formulas and theorems.** Of the {number} that can be checked under one variant only"
-    return f"{lead}, {count_verdicts(once)}." if once else ""
+    return f"{lead}, {count_verdicts(claims)}." if claims else ""
 
 
 def certainty(study: Study, judgements: Judgements) -> str:
-    """Return how sure the verdicts are, and what they are under variants beside the headline."""
-    named, judged, few = _judged_claims(study, judgements)
-    if len(few) == len(judged):
+    """Return the error of the verdicts, and verdicts beside the headline."""
+    named, decided, few = _select_claims(study, judgements)
+    if len(few) == len(decided):
         return (
-            f"None of the {number_of(len(judged), 'claim')} with stored runs is decided yet, because fewer than "
+            f"None of the {number_of(len(decided), 'claim')} with stored runs is decided yet, because fewer than "
             f"{study.described.runs:,} runs are stored: pomrl reproduce {study.word} adds them."
         )
-    shown, error = headline(study, judgements), f"{100 * study.described.error:.0f} %"
+    variants, error = headline(study, judgements), f"{100 * study.described.error:.0f} %"
     sentences = [
         "A verdict is wrong if infinitely many runs would give the opposite one. The error of "
-        f"{error} is divided once, equally among the claims{' and readings' * (len(shown) > 1)} and then among the "
+        f"{error} is divided once, equally among the claims{' and readings' * (len(variants) > 1)} and then among the "
         "comparisons of each (Bonferroni), so that the probability of even one wrong verdict is at most about "
         f"{error}. Effects of 0.5 to 1.5 % of the comparator may fall to *holds* or to *no difference*."
     ]
-    verdicts = [judgement.verdict for name in shown for judgement in judgements.of(name).values()]
-    if alike := verdicts.count(Verdict.NO_DIFFERENCE):
+    verdicts = [judgement.verdict for name in variants for judgement in judgements.of(name).values()]
+    if n_equal := verdicts.count(Verdict.NO_DIFFERENCE):
         sentences.append(
-            f"{number_of(alike, 'verdict')} {'says' if alike == 1 else 'say'} that there is no difference of interest: "
-            "intervals show that a number differs from the threshold of its claim by less than matters (as a rule 2 % "
-            "of what it is compared with)."
+            f"{number_of(n_equal, 'verdict')} {'says' if n_equal == 1 else 'say'} that there is no difference of "
+            "interest: intervals show that a number differs from the threshold of its claim by less than matters (as a "
+            "rule 2 % of what it is compared with)."
         )
     if few:
-        lacking = f"Too few runs are stored for {len(few)} of the claims"
-        sentences.append(f"{lacking}: pomrl reproduce {study.word} adds them.")
-    others = [_other_variant(judgements, name, shown[0], error) for name in named if name not in shown]
-    return " ".join([*sentences, *others])
+        few_runs = f"Too few runs are stored for {len(few)} of the claims"
+        sentences.append(f"{few_runs}: pomrl reproduce {study.word} adds them.")
+    sentences_beside = [_other_variant(judgements, name, variants[0], error) for name in named if name not in variants]
+    return " ".join([*sentences, *sentences_beside])
 
 
 def _other_variant(judgements: Judgements, name: str, main: str, error: str) -> str:
-    judged = [judgement for judgement in judgements.of(name).values() if judgement.verdict]
+    decided = [judgement for judgement in judgements.of(name).values() if judgement.verdict]
     turned = len(opposite(judgements, main, [name]))
     opposites = f"for {number_of(turned, 'claim')} the verdict is the opposite" if turned else "no verdict is turned"
     return (
-        f"Under the variant {name}, {count_verdicts(judged)} of the {number_of(len(judged), 'claim')} that can be "
+        f"Under the variant {name}, {count_verdicts(decided)} of the {number_of(len(decided), 'claim')} that can be "
         f"checked there; {opposites}. The probability of even one wrong verdict is at most about {error} there too."
     )
 
 
-def _judged_claims(study: Study, judgements: Judgements) -> tuple[list[str], list[Judgement], list[Judgement]]:
-    """Return the described variants with judgements, the claims with a verdict, and those of them with too few runs."""
+def _select_claims(study: Study, judgements: Judgements) -> tuple[list[str], list[Judgement], list[Judgement]]:
     named = [name for name in study.described.variants if judgements.of(name)]
-    judged = [judgement for judgement in judgements.first_under(named) if judgement.verdict]
-    return named, judged, [judgement for judgement in judged if judgement.provisional]
+    decided = [judgement for judgement in judgements.first_under(named) if judgement.verdict]
+    return named, decided, [judgement for judgement in decided if judgement.provisional]
 
 
 def count_verdicts(judgements: Sequence[Judgement]) -> str:
-    """Return the number of claims with each verdict, as in `3 hold and 1 is undecided`."""
-    words = [f"{number} {_verb(verdict, number)}" for verdict, number in counts(judgements).items() if number]
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+    """Return counts of verdicts, as in `3 hold and 1 is undecided`."""
+    phrases = [f"{number} {_verb(verdict, number)}" for verdict, number in counts(judgements).items() if number]
+    return phrases[0] if len(phrases) == 1 else f"{', '.join(phrases[:-1])} and {phrases[-1]}"
 
 
 def _verb(verdict: Verdict, number: int) -> str:
@@ -138,41 +146,43 @@ def _titles(claims: Sequence[Judgement]) -> str:
 
 
 def _holds_in_part(id: str, judgements: Judgements, variants: Sequence[str]) -> bool:
-    """Return whether a topic of a claim holds under one of the variants."""
-    under = [judgements.of(name)[id] for name in variants if id in judgements.of(name)]
-    return any(Verdict.HOLDS in judgement.topics.values() for judgement in under)
+    judged_variants = [judgements.of(name)[id] for name in variants if id in judgements.of(name)]
+    return any(Verdict.HOLDS in judgement.topics.values() for judgement in judged_variants)
 
 
 def is_judged_once(claim: Judgement, judgements: Judgements, variants: Sequence[str]) -> bool:
-    """Return whether only one of several variants has a claim, as with claims about formulas."""
+    """Return whether only one of several variants has a claim."""
     return len(variants) > 1 and sum(claim.id in judgements.of(name) for name in variants) == 1
 
 
 def headline(study: Study, judgements: Judgements) -> list[str]:
-    """Return the judged variants of the headline, or else the first judged variant."""
+    """Return the judged variants of the headline, or the first judged one."""
     return [name for name in study.described.headline if judgements.of(name)] or judgements.variants[:1]
 
 
 def group_by_variants(judgements: Judgements, variants: Sequence[str]) -> Groups:
-    """Group claims by the variants under which they hold; all variants are the key where no verdict is another."""
+    """Group claims by the variants under which they hold.
+
+    All variants are the key where no verdict is another.
+    """
     groups: Groups = {}
     for id in dict.fromkeys(id for name in variants for id in judgements.of(name)):
-        found = {name: of[id] for name in variants if id in (of := judgements.of(name)) and of[id].verdict}
-        verdicts = [judgement.verdict for judgement in found.values()]
-        holds = tuple(name for name, judgement in found.items() if judgement.verdict is Verdict.HOLDS)
-        key = None if Verdict.UNDECIDED in verdicts else tuple(variants) if len(holds) == len(found) else holds
-        if found:
-            groups.setdefault(key, []).append(next(iter(found.values())))
+        decided = {name: by_id[id] for name in variants if id in (by_id := judgements.of(name)) and by_id[id].verdict}
+        verdicts = [judgement.verdict for judgement in decided.values()]
+        holds = tuple(name for name, judgement in decided.items() if judgement.verdict is Verdict.HOLDS)
+        key = None if Verdict.UNDECIDED in verdicts else tuple(variants) if len(holds) == len(decided) else holds
+        if decided:
+            groups.setdefault(key, []).append(next(iter(decided.values())))
     return groups
 
 
 def count_groups(study: Study, judgements: Judgements) -> Mapping[str, int]:
-    """Return the number of claims, and of those that hold under all variants of the headline, none, or some.
+    """Count the claims that hold under all variants, none, or some.
 
     The keys are `claims`, `all`, `none`, `undecided`, and names of variants, such as `printed+computed`.
     """
-    shown = headline(study, judgements)
-    names = {tuple(shown): "all", (): "none", None: "undecided"}
-    groups = group_by_variants(judgements, shown)
+    variants = headline(study, judgements)
+    names = {tuple(variants): "all", (): "none", None: "undecided"}
+    groups = group_by_variants(judgements, variants)
     by_name = {names.get(key, "+".join(key or ())): len(claims) for key, claims in groups.items()}
     return {"all": 0, "none": 0, "undecided": 0, **by_name, "claims": sum(by_name.values())}

@@ -1,4 +1,4 @@
-"""A claim: the statement, the sweeps or the simulation that it is about, if any, and the function that checks it."""
+"""Claims: a statement, its sweeps or simulation, and the function to check it."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.study import Study
-from pomrl.judging.verdict import Comparison, Part, Verdict, by_topic, decisive, judge_part, together
+from pomrl.judging.verdict import Comparison, Part, Verdict, by_topic, combine_verdicts, decisive, judge_part
 from pomrl.results.intervals import ERROR_RATE
 from pomrl.results.sweep_results import SweepResults
 from pomrl.store.derived import Simulation
@@ -28,7 +28,7 @@ The function of an exact claim, which names neither, takes no arguments: its num
 
 @dataclass(frozen=True)
 class Revision:
-    """A rule of a claim that was revised after verdicts had been seen."""
+    """Record a rule revised after verdicts had been seen."""
 
     on: str
     """The day of the revision, such as 2026-11-21."""
@@ -40,7 +40,7 @@ class Revision:
 
 @dataclass(frozen=True, eq=False)
 class Claim:
-    """A statement about the results of sweeps or of a simulation, or one that is computed exactly, and its check."""
+    """Hold a statement about sweeps, a simulation or exact numbers."""
 
     id: str
     statement: str
@@ -68,27 +68,31 @@ class Claim:
 
     @property
     def is_exact(self) -> bool:
-        """A claim is exact if it needs no runs, because its numbers are computed and not estimated."""
+        """Whether its numbers are computed without runs."""
         return not self.sweeps and self.simulation is None
 
-    def parts(self, given: "Mapping[str, SweepResults | pd.DataFrame]") -> tuple[Part, ...]:
-        """Check the claim on the results of its sweeps, or the table of its simulation, by name.
+    def parts(self, results: "Mapping[str, SweepResults | pd.DataFrame]") -> tuple[Part, ...]:
+        """Check the claim on results by sweep, or its simulation's table.
 
         Raises:
             LookupError: A sweep, a simulation or an experiment is missing.
-            TypeError: The function does not return a list of at least one part.
+            TypeError: The function returns no list of parts.
         """
         names = (self.simulation.name,) if self.simulation else self.sweeps
-        found = self.check(*(given[name] for name in names))
-        if not isinstance(found, list | tuple) or not found or not all(isinstance(part, Part) for part in found):
-            what = f"{found!r:.40}" if not found else type(found).__name__
+        comparisons = self.check(*(results[name] for name in names))
+        if (
+            not isinstance(comparisons, list | tuple)
+            or not comparisons
+            or not all(isinstance(comparison, Part) for comparison in comparisons)
+        ):
+            what = f"{comparisons!r:.40}" if not comparisons else type(comparisons).__name__
             raise TypeError(f"a claim returns a list of parts, such as [less(a, b, 'a less b')], and this one {what}")
-        return tuple(found)
+        return tuple(comparisons)
 
 
 @dataclass(frozen=True)
 class JudgedClaim:
-    """A claim as judged; it has no parts while fewer runs are stored than it needs."""
+    """Hold a judged claim, without parts while runs are missing."""
 
     claim: Claim
     needed: int = 0
@@ -100,65 +104,68 @@ class JudgedClaim:
     parts: tuple[Comparison, ...] = ()
 
     @property
-    def lacking(self) -> list[Experiment]:
-        """The experiments that it read, with the number of runs that it needs, if it has fewer."""
+    def missing_experiments(self) -> list[Experiment]:
+        """The experiments to compute with more runs."""
         if not self.is_provisional:
             return []
         return [with_runs(experiment, self.needed) for experiment in self.experiments]
 
     @property
     def runs(self) -> int:
-        """The number of runs on which it was judged; 0 if it was not."""
-        return min((part.runs for part in self.parts), default=0)
+        """The number of runs judged on; 0 if not judged."""
+        return min((comparison.runs for comparison in self.parts), default=0)
 
     @property
     def verdicts(self) -> dict[str, Verdict]:
-        """The verdict on each topic; a claim without topics has one, whose name is empty."""
-        return by_topic((part.topic, part.verdict) for part in self.parts)
+        """The verdict by topic; "" without topics."""
+        return by_topic((comparison.topic, comparison.verdict) for comparison in self.parts)
 
     @property
     def verdict(self) -> Verdict:
         """The verdict on the claim."""
-        return together([part.verdict for part in self.parts])
+        return combine_verdicts([comparison.verdict for comparison in self.parts])
 
     @property
     def reason(self) -> str:
-        """Why the claim is undecided, in words; empty if it is decided."""
+        """The reason for being undecided; empty if decided."""
         if self.verdict is not Verdict.UNDECIDED:
             return ""
         if self.is_provisional:
             return f"fewer than {self.needed:,} runs are stored"
-        part = decisive(self.parts)
-        too_wide = f"{part.compared}: {part.found} after {self.runs:,} runs, an interval that is too wide to tell"
-        runs = max(part.deciding_runs for part in self.parts if part.verdict is Verdict.UNDECIDED)
+        comparison = decisive(self.parts)
+        too_wide = (
+            f"{comparison.compared}: {comparison.found} after {self.runs:,} runs, an interval that is too wide to tell"
+        )
+        runs = max(comparison.deciding_runs for comparison in self.parts if comparison.verdict is Verdict.UNDECIDED)
         return (
             f"{too_wide}; about {_round_up(runs):,} runs would probably tell" if runs < MAX_SUGGESTED_RUNS else too_wide
         )
 
-    def judged(self, parts: Sequence[Part]) -> "JudgedClaim":
-        """Return the outcome in which the parts have these estimates; with too few runs, they decide nothing."""
+    def judge(self, estimates: Sequence[Part]) -> "JudgedClaim":
+        """Judge parts with these estimates; with too few runs, decide nothing."""
         is_judged = self.claim.is_judged
-        error = self.error / max(1, sum(part.is_claimed for part in parts)) if is_judged else ERROR_RATE
-        comparisons = [judge_part(part, error) for part in parts]
+        error = self.error / max(1, sum(comparison.is_claimed for comparison in estimates)) if is_judged else ERROR_RATE
+        comparisons = [judge_part(comparison, error) for comparison in estimates]
         if not is_judged:
             comparisons = [comparison.but(verdict=None) for comparison in comparisons]
         elif min(comparison.runs for comparison in comparisons) < self.needed:
-            comparisons = [part.but(verdict=part.verdict and Verdict.UNDECIDED) for part in comparisons]
+            comparisons = [
+                comparison.but(verdict=comparison.verdict and Verdict.UNDECIDED) for comparison in comparisons
+            ]
         return replace(self, parts=tuple(comparisons))
 
     @property
     def is_provisional(self) -> bool:
-        """Return whether fewer runs are stored than it needs."""
+        """Whether fewer runs are stored than needed."""
         return self.runs < self.needed
 
 
 def with_runs(experiment: Experiment, runs: int) -> Experiment:
-    """Return an experiment of which so many runs are requested."""
+    """Return an experiment with this number of requested runs."""
     return replace(experiment, request=replace(experiment.request, runs=runs))
 
 
 def _round_up(number: float) -> int:
-    """Return the next number that has one significant digit."""
     unit = 10 ** int(log10(number))
     return ceil(number / unit) * unit
 
@@ -171,11 +178,11 @@ def claim(id: str, *sweeps: str, **options: Any) -> Callable[[ClaimFunction], Cl
 
     Args:
         id: The claim's identifier, such as Q1.1.
-        sweeps: The sweeps whose results the function takes, in this order; none for an exact claim.
+        sweeps: The sweeps of the function's arguments, in order; none for an exact claim.
         options: Further fields of `Claim`, such as `simulation`, `title`, `figures` and `is_main`.
 
     Raises:
-        TypeError: The decorator stands without parentheses, or a claim has no such field.
+        TypeError: The decorator lacks parentheses, or a claim has no such field.
     """
     if callable(id):
         raise TypeError(
@@ -183,16 +190,16 @@ def claim(id: str, *sweeps: str, **options: Any) -> Callable[[ClaimFunction], Cl
         )
 
     def make(check: ClaimFunction) -> Claim:
-        statement, _, rest = (check.__doc__ or "").strip().partition("\n\n")
-        where, said = " ".join(rest.partition(":")[0].split()), " ".join(statement.split()).rstrip(".")
-        known: dict[str, Any] = {"title": said, **options}
-        return Claim(id, said, where, sweeps, check, **known)
+        statement, _, body = (check.__doc__ or "").strip().partition("\n\n")
+        where, summary = " ".join(body.partition(":")[0].split()), " ".join(statement.split()).rstrip(".")
+        fields: dict[str, Any] = {"title": summary, **options}
+        return Claim(id, summary, where, sweeps, check, **fields)
 
     return make
 
 
 def claims_of(study: Study) -> list[Claim]:
-    """Return the claims of a study, in its `claims.py` or `claims/`, ordered by their ids.
+    """Return the claims in a study's `claims.py` or `claims/`, by id.
 
     Raises:
         ConfigError: A module cannot be imported, a claim has no statement or source of numbers, or two have one id.
@@ -213,7 +220,6 @@ def claims_of(study: Study) -> list[Claim]:
 
 
 def _find_claims(study: Study) -> Iterator[Claim]:
-    """Yield the claims that modules define themselves, in their order."""
     for module in study.modules("claims"):
         for claim in dict.fromkeys(value for value in vars(module).values() if isinstance(value, Claim)):
             if claim.check.__module__ == module.__name__:
@@ -221,5 +227,5 @@ def _find_claims(study: Study) -> Iterator[Claim]:
 
 
 def _natural(id: str) -> list[tuple[bool, int | str]]:
-    """Return a key by which Q2.9 comes before Q2.10."""
-    return [(part.isdigit(), int(part) if part.isdigit() else part) for part in re.split(r"(\d+)", id) if part]
+    """Return a sort key with Q2.9 before Q2.10."""
+    return [(piece.isdigit(), int(piece) if piece.isdigit() else piece) for piece in re.split(r"(\d+)", id) if piece]

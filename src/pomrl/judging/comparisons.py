@@ -1,6 +1,6 @@
-"""The kinds of comparisons that claims consist of; each returns a part of a claim.
+"""Kinds of comparisons; each returns a part of a claim.
 
-`words` name what is compared. All comparisons are in pairs over runs, which share their draws.
+`description` says what is compared. All comparisons are in pairs over runs with shared draws.
 """
 
 from collections.abc import Sequence
@@ -28,25 +28,25 @@ PAIRED = "in pairs"
 """The words for a comparison of runs that used the same random draws."""
 
 
-def below_zero(words: str, estimate: ScalarEstimate, comparator: float) -> Part:
-    """Claim that a difference of losses is negative; its smallest effect of interest is a share of the comparator."""
-    return Part(f"{words}, {PAIRED}", estimate, below=0.0, interest=INTEREST_SHARE * abs(comparator))
+def below_zero(description: str, estimate: ScalarEstimate, comparator: float) -> Part:
+    """Claim a negative difference; `comparator` scales the effect of interest."""
+    return Part(f"{description}, {PAIRED}", estimate, below=0.0, interest=INTEREST_SHARE * abs(comparator))
 
 
-def less(a: LossPerRun, b: LossPerRun, words: str) -> Part:
-    """Compare whether the mean of a is below that of b."""
-    return below_zero(words, mean(a - b), b.mean())
+def less(a: LossPerRun, b: LossPerRun, description: str) -> Part:
+    """Claim that the mean of a is below that of b."""
+    return below_zero(description, mean(a - b), b.mean())
 
 
-def less_in_shares(a: LossPerRun, b: LossPerRun, whole: LossPerRun, words: str) -> Part:
-    """Compare whether the mean of a is below that of b; the difference is a share of the mean of a third loss."""
-    return below_zero(words, ratio(whole + a - b, whole), b.mean() / whole.mean())
+def less_in_shares(a: LossPerRun, b: LossPerRun, whole: LossPerRun, description: str) -> Part:
+    """Claim that mean a is below mean b, in shares of `whole`."""
+    return below_zero(description, ratio(whole + a - b, whole), b.mean() / whole.mean())
 
 
-def on_a_par(a: LossPerRun, b: LossPerRun, words: str) -> Part:
-    """Compare whether the mean of a is within a `EQUALITY_MARGIN` of the mean of b."""
+def on_a_par(a: LossPerRun, b: LossPerRun, description: str) -> Part:
+    """Claim that mean a is within `EQUALITY_MARGIN` of mean b."""
     return Part(
-        f"{words}, relative, {PAIRED}",
+        f"{description}, relative, {PAIRED}",
         ratio(a, b),
         above=-EQUALITY_MARGIN,
         below=EQUALITY_MARGIN,
@@ -54,135 +54,150 @@ def on_a_par(a: LossPerRun, b: LossPerRun, words: str) -> Part:
     )
 
 
-def no_worse(a: LossPerRun, b: LossPerRun, words: str, margin: float = EQUALITY_MARGIN) -> Part:
-    """Compare whether the mean of a exceeds that of b by less than this share of the latter."""
-    return Part(f"{words}, relative, {PAIRED}", ratio(a, b), below=margin, margin=margin)
+def no_worse(a: LossPerRun, b: LossPerRun, description: str, margin: float = EQUALITY_MARGIN) -> Part:
+    """Claim that mean a exceeds mean b by less than this share."""
+    return Part(f"{description}, relative, {PAIRED}", ratio(a, b), below=margin, margin=margin)
 
 
-def no_better(a: LossPerRun, b: LossPerRun, words: str) -> Part:
-    """Compare whether the mean of a is below that of b by less than a `EQUALITY_MARGIN`."""
-    return Part(f"{words}, relative, {PAIRED}", ratio(a, b), above=-EQUALITY_MARGIN, margin=EQUALITY_MARGIN)
+def no_better(a: LossPerRun, b: LossPerRun, description: str) -> Part:
+    """Claim that mean a is below mean b by less than `EQUALITY_MARGIN`."""
+    return Part(f"{description}, relative, {PAIRED}", ratio(a, b), above=-EQUALITY_MARGIN, margin=EQUALITY_MARGIN)
 
 
-def closes_distance(a: LossPerRun, worst: LossPerRun, best: LossPerRun, words: str) -> Part:
-    """Compare whether the mean of a closes more than 1 - `EQUALITY_MARGIN` of the distance from `worst` to `best`.
+def closes_distance(a: LossPerRun, worst: LossPerRun, best: LossPerRun, description: str) -> Part:
+    """Claim that a closes over 1 - `EQUALITY_MARGIN` of the distance.
 
-    The number is (worst - a) / (worst - best) in means, NaN where the mean distance is not positive; `less` beside it
-    shows that it is.
+    The number is (worst - a) / (worst - best) in means, NaN where the mean distance is not positive; use `less` beside
+    it.
     """
     distance = worst - best
     return Part(
-        f"{words}, {PAIRED}", ratio(distance + worst - a, distance), above=1.0 - EQUALITY_MARGIN, margin=EQUALITY_MARGIN
+        f"{description}, {PAIRED}",
+        ratio(distance + worst - a, distance),
+        above=1.0 - EQUALITY_MARGIN,
+        margin=EQUALITY_MARGIN,
     )
 
 
-def does_not_improve(loss: Float[np.ndarray, "n T"], words: str) -> Part:
-    """Compare whether a loss changes from the first task to the last by less than a `EQUALITY_MARGIN` of its mean."""
+def does_not_improve(loss: Float[np.ndarray, "n T"], description: str) -> Part:
+    """Claim that a loss changes over tasks by less than `EQUALITY_MARGIN`, relatively."""
     level = loss.mean(1)
     change = ratio(level + loss @ slope(loss.shape[1]), level)
-    words = f"{words}, slope times {loss.shape[1] - 1} relative to mean"
-    return Part(words, change, above=-EQUALITY_MARGIN, below=EQUALITY_MARGIN, margin=EQUALITY_MARGIN)
+    description = f"{description}, slope times {loss.shape[1] - 1} relative to mean"
+    return Part(description, change, above=-EQUALITY_MARGIN, below=EQUALITY_MARGIN, margin=EQUALITY_MARGIN)
 
 
 def slope(tasks: int) -> Float[np.ndarray, " T"]:
-    """Return weights w so that, for losses y in T tasks, y @ w is (T - 1) times the least-squares slope of y."""
+    """Return weights of the least-squares slope over tasks, times T - 1."""
     centred = np.arange(tasks) - (tasks - 1) / 2
     return centred / (centred @ centred) * (tasks - 1)
 
 
-def best_is_in(losses: Result, curve: Float[np.ndarray, "n G"], inside: Bool[np.ndarray, " G"], words: str) -> Part:
-    """Compare whether the smallest mean loss of a curve inside a set of discount factors is below that outside."""
+def best_is_in(
+    losses: Result, curve: Float[np.ndarray, "n G"], inside: Bool[np.ndarray, " G"], description: str
+) -> Part:
+    """Claim that the smallest mean loss lies inside a gamma set."""
     estimate = minimum_difference(curve[:, inside], curve[:, ~inside])
     gamma_star = losses.best(curve.mean(0, keepdims=True)).item()
-    return below_zero(f"{words} (γ* = {gamma_star:g})", estimate, curve.mean(0)[~inside].min())
+    return below_zero(f"{description} (γ* = {gamma_star:g})", estimate, curve.mean(0)[~inside].min())
 
 
-def best_is_between(losses: Result, of: str, *, above: float = -np.inf, below: float = np.inf) -> Part:
-    """Compare whether the smallest mean loss, on average over tasks, lies strictly between two discount factors."""
+def best_is_between(losses: Result, subject: str, *, above: float = -np.inf, below: float = np.inf) -> Part:
+    """Claim that the smallest average loss lies strictly between two gammas."""
     inside = (losses.gammas > above + ROUNDING) & (losses.gammas < below - ROUNDING)
     ends = {"above": above, "below": below}
     where = " and ".join(f"{side} {end:g}" for side, end in ends.items() if np.isfinite(end))
-    words = f"{of}: smallest loss at a gamma {where} less that elsewhere"
-    return best_is_in(losses, losses.average_curve, inside, words)
+    description = f"{subject}: smallest loss at a gamma {where} less that elsewhere"
+    return best_is_in(losses, losses.average_curve, inside, description)
 
 
 def near(losses: Result, gamma: float, distance: float = NEAR_GAMMA) -> Bool[np.ndarray, " G"]:
-    """Return which discount factors are at most `NEAR_GAMMA`, or at most another distance, away from this one."""
+    """Return the gammas within a distance of this one."""
     return np.abs(losses.gammas - gamma) <= distance + ROUNDING
 
 
-def smaller_minimum(a: Float[np.ndarray, "n G"], b: Float[np.ndarray, "n G"], words: str) -> Part:
-    """Compare whether the smallest mean loss of a is below that of b."""
-    return below_zero(words, minimum_difference(a, b), b.mean(0).min())
+def smaller_minimum(a: Float[np.ndarray, "n G"], b: Float[np.ndarray, "n G"], description: str) -> Part:
+    """Claim that a's smallest mean loss is below that of b."""
+    return below_zero(description, minimum_difference(a, b), b.mean(0).min())
 
 
-def no_larger_minimum(a: Float[np.ndarray, "n G"], b: Float[np.ndarray, "n G"], words: str) -> Part:
-    """Compare whether the smallest mean loss of a exceeds that of b by less than a `EQUALITY_MARGIN`."""
-    return Part(f"{words}, relative, {PAIRED}", minimum_ratio(a, b), below=EQUALITY_MARGIN, margin=EQUALITY_MARGIN)
+def no_larger_minimum(a: Float[np.ndarray, "n G"], b: Float[np.ndarray, "n G"], description: str) -> Part:
+    """Claim that min(a) exceeds min(b) by less than `EQUALITY_MARGIN`, in means."""
+    return Part(
+        f"{description}, relative, {PAIRED}", minimum_ratio(a, b), below=EQUALITY_MARGIN, margin=EQUALITY_MARGIN
+    )
 
 
-def no_smaller_minimum(a: Float[np.ndarray, "n G"], b: Float[np.ndarray, "n G"], words: str) -> Part:
-    """Compare whether the smallest mean loss of a is below that of b by less than a `EQUALITY_MARGIN`."""
-    return Part(f"{words}, relative, {PAIRED}", minimum_ratio(a, b), above=-EQUALITY_MARGIN, margin=EQUALITY_MARGIN)
+def no_smaller_minimum(a: Float[np.ndarray, "n G"], b: Float[np.ndarray, "n G"], description: str) -> Part:
+    """Claim that min(a) is below min(b) by less than `EQUALITY_MARGIN`, in means."""
+    return Part(
+        f"{description}, relative, {PAIRED}", minimum_ratio(a, b), above=-EQUALITY_MARGIN, margin=EQUALITY_MARGIN
+    )
 
 
-def best_grows(losses: Result, curves: Float[np.ndarray, "n *rows X G"], words: str) -> Part:
-    """Compare whether gamma* grows with the index X of curves of the same runs, in each row.
+def best_grows(losses: Result, curves: Float[np.ndarray, "n *rows X G"], description: str) -> Part:
+    """Claim that gamma* grows with index X of curves, by row.
 
-    Only discount factors that may be gamma* are resampled. From `PRECISE_RUNS` runs on, resamples resolve the errors of
-    verdicts at precision.
+    Only candidates for gamma* are resampled.
     """
-    of_rows = curves.reshape(len(curves), -1, curves.shape[-1])
-    near = [may_be_best(of_rows[:, i]) for i in range(of_rows.shape[1])]
-    of_candidates = np.concatenate([of_rows[:, i, at] for i, at in enumerate(near)], axis=1)
-    starts = np.cumsum([len(at) for at in near])[:-1]
+    by_row = curves.reshape(len(curves), -1, curves.shape[-1])
+    candidates = [may_be_best(by_row[:, i]) for i in range(by_row.shape[1])]
+    candidate_losses = np.concatenate([by_row[:, i, columns] for i, columns in enumerate(candidates)], axis=1)
+    starts = np.cumsum([len(columns) for columns in candidates])[:-1]
 
     def smallest(means: Float[np.ndarray, "B C"]) -> Float[np.ndarray, " B"]:
-        best = [minimising(losses.gammas[at], mean) for at, mean in zip(near, np.split(means, starts, 1), strict=True)]
+        best = [
+            minimising(losses.gammas[columns], mean)
+            for columns, mean in zip(candidates, np.split(means, starts, 1), strict=True)
+        ]
         in_rows = np.stack(best, axis=-1).reshape(len(means), *curves.shape[1:-1])
         return rank_correlation(in_rows).reshape(len(means), -1).min(-1)
 
-    return Part(words, correlation(smallest, of_candidates), above=0.0)
+    return Part(description, correlation(smallest, candidate_losses), above=0.0)
 
 
-def smaller_best(losses: Result, a: Float[np.ndarray, "n G"], b: Float[np.ndarray, "n G"], words: str) -> Part:
-    """Compare whether gamma* of curves a is below that of curves b of the same runs and discount factors."""
-    return Part(f"{words}, {PAIRED}", smaller_best_gamma(losses.gammas, a, b), below=0.0)
+def smaller_best(losses: Result, a: Float[np.ndarray, "n G"], b: Float[np.ndarray, "n G"], description: str) -> Part:
+    """Claim that gamma* of curves a is below that of curves b."""
+    return Part(f"{description}, {PAIRED}", smaller_best_gamma(losses.gammas, a, b), below=0.0)
 
 
-def under(topic: str, parts: Sequence[Part]) -> list[Part]:
-    """Return parts that are judged and reported together, under a topic of their own within the claim."""
-    return [replace(part, topic=topic) for part in parts]
+def under(topic: str, comparisons: Sequence[Part]) -> list[Part]:
+    """Return parts under a topic, to be judged and reported together."""
+    return [replace(comparison, topic=topic) for comparison in comparisons]
 
 
-def in_more_than(number: float, groups: Sequence[Sequence[Part]], words: str) -> list[Part]:
-    """Claim in how many groups all comparisons hold, by Holm's correction over groups.
+def in_more_than(number: float, groups: Sequence[Sequence[Part]], description: str) -> list[Part]:
+    """Claim that all comparisons hold in more than a number of groups.
 
-    One comparison that does not hold refutes its group (Bonferroni). All comparisons follow, with nothing claimed.
+    By Holm's correction over groups. One refuted comparison refutes its group (Bonferroni). All comparisons follow,
+    with
+    nothing claimed.
 
     Args:
-        number: The number of groups to be exceeded.
+        number: The number of groups to exceed.
         groups: The comparisons of each group.
-        words: What a group is.
+        description: The kind of group.
     """
-    holds = [all(part.above < part.estimate.value < part.below for part in parts) for parts in groups]
-    is_known = all(np.isfinite(part.estimate.value) for parts in groups for part in parts)
+    holds = [
+        all(comparison.above < comparison.estimate.value < comparison.below for comparison in group) for group in groups
+    ]
+    is_known = all(np.isfinite(comparison.estimate.value) for group in groups for comparison in group)
     count = Count(
         value=float(sum(holds)) if is_known else np.nan,
-        runs=min(part.estimate.runs for parts in groups for part in parts),
-        p_true=tuple(max(part.p_hold for part in parts) for parts in groups),
-        p_false=tuple(min(1.0, len(parts) * min(part.p_refute for part in parts)) for parts in groups),
+        runs=min(comparison.estimate.runs for group in groups for comparison in group),
+        p_true=tuple(max(comparison.p_hold for comparison in group) for group in groups),
+        p_false=tuple(min(1.0, len(group) * min(comparison.p_refute for comparison in group)) for group in groups),
     )
-    claimed = Part(f"{words} of {len(groups)} in which it holds, Holm", count, above=number)
-    return [claimed, *(Part(part.compared, part.estimate) for parts in groups for part in parts)]
+    claimed = Part(f"{description} of {len(groups)} in which it holds, Holm", count, above=number)
+    return [claimed, *(Part(comparison.compared, comparison.estimate) for group in groups for comparison in group)]
 
 
 def rank_correlation(values: Float[np.ndarray, "*B X"]) -> Float[np.ndarray, "*B"]:
-    """Return Spearman's correlation of values with their index; 0 where all values are equal, NaN where one is NaN."""
-    places = np.ascontiguousarray(np.moveaxis(values, -1, 0))  # sums over a short last axis take several times as long
-    ranks = np.stack([(places < one).sum(0) + ((places == one).sum(0) + 1) / 2 for one in places])
+    """Return Spearman's correlation with the index; 0 for equal values."""
+    columns = np.ascontiguousarray(np.moveaxis(values, -1, 0))  # sums over a short last axis take several times as long
+    ranks = np.stack([(columns < column).sum(0) + ((columns == column).sum(0) + 1) / 2 for column in columns])
     ranks -= ranks.mean(0)
-    order = np.arange(len(places)) - (len(places) - 1) / 2
+    order = np.arange(len(columns)) - (len(columns) - 1) / 2
     norm = np.sqrt((ranks**2).sum(0) * (order @ order))
-    of_equal = np.where(np.isnan(places).any(0), np.nan, 0.0)
-    return np.divide(np.tensordot(order, ranks, 1), norm, out=of_equal, where=norm > 0.0)
+    fallback = np.where(np.isnan(columns).any(0), np.nan, 0.0)
+    return np.divide(np.tensordot(order, ranks, 1), norm, out=fallback, where=norm > 0.0)

@@ -3,19 +3,18 @@
 - Smooth functions of mean losses: Student's interval with the leave-one-run-out (jackknife) standard error.
 - Ratios of means, minima of mean losses over a grid, and gamma*: t tests in pairs (`pomrl.judging.minima`).
 - Correlations of gamma* with an index: the percentile bootstrap over runs.
-- How many of several statements are true: Holm's correction of their p-values.
-- `Exact` numbers are known, and have no interval.
+- Counts of true statements: Holm's correction of their p-values.
+- `Exact` numbers have no interval.
 
-**Skewness.** Losses of a task have a standard deviation of 1.7 at a mean of 1.1, which matters at levels of 1 in 10,000
-even in a thousand runs. From `MIN_SKEWNESS_RUNS` runs on, t is transformed as by Hall (1992, "On the removal of
-skewness by transformation", JRSS B 54). Samples with a large t have too small a skewness in that direction: its
-regression on t, with slope (kurtosis - 1.5 skewness^2) / n where that is positive, is taken off before. A number lies
-beyond a threshold only where the plain t shows it too, because heavy tails make the transformed one too large.
+**Skewness.** Losses have a standard deviation of 1.7 at a mean of 1.1, which matters at levels of 1 in 10,000. From
+`MIN_SKEWNESS_RUNS` runs on, t is transformed as by Hall (1992, "On the removal of skewness by transformation", JRSS B
+54). A large t goes with too small a skewness: its regression on t, with slope (kurtosis - 1.5 skewness^2) / n where
+positive, is subtracted first. The plain t must agree, because heavy tails make the transformed one too large.
 
 `python -m benchmarks.error_rates` simulates comparisons with their truth on the threshold. With 100 to 4000 runs of
-real losses, t tests had up to 1.3 times nominal errors of 1e-2 to 1e-4, 1.5 times 1e-5 and 1.8 times 1e-6; without the
-regression 2.0, 2.8 and 4.9 times 1e-4, 1e-5 and 1e-6. The bootstrap of correlations corrects for no skewness: where one
-tie of two skewed losses decides its sign, it had up to 17 times 1e-4.
+real losses, t tests had up to 1.3 times nominal errors of 1e-2 to 1e-4, 1.5 times 1e-5 and 1.8 times 1e-6. The
+bootstrap of correlations has no correction: where one tie of two skewed losses decides its sign, it had up to 17 times
+1e-4.
 """
 
 from abc import ABC, abstractmethod
@@ -61,7 +60,7 @@ Statistic = Callable[[np.ndarray], np.ndarray]
 
 @dataclass(frozen=True)
 class ScalarEstimate(ABC):
-    """An estimated number, with intervals at any level and p-values for any threshold."""
+    """Estimate a number, with intervals and p-values at any level."""
 
     value: float
     runs: int
@@ -71,16 +70,16 @@ class ScalarEstimate(ABC):
 
     @property
     def is_constant(self) -> bool:
-        """An estimate is constant if the number is the same in every run; its interval then has no width."""
+        """Whether the number is the same in every run."""
         return False
 
     @property
     def is_possible(self) -> bool:
-        """Return whether there are runs enough for p-values and intervals."""
+        """Whether there are enough runs for p-values and intervals."""
         return self.runs >= MIN_INTERVAL_RUNS
 
     def p_values(self, threshold: float) -> tuple[float, float]:
-        """Return the p-values of two hypotheses: the number is at most a threshold, and it is at least that.
+        """Return the p-values of `number <= threshold` and of `number >= threshold`.
 
         With too few runs those of a finite threshold are NaN.
         """
@@ -89,7 +88,7 @@ class ScalarEstimate(ABC):
         return self._p_values(threshold) if self.is_possible else (np.nan, np.nan)
 
     def interval(self, error: float) -> tuple[float, float]:
-        """Return the interval that misses the number with this probability, half of it on either side.
+        """Return the interval with half of this error on either side.
 
         Its ends are NaN with too few runs.
         """
@@ -105,18 +104,18 @@ class ScalarEstimate(ABC):
 
     @cached_property
     def lower(self) -> float:
-        """The lower end of the interval with the usual confidence level."""
+        """The lower end at the usual confidence level."""
         return self.interval(ERROR_RATE)[0]
 
     @cached_property
     def upper(self) -> float:
-        """The upper end of the interval with the usual confidence level."""
+        """The upper end at the usual confidence level."""
         return self.interval(ERROR_RATE)[1]
 
 
 @dataclass(frozen=True)
 class Exact(ScalarEstimate):
-    """A number that is known, from no runs: it has no interval, and a hypothesis about it has the p-value 0 or 1."""
+    """Hold a known number: no runs, no interval, p-values 0 or 1."""
 
     runs: int = 0
 
@@ -133,7 +132,7 @@ class Exact(ScalarEstimate):
 
 @dataclass(frozen=True)
 class Skewness:
-    """The skewness of means over n runs, and its dependence on the t statistic."""
+    """Hold the skewness of means over n runs, with its drift."""
 
     value: Float[np.ndarray, "..."] | float = 0.0
     """That of the runs over the root of n; 0: no correction."""
@@ -141,8 +140,8 @@ class Skewness:
     """The covariance of a sample's skewness with its t statistic, where it is positive."""
 
     @staticmethod
-    def of_moments(second: np.ndarray, third: np.ndarray, fourth: np.ndarray, n: int) -> "Skewness":
-        """Estimate the skewness from the central moments of n runs; 0 with few runs."""
+    def from_moments(second: np.ndarray, third: np.ndarray, fourth: np.ndarray, n: int) -> "Skewness":
+        """Estimate the skewness from moments of n runs; 0 with few runs."""
         value = third / second**1.5 if n >= MIN_SKEWNESS_RUNS else np.zeros_like(third)
         drift = np.maximum(0.0, fourth / second**2 - 3.0 - 1.5 * value**2) if n >= MIN_SKEWNESS_RUNS else value
         return Skewness(value / np.sqrt(n), drift / n)
@@ -150,15 +149,15 @@ class Skewness:
     def __neg__(self) -> "Skewness":
         return Skewness(-self.value, self.drift)
 
-    def given(self, t: Float[np.ndarray, "..."] | float) -> np.ndarray:
-        """Return the skewness that is to be expected if the truth is where a sample has this t statistic."""
-        most = 1.0 / np.sqrt(np.maximum(self.drift, NO_SPREAD))  # beyond it the corrected t would not grow with t
-        return np.asarray(self.value - self.drift * np.clip(t, -most, most))
+    def expected(self, t: Float[np.ndarray, "..."] | float) -> np.ndarray:
+        """Return the expected skewness if the sample has this t statistic."""
+        limit = 1.0 / np.sqrt(np.maximum(self.drift, NO_SPREAD))  # beyond it the corrected t would not grow with t
+        return np.asarray(self.value - self.drift * np.clip(t, -limit, limit))
 
 
 @dataclass(frozen=True)
 class Student(ScalarEstimate):
-    """An estimate whose standardised error has Student's distribution, after a correction for skewness."""
+    """Estimate a number with Student's distribution, after a correction for skewness."""
 
     deviation: float
     """The standard error; 0 where all runs are alike, NaN with too few runs."""
@@ -182,24 +181,24 @@ class Student(ScalarEstimate):
 
 
 def conservative_t(t: Float[np.ndarray, "..."] | float, skewness: Skewness) -> tuple[np.ndarray, np.ndarray]:
-    """Return the smaller and the larger of t statistics as they are and after the correction for skewness."""
-    corrected = without_skew(t, skewness.given(t))
+    """Return the smaller and larger of plain and corrected t statistics."""
+    corrected = without_skew(t, skewness.expected(t))
     return np.asarray(np.minimum(t, corrected)), np.asarray(np.maximum(t, corrected))
 
 
 def conservative_quantile(t: float, skewness: Skewness) -> np.ndarray:
-    """Return how many standard errors below the estimate an interval ends whose quantile is t, which is positive.
+    """Return the distance from estimate to lower end, in standard errors.
 
-    With the opposite skewness it is how many standard errors above the estimate the interval ends.
+    The quantile t is positive. With the opposite skewness it is the distance to the upper end.
     """
     end = np.asarray(t)
     for _ in range(FIXED_POINT_STEPS):
-        end = with_skew(t, skewness.given(end))
+        end = with_skew(t, skewness.expected(end))
     return np.maximum(t, end)
 
 
 def without_skew(t: Float[np.ndarray, "..."] | float, skew: Float[np.ndarray, "..."] | float) -> np.ndarray:
-    """Apply Hall's transformation to t statistics; `skew` is the skewness of a run over the root of their number."""
+    """Apply Hall's transformation to t; `skew` is that of the mean."""
     small = np.abs(skew) < NO_SPREAD
     divisor = np.where(small, 1.0, skew)
     with np.errstate(invalid="ignore"):  # t is infinite where all runs are alike
@@ -207,7 +206,7 @@ def without_skew(t: Float[np.ndarray, "..."] | float, skew: Float[np.ndarray, ".
 
 
 def with_skew(t: float, skew: Float[np.ndarray, "..."] | float) -> np.ndarray:
-    """Return the statistics that `without_skew` maps to t."""
+    """Return the statistics mapped to t by `without_skew`."""
     small = np.abs(skew) < NO_SPREAD
     divisor = np.where(small, 1.0, skew)
     return np.where(small, t, 3.0 * (np.cbrt(1.0 + divisor * (t - divisor / 6.0)) - 1.0) / divisor)
@@ -215,10 +214,9 @@ def with_skew(t: float, skew: Float[np.ndarray, "..."] | float) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Correlation(ScalarEstimate):
-    """A correlation between quantities that are estimated themselves, with its values in B resamples of the runs.
+    """Estimate a correlation of estimated quantities by B resamples of the runs.
 
-    Errors of the quantities weaken it, in the runs and in the resamples: the interval is extended to the perfect
-    correlation of the estimated sign.
+    Errors of the quantities weaken it: the interval extends to the perfect correlation of the estimated sign.
     """
 
     distribution: Float[np.ndarray, " B"]
@@ -232,7 +230,7 @@ class Correlation(ScalarEstimate):
         return at_most, at_least
 
     def _interval(self, error: float) -> tuple[float, float]:
-        """Return the percentile interval, extended as said; all correlations for errors that B does not resolve."""
+        """Return the extended percentile interval; [-1, 1] for errors below its resolution."""
         if error / 2 < 1.0 / (len(self.distribution) + 2):
             return -1.0, 1.0
         lower, upper = np.quantile(self.distribution, [error / 2, 1.0 - error / 2]).tolist()
@@ -241,7 +239,7 @@ class Correlation(ScalarEstimate):
 
 @dataclass(frozen=True)
 class Count(ScalarEstimate):
-    """How many of several statements are true, by their p-values with Holm's correction."""
+    """Count true statements by their p-values with Holm's correction."""
 
     p_true: tuple[float, ...]
     """For each statement the p-value of the hypothesis that it is false: a small one shows that it is true."""
@@ -250,20 +248,20 @@ class Count(ScalarEstimate):
     is_discrete = True
 
     def _p_values(self, threshold: float) -> tuple[float, float]:
-        """Return the errors with which more statements than the threshold are shown true, and fewer false."""
+        """Return the errors of more true, and of more false, statements."""
         total, floor = len(self.p_true), int(np.floor(threshold))
         needed = floor + 1, total - int(np.ceil(threshold)) + 1
         at_most, at_least = (_holm(p, number) for p, number in zip((self.p_true, self.p_false), needed, strict=True))
         return at_most, at_least
 
     def _interval(self, error: float) -> tuple[float, float]:
-        """Return how many statements are shown true, and how many are not shown false."""
-        shown = [sum(_holm(p, k) <= error / 2 for k in range(1, len(p) + 1)) for p in (self.p_true, self.p_false)]
-        return float(shown[0]), float(len(self.p_false) - shown[1])
+        """Return how many statements are shown true, and not shown false."""
+        counts = [sum(_holm(p, k) <= error / 2 for k in range(1, len(p) + 1)) for p in (self.p_true, self.p_false)]
+        return float(counts[0]), float(len(self.p_false) - counts[1])
 
 
 def _holm(p: Sequence[float], number: int) -> float:
-    """Return the smallest error with which Holm's method rejects so many of the hypotheses with these p-values."""
+    """Return the smallest error with which Holm's method rejects so many hypotheses."""
     if not 1 <= number <= len(p):
         return float(number > len(p))
     first = np.sort(p)[:number] * (len(p) - np.arange(number))
@@ -277,18 +275,17 @@ def mean(sample: Float[np.ndarray, " n"]) -> Student:
 
 
 def smooth(statistic: Statistic, sample: Sample) -> Student:
-    """Estimate a smooth function of the means of a sample, with its leave-one-run-out standard error."""
+    """Estimate a smooth function of means, with its leave-one-run-out standard error."""
     n, means = len(sample), sample.mean(0, keepdims=True)
     value = statistic(means).item()
     if n < MIN_INTERVAL_RUNS or not np.isfinite(value):
         return Student(value, n, np.nan)
-    parts = (sample[start : start + MAX_RESAMPLES_AT_ONCE] for start in range(0, n, MAX_RESAMPLES_AT_ONCE))
-    influence = np.concatenate([-(n - 1) * statistic((n * means - part) / (n - 1)) for part in parts])
+    batches = (sample[start : start + MAX_RESAMPLES_AT_ONCE] for start in range(0, n, MAX_RESAMPLES_AT_ONCE))
+    influence = np.concatenate([-(n - 1) * statistic((n * means - batch) / (n - 1)) for batch in batches])
     return _student(value, influence - influence.mean())
 
 
 def _student(value: float, influence: Float[np.ndarray, " n"]) -> Student:
-    """Return an estimate with the standard error that follows from each run's influence on it; their mean is 0."""
     n = len(influence)
     if n < MIN_INTERVAL_RUNS:
         return Student(value, n, np.nan)
@@ -296,16 +293,16 @@ def _student(value: float, influence: Float[np.ndarray, " n"]) -> Student:
     deviation = float(np.sqrt(second / (n - 1)))
     if deviation <= NO_SPREAD * max(1.0, abs(value)):  # what is left of equal losses is rounding
         return Student(0.0 if abs(value) <= NO_SPREAD else value, n, 0.0)
-    return Student(value, n, deviation, Skewness.of_moments(second, third, fourth, n))
+    return Student(value, n, deviation, Skewness.from_moments(second, third, fourth, n))
 
 
 def correlation(statistic: Statistic, sample: Float[np.ndarray, "n _k"]) -> Correlation:
-    """Estimate a correlation that is a function of the means of a sample, with its values in resamples of the runs."""
+    """Estimate a correlation of functions of means, by resamples of the runs."""
     value, n = statistic(sample.mean(0, keepdims=True)).item(), len(sample)
     if n < MIN_INTERVAL_RUNS:
         return Correlation(value, n, np.full(RESAMPLES_OF_CLAIMS, np.nan))
     if n < MIN_SKEWNESS_RUNS:
         return Correlation(value, n, statistic(bootstrap_means(sample, RESAMPLES_OF_CLAIMS)))
     resamples = RESAMPLES_OF_CLAIMS if n < PRECISE_RUNS else RESAMPLES_OF_PRECISE_CLAIMS
-    parts = [statistic(means) for means in normal_means(sample, resamples, MAX_RESAMPLES_AT_ONCE, 0)]
-    return Correlation(value, n, np.concatenate(parts))
+    distribution = [statistic(means) for means in normal_means(sample, resamples, MAX_RESAMPLES_AT_ONCE, 0)]
+    return Correlation(value, n, np.concatenate(distribution))

@@ -1,6 +1,6 @@
-"""The table of judgements of a study, `claims.csv`: a row for each comparison of each claim under each variant.
+"""The table of judgements `claims.csv`: a row for each comparison, claim and variant.
 
-Its columns are the fields of `Judgement`, and then those of `Comparison`, under their aliases.
+Its columns are the fields of `Judgement`, then those of `Comparison`, under their aliases.
 """
 
 from collections.abc import Mapping, Sequence
@@ -52,7 +52,7 @@ NAMES_OF_CLAIMS = {"id": "claim"}
 
 
 class Judgement(JudgementColumns):
-    """A claim under one variant, as the table has it."""
+    """Hold a claim under one variant, as in the table."""
 
     model_config = ConfigDict(alias_generator=lambda name: NAMES_OF_CLAIMS.get(name, name))
 
@@ -80,40 +80,40 @@ class Judgement(JudgementColumns):
 
     @property
     def decisive(self) -> Comparison:
-        """The comparison on which the verdict rests; the first one where there is no verdict."""
+        """The comparison behind the verdict; the first one without a verdict."""
         return next(comparison for comparison in self.comparisons if comparison.decisive)
 
     @property
     def provisional(self) -> bool:
-        """Return whether fewer runs are stored than it needs."""
+        """Whether fewer runs are stored than needed."""
         return self.runs < self.needed
 
     @property
     def topics(self) -> dict[str, Verdict]:
-        """The verdict on each topic of a claim; one without topics has one, whose name is empty."""
+        """The verdict by topic; "" without topics."""
         return by_topic((comparison.topic, comparison.verdict) for comparison in self.comparisons)
 
     @property
     def why(self) -> str:
-        """A sentence on why the claim does not hold or is not decided; empty for one that holds."""
+        """A sentence on why the claim does not hold; maybe empty."""
         if self.verdict in (Verdict.HOLDS, None):
             return ""
         if self.verdict is Verdict.UNDECIDED:
             return f"is undecided: {self.reason}."
-        part = self.decisive
+        comparison = self.decisive
         verdict = "does not hold" if self.verdict is Verdict.DOES_NOT_HOLD else "shows no difference of interest"
-        sentence = f"{verdict}. {part.compared}: claimed {part.claimed}, found {part.found}."
+        sentence = f"{verdict}. {comparison.compared}: claimed {comparison.claimed}, found {comparison.found}."
         open_topics = [topic for topic, verdict in self.topics.items() if verdict is Verdict.UNDECIDED]
         return sentence + (f" Undecided: {', '.join(open_topics)}." if open_topics else "")
 
 
 def judgement(variant: str, outcome: JudgedClaim, note: str = "") -> Judgement:
-    """Return the judgement of a claim under a variant, with what is to be said of it there."""
-    claim, parts = outcome.claim, outcome.parts or (Comparison(),)
-    known: dict[str, Any] = {name: getattr(claim, name) for name in OF_CLAIM}
+    """Return the judgement of a claim under a variant, with a note."""
+    claim, comparisons = outcome.claim, outcome.parts or (Comparison(),)
+    fields: dict[str, Any] = {name: getattr(claim, name) for name in OF_CLAIM}
     if old := claim.revised:
-        known |= {"revised_on": old.on, "revision": old.reason, "verdict_by_old_rule": old.before}
-    shown = decisive(parts) if claim.is_judged else parts[0]
+        fields |= {"revised_on": old.on, "revision": old.reason, "verdict_by_old_rule": old.before}
+    deciding = decisive(comparisons) if claim.is_judged else comparisons[0]
     return Judgement(
         variant=variant,
         verdict=outcome.verdict if claim.is_judged else None,
@@ -121,14 +121,14 @@ def judgement(variant: str, outcome: JudgedClaim, note: str = "") -> Judgement:
         note=note,
         runs=outcome.runs,
         needed=outcome.needed,
-        comparisons=tuple(part.but(decisive=part is shown) for part in parts),
-        **known,
+        comparisons=tuple(comparison.but(decisive=comparison is deciding) for comparison in comparisons),
+        **fields,
     )
 
 
 @dataclass(frozen=True)
 class Judgements:
-    """The judgements of a study, by variant and claim."""
+    """Hold the judgements of a study, by variant and claim."""
 
     by_variant: Mapping[str, Mapping[str, Judgement]]
     """For each variant the judgements by the claim's id, in the order of the table."""
@@ -139,60 +139,62 @@ class Judgements:
 
     @property
     def variants(self) -> list[str]:
-        """The variants under which claims are judged; those that the description of the study names come first."""
+        """The variants with judgements; described ones come first."""
         return list(self.by_variant)
 
     @property
     def main(self) -> list[Judgement]:
-        """The judgement of each claim under the first variant under which it is judged."""
+        """The judgement of each claim under its first variant."""
         return self.first_under(self.variants)
 
     def first_under(self, variants: Sequence[str]) -> list[Judgement]:
-        """Return the judgement of each claim under the first of these variants under which it is judged."""
-        found: dict[str, Judgement] = {}
+        """Return the judgement of each claim under the first of these variants."""
+        judgements: dict[str, Judgement] = {}
         for name in variants:
-            found |= {id: judgement for id, judgement in self.of(name).items() if id not in found}
-        return list(found.values())
+            judgements |= {id: judgement for id, judgement in self.of(name).items() if id not in judgements}
+        return list(judgements.values())
 
     def of(self, variant: str) -> Mapping[str, Judgement]:
-        """Return the judgements under a variant; none if there is no such variant."""
+        """Return the judgements under a variant, maybe none."""
         return self.by_variant.get(variant, {})
 
 
-def write(folder: Path, made: Sequence[Judgement], command: str, judged_on: Mapping[str, str] | None = None) -> None:
-    """Put judgements into the table of a study; those under other variants stay.
+def write(folder: Path, new: Sequence[Judgement], command: str, judged_on: Mapping[str, str] | None = None) -> None:
+    """Write judgements into the table of a study; other variants stay.
 
     Args:
         folder: The outputs of the study.
-        made: All judgements under these variants.
-        command: The command that makes the table again.
-        judged_on: The digest of what was judged on, by variant.
+        new: All judgements under these variants.
+        command: The command to make the table.
+        judged_on: The digest of the basis, by variant.
     """
     try:
-        kept = read(folder)
+        old = read(folder)
     except StoreError:  # what is damaged is made again
-        kept = Judgements({})
-    renewed = {judgement.variant for judgement in made}
-    rest = [judgement for name in kept.variants if name not in renewed for judgement in kept.of(name).values()]
-    said = {JUDGED_ON: {**kept.judged_on, **(judged_on or {})}}
-    write_table(table_of([*rest, *made]), folder / FILE, command, said, digits=DIGITS)
+        old = Judgements({})
+    renewed = {judgement.variant for judgement in new}
+    unchanged = [judgement for name in old.variants if name not in renewed for judgement in old.of(name).values()]
+    metadata = {JUDGED_ON: {**old.judged_on, **(judged_on or {})}}
+    write_table(to_frame([*unchanged, *new]), folder / FILE, command, metadata, digits=DIGITS)
 
 
 def content(judgements: Sequence[Judgement]) -> bytes:
-    """Return the table of judgements as it is written."""
-    return encode_table(table_of(judgements), DIGITS)
+    """Return the bytes of the table of judgements."""
+    return encode_table(to_frame(judgements), DIGITS)
 
 
-def table_of(judgements: Sequence[Judgement]) -> "pd.DataFrame":
+def to_frame(judgements: Sequence[Judgement]) -> "pd.DataFrame":
     """Return the table with a row for each comparison."""
     import pandas as pd
 
-    rows = ((judgement, part) for judgement in judgements for part in judgement.comparisons)
-    return pd.DataFrame([claim.model_dump(by_alias=True) | part.model_dump(by_alias=True) for claim, part in rows])
+    rows = ((judgement, comparison) for judgement in judgements for comparison in judgement.comparisons)
+    return pd.DataFrame(
+        [claim.model_dump(by_alias=True) | comparison.model_dump(by_alias=True) for claim, comparison in rows]
+    )
 
 
 def read(folder: Path, named: Sequence[str] = ()) -> Judgements:
-    """Read the judgements in the outputs of a study, those under the named variants first; none without a table.
+    """Read the judgements of a study, named variants first; maybe none.
 
     Raises:
         StoreError: The table is damaged, or another version wrote it.
@@ -204,7 +206,7 @@ def read(folder: Path, named: Sequence[str] = ()) -> Judgements:
 
 
 def read_published(study: Study) -> Judgements:
-    """Return the judgements that the folder of a study has, from which its documents are made; none without a table.
+    """Read the published judgements in a study's folder; none without a table.
 
     Raises:
         StoreError: Another version wrote the table.
@@ -215,15 +217,14 @@ def read_published(study: Study) -> Judgements:
 
 
 def _parse(rows: Sequence[dict[str, str]], path: Path, named: Sequence[str]) -> Mapping[str, Mapping[str, Judgement]]:
-    """Return the judgements in the rows of a table, by variant and claim; the variants that are named come first."""
-    of_claims: dict[tuple[str, str], list[dict[str, str]]] = {}
+    rows_by_claim: dict[tuple[str, str], list[dict[str, str]]] = {}
     by_variant: dict[str, dict[str, Judgement]] = {name: {} for name in named}
     try:
         for row in rows:
-            of_claims.setdefault((row["variant"], row["claim"]), []).append(row)
-        for (variant, id), of_claim in of_claims.items():
-            judged = Judgement.model_validate({**of_claim[0], "comparisons": of_claim})
-            by_variant.setdefault(variant, {})[id] = judged
+            rows_by_claim.setdefault((row["variant"], row["claim"]), []).append(row)
+        for (variant, id), claim_rows in rows_by_claim.items():
+            claim_judgement = Judgement.model_validate({**claim_rows[0], "comparisons": claim_rows})
+            by_variant.setdefault(variant, {})[id] = claim_judgement
     except (KeyError, ValidationError) as error:
         raise StoreError(f"{path}: of another version ({error})") from error
-    return {name: under for name, under in by_variant.items() if under}
+    return {name: by_claim for name, by_claim in by_variant.items() if by_claim}

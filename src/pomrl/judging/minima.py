@@ -1,4 +1,4 @@
-"""Estimates of the smallest of several means, of where it lies, and of the largest of several numbers.
+"""Estimates of the smallest of several means, of its place, and of the largest number.
 
 Near a tie a minimum has a corner and its place jumps, so that neither Student's interval nor the bootstrap holds. These
 estimates rest on t tests in pairs, with Hall's correction for skewness (`pomrl.judging.estimates`):
@@ -6,10 +6,9 @@ estimates rest on t tests in pairs, with Hall's correction for skewness (`pomrl.
 - *Some* mean of a is below *all* means of b: the largest p-value against all of b is valid (Berger 1982,
   "Multiparameter hypothesis testing and acceptance sampling", Technometrics 24); the choice among I means of a costs
   a factor I (Bonferroni).
-- Discount factors that are not shown to be worse than another are a confidence set for gamma*.
+- Discount factors not shown to be worse than another are a confidence set for gamma*.
 
-A list is below a threshold where its largest number is. Intervals are conservative, at 1 in 10,000 and I = 10 by an
-eighth.
+Intervals are conservative, at 1 in 10,000 and I = 10 by an eighth.
 """
 
 from collections.abc import Sequence
@@ -34,7 +33,7 @@ Means = Float[np.ndarray, "n _k"]
 
 @dataclass(frozen=True)
 class Pairs:
-    """The central moments of all pairs of a column of a and a column of b, for tests of a - factor * b."""
+    """Hold moments of column pairs, for tests of differences."""
 
     runs: int
     a: Float[np.ndarray, " I"]
@@ -49,7 +48,7 @@ class Pairs:
     """The means of the products aaaa, aaab, aabb, abbb and bbbb of deviations."""
 
     @staticmethod
-    def of(a: Means, b: Means) -> "Pairs":
+    def from_samples(a: Means, b: Means) -> "Pairs":
         """Return the moments of two samples of the same runs."""
         n = len(a)
         x, y = a - a.mean(0), b - b.mean(0)
@@ -68,19 +67,21 @@ class Pairs:
         return self.a[:, None] - factor * self.b
 
     def deviation_and_skewness(self, factor: float) -> tuple[Float[np.ndarray, "I J"], Skewness]:
-        """Return the standard error of each mean of a - factor * b, and its skewness; 0 where all runs are alike."""
-        variance, third, fourth = (_central_moment(of, factor) for of in (self.second, self.third, self.fourth))
+        """Return standard errors and skewness of the means of differences."""
+        variance, third, fourth = (
+            _central_moment(moments, factor) for moments in (self.second, self.third, self.fourth)
+        )
         deviation = np.sqrt(np.clip(variance, 0.0, None) / (self.runs - 1))
         scale = self.second[0] + factor**2 * self.second[-1]
         rounding = np.sqrt(NO_SPREAD * np.maximum(1.0, scale) / self.runs)  # of differences of moments
         is_alike = deviation <= rounding
         variance, third, fourth = np.where(is_alike, [[[1.0]], [[0.0]], [[3.0]]], [variance, third, fourth])
-        return np.where(is_alike, 0.0, deviation), Skewness.of_moments(variance, third, fourth, self.runs)
+        return np.where(is_alike, 0.0, deviation), Skewness.from_moments(variance, third, fourth, self.runs)
 
     def t(self, threshold: float, factor: float = 1.0) -> tuple[Float[np.ndarray, "I J"], Float[np.ndarray, "I J"]]:
-        """Return the smaller and the larger of the t statistics with and without the correction for skewness.
+        """Return the smaller and larger t statistics, plain and corrected for skewness.
 
-        They are NaN where a - factor * b is exactly the threshold in all runs.
+        NaN where a - factor * b is exactly the threshold in all runs.
         """
         deviation, skewness = self.deviation_and_skewness(factor)
         gap = self.difference(factor) - threshold
@@ -89,22 +90,21 @@ class Pairs:
             return conservative_t(gap / deviation, skewness)
 
     def is_less(self, threshold: float, factor: float = 1.0) -> float:
-        """Return the p-value of the hypothesis that min(a) - factor * min(b) is at least a threshold."""
+        """Return the p-value of min(a) - factor * min(b) >= threshold."""
         return _some_of_all(stdtr(self.runs - 1, self.t(threshold, factor)[1]))
 
     def is_more(self, threshold: float, factor: float = 1.0) -> float:
-        """Return the p-value of the hypothesis that min(a) - factor * min(b) is at most a threshold."""
+        """Return the p-value of min(a) - factor * min(b) <= threshold."""
         return _some_of_all(stdtr(self.runs - 1, -self.t(threshold, factor)[0]).T)
 
 
 def _central_moment(products: Sequence[Float[np.ndarray, "..."]], factor: float) -> Float[np.ndarray, "I J"]:
-    """Return that of a - factor * b, from the means of the products of deviations of a and b."""
     order = len(products) - 1
     return np.asarray(sum(comb(order, k) * (-factor) ** k * product for k, product in enumerate(products)))
 
 
 def _some_of_all(p: Float[np.ndarray, "I J"]) -> float:
-    """Return the p-value of the hypothesis that no i has the property for all j, from those for each i and j.
+    """Return the p-value that no i has a property for all j.
 
     NaN, where all runs are alike, shows nothing.
     """
@@ -113,7 +113,10 @@ def _some_of_all(p: Float[np.ndarray, "I J"]) -> float:
 
 @dataclass(frozen=True)
 class SmallestMean(ScalarEstimate):
-    """The smallest mean of a less that of b, over pairs of runs; or over that of b, less 1, where b is not negative."""
+    """Estimate the difference or the ratio, less 1, of smallest means.
+
+    A ratio needs b >= 0.
+    """
 
     pairs: Pairs
     is_ratio: bool = False
@@ -124,7 +127,7 @@ class SmallestMean(ScalarEstimate):
 
     @cached_property
     def errors(self) -> Float[np.ndarray, "I J"]:
-        """The standard error of each pair of columns; of a ratio, those of a less so many times b."""
+        """The standard error of each pair of columns."""
         return self.pairs.deviation_and_skewness(1.0 + self.value if self.is_ratio else 1.0)[0]
 
     def _p_values(self, threshold: float) -> tuple[float, float]:
@@ -139,13 +142,12 @@ class SmallestMean(ScalarEstimate):
             return self._end(0, -step, error), self._end(1, step, error)
         value = self.pairs.difference(1.0)
         deviation, skewness = self.pairs.deviation_and_skewness(1.0)
-        of_a, of_b = (float(stdtrit(self.runs - 1, 1.0 - error / 2 / count)) for count in value.shape)
-        upper = (value + deviation * conservative_quantile(of_a, -skewness)).max(1).min()
-        lower = (value - deviation * conservative_quantile(of_b, skewness)).min(0).max()
+        t_a, t_b = (float(stdtrit(self.runs - 1, 1.0 - error / 2 / count)) for count in value.shape)
+        upper = (value + deviation * conservative_quantile(t_a, -skewness)).max(1).min()
+        lower = (value - deviation * conservative_quantile(t_b, skewness)).min(0).max()
         return min(float(lower), self.value), max(float(upper), self.value)
 
     def _end(self, side: int, step: float, error: float) -> float:
-        """Return the threshold, found in growing steps, whose p-value is half of `error`; infinite if there is none."""
         from scipy.optimize import brentq  # here, because it takes long to load
 
         def excess(threshold: float) -> float:
@@ -159,19 +161,19 @@ class SmallestMean(ScalarEstimate):
 
 @dataclass(frozen=True)
 class BestDifference(ScalarEstimate):
-    """gamma* of curves a less gamma* of curves b, over pairs of runs, by confidence sets for both."""
+    """Estimate a difference of gamma* by confidence sets for a and b."""
 
     differences: Float[np.ndarray, "G G"]
     """The difference of each pair of discount factors."""
-    of_a: Float[np.ndarray, " G"]
+    p_a: Float[np.ndarray, " G"]
     """For each discount factor, the p-value of the hypothesis that it is the best one for a."""
-    of_b: Float[np.ndarray, " G"]
+    p_b: Float[np.ndarray, " G"]
     is_discrete = True
 
     @cached_property
     def p(self) -> Float[np.ndarray, "G G"]:
-        """The p-value of the hypothesis that two discount factors are the best ones for a and for b, for each pair."""
-        return np.minimum(1.0, 2.0 * np.minimum(self.of_a[:, None], self.of_b))
+        """The p-value of each pair of gammas as the best ones."""
+        return np.minimum(1.0, 2.0 * np.minimum(self.p_a[:, None], self.p_b))
 
     def _p_values(self, threshold: float) -> tuple[float, float]:
         rounded = np.round(self.differences - threshold, 9)
@@ -184,60 +186,62 @@ class BestDifference(ScalarEstimate):
 
 @dataclass(frozen=True)
 class Largest(ScalarEstimate):
-    """The largest of several numbers that are estimated from the same runs."""
+    """Estimate the largest of several numbers over the same runs."""
 
-    of: tuple[ScalarEstimate, ...]
+    estimates: tuple[ScalarEstimate, ...]
 
     def _p_values(self, threshold: float) -> tuple[float, float]:
-        at_most, at_least = np.array([estimate.p_values(threshold) for estimate in self.of]).T
+        at_most, at_least = np.array([estimate.p_values(threshold) for estimate in self.estimates]).T
         return float(min(1.0, len(at_most) * at_most.min())), float(at_least.max())
 
     def _interval(self, error: float) -> tuple[float, float]:
-        lower = max(estimate.interval(error / len(self.of))[0] for estimate in self.of)
-        return lower, max(estimate.interval(error)[1] for estimate in self.of)
+        lower = max(estimate.interval(error / len(self.estimates))[0] for estimate in self.estimates)
+        return lower, max(estimate.interval(error)[1] for estimate in self.estimates)
 
 
 def largest(estimates: Sequence[ScalarEstimate]) -> Largest:
     """Estimate the largest of several numbers."""
-    return Largest(max(of.value for of in estimates), min(of.runs for of in estimates), tuple(estimates))
+    return Largest(
+        max(estimate.value for estimate in estimates), min(estimate.runs for estimate in estimates), tuple(estimates)
+    )
 
 
 def smaller_best_gamma(gammas: Float[np.ndarray, " G"], a: Means, b: Means) -> BestDifference:
-    """Estimate gamma* of curves a less that of curves b, which have the same runs and discount factors."""
+    """Estimate gamma* of curves a less that of curves b."""
     value = np.subtract(*minimising(gammas, np.stack([a.mean(0), b.mean(0)])))
     return BestDifference(float(value), len(a), gammas[:, None] - gammas, p_best(a), p_best(b))
 
 
 def minimum_difference(a: Means, b: Means) -> SmallestMean:
-    """Estimate the smallest mean of the columns of a less that of the columns of b."""
-    return SmallestMean(float(a.mean(0).min() - b.mean(0).min()), len(a), Pairs.of(a, b))
+    """Estimate the smallest mean of columns of a less that of b."""
+    return SmallestMean(float(a.mean(0).min() - b.mean(0).min()), len(a), Pairs.from_samples(a, b))
 
 
 def minimum_ratio(a: Means, b: Means) -> SmallestMean:
-    """Estimate the smallest mean of the columns of a over that of those of b, less 1; NaN unless that is positive."""
+    """Estimate min(a) / min(b) - 1 in means; NaN unless positive min(b)."""
     smallest = b.mean(0).min()
     value = float(a.mean(0).min() / smallest - 1.0) if smallest > 0.0 else np.nan
-    return SmallestMean(value, len(a), Pairs.of(a, b), is_ratio=True)
+    return SmallestMean(value, len(a), Pairs.from_samples(a, b), is_ratio=True)
 
 
 def ratio(a: Float[np.ndarray, " n"], b: Float[np.ndarray, " n"]) -> SmallestMean:
-    """Estimate mean(a) / mean(b) - 1 over pairs, where b >= 0, with Fieller's interval.
+    """Estimate mean(a) / mean(b) - 1, with Fieller's interval.
 
-    NaN where all of b is 0; without bounds where mean(b) may be 0.
+    Needs b >= 0. NaN where all of b is 0; without bounds where mean(b) may be 0.
     """
     return minimum_ratio(a[:, None], b[:, None])
 
 
 def p_best(curve: Means) -> Float[np.ndarray, " G"]:
-    """Return for each column the p-value of the hypothesis that no other has a smaller mean."""
-    t, _ = Pairs.of(curve, curve).t(0.0)
+    """Return for each column the p-value that its mean is the smallest."""
+    t, _ = Pairs.from_samples(curve, curve).t(0.0)
     better = stdtr(len(curve) - 1, -t)
     better = np.where(np.isnan(better), 1.0, better)  # a column and itself, or one that equals it in all runs
     return np.minimum(1.0, max(1, len(t) - 1) * better.min(1))
 
 
 def may_be_best(curve: Means) -> Int[np.ndarray, " C"]:
-    """Return the columns whose mean may be the smallest, within `FAR_STANDARD_ERRORS`."""
+    """Return the columns with possibly the smallest mean, within `FAR_STANDARD_ERRORS`."""
     means = curve.mean(0)
     best = int(means.argmin())
     error = (curve - curve[:, [best]]).std(0) / np.sqrt(len(curve))

@@ -1,4 +1,4 @@
-"""Judge the claims of a study on the stored experiments of its variants."""
+"""Judge the claims of a study on stored experiments."""
 
 import hashlib
 import inspect
@@ -39,7 +39,7 @@ CACHE_BYTES = 64 * 2**20
 
 @dataclass(frozen=True)
 class Basis:
-    """The experiments of the sweeps of claims under one variant."""
+    """Hold the experiments of claims under one variant."""
 
     variant: str
     """The name of the variant."""
@@ -56,52 +56,51 @@ class Basis:
 
     @property
     def claims(self) -> list[Claim]:
-        """The claims about sweeps that can be judged on this basis, because it has all experiments that they read."""
-        return [claim for claim in self.registry if claim.id in self._asked]
+        """The claims about sweeps with all their experiments in this basis."""
+        return [claim for claim in self.registry if claim.id in self._requests]
 
     def unjudged_outcome(self, claim: Claim) -> JudgedClaim:
-        """Return on how many runs a claim is judged, and its share of the error, which is 0 for exact claims."""
+        """Return the needed runs of a claim and its error share."""
         sharing = sum(claim.is_judged and not claim.is_exact for claim in self.registry)
         return JudgedClaim(claim, self.needed_runs(claim), self.error / max(1, sharing))
 
     def needed_runs(self, claim: Claim) -> int:
-        """Return the number of runs on which a claim is judged."""
+        """Return the number of runs a claim is judged on."""
         return claim.runs.get(self.variant, self.runs) if isinstance(claim.runs, Mapping) else claim.runs or self.runs
 
-    def asked_by(self, claim: Claim) -> list[Experiment]:
-        """Return the experiments that a claim asks for before any loss is known."""
-        return self._asked[claim.id]
+    def requests(self, claim: Claim) -> list[Experiment]:
+        """Return the experiments a claim requests before seeing losses."""
+        return self._requests[claim.id]
 
-    def experiments_of(self, claim: Claim) -> list[Experiment]:
-        """Return the experiments that a claim asks for, with the number of runs on which it is judged."""
-        return [with_runs(experiment, self.needed_runs(claim)) for experiment in self.asked_by(claim)]
+    def requested_experiments(self, claim: Claim) -> list[Experiment]:
+        """Return the experiments a claim requests, with the needed runs."""
+        return [with_runs(experiment, self.needed_runs(claim)) for experiment in self.requests(claim)]
 
     @cached_property
-    def _asked(self) -> dict[str, list[Experiment]]:
-        """The experiments that each claim asks for while no loss is known, by its id."""
-        asked: dict[str, list[Experiment]] = {}
+    def _requests(self) -> dict[str, list[Experiment]]:
+        requests: dict[str, list[Experiment]] = {}
         for claim in self.registry:
             if claim.sweeps and set(claim.sweeps) <= self.settings.keys():
                 with suppress(NotInSweepError):  # the claim is about an experiment that this basis does not have
-                    asked[claim.id] = self.compare(claim, unknown_losses)[1]
-        return asked
+                    requests[claim.id] = self.compare(claim, unknown_losses)[1]
+        return requests
 
     def compare(
         self, claim: Claim, losses: Callable[[Experiment], Result]
     ) -> tuple[tuple[Part, ...], list[Experiment]]:
-        """Return the parts of a claim on the losses that a function gives, and the experiments that it asked for.
+        """Return the parts of a claim on losses, and requested experiments.
 
         Raises:
-            NotInSweepError: Its sweeps do not have an experiment.
+            NotInSweepError: Its sweeps lack an experiment.
         """
-        asked: dict[int, Experiment] = {}
+        requested: dict[int, Experiment] = {}
 
         def recorded(experiment: Experiment) -> Result:
-            asked[id(experiment)] = experiment
+            requested[id(experiment)] = experiment
             return losses(experiment)
 
-        parts = claim.parts({name: self._sweep_losses(name, recorded) for name in claim.sweeps})
-        return parts, list(asked.values())
+        comparisons = claim.parts({name: self._sweep_losses(name, recorded) for name in claim.sweeps})
+        return comparisons, list(requested.values())
 
     def _sweep_losses(self, name: str, losses: Callable[[Experiment], Result]) -> SweepResults:
         settings = self.settings[name]
@@ -111,7 +110,7 @@ class Basis:
 
 
 def unknown_losses(experiment: Experiment, runs: int = 2) -> Result:
-    """Return losses in the shape of those of an experiment, all of them NaN: what depends on one is NaN, too."""
+    """Return NaN losses in the shape of an experiment's."""
     schedule = experiment.method.gamma_schedule
     gammas = np.array(schedule.gammas if isinstance(schedule, Grid) else [experiment.problem.gamma_eval])
     return Result.of_losses(np.full((runs, experiment.problem.T, len(gammas)), np.nan), gammas)
@@ -119,13 +118,11 @@ def unknown_losses(experiment: Experiment, runs: int = 2) -> Result:
 
 @dataclass(frozen=True)
 class _OnDemand(Sequence[Any]):
-    """The results of the experiments of a sweep, each made when it is asked for."""
-
     experiments: Sequence[Experiment]
     make: Callable[[Experiment], Result]
 
-    def __getitem__(self, place: Any) -> Any:
-        return self.make(self.experiments[place])
+    def __getitem__(self, index: Any) -> Any:
+        return self.make(self.experiments[index])
 
     def __len__(self) -> int:
         return len(self.experiments)
@@ -133,52 +130,52 @@ class _OnDemand(Sequence[Any]):
 
 @dataclass(frozen=True)
 class Reader:
-    """Reads losses from the store, and keeps the latest of them for claims that read the same experiments."""
+    """Read losses from the store, and cache the latest."""
 
-    kept: dict[tuple[str, int], Result] = field(default_factory=dict)
+    cache: dict[tuple[str, int], Result] = field(default_factory=dict)
     reading: Lock = field(default_factory=Lock)
     """Held while losses are read, so that claims that are judged at the same time read them once."""
 
     def complete(self, experiment: Experiment) -> int:
-        """Return how many runs of an experiment are stored, from run 0 on."""
+        """Return the number of stored runs, from run 0 on."""
         return store.lookup(experiment).complete()
 
     def losses(self, experiment: Experiment, runs: int) -> Result:
-        """Return the losses of the first `runs` runs of an experiment; StoreError if they are not stored."""
+        """Return the losses of the first runs; StoreError if not stored."""
         key = store.signature(experiment), runs
         with self.reading:
-            if key not in self.kept:
-                self.kept[key] = Result.of_experiment(experiment, runs)
-                while sum(losses.nbytes for losses in self.kept.values()) > CACHE_BYTES and len(self.kept) > 1:
-                    del self.kept[next(iter(self.kept))]
-            return self.kept[key]
+            if key not in self.cache:
+                self.cache[key] = Result.of_experiment(experiment, runs)
+                while sum(losses.nbytes for losses in self.cache.values()) > CACHE_BYTES and len(self.cache) > 1:
+                    del self.cache[next(iter(self.cache))]
+            return self.cache[key]
 
 
 def judge(basis: Basis, reader: Reader) -> list[JudgedClaim]:
-    """Judge the claims about sweeps on what is stored; one without any run has no parts."""
+    """Judge the claims about sweeps; those without runs have no parts."""
     return in_threads(lambda claim: judge_claim(basis, claim, reader), basis.claims)
 
 
 def judge_claim(basis: Basis, claim: Claim, reader: Reader) -> JudgedClaim:
-    """Judge a claim on stored losses, again if they make it ask for further experiments.
+    """Judge a claim on stored losses, again if it requests further experiments.
 
     A `StoreWarning` names a damaged file; the claim has no parts then.
     """
-    unjudged, asked = basis.unjudged_outcome(claim), basis.asked_by(claim)
+    unjudged, requested = basis.unjudged_outcome(claim), basis.requests(claim)
     try:
-        while runs := min([unjudged.needed, *map(reader.complete, asked)]):
-            parts, read = basis.compare(claim, partial(_read_or_unknown, reader, asked, runs))
-            further = [experiment for experiment in read if not any(experiment is known for known in asked)]
-            if not further:
-                return replace(unjudged, experiments=tuple(asked)).judged(parts)
-            asked = [*asked, *further]
+        while runs := min([unjudged.needed, *map(reader.complete, requested)]):
+            comparisons, read_experiments = basis.compare(claim, partial(_read_or_unknown, reader, requested, runs))
+            new = [experiment for experiment in read_experiments if not any(experiment is other for other in requested)]
+            if not new:
+                return replace(unjudged, experiments=tuple(requested)).judge(comparisons)
+            requested = [*requested, *new]
     except StoreError as error:
         warnings.warn(str(error), StoreWarning, stacklevel=2)
-    return replace(unjudged, experiments=tuple(asked))
+    return replace(unjudged, experiments=tuple(requested))
 
 
-def _read_or_unknown(reader: Reader, asked: Sequence[Experiment], runs: int, experiment: Experiment) -> Result:
-    if any(experiment is known for known in asked):
+def _read_or_unknown(reader: Reader, requested: Sequence[Experiment], runs: int, experiment: Experiment) -> Result:
+    if any(experiment is other for other in requested):
         return reader.losses(experiment, runs)
     return unknown_losses(experiment, runs)
 
@@ -188,7 +185,7 @@ BEST_IN_RUN = "gamma_schedule.choice=per_run"
 
 
 def basis(study: Study, claims: Sequence[Claim], variant: Variant) -> Basis:
-    """Return what the claims of a study are judged on under a variant.
+    """Return the basis of a study's claims under a variant.
 
     Raises:
         ConfigError: A sweep cannot be composed.
@@ -209,60 +206,62 @@ def basis(study: Study, claims: Sequence[Claim], variant: Variant) -> Basis:
 
 
 def digest_basis(study: Study, claims: Sequence[Claim], variants: Container[str]) -> dict[str, str]:
-    """Return the digest of what claims are judged on, by variant: experiments, simulations, runs, error and claims."""
+    """Return the digest of experiments, simulations, runs, error and claims, by variant."""
     simulations = [simulation.signature for simulation in needed_simulations(claims)]
     sources = {claim.id: inspect.getsource(claim.check) for claim in claims}
     digests = {}
     for variant in (variant for variant in study.variants if variant.name in variants):
-        on = basis(study, claims, variant)
+        current = basis(study, claims, variant)
         experiments = {
             name: [(store.signature(setting.experiment), setting.experiment.request.runs) for setting in settings]
-            for name, settings in on.settings.items()
+            for name, settings in current.settings.items()
         }
-        said = json.dumps([experiments, simulations, sources, on.runs, on.error])
-        digests[variant.name] = hashlib.sha256(said.encode()).hexdigest()
+        content = json.dumps([experiments, simulations, sources, current.runs, current.error])
+        digests[variant.name] = hashlib.sha256(content.encode()).hexdigest()
     return digests
 
 
 def load_judgements(study: Study) -> Judgements:
-    """Return the judgements of a study, and which are older than the present code and settings.
+    """Return the judgements of a study, with variants older than the code.
 
     Raises:
         StoreError: The table is damaged, or another version wrote it.
     """
-    found = judgements.read(study.outputs, list(study.described.variants))
-    judged = [name for name in study.described.variants if found.of(name)]
+    stored = judgements.read(study.outputs, list(study.described.variants))
+    judged_variants = [name for name in study.described.variants if stored.of(name)]
     try:
-        present = digest_basis(study, claims_of(study), judged) if judged else {}
+        present = digest_basis(study, claims_of(study), judged_variants) if judged_variants else {}
     except ConfigError:  # what can no longer be composed is not what was judged
         present = {}
-    return replace(found, older=tuple(name for name in judged if found.judged_on.get(name, "") != present.get(name)))
+    return replace(
+        stored, older=tuple(name for name in judged_variants if stored.judged_on.get(name, "") != present.get(name))
+    )
 
 
 def refuse_failing(study: Study, claims: Sequence[Claim]) -> None:
-    """Raise a ConfigError, with the place, where the function of a claim fails before any loss is known."""
+    """Raise ConfigError, with the place, if a claim fails on unknown losses."""
     default = next((variant for variant in study.variants if variant.name == study.unchanged), study.variants[0])
-    on = basis(study, claims, default)
+    unknown = basis(study, claims, default)
     for claim in claims:
         try:
-            on.compare(claim, unknown_losses) if claim.sweeps else without_sweeps(claim)
+            unknown.compare(claim, unknown_losses) if claim.sweeps else without_sweeps(claim)
         except (StoreError, ConfigError):
             raise
         except Exception as error:  # whatever a function of somebody's own raises
             code = claim.check.__code__
-            place = place_of(error, code.co_filename, code.co_firstlineno)
-            raise ConfigError(f"{study.word}: claim {claim.id} ({place}): {in_words(error)}") from error
+            location = place_of(error, code.co_filename, code.co_firstlineno)
+            raise ConfigError(f"{study.word}: claim {claim.id} ({location}): {in_words(error)}") from error
 
 
-def judge_variant(study: Study, on: Basis, reader: Reader) -> list[JudgedClaim]:
-    """Judge the claims of a study under a variant; those without sweeps under the first of the headline."""
-    alone = [claim for claim in on.registry if not claim.sweeps and on.variant == study.described.headline[0]]
-    outcomes = [replace(on.unjudged_outcome(claim), needed=0).judged(without_sweeps(claim)) for claim in alone]
-    return outcomes + judge(on, reader)
+def judge_variant(study: Study, current: Basis, reader: Reader) -> list[JudgedClaim]:
+    """Judge claims under a variant; those without sweeps under the headline's first."""
+    exact = [claim for claim in current.registry if not claim.sweeps and current.variant == study.described.headline[0]]
+    outcomes = [replace(current.unjudged_outcome(claim), needed=0).judge(without_sweeps(claim)) for claim in exact]
+    return outcomes + judge(current, reader)
 
 
 def without_sweeps(claim: Claim) -> tuple[Part, ...]:
-    """Return the parts of an exact claim or of one about a simulation, which is stored."""
+    """Return the parts of an exact claim, or of a simulation's."""
     return claim.parts({simulation.name: simulation.load() for simulation in needed_simulations([claim])})
 
 

@@ -1,11 +1,11 @@
-"""The parts of claims, what data say of them, and verdicts.
+"""Parts of claims, the data's evidence on them, and verdicts.
 
-`p_hold` tests that what is claimed is false: it is the larger one of two thresholds, since both must be kept.
-`p_refute` tests that it is true: it is the smaller one, since crossing one is enough. A `Comparison` is a judged part.
+`p_hold` tests that the claim is false: the larger p-value of two thresholds, since both must be kept. `p_refute` tests
+that it is true: the smaller one, since crossing one is enough. A `Comparison` is a judged part.
 
 Each claim has an equal share of the error of a study, and each part an equal share of that (union bound). A claim
 *holds* when all parts hold, *does not hold* when one is refuted, shows *no difference of interest* when the interval of
-one contains its threshold and is narrower than what matters, and is *undecided* otherwise.
+one contains its threshold and is narrow, and is *undecided* otherwise.
 """
 
 from collections.abc import Iterable, Sequence
@@ -35,7 +35,7 @@ REPORTED = "reported"
 
 
 class Verdict(StrEnum):
-    """What the data say of a claim, in the order in which verdicts are counted."""
+    """List what the data may say of a claim, in counting order."""
 
     HOLDS = "holds"
     DOES_NOT_HOLD = "does not hold"
@@ -45,7 +45,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class VerdictLook:
-    """How a verdict is shown, and counted."""
+    """Hold the sign and color of a verdict."""
 
     sign: str
     """A character for the report, so that no verdict is told by its colour alone."""
@@ -63,7 +63,7 @@ LOOKS = {
 
 
 def claimed_range(above: float, below: float) -> str:
-    """Say in words that a number is claimed to lie above one threshold, below another, or within ± of 0."""
+    """Return a claimed range in words, such as `within ±0.1`."""
     if above == -below:
         return f"within ±{below:g}"
     return f"< {below:g}" if below < inf else f"> {above:g}"
@@ -71,7 +71,7 @@ def claimed_range(above: float, below: float) -> str:
 
 @dataclass(frozen=True)
 class Part:
-    """A comparison that a claim consists of: a number, and the open interval in which the claim says that it lies."""
+    """Compare a number with an open interval of claimed values."""
 
     compared: str
     """The comparison in words."""
@@ -87,28 +87,28 @@ class Part:
 
     @property
     def is_claimed(self) -> bool:
-        """Return whether anything is claimed of the number."""
+        """Whether anything is claimed of the number."""
         return isfinite(self.above) or isfinite(self.below)
 
     @property
     def p_hold(self) -> float:
-        """The p-value of the hypothesis that the number lies outside of the interval; 1 with too few runs."""
+        """The p-value of a number outside the interval; 1 without runs."""
         return _p(np.max([self.estimate.p_values(self.above)[0], self.estimate.p_values(self.below)[1]]))
 
     @property
     def p_refute(self) -> float:
-        """The p-value of the hypothesis that the number lies in the interval; 1 with too few runs."""
+        """The p-value of a number inside the interval; 1 without runs."""
         return _p(np.min([self.estimate.p_values(self.above)[1], self.estimate.p_values(self.below)[0]]))
 
     def verdict(self, error: float = ERROR_RATE) -> Verdict:
-        """Return the verdict that the interval with this error shows; each of its ends takes half of the error."""
+        """Return the verdict of the interval with this error."""
         if self.p_refute <= error / 2:
             return Verdict.DOES_NOT_HOLD
         return Verdict.HOLDS if self.p_hold <= error / 2 else Verdict.UNDECIDED
 
 
 def _p(value: float) -> float:
-    """Replace the NaN of too few runs by 1, which shows nothing."""
+    """Replace NaN, of too few runs, by 1."""
     return 1.0 if np.isnan(value) else float(value)
 
 
@@ -117,14 +117,14 @@ WholeNumber = Annotated[int, BeforeValidator(float)]
 
 VerdictOrNone = Annotated[
     Verdict | None,
-    BeforeValidator(lambda word: None if word == REPORTED else word),
+    BeforeValidator(lambda text: None if text == REPORTED else text),
     PlainSerializer(lambda verdict: verdict or REPORTED),
 ]
 """A verdict, or None where nothing is claimed or judged."""
 
 
 class JudgementColumns(BaseModel):
-    """Columns of the table of judgements, under the aliases of its fields."""
+    """Define columns of the table of judgements by aliases of fields."""
 
     model_config = ConfigDict(frozen=True, populate_by_name=True)
 
@@ -134,7 +134,7 @@ NAMES_OF_PARTS = {"runs": "part_runs", "verdict": "part_verdict"}
 
 
 class Comparison(JudgementColumns):
-    """A part of a claim as it was judged: the claim is that a number lies between `above` and `below`."""
+    """Hold a judged part: a number claimed between `above` and `below`."""
 
     model_config = ConfigDict(alias_generator=lambda name: NAMES_OF_PARTS.get(name, name))
 
@@ -160,8 +160,8 @@ class Comparison(JudgementColumns):
     """The number of runs that would probably decide it, if the estimate stays; infinite where that is not known."""
 
     @staticmethod
-    def of(part: Part, error: float) -> "Comparison":
-        """Return a part with the verdict that its interval with this error shows."""
+    def from_part(part: Part, error: float) -> "Comparison":
+        """Return a part with the verdict of its interval with this error."""
         lower, upper = part.estimate.interval(error)
         return Comparison(
             topic=part.topic,
@@ -184,12 +184,12 @@ class Comparison(JudgementColumns):
 
     @property
     def claimed(self) -> str:
-        """The range in which the number lies according to the claim; empty where nothing is claimed."""
+        """The claimed range; empty where nothing is claimed."""
         return "" if self.verdict is None else claimed_range(self.above, self.below)
 
     @property
     def found(self) -> str:
-        """The estimate with its interval; a number that is known, or the same in all runs, has none."""
+        """The estimate with its interval, except for known or constant numbers."""
         if self.is_constant:
             return f"{Interval(self.estimate, nan, nan).text()} in all runs"
         exactly = "exactly " if self.runs == 0 and isfinite(self.estimate) else ""
@@ -198,16 +198,19 @@ class Comparison(JudgementColumns):
 
 def judge_part(part: Part, error: float) -> Comparison:
     """Judge a part by its interval with this error."""
-    judged = Comparison.of(part, error)
-    if judged.verdict is not Verdict.UNDECIDED:
-        return judged
-    if _no_difference(part, judged.lower, judged.upper):
-        return judged.but(verdict=Verdict.NO_DIFFERENCE)
-    return judged.but(deciding_runs=_deciding_runs(part, judged.lower, judged.upper))
+    comparison = Comparison.from_part(part, error)
+    if comparison.verdict is not Verdict.UNDECIDED:
+        return comparison
+    if _no_difference(part, comparison.lower, comparison.upper):
+        return comparison.but(verdict=Verdict.NO_DIFFERENCE)
+    return comparison.but(deciding_runs=_deciding_runs(part, comparison.lower, comparison.upper))
 
 
 def _deciding_runs(part: Part, lower: float, upper: float) -> float:
-    """Return about how many runs would decide a part if its estimate stays, since widths fall as 1 / sqrt(runs)."""
+    """Return about how many runs would decide a part with this estimate.
+
+    Widths fall as 1 / sqrt(runs).
+    """
     value, runs = part.estimate.value, part.estimate.runs
     if part.estimate.is_discrete or not isfinite(upper - lower):
         return inf
@@ -223,7 +226,6 @@ def _deciding_runs(part: Part, lower: float, upper: float) -> float:
 
 
 def _no_difference(part: Part, lower: float, upper: float) -> bool:
-    """Return whether an interval contains a threshold and shows that the number hardly differs from it."""
     for threshold in (end for end in (part.above, part.below) if isfinite(end) and lower <= end <= upper):
         if part.margin is not None and upper - lower < NARROW_SHARE * part.margin:
             return True
@@ -232,25 +234,25 @@ def _no_difference(part: Part, lower: float, upper: float) -> bool:
     return False
 
 
-def decisive(parts: Sequence[Comparison]) -> Comparison:
-    """Return the part on which a verdict rests: the one refuted most clearly, else the one supported least clearly."""
-    verdict = together([judged.verdict for judged in parts])
-    of_verdict = [judged for judged in parts if judged.verdict is verdict]
+def decisive(comparisons: Sequence[Comparison]) -> Comparison:
+    """Return the part refuted most clearly, else the one supported least clearly."""
+    verdict = combine_verdicts([comparison.verdict for comparison in comparisons])
+    candidates = [comparison for comparison in comparisons if comparison.verdict is verdict]
     if verdict is Verdict.DOES_NOT_HOLD:
-        return min(of_verdict, key=lambda judged: judged.p_refute)
-    return max(of_verdict, key=lambda judged: judged.p_hold)
+        return min(candidates, key=lambda comparison: comparison.p_refute)
+    return max(candidates, key=lambda comparison: comparison.p_hold)
 
 
 def by_topic(verdicts: Iterable[tuple[str, Verdict | None]]) -> dict[str, Verdict]:
-    """Return the verdict on each topic, given the topic of each part and the verdict on it; None is no verdict."""
+    """Return the verdict by topic, from topics and verdicts of parts."""
     topics: dict[str, list[Verdict | None]] = {}
     for topic, verdict in verdicts:
         topics.setdefault(topic, []).append(verdict)
-    return {topic: together(of_topic) for topic, of_topic in topics.items()}
+    return {topic: combine_verdicts(group) for topic, group in topics.items()}
 
 
-def together(verdicts: Sequence[Verdict | None]) -> Verdict:
-    """Return the verdict on a claim, or a topic, whose parts have these verdicts; None is ignored."""
+def combine_verdicts(verdicts: Sequence[Verdict | None]) -> Verdict:
+    """Return the verdict of parts with these verdicts; None is ignored."""
     for against in (Verdict.DOES_NOT_HOLD, Verdict.NO_DIFFERENCE):
         if against in verdicts:
             return against

@@ -1,4 +1,4 @@
-"""The judgements of a study in words and in Markdown; terminal and page use the same words."""
+"""Judgements in words and Markdown, the same in terminal and pages."""
 
 from collections.abc import Sequence
 
@@ -11,12 +11,12 @@ SELECTED = "Claims marked (s) are about results that were looked at when reading
 
 
 def in_words(verdict: Verdict | None) -> str:
-    """Return what stands for a verdict, or in its place where estimates are reported."""
+    """Return a verdict in words, or `REPORTED`."""
     return str(verdict or REPORTED)
 
 
 def older_in_words(study: Study, judgements: Judgements) -> str:
-    """Return a sentence on verdicts that are older than the present code and settings; empty if there are none."""
+    """Return a sentence on verdicts older than the code; maybe empty."""
     if not judgements.older:
         return ""
     verdicts = f"The verdicts under {' and '.join(judgements.older)} are older than the present code and settings"
@@ -24,37 +24,41 @@ def older_in_words(study: Study, judgements: Judgements) -> str:
 
 
 def verdict_with_topics(judgement: Judgement) -> str:
-    """Return the verdict on a claim, and on each of its topics."""
-    topics, word = judgement.topics, in_words(judgement.verdict)
+    """Return the verdict on a claim, and on each of several topics."""
+    topics, text = judgement.topics, in_words(judgement.verdict)
     if len(topics) < 2:
-        return word
-    return f"{word} ({', '.join(f'{topic}: {in_words(verdict)}' for topic, verdict in topics.items())})"
+        return text
+    return f"{text} ({', '.join(f'{topic}: {in_words(verdict)}' for topic, verdict in topics.items())})"
 
 
 DECISIVE = "decisive comparison, estimate [interval], claimed"
 """The column of the table of claims with the comparison on which a verdict rests."""
 
 
-def columns(judgements: Judgements, shown: Sequence[str]) -> dict[str, list[str]]:
-    """Return the cells of the table of claims by column, as Markdown.
+def columns(judgements: Judgements, variants: Sequence[str]) -> dict[str, list[str]]:
+    """Return the table of claims as Markdown cells by column.
 
-    Args:
-        judgements: The judgements of a study.
-        shown: The variants that have a column. The verdicts on topics are those of the first one.
+    The first of `variants` has verdicts on topics.
     """
-    listed = judgements.first_under(shown)
-    main, *others = shown
-    under = {name: [judgements.of(name).get(judgement.id) for judgement in listed] for name in others}
+    listed = judgements.first_under(variants)
+    main, *further_variants = variants
+    by_variant = {name: [judgements.of(name).get(judgement.id) for judgement in listed] for name in further_variants}
     return {
-        "claim": [f"**{of.id}**{' (s)' * of.selected_on} {of.statement} ({of.where})" for of in listed],
+        "claim": [
+            f"**{judgement.id}**{' (s)' * judgement.selected_on} {judgement.statement} ({judgement.where})"
+            for judgement in listed
+        ],
         main: [verdict_with_topics(judgement) if judgement.variant == main else "" for judgement in listed],
-        **{name: [in_words(judgement.verdict) if judgement else "" for judgement in of] for name, of in under.items()},
+        **{
+            name: [in_words(judgement.verdict) if judgement else "" for judgement in row]
+            for name, row in by_variant.items()
+        },
         DECISIVE: [decisive_in_words(judgement.decisive) for judgement in listed],
     }
 
 
 def legend(study: Study) -> str:
-    """Return what is to be said of the table of claims."""
+    """Return the explanation of the table of claims."""
     sentences = [
         "Each claim is judged once, on a number of runs that is fixed in advance.",
         "Where an interval shows that a number differs from the threshold of the claim by less than matters, there is "
@@ -64,6 +68,8 @@ def legend(study: Study) -> str:
     return " ".join([*sentences, *([SELECTED] if study.described.cite else [])])
 
 
-def decisive_in_words(part: Comparison) -> str:
-    """Return a comparison, what is found, and what is claimed of it."""
-    return f"{part.compared}: {part.found}" + (f", claimed {part.claimed}" if part.claimed else "")
+def decisive_in_words(comparison: Comparison) -> str:
+    """Return a comparison with its estimate and claimed range."""
+    return f"{comparison.compared}: {comparison.found}" + (
+        f", claimed {comparison.claimed}" if comparison.claimed else ""
+    )

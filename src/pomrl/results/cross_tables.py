@@ -1,0 +1,205 @@
+"""A table for a paper: one setting down, another across, and a statistic with its interval in each cell."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pomrl.configuration.composed import METHOD_GROUPS
+from pomrl.results.intervals import CONFIDENCE_PERCENT, Interval
+from pomrl.results.result import LossPerRun, TaskChoice
+from pomrl.results.selection import runs_in_words
+from pomrl.results.summaries import paired_difference, summary
+from pomrl.results.sweep_results import SweepResults
+from pomrl.results.tables import ABSENT, printable
+
+if TYPE_CHECKING:  # because it takes long to load
+    import pandas as pd
+
+BEST = "best"
+"""The column with the labels of the best columns of a row, separated by semicolons."""
+
+UNKNOWN = Interval(np.nan, np.nan, np.nan)
+"""The cell of an experiment that is not stored."""
+
+NAMES = {"mean": "mean", "iqm": "interquartile mean", "median": "median"}
+"""Statistics as captions name them."""
+
+MARKS = {"text": ("", " *"), "markdown": ("**", "**"), "latex": (r"\textbf{", "}")}
+"""What stands before and behind a best cell, by the form of a table."""
+
+LATEX = str.maketrans(
+    {letter: f"\\{letter}" for letter in "&%$#_{}"}
+    | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "±": r"$\pm$"}
+    | {"α": r"$\alpha$", "γ": r"$\gamma$", "σ": r"$\sigma$", "ₑ": "$_e$", "ᵥ": "$_v$", "ₐ": "$_a$", "ₗ": "$_l$"}
+)
+"""Characters of labels and captions as LaTeX has them."""
+
+
+def cross_table(  # noqa: PLR0913  (what is tabulated, and how)
+    results: SweepResults,
+    rows: str | None,
+    columns: str | None,
+    *,
+    value: str = "planning_loss",
+    tasks: TaskChoice = "all",
+    statistic: str = "mean",
+    marks_best: bool = False,
+    labels: Mapping[str, Mapping[Any, str]] | None = None,
+) -> "pd.DataFrame":
+    """Tabulate a statistic over runs by two settings.
+
+    Args:
+        results: The experiments, at most one for each cell.
+        rows: The key of the setting of rows.
+        columns: The key of the setting of columns.
+        value: A column of stored tables, or a metric.
+        tasks: The tasks to average.
+        statistic: One of `summaries.STATISTICS`.
+        marks_best: Whether a column `best` names the smallest of each row and those not significantly larger.
+        labels: The text of values, by key; other values are written as they are.
+
+    Returns:
+        The column `rows`, then LABEL, LABEL_lower and LABEL_upper for each column. `attrs` has `caption`, `label`,
+        `columns` and `statistic`.
+
+    Raises:
+        ValueError: A setting does not vary, a cell has several experiments, or columns are not methods.
+    """
+    import pandas as pd
+
+    if marks_best and columns and columns.partition(".")[0] not in METHOD_GROUPS:
+        raise ValueError(f"best compares methods: columns must be one of {', '.join(METHOD_GROUPS)}, got {columns}")
+    places = _places(results, rows, columns)
+    samples = {cell: results.results[place].per_run(value, tasks) for cell, place in places.items()}
+    row_heads, column_heads = (
+        _heads([cell[axis] for cell in places], (labels or {}).get(str(key), {}))
+        for axis, key in enumerate((rows, columns))
+    )
+    lines: list[dict[str, Any]] = []
+    for row, row_head in row_heads.items():
+        in_row = {head: samples[row, other] for other, head in column_heads.items() if (row, other) in samples}
+        line: dict[str, Any] = {str(rows): row_head}
+        for head in column_heads.values():
+            line |= (summary(in_row[head], statistic) if head in in_row else UNKNOWN).columns(str(head))
+        lines.append(line | ({BEST: "; ".join(best_columns(in_row, statistic))} if marks_best else {}))
+    frame = pd.DataFrame(lines)
+    frame.attrs = {
+        "columns": columns,
+        "statistic": statistic,
+        "caption": _caption(value, tasks, statistic, runs_in_words(results.runs)),
+        "label": f"tab:{value}-{rows}-{columns}".replace("_", "-"),
+    }
+    return frame
+
+
+def _heads(values: Sequence[Any], labels: Mapping[Any, str]) -> dict[Any, Any]:
+    """Return what stands for each value: numbers in ascending order, labels unless two are equal."""
+    distinct = dict.fromkeys(values)
+    are_numbers = all(isinstance(value, int | float) for value in distinct)
+    heads = {value: labels.get(value, value) for value in (sorted(distinct) if are_numbers else distinct)}
+    return heads if len({*heads.values()}) == len(heads) else {value: value for value in heads}
+
+
+def best_columns(samples: Mapping[str, LossPerRun], statistic: str) -> list[str]:
+    """Return the names of the smallest sample, and of those not significantly larger in pairs of runs."""
+    smallest = min(samples, key=lambda name: summary(samples[name], statistic).estimate)
+    first = samples[smallest]
+    names = []
+    for name, sample in samples.items():
+        pairs = min(len(first), len(sample))
+        if name == smallest or paired_difference(first[:pairs], sample[:pairs], statistic).lower <= 0.0:
+            names.append(name)
+    return names
+
+
+def _places(results: SweepResults, rows: str | None, columns: str | None) -> Mapping[tuple[Any, Any], int]:
+    """Return the place of the experiment of each cell, by the values of its row and its column."""
+    varying = ", ".join(results.keys) or "none"
+    for name, key in (("rows", rows), ("columns", columns)):
+        if key not in results.keys:
+            raise ValueError(f"{name} must be a setting that varies ({varying}), got {key or 'none'}")
+    if rows == columns:
+        raise ValueError(f"rows and columns must be two settings, got {rows} twice")
+    places: dict[tuple[Any, Any], int] = {}
+    for place, settings in enumerate(results.settings):
+        cell = settings.get(str(rows)), settings.get(str(columns))
+        first = results.settings[places.setdefault(cell, place)]
+        if differing := [key for key in results.keys if first.get(key) != settings.get(key)]:
+            raise ValueError(
+                f"rows and columns must tell experiments apart, which also differ in {', '.join(differing)}"
+            )
+    return places
+
+
+def _caption(value: str, tasks: TaskChoice, statistic: str, runs: str) -> str:
+    number = value.replace("_", " ").capitalize() + " at gamma_eval" * (value == "planning_loss")
+    where = f"in task {tasks}" if isinstance(tasks, int) else f"in the {tasks} task"
+    spread = f"± half the width of its {CONFIDENCE_PERCENT} % interval"
+    interval = spread if statistic == "mean" else f"with its {CONFIDENCE_PERCENT} % interval"
+    averaged = "averaged over tasks" if tasks == "all" else where
+    return f"{number}, {averaged}: {NAMES[statistic]} over {runs} {interval}."
+
+
+def caption(table: "pd.DataFrame", form: str) -> str:
+    """Return the caption of a table in one of the forms; it says what marks the best cells."""
+    if BEST not in table:
+        return table.attrs["caption"]
+    mark = "A star marks" if form == "text" else "Bold marks"
+    return (
+        f"{table.attrs['caption']} {mark} the smallest of each row, and what is not significantly larger: the "
+        f"{CONFIDENCE_PERCENT} % interval of the difference in pairs of runs contains 0."
+    )
+
+
+def cells(table: "pd.DataFrame", form: str = "text") -> "pd.DataFrame":
+    """Return a table of text, in which best cells have the mark of the form."""
+    import pandas as pd
+
+    escape = _latex if form == "latex" else str
+    before, after = MARKS[form]
+    heads = [str(name) for name in table if f"{name}_lower" in table]
+    best = [str(names).split("; ") for names in table.get(BEST, [""] * len(table))]
+    columns = {str(table.columns[0]): [escape(printable(str(value))) for value in table.iloc[:, 0]]}
+    for head in heads:
+        intervals = [Interval(*triple) for triple in table[[head, f"{head}_lower", f"{head}_upper"]].to_numpy()]
+        texts = [escape(_cell(interval, table.attrs["statistic"])) for interval in intervals]
+        columns[head] = [
+            f"{before}{text}{after}" if head in names else text for text, names in zip(texts, best, strict=True)
+        ]
+    return pd.DataFrame(columns)
+
+
+def _cell(interval: Interval, statistic: str) -> str:
+    if np.isnan(interval.estimate):
+        return ABSENT
+    if statistic != "mean" or np.isnan(interval.lower):
+        return interval.text()
+    return f"{interval.estimate:.3f} ± {(interval.upper - interval.lower) / 2:.3f}"
+
+
+def _latex(text: str) -> str:
+    return text.translate(LATEX).replace(r"gamma\_eval", r"$\gamma_{\mathrm{eval}}$")
+
+
+def latex(table: "pd.DataFrame") -> str:
+    """Return a table of LaTeX with the rules of booktabs, a caption and a label."""
+    text = cells(table, "latex")
+    first, *heads = (_latex(printable(str(name))) for name in text)
+    lines = [
+        r"\begin{table}",
+        r"\centering",
+        rf"\caption{{{_latex(caption(table, 'latex'))}}}",
+        rf"\label{{{table.attrs['label']}}}",
+        rf"\begin{{tabular}}{{l{'r' * len(heads)}}}",
+        r"\toprule",
+        rf" & \multicolumn{{{len(heads)}}}{{c}}{{{_latex(table.attrs['columns'])}}} \\",
+        rf"\cmidrule(lr){{2-{len(heads) + 1}}}",
+        rf"{' & '.join([first, *heads])} \\",
+        r"\midrule",
+        *(rf"{' & '.join(row)} \\" for row in text.itertuples(index=False)),
+        r"\bottomrule",
+        r"\end{tabular}",
+        r"\end{table}",
+    ]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,150 @@
+"""Tables of two settings, as papers have them."""
+
+import io
+import re
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from tests.support.computed import call, table
+
+from pomrl.commands import run
+from pomrl.commands.terminal import print_frame
+from pomrl.results.cross_tables import caption, cells, cross_table, latex
+from pomrl.results.result import Result
+from pomrl.results.sweep_results import SweepResults
+
+RUNS = 40
+BASE = np.arange(RUNS) / RUNS
+WAVE = np.where(np.arange(RUNS) % 2, 0.5, -0.5)
+LOSSES = {
+    (10, "pomrl"): BASE,
+    (10, "ada_pomrl"): BASE + 1.0 + 0.1 * WAVE,
+    (10, "oracle"): BASE + 0.001 + WAVE,
+    (5, "pomrl"): BASE + 3.0,
+    (5, "oracle"): BASE + 2.0,
+}
+"""The loss in each run by m and estimator: of m = 10, oracle differs from POMRL by less than its error in pairs."""
+LABELS = {"estimator": {"pomrl": "POMRL(σ)", "ada_pomrl": "ada_POMRL", "oracle": "50 % & more"}}
+
+
+def results() -> SweepResults:
+    def result(m: int, estimator: str) -> Result:
+        loss = np.repeat(LOSSES[m, estimator][:, None, None], 2, axis=1)
+        return replace(Result.of_losses(loss, np.array([0.99])), settings={"m": m, "estimator": estimator})
+
+    return SweepResults(("m", "estimator"), [*LOSSES], [result(*cell) for cell in LOSSES])
+
+
+def made_up(**options: object) -> pd.DataFrame:
+    return cross_table(results(), "m", "estimator", labels=LABELS, **options)  # pyright: ignore[reportArgumentType]
+
+
+def test_each_cell_has_the_mean_of_its_runs_and_students_interval() -> None:
+    frame = made_up()
+    assert frame["m"].tolist() == [5, 10]
+    assert list(frame)[1::3] == ["POMRL(σ)", "ada_POMRL", "50 % & more"]
+    for row, m in enumerate((5, 10)):
+        for estimator, label in LABELS["estimator"].items():
+            numbers = frame.loc[row, [label, f"{label}_lower", f"{label}_upper"]].astype(float)
+            if (m, estimator) in LOSSES:
+                interval = stats.ttest_1samp(LOSSES[m, estimator], 0.0).confidence_interval()
+                np.testing.assert_allclose(numbers, [LOSSES[m, estimator].mean(), *interval])
+            else:
+                assert np.isnan(numbers.to_numpy()).all()
+    half = stats.t.ppf(0.975, RUNS - 1) * stats.sem(BASE)
+    assert cells(frame)["POMRL(σ)"].tolist() == [
+        f"{BASE.mean() + 3:.3f} ± {half:.3f}",
+        f"{BASE.mean():.3f} ± {half:.3f}",
+    ]
+    assert cells(frame)["ada_POMRL"].tolist()[0] == "-"
+
+
+def test_best_is_the_smallest_and_what_differs_by_less_than_its_error_in_pairs() -> None:
+    frame = made_up(marks_best=True)
+    assert frame["best"].tolist() == ["50 % & more", "POMRL(σ); 50 % & more"]
+    low, _ = stats.ttest_1samp(LOSSES[10, "oracle"] - BASE, 0.0).confidence_interval()
+    assert low < 0
+    starred = cells(frame).map(lambda cell: str(cell).endswith(" *"))
+    assert starred.to_numpy()[:, 1:].tolist() == [[False, False, True], [True, False, True]]
+    assert str(cells(frame, "markdown").iloc[0, 3]).startswith("**")
+    assert "contains 0" in caption(frame, "text")
+    assert "contains 0" not in caption(made_up(), "text")
+
+
+@pytest.mark.parametrize("statistic", ["mean", "iqm", "median"])
+def test_other_statistics_have_the_ends_of_their_intervals(statistic: str) -> None:
+    frame = made_up(statistic=statistic)
+    cell = cells(frame)["POMRL(σ)"][1]
+    assert ("±" in cell) == (statistic == "mean")
+    assert ("[" in cell) != (statistic == "mean")
+
+
+def test_latex_is_balanced_and_has_no_character_that_means_something() -> None:
+    text = latex(made_up(marks_best=True))
+    begun, ended = (re.findall(rf"\\{word}{{(\w+)}}", text) for word in ("begin", "end"))
+    assert begun == ended[::-1] == ["table", "tabular"]
+    assert text.isascii()
+    assert text.count("{") == text.count("}")
+    assert text.count("$") % 2 == 0
+    assert not re.search(r"(?<!\\)%", text)
+    assert re.findall(r"\\(caption|label|toprule|midrule|bottomrule)\b", text) == [
+        *("caption", "label", "toprule", "midrule", "bottomrule")
+    ]
+    rows = text.partition("\\midrule\n")[2].partition("\\bottomrule")[0].splitlines()
+    assert [len(re.split(r"(?<!\\)&", row)) for row in rows] == [4, 4]
+    assert r"m & POMRL($\sigma$) & ada\_POMRL & 50 \% \& more \\" in text
+    assert r"\textbf{" in rows[0].split("&")[3]
+
+
+def test_a_terminal_of_80_columns_has_room(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "80")
+    print_frame(cells(made_up(marks_best=True)))
+    lines = re.sub(r"\x1b\[\d*m", "", capsys.readouterr().out).splitlines()
+    assert max(map(len, lines)) <= 80
+    assert len(lines) >= 4
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "words"),
+    [
+        ("m", None, "columns must be a setting that varies (m, estimator), got none"),
+        ("S", "estimator", "rows must be a setting that varies (m, estimator), got S"),
+        ("estimator", "estimator", "rows and columns must be two settings, got estimator twice"),
+        ("estimator", "m", "columns must be one of estimator, "),
+    ],
+)
+def test_settings_that_make_no_table_are_refused(rows: str, columns: str | None, words: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(words)):
+        cross_table(results(), rows, columns, marks_best=True)
+
+
+def test_two_experiments_in_a_cell_are_refused_with_what_tells_them_apart() -> None:
+    result, *_ = results().results
+    settings = [(10, "pomrl", 0), (10, "pomrl", 1)]
+    keys = ("m", "estimator", "seed")
+    several = SweepResults(
+        keys, settings, [replace(result, settings=dict(zip(keys, cell, strict=True))) for cell in settings]
+    )
+    with pytest.raises(ValueError, match="also differ in seed"):
+        cross_table(several, "m", "estimator")
+
+
+def test_the_command_prints_it_in_each_form(empty_outputs: object) -> None:
+    assert call(run, "-m", "estimator=pomrl,without_meta", "sigma=0.01,0.02", "T=2", "S=3", "runs=3")[0] == 0
+    words = ("--rows", "sigma", "--columns", "estimator", "--best", "bold", "--format")
+    _, text, messages = call(table, *words, "text")
+    assert "3 runs ± half the width" in " ".join(messages.split())
+    assert text.splitlines()[0] == "sigma\tPOMRL(σ)\tWithout meta-learning"
+    _, markdown, _ = call(table, *words, "markdown")
+    assert len(markdown.splitlines()) == 4
+    _, csv, _ = call(table, *words, "csv")
+    assert pd.read_csv(io.StringIO(csv))["sigma"].tolist() == [0.01, 0.02]
+    _, tex, messages = call(table, *words, "latex")
+    assert r"\caption{Planning loss at $\gamma_{\mathrm{eval}}$" in tex
+    assert messages == ""
+    assert call(table, "--rows", "sigma")[2] == "columns must be a setting that varies (sigma, estimator), got none\n"
