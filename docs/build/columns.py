@@ -1,4 +1,4 @@
-"""The table of the columns of experiments in docs/stored_formats.md, written from `science.loss_tables`.
+"""The table of the columns of experiments in docs/stored_formats.md, written from `science.stored_columns`.
 
 python -m docs.build.columns              in the folder of the checkout: renews the table
 """
@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from pomrl.results.tables import markdown
-from pomrl.science.loss_tables import COLUMNS, METRIC_COLUMN
+from pomrl.science.stored_columns import COLUMNS, METRIC_COLUMN
 
 DOCUMENT = Path("docs/stored_formats.md")
 

@@ -79,7 +79,7 @@ def run(
 
     Returns:
         A row for each run, task and discount factor, in this order, with the columns of
-        `pomrl.science.loss_tables.SCHEMA`. `planning_loss` is that at gamma_eval of the policy planned with `gamma`.
+        `pomrl.science.stored_columns.SCHEMA`. `planning_loss` is that at gamma_eval of the policy planned with `gamma`.
         `attrs` has `signature`, `settings` by dotted keys, and `gammas`.
 
     Raises:

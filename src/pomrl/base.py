@@ -38,6 +38,7 @@ def _in_ascending_order(values: Sequence[Any]) -> Sequence[Any]:
 
 Ascending = AfterValidator(_in_ascending_order)
 """Validator for the type of a field: numbers ascend strictly."""
+
 SHARE_OF_MEMORY = 0.5
 """Largest share of this machine's memory for one array."""
 

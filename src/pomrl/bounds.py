@@ -17,8 +17,10 @@ from pomrl.science.gamma_schedules import upper_bound_gamma as upper_bound_gamma
 
 VERSIONS = ("as_printed", "corrected", "sharpened")
 """Versions of the bound: the paper's, which does not hold, and two proven ones."""
+
 REPAIRED = "repaired"
 """The version with one misprint of Theorem 3 repaired; simulated, not proven."""
+
 PRIORS: tuple[Prior, ...] = ("exclusive", "inclusive", "known")
 """Priors: the mean of earlier batches, of these and the task's own, or the true mean."""
 

@@ -324,6 +324,7 @@ CONTRACTS: tuple[tuple[type, str, Callable[[Any], None], str], ...] = (
     (Metric, "it measures each task by itself", _check_metric, "treat each index of the first axis by itself"),
 )
 """Class of components, required property, check, and remedy."""
+
 KINDS = (Estimator, Agent, GammaSchedule, Planner, TaskDistribution, TaskStream, Data, MetaBatch, Metric)
 
 

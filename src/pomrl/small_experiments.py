@@ -23,6 +23,7 @@ RUNS = 3
 SIGMA = 0.002
 UNEQUAL = {"data": Trajectories(length=3), "meta_batch": Separate(batches=2), "trials": 2}
 """Keys of a problem with unequal numbers of transitions and several trials of a task."""
+
 SMALL_METHOD = Method(
     estimator=RegularisedLeastSquares(mixing="paper", similarity="welford"),
     gamma_schedule=Grid(gammas=[0.0, 0.5, 0.9]),

@@ -82,10 +82,10 @@ from pomrl.science.gamma_schedules import regret_constant as regret_constant
 from pomrl.science.gamma_schedules import regret_upper_bound as regret_upper_bound
 from pomrl.science.gamma_schedules import upper_bound_gamma as upper_bound_gamma
 from pomrl.science.gamma_star import minimising as minimising
-from pomrl.science.loss_tables import loss_array as loss_array
 from pomrl.science.planners import PolicyIteration as PolicyIteration
 from pomrl.science.problem import Method as Method
 from pomrl.science.problem import Problem as Problem
+from pomrl.science.stored_columns import loss_array as loss_array
 from pomrl.science.tasks.random_chains import Dirichlet as Dirichlet
 from pomrl.science.tasks.random_chains import UniformBall as UniformBall
 from pomrl.store import signature as signature

@@ -9,7 +9,7 @@ import pytest
 from tests.support.computed import called
 
 from pomrl.commands import run
-from pomrl.science.loss_tables import SCHEMA
+from pomrl.science.stored_columns import SCHEMA
 
 SMALL = ("T=3", "runs=4")
 

@@ -85,7 +85,7 @@ def test_diff_of_revisions_names_the_sweeps_and_compares_what_is_stored(
     monkeypatch.setenv("POMRL_OUTPUTS", str(copy / "outputs"))
     for words in ("init --quiet", "add .", "-c user.name=a -c user.email=a@b commit --quiet -m a"):
         subprocess.run(["git", *words.split()], check=True, capture_output=True)
-    of_sweep = {"experiment": "pomrl/equal_tasks", "runs": 4}
+    of_sweep = {"experiment": "pomrl2023/equal_tasks", "runs": 4}
     pomrl.sweep(**of_sweep)
     pomrl.sweep(**of_sweep, estimator__prior="exclusive")
     edit(copy, PRIOR)
@@ -93,7 +93,7 @@ def test_diff_of_revisions_names_the_sweeps_and_compares_what_is_stored(
     assert status == 1, said
     assert out.startswith("### estimator.prior: inclusive -> exclusive\n\n| sweep | variants | experiments | ")
     assert out.count(" | 0 |\n") == 31
-    assert "| pomrl/equal_tasks | repaired | 2 | 2 | 2 |" in out
+    assert "| pomrl2023/equal_tasks | repaired | 2 | 2 | 2 |" in out
     losses = pd.DataFrame([line.split(" | ") for line in out.splitlines() if "estimator.start_deviation=" in line])
     assert len(losses) == 2
     (copy / "conf" / PRIOR[0]).write_text("_target_: 5")

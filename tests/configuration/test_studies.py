@@ -5,6 +5,7 @@ import pytest
 from pomrl.configuration.composition import Composer
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.configuration.study import Study, find, shipped_studies
+from pomrl.configuration.sweeps import sweep
 from pomrl.drawing.figure import figures_of
 from pomrl.judging.claim import claims_of
 
@@ -28,9 +29,16 @@ def test_every_published_sweep_is_used_and_has_one_number_of_runs(of_study: tupl
     assert "runs" not in Composer.from_sources(PUBLISHED).axes(study.option(name))
 
 
+def test_the_former_name_of_the_papers_study_answers() -> None:
+    assert find("pomrl") == PAPER
+    former, present = (sweep(PUBLISHED, f"{name}/task_similarity") for name in ("pomrl", "pomrl2023"))
+    assert former == present
+    assert PAPER.option("pomrl/theory") == "pomrl2023/theory"
+
+
 @pytest.mark.parametrize("name", PAPER.sweeps)
 def test_a_sweep_of_the_paper_has_a_short_name_and_a_full_one(name: str) -> None:
     composer = Composer.from_sources(PUBLISHED)
-    short, full = f"experiment={name}", f"experiment=pomrl/{name}"
-    assert composer.axes(f"pomrl/{name}") == composer.axes(name)
+    short, full = f"experiment={name}", f"experiment=pomrl2023/{name}"
+    assert composer.axes(f"pomrl2023/{name}") == composer.axes(name)
     assert composer.compose([full]).values == composer.compose([short]).values

@@ -14,7 +14,7 @@ from pomrl.judging.claim import JudgedClaim, claims_of
 from pomrl.judging.estimates import mean
 from pomrl.judging.judgements import judgement, to_frame
 from pomrl.judging.verdict import Part
-from pomrl.science.loss_tables import MEASURED, SCHEMA
+from pomrl.science.stored_columns import MEASURED, SCHEMA
 from pomrl.store.derived import Simulation
 
 DOCUMENT = (ROOT / "docs" / "stored_formats.md").read_text()

@@ -31,10 +31,10 @@ def test_tables_plots_and_documents_follow_from_its_declaration(tmp_path: Path) 
     for folder in ("src", "conf"):
         shutil.copytree(ROOT / folder, tmp_path / folder)
     shutil.copy(ROOT / "docs" / "stored_formats.md", tmp_path)
-    declared = tmp_path / "src" / "pomrl" / "science" / "loss_tables.py"
+    declared = tmp_path / "src" / "pomrl" / "science" / "stored_columns.py"
     text = declared.read_text()
-    assert text.count(')\n"""The columns of every table') == 1
-    declared.write_text(text.replace(')\n"""The columns of every table', DECLARATION.lstrip("\n")))
+    assert text.count(')\n"""Columns of every table') == 1
+    declared.write_text(text.replace(')\n"""Columns of every table', DECLARATION.lstrip("\n")))
     paths = os.pathsep.join([str(tmp_path / "src"), str(ROOT)])
     done = subprocess.run(
         [sys.executable, "-c", COMMANDS],

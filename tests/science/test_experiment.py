@@ -11,11 +11,11 @@ from pomrl.science import drawn_tasks
 from pomrl.science.estimators.pomrl import RegularisedLeastSquares
 from pomrl.science.experiment import tables
 from pomrl.science.gamma_schedules import Dong, Fixed, GammaSchedule, Grid, UpperBound
-from pomrl.science.loss_tables import SCHEMA
 from pomrl.science.mdp import random_chain_mdp
 from pomrl.science.planners import PolicyIteration, ValueIteration
 from pomrl.science.problem import Method, Problem
 from pomrl.science.randomness import Stream, generator
+from pomrl.science.stored_columns import SCHEMA
 from pomrl.science.tasks.random_chains import Dirichlet, Gaussian, RandomChains
 
 GRID = Grid(gammas=[0.0, 0.5, 0.9, 0.99])

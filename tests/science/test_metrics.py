@@ -17,10 +17,10 @@ from pomrl.configuration.sources import PUBLISHED
 from pomrl.configuration.sweeps import experiment
 from pomrl.results.result import Result
 from pomrl.science.experiment import tables
-from pomrl.science.loss_tables import MEASURED
 from pomrl.science.mdp import Criterion, policy_value
 from pomrl.science.metrics.metric import MetricInput, PlanningLoss
 from pomrl.science.metrics.shipped import DistinctPolicies, TrainingLoss, Value
+from pomrl.science.stored_columns import MEASURED
 from pomrl.small_experiments import SMALL_METHOD, UNEQUAL, small_problem
 from pomrl_studies.amit2020.least_squares import LeastSquares
 

@@ -123,12 +123,12 @@ def test_what_a_component_imports_from_beside_itself_counts(theirs: Path) -> Non
 
 
 def test_of_an_installed_component_its_own_package_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("mine/part.py", "mine/other.py", "library/__init__.py"):
+    for name in ("installed_parts/part.py", "installed_parts/other.py", "library/__init__.py"):
         (file := tmp_path / "site-packages" / name).parent.mkdir(parents=True, exist_ok=True)
         file.write_text("import library\nfrom . import other\nimport numpy, json\n")
     monkeypatch.syspath_prepend(tmp_path / "site-packages")
-    assert {*own_modules(["mine.part"])} == {"mine.part", "mine.other"}
-    assert {*own_modules(["mine.part"], importer="__main__")} == set()
+    assert {*own_modules(["installed_parts.part"])} == {"installed_parts.part", "installed_parts.other"}
+    assert {*own_modules(["installed_parts.part"], importer="__main__")} == set()
 
 
 @pytest.mark.parametrize("name", ["component_of_theirs", "package_of_theirs/__init__", "package_of_theirs/deep/er"])

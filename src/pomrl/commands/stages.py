@@ -21,7 +21,7 @@ from pomrl.configuration.study import Study
 from pomrl.configuration.sweeps import command
 from pomrl.configuration.variants import Variant
 from pomrl.drawing.figure import figures_of
-from pomrl.drawing.figures_of_study import Selection, draw, shown_settings, find_figure, versions
+from pomrl.drawing.figures_of_study import Selection, draw, find_figure, shown_settings, versions
 from pomrl.judging import judgements, study_claims, views
 from pomrl.judging.agreement import counts, rank
 from pomrl.judging.answer import answer_text

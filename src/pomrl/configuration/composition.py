@@ -42,7 +42,7 @@ from pomrl.configuration.resolvers import (
     with_typed_environment,
     with_value,
 )
-from pomrl.configuration.sources import FORMER_NAMES, PAPER, Sources, folder_of, looks_of_own_options, sweep_names
+from pomrl.configuration.sources import PAPER, Sources, folder_of, looks_of_own_options, sweep_names
 
 MAX_AXIS_VALUES = 100_000
 """The most values of an axis of a sweep."""
@@ -52,8 +52,6 @@ def register_short_names() -> None:
     """Register the paper's sweeps with Hydra as `experiment=NAME` too."""
     for name in sweep_names(folder_of(PAPER)):
         node = {"defaults": [f"{PAPER}/{name}"]}
-        for former in (former for former, present in FORMER_NAMES.items() if present == PAPER):
-            ConfigStore.instance().store(name, node, f"experiment/{former}", "_global_", provider="pomrl")
         ConfigStore.instance().store(name, node, group="experiment", package="_global_", provider="pomrl")
 
 

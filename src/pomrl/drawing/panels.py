@@ -27,7 +27,10 @@ LINE_HEIGHT_INCHES = 0.14
 
 LOSS = "Planning loss"
 AVERAGE_LOSS = "Average planning loss"
+"""The label of the loss, averaged over tasks."""
+
 RUNNING_AVERAGE = "Average loss, tasks 1 to t"
+"""The label of the loss, averaged over the tasks so far."""
 
 DASH_LENGTH = 3.0
 """The length of the dashes of coinciding curves, in widths of the line."""

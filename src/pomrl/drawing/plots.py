@@ -18,7 +18,7 @@ from pomrl.results.result import TaskChoice
 from pomrl.results.selection import runs_in_words
 from pomrl.results.summaries import counterparts
 from pomrl.results.sweep_results import SweepResults
-from pomrl.science.loss_tables import COLUMNS
+from pomrl.science.stored_columns import COLUMNS
 
 LABELS = {column.name: column.label for column in COLUMNS}
 """The labels of axes for the columns of stored tables."""
@@ -169,7 +169,7 @@ def _looks(results: SweepResults, key: str) -> Mapping[Any, Look]:
 
 
 def labels(results: SweepResults, key: str) -> Mapping[Any, str]:
-    """Return the labels of the values of a setting that legends name; none for numbers and other settings."""
+    """Return the legend labels of a setting's values; none for numbers."""
     return {value: look.label for value, look in _looks(results, key).items()} if key in GROUPS_WITH_LOOKS else {}
 
 

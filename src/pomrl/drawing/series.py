@@ -13,7 +13,7 @@ from pomrl.drawing.style import Look
 from pomrl.results.sweep_results import StoredSweeps
 from pomrl.science.gamma_schedules import Hindsight
 from pomrl.science.gamma_star import Scope, in_hindsight
-from pomrl.science.loss_tables import MEASURED, SCHEMA
+from pomrl.science.stored_columns import MEASURED, SCHEMA
 
 COLUMNS = ["panel", "series", "x", "mean", "lower", "upper", "band", "n", "marker"]
 """Columns of the table behind a drawing, with a row for each point.

@@ -34,12 +34,16 @@ CONVENTIONS = {
     "rewards": "finite, and not so large or small that values have no digits",
 }
 """Inputs and their readings, for the documentation."""
+
 LARGEST_GAMMA = 1.0 - 1e-9
 """Largest discount factor below 1; nearer ones lose the digits of 1 - gamma."""
+
 SIX_DIGITS = 1e-6
 """Largest error of a number of six digits, rounded or cut off, or in single precision."""
+
 LARGEST_VALUE = 1e300
 """Largest value whose sums do not overflow."""
+
 SMALLEST_REWARD = 1e-280
 """Smallest scale of rewards with digits enough for differences of values."""
 

@@ -153,7 +153,7 @@ def caption(table: "pd.DataFrame", form: str) -> str:
 
 
 def cells(table: "pd.DataFrame", form: str = "text") -> "pd.DataFrame":
-    """Return a table of text, in which best cells have the mark of the form."""
+    """Return a table of text; best cells have the form's mark."""
     import pandas as pd
 
     escape = _latex if form == "latex" else str

@@ -32,8 +32,10 @@ BAND_NAMES = {
 RESAMPLES_OF_GAMMA_STAR = 1000
 RESAMPLES_OF_SUMMARIES = 2000
 """For interquartile means and medians."""
+
 RESAMPLES_OF_CLAIMS = 9999
 """For the correlations of claims on few runs."""
+
 RESAMPLES_OF_PRECISE_CLAIMS = 399_999
 """For those at precision, whose errors fewer resamples do not resolve."""
 

@@ -12,7 +12,7 @@ from pomrl import store
 from pomrl.configuration.parsing import Experiment
 from pomrl.science.gamma_schedules import Hindsight
 from pomrl.science.gamma_star import HindsightChoice, Scope, hindsight_index, in_hindsight, minimising
-from pomrl.science.loss_tables import MEASURED
+from pomrl.science.stored_columns import MEASURED
 from pomrl.store import StoredExperiment, StoreError
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from pomrl.configuration.sweeps import selection
 from pomrl.results.result import Result
 from pomrl.results.sweep_results import SweepResults
 from pomrl.science.gamma_schedules import Hindsight
-from pomrl.science.loss_tables import COLUMNS
+from pomrl.science.stored_columns import COLUMNS
 from pomrl.store import StoredExperiment, StoreError, StoreWarning
 
 VALUES = tuple(column.name for column in COLUMNS if column.values)

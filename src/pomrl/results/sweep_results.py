@@ -13,7 +13,7 @@ from pomrl.configuration.composed import unknown_key
 from pomrl.configuration.sweeps import Setting
 from pomrl.results.result import NotInSweepError, Result
 from pomrl.science.gamma_star import HindsightChoice
-from pomrl.science.loss_tables import SCHEMA
+from pomrl.science.stored_columns import SCHEMA
 from pomrl.store import StoredExperiment, StoreError
 from pomrl.store.derived import Simulation
 

@@ -21,8 +21,10 @@ from pomrl.science.planners import Planner
 
 TrialModels = Float[np.ndarray, "n K S A S"]
 """Estimates P_hat_t in n runs, from each of K batches; the paper has K = 1."""
+
 TrialRates = Float[np.ndarray, "n #K #S #A"]
 """Mixing rates alpha_t of these estimates."""
+
 Learner = tuple[Estimator[Any], int, Any, Truth]
 """A learner at the start of a task: estimator, task number t, memory, true moments."""
 

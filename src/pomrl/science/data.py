@@ -20,8 +20,10 @@ from pomrl.science.sampling.reference import Pooled
 
 MOST_TRANSITIONS = 10**6
 """Most transitions in a batch of trajectories."""
+
 Counts = Num[np.ndarray, "*n S A S"]
 """Number of transitions from s to s' under a, N(s, a, s')."""
+
 TaskModels = Float[np.ndarray, "T n S A S"]
 """Transition models of T tasks in each of n runs."""
 

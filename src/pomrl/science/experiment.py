@@ -21,11 +21,11 @@ from pomrl.science.data import Batches, join
 from pomrl.science.drawn_tasks import DrawnTask, draw, tasks_at_a_time
 from pomrl.science.estimators.estimator import Truth
 from pomrl.science.exploration import believe
-from pomrl.science.loss_tables import MEASURED, Columns, PlannedStack, evaluate, tabulate
 from pomrl.science.mdp import Rewards, expected_rewards
 from pomrl.science.metrics.metric import MetricInput, PlanningLoss
 from pomrl.science.problem import Method, Problem
 from pomrl.science.randomness import Stream, generator
+from pomrl.science.stored_columns import MEASURED, Columns, PlannedStack, evaluate, tabulate
 
 if TYPE_CHECKING:  # because it takes long to load
     import pandas

@@ -23,6 +23,7 @@ from pomrl.science.validation import check_mixing_rate
 
 LEAST_PRIOR, LARGEST_PRIOR = 1.0, 1e6
 """Limits of a prior's weight in a belief, in transitions."""
+
 SMALLEST_WEIGHT = 1e-12
 """Least weight of the data as a divisor."""
 

@@ -15,10 +15,13 @@ from pomrl.base import Ascending, Component
 
 Numbers = Num[np.ndarray, "..."] | float | int
 """A number or an array, an argument of an elementwise function."""
+
 Values = Float[np.ndarray, "..."] | float
 """The value or the values of an elementwise function."""
+
 Formula = Literal["text", "notebook"]
 """Formula of C_t: that of Sec. 6.2, or of the authors' notebook."""
+
 Minimum = Literal["corrected", "as_printed"]
 """Minimum of U(γ): the right one, or Proposition 1's."""
 
@@ -67,8 +70,10 @@ def regret_upper_bound(gamma: Numbers, C: Numbers, gamma_eval: Numbers) -> Value
 Discount = Annotated[float, Field(ge=0, le=1)]
 Scope = Literal["all_tasks", "each_task"]
 """One choice in hindsight for all tasks, or one for each."""
+
 HindsightChoice = Literal["population", "per_run"]
 """Best choice in hindsight for the mean over runs, or in each run (R8)."""
+
 Gammas = Annotated[list[Discount], Field(min_length=1), Ascending]
 
 

@@ -10,13 +10,14 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from pomrl.science.gamma_schedules import Hindsight, HindsightChoice, Scope
-from pomrl.science.loss_tables import loss_array
+from pomrl.science.stored_columns import loss_array
 
 if TYPE_CHECKING:  # because it takes long to load
     import pandas
 
 MEAN_TIE_TOLERANCE = 1e-12
 """Largest difference of tied mean losses, times max(1, smallest, largest mean loss / 100)."""
+
 _ORDINARY_LOSS = 100.0
 """Losses of rewards in [0, 1] stay below this at the usual gamma_eval."""
 

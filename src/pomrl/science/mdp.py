@@ -16,10 +16,13 @@ from pomrl.science.solvers.input_checks import check_gammas, check_models
 
 Rewards = Float[np.ndarray, "..."]
 """Rewards R(s, a) of pairs, [..., S, A], or R(s, a, s') of transitions, [..., S, A, S]."""
+
 LossNorm = Literal["max", "mean"]
 """Norm over states of a loss: the worst state, or the mean."""
+
 LOSS_ERROR = 1e-6
 """Largest rounding error of a planning loss, for rewards in [0, 1]."""
+
 LARGEST_GAMMA_EVAL = 1.0 - sqrt(np.finfo(float).eps / LOSS_ERROR)
 """Largest gamma_eval of meaningful losses, about 0.999985: rounding errors eps / (1 - gamma_eval)^2 reach `LOSS_ERROR`.
 """

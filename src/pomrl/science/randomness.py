@@ -17,6 +17,7 @@ from numpy.random.bit_generator import ISeedSequence
 
 Generators = Sequence[np.random.Generator]
 """The generator of each of n runs, for one purpose alone."""
+
 Keys = UInt64[np.ndarray, "*N"]
 WORD = 2**64 - 1
 """The largest key."""

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pomrl.science.loss_tables import COLUMNS, SCHEMA
+from pomrl.science.stored_columns import COLUMNS, SCHEMA
 from pomrl.store import files
 from pomrl.store.files import REPAIR, StoreError, UnreadableError
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from jaxtyping import Float
 
-from pomrl.science.loss_tables import MEASURED, SCHEMA
+from pomrl.science.stored_columns import MEASURED, SCHEMA
 from pomrl.store import block_files, manifests
 from pomrl.store.block_files import Shape, StoredBlock
 from pomrl.store.files import StoreError, StoreWarning, UnreadableError

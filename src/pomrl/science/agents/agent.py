@@ -21,6 +21,7 @@ from pomrl.science.randomness import Generators
 
 MemoryT = TypeVar("MemoryT")
 """An agent's memory of earlier tasks: any immutable value."""
+
 Policy = Int[np.ndarray, "*policies S"]
 """Action in each state, [n, G, S]; over a horizon also by steps to go, [n, G, h, S]."""
 

@@ -18,14 +18,19 @@ from pomrl.science.data import Batch, Counts
 
 Models = Float[np.ndarray, "n S A S"]
 """A transition model for each of n runs."""
+
 PerPair = Float[np.ndarray, "n #S #A"]
 """A number for each pair (s, a) of each of n runs, or one for all pairs."""
+
 GRID = np.geomspace(0.5, 1000.0, 8)[:, None, None, None]
 """Concentrations of tasks around their mean model, for likelihoods."""
+
 LEAST_CONCENTRATION = 0.05
 """Least concentration of a prediction from earlier tasks."""
+
 LEAST_TASKS = 1e-12
 """Least number of tasks as a divisor."""
+
 UNKNOWN_CONCENTRATION = 3.0
 """Concentration around the uniform model in a pair without data."""
 
@@ -87,11 +92,14 @@ def evidence(log_likelihood: Float[np.ndarray, "K n C"]) -> Float[np.ndarray, "K
 
 Forgetting = Literal["learned"] | Annotated[float, Field(gt=0, le=1)]
 """Factor of forgetting, or `learned`."""
+
 FORGETTING_FACTORS = (1.0, 0.95, 0.9, 0.8, 0.6, 0.3)
 LOG_ODDS = np.array([0.0, *[-5.0] * (len(FORGETTING_FACTORS) - 1)])[:, None]
 """Prior log odds of each factor: forgetting must be clearly better."""
+
 UNSEEN_TRANSITIONS = 0.3
 """Transitions added to each state in predictions, so that none is impossible."""
+
 LEAST_DEGREES = 1e-9
 """Least degrees of freedom as a divisor."""
 

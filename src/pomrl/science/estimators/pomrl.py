@@ -22,6 +22,7 @@ from pomrl.science.estimators.memory import Forgetting, Memory, Models, PerPair,
 Prior = Literal["inclusive", "exclusive", "known", "unsmoothed", "uniform"]
 """A prior learned from all batches, or all but the task's own (R2); or given: the true mean model, that model before
 `task_distribution.smoothing`, or the uniform one."""
+
 LEARNED = ("inclusive", "exclusive")
 
 

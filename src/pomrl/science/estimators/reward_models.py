@@ -15,8 +15,10 @@ from pomrl.science.randomness import Generators
 
 RewardModel = Literal["known", "own", "pooled", "shrunk"]
 """Known rewards, or estimates: means of the task's own samples, of all samples, or empirical Bayes between the two."""
+
 Broadcast = Float[np.ndarray, "..."] | float
 """Numbers that broadcast with those of pairs."""
+
 PairValues = Float[np.ndarray, "n K S A"]
 """A number for each pair (s, a) in each trial of each run."""
 

@@ -95,6 +95,7 @@ def _ratio(coefficients: tuple[Sequence[float], Sequence[float]], x: Numbers) ->
 
 MOST_DRAWN_ONE_BY_ONE = 50
 """Most transitions from a row that are drawn one by one."""
+
 LARGEST_BELOW_ONE = float(np.nextafter(1.0, 0.0))
 
 

@@ -21,9 +21,12 @@ from jaxtyping import Float, Int
 
 ModelStack = Float[np.ndarray, "M S A S"]
 """Transition probabilities P(s, a, s') of M models."""
+
 RewardStack = Float[np.ndarray, "M S A"]
 """Rewards R(s, a) of M models."""
+
 GammaGrid = Float[np.ndarray, "M G"]
 """G discount factors of each model."""
+
 PolicyGrid = Int[np.ndarray, "M G S"]
 """Action in each state, for each model and discount factor."""

@@ -20,6 +20,7 @@ from jaxtyping import Float
 
 ROUNDING_SHARE = 5e-13
 """Largest error of a value, in units of its size: 2,000 rounding errors."""
+
 LEAST_GAIN = float(np.finfo(float).tiny)
 """Smallest number with all digits; gains below it are rounding errors."""
 

@@ -25,6 +25,7 @@ from pomrl.science.solvers import (
 ELIMINATED_STATES = 64
 """Largest number of equations solved by elimination, by both engines for the same bits. NumPy's is faster than LAPACK
 up to about 16 equations, and three times as slow at 64; the compiled one is three times as fast at 64."""
+
 STACKED_SYSTEMS = 1500
 """Number of systems solved together, to fit into the processor's cache."""
 
@@ -50,6 +51,7 @@ def eliminate(system: Float[np.ndarray, "S S+1 n"], scratch: Float[np.ndarray, "
 
 _ALIKE_SHARE = 0.25
 """Largest share of states with different actions for policies to share a factorisation."""
+
 _WELL_CONDITIONED_GAMMA = 0.99
 """Largest discount factor with errors of a shared factorisation far below the tolerance of ties."""
 

@@ -12,6 +12,7 @@ from jaxtyping import Float, Int16, Shaped
 
 MOST_ACTIONS = int(np.iinfo(np.int16).max)
 """Largest number of actions, of 16-bit integers."""
+
 _ROW_SUM_ULPS = 64.0
 """Largest distance of a row's sum from 1, in units of S times the machine epsilon."""
 

@@ -12,6 +12,7 @@ from pomrl.science.solvers.action_ties import ROUNDING_SHARE
 
 SWEPT_STATES = 96
 """Fewest states to try sweeps first if few states follow each pair; grids mix slowly."""
+
 _ROUNDING = 8.0 * float(np.finfo(float).eps)
 """Rounding of a step's span, times (1 - γ), in units of the largest |R + γ P h|."""
 

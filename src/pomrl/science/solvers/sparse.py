@@ -18,16 +18,22 @@ from pomrl.science.solvers.action_ties import ROUNDING_SHARE, best_of_better, ex
 
 SPARSE_STATES = 128
 """Fewest states for sparse matrices to be faster."""
+
 SPARSE_SHARE = 0.05
 """Largest share of positive transition probabilities for the same."""
+
 MOST_EVALUATIONS = 10_000
 """Evaluations at one discount factor before planning fails; tens are usual."""
+
 BICGSTAB_STATES = 600
 """Fewest states for BiCGSTAB."""
+
 BICGSTAB_STEPS, BICGSTAB_STARTS = 100, 5
 """Steps of BiCGSTAB, and starts from the true residual, before factorisation."""
+
 _RESIDUAL_SHARE = ROUNDING_SHARE / 16.0
 """Largest residual over 1 - γ, in units of an equation's terms; well below errors of ties."""
+
 _ULPS = 8.0 * float(np.finfo(float).eps)
 """Rounding of a residual, in the same units."""
 

@@ -17,6 +17,7 @@ from pomrl.science.tasks.distribution import MeanModel, TaskDistribution, Tasks
 
 SMALLEST_DEVIATION = 4096.0 * float(np.finfo(float).eps)
 """Smallest positive sigma, as a standard deviation: about 9.1e-13. Below it, rounding adds to the spread of models."""
+
 SMALLEST_CONCENTRATION = float(np.finfo(float).eps)
 """Smallest concentration of a Dirichlet; rounding may make it 0."""
 

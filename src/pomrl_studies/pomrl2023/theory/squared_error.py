@@ -17,6 +17,7 @@ from pomrl_studies.pomrl2023.theory.dirichlet_tasks import DirichletTasks
 
 DIRICHLET = DirichletTasks(concentration=10.0, P_o=(0.1, 0.2, 0.3, 0.4), m=5)
 """The distribution of the tasks."""
+
 TASKS = (2, 5, 15)
 """The numbers t of the tasks."""
 

@@ -118,8 +118,10 @@ COLUMNS = (
     ),
 )
 """Columns of every table, with one row per (run, task, gamma), sorted."""
+
 MEASURED = "measured"
 """The name of the column of a metric."""
+
 METRIC_COLUMN = Column(
     MEASURED,
     "Metric",
@@ -127,8 +129,10 @@ METRIC_COLUMN = Column(
     "the number of the metric; only in experiments with a metric other than the planning loss",
 )
 """Further column of experiments with a metric."""
+
 SCHEMA = {column.name: column.dtype for column in COLUMNS}
 """The types of the columns of every table."""
+
 Columns = dict[str, np.ndarray]
 """Columns of a table for a stack, [N] or [N, G]."""
 
