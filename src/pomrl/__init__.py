@@ -35,7 +35,7 @@ def __getattr__(name: str) -> Any:
 
         return version(__name__)
     if name in MOVED:
-        raise AttributeError(f"pomrl.{name} is {MOVED[name]}.{name} since version 2")
+        raise ImportError(f"pomrl.{name} is {MOVED[name]}.{name} since version 2")
     from pomrl.configuration.importing import load_from  # here, so that Hydra's other applications load nothing
 
     value = load_from(__name__, name)

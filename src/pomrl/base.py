@@ -32,7 +32,7 @@ class Component(ABC):  # noqa: B024 (its subclasses have abstract methods)
 
 def _in_ascending_order(values: Sequence[Any]) -> Sequence[Any]:
     if any(b <= a for a, b in pairwise(values)):
-        raise ValueError("they have to ascend strictly")
+        raise ValueError("they must ascend strictly")
     return values
 
 

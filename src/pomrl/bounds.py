@@ -120,14 +120,14 @@ def _theorem_3(arguments: BoundArguments, factor: float) -> Values:
 def _check(t: Numbers, arguments: BoundArguments, version: str, prior: str) -> None:
     for name, value, options in (("version", version, (*VERSIONS, REPAIRED)), ("prior", prior, PRIORS)):
         if value not in options:
-            raise ValueError(f"{name}={value!r}: it has to be one of {', '.join(options)}")
+            raise ValueError(f"{name}={value!r}: it must be one of {', '.join(options)}")
     delta, radius, T = (np.asarray(arguments[name]) for name in ("delta", "radius", "T"))
     if not np.all((delta > 0) & (delta < 1)):
-        raise ValueError(f"delta={delta}: it has to be above 0 and below 1")
+        raise ValueError(f"delta={delta}: it must be above 0 and below 1")
     if not np.all(radius >= 0):
-        raise ValueError(f"radius={radius}: it has to be at least 0")
+        raise ValueError(f"radius={radius}: it must be at least 0")
     if not np.all((np.asarray(t) >= 1) & (np.asarray(t) <= T)):
-        raise ValueError(f"t={t}: it has to be at least 1 and at most T={T}")
+        raise ValueError(f"t={t}: it must be at least 1 and at most T={T}")
 
 
 def planning_loss_bound(

@@ -1,4 +1,4 @@
-"""The command `pomrl claims`, and the stored runs that it reads."""
+"""The command `pomrl reproduce STUDY claims`, and the stored runs that it reads."""
 
 import shutil
 from pathlib import Path

@@ -31,7 +31,7 @@ BAD_ARRAYS = {
     "a row's sum": (changed("P", (2, 0, 1, 2), 0.9), r"the sum of the row P\[2, 0, 1\] = .* is not 1"),
     "a reward": (changed("R", (2, 1), np.nan), r"R\[.*2, 1\] = nan is not finite"),
     "no rewards": (lambda: {"P": models()["P"]}, "it is no file of NumPy's format npz with the arrays P and R"),
-    "the shape of R": (lambda: {"P": models()["P"], "R": np.ones((2, 3))}, r"R has to be .* and is \[2, 3\]"),
+    "the shape of R": (lambda: {"P": models()["P"], "R": np.ones((2, 3))}, r"R must be .*, got \[2, 3\]"),
 }
 
 

@@ -62,7 +62,7 @@ def test_an_action_that_the_model_does_not_have_is_refused_by_its_index(S: int, 
     policy[1, 0, 2] = action
     with pytest.raises(ValueError, match=rf"^policy\[1, 0, 2\] = {action} is not one of the 3 actions"):
         planning_loss(P, R, policy, 0.5)
-    with pytest.raises(ValueError, match="policy has the dtype float64; it has to be an array of integers"):
+    with pytest.raises(ValueError, match="policy has the dtype float64; it must be an array of integers"):
         planning_loss(P, R, policy.astype(float), 0.5)
 
 

@@ -9,6 +9,7 @@ import argparse
 import re
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
 from inspect import Parameter, getdoc, signature
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, NoReturn, TypeVar, Union, get_args, get_origin
@@ -103,7 +104,15 @@ def _argparse_options(annotation: Any) -> dict[str, Any]:
     if origins[0] is Literal:
         choices = get_args(kinds[0])
         return {"choices": choices} if len(kinds) == 1 else {"type": _word_or_number(choices)}
-    return {} if kinds == [str] else {"type": getattr(kinds[-1], "fromisoformat", kinds[-1])}
+    return {} if kinds == [str] else {"type": _read_date if kinds[-1] is datetime else kinds[-1]}
+
+
+def _read_date(text: str) -> datetime:
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError as error:
+        example = "2026-11-17 or 2026-11-17T14:30"
+        raise argparse.ArgumentTypeError(f"must be a date such as {example}, got {text}") from error
 
 
 def _word_or_number(choices: Sequence[str]) -> Callable[[str], str | int]:

@@ -242,7 +242,9 @@ def _git(*arguments: str) -> bytes:
     except FileNotFoundError as error:
         raise ConfigError("git is not installed, and revisions are its") from error
     except subprocess.CalledProcessError as error:
-        raise ConfigError(f"git {arguments[0]}: {error.stderr.decode().strip().splitlines()[-1]}") from error
+        name = next(word for word in arguments if word.isalpha())
+        lines = error.stderr.decode().strip().splitlines()
+        raise ConfigError(f"git {name}: {lines[-1] if lines else error}") from error
 
 
 def _compose(folder: Path) -> subprocess.Popen[bytes]:

@@ -112,8 +112,9 @@ def draw_curves(ax: Axes, points: pd.DataFrame, looks: Sequence[Look]) -> None:
     first = len(ax.lines)
     tidy = {"x": "x", "y": "mean", "hue": "series", "hue_order": list(colors), "palette": colors, "legend": False}
     sns.lineplot(points, **tidy, estimator=None, errorbar=None, markeredgewidth=0.4, ax=ax)
-    lines = dict(zip(colors, ax.lines[first:], strict=True))
-    for look in looks:
+    with_line = [label for label in colors if groups[label]["mean"].notna().any()]
+    lines = dict(zip(with_line, ax.lines[first:], strict=True))
+    for look in (look for look in looks if look.label in lines):  # all values of others are missing
         _style(lines[look.label], look, is_mean=bool(groups[look.label]["n"].all()))
     shaded = [look for look in looks if groups[look.label]["lower"].notna().any()]
     if len(shaded) > MAX_BANDS:

@@ -84,6 +84,8 @@ def draw(
         ValueError: Experiments differ in a setting without a role, or have no counterparts in `against`.
         StoreError: A file is damaged, or an experiment has no such setting or task.
     """
+    if options and x == "task" and options.tasks != "all":
+        raise ValueError(f"task={options.tasks}: x is the task; choose another x, such as gamma")
     options = options or PlotOptions()
     varying = sorted(results.keys, key=lambda key: not isinstance(results.settings[0].get(key), str))
     if x == y:

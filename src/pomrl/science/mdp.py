@@ -62,7 +62,7 @@ def check_gamma_eval(gamma_eval: float) -> None:
     if gamma_eval > LARGEST_GAMMA_EVAL:
         error = np.finfo(float).eps / (1.0 - gamma_eval) ** 2
         raise ValueError(
-            f"gamma_eval={gamma_eval!r}: losses would have rounding errors of about {error:.1g}; it has to be at most "
+            f"gamma_eval={gamma_eval!r}: losses would have rounding errors of about {error:.1g}; it must be at most "
             f"{LARGEST_GAMMA_EVAL:.8f}, where they are {LOSS_ERROR:g}"
         )
 

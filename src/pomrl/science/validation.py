@@ -52,16 +52,16 @@ class ComponentOutput:
     def check_type(self, expected: type, value: Any, field: str = "") -> None:
         """Check the type; `field` is a field of the output."""
         if not isinstance(value, expected):
-            self._refuse(field, f"a {type(value).__name__}; it has to be a {expected.__name__}")
+            self._refuse(field, f"a {type(value).__name__}; it must be a {expected.__name__}")
 
     def check_array(self, value: Any, *shapes: Shape, field: str = "", dtype: Any = np.float64) -> None:
         """Check type and shape of an array."""
         if not isinstance(value, np.ndarray) or value.dtype != dtype:
             kind = f"array of {value.dtype}" if isinstance(value, np.ndarray) else type(value).__name__
-            self._refuse(field, f"a {kind}; it has to be an array of {np.dtype(dtype)}")
+            self._refuse(field, f"a {kind}; it must be an array of {np.dtype(dtype)}")
         if value.shape not in shapes:
             allowed = " or ".join(map(str, dict.fromkeys(shapes)))
-            self._refuse(field, f"an array of shape {value.shape}; it has to be {allowed}")
+            self._refuse(field, f"an array of shape {value.shape}; it must be {allowed}")
 
     def check_range(self, values: np.ndarray, low: float, high: float, field: str = "", label: str = "") -> None:
         """Check that no value is out of range or NaN; `label` names them."""
@@ -123,7 +123,7 @@ def _changing_means(means: Iterator[MeanModel], first: MeanModel, output: Compon
             output.check_models(mean.P_o, mean.P_o.shape, "P_o")
             last = mean
         yield mean
-    raise ComponentError(f"{output.name} ended; it has to yield mean models without end")
+    raise ComponentError(f"{output.name} ended; it must yield mean models without end")
 
 
 def check_moments(
@@ -274,7 +274,7 @@ def check_experiment(problem: Problem, method: Method, runs: Sequence[int]) -> N
             "reward_model=known, or data.behaviour=uniform"
         )
     if problem.reward_low > problem.reward_high:
-        raise ValueError(f"reward_low={problem.reward_low}: it has to be at most reward_high={problem.reward_high}")
+        raise ValueError(f"reward_low={problem.reward_low}: it must be at most reward_high={problem.reward_high}")
     method.estimator.check(problem.data.most_visits(problem.m))
     if method.estimator.needs_candidates and problem.task_distribution.candidates() is None:
         name, tasks = type(method.estimator).__name__, type(problem.task_distribution).__name__
@@ -299,7 +299,7 @@ def _check_criterion(problem: Problem, method: Method) -> None:
         raise ValueError("gamma_eval=1: a learner that collects its data plans with it; set data.behaviour=uniform")
     start = problem.criterion.start
     if start is not None and (len(start) != problem.S or not abs(sum(start) - 1.0) <= 1e-9 or min(start) < 0.0):
-        raise ValueError(f"start={problem.start}: it has to be a state or {problem.S} probabilities that sum to 1")
+        raise ValueError(f"start={problem.start}: it must be a state or {problem.S} probabilities that sum to 1")
     if problem.start is not None and problem.loss == "max" and not method.is_measured:
         raise ValueError(f"start={problem.start}: loss=max is that of the worst state; set loss=mean or a metric")
     steps, horizon = method.planner.looks_ahead, problem.horizon

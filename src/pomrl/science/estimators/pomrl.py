@@ -74,7 +74,7 @@ class RegularisedLeastSquares(Estimator[Memory]):
         if self.similarity is None and isinstance(self.mixing, str):
             raise ValueError(f"mixing={self.mixing} needs a similarity: known, welford or debiased")
         if self.start_weight and self.forgetting != 1.0:
-            raise ValueError(f"start_weight={self.start_weight}: it has to be 0 where tasks are forgotten (forgetting)")
+            raise ValueError(f"start_weight={self.start_weight}: it must be 0 where tasks are forgotten (forgetting)")
         return self
 
     @property
@@ -84,7 +84,7 @@ class RegularisedLeastSquares(Estimator[Memory]):
     def check(self, m: int) -> None:
         learns = self.similarity in ("welford", "debiased")
         if m < 2 and (self.similarity == "debiased" or (learns and self.mixing == "mse_optimal")):
-            raise ValueError(f"m={m}: the sampling noise cannot be estimated from one sample; m has to be at least 2")
+            raise ValueError(f"m={m}: the sampling noise cannot be estimated from one sample; m must be at least 2")
 
     def initial_memory(self, n: int, S: int, A: int) -> Memory:
         memory = Memory.initial(n, S, A, self.start_weight, self.start_deviation**2)

@@ -29,7 +29,7 @@ def policies(values: Shaped[np.ndarray, "..."] | Sequence[Any], S: int, A: int) 
     """Return the actions of policies [..., S] as 16-bit integers; ValueError for other values."""
     array = np.asarray(values)
     if array.dtype.kind not in "iu":
-        raise ValueError(f"policy has the dtype {array.dtype}; it has to be an array of integers")
+        raise ValueError(f"policy has the dtype {array.dtype}; it must be an array of integers")
     if array.shape[-1:] != (S,):
         raise ValueError(f"policy must be [..., S] with S = {S}, but its shape is {array.shape}")
     if array.min(initial=0) < 0 or array.max(initial=0) >= A:
@@ -40,9 +40,9 @@ def policies(values: Shaped[np.ndarray, "..."] | Sequence[Any], S: int, A: int) 
 def check_size(S: int, A: int) -> None:
     """Raise a ValueError without states, or without 1 to `MOST_ACTIONS` actions."""
     if S < 1:
-        raise ValueError(f"S = {S}: a model has to have at least one state")
+        raise ValueError(f"S = {S}: a model must have at least one state")
     if not 1 <= A <= MOST_ACTIONS:
-        raise ValueError(f"A = {A}: a model has to have at least one action, and at most {MOST_ACTIONS}")
+        raise ValueError(f"A = {A}: a model must have at least one action, and at most {MOST_ACTIONS}")
 
 
 def refuse(bad: np.ndarray, values: np.ndarray, name: str, reason: str) -> None:
@@ -106,7 +106,7 @@ def check_policies(policies: Any, shape: tuple[int, ...], A: int, planner: str) 
     """Raise a ValueError with a planner's name, and the first bad index."""
     if not isinstance(policies, np.ndarray) or policies.dtype.kind not in "iu" or policies.shape != shape:
         kind = f"{policies.dtype} {policies.shape}" if isinstance(policies, np.ndarray) else type(policies).__name__
-        raise ValueError(f"{planner} returned {kind}; it has to be an array of integers of shape {shape}")
+        raise ValueError(f"{planner} returned {kind}; it must be an array of integers of shape {shape}")
     if policies.min(initial=0) < 0 or policies.max(initial=0) >= A:
         bad = (policies < 0) | (policies >= A)
         refuse(bad, policies, f"{planner}: policy", f"is not one of the {A} actions")

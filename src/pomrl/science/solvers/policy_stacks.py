@@ -59,7 +59,7 @@ class PolicyStack:
         return self._policy[mask]
 
     def keep(self, mask: Bool[np.ndarray, " n"]) -> None:
-        """Drop all MDPs for which `which` is false."""
+        """Keep only the MDPs in the mask."""
         self._P, self._R, self._policy = self._P[mask], self._R[:, mask], self._policy[mask]
         self._P_pi, self._R_pi = self._P_pi[mask], self._R_pi[:, mask]
         if self._by_state is not None:

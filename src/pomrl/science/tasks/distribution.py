@@ -126,11 +126,11 @@ class Candidates:
         if P.ndim != 4 or P.shape[1] != P.shape[3] or len(P) != len(latent) or not P.size:
             actions_first = P.ndim == 4 and P.shape[2] == P.shape[3]
             hint = ", which has actions before states: swap these two axes" if actions_first else ""
-            raise ValueError(f"P has to be [k, S, A, S] with k = {len(latent)}, and is {list(P.shape)}{hint}")
+            raise ValueError(f"P must be [k, S, A, S] with k = {len(latent)}, got {list(P.shape)}{hint}")
         R = for_each_model(R, P)
         if R.shape not in (P.shape[:-1], P.shape):
             shapes = f"[S, A], [S, A, S], [k, S, A] or [k, S, A, S] with P {list(P.shape)}"
-            raise ValueError(f"R has to be {shapes}, and is {list(R.shape)}")
+            raise ValueError(f"R must be {shapes}, got {list(R.shape)}")
         check_models(P, np.zeros(P.shape[:-1]))  # before rewards of transitions, which a wrong entry would spoil
         check_models(P, expected_rewards(R, P))
         for name, array in (("latent", latent), ("P", P / P.sum(-1, keepdims=True)), ("R", R)):
@@ -198,7 +198,7 @@ class TaskFamily(FiniteTasks):
         low, high = self.domain
         if not (low <= self.centre - self.spread + 1e-12 and self.centre + self.spread <= high + 1e-12):
             raise ValueError(
-                f"centre={self.centre}, spread={self.spread}: the latent has to stay between {low:g} and {high:g}"
+                f"centre={self.centre}, spread={self.spread}: the latent must stay between {low:g} and {high:g}"
             )
         return self
 

@@ -47,7 +47,7 @@ class RandomChains(TaskDistribution):
 
     def check(self, S: int, A: int) -> None:
         if self.zeros > S - 1:
-            raise ValueError(f"task_distribution.zeros={self.zeros}: it has to be at most S - 1 = {S - 1}")
+            raise ValueError(f"task_distribution.zeros={self.zeros}: it must be at most S - 1 = {S - 1}")
 
     def draw_mean(self, seed: int, run: int, S: int, A: int, sigma: float | None) -> MeanModel:
         """Draw the mean model of a run; `measure` is the unit of sigma.
@@ -93,7 +93,7 @@ class RandomChains(TaskDistribution):
         if not other.has_room:
             raise ValueError(
                 f"sigma: no {type(self).__name__} distribution on another mean model of the stream has the standard "
-                f"deviation {mean.deviation:.6g}; it has to be below {other.largest_deviation:.6g}"
+                f"deviation {mean.deviation:.6g}; it must be below {other.largest_deviation:.6g}"
             )
         return replace(other, unsmoothed=chain) if self.smoothing else other
 
@@ -109,7 +109,7 @@ class RandomChains(TaskDistribution):
         power = 2 if self.measure == "variance" else 1
         if 0 < mean.deviation < SMALLEST_DEVIATION:
             raise ValueError(
-                f"sigma={sigma}: with so small a {self.measure}, tasks would differ by rounding errors; it has to be 0 "
+                f"sigma={sigma}: with so small a {self.measure}, tasks would differ by rounding errors; it must be 0 "
                 f"or at least {SMALLEST_DEVIATION**power:.3g}"
             )
         if not mean.has_room:
@@ -117,7 +117,7 @@ class RandomChains(TaskDistribution):
             limit = f"below {largest:.6g}" if largest else "0, because its rows have one state each"
             raise ValueError(
                 f"sigma={sigma}: no {type(self).__name__} distribution on the mean model of run {run} has this "
-                f"{self.measure}; it has to be {limit} (task_distribution.zeros={self.zeros})"
+                f"{self.measure}; it must be {limit} (task_distribution.zeros={self.zeros})"
             )
 
     def draw_tasks(self, rng: np.random.Generator, mean: MeanModel, tasks: int) -> Float[np.ndarray, "tasks S A S"]:
