@@ -1,12 +1,15 @@
 """What the panels of figures show, computed from the tables once more."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib.collections import PathCollection
+from matplotlib.figure import Figure
 from tests.support.checks import assert_drawn, average_of_first, choose, outlines, running_average
 from tests.support.synthetic import AXES, BATCHES, ESTIMATORS, FOUR, SCHEDULES, SIGMAS
 
-from pomrl.drawing.style import look
+from pomrl.drawing.panels import draw_curves
+from pomrl.drawing.style import Look, look
 from pomrl.results.intervals import Kind, band, best_gamma, best_gamma_band
 
 PAIRS = AXES["varying_pairs"]["estimator"]
@@ -134,3 +137,13 @@ def test_gamma_star_and_the_loss_there(drawings, tables) -> None:
     best = best_gamma(ada, ["task"])
     assert_drawn(at_best, "Loss at γ*", "task", band(ada.merge(best, on=["task", "gamma"]), ["task"]))
     assert_drawn(gammas, "Best discount factor γ*", "task", best_gamma_band(ada, ["task"]))
+
+
+def test_a_series_without_values_has_no_line() -> None:
+    """A method may lack a column, such as the estimate of sigma."""
+    nothing = [np.nan, np.nan]
+    points = pd.DataFrame({"series": ["a", "a", "b", "b"], "x": [1, 2, 1, 2], "mean": [0.5, 0.4, *nothing]})
+    points = points.assign(lower=np.nan, upper=np.nan, n=5, marker=False)
+    ax = Figure().subplots()
+    draw_curves(ax, points, [Look("a", "red"), Look("b", "blue")])
+    assert [line.get_ydata().tolist() for line in ax.lines] == [[0.5, 0.4]]

@@ -152,6 +152,7 @@ class TestPlots:
         ("arguments", "said"),
         [
             ("--y gamma --x gamma", "against itself"),
+            ("--task 2", "task=2: x is the task; choose another x"),
             ("--x sgma", "sgma: not all of these experiments have this setting (did you mean sigma?); the keys are "),
             ("estimator=pomrl --against estimator=pomrl", "all of these experiments are of the method"),
         ],
