@@ -146,4 +146,4 @@ def test_a_series_without_values_has_no_line() -> None:
     points = points.assign(lower=np.nan, upper=np.nan, n=5, marker=False)
     ax = Figure().subplots()
     draw_curves(ax, points, [Look("a", "red"), Look("b", "blue")])
-    assert [line.get_ydata().tolist() for line in ax.lines] == [[0.5, 0.4]]
+    assert [np.asarray(line.get_ydata()).tolist() for line in ax.lines] == [[0.5, 0.4]]
