@@ -77,7 +77,7 @@ class JointLauncher(Launcher):
 
     @property
     def _needs_hydra(self) -> bool:
-        """Whether jobs have callbacks, or folders with names from Hydra."""
+        """Return whether jobs have callbacks, or folders with names from Hydra."""
         sweep = OmegaConf.to_container(self.config.hydra.sweep)
         return bool(self.config.hydra.callbacks) or cast(dict[str, Any], sweep)["subdir"] != DEFAULT_SUBDIR
 

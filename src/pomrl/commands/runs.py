@@ -85,17 +85,21 @@ def runs(  # noqa: PLR0913  (a command's options)
     if remove and is_whole:
         exit_with("--remove: say what to remove, such as tag=NAME or --since DATE", 2)
     if prune:
-        outdated = [stored for stored in listed if (manifest := stored.manifest()) and manifest.is_outdated()]
-        _prune(outdated, yes=yes)
+        _prune(listed, yes=yes)
     elif remove:
         _remove(listed, yes=yes)
     elif untag or tag:
         _label(listed, tag, settings.get("tag"))
     index = describe(listed if is_whole and not requested else store.usable_experiments())
-    with suppress(OSError):  # of a folder that cannot be written to
-        files.write(outputs() / "index.csv", index.map(_without_formula).to_csv(index=False).encode())
+    _write_index(index)
     if not requested:
         show(listed, index if is_whole else None, format)
+
+
+def _write_index(index: "pd.DataFrame") -> None:
+    """Write the table of all that is stored to index.csv, if the folder of outputs can be written to."""
+    with suppress(OSError):
+        files.write(outputs() / "index.csv", index.map(_without_formula).to_csv(index=False).encode())
 
 
 def _select(
@@ -166,7 +170,9 @@ def _compare(stored: StoredExperiment, block: StoredBlock, composed: Experiment 
     return outcome
 
 
-def _prune(unused: list[StoredExperiment], *, yes: bool) -> None:
+def _prune(listed: Sequence[StoredExperiment], *, yes: bool) -> None:
+    """Remove what the present code does not use, and temporary files of killed processes."""
+    unused = [stored for stored in listed if (manifest := stored.manifest()) and manifest.is_outdated()]
     for experiment in unused:
         print(f"{experiment.folder}: the code has changed since")
     paths = (path for form in (".*.tmp", "runs/.removed-*") for path in outputs().rglob(form))

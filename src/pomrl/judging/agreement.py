@@ -23,7 +23,7 @@ class VerdictChange:
 
     @property
     def is_turned(self) -> bool:
-        """Whether both verdicts are decided and opposite."""
+        """Return whether both verdicts are decided and opposite."""
         return {self.before.verdict, self.after.verdict} == {Verdict.HOLDS, Verdict.DOES_NOT_HOLD}
 
 
@@ -85,7 +85,7 @@ class Agreement:
 
     @property
     def is_exact(self) -> bool:
-        """Whether all digits are equal."""
+        """Return whether all digits are equal."""
         return not (self.turned or self.different or self.inexact)
 
     def __str__(self) -> str:
@@ -145,6 +145,6 @@ def _written(comparison: Comparison) -> list[float]:
 
 
 def is_close(ours: Comparison, theirs: Comparison) -> bool:
-    """Return whether two comparisons agree within `TOLERANCE`."""
+    """Whether two comparisons agree within `TOLERANCE`."""
     is_alike = (ours.compared, ours.verdict, ours.runs) == (theirs.compared, theirs.verdict, theirs.runs)
     return is_alike and all(isclose(*pair, rel_tol=TOLERANCE, abs_tol=TOLERANCE) for pair in _numbers(ours, theirs))

@@ -68,7 +68,7 @@ class Claim:
 
     @property
     def is_exact(self) -> bool:
-        """Whether its numbers are computed without runs."""
+        """Return whether its numbers are computed without runs."""
         return not self.sweeps and self.simulation is None
 
     def parts(self, results: "Mapping[str, SweepResults | pd.DataFrame]") -> tuple[Part, ...]:
@@ -156,7 +156,7 @@ class JudgedClaim:
 
     @property
     def is_provisional(self) -> bool:
-        """Whether fewer runs are stored than needed."""
+        """Return whether fewer runs are stored than needed."""
         return self.runs < self.needed
 
 

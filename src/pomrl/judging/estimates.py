@@ -70,12 +70,12 @@ class ScalarEstimate(ABC):
 
     @property
     def is_constant(self) -> bool:
-        """Whether the number is the same in every run."""
+        """Return whether the number is the same in every run."""
         return False
 
     @property
     def is_possible(self) -> bool:
-        """Whether there are enough runs for p-values and intervals."""
+        """Return whether there are enough runs for p-values and intervals."""
         return self.runs >= MIN_INTERVAL_RUNS
 
     def p_values(self, threshold: float) -> tuple[float, float]:

@@ -85,7 +85,7 @@ class Judgement(JudgementColumns):
 
     @property
     def provisional(self) -> bool:
-        """Whether fewer runs are stored than needed."""
+        """Return whether fewer runs are stored than needed."""
         return self.runs < self.needed
 
     @property

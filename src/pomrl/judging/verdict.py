@@ -87,7 +87,7 @@ class Part:
 
     @property
     def is_claimed(self) -> bool:
-        """Whether anything is claimed of the number."""
+        """Return whether anything is claimed of the number."""
         return isfinite(self.above) or isfinite(self.below)
 
     @property
