@@ -61,7 +61,7 @@ class Sidecar:
         try:
             return TypeAdapter(cls).validate_python(DerivedFiles(path).read_sidecar())
         except ValidationError as error:
-            raise StoreError(f"{path}: damaged, or written by another version") from error
+            raise StoreError(f"{path}: it is damaged, or another version wrote it") from error
 
 
 def save(drawing: Drawing, folder: Path, name: str, sidecar: Sidecar) -> list[Path]:

@@ -60,7 +60,7 @@ class IcuSepsis(TaskDistribution):
 
     def draw_mean(self, seed: int, run: int, S: int, A: int, sigma: float | None) -> MeanModel:
         if sigma is not None:
-            raise ValueError(f"sigma must be null for icu_sepsis, got {sigma}; set concentration instead")
+            raise ValueError(f"sigma={sigma}: must be null, because concentration gives it")
         P = _published().P
         varying = (P > 0).sum(-1) > 1
         return MeanModel(P, _rewards(P), varying, float(np.sqrt(self._variance(P).max())), np.inf)
@@ -91,7 +91,7 @@ class ActionPrior(ModelEstimator):
         is_admissible = _published().is_admissible[None, :, :, None]
         if batch.P_bar.shape[1:3] != is_admissible.shape[1:3]:
             _, S, A, _ = batch.P_bar.shape
-            raise ValueError(f"estimator=action_prior must have task_distribution=icu_sepsis, got S={S}, A={A}")
+            raise ValueError(f"estimator=action_prior: must have task_distribution=icu_sepsis, got S={S}, A={A}")
         mean = (batch.P_bar * is_admissible).sum(2, keepdims=True) / is_admissible.sum(2, keepdims=True)
         weight = is_admissible * self.strength / (batch.visits[..., None] + self.strength)
         return weight * mean + (1.0 - weight) * batch.P_bar
@@ -125,6 +125,6 @@ def _published() -> _Published:
     file = data_file()
     if file is None:
         raise ValueError(
-            "task_distribution=icu_sepsis: its data are not installed; run `pip install 'pomrl[icu-sepsis]'`"
+            "task_distribution=icu_sepsis: pip install 'pomrl[icu-sepsis]' installs its data"
         )
     return _Published(file)

@@ -5,15 +5,15 @@ import numpy as np
 from pomrl.components import Batch, Memory, ModelEstimator, Models, Truth
 
 AXES = (1, 2, 3)
-"""The axes of states, actions and next states; the first axis is runs."""
+"""The axes of states, actions and next states; the first axis is that of runs."""
 
 
 class JamesStein(ModelEstimator):
-    """The positive-part James-Stein estimate, with one weight for all pairs.
+    """The positive-part James-Stein estimate of the model, towards the mean of earlier tasks; one weight for all pairs.
 
-    The weight of the mean of earlier tasks is (1 - 2 / d) noise / distance, at most 1. The distance is the squared
-    distance of the task's frequencies from this mean. The noise is an unbiased estimate of their sampling variance, and
-    d the number of free probabilities.
+    The weight of the mean is (1 - 2 / d) noise / distance, at most 1. The distance is the squared one of the task's
+    frequencies from the mean, the noise an unbiased estimate of what sampling adds to it, and d the number of free
+    probabilities.
     """
 
     def estimate(self, memory: Memory, batch: Batch, truth: Truth) -> Models:
