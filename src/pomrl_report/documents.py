@@ -28,7 +28,7 @@ def renew_all(study: Study, judgements: Judgements, warn: Callable[[str], object
     Calls need final results. `warn` is called with a line for each problem.
     """
     problems = renew(study)
-    for line in [] if study.families else problems:  # whose variants are computed on request
+    for line in [] if study.families else problems:  # families of variants are computed only on request
         warn(line)
     if is_final(judgements):
         for name, text in look_up(study, judgements).items():

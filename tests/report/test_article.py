@@ -104,5 +104,5 @@ def test_values_are_those_of_the_results(own: Study) -> None:
 def test_provisional_results_have_no_article_and_neither_has_a_study_without_one() -> None:
     with pytest.raises(StoreError, match="provisional"):
         article.write(PAPER)
-    with pytest.raises(StoreError, match="article.typ is missing"):
+    with pytest.raises(StoreError, match=r"article\.typ is missing"):
         article.write(find("jiang2015"))

@@ -154,7 +154,6 @@ class PanelGrid:
         return points_of_panels(sweeps, self.panels, kind)
 
     def draw_row(self, axes: Sequence[Axes], data: pd.DataFrame, row: Sequence[Panel]) -> None:
-        """Draw a row of panels."""
         draw_row(axes, data, row)
 
     def further_entries(self, data: pd.DataFrame) -> list[Artist]:

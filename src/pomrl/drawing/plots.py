@@ -139,7 +139,6 @@ def _sortable(value: Any) -> Any:
 
 
 def _subtract(frame: pd.DataFrame, y: str, pair: Sequence[str], counterparts: Mapping[int, int]) -> pd.DataFrame:
-    """Subtract counterparts in pairs of runs."""
     frame = frame.assign(counterpart=frame["experiment"].map(counterparts))
     methods = frame[["experiment", *pair, y]].rename(columns={"experiment": "counterpart", y: "other"})
     pairs = frame.loc[frame["experiment"] != frame["counterpart"]].merge(methods, on=["counterpart", *pair])
@@ -212,7 +211,7 @@ class _PanelStyle:
         """Set labels, ticks and limits of a panel."""
         number = LABELS.get(self.y, self.y.replace("_", " ").capitalize())
         if self.against:
-            number = f"{number} less that of {', '.join(map(str, self.against.values()))}"
+            number = f"{number} minus {', '.join(map(str, self.against.values()))}"
             ax.axhline(0.0, color="0.3", linewidth=0.7, zorder=1)
         elif self.y == "planning_loss":
             ax.set_ylim(bottom=0.0)

@@ -129,7 +129,7 @@ class Series:
     def points(self, bands: pd.DataFrame, x: str, band: str, marked: Sequence[float] = ()) -> pd.DataFrame:
         """Return means and bands over runs as rows of a drawing.
 
-        `bands` has the columns mean, lower, upper, n and `x`; `band` is their kind. `marked` lists the x to mark.
+        `bands` has the columns mean, lower, upper, n and `x`; `band` is their kind. Rows at `marked` x have a marker.
         """
         points = bands.rename(columns={x: "x"}).astype({"x": float})
         marker = points["x"].isin(marked)

@@ -55,7 +55,6 @@ class Match(NamedTuple):
         return json.loads(json.dumps(settings, default=str))
 
     def result(self, name: str) -> Result:
-        """Return its results under a name."""
         settings = self.settings() | {"code": self.code if self.is_outdated else PRESENT}
         return Result.of_stored(self.stored, self.runs, self.experiment, settings=settings, name=name)
 

@@ -76,8 +76,8 @@ def text(ranked: Sequence[Score]) -> str:
     second = f"  {'':<{LABEL_WIDTH}}{'':<19}{'better worse':<13}better worse"
     lines = [head, second, *(_line(score) for score in ranked if score.learner.base is None)]
     on_top = [_line_on_top(score) for score in ranked if score.learner.base]
-    remark = "rank among shipped learners; cells of 21 that are better and worse; *: yours"
-    return "\n".join([*lines, "", "  a horizon on top, in % of the learner at γ_eval", *on_top, "", remark])
+    remark = "rank: among shipped learners; better, worse: counts of 21 cells; *: yours"
+    return "\n".join([*lines, "", "  with chosen horizons, in % of the same learner at γ_eval", *on_top, "", remark])
 
 
 def _line(score: Score) -> str:

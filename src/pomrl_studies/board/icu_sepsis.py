@@ -124,7 +124,5 @@ def _rewards(P: Float[np.ndarray, "*n S A S"]) -> Float[np.ndarray, "*n S A"]:
 def _published() -> _Published:
     file = data_file()
     if file is None:
-        raise ValueError(
-            "task_distribution=icu_sepsis: pip install 'pomrl[icu-sepsis]' installs its data"
-        )
+        raise ValueError("task_distribution=icu_sepsis: pip install 'pomrl[icu-sepsis]' installs its data")
     return _Published(file)

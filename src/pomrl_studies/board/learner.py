@@ -43,7 +43,7 @@ class Learner:
     base: str | None = None
     """The learner for which it chooses a discount factor; None in the first table."""
     is_limit: bool = False
-    """Whether it knows true quantities. Such a limit has no rank."""
+    """Whether it knows true quantities, such as the mean model. Such a limit has no rank."""
     groups: tuple[Group, ...] = get_args(Group)
     """The groups of cells in which it is run."""
     is_own: bool = False

@@ -124,7 +124,7 @@ def _score_cell(row: CellLosses, shipped: Losses, learner: Learner) -> CellScore
 
 
 def compare(a: Float[np.ndarray, " n"], b: Float[np.ndarray, " n"]) -> int:
-    """Return -1 if a is significantly smaller, 1 if larger, else 0."""
+    """Compare means: -1 if a is significantly smaller, 1 if larger, else 0."""
     lower, upper = mean(a - b).interval(ERROR / len(common_cells()))
     return int(lower > 0.0) - int(upper < 0.0)
 
@@ -158,7 +158,7 @@ def _profile(
 
 COLUMNS = ("table", "learner", "label", "is_own", "milliseconds", "rank", "rank_lower", "rank_upper", "better_than_ada",
            "worse_than_ada", "better_than_none", "worse_than_none")  # fmt: skip
-"""The columns of scores before those of cells."""
+"""The columns of scores before the columns of cells."""
 
 
 def columns(cells: Sequence[Cell]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Shrink the frequencies of a task towards earlier tasks."""
+"""The James-Stein estimator of a task's frequencies."""
 
 import numpy as np
 
