@@ -62,7 +62,7 @@ def test_no_runs_at_all_are_refused_in_one_line():
         (("mine", "--only", "curves"), "--only: name the stage too: pomrl reproduce STUDY figures --only NAME"),
         (("mine", "claims"), "mine: no stored runs for its claims; pomrl reproduce mine computes them"),
         (("mine", "figures"), "mine: nothing is stored that its figures show; pomrl reproduce mine computes it"),
-        (("mine", "article"), "mine: there is no article/article.typ"),
+        (("mine", "article"), "mine: article/article.typ is missing"),
         ((), "name a study; pomrl reproduce --list lists them"),
     ],
 )  # fmt: skip
