@@ -55,8 +55,8 @@ It returns the readings with the added columns ours (our value) and z.
 def compare_losses(rows: pd.DataFrame, notebook: pd.DataFrame, x: str) -> pd.DataFrame:
     """Compare mean losses, as a `PointComparison`.
 
-    z is the difference in standard errors. Their variance is the sum of three variances: of the reading, of our mean,
-    and of the notebook's mean over `NOTEBOOK_RUNS` runs. The spread of our runs estimates the last two.
+    z is the difference divided by its standard error. The error combines three: of the reading, of our mean, and of the
+    notebook's mean over `NOTEBOOK_RUNS` runs. The spread of our runs gives the last two.
     """
     ours = band(rows, [x], kind="sd").set_index(x)
     # 0.30000000000000004 is 0.3 on the axis of the figure
@@ -69,8 +69,8 @@ def compare_losses(rows: pd.DataFrame, notebook: pd.DataFrame, x: str) -> pd.Dat
 def compare_best_gammas(rows: pd.DataFrame, notebook: pd.DataFrame, x: str) -> pd.DataFrame:
     """Compare gamma* of each task, as a `PointComparison`.
 
-    Minima of flat curves are uncertain, so z compares losses. It is the excess of our loss at the notebook's gamma*,
-    in paired standard errors over our runs and the notebook's runs.
+    Minima of flat curves are uncertain, so z compares losses. It is our excess loss at the notebook's gamma*, in
+    paired standard errors over our runs and the notebook's runs.
     """
     best = best_gamma(rows, [x]).set_index(x)["gamma"]
     outcomes = []

@@ -19,7 +19,7 @@ def dirichlet(concentration: float, draws: int, seed: int = 0) -> Float[np.ndarr
 
 
 def concentration(variance: float) -> float:
-    """Return the concentration for a variance of entries, as inverse of `variance`."""
+    """Return the concentration of `dirichlet` for a variance of its entries."""
     return (2.0 / 9.0 / variance - 1.0) / 3.0
 
 

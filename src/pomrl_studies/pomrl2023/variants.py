@@ -18,7 +18,7 @@ SCHEDULES = ("gamma_schedules", "gamma_0")
 EXTRA_OVERRIDES = {name: ["task_distribution.concentration_over_S=null"] for name in ("illustration", "equal_tasks")}
 """Additional overrides by sweep: equal tasks have no concentration."""
 
-_NOT_IN_IT = "The notebook does not contain the experiment, which is computed under its definitions of everything else."
+_ABSENT = "The notebook does not contain the experiment, which is computed under its definitions of everything else."
 
 _FEWER_SAMPLES = (
     "What turns it: m trajectories of 10 steps visit a pair 2.5 times on average, where the text has m = 5 transitions "
@@ -28,11 +28,11 @@ _FEWER_SAMPLES = (
 _START = "ada-POMRL's first guess of the variance counts as a task for ever, so that it stays in the estimate"
 
 NOTES = {
-    "I.1": _NOT_IN_IT,
-    "I.2": _NOT_IN_IT,
-    "A.3": _NOT_IN_IT,
-    "A.4": _NOT_IN_IT,
-    "A.5": f"{_NOT_IN_IT} What turns it: {_START} (shown by `estimator.start_weight=0` alone in the experiments as "
+    "I.1": _ABSENT,
+    "I.2": _ABSENT,
+    "A.3": _ABSENT,
+    "A.4": _ABSENT,
+    "A.5": f"{_ABSENT} What turns it: {_START} (shown by `estimator.start_weight=0` alone in the experiments as "
     "computed).",
     "Q1.5": f"No single difference was shown to turn it. Most of it is that {_START}: with `estimator.start_weight=0` "
     "alone the gap falls to 9 % [7, 12] (500 runs), around the margin of 10 %.",

@@ -223,8 +223,7 @@ def similarity_of_the_drawn_distribution() -> list[Part]:
     """Dir(15, 15, 15) has the similarity 0.0129.
 
     App. F.1, Figure F1: "with Dir(α) where α = [15, 15, 15], resulting in our task-similarity measure approximately to
-    be σ = 0.0129". The closer one of standard deviation and variance is compared, to 10 %
-    (E15).
+    be σ = 0.0129". The closer one of standard deviation and variance has a tolerance of 10 % (E15).
     """
     variance = (1 / 3) * (2 / 3) / (45 + 1)
     nearest = min((variance, variance**0.5), key=lambda spread: abs(spread / 0.0129 - 1))

@@ -29,8 +29,9 @@ ORDER_OF_MAGNITUDE = 10.0
 def mixing_rate_is_optimal() -> list[Part]:
     """the paper's mixing rate minimises the bound on the mean squared error, and that error to 10 %.
 
-    App. B, Sec. 5.1: "the mixing coefficient with smallest MSE"; the "optimal mixing rate". The bound is printed in Sec. 3.2.
-    The error has a closed form for the Dirichlet tasks of the figure squared_error, at the true similarity (E4).
+    App. B, Sec. 5.1: "the mixing coefficient with smallest MSE"; the "optimal mixing rate". The bound is printed in
+    Sec. 3.2. The error has a closed form for the Dirichlet tasks of the figure squared_error, at the true similarity
+    (E4).
     """
     table = mixing_rates_and_errors()
     errors = table.pivot(index=["prior", "t"], columns="mixing", values="closed_form")

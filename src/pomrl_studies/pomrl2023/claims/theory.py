@@ -240,9 +240,9 @@ def _about(label: str, value: float, claimed: float) -> Part:
 def special_cases_of_the_bound() -> list[Part]:
     """Theorem 2's bound is of the order 1/√(mT) for equal tasks, and 1/√m in one task of many samples.
 
-    Sec. 3.3: for σ = 0 "we have to estimate only one model [...] with mT samples". "If T = 1 and m grows large, the
-    second term dominates and is equivalent to O(√(Σ/m))", with "an additional O(1/m) but second order term". For σ = 1
-    the bound "remains valid and gracefully degrades". Here Σ = 1.
+    Sec. 3.3: for σ = 0 "we have to estimate only one model [...] with mT samples". Also, "if T = 1 and m grows large,
+    the second term dominates and is equivalent to O(√(Σ/m))", with "an additional O(1/m) but second order term". For
+    σ = 1 the bound "remains valid and gracefully degrades". Here Σ = 1.
     """
     few, many = INFINITE_NUMBER, 100 * INFINITE_NUMBER
     bias = [3.0 * SIGMAS[0] / (SIGMAS[0] ** 2 * m + 1.0) for m in (few, many)]

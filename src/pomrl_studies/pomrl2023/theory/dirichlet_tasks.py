@@ -14,7 +14,7 @@ class DirichletTasks:
 
     Attributes:
         concentration: Sum of the Dirichlet parameters.
-        P_o: Mean of every row.
+        P_o: Mean of each row.
         m: Number of transitions from each row in each task.
     """
 
