@@ -1,4 +1,4 @@
-"""Claims of the study of discounting as a regulariser, paraphrasing the paper."""
+"""Claims on discounting as a regulariser, paraphrasing the paper."""
 
 from collections.abc import Mapping
 
@@ -21,7 +21,7 @@ from pomrl.study import (
 )
 
 AGENTS = {"td": "SARSA", "lstd": "LSTD", "certainty_equivalence": "planning"}
-"""Learners and their labels: planning is on the estimated model."""
+"""Learners and their labels; `planning` is on the estimated model."""
 
 GRID_AGENTS = {"td_5000": "SARSA", "lstd": "LSTD", "certainty_equivalence": "planning"}
 """Learners in grid worlds, where SARSA takes more steps."""
@@ -34,7 +34,7 @@ FEW = TRAJECTORIES[:2]
 GAMMA_EVAL = 0.99
 
 NO_PENALTY = 0.0001
-"""The weight of L2 that counts as none."""
+"""The smallest weight of L2, treated as no penalty."""
 
 EQUIVALENT_PENALTIES = {0.4: 0.9, 3.92: 0.5}
 """Weights of L2 for four transitions of each pair, and the equivalent discount factors: 4 (0.99 / gamma - 1)."""
@@ -200,7 +200,7 @@ def _share(losses: Result) -> ScalarEstimate:
 
 
 def _penalty_curves(sweep: SweepResults, n: int) -> Float[np.ndarray, "n weights"]:
-    """Return the losses at gamma_eval by weight, from none on."""
+    """Return the losses at gamma_eval by increasing weight."""
     by_weight = sweep.where(m=n)
     return np.stack([by_weight.at(l2=weight).regret for (weight,) in sorted(by_weight.values)], axis=1)
 

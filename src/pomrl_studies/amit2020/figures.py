@@ -1,4 +1,4 @@
-"""Figures of the study of discounting as a regulariser."""
+"""Figures on discounting as a regulariser."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -32,7 +32,7 @@ LOOKS = sequence((4, 8, 16, 32), "n = {}".format)
 """Styles of numbers of trajectories."""
 
 MIXING = sequence((0.5, 0.1, 0.02), lambda leave: f"mixing time {1 / leave:g}")
-"""Styles of probabilities to leave a group."""
+"""Styles of probabilities of leaving a group."""
 
 
 def _agents_grid(sweep: str, key: str, looks: Mapping[Any, Look], agents: Sequence[str] = AGENTS) -> PanelGrid:

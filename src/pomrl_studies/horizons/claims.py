@@ -1,7 +1,7 @@
-"""Compare the advice of four papers on the same draws, by rules fixed in advance.
+"""Compare the advice of four papers on equal draws, by rules fixed in advance.
 
-A *cell* is a problem with a number m of transitions from each pair. Claims count the cells where a method is better
-than another; differences are shares of the loss of planning on frequencies with gamma_eval.
+A *cell* is a problem with m transitions from each pair. Claims count the cells where a method is better than another.
+Differences are relative to the loss of planning on frequencies with gamma_eval.
 """
 
 from pomrl.study import LossPerRun, Part, SweepResults, claim, in_more_than, less_in_shares, no_worse

@@ -1,4 +1,4 @@
-"""Claims of the study of guidance discount factors, quoting the paper's abstract alone."""
+"""Claims on guidance discount factors; quotes are from the abstract."""
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -10,15 +10,15 @@ TRAJECTORIES = (5, 10, 20, 50, 200)
 """Numbers of trajectories."""
 
 FEW_TRAJECTORIES = TRAJECTORIES[:3]
-"""The numbers at which a model is inaccurate."""
+"""Numbers of trajectories with an inaccurate model."""
 
 GAMMA_EVAL, STATES, ACTIONS, ERROR = 0.99, 10, 2, 0.05
-"""The settings of the sweeps, and the probability with which a bound may fail."""
+"""The settings of the sweeps, and the error probability of the bound."""
 
 GAMMAS = np.array([*(i / 20 for i in range(20)), GAMMA_EVAL])
 
 ALL_SUCCESSORS_RUNS = {"all_successors": 16_000}
-"""The number of runs for the variant with all states as successors, where short horizons cost little."""
+"""Runs for the variant with all states as successors, where short horizons cost little."""
 
 REWARDS = np.random.default_rng(2015).random((20, STATES, ACTIONS))
 """Twenty draws of rewards for exact claims."""
@@ -203,12 +203,12 @@ def the_bound_predicts_shorter_horizons() -> list[Part]:
 
 
 def sets_of_policies() -> Bool[np.ndarray, "draws G N"]:
-    """Find the policies optimal in some model, by rewards and gamma."""
+    """Mark policies optimal in some model, by rewards and gamma."""
     return np.array([[is_optimal_somewhere(R, gamma) for gamma in GAMMAS] for R in REWARDS])
 
 
 def bound_curve(n: int) -> Float[np.ndarray, " G"]:
-    """Return Theorem 2's bound by gamma, with mean numbers of policies."""
+    """Return the bound of Theorem 2 with mean numbers of policies."""
     return _bound(GAMMAS, sets_of_policies().sum(-1).mean(0), n)
 
 

@@ -1,4 +1,4 @@
-"""Figures of the study of guidance discount factors."""
+"""Figures on guidance discount factors."""
 
 import numpy as np
 import pandas as pd

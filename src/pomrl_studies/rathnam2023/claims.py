@@ -1,4 +1,4 @@
-"""Claims of the study of discounting as a prior, quoting the paper's abstract alone."""
+"""Claims on discounting as a prior, from the abstract alone."""
 
 from itertools import product
 
@@ -9,10 +9,10 @@ from pomrl.study import Exact, Part, Result, SweepResults, claim, less, mean, ra
 from pomrl_studies.rathnam2023.priors import least_error_weight
 
 GAMMA_EVAL, M = 0.99, 8
-"""The discount factor at which policies are judged, and the mean number of transitions of a pair, in the sweeps."""
+"""The discount factor of evaluation and the mean number of transitions of a pair, in the sweeps."""
 
 WEIGHTS = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.0)
-"""Weights of priors equivalent to the discount factors of the sweep `discounting`, in their order."""
+"""Prior weights equivalent to the discount factors of the sweep `discounting`, in the same order."""
 
 COMPARED_WEIGHTS = (0.9, 0.7, 0.5, 0.3, 0.1)
 """The weights compared for each of `PRIORS`."""
@@ -165,7 +165,7 @@ OWN_WEIGHTS_LABEL = "loss with a weight of each pair less that with the best gam
 def implied_transitions(
     n: Int[np.ndarray, "..."], weight: Float[np.ndarray, "..."] | float
 ) -> Float[np.ndarray, "..."]:
-    """Return the transitions equivalent to a prior weight, beside n transitions."""
+    """Return the transitions equivalent to a prior weight, given n transitions."""
     return weight * n / (1.0 - weight)
 
 

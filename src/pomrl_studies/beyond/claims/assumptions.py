@@ -1,4 +1,4 @@
-"""Claims of ours on the paper's methods without one of its assumptions."""
+"""Our claims on the paper's methods without one of its assumptions."""
 
 from dataclasses import replace
 
@@ -6,7 +6,7 @@ from pomrl.study import Part, SweepResults, claim, less, no_worse
 from pomrl_studies.pomrl2023.claims import horizons, planning_accuracy
 
 MAX_RELATIVE_COST = 0.05
-"""The largest relative cost of forgetting in stationary streams."""
+"""The largest claimed relative cost of forgetting in stationary streams."""
 
 
 @claim("N1", "streams", figures=("streams",))

@@ -1,7 +1,7 @@
-"""Claims of ours on models from the literature: do meta-learning and schedules help beyond random chains?
+"""Our claims on models from the literature.
 
-A claim holds in a family if it holds at both spreads of the latent; families are counted with Holm's correction
-(`inference.Count`). Differences are shares of the loss without meta-learning.
+A claim holds in a family if it holds at both spreads. Holm's correction applies to the count of families
+(`inference.Count`). Differences are relative to the loss without meta-learning.
 """
 
 from collections.abc import Sequence
@@ -134,7 +134,7 @@ def independent_rows_gain(sweep: SweepResults) -> list[Part]:
 
 
 def select_cells(sweep: SweepResults, families: Sequence[str] = FAMILIES, **method: str) -> Cells:
-    """Return the losses of a method in these families, at both spreads."""
+    """Return a method's losses by family and spread."""
     return {
         f"{family}, spread {spread:g}": sweep.at(task_distribution=family, spread=spread, **method)
         for family in families
@@ -153,6 +153,6 @@ def less_in_cells(a: Cells, b: Cells, without: Cells, label: str) -> list[Part]:
 
 
 def in_families(cell_parts: Sequence[Part], more_than: float) -> list[Part]:
-    """Count the families where a comparison holds at both spreads."""
+    """Count families where a comparison holds at both spreads."""
     family_parts = [cell_parts[start : start + len(SPREADS)] for start in range(0, len(cell_parts), len(SPREADS))]
     return in_more_than(more_than, family_parts, "families")

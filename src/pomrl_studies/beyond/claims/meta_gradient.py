@@ -1,4 +1,4 @@
-"""A claim of ours on the regulariser by meta-gradients, which the paper leaves open."""
+"""Our claim on the regulariser by meta-gradients."""
 
 from pomrl.study import Part, SweepResults, claim
 from pomrl_studies.beyond.claims.horizons_and_priors import no_worse_at_gamma_eval

@@ -1,4 +1,4 @@
-"""Claims of ours on `estimator=tied_rows`, fixed before any data of their sweeps' seed."""
+"""Our claims on `estimator=tied_rows`, fixed before the data of their seed."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ from pomrl_studies.beyond.claims.families import DEFAULT_RUNS, FAMILIES, in_fami
 from pomrl_studies.beyond.claims.horizons_and_priors import MARGIN, gains_little, no_worse_at_gamma_eval, relative_gain
 
 NAMES = {"ada_pomrl": "ada-POMRL", "without_meta": "no meta-learning"}
-"""The learners that it must match."""
+"""The learners to match, with their labels."""
 
 
 @claim("T1", "tied_rows", runs=DEFAULT_RUNS, figures=("tied_rows",))
