@@ -31,7 +31,7 @@ AGENTS = ("td", "lstd", "certainty_equivalence")
 LOOKS = sequence((4, 8, 16, 32), "n = {}".format)
 """Styles of numbers of trajectories."""
 
-MIXING = sequence((0.5, 0.1, 0.02), lambda leave: f"mixing time {1 / leave:g}")
+MIXING_LOOKS = sequence((0.5, 0.1, 0.02), lambda leave: f"mixing time {1 / leave:g}")
 """Styles of probabilities of leaving a group."""
 
 
@@ -68,7 +68,7 @@ def mixing() -> PanelGrid:
     For eight trajectories of ten steps; the mixing time is one over the spectral gap. Bands are 95 % intervals of the
     mean.
     """
-    return _agents_grid("mixing", "task_distribution.leave", MIXING)
+    return _agents_grid("mixing", "task_distribution.leave", MIXING_LOOKS)
 
 
 def _at_gamma_eval(rows: pd.DataFrame) -> pd.DataFrame:

@@ -12,7 +12,7 @@ _LEVELS, _WEATHERS = 6, 2
 """Levels of charge, from empty to full, and weathers with different prices."""
 
 _PRIMES = np.array([2.0, 3.0, 5.0, 7.0, 11.0, 13.0, 17.0])
-"""Primes, whose roots yield the numbers of a customer."""
+"""Primes, whose irrational roots yield the numbers of a customer."""
 
 _LOWEST = np.array([0.5, 0.5, 0.5, 0.5, 0.1, 0.1, 0.6])
 _HIGHEST = np.array([3.0, 3.0, 4.0, 4.0, 0.5, 0.5, 0.95])

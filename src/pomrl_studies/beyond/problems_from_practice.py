@@ -66,10 +66,10 @@ _SALES_FACTORS = np.array([1.0, 1.1, 1.3])
 """Relative sales in the quarter of a promotion."""
 
 _RESPONSE_FACTORS = np.array([0.0, 0.6, 1.0])
-"""The probability of each promotion to raise goodwill, relative to the latent."""
+"""The probability that each promotion raises goodwill, relative to the latent."""
 
 _FORGETTING_PROBABILITY = 0.25
-"""The probability of goodwill to fall by a level in a quarter."""
+"""The probability that goodwill falls by a level in a quarter."""
 
 
 class Promotions(TaskFamily):
@@ -107,13 +107,13 @@ class Promotions(TaskFamily):
 
 
 _RECOVERY_PROBABILITIES = np.array([0.4, 0.8])
-"""The probability of the treatment of a severe and of a mild case to end in a slot."""
+"""The probability that the treatment of a severe and of a mild case ends in a slot."""
 
 _SEVERE_SHARE = 0.3
 """The share of severe cases among arrivals."""
 
 _WORSENING_PROBABILITY = 0.03
-"""The probability of a waiting mild case to become severe in a slot; at most one does."""
+"""The probability that a waiting mild case becomes severe in a slot; at most one does."""
 
 _CASE_COSTS = np.array([3.0, 1.0])
 """The cost of a severe and of a mild case in a slot."""

@@ -12,7 +12,7 @@ from pomrl.components import Agent, Batch, Counts, Decision, TaskData
 class CrossValidatedGamma(Agent[None]):
     """The discount factor with the smallest loss on held-out transitions.
 
-    Policies are planned on all folds but one, and evaluated on its frequencies.
+    Policies are planned on all folds but one, and evaluated on the frequencies of the remaining fold.
     """
 
     chooses_gamma: ClassVar[bool] = True

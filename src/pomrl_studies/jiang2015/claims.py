@@ -149,23 +149,23 @@ def nearly_all_policies_near_one() -> list[Part]:
 def enumeration_finds_the_same_policies() -> list[Part]:
     """Planning in many small models finds no policy outside of the sets of J9, and each policy of a set in some model.
 
-    Theorem 1: the 729 deterministic models of three states and two actions and 1,000 random ones, for five draws of
+    Theorem 1: the 729 deterministic and 1,000 random models with three states and two actions, for five draws of
     rewards and four discount factors.
     """
     rng = np.random.default_rng(2016)
     S, A = 3, 2
-    policies, strangers, largest = all_policies(S, A), 0, 0.0
+    policies, n_outside, largest = all_policies(S, A), 0, 0.0
     deterministic = np.eye(S)[all_policies(S * A, S)].reshape(-1, S, A, S)
     for R in rng.random((5, S, A)):
         P = np.concatenate([deterministic, rng.dirichlet(np.full(S, 0.3), (1000, S, A))])
         for gamma in (0.0, 0.2, 0.5, 0.8):
             inside = policies[is_optimal_somewhere(R, gamma)]
             greedy = _advantages(P, R, gamma).argmax(-1)
-            strangers += int((~(greedy[:, None] == inside).all(-1).any(1)).sum())
+            n_outside += int((~(greedy[:, None] == inside).all(-1).any(1)).sum())
             advantages = _advantages(np.stack([model_of_policy(R, policy, gamma) for policy in inside]), R, gamma)
             largest = max(largest, -np.take_along_axis(advantages, inside[..., None], -1).min())
     return [
-        Part("models with an optimal policy outside of the set", Exact(float(strangers)), below=0.5),
+        Part("models with an optimal policy outside of the set", Exact(float(n_outside)), below=0.5),
         Part("largest disadvantage of a policy of a set in its model", Exact(float(largest)), below=1e-9),
     ]
 
@@ -174,8 +174,7 @@ def enumeration_finds_the_same_policies() -> list[Part]:
 def the_bound_holds(sweep: SweepResults) -> list[Part]:
     """The loss exceeds the bound at any guidance gamma in less than 5 % of runs.
 
-    Theorem 2: n transitions from each pair and rewards at most 1. The compared bound counts one policy, and so is below
-    the theorem's.
+    Theorem 2: n transitions from each pair, rewards at most 1. The compared bound counts one policy, so it is smaller.
     """
     return [
         Part(
@@ -192,7 +191,7 @@ def the_bound_predicts_shorter_horizons() -> list[Part]:
     """With 100 transitions of each pair the bound is smallest at a gamma below gamma_eval; it grows with their number.
 
     Abstract: "a bound on the planning loss predicting that a planning horizon shorter than the true horizon can reduce
-    overfitting and improve test performance" (Theorem 2).
+    overfitting" (Theorem 2).
     """
     best = [float(GAMMAS[bound_curve(n).argmin()]) for n in TRANSITIONS]
     return [

@@ -16,8 +16,8 @@ def all_policies(S: int, A: int) -> Int[np.ndarray, "N S"]:
 def is_optimal_somewhere(R: Float[np.ndarray, "S A"], gamma: float) -> Bool[np.ndarray, " N"]:
     """Mark the policies optimal at gamma in [0, 1) for some transition probabilities.
 
-    Let D and M be the largest rewards that a policy gives up and earns in a state, and m the smallest over states of
-    the best reward. The policy is optimal for some probabilities if and only if D is 0 or at most
+    Let D and M be the largest immediate rewards that a policy gives up and earns in a state. Let m be the smallest over
+    states of the best reward. The policy is optimal for some probabilities if and only if D is 0 or at most
     gamma (M - m) / (1 - gamma); the page `notes.md` has the proof.
     """
     earned, best = R[np.arange(len(R)), all_policies(*R.shape)], R.max(1)
@@ -55,13 +55,8 @@ def loss_bound(
 ) -> Float[np.ndarray, " G"]:
     """Return the bound of Theorem 2 on the loss, for rewards in [0, 1].
 
-    Args:
-        gammas: Planning discount factors, at most gamma_eval.
-        policies: The number of policies optimal in some model.
-        n: The number of transitions from each pair.
-        pairs: The number of pairs.
-        gamma_eval: The discount factor of evaluation.
-        error: The probability of a larger loss.
+    It fails with probability `error` at most. The planning `gammas` are at most `gamma_eval`, `policies` counts the
+    policies optimal in some model, and n is the number of transitions from each pair.
     """
     short = (gamma_eval - gammas) / ((1.0 - gamma_eval) * (1.0 - gammas))
     width = np.sqrt(np.log(2.0 * pairs * policies / error) / (2.0 * n))

@@ -30,7 +30,7 @@ def _at_gammas(rows: pd.DataFrame) -> pd.DataFrame:
     return selected.assign(gamma=GAMMA_EVAL * (1.0 - selected["estimator.weight"].astype(float)))
 
 
-def _along(rows: pd.DataFrame) -> pd.DataFrame:
+def _at_all_gammas(rows: pd.DataFrame) -> pd.DataFrame:
     selected = at_largest_gamma(in_task(1)(rows))
     return pd.concat([selected.assign(gamma=gamma) for gamma in GAMMAS], ignore_index=True)
 
@@ -39,7 +39,9 @@ def _panel(title: str, data: str) -> Panel:
     series = [
         Series(Look("discounting", "#d55e00", "D"), "discounting", {"data": data}, in_task(1)),
         Series(look("same_transitions"), "same_transitions", {"data": data}, _at_gammas),
-        Series(look("least_error"), "own_weights", {"data": data, "estimator.concentration": "posterior"}, _along),
+        Series(
+            look("least_error"), "own_weights", {"data": data, "estimator.concentration": "posterior"}, _at_all_gammas
+        ),
     ]
     return Panel(title, series, "gamma", "se")
 

@@ -1,4 +1,4 @@
-"""Our claims on models from the literature.
+"""Our claims on models from the literature, by losses averaged over tasks.
 
 A claim holds in a family if it holds at both spreads. Holm's correction applies to the count of families
 (`inference.Count`). Differences are relative to the loss without meta-learning.
@@ -35,7 +35,7 @@ Cells = dict[str, Result]
 def meta_learning_helps_in_every_family(sweep: SweepResults) -> list[Part]:
     """ada-POMRL is better than no meta-learning at gamma_eval in every family.
 
-    Models that people know: loss averaged over tasks.
+    Models that people know
     """
     ada, without = (select_cells(sweep, estimator=name) for name in LEARNERS)
     label = "ada-POMRL less no meta-learning at γ_eval"
@@ -46,7 +46,7 @@ def meta_learning_helps_in_every_family(sweep: SweepResults) -> list[Part]:
 def the_schedule_helps_in_a_family(sweep: SweepResults, schedules: SweepResults) -> list[Part]:
     """the schedule of the upper bound is better than gamma_eval in at least one family.
 
-    Models that people know: loss of ada-POMRL averaged over tasks.
+    Models that people know: loss of ada-POMRL.
     """
     scheduled = select_cells(schedules, gamma_schedule="upper_bound")
     at_eval, without = (select_cells(sweep, estimator=name) for name in LEARNERS)
@@ -80,7 +80,7 @@ def exact_posteriors_need_no_shorter_horizon(sweep: SweepResults) -> list[Part]:
 def the_schedule_harms_in_most_families(sweep: SweepResults, schedules: SweepResults) -> list[Part]:
     """the schedule of the upper bound is worse than gamma_eval in more than half of the families.
 
-    Models that people know: loss of ada-POMRL averaged over tasks.
+    Models that people know: loss of ada-POMRL.
     """
     scheduled = select_cells(schedules, gamma_schedule="upper_bound")
     at_eval, without = (select_cells(sweep, estimator=name) for name in LEARNERS)
@@ -92,8 +92,8 @@ def the_schedule_harms_in_most_families(sweep: SweepResults, schedules: SweepRes
 def the_mixing_rate_explains_forest(sweep: SweepResults, mse_optimal: SweepResults) -> list[Part]:
     """in forest, ada-POMRL is worse than no meta-learning because of its mixing rate.
 
-    Models that people know: at a spread of 0.15, the loss averaged over tasks is above that without meta-learning with
-    the paper's mixing rate, and below it with the rate of least squared error (errata, E4).
+    Models that people know: spread 0.15. With the paper's mixing rate the loss is larger than without meta-learning,
+    with the rate of least squared error (errata, E4) smaller.
     """
     forest = {"task_distribution": "forest", "spread": 0.15}
     ada, without = (sweep.at(**forest, estimator=name).regret for name in LEARNERS)
@@ -108,8 +108,8 @@ def the_mixing_rate_explains_forest(sweep: SweepResults, mse_optimal: SweepResul
 def empirical_bayes_is_worse_where_rows_move_together(sweep: SweepResults) -> list[Part]:
     """empirical Bayes is worse than ada-POMRL in four families, and in forest also worse than no meta-learning.
 
-    Models that people know: loss averaged over tasks at gamma_eval in inventory, queue, forest and frozen_lake_8x8.
-    Empirical Bayes assumes independent rows.
+    Models that people know: inventory, queue, forest and frozen_lake_8x8 at gamma_eval. Empirical Bayes assumes
+    independent rows.
     """
     claim_parts = []
     for family in ("inventory", "queue", "forest", "frozen_lake_8x8"):
@@ -126,7 +126,7 @@ def empirical_bayes_is_worse_where_rows_move_together(sweep: SweepResults) -> li
 def independent_rows_gain(sweep: SweepResults) -> list[Part]:
     """how much a posterior mean gains from a shorter horizon that wrongly takes the rows of a model as independent.
 
-    What a horizon is worth: the relative gain of the best gamma at gamma_eval for `estimator=empirical_bayes`, on
+    What a horizon is worth: the relative gain of the best gamma over gamma_eval for `estimator=empirical_bayes`, on
     models whose latent moves many rows together.
     """
     empirical = select_cells(sweep, estimator="empirical_bayes")

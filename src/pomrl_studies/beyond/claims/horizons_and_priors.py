@@ -1,7 +1,7 @@
 """Our claims on shorter horizons and better priors.
 
-They use the paper's problem at three similarities. One half of the runs selects the best fixed gamma, the other
-estimates its loss. See the page `theory`, section 8.
+They use the paper's problem at three similarities, and losses averaged over tasks. One half of the runs selects the
+best fixed gamma, the other estimates its loss. See the page `theory`, section 8.
 """
 
 from typing import Any
@@ -73,7 +73,7 @@ def bayes_gains_nothing_from_a_short_horizon(sweep: SweepResults) -> list[Part]:
 def horizons_grow_only_without_a_prior(sweep: SweepResults) -> list[Part]:
     """gamma* of ada-POMRL grows with the task, while with the prior known long horizons are best in every task.
 
-    What a horizon is worth: as Q2.3 for ada-POMRL; under exact Bayes the smallest mean loss at gamma >= 0.94 exceeds
+    What a horizon is worth: as Q2.3 for ada-POMRL. Under exact Bayes the smallest mean loss at gamma >= 0.94 exceeds
     the smallest below it by at most 2 % in every task.
     """
     claim_parts = []
@@ -89,7 +89,7 @@ def horizons_grow_only_without_a_prior(sweep: SweepResults) -> list[Part]:
 def learned_prior_replaces_a_horizon(sweep: SweepResults) -> list[Part]:
     """empirical Bayes at gamma_eval is no worse than ada-POMRL at its best fixed gamma, at every sigma.
 
-    What a horizon is worth: no worse by a margin of 2 %, loss averaged over tasks.
+    What a horizon is worth: no worse by a margin of 2 %.
     """
     return [
         no_worse(
@@ -106,8 +106,8 @@ def learned_prior_replaces_a_horizon(sweep: SweepResults) -> list[Part]:
 def wrong_priors_gain(sweep: SweepResults) -> list[Part]:
     """how much a posterior mean under a wrong prior gains from a shorter horizon.
 
-    What a horizon is worth: the relative gain of the best gamma at gamma_eval, for a prior with mean P_o or the uniform
-    model and a fixed weight alpha.
+    What a horizon is worth: the relative gain of the best gamma over gamma_eval, for a prior with a fixed weight alpha
+    around P_o or the uniform model.
     """
     means = {"known": "true mean", "uniform": "uniform prior"}
     return [
@@ -125,8 +125,7 @@ def wrong_priors_gain(sweep: SweepResults) -> list[Part]:
 def learned_prior_beats_the_average_of_means(text: SweepResults, notebook: SweepResults) -> list[Part]:
     """empirical Bayes is better than POMRL, ada-POMRL and aggregating at every sigma, under each of three readings.
 
-    What a prior is worth: the loss at gamma_eval averaged over tasks, as printed, as repaired, and as the authors'
-    notebook computes it.
+    What a prior is worth: at gamma_eval, as printed, as repaired, and as computed by the authors' notebook.
     """
     claim_parts = []
     for reading in ("printed", "repaired"):
@@ -145,8 +144,7 @@ def learned_prior_beats_the_average_of_means(text: SweepResults, notebook: Sweep
 def what_is_lost_by_learning_the_law(sweep: SweepResults) -> list[Part]:
     """how much more empirical Bayes and ada-POMRL lose than the posterior mean under the true law of mean models.
 
-    What a prior is worth: the difference relative to the loss of `estimator=hierarchical_bayes`, at gamma_eval averaged
-    over tasks.
+    What a prior is worth: the difference relative to the loss of `estimator=hierarchical_bayes`, at gamma_eval.
     """
     claim_parts = []
     for estimator, name in {"empirical_bayes": "empirical Bayes", "ada_pomrl": "ada-POMRL"}.items():

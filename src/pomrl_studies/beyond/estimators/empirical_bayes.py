@@ -85,7 +85,7 @@ class DirichletMemory(Memory):
     b: PerRun
     """The parameter of the Dirichlet distribution of P_o."""
     support: PerRun
-    """The probability π of a state to be in the support of a row of P_o."""
+    """The probability π that a state is in the support of a row of P_o."""
     states: Float[np.ndarray, "n S A 1"]
     """The expected number of states in the support of each row."""
     P_o: Models
@@ -232,9 +232,9 @@ def add_bins(a: Float[np.ndarray, "I ..."], b: Float[np.ndarray, "J ..."]) -> Fl
 def _unseen_in_support(
     draws: Float[np.ndarray, "n S A 1"], states: Float[np.ndarray, "n S A 1"], b: PerRun, support: PerRun
 ) -> Float[np.ndarray, "n S A 1"]:
-    """Return the probability of an unseen state to be in the support.
+    """Return the posterior probability of support for unseen states.
 
-    No draw reaches such a state with probability E[(1 - p)^draws], p ~ Beta(b, b (states - 1)).
+    No draw reaches a state in the support with probability E[(1 - p)^draws], p ~ Beta(b, b (states - 1)).
     """
     rest_of_row = b * np.maximum(states - 1.0, 0.25)
     none = _gamma_ratio(rest_of_row, b) / _gamma_ratio(rest_of_row + draws, b)

@@ -4,7 +4,7 @@ States are ordered. A transition under action a draws a *move*: a shift by d sta
 a reset to state j, with probability `reset[a, j]`. Shifts stop at the first and the last state. At state s a shift is
 blocked with probability `blocked[s, d]`; `fallback[s]` then determines the next state.
 
-    P(s' | s, a)  =  sum over d of shift[a, d] ((1 - blocked[s, d]) 1{s + d = s'} + blocked[s, d] fallback[s, s'])
+    P(s' | s, a)  =  Σ_d shift[a, d] ((1 - blocked[s, d]) 1{s + d = s'} + blocked[s, d] fallback[s, s'])
                      + reset[a, s'].
 
 Shifts and resets vary between tasks; blocking does not.

@@ -1,8 +1,9 @@
 """Detect tied rows of the model, and share data between them.
 
 A row (s, a) is independent (`empirical_bayes`), or tied to other rows of its action by random moves (`random_moves`).
-Both cases have a posterior mean α h + (1 - α) P_bar with α = c / (c + N). The likelihood of predictions from earlier
-tasks, and for tied rows from the task's other rows, yields the probability of a tie, which weights both means.
+Both cases have a posterior mean α h + (1 - α) P_bar with α = c / (c + N). Earlier tasks predict the row's batch; the
+other rows of the task also predict a tied one. The likelihood yields the probability of a tie, which weights both
+means.
 
 Where most rows are tied, unseen next states with small probability under the moves get probability 0.
 """
@@ -171,12 +172,12 @@ class EqualOrTiedMemory:
 
     @property
     def equal(self) -> Rows:
-        """The probability of each row to be equal in all tasks."""
+        """The probability of equality in all tasks, for each row."""
         return expit(_logit(self.log_odds, self.share))
 
     @property
     def mean(self) -> Models:
-        """The mean of each row if equal; ties remove unseen transitions."""
+        """The mean of each row if equal; without unseen transitions where ties are common."""
         uniform = np.take(UNIFORM_WEIGHTS, self.scores.argmax(1))[:, None, None, None] / self.counts.shape[-1]
         mean = (self.counts + uniform) / (self.counts + uniform).sum(-1, keepdims=True)
         return _mix(self.otherwise.share**TRUST_POWER, _keep(mean, self.counts > 0), mean)

@@ -15,8 +15,8 @@ _INCOME, _NEW_MACHINE = 10.0, 20.0
 class MachineReplacement(TaskFamily):
     """A machine under wear; the latent is the probability of each of two possible steps of wear a period.
 
-    The state is the wear, from 0 for a new machine. Action 0 keeps the machine; its wear grows by 0 to 2 states.
-    Action 1 buys a new one for 20, which works in the same period. A machine in state s earns 10 - s.
+    The state is the wear, from 0 for a new machine. Action 0 keeps the machine; its wear grows by 0 to 2 states, up to
+    the worst. Action 1 buys a new one for 20, which works in the same period. A machine in state s earns 10 - s.
     """
 
     states: Annotated[int, Field(ge=2, le=1000)] = 10

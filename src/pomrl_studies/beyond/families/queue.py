@@ -9,7 +9,7 @@ from pydantic import Field
 from pomrl.components import Latents, Rewards, TaskFamily
 
 _SERVICE = np.array([0.2, 0.5, 0.8])
-"""The probability of a service to end in a slot, at each rate."""
+"""The probability that a service ends in a slot, at each rate."""
 
 _COST = np.array([0.0, 1.0, 4.0])
 """The cost of each rate in a slot; each customer costs 1."""
