@@ -73,11 +73,11 @@ _FORGETTING_PROBABILITY = 0.25
 
 
 class Promotions(TaskFamily):
-    """A shop with promotions; the latent is the probability of a response to a large discount.
+    """A shop with promotions; the latent is the response, the probability of more goodwill after a large discount.
 
     The state is goodwill * 4 + quarter, from winter to autumn in cycles. Actions are no promotion, a small discount and
-    a large one. Goodwill rises by a level with the latent as probability after a large discount, and with 0.6 times the
-    latent after a small one. Independently, it falls by a level with probability 0.25 (cf. Nerlove and Arrow 1962,
+    a large one. Goodwill rises by a level with the response as probability after a large discount, and 0.6 times it after
+    a small one. Independently, it falls by a level with probability 0.25 (cf. Nerlove and Arrow 1962,
     Optimal advertising policy under dynamic conditions). Sales are 4 to 8, linear in goodwill. The season multiplies
     them by 0.7, 1, 0.8 or 1.5, and the promotion by 1, 1.1 or 1.3. Each sale earns 1, 0.75 or 0.4.
     """
@@ -123,7 +123,7 @@ _SECOND_TEAM_COST = 16.0
 
 
 class Triage(TaskFamily):
-    """An emergency department with two rooms; the latent is the probability of an arrival in a slot.
+    """An emergency department with two rooms; the latent is the load, the probability of an arrival in a slot.
 
     The state is severe * (mild_room + 1) + mild, the numbers of cases. Actions are to treat a severe case, to treat a
     mild case, and to call a second team and treat one of each. In a slot, a treated severe case first leaves with

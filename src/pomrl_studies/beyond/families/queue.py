@@ -16,7 +16,7 @@ _COST = np.array([0.0, 1.0, 4.0])
 
 
 class Queue(TaskFamily):
-    """A queue with a server; the latent is the probability of an arrival in a slot.
+    """A queue with a server; the latent is the load, the probability of an arrival in a slot.
 
     The state is the number of customers, at most `room`; arrivals at a full room are lost. Actions are service rates: a
     customer leaves with probability 0.2, 0.5 or 0.8, independently of arrivals, at a cost of 0, 1 or 4. Each customer

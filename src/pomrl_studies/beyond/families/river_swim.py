@@ -13,10 +13,10 @@ _STAY = 0.6
 
 
 class RiverSwim(TaskFamily):
-    """A swimmer in a river; the latent is the probability of drifting back while swimming upstream.
+    """A swimmer in a river; the latent is the current, the probability of drifting back while swimming upstream.
 
     States are places along the river. Action 0 goes one place downstream. Action 1 swims upstream: it stays with
-    probability 0.6, and succeeds with probability 0.4 minus the latent. At the lower end action 0 pays 5, at the upper
+    probability 0.6, and succeeds with probability 0.4 minus the current. At the lower end action 0 pays 5, at the upper
     end action 1 pays 10,000.
     """
 

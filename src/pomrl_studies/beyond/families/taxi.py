@@ -11,9 +11,9 @@ _SIDEWAYS = ((2, 3), (2, 3), (0, 1), (0, 1), (), ())
 
 
 class Taxi(TaskFamily):
-    """A taxi in a town; the latent is the probability of slipping sideways.
+    """A taxi in a town; the latent is the rain, the probability of slipping sideways.
 
-    Both sides are equally likely; moves into walls stay. The rainy town of Gymnasium has a slip of 0.2. A step pays -1,
+    Both sides are equally likely; moves into walls stay. The rainy town of Gymnasium has a rain of 0.2. A step pays -1,
     a drop-off at the destination 20, and a pick-up or drop-off elsewhere -10. The last state of a ride is absorbing and
     pays nothing.
     """
