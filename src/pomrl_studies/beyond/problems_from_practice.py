@@ -76,10 +76,10 @@ class Promotions(TaskFamily):
     """A shop with promotions; the latent is the response, the probability of more goodwill after a large discount.
 
     The state is goodwill * 4 + quarter, from winter to autumn in cycles. Actions are no promotion, a small discount and
-    a large one. Goodwill rises by a level with the response as probability after a large discount, and 0.6 times it after
-    a small one. Independently, it falls by a level with probability 0.25 (cf. Nerlove and Arrow 1962,
-    Optimal advertising policy under dynamic conditions). Sales are 4 to 8, linear in goodwill. The season multiplies
-    them by 0.7, 1, 0.8 or 1.5, and the promotion by 1, 1.1 or 1.3. Each sale earns 1, 0.75 or 0.4.
+    a large one. The response is the probability of one more level of goodwill after a large discount. A small one has
+    0.6 times this probability. Independently, goodwill falls by a level with probability 0.25 (cf. Nerlove and Arrow
+    1962, Optimal advertising policy under dynamic conditions). Sales are 4 to 8, linear in goodwill. The season
+    multiplies them by 0.7, 1, 0.8 or 1.5, and the promotion by 1, 1.1 or 1.3. Each sale earns 1, 0.75 or 0.4.
     """
 
     levels: Annotated[int, Field(ge=2, le=200)] = 8
