@@ -1,4 +1,4 @@
-"""Tasks whose models are listed in a file."""
+"""Tasks with models from a file."""
 
 from functools import lru_cache
 from pathlib import Path
@@ -11,10 +11,10 @@ from pomrl.science.tasks.distribution import Candidates, FiniteTasks
 
 
 class Table(FiniteTasks):
-    """Models from a file, each task with one of them, all equally likely.
+    """Models from a file; each task has one, all equally likely.
 
-    The file is NumPy's npz with P, [k, S, A, S] or [S, A, S], and R, [k, S, A] or [k, S, A, S], or [S, A] or [S, A, S]
-    for all models alike.
+    The npz file has P, [k, S, A, S] or [S, A, S], and R, [k, S, A] or [k, S, A, S]. R without k is shared by all
+    models.
     """
 
     file: DataFile
@@ -34,7 +34,6 @@ class Table(FiniteTasks):
 
 @lru_cache(maxsize=2)
 def _candidates(file: str, axes: Axes | None, _time: int, _size: int) -> Candidates:
-    """Return the models in a file; ValueError names the file and the first bad index."""
     try:
         with np.load(file, allow_pickle=False) as arrays:
             P, R = arrays["P"], arrays["R"]
