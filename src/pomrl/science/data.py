@@ -209,8 +209,8 @@ class Trajectories(Data):
     def check(self, m: int) -> None:
         if m * self.length > MOST_TRANSITIONS:
             raise ValueError(
-                f"m={m}: a batch of so many trajectories of length {self.length} has more than {MOST_TRANSITIONS} "
-                "transitions, and each is simulated"
+                f"m trajectories of a batch must have at most {MOST_TRANSITIONS} transitions, got m={m} of length "
+                f"{self.length}"
             )
 
     def draw(self, rngs: Generators, P: TaskModels, m: int, batches: int) -> Counts:

@@ -62,7 +62,7 @@ def regret_upper_bound(gamma: Numbers, C: Numbers, gamma_eval: Numbers) -> Value
     """
     gamma, gamma_eval = np.asarray(gamma, float), np.asarray(gamma_eval, float)
     if not np.all((gamma >= 0) & (gamma <= gamma_eval) & (gamma_eval < 1)):
-        raise ValueError(f"gamma={gamma}, gamma_eval={gamma_eval}: they must be 0 <= gamma <= gamma_eval < 1")
+        raise ValueError(f"0 <= gamma <= gamma_eval < 1 must hold, got gamma={gamma}, gamma_eval={gamma_eval}")
     return 1.0 / (1.0 - gamma_eval) - 1.0 / (1.0 - gamma) + C * gamma / (1.0 - gamma) ** 2
 
 
@@ -244,4 +244,4 @@ class UpperBound(Snapping):
 
 def _refuse_beyond(gamma: float, gamma_eval: float, key: str) -> None:
     if gamma > gamma_eval:
-        raise ValueError(f"gamma_schedule.{key}={gamma}: it must be at most gamma_eval={gamma_eval}")
+        raise ValueError(f"gamma_schedule.{key} must be at most gamma_eval={gamma_eval}, got {gamma}")

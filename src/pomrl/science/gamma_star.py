@@ -28,7 +28,7 @@ def best_index(mean: Float[np.ndarray, "*B G"]) -> Int[np.ndarray, "*B"]:
     ValueError: a mean loss is NaN.
     """
     if np.isnan(mean).any():
-        raise ValueError("gamma* is not defined where a mean loss is NaN")
+        raise ValueError("gamma* is undefined for a mean loss of NaN")
     by_gamma = np.ascontiguousarray(np.moveaxis(mean, -1, 0))  # minima over a short last axis are slow
     smallest = by_gamma.min(0)
     size = np.maximum(smallest, by_gamma.max(0) / _ORDINARY_LOSS)
@@ -43,7 +43,7 @@ def minimising(gammas: Float[np.ndarray, " G"], mean: Float[np.ndarray, "*B G"])
     ValueError: the discount factors do not ascend strictly.
     """
     if (np.diff(gammas) <= 0).any():
-        raise ValueError(f"gammas={gammas.tolist()}: they must ascend strictly")
+        raise ValueError(f"gammas must ascend strictly, got {gammas.tolist()}")
     unknown = np.asarray(np.isnan(mean).any(-1))
     if not unknown.any():
         return np.asarray(gammas[best_index(mean)])
@@ -67,6 +67,6 @@ def in_hindsight(table: "pandas.DataFrame", schedule: Hindsight) -> "pandas.Data
     """
     loss, gammas = loss_array(table)
     if gammas.tolist() != schedule.gammas:
-        raise ValueError(f"the table has the discount factors {gammas.tolist()}, not those of {schedule}")
+        raise ValueError(f"the table must have the discount factors of {schedule}, got {gammas.tolist()}")
     index = hindsight_index(loss, schedule.scope, schedule.choice).ravel()
     return table.iloc[np.arange(len(index)) * len(gammas) + index].reset_index(drop=True)

@@ -37,7 +37,7 @@ def random_chain_mdp(
     and normalised. Rewards are uniform in [0, 1).
     """
     if not 0 <= zeros <= S - 1:
-        raise ValueError(f"zeros={zeros}: of {S} states at least 0 and at most {S - 1} can have probability 0")
+        raise ValueError(f"zeros must be between 0 and S - 1 = {S - 1}, got {zeros}")
     weight = 1.0 - rng.random((S, A, S))
     rank = rng.random((S, A, S)).argsort(-1, kind="stable").argsort(-1, kind="stable")
     weight[rank < zeros] = 0.0
@@ -61,12 +61,12 @@ def for_each_model(R: Rewards, P: Float[np.ndarray, "k S A S"]) -> Rewards:
 def check_gamma_eval(gamma_eval: float) -> None:
     """Raise a ValueError unless gamma_eval is in [0, `LARGEST_GAMMA_EVAL`]."""
     if not 0.0 <= gamma_eval < 1.0:
-        raise ValueError(f"gamma_eval={gamma_eval!r} is not in [0, 1)")
+        raise ValueError(f"gamma_eval must be in [0, 1), got {gamma_eval!r}")
     if gamma_eval > LARGEST_GAMMA_EVAL:
         error = np.finfo(float).eps / (1.0 - gamma_eval) ** 2
         raise ValueError(
-            f"gamma_eval={gamma_eval!r}: losses would have rounding errors of about {error:.1g}; it must be at most "
-            f"{LARGEST_GAMMA_EVAL:.8f}, where they are {LOSS_ERROR:g}"
+            f"gamma_eval must be at most {LARGEST_GAMMA_EVAL:.8f}, got {gamma_eval!r}: rounding errors of losses would "
+            f"be about {error:.1g}, not {LOSS_ERROR:g}"
         )
 
 
@@ -102,7 +102,7 @@ class Criterion:
         S, A = R.shape[1:]
         actions = input_checks.policies(policies, S, A)
         if actions.ndim not in (3, 3 + (self.horizon is not None)) or len(actions) != len(R):
-            raise ValueError(f"policy must be [M, G, S] with M = {len(R)}, but its shape is {actions.shape}")
+            raise ValueError(f"policy must be [M, G, S] with M = {len(R)}, got {actions.shape}")
         M, G = actions.shape[:2]
         model, index = np.repeat(np.arange(M), G), np.arange(M * G).reshape(M, G)
         if self.horizon is None:
@@ -122,7 +122,7 @@ class Criterion:
         V, model, index = self.distinct_values(P, R, policy)
         size = self.distinct_values(P, np.abs(R), policy)[0] if action_ties.have_both_signs(R) else np.abs(V)
         losses = action_ties.differences(V_star[model], V, size)
-        # reductions are faster along a first axis if the last one is long
+        # faster with the long axis last
         loss = losses.T.copy().max(0) if self.norm == "max" else self.mean(losses)
         return loss[index]
 
@@ -166,5 +166,5 @@ def planning_loss(
     gamma_eval = input_checks.float64(gamma_eval, "gamma_eval").item()
     check_gammas(np.array([gamma_eval]), undiscounted=True)
     if V_star is not None and (V_star := input_checks.float64(V_star, "V_star")).shape != R.shape[:2]:
-        raise ValueError(f"V_star must be [M, S], here {R.shape[:2]}, but its shape is {V_star.shape}")
+        raise ValueError(f"V_star must be [M, S] = {R.shape[:2]}, got {V_star.shape}")
     return Criterion(gamma_eval, norm).planning_loss(P, R, policy, V_star)

@@ -61,7 +61,7 @@ def states_first(P: np.ndarray, axes: Axes | None, name: str = "P", *, by_action
     if axes is None and first == second == last > 1:
         warn(
             f"{name} has S = A = {last} and was read as {name}[s, a, s']; axes='ass' reads {name}[a, s, s'], "
-            "axes='sas' says that it is right"
+            "axes='sas' confirms this"
         )
     if axes is None and first != second == last:
         raise ValueError(

@@ -125,7 +125,7 @@ MEASURED = "measured"
 METRIC_COLUMN = Column(
     MEASURED,
     "Metric",
-    "that of the metric",
+    "unit of the metric",
     "the number of the metric; only in experiments with a metric other than the planning loss",
 )
 """Additional column of experiments with a metric."""

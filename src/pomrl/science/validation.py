@@ -30,7 +30,7 @@ Shape = tuple[int, ...]
 
 
 class ComponentError(ValueError):
-    """An error about wrong output of a component, with task and index."""
+    """A violation of a component's contract."""
 
 
 @dataclass(frozen=True)
@@ -51,16 +51,16 @@ class ComponentOutput:
     def check_type(self, expected: type, value: Any, field: str = "") -> None:
         """Check the type of the output or of one field."""
         if not isinstance(value, expected):
-            self._refuse(field, f"a {type(value).__name__}; it must be a {expected.__name__}")
+            self._refuse(field, expected.__name__, type(value).__name__)
 
     def check_array(self, value: Any, *shapes: Shape, field: str = "", dtype: Any = np.float64) -> None:
         """Check the type and shape of an array."""
         if not isinstance(value, np.ndarray) or value.dtype != dtype:
             kind = f"array of {value.dtype}" if isinstance(value, np.ndarray) else type(value).__name__
-            self._refuse(field, f"a {kind}; it must be an array of {np.dtype(dtype)}")
+            self._refuse(field, f"an array of {np.dtype(dtype)}", kind)
         if value.shape not in shapes:
             allowed = " or ".join(map(str, dict.fromkeys(shapes)))
-            self._refuse(field, f"an array of shape {value.shape}; it must be {allowed}")
+            self._refuse(field, f"an array of shape {allowed}", str(value.shape))
 
     def check_range(self, values: np.ndarray, low: float, high: float, field: str = "", label: str = "") -> None:
         """Check for values out of range or NaN."""
@@ -91,8 +91,8 @@ class ComponentOutput:
         self.check_array(counts, shape, field=field, dtype=counts.dtype if whole else np.int64)
         self.check_range(counts, 0.0, LARGEST_FLOAT, field)
 
-    def _refuse(self, field: str, description: str) -> NoReturn:
-        raise ComponentError(f"{self.name} returned {field and f'as {field} '}{description}")
+    def _refuse(self, field: str, expected: str, actual: str) -> NoReturn:
+        raise ComponentError(f"{self.name} must return {expected}{field and f' as {field}'}, got {actual}")
 
 
 def _range_label(low: float, high: float) -> str:
@@ -125,7 +125,7 @@ def _changing_means(means: Iterator[MeanModel], first: MeanModel, output: Compon
             output.check_models(mean.P_o, mean.P_o.shape, "P_o")
             last = mean
         yield mean
-    raise ComponentError(f"{output.name} ended; it must yield mean models without end")
+    raise ComponentError(f"{output.name} must yield mean models without end")
 
 
 def check_moments(
@@ -222,7 +222,7 @@ def ask_agent(agent: Agent[Any], task: TaskData, memory: Any) -> Decision:
     """Return the checked decision of an agent."""
     output = ComponentOutput(agent, "act", f" in task {task.t}")
     if agent.discounts and task.gammas.max() == 1.0:
-        raise ValueError(f"{output.name}: set the discount factors of gamma_schedule below 1, because it discounts")
+        raise ValueError(f"{output.name} needs discount factors below 1, got 1; set gamma_schedule below 1")
     policy, gamma = agent.act(task, memory)
     n, S, A = task.P_hat.shape[:3]
     G = 1 if agent.chooses_gamma else task.gammas.shape[-1]
@@ -267,27 +267,31 @@ def check_experiment(problem: Problem, method: Method, runs: Sequence[int]) -> N
     problem.meta_batch.check(problem.data, problem.m)
     if problem.data.is_adaptive and (problem.trials > 1 or problem.meta_batch != Own()):
         raise ValueError(
-            f"trials={problem.trials}: where a learner collects its data, there is one batch for each task; "
-            "set trials=1 and meta_batch=own, or data.behaviour=uniform"
+            f"trials must be 1 and meta_batch must be own if a learner collects its data, got {problem.trials} and "
+            f"{type(problem.meta_batch).__name__}; set trials=1 and meta_batch=own, or data.behaviour=uniform"
         )
     if problem.data.is_adaptive and problem.reward_model != "known":
         raise ValueError(
-            f"reward_model={problem.reward_model}: a learner that collects its data plans with the true rewards; set "
+            f"reward_model must be known if a learner collects its data, got {problem.reward_model}; set "
             "reward_model=known, or data.behaviour=uniform"
         )
     if problem.reward_low > problem.reward_high:
-        raise ValueError(f"reward_low={problem.reward_low}: it must be at most reward_high={problem.reward_high}")
+        raise ValueError(f"reward_low must be at most reward_high={problem.reward_high}, got {problem.reward_low}")
     method.estimator.check(problem.data.most_visits(problem.m))
     if method.estimator.needs_candidates and problem.task_distribution.candidates() is None:
         name, tasks = type(method.estimator).__name__, type(problem.task_distribution).__name__
-        raise ValueError(f"estimator {name} needs tasks with one of finitely many models, unlike those of {tasks}")
+        raise ValueError(f"estimator {name} needs a task_distribution of finitely many models, got {tasks}")
     method.gamma_schedule.check(problem.gamma_eval)
     if method.gamma_schedule.needs_similarity and not method.estimator.has_similarity:
         name = type(method.gamma_schedule).__name__
-        raise ValueError(f"gamma_schedule {name} needs an estimator with a similarity, which this one does not have")
+        raise ValueError(
+            f"gamma_schedule {name} needs an estimator with a similarity, got {type(method.estimator).__name__}"
+        )
     if method.agent.chooses_gamma and isinstance(method.gamma_schedule, Hindsight):
         name = type(method.agent).__name__
-        raise ValueError(f"gamma_schedule: agent {name} chooses a discount factor of a grid itself; set it to grid")
+        raise ValueError(
+            f"gamma_schedule must be grid for agent {name}, because the agent chooses; set gamma_schedule=grid"
+        )
     for run in runs:
         next(mean_models(problem, run))
 
@@ -296,15 +300,17 @@ def _check_criterion(problem: Problem, method: Method) -> None:
     if problem.horizon is None and problem.gamma_eval != 1.0:
         check_gamma_eval(problem.gamma_eval)
     if problem.horizon is None and problem.gamma_eval == 1.0 and isinstance(problem.task_distribution, RandomChains):
-        raise ValueError("gamma_eval=1: random chains never end; set gamma_eval below 1, or a horizon")
+        raise ValueError(
+            "gamma_eval must be below 1 for random chains, which never end, got 1; set it below 1, or a horizon"
+        )
     if problem.data.is_adaptive and problem.gamma_eval == 1.0:
-        raise ValueError("gamma_eval=1: a learner that collects its data plans with it; set data.behaviour=uniform")
+        raise ValueError("gamma_eval must be below 1 if a learner collects its data, got 1; set data.behaviour=uniform")
     start = problem.criterion.start
     if start is not None and (len(start) != problem.S or not abs(sum(start) - 1.0) <= 1e-9 or min(start) < 0.0):
-        raise ValueError(f"start={problem.start}: it must be a state or {problem.S} probabilities that sum to 1")
+        raise ValueError(f"start must be a state or {problem.S} probabilities with sum 1, got {problem.start}")
     if problem.start is not None and problem.loss == "max" and not method.is_measured:
-        raise ValueError(f"start={problem.start}: loss=max is that of the worst state; set loss=mean or a metric")
+        raise ValueError(f"start must be null with loss=max, got {problem.start}; set loss=mean or a metric")
     steps, horizon = method.planner.looks_ahead, problem.horizon
     if steps is not None and (horizon is None or steps > horizon):
         name = type(method.planner).__name__
-        raise ValueError(f"horizon={horizon}: planner {name} looks ahead {steps}; set horizon to at least that")
+        raise ValueError(f"horizon must be at least {steps}, the steps of planner {name}, got {horizon}")

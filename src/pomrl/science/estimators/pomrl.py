@@ -63,9 +63,9 @@ class RegularisedLeastSquares(Estimator[Memory]):
     @model_validator(mode="after")
     def _consistent(self) -> "RegularisedLeastSquares":
         if self.similarity is None and isinstance(self.mixing, str):
-            raise ValueError(f"mixing={self.mixing} needs a similarity: known, welford or debiased")
+            raise ValueError(f"similarity must be known, welford or debiased with mixing={self.mixing}, got null")
         if self.start_weight and self.forgetting != 1.0:
-            raise ValueError(f"start_weight={self.start_weight}: it must be 0 where tasks are forgotten (forgetting)")
+            raise ValueError(f"start_weight must be 0 unless forgetting is 1, got {self.start_weight}")
         return self
 
     @property
@@ -75,7 +75,7 @@ class RegularisedLeastSquares(Estimator[Memory]):
     def check(self, m: int) -> None:
         learns = self.similarity in ("welford", "debiased")
         if m < 2 and (self.similarity == "debiased" or (learns and self.mixing == "mse_optimal")):
-            raise ValueError(f"m={m}: the sampling noise cannot be estimated from one sample; m must be at least 2")
+            raise ValueError(f"m must be at least 2 to estimate the sampling noise, got {m}")
 
     def initial_memory(self, n: int, S: int, A: int) -> Memory:
         memory = Memory.initial(n, S, A, self.start_weight, self.start_deviation**2)

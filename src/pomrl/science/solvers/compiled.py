@@ -39,7 +39,7 @@ def is_built() -> bool:
 
 def _built():  # without annotation, so that pyright takes the type from `_compiled.pyi`
     if _compiled is None:
-        raise RuntimeError("the compiled engine was not built when the package was installed")
+        raise RuntimeError("the compiled engine was not built; install the package again with a C compiler")
     return _compiled
 
 

@@ -20,7 +20,7 @@ def float64(values: Shaped[np.ndarray, "..."] | Sequence[Any] | float, name: str
     """Convert numbers to native doubles; ValueError for inexact dtypes."""
     array = np.asarray(values)
     if not np.can_cast(array.dtype, np.float64):
-        raise ValueError(f"{name} has the dtype {array.dtype}, which float64 does not hold exactly; convert it first")
+        raise ValueError(f"{name} must be exact as float64, got the dtype {array.dtype}; convert it first")
     return np.require(array, np.float64, ["C", "A"])
 
 
@@ -28,9 +28,9 @@ def policies(values: Shaped[np.ndarray, "..."] | Sequence[Any], S: int, A: int) 
     """Convert policies [..., S] to 16-bit integers; ValueError for other values."""
     array = np.asarray(values)
     if array.dtype.kind not in "iu":
-        raise ValueError(f"policy has the dtype {array.dtype}; it must be an array of integers")
+        raise ValueError(f"policy must be an array of integers, got the dtype {array.dtype}")
     if array.shape[-1:] != (S,):
-        raise ValueError(f"policy must be [..., S] with S = {S}, but its shape is {array.shape}")
+        raise ValueError(f"policy must be [..., S] with S = {S}, got {array.shape}")
     if array.min(initial=0) < 0 or array.max(initial=0) >= A:
         refuse((array < 0) | (array >= A), array, "policy", f"is not one of the {A} actions")
     return array.astype(np.int16, copy=False)
@@ -39,9 +39,9 @@ def policies(values: Shaped[np.ndarray, "..."] | Sequence[Any], S: int, A: int) 
 def check_size(S: int, A: int) -> None:
     """Raise a ValueError without states, or without 1 to `MOST_ACTIONS` actions."""
     if S < 1:
-        raise ValueError(f"S = {S}: a model must have at least one state")
+        raise ValueError(f"S must be at least 1, got {S}")
     if not 1 <= A <= MOST_ACTIONS:
-        raise ValueError(f"A = {A}: a model must have at least one action, and at most {MOST_ACTIONS}")
+        raise ValueError(f"A must be between 1 and {MOST_ACTIONS}, got {A}")
 
 
 def refuse(bad: np.ndarray, values: np.ndarray, name: str, reason: str) -> None:
@@ -87,7 +87,7 @@ def check_shapes(P: Float[np.ndarray, "..."], R: Float[np.ndarray, "..."]) -> No
 
 
 def _misshapen(P: Float[np.ndarray, "..."], R: Float[np.ndarray, "..."]) -> ValueError:
-    return ValueError(f"P must be [..., S, A, S] and R [..., S, A], but their shapes are {P.shape} and {R.shape}")
+    return ValueError(f"P must be [..., S, A, S] and R [..., S, A], got {P.shape} and {R.shape}")
 
 
 def check_finite(R: Float[np.ndarray, "..."]) -> None:
@@ -105,7 +105,7 @@ def check_policies(policies: Any, shape: tuple[int, ...], A: int, planner: str) 
     """Raise a ValueError with a planner's name and the first bad index."""
     if not isinstance(policies, np.ndarray) or policies.dtype.kind not in "iu" or policies.shape != shape:
         kind = f"{policies.dtype} {policies.shape}" if isinstance(policies, np.ndarray) else type(policies).__name__
-        raise ValueError(f"{planner} returned {kind}; it must be an array of integers of shape {shape}")
+        raise ValueError(f"{planner} must return an array of integers of shape {shape}, got {kind}")
     if policies.min(initial=0) < 0 or policies.max(initial=0) >= A:
         bad = (policies < 0) | (policies >= A)
         refuse(bad, policies, f"{planner}: policy", f"is not one of the {A} actions")

@@ -72,8 +72,8 @@ class TaskDistribution(Component):
         """Raise a ValueError if the distribution does not allow S and A."""
         if self.size not in (None, (S, A)):
             raise ValueError(
-                f"S={S}, A={A}: the tasks of {type(self).__name__} have {self.size[0]} states and {self.size[1]} "
-                "actions; set S=null A=null"
+                f"the tasks of {type(self).__name__} have {self.size[0]} states and {self.size[1]} actions, "
+                f"got S={S}, A={A}; set S=null A=null"
             )
 
     @abstractmethod
@@ -120,7 +120,7 @@ class Candidates:
         latent, P, R = (input_checks.float64(getattr(self, name), name) for name in ("latent", "P", "R"))
         if P.ndim != 4 or P.shape[1] != P.shape[3] or len(P) != len(latent) or not P.size:
             actions_first = P.ndim == 4 and P.shape[2] == P.shape[3]
-            hint = ", which has actions before states: swap these two axes" if actions_first else ""
+            hint = ", actions before states; swap these two axes" if actions_first else ""
             raise ValueError(f"P must be [k, S, A, S] with k = {len(latent)}, got {list(P.shape)}{hint}")
         R = for_each_model(R, P)
         if R.shape not in (P.shape[:-1], P.shape):
@@ -153,7 +153,9 @@ class FiniteTasks(TaskDistribution):
 
     def draw_mean(self, seed: int, run: int, S: int, A: int, sigma: float | None) -> MeanModel:
         if sigma is not None:
-            raise ValueError(f"sigma={sigma}: the models of the tasks give sigma already; set sigma=null")
+            raise ValueError(
+                f"sigma must be null because the models of the tasks determine it, got {sigma}; set sigma=null"
+            )
         return self.candidate_models().mean
 
     def draw(self, rngs: Generators, means: Sequence[MeanModel], tasks: int) -> Tasks:
@@ -187,7 +189,7 @@ class TaskFamily(FiniteTasks):
         low, high = self.domain
         if not (low <= self.centre - self.spread + 1e-12 and self.centre + self.spread <= high + 1e-12):
             raise ValueError(
-                f"centre={self.centre}, spread={self.spread}: the latent must stay between {low:g} and {high:g}"
+                f"the latent must stay between {low:g} and {high:g}, got centre={self.centre}, spread={self.spread}"
             )
         return self
 

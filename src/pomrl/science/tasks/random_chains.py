@@ -44,7 +44,7 @@ class RandomChains(TaskDistribution):
 
     def check(self, S: int, A: int) -> None:
         if self.zeros > S - 1:
-            raise ValueError(f"task_distribution.zeros={self.zeros}: it must be at most S - 1 = {S - 1}")
+            raise ValueError(f"task_distribution.zeros must be at most S - 1 = {S - 1}, got {self.zeros}")
 
     def draw_mean(self, seed: int, run: int, S: int, A: int, sigma: float | None) -> MeanModel:
         """Draw the mean model of a run.
@@ -89,31 +89,29 @@ class RandomChains(TaskDistribution):
         other = self.recentre(mean, self._smooth(chain))
         if not other.has_room:
             raise ValueError(
-                f"sigma: no {type(self).__name__} distribution on another mean model of the stream has the standard "
-                f"deviation {mean.deviation:.6g}; it must be below {other.largest_deviation:.6g}"
+                f"sigma must be below {other.largest_deviation:.6g} as a standard deviation, got {mean.deviation:.6g} "
+                f"({type(self).__name__} on another mean model of the stream)"
             )
         return replace(other, unsmoothed=chain) if self.smoothing else other
 
     def _deviation(self, sigma: float | None, P_o: Float[np.ndarray, "pairs S"]) -> float:
         if sigma is None:
-            raise ValueError(
-                "sigma=null: a number is missing; only task_distribution.concentration_over_S can stand for it"
-            )
+            raise ValueError("sigma must be a number unless task_distribution.concentration_over_S is set, got null")
         return sqrt(sigma) if self.measure == "variance" else float(sigma)
 
     def _check_sigma(self, sigma: float | None, mean: MeanModel, run: int) -> None:
         power = 2 if self.measure == "variance" else 1
         if 0 < mean.deviation < SMALLEST_DEVIATION:
             raise ValueError(
-                f"sigma={sigma}: with so small a {self.measure}, tasks would differ by rounding errors; it must be 0 "
-                f"or at least {SMALLEST_DEVIATION**power:.3g}"
+                f"sigma must be 0 or at least {SMALLEST_DEVIATION**power:.3g} as a {self.measure}, got {sigma}: tasks "
+                "would differ by rounding errors"
             )
         if not mean.has_room:
             largest = mean.largest_deviation**power
             limit = f"below {largest:.6g}" if largest else "0, because its rows have one state each"
             raise ValueError(
-                f"sigma={sigma}: no {type(self).__name__} distribution on the mean model of run {run} has this "
-                f"{self.measure}; it must be {limit} (task_distribution.zeros={self.zeros})"
+                f"sigma must be {limit} as a {self.measure}, got {sigma} ({type(self).__name__} on the mean model of "
+                f"run {run}, task_distribution.zeros={self.zeros})"
             )
 
     def draw_tasks(self, rng: np.random.Generator, mean: MeanModel, tasks: int) -> Float[np.ndarray, "tasks S A S"]:
@@ -170,7 +168,7 @@ class Dirichlet(RandomChains):
             return super()._deviation(sigma, P_o)
         if sigma is not None:
             setting = f"task_distribution.concentration_over_S={self.concentration_over_S}"
-            raise ValueError(f"sigma={sigma}: {setting} gives sigma already; set sigma=null")
+            raise ValueError(f"sigma must be null with {setting}, got {sigma}; set sigma=null")
         return self._largest_deviation(P_o) / sqrt(self._given_concentration(P_o.shape[-1]) + 1.0)
 
     def recentre(self, mean: MeanModel, P_o: Float[np.ndarray, "S A S"]) -> MeanModel:

@@ -26,8 +26,8 @@ class TaskStream(Component):
         """Raise a ValueError if the stream does not allow T of these tasks."""
         if not isinstance(distribution, RandomChains):
             raise ValueError(
-                f"stream: {type(self).__name__} changes the mean model of random chains; {type(distribution).__name__} "
-                "is another task_distribution; set stream=stationary"
+                f"stream {type(self).__name__} needs a task_distribution of random chains, got "
+                f"{type(distribution).__name__}; set stream=stationary"
             )
 
     @abstractmethod
@@ -86,7 +86,7 @@ class Switch(TaskStream):
     def check(self, T: int, distribution: TaskDistribution) -> None:
         super().check(T, distribution)
         if self.at[-1] > T:
-            raise ValueError(f"stream.at={list(self.at)}: a switch is beyond the last task, T={T}")
+            raise ValueError(f"stream.at must be at most T={T}, got {list(self.at)}")
 
     def means(self, rng: np.random.Generator, mean: MeanModel, distribution: RandomChains) -> Iterator[MeanModel]:
         new_means = [distribution.another_mean(rng, mean) for _ in self.at]
@@ -107,7 +107,7 @@ class Cycle(TaskStream):
     def check(self, T: int, distribution: TaskDistribution) -> None:
         super().check(T, distribution)
         if self.models > T:
-            raise ValueError(f"stream.models={self.models}: there are more mean models than tasks, T={T}")
+            raise ValueError(f"stream.models must be at most T={T}, got {self.models}")
 
     def means(self, rng: np.random.Generator, mean: MeanModel, distribution: RandomChains) -> Iterator[MeanModel]:
         models = [mean, *(distribution.another_mean(rng, mean) for _ in range(self.models - 1))]

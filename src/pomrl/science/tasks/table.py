@@ -38,12 +38,12 @@ def _candidates(file: str, axes: Axes | None, _time: int, _size: int) -> Candida
         with np.load(file, allow_pickle=False) as arrays:
             P, R = arrays["P"], arrays["R"]
     except Exception as error:  # NumPy raises errors of many kinds where a file is damaged
-        raise ValueError(f"{file}: it is no file of NumPy's format npz with the arrays P and R ({error})") from error
+        raise ValueError(f"{file}: not an npz file with the arrays P and R ({error})") from error
     try:
         P = states_first(P[None] if P.ndim == 3 else P, axes) if P.ndim in (3, 4) else P
         A, S = P.shape[-2:]
         if axes == "ass" and A == S > 1 and R.shape in ((S, A), (len(P), S, A)):
-            warn(f"R has S = A = {A} and was read as R[s, a]; R.swapaxes(-2, -1) is R[a, s]")
+            warn(f"R has S = A = {A} and was read as R[s, a]; use R.swapaxes(-2, -1) for R[a, s]")
         elif axes == "ass" and R.shape[-3:] == (A, S, S):
             R = R.swapaxes(-3, -2)
         return Candidates(np.arange(len(P), dtype=float), P, R)
