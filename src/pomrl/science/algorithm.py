@@ -34,7 +34,7 @@ class Task(Protocol):
     """The source of a task's data."""
 
     def collect(self, learner: Learner) -> Batches:
-        """Collect the data; an exploring learner estimates meanwhile (`exploration`)."""
+        """Collect the data; exploring learners estimate between trajectories."""
         ...
 
 

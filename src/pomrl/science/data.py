@@ -109,7 +109,7 @@ class Batches:
 
     @staticmethod
     def same(batch: Batch) -> "Batches":
-        """Use one batch of each run, [n, S, A, S], for both."""
+        """Use one batch of each run, [n, S, A, S], for both fields."""
         return Batches(batch.reshape(len(batch.P_bar), 1), batch)
 
     def collect(self, learner: object) -> "Batches":

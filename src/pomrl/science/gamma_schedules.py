@@ -127,7 +127,7 @@ class Grid(GammaSchedule):
         return np.tile(self.gammas, (len(state.alpha), 1))
 
     def check(self, gamma_eval: float) -> None:
-        _refuse_beyond(self.gammas[-1], gamma_eval, "gammas")
+        _check_limit(self.gammas[-1], gamma_eval, "gammas")
 
     @property
     def gammas_per_task(self) -> int:
@@ -159,7 +159,7 @@ class Fixed(GammaSchedule):
         return np.full((len(state.alpha), 1), self.gamma)
 
     def check(self, gamma_eval: float) -> None:
-        _refuse_beyond(self.gamma, gamma_eval, "gamma")
+        _check_limit(self.gamma, gamma_eval, "gamma")
 
 
 class Snapping(GammaSchedule):
@@ -170,7 +170,7 @@ class Snapping(GammaSchedule):
 
     def check(self, gamma_eval: float) -> None:
         if self.snap:
-            _refuse_beyond(self.snap[-1], gamma_eval, "snap")
+            _check_limit(self.snap[-1], gamma_eval, "snap")
 
     def _finish(self, gamma: Float[np.ndarray, " n"], gamma_eval: float) -> Float[np.ndarray, "n 1"]:
         """Cut discount factors to [0, gamma_eval], and round them to the grid."""
@@ -242,6 +242,6 @@ class UpperBound(Snapping):
         return self._finish(np.asarray(gamma), state.gamma_eval)
 
 
-def _refuse_beyond(gamma: float, gamma_eval: float, key: str) -> None:
+def _check_limit(gamma: float, gamma_eval: float, key: str) -> None:
     if gamma > gamma_eval:
         raise ValueError(f"gamma_schedule.{key} must be at most gamma_eval={gamma_eval}, got {gamma}")

@@ -108,7 +108,7 @@ class PolicyIteration(Planner):
         if S <= ELIMINATED_STATES:
             slices = [slice(start, start + STACKED_SYSTEMS) for start in range(0, max(M, 1), STACKED_SYSTEMS)]
             return np.concatenate([_walk(PolicyStack(P[i], R[i]), gammas[i], A) for i in slices])
-        if S < relative_values.SWEPT_STATES and sparse.few_follow(P):
+        if S < relative_values.SWEPT_STATES and sparse.has_few_successors(P):
             return _walk(PolicyStack(P, R), gammas, A)
         large = [_plan_large_model(*model) for model in zip(P, R, gammas, strict=True)]
         return np.stack(large) if large else np.empty((*gammas.shape, S), np.int16)
@@ -117,7 +117,7 @@ class PolicyIteration(Planner):
 def _plan_large_model(
     P: Float[np.ndarray, "S A S"], R: Float[np.ndarray, "S A"], gammas: Float[np.ndarray, " G"]
 ) -> Int[np.ndarray, "G S"]:
-    if sparse.pays(P):
+    if sparse.is_sparse(P):
         return sparse.plan(sparse.sparse_rows(P), R, gammas)[0]
     sweeps = 20 + len(R) // (2 * R.shape[1])  # cost about as much as policy iteration by LAPACK
     policy, unsolved = relative_values.solve_grid(P, R, gammas, sweeps)

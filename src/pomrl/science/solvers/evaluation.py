@@ -46,7 +46,7 @@ def eliminate(system: Float[np.ndarray, "S S+1 n"], scratch: Float[np.ndarray, "
     return V
 
 
-_ALIKE_SHARE = 0.25
+_LARGEST_CHANGED_SHARE = 0.25
 """Largest share of states with different actions for policies to share a factorisation."""
 
 _WELL_CONDITIONED_GAMMA = 0.99
@@ -142,7 +142,7 @@ def distinct_policy_values(
     if policies.ndim != 3 or len(policies) != len(R):
         raise ValueError(f"policy must be [M, G, S] with M = {len(R)}, got {policies.shape}")
     M, G, S = policies.shape
-    is_new = _differs_from_the_one_before(policies)
+    is_new = _differs_from_previous(policies)
     position = np.flatnonzero(is_new)
     model, distinct = position // max(G, 1), policies.reshape(M * G, S).take(position, 0)
     if S >= relative_values.SWEPT_STATES:
@@ -157,7 +157,7 @@ def distinct_policy_values(
     return V, model, np.cumsum(is_new).reshape(is_new.shape) - 1
 
 
-def _differs_from_the_one_before(policies: PolicyGrid) -> Bool[np.ndarray, "M G"]:
+def _differs_from_previous(policies: PolicyGrid) -> Bool[np.ndarray, "M G"]:
     M, G, S = policies.shape
     is_new = np.zeros((M, G), bool)
     is_new[:, :1] = True
@@ -170,11 +170,11 @@ def _differs_from_the_one_before(policies: PolicyGrid) -> Bool[np.ndarray, "M G"
 def _values_on_large_model(
     P: Float[np.ndarray, "S A S"], R: Float[np.ndarray, "S A"], policies: Int[np.ndarray, "k S"], gamma: float
 ) -> Float[np.ndarray, "k S"]:
-    if sparse.pays(P):
+    if sparse.is_sparse(P):
         return sparse.policy_values(sparse.sparse_rows(P), R, policies, gamma)
     base = policies[len(policies) // 2]
-    is_alike = (policies != base).any(0).mean() <= _ALIKE_SHARE
-    if len(policies) > 1 and is_alike and gamma <= _WELL_CONDITIONED_GAMMA:
+    is_close = (policies != base).any(0).mean() <= _LARGEST_CHANGED_SHARE
+    if len(policies) > 1 and is_close and gamma <= _WELL_CONDITIONED_GAMMA:
         return _values_near_a_policy(P, R, policies, base, gamma)
     return np.stack([policy_value(P, R, policy, gamma) for policy in policies])
 

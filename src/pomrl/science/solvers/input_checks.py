@@ -58,7 +58,7 @@ def check_models(P: Float[np.ndarray, "*n S A S"], R: Float[np.ndarray, "*n S A"
     the shapes, or the first wrong index.
     """
     if R.shape != P.shape[:-1]:
-        raise _misshapen(P, R)
+        raise _shape_error(P, R)
     check_shapes(P, R)
     check_finite(R)
     if not P.min(initial=0.0) >= 0.0:  # also for NaN
@@ -82,11 +82,11 @@ def row_sum_tolerance(S: int) -> float:
 def check_shapes(P: Float[np.ndarray, "..."], R: Float[np.ndarray, "..."]) -> None:
     """Check the shapes of models and rewards; leading axes may broadcast."""
     if P.ndim < 3 or R.ndim < 2 or P.shape[-1] != P.shape[-3] or R.shape[-2:] != P.shape[-3:-1]:
-        raise _misshapen(P, R)
+        raise _shape_error(P, R)
     check_size(*R.shape[-2:])
 
 
-def _misshapen(P: Float[np.ndarray, "..."], R: Float[np.ndarray, "..."]) -> ValueError:
+def _shape_error(P: Float[np.ndarray, "..."], R: Float[np.ndarray, "..."]) -> ValueError:
     return ValueError(f"P must be [..., S, A, S] and R [..., S, A], got {P.shape} and {R.shape}")
 
 

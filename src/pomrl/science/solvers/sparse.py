@@ -37,12 +37,12 @@ _ULPS = 8.0 * float(np.finfo(float).eps)
 """Rounding of a residual, in the same units."""
 
 
-def pays(P: Float[np.ndarray, "S A S"]) -> bool:
-    """Return whether a model is large and sparse enough."""
-    return len(P) >= SPARSE_STATES and few_follow(P)
+def is_sparse(P: Float[np.ndarray, "S A S"]) -> bool:
+    """Return whether a model is large and sparse enough for sparse matrices."""
+    return len(P) >= SPARSE_STATES and has_few_successors(P)
 
 
-def few_follow(P: Float[np.ndarray, "*n S A S"]) -> bool:
+def has_few_successors(P: Float[np.ndarray, "*n S A S"]) -> bool:
     """Return whether pairs (s, a) have few successors."""
     return bool(np.count_nonzero(P) <= SPARSE_SHARE * P.size)
 
