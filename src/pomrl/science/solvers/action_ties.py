@@ -6,8 +6,8 @@ one if
     Q(s, a) - V(s) > ROUNDING_SHARE (|R(s, a)| + γ Σ_s' P(s, a, s') U(s') + U(s)).
 
 Off-diagonal entries of I - γ P_π are not positive, so elimination without pivots adds terms of one sign to |R_π|.
-Rounding errors of V(s) are then proportional to U(s), even where large rewards cancel. They can reach S ε U(s) / (1 -
-γ), with the machine epsilon ε. But they are nearly equal in successive states and cancel in Q - V, so one number serves
+Rounding errors of V(s) are then proportional to U(s), even where large rewards cancel. With the machine epsilon ε they
+can reach S ε U(s) / (1 - γ). But they are nearly equal in successive states and cancel in Q - V, so one number serves
 all sizes and discount factors.
 
 Rewards of unreachable states do not affect ties. Scaling rewards by a power of 2 changes no bit. When no action is

@@ -194,7 +194,8 @@ class Dirichlet(RandomChains):
 class Gaussian(RandomChains):
     """P_t = P_o + N(0, sigma^2) on P_o's support, clipped at 0 and normalised (R9).
 
-    Rows without positive entries are drawn again. Clipping and normalising change mean and variance.
+    Rows without positive entries are drawn again. sigma is the deviation before clipping and normalising, which change
+    the moments.
     """
 
     has_exact_moments: ClassVar[bool] = False
