@@ -6,7 +6,7 @@
  * action is better. A lane that has finished its model takes the next one, so that no lane waits for another.
  *
  * Evaluation is Gaussian elimination without pivots on (I - gamma P_pi) V = R_pi, which is strictly diagonally dominant.
- * All operations are those of `policy_stacks.PolicyStack` and `elimination.eliminate`, in the same order, and
+ * All operations are those of `policy_stacks.PolicyStack` and `evaluation.eliminate`, in the same order, and
  * multiplications and additions are never contracted (-ffp-contract=off): the bits are the same as NumPy's, with every
  * width of vectors. `target_clones` has the compiler write the same code for several processors; the loader takes the one
  * that fits. The sizes of the paper have copies of their own, in which the compiler knows S and A.
