@@ -190,7 +190,7 @@ def find(**settings: Any) -> "pd.DataFrame":
     """Find stored experiments with these settings.
 
     Args:
-        **settings: Settings such as `sigma=0.01, estimator="pomrl"`; none for everything stored.
+        **settings: Settings, such as `sigma=0.01`; none for everything stored.
 
     Returns:
         A row for each signature, with stored `runs`, `tags`, and settings by dotted keys.
@@ -295,7 +295,7 @@ def table(  # noqa: PLR0913  (which experiments, and how they are tabulated)
         y: A column of stored tables, or a metric (default: `planning_loss`), at gamma_eval or the chosen gamma.
         task: Tasks to average: all (default), first, last, or a number.
         statistic: Only this statistic (default: all; with rows and columns: mean).
-        rows: The setting of rows, such as `m`, if columns are settings too.
+        rows: The setting of rows, such as `m`, together with columns.
         columns: The setting of columns, such as `estimator`.
         best: Mark the smallest of each row, and all not significantly larger: bold.
         where: Further settings of stored experiments, such as `sigma=0.01,0.02`.
@@ -325,7 +325,7 @@ def tabulate(  # noqa: PLR0913  (the options of `table`)
     if not (rows or columns or best):
         return summarise(selection, y, task, [statistic] if statistic else STATISTICS, read_method(against))
     if best and not (rows and columns):
-        raise ValueError("best needs rows and columns; set both, such as rows sigma and columns estimator")
+        raise ValueError("best needs rows and columns; set both, such as rows=sigma and columns=estimator")
     if against:
         raise ValueError("against cannot be combined with rows and columns; use best to compare methods there")
     from pomrl.drawing.plots import labels  # slow to import

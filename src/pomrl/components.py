@@ -1,7 +1,7 @@
 """Names for authors of components: base classes, fields, and `check_component`.
 
 The annotated attributes of a component are its keys in a configuration, with validated values. `Field` gives a key a
-range and a description:
+range and a description; a docstring below the key is also a description:
 
     class Constant(GammaSchedule):
         gamma: float = Field(ge=0, lt=1, description="the discount factor")

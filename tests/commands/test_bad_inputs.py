@@ -96,6 +96,6 @@ def test_an_unknown_study_is_not_exported(here: Path) -> None:
 
 def test_the_best_are_marked_in_tables_of_two_settings(here: Path) -> None:
     assert call("run", "T=1", "runs=2")[0] == 0
-    said = "best needs rows and columns; set both, such as rows sigma and columns estimator\n"
+    said = "best needs rows and columns; set both, such as rows=sigma and columns=estimator\n"
     assert call("table", "--best", "bold")[::2] == (1, said)
     assert call("table", "--best", "bold", "--rows", "sigma")[::2] == (1, said)

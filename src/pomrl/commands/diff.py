@@ -164,7 +164,6 @@ class ExperimentChange:
 
     @cached_property
     def sides(self) -> tuple[Result | None, Result | None]:
-        """Both sides with losses; None if not stored."""
         return _side(self.old), _side(self.new)
 
 

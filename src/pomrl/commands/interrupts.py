@@ -20,7 +20,7 @@ def raise_at_interrupt() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def _end(*_: object) -> NoReturn:  # no KeyboardInterrupt, which modules being imported may hide
+def _end(*_: object) -> NoReturn:  # modules may catch a KeyboardInterrupt during their import
     try:
         os.write(2, b"interrupted\n")
     finally:

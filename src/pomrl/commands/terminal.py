@@ -67,7 +67,7 @@ def discard_output() -> None:
 
 
 def agrees(question: str) -> bool:
-    """Ask a yes-or-no question; no without a terminal."""
+    """Ask a yes-or-no question; without a terminal, the answer is no."""
     if not sys.stdin.isatty():
         return False
     print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)

@@ -10,7 +10,7 @@ from pomrl.judging.verdict import Comparison, Verdict
 from pomrl.judging.views import in_words
 
 TOLERANCE = 1e-9
-"""The largest relative and absolute difference of numbers from different types of processors."""
+"""The relative and absolute tolerance for numbers from different types of processors."""
 
 
 @dataclass(frozen=True)

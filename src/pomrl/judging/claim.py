@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # slow to import
     import pandas as pd
 
 MAX_SUGGESTED_RUNS = 1e7
-"""The number of runs from which on a message suggests no number of runs."""
+"""The limit of suggested numbers of runs; beyond it, messages suggest none."""
 
 ClaimFunction = Callable[..., list[Part]]
 """A function of the results of each sweep of a claim, in that order, or of its simulation's table.
@@ -222,6 +222,5 @@ def _find_claims(study: Study) -> Iterator[Claim]:
                 yield claim
 
 
-def _natural(id: str) -> list[tuple[bool, int | str]]:
-    """Return a sort key, with Q2.9 before Q2.10."""
+def _natural(id: str) -> list[tuple[bool, int | str]]:  # Q2.9 before Q2.10
     return [(piece.isdigit(), int(piece) if piece.isdigit() else piece) for piece in re.split(r"(\d+)", id) if piece]

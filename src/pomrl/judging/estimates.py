@@ -79,7 +79,7 @@ class ScalarEstimate(ABC):
     def p_values(self, threshold: float) -> tuple[float, float]:
         """Return the p-values of `number <= threshold` and `number >= threshold`.
 
-        They are NaN with too few runs.
+        With too few runs, they are NaN for a finite threshold.
         """
         if not np.isfinite(threshold):
             return float(threshold > 0), float(threshold < 0)
@@ -212,7 +212,7 @@ def with_skew(t: float, skew: Float[np.ndarray, "..."] | float) -> np.ndarray:
 class Correlation(ScalarEstimate):
     """An estimate of a correlation of estimates, by B resamples of runs.
 
-    Their errors weaken the correlation, so that the interval extends to 1 or -1 on this side.
+    Their errors weaken the correlation: its interval extends to 1 or -1, by the sign of the estimate.
     """
 
     distribution: Float[np.ndarray, " B"]

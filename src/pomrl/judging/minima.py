@@ -23,7 +23,7 @@ from pomrl.results.intervals import NO_SPREAD
 from pomrl.science.gamma_star import MEAN_TIE_TOLERANCE, minimising
 
 FAR_STANDARD_ERRORS = 8.0
-"""The distance in standard errors from which a mean is the smallest in none of some 100,000 resamples."""
+"""Means further from the smallest one, in standard errors, are the smallest in none of some 100,000 resamples."""
 
 Means = Float[np.ndarray, "n _k"]
 """Several numbers for each of n independent runs."""

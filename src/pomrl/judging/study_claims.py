@@ -217,7 +217,7 @@ def digest_basis(study: Study, claims: Sequence[Claim], variants: Container[str]
 
 
 def load_judgements(study: Study) -> Judgements:
-    """Load the judgements of a study, with outdated variants.
+    """Load the judgements of a study, and mark outdated variants.
 
     Raises:
         StoreError: The table is damaged, or another version wrote it.

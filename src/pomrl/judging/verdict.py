@@ -45,7 +45,7 @@ class VerdictLook:
     """The sign and color of a verdict."""
 
     sign: str
-    """A character for the report, so that verdicts differ not in colour alone."""
+    """A character for the report, for readers who do not see the colour."""
     color: str
     """A fill colour for figures, distinct for colour-blind readers and in black and white."""
 
@@ -88,17 +88,17 @@ class Part:
 
     @property
     def p_hold(self) -> float:
-        """The p-value for the claim; 1 with too few runs.
+        """The p-value of a false claim; 1 with too few runs.
 
-        It is the larger one, because both thresholds must be kept.
+        It is the larger p-value of both thresholds: both must be kept.
         """
         return _p(np.max([self.estimate.p_values(self.above)[0], self.estimate.p_values(self.below)[1]]))
 
     @property
     def p_refute(self) -> float:
-        """The p-value against the claim; 1 with too few runs.
+        """The p-value of a true claim; 1 with too few runs.
 
-        It is the smaller one, because crossing one threshold is enough.
+        It is the smaller p-value of both thresholds: crossing one is enough.
         """
         return _p(np.min([self.estimate.p_values(self.above)[1], self.estimate.p_values(self.below)[0]]))
 
@@ -183,7 +183,6 @@ class Comparison(JudgementColumns):
 
     @property
     def claimed(self) -> str:
-        """The claimed range; empty if nothing is claimed."""
         return "" if self.verdict is None else claimed_range(self.above, self.below)
 
     @property

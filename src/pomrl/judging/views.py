@@ -20,7 +20,7 @@ def older_in_words(study: Study, judgements: Judgements) -> str:
     if not judgements.older:
         return ""
     verdicts = f"The verdicts under {' and '.join(judgements.older)} are older than the present code and settings"
-    return f"{verdicts}; pomrl reproduce {study.word} renews them."
+    return f"{verdicts}: pomrl reproduce {study.word} renews them."
 
 
 def verdict_with_topics(judgement: Judgement) -> str:
