@@ -1,4 +1,4 @@
-"""The command `docs`: the documents of the project in a browser."""
+"""The command `docs`."""
 
 import webbrowser
 
@@ -9,7 +9,7 @@ from pomrl_report.markup import documents
 from pomrl_report.rendering import render
 
 FIRST = ("start", "running")
-"""The documents that one begins with."""
+"""The documents to begin with."""
 
 
 def docs() -> None:
@@ -26,7 +26,7 @@ def docs() -> None:
 
 
 def one_page() -> str:
-    """Return all documents as one page in HTML."""
+    """Return all documents as one HTML page."""
     paths = {path.stem: path for path in sorted(beside_the_package("docs").glob("*.md"))}
     texts = {name: paths[name].read_text(encoding="utf-8") for name in dict.fromkeys([*FIRST, *paths])}
     return render("docs.html.j2", documents=documents(texts, {f"{name}.md": f"#{name}" for name in texts}))

@@ -63,7 +63,7 @@ def test_no_runs_at_all_are_refused_in_one_line():
          "NAME"),
         (("mine", "claims"), "mine: no stored runs for its claims; pomrl reproduce mine computes them"),
         (("mine", "figures"), "mine: no stored runs for its figures; pomrl reproduce mine computes them"),
-        (("mine", "article"), "mine: there is no article/article.typ"),
+        (("mine", "article"), "mine: article/article.typ is missing"),
         ((), "no study given; pomrl reproduce --list lists studies"),
     ],
 )  # fmt: skip

@@ -109,7 +109,7 @@ SAID: dict[str, tuple[Callable[[], Any], str, list[float]]] = {
     ),
     "nested lists with S = A": (
         lambda: pomrl.plan(ACTIONS_FIRST.tolist(), SMALL_R, [0.99]),
-        r"P is a list of 2 matrices with S = A, and was read as one matrix for each action",
+        r"P is a list of 2 matrices with S = A, read as P\[action\]\[s\]\[s'\]",
         SMALL,
     ),
     "rewards with S = A beside actions first": (
@@ -369,11 +369,11 @@ BAD: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "a state without actions": (
         lambda: pomrl.plan(four()[0], np.where(np.arange(5)[:, None] == 2, -np.inf, four()[1]), [0.5]),
-        "state 2 has no action that is allowed",
+        "state 2 has no allowed action",
     ),
     "a state of one of several models without actions": (
         lambda: pomrl.plan(four()[0][None], four()[1][None], [0.5], allowed=np.arange(15).reshape(5, 3) > 2),
-        "state 0 of model 0 has no action that is allowed",
+        "state 0 of model 0 has no allowed action",
     ),
     "allowed of another shape": (
         lambda: pomrl.plan(four()[0], four()[1], [0.5], allowed=[True, False]),
@@ -387,11 +387,11 @@ BAD: dict[str, tuple[Callable[[], Any], str]] = {
     "rewards of +inf": (lambda: pomrl.plan(four()[0], np.full((5, 3), np.inf), [0.5]), r"R\[0, 0\] = inf is not fin"),
     "a next state of half": (
         lambda: pomrl.from_gymnasium({0: {0: [(1.0, 0.5, 0.0, False)]}}),
-        r"P\[0\]\[0\] has \(1.0, 0.5, 0.0, False\): its next state must be one of 0, ..., 0",
+        r"P\[0\]\[0\] must have a next state of 0, ..., 0 .* got \(1.0, 0.5, 0.0, False\)",
     ),
     "a next state that is no number": (
         lambda: pomrl.from_gymnasium({0: {0: [(1.0, np.nan, 0.0, False)]}}),
-        r"P\[0\]\[0\] has \(1.0, nan, 0.0, False\): its next state must be one of 0, ..., 0",
+        r"P\[0\]\[0\] must have a next state of 0, ..., 0 .* got \(1.0, nan, 0.0, False\)",
     ),
     "names of states in a table": (
         lambda: pomrl.from_gymnasium({"a": {0: [(1.0, 0, 0.0, False)]}}),
@@ -403,7 +403,7 @@ BAD: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "axes of a table": (
         lambda: pomrl.plan({0: {0: [(1.0, 0, 0.0, False)]}}, None, [0.5], axes="ass"),
-        "axes must be those of arrays",
+        "axes must be None with Gymnasium's dictionary",
     ),
     "allowed actions as lists": (
         lambda: pomrl.plan(four()[0], four()[1], [0.5], allowed=[[0], [0, 1], [2], [1], [0, 2]]),
@@ -411,11 +411,11 @@ BAD: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "an end of None": (
         lambda: pomrl.from_gymnasium({0: {0: [(1.0, 0, 0.0, None)]}}),
-        r"P\[0\]\[0\] has \(1.0, 0, 0.0, None\): .* and its end True or False",
+        r"P\[0\]\[0\] must have .* and an end of True or False, got \(1.0, 0, 0.0, None\)",
     ),
     "a state without outcomes": (
         lambda: pomrl.from_gymnasium({0: {0: [(1.0, 1, 0.0, False)]}, 1: {}}),
-        "state 1 has no action that is allowed",
+        "state 1 has no allowed action",
     ),
 }
 

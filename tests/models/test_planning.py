@@ -162,7 +162,7 @@ BAD: dict[str, tuple[Callable[[], Any], str]] = {
     "no discount factors": (lambda: pomrl.plan(FLIP, np.zeros(2), [], axes="sas"), "gammas must be"),
     "no table": (lambda: pomrl.from_gymnasium(object()), "object has no table of transitions P"),
     "models that do not fit": (lambda: pomrl.plan(dense()[0], np.zeros((2, 6, 2)), [0.5]), "the same models"),
-    "a sparse row that sums to more": (lambda: pomrl.plan(changed(16, 1.5), R, GAMMAS), r"P\[5, 1\] is no distr"),
+    "a sparse row that sums to more": (lambda: pomrl.plan(changed(16, 1.5), R, GAMMAS), r"P\[5, 1\] must be a distr"),
     "an action of another size": (lambda: pomrl.plan([EACH[0], ROWS], R, GAMMAS), r"P\[1\] must be a sparse"),
     "rewards of another shape": (lambda: pomrl.plan(ROWS, R[:-1], GAMMAS), r"R must be \[S\] or \[S, A\] = \[200"),
 }

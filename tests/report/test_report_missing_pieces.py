@@ -19,7 +19,7 @@ pytestmark = pytest.mark.slow
 def test_with_nothing_stored_the_command_says_what_to_run(empty_outputs: Path) -> None:
     status, out, err = call(command, "pomrl")
     assert (status, out, err.count("\n")) == (1, "", 1)
-    assert "pomrl reproduce pomrl2023 computes, draws and judges all of it" in err
+    assert "run `pomrl reproduce pomrl2023`" in err
     assert not list(empty_outputs.iterdir())
 
 

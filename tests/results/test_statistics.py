@@ -23,7 +23,7 @@ class TestBand:
 
     def test_never_over_tasks(self):
         frame = pd.concat([table([[1.0], [2.0]], [0.9], task=task) for task in (1, 2)])
-        with pytest.raises(ValueError, match=r"over runs.*gamma=0.9, run=0"):
+        with pytest.raises(ValueError, match=r"one row for each run.*gamma=0.9, run=0"):
             band(frame, ["gamma"])
 
 

@@ -51,7 +51,7 @@ BAD: dict[str, tuple[str, str, tuple[str, ...]]] = {
         FIGURE.replace("return PanelGrid", "PanelGrid"),
         ("figures.py:4", "NoneType"),
     ),
-    "panel of no axis": ("figures.py", FIGURE.replace('"task"', '"tasks"'), ("figures.py:", "and not 'tasks'")),
+    "panel of no axis": ("figures.py", FIGURE.replace('"task"', '"tasks"'), ("figures.py:", "got 'tasks'")),
     "sweep of an unknown key": ("sweeps/first.yaml", FIRST.replace("runs:", "rnus: 3\nruns:"), ("first", "rnus")),
     "sweep of a wrong value": ("sweeps/first.yaml", FIRST.replace("T: 2", "T: two"), ("first", "T='two'")),
     "sweep of no package": ("sweeps/first.yaml", FIRST.partition("\n")[2], ("begin with the line '# @package _glob",)),
@@ -156,7 +156,7 @@ def test_a_page_whose_code_fails_is_one_line(here: Path) -> None:
     ("old", "new", "words"),
     [
         ("estimator=name", "estmator=name", "NotInSweepError: the sweep has no experiment with estmator"),
-        (".regret", ".task(9)", "NotInSweepError: there is no task 9: tasks count from 1, and the experiment has 2"),
+        (".regret", ".task(9)", "NotInSweepError: task must be 1 to 2, got 9"),
         ("    return [", "    return [] and [", "TypeError: a claim must return a list of parts"),
     ],
 )

@@ -155,7 +155,7 @@ def test_a_yaml_file_gives_keys(folder: Path) -> None:
     ("name", "text", "reason"),
     [
         ("none.py", "x = 1\n", "must define a class"),
-        ("statistics.py", "x = 1\n", "must have another name, because statistics is a module already"),
+        ("statistics.py", "x = 1\n", "must have another name, because a module statistics exists already"),
         ("broken.py", "1 / 0\n", "broken: must be importable, got ZeroDivisionError"),
         ("list.yaml", "- 1\n", "must have keys"),
         ("key.yaml", "sigma: 0.1\n", "sigma must be a key of a learner"),

@@ -97,7 +97,7 @@ class TestDocument:
     def test_with_nothing_stored_one_line_says_what_to_run(self, empty_outputs: Path) -> None:
         (line,) = pages.renew(PAPER)
         assert line.startswith("pages/notebook.md is not renewed: ")
-        assert "runs are stored; pomrl reproduce pomrl2023 --variants all computes what it reads" in line
+        assert "runs are stored; run `pomrl reproduce pomrl2023 --variants all`" in line
 
 
 GAMMAS = np.array([0.5, 0.99])

@@ -1,6 +1,6 @@
-"""Readings of models of your own: axes, rows, forbidden actions, rewards, discount factors.
+"""Read and check models given as arrays or sparse matrices.
 
-`CONVENTIONS` lists inputs and their readings; `science.model_axes` has the order of axes.
+`CONVENTIONS` lists how each input is read; `science.model_axes` has the order of axes.
 """
 
 # SciPy's sparse matrices come without types.
@@ -33,10 +33,10 @@ CONVENTIONS = {
     "gammas": "in any order, in [0, 1 - 1e-9]; 1 means the best of the policies that end from every state",
     "rewards": "finite, and not so large or small that values have no digits",
 }
-"""Inputs and their readings, for the documentation."""
+"""How inputs are read, for the documentation."""
 
 LARGEST_GAMMA = 1.0 - 1e-9
-"""Largest discount factor below 1; nearer ones lose the digits of 1 - gamma."""
+"""Largest discount factor below 1; larger ones lose the digits of 1 - gamma."""
 
 SIX_DIGITS = 1e-6
 """Largest error of a number of six digits, rounded or cut off, or in single precision."""
@@ -45,7 +45,7 @@ LARGEST_VALUE = 1e300
 """Largest value whose sums do not overflow."""
 
 SMALLEST_REWARD = 1e-280
-"""Smallest scale of rewards with digits enough for differences of values."""
+"""Smallest scale of rewards with enough digits for differences of values."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,9 +60,10 @@ class Arrays:
 def read_arrays(
     P: Any, R: Any, axes: Axes | None = None, allowed: Any = None, tolerance: float | None = None
 ) -> Arrays:
-    """Return the arrays of one model or of several; arguments are those of `pomrl.plan`.
+    """Read one or several models; arguments are as in `pomrl.plan`.
 
-    ValueError names the first wrong index.
+    Raises:
+        ValueError: An input is wrong; the message has the first index.
     """
     check_axes(axes)
     if axes == "ass" and allowed is not None and np.shape(P)[-3:-2] == np.shape(P)[-1:] != (1,):
@@ -76,8 +77,8 @@ def read_arrays(
     by_action = is_list_of_matrices(P)
     if by_action and isinstance(P[0], list | tuple) and axes is None and len(P) == len(P[0]) > 1:
         warn(
-            f"P is a list of {len(P)} matrices with S = A, and was read as one matrix for each action, P[a][s][s']; "
-            "an array, or axes='sas', is read as P[s, a, s']"
+            f"P is a list of {len(P)} matrices with S = A, read as P[action][s][s']; "
+            "for P[s, a, s'], give an array or axes='sas'"
         )
     array, masked = _unmasked(np.stack(list(map(np.asarray, P))) if by_action and is_object_array(P) else P, "P")
     if array.ndim not in (3, 4):
@@ -85,12 +86,14 @@ def read_arrays(
     dense = states_first(array, axes, by_action=by_action)
     masked = masked.swapaxes(-3, -2) if dense is not array else masked
     row = np.asarray(masked.all(-1))
-    input_checks.refuse(masked & ~row[..., None], masked, "the mask of P", "is that of a part of a row; mask all of it")
+    input_checks.refuse(
+        masked & ~row[..., None], masked, "the mask of P", "covers only a part of a row; mask all of it"
+    )
     return _dense_arrays(np.ascontiguousarray(dense), row, R, axes, allowed, tolerance, by_action=by_action)
 
 
 def _unmasked(values: Any, name: str) -> tuple[Float[np.ndarray, "..."], Bool[np.ndarray, "..."]]:
-    """Return numbers with 0 for masked ones, and the mask."""
+    """Return numbers with 0 at masked places, and the mask."""
     if isinstance(values, list | tuple) and any(isinstance(value, np.ma.MaskedArray) for value in values):
         values = np.ma.stack(list(values))
     mask = np.ma.getmaskarray(values) if isinstance(values, np.ma.MaskedArray) else None
@@ -165,7 +168,7 @@ def _rewards(
 
 
 def as_allowed(allowed: Any, shape: tuple[int, ...]) -> Bool[np.ndarray, "..."]:
-    """Return whether each pair is allowed by the argument."""
+    """Return the argument `allowed` as an array of pairs."""
     if allowed is None:
         return np.ones(shape, bool)
     try:
@@ -186,15 +189,15 @@ def _check_every_state(legal: Bool[np.ndarray, "..."]) -> None:
         *model, state = blocked[0].tolist()
         name = f"state {state}{f' of model {model[0]}' if model else ''}"
         raise ValueError(
-            f"{name} has no action that is allowed: all rows are 0, rewards are -inf or masked, or `allowed` says so; "
-            f"in an end P[{state}, :, {state}] must be 1 and R[{state}] 0"
+            f"{name} has no allowed action: all rows are 0, rewards are -inf or masked, or `allowed` is false; "
+            f"an end must have P[{state}, :, {state}] = 1 and R[{state}] = 0"
         )
 
 
 def _normalised(
     P: Float[np.ndarray, "..."], legal: Bool[np.ndarray, "..."], tolerance: float | None
 ) -> Float[np.ndarray, "..."]:
-    """Return the rows over their sums, unless these are 1 up to rounding."""
+    """Divide rows by their sums, unless these are 1 up to rounding."""
     input_checks.refuse(~(P >= 0.0), P, "P", "is not a probability")
     total, rounding = input_checks.row_sums(P)
     distance = np.where(legal, np.abs(total - 1.0), 0.0)
@@ -211,7 +214,7 @@ def _normalised(
 
 
 def default_tolerance(positive: Num[np.ndarray, "..."]) -> Float[np.ndarray, "..."]:
-    """Return the largest distance from 1 of sums of six-digit numbers."""
+    """Return the largest error of sums of `positive` six-digit numbers."""
     return SIX_DIGITS * np.maximum(positive, 2)
 
 
@@ -228,7 +231,7 @@ def _warn_normalised(distance: Float[np.ndarray, "..."], rounding: float) -> Non
 def _sparse_arrays(
     rows: sparse.csr_array, R: Any, axes: Axes | None, allowed: Any, tolerance: float | None, *, by_action: bool
 ) -> Arrays:
-    """Return a large sparse model; R is [S], [S, A] or sparse matrices like P."""
+    """Read a large sparse model, with R [S], [S, A] or sparse."""
     S, A = sparse_models.model_size(rows)
     pair = np.repeat(np.arange(S * A), np.diff(rows.indptr))
     if sparse_models.is_sparse(R):
@@ -272,17 +275,18 @@ def _sparse_arrays(
 
 
 def stand_ins(allowed: Bool[np.ndarray, "*M S A"]) -> Int[np.ndarray, "*M S A"]:
-    """Return an allowed action for each action: itself, or else the first one.
+    """Replace each forbidden action by the first allowed one.
 
-    A forbidden pair is planned as a copy of an allowed one, and changes no value.
+    Planning with such a copy changes no value.
     """
     return np.where(allowed, np.arange(allowed.shape[-1]), allowed.argmax(-1)[..., None])
 
 
 def read_gammas(gammas: Any) -> tuple[Float[np.ndarray, " n"], Float[np.ndarray, " G"], Int[np.ndarray, " n"]]:
-    """Return discount factors, the ascending distinct ones, and places of the first in these.
+    """Return discount factors, their sorted distinct values, and indices into these.
 
-    ValueError: there are none, or one is not in [0, 1] or too near to 1.
+    Raises:
+        ValueError: None are given, or one is outside [0, 1 - 1e-9] and not 1.
     """
     values = input_checks.float64(gammas, "gammas")
     if values.ndim != 1 or not values.size:
@@ -295,7 +299,7 @@ def read_gammas(gammas: Any) -> tuple[Float[np.ndarray, " n"], Float[np.ndarray,
 
 
 def check_scale(R: Float[np.ndarray, "..."], gamma: float) -> None:
-    """Raise a ValueError if values would overflow or have too few digits."""
+    """Raise a ValueError if values would overflow or lose their digits."""
     size = np.abs(np.where(np.isfinite(R), R, 0.0))
     limit = LARGEST_VALUE * max(1.0 - gamma, 1e-9)
     input_checks.refuse(size > limit, R, "R", "is so large that values overflow: divide all rewards by a number")

@@ -27,7 +27,7 @@ TaskChoice = Literal["all", "first", "last"] | int
 
 
 class NotInSweepError(LookupError):
-    """A sweep lacks an experiment, or an experiment lacks a task."""
+    """An error for a missing experiment or task."""
 
 
 @dataclass(frozen=True)
@@ -55,9 +55,9 @@ class StoredColumns(Mapping[str, np.ndarray]):
 
 @dataclass(frozen=True)
 class Result:
-    """An experiment's numbers over n runs, T tasks and G discount factors.
+    """The numbers of an experiment over n runs, T tasks and G discount factors.
 
-    The last discount factor of a grid is gamma_eval. Where a schedule or an agent chose, G is 1.
+    The last of a grid is gamma_eval. G is 1 if a schedule or an agent chose.
     """
 
     columns: Mapping[str, Shaped[np.ndarray, "n T G"]]
@@ -72,25 +72,19 @@ class Result:
 
     @staticmethod
     def of_losses(loss: Float[np.ndarray, "n T G"], gammas: Float[np.ndarray, " G"]) -> "Result":
-        """Return a result with these planning losses alone."""
+        """Make a result of planning losses only."""
         return Result({"planning_loss": loss, "gamma": np.broadcast_to(gammas, loss.shape)})
 
     @staticmethod
     def of_table(table: "pd.DataFrame", **fields: Any) -> "Result":
-        """Return the result in a complete and sorted table."""
+        """Make a result of a complete, sorted table."""
         return Result(_arrays(table), **fields)
 
     @staticmethod
     def of_stored(stored: StoredExperiment, runs: int, experiment: Experiment | None = None, **fields: Any) -> "Result":
         """Return the first runs of a stored experiment.
 
-        Columns are read on demand. Those of a schedule in hindsight are read at once.
-
-        Args:
-            stored: The experiment.
-            runs: The number of runs.
-            experiment: The requested experiment; its schedule may choose in hindsight.
-            fields: Further fields.
+        Columns are read on demand, or immediately for a schedule in hindsight.
 
         Raises:
             StoreError: Runs are missing or damaged.
@@ -108,7 +102,6 @@ class Result:
 
     @property
     def runs(self) -> int:
-        """The number of runs n."""
         if isinstance(self.columns, StoredColumns):
             return self.columns.runs
         return len(next(iter(self.columns.values()), ()))
@@ -131,7 +124,7 @@ class Result:
     def to_xarray(self) -> "Dataset":
         """Return the columns as an xarray dataset over run, task and gamma.
 
-        Where discount factors were chosen, the last axis is `choice`, and `gamma` is a variable.
+        If gammas were chosen, the last axis is `choice`, and `gamma` a variable.
 
         Raises:
             ImportError: xarray is not installed.
@@ -139,7 +132,7 @@ class Result:
         try:
             import xarray  # pyright: ignore[reportMissingImports]
         except ImportError as error:
-            raise ImportError("to_xarray must have xarray, which pip install xarray installs") from error
+            raise ImportError("to_xarray needs xarray, which is not installed; run `pip install xarray`") from error
         columns = {name: column for name, column in self.columns.items() if name not in ("run", "task")}
         n, T, _ = next(iter(columns.values())).shape
         coordinates = {"run": np.arange(n), "task": np.arange(1, T + 1)}
@@ -162,7 +155,7 @@ class Result:
         """Return a column or metric at the largest gamma, averaged over tasks.
 
         Raises:
-            StoreError: A file is damaged, or there is no such task.
+            StoreError: A file is damaged, or a task is missing.
         """
         return self._select(self.at_largest_gamma(name), tasks).mean(1)
 
@@ -170,14 +163,14 @@ class Result:
         return name if name in self.columns else MEASURED
 
     def _select(self, numbers: np.ndarray, tasks: TaskChoice) -> np.ndarray:
-        """Return the numbers [n, T, ...] of these tasks."""
+        """Select tasks from numbers [n, T, ...]."""
         if tasks == "all":
             return numbers
         T = numbers.shape[1]
         number = {"first": 1, "last": T}.get(str(tasks), tasks)
         if not isinstance(number, int) or not 1 <= number <= T:
             folder = self.stored.folder if self.stored else self.name
-            raise StoreError(f"{folder}: it has the tasks 1 to {T}, not {tasks}")
+            raise StoreError(f"{folder}: task must be 1 to {T}, got {tasks}")
         return numbers[:, [number - 1]]
 
     @property
@@ -204,11 +197,11 @@ class Result:
 
     @cached_property
     def average_curve(self) -> Float[np.ndarray, "n G"]:
-        """The loss at each discount factor, averaged over all tasks."""
+        """The loss at each gamma, averaged over tasks."""
         return self._read_means()[1]
 
     def _read_means(self) -> tuple[np.ndarray, np.ndarray]:
-        """Read both reductions of losses in one pass, and keep them."""
+        """Read and keep both reductions of losses in one pass."""
         if isinstance(self.columns, StoredColumns):
             at_eval, average_curve, gammas = self.columns.stored.mean_losses(self.runs)
             vars(self)["gammas"] = gammas
@@ -218,11 +211,11 @@ class Result:
         return at_eval, average_curve
 
     def task(self, t: int) -> LossPerRun:
-        """Return the loss in task t, from 1; NotInSweepError for another t."""
+        """Return the loss in task t, from 1; NotInSweepError without it."""
         return self.at_eval[:, self._index(t)]
 
     def tasks(self, numbers: Iterable[int]) -> LossPerRun:
-        """Return the loss averaged over tasks; NotInSweepError as for `task`."""
+        """Return the loss averaged over tasks; errors as for `task`."""
         return self.at_eval[:, [self._index(t) for t in numbers]].mean(1)
 
     @cached_property
@@ -236,13 +229,13 @@ class Result:
         return self._take(_hindsight_index(self.loss, "each_task", "population")).mean(1)
 
     def curve(self, t: int) -> Float[np.ndarray, "n G"]:
-        """Return the losses in task t; NotInSweepError as for `task`."""
+        """Return the losses in task t; errors as for `task`."""
         return self.loss[:, self._index(t)]
 
     def _index(self, t: int) -> int:
         T = self.at_eval.shape[1]
         if not 1 <= t <= T:
-            raise NotInSweepError(f"there is no task {t}: tasks count from 1, and the experiment has {T}")
+            raise NotInSweepError(f"task must be 1 to {T}, got {t}")
         return t - 1
 
     def best(self, mean: Float[np.ndarray, "*B G"]) -> Float[np.ndarray, "*B"]:
@@ -252,8 +245,8 @@ class Result:
     def in_hindsight(self, scope: Scope, choice: HindsightChoice) -> "Result":
         """Return the losses at discount factors chosen in hindsight (Sec. 6.3).
 
-        With choice `per_run` each run chooses for itself. With `population`, odd runs choose for even ones by their
-        mean, and even for odd; a single run chooses for itself. G is 1.
+        With `per_run`, each run chooses for itself. With `population`, the mean of the odd runs chooses for the even
+        runs, and vice versa; a single run chooses for itself. The result has G = 1.
         """
         if choice == "per_run" or len(self.loss) == 1:
             index = _hindsight_index(self.loss, scope, "per_run")
@@ -263,7 +256,7 @@ class Result:
         return Result.of_losses(self._take(index)[..., None], self.gammas[-1:])
 
     def at_best_fixed(self) -> LossPerRun:
-        """Return the average loss at the other half's best discount factor."""
+        """Return the average loss at the best fixed gamma (`in_hindsight`)."""
         return self.in_hindsight("all_tasks", "population").regret
 
     def _take(self, index: np.ndarray) -> Float[np.ndarray, "n T"]:
@@ -271,12 +264,12 @@ class Result:
 
 
 def _arrays(table: "pd.DataFrame") -> dict[str, np.ndarray]:
-    """Return the columns of a table, without a metric with gaps."""
+    """Return table columns [n, T, G], without a metric with gaps."""
     shape = table["run"].nunique(), table["task"].nunique(), -1
     complete = [name for name in table if name != MEASURED or table[name].notna().all()]
     return {str(name): table[name].to_numpy().reshape(shape) for name in complete}
 
 
 def _hindsight_index(loss: Float[np.ndarray, "n T G"], scope: Scope, choice: HindsightChoice) -> Int[np.ndarray, "n T"]:
-    """Return the choice in hindsight; 0 where all losses are NaN."""
+    """Return indices chosen in hindsight; 0 if all losses are NaN."""
     return np.zeros(loss.shape[:2], np.intp) if np.isnan(loss).all() else hindsight_index(loss, scope, choice)

@@ -1,7 +1,7 @@
-"""Claims of ours on the treatment of sepsis (`icu_sepsis`), on ten runs of five hospitals.
+"""Claims about the treatment of sepsis (`icu_sepsis`).
 
-Four draws without differing hospitals suggested them. Hospitals, rewards and the limit of actions were chosen after a
-look at two of the judged runs.
+Four draws with identical hospitals suggested them. Hospitals, rewards and the limit of actions were chosen after a look
+at two of the ten judged runs.
 """
 
 import numpy as np

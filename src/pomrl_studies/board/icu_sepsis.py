@@ -1,10 +1,10 @@
-"""Treatment of sepsis in intensive care, in hospitals that differ: a model that was estimated from patients.
+"""Treatment of sepsis in intensive care, with differing hospitals.
 
-ICU-Sepsis (Choudhary, Gupta and Thomas, 2024) has 713 states of patients, death, survival and the end. It is read from
-the data file of the package `icu-sepsis`. The reward of a pair is the chance of survival with the next step. The
-actions that physicians took often enough in a state come first; each further action is death.
+ICU-Sepsis (Choudhary, Gupta and Thomas, 2024), estimated from patients, has 713 states of patients, death, survival and
+the end. It is read from the data file of the package `icu-sepsis`. The reward of a pair is the probability of survival
+with the next step. The actions that physicians took often enough in a state come first; each further action is death.
 
-That hospitals differ is our invention: their rows are Dirichlet distributed around those of the package.
+Differing hospitals are our invention: their rows are Dirichlet distributed around the published ones.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ DEATH, SURVIVAL = -3, -2
 """The states of death and survival, counted from the last one."""
 
 MOST_ACTIONS = 8
-"""The actions that a state keeps, so that arrays fit into memory; eight states of 713 have more."""
+"""The largest number of actions of a state, so that arrays fit into memory; eight of 713 states have more."""
 
 SETTINGS: dict[str, Any] = {
     "sigma": None,
@@ -33,11 +33,11 @@ SETTINGS: dict[str, Any] = {
     "gamma_schedule.gammas": [0.0, 0.5, 0.9, 0.95, 0.99],
     "execution.workers": 1,  # each takes a gigabyte
 }
-"""The settings of the board's cell: five hospitals a run, losses by the patients who arrive."""
+"""The settings of the board's cell: five hospitals in a run, losses averaged over arriving patients."""
 
 
 def data_file() -> Path | None:
-    """Return the data file of the package `icu-sepsis`; None where it is not installed."""
+    """Return the data file of `icu-sepsis`; None if not installed."""
     spec = find_spec("icu_sepsis")
     folders = spec.submodule_search_locations if spec else None
     return Path(folders[0]) / "envs" / "assets" / "dynamics.npz" if folders else None
@@ -98,7 +98,7 @@ class ActionPrior(ModelEstimator):
 
 
 class _Published:
-    """The model of the package, with the actions of a state first."""
+    """The published model, with the admissible actions of a state first."""
 
     def __init__(self, file: Path) -> None:
         with np.load(file, allow_pickle=False) as arrays:
@@ -116,7 +116,7 @@ class _Published:
 
 
 def _rewards(P: Float[np.ndarray, "*n S A S"]) -> Float[np.ndarray, "*n S A"]:
-    """Return the chance of each pair that the patient survives with the next step."""
+    """Return the probability of survival with the next step."""
     return P[..., SURVIVAL].copy()
 
 

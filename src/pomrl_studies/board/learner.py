@@ -1,8 +1,7 @@
-"""Learners of the board: files of the folder `learners`, and files of a user's own.
+"""Read learners from the folder `learners` and from users' files.
 
-A file NAME.yaml has a `label`, a line `about`, and settings such as `estimator: ada_pomrl`. `estimator` may also be a
-class with its keys, `{_target_: mine.Mine, strength: 3}`. With `base: NAME`, it chooses the discount factor on top of
-that learner.
+NAME.yaml has a `label`, a line `about`, and settings such as `estimator: ada_pomrl`. `estimator` may be a class with
+its keys, `{_target_: mine.Mine, strength: 3}`. With `base: NAME`, it chooses the discount factor for that learner.
 """
 
 import sys
@@ -27,7 +26,7 @@ METHOD = ("estimator", "gamma_schedule", "planner", "agent")
 """The groups of settings of a learner."""
 
 CHEAP: tuple[Group, ...] = ("families", "chains")
-"""The groups of cells for ways to choose the discount factor, unless their file names others."""
+"""The groups of cells for ways to choose the discount factor, unless their file lists others."""
 
 
 @dataclass(frozen=True)
@@ -42,9 +41,9 @@ class Learner:
     """Its settings by dotted keys; the value of `estimator` may be an object, or its class and keys."""
     about: str = ""
     base: str | None = None
-    """The learner on top of which it chooses a discount factor; None in the first table."""
+    """The learner for which it chooses a discount factor; None in the first table."""
     is_limit: bool = False
-    """Whether it is told what no learner knows. A limit has no rank."""
+    """Whether it knows true quantities, such as the mean model. Such a limit has no rank."""
     groups: tuple[Group, ...] = get_args(Group)
     """The groups of cells in which it is run."""
     is_own: bool = False
@@ -52,27 +51,26 @@ class Learner:
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """Its settings, with an object in place of a class and its keys."""
+        """Its settings, with estimators as objects."""
         estimator = self.description.get("estimator")
         objects = {"estimator": _component(self.file, estimator)} if isinstance(estimator, dict) else {}
         return {**self.description, **objects}
 
     def is_run_in(self, cell: Cell) -> bool:
-        """Return whether the learner is run in a cell."""
         return cell.group in self.groups
 
 
 def shipped_learners() -> dict[str, Learner]:
-    """Return the shipped learners by name, in alphabetical order."""
+    """Return the shipped learners by name."""
     learners = {path.stem: read_learner(path) for path in sorted(FOLDER.glob("*.yaml"))}
     return {name: _on_top(learner, learners) for name, learner in learners.items()}
 
 
 def own_learners(path: Path) -> list[Learner]:
-    """Return the learners in a file of the user: classes of a module, or a YAML file.
+    """Read a user's learners from a module or YAML file.
 
     Raises:
-        ValueError: The file is wrong; the message names it.
+        ValueError: The file is invalid; the message has its path.
     """
     if path.suffix not in (".py", ".yaml") or not path.is_file():
         raise ValueError(f"{path}: must be a file with a learner, NAME.py or NAME.yaml")
@@ -88,7 +86,6 @@ def own_learners(path: Path) -> list[Learner]:
 
 
 def _on_top(learner: Learner, shipped: Mapping[str, Learner]) -> Learner:
-    """Return a learner with the settings of its base below its own."""
     if learner.base is None:
         return learner
     if learner.base not in shipped:
@@ -97,11 +94,7 @@ def _on_top(learner: Learner, shipped: Mapping[str, Learner]) -> Learner:
 
 
 def read_learner(path: Path, *, is_own: bool = False) -> Learner:
-    """Read the YAML file of a learner.
-
-    Raises:
-        ValueError: The file is wrong; the message names it.
-    """
+    """Read the YAML file of a learner; ValueError if invalid."""
     content = _yaml(path)
     settings = {key: value for key, value in content.items() if key.partition(".")[0] in METHOD}
     details = {key: value for key, value in content.items() if key not in settings}
@@ -134,10 +127,10 @@ def _first_error(error: ValidationError) -> str:
 def _component(path: Path, description: Mapping[str, Any]) -> Estimator[Any]:
     module, _, name = str(description.get("_target_", "")).rpartition(".")
     if not module:
-        raise ValueError(f"{path}: estimator must name its class in _target_, as in `_target_: mine.Mine`")
+        raise ValueError(f"{path}: estimator must give its class in _target_, as in `_target_: mine.Mine`")
     cls = getattr(_import(module, path.parent), name, None)
     if not (isinstance(cls, type) and issubclass(cls, Estimator)):
-        raise ValueError(f"{path}: _target_ must name a class of pomrl.components.Estimator, got {module}.{name}")
+        raise ValueError(f"{path}: _target_ must be a class of pomrl.components.Estimator, got {module}.{name}")
     return _estimator(path, cls, {key: value for key, value in description.items() if key != "_target_"})
 
 
@@ -151,7 +144,6 @@ def _estimator(path: Path, cls: type[Estimator[Any]], keys: Mapping[str, Any]) -
 
 
 def _estimator_classes(module: ModuleType) -> Iterator[type[Estimator[Any]]]:
-    """Yield the estimators of a module, without those it imports."""
     for value in vars(module).values():
         is_estimator = isinstance(value, type) and issubclass(value, Estimator)
         if is_estimator and value.__module__ == module.__name__ and not getattr(value, "__abstractmethods__", None):
@@ -159,15 +151,14 @@ def _estimator_classes(module: ModuleType) -> Iterator[type[Estimator[Any]]]:
 
 
 def _import(name: str, folder: Path) -> ModuleType:
-    """Import a module, of a folder where it has one of this name."""
     file = folder / f"{name}.py"
     if str(folder.resolve()) not in sys.path and folder != FOLDER:
         sys.path.append(str(folder.resolve()))
     try:
         module = import_module(name)
-    except (Exception, SystemExit) as error:  # whatever the module of somebody raises
+    except (Exception, SystemExit) as error:  # user-defined code may raise anything
         raise ValueError(f"{name}: must be importable, got {type(error).__name__}: {error}") from error
     origin = getattr(module, "__file__", None)
     if file.is_file() and (origin is None or Path(origin).resolve() != file.resolve()):
-        raise ValueError(f"{file}: must have another name, because {name} is a module already")
+        raise ValueError(f"{file}: must have another name, because a module {name} exists already")
     return module

@@ -1,4 +1,4 @@
-"""The James-Stein estimator: the frequencies of a task, shrunk towards those of earlier tasks."""
+"""The James-Stein estimator of a task's frequencies."""
 
 import numpy as np
 
