@@ -61,7 +61,7 @@ def test_a_checkout_in_whose_place_another_copy_would_run_says_so(tmp_path: Path
     ("word", "status", "said"),
     [
         ("plt", 2, main.all_commands()),
-        ("--version", 0, ("pomrl ", "are solved by ")),
+        ("--version", 0, ("pomrl ", "solver of small models: ")),
         ("--help", 0, main.all_commands()),
     ],
 )

@@ -38,7 +38,7 @@ DOCUMENTS = ("README.md", "src/pomrl_studies/pomrl2023/pages/results.md", "docs/
     [
         ("pomrl planning_omrl varyingSmT", "pomrl run experiment=task_similarity"),
         ("beyond streams", "pomrl run experiment=beyond/streams"),
-        ("beyond", "beyond: nothing is stored that its figures show; pomrl reproduce beyond computes it"),
+        ("beyond", "beyond: no stored runs for its figures; pomrl reproduce beyond computes them"),
         ("pomrl no_such_figure", "pomrl2023: unknown figure 'no_such_figure'; available: overview"),
         ("pomrl 7", "pomrl2023: unknown figure '7'; available: overview"),
     ],

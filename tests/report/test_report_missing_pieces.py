@@ -46,5 +46,5 @@ def test_claims_of_another_version(folder: Path, empty_outputs: Path, column: st
     changed = table.drop(columns=column) if value is None else table.assign(**{column: value})
     content = {"claims.csv": changed.to_csv(index=False).encode()}
     DerivedFiles(of_study(empty_outputs) / "claims.json").write(content, {})
-    with pytest.raises(store.StoreError, match="of another version"):
+    with pytest.raises(store.StoreError, match="by another version"):
         html_of("pomrl")

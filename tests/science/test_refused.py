@@ -43,7 +43,7 @@ COLLECTED = "data=trajectories data.behaviour=epsilon_greedy"
         ("task_distribution=river_swim S=7", "6 states and 2 actions"),
         ("task_distribution=river_swim sigma=0.1", "set sigma=null"),
         ("stream=switch stream.at=[16]", "stream.at must be at most T=15, got [16]"),
-        ("stream=switch stream.at=[5,5]", "stream.at=[5, 5]: they must ascend strictly"),
+        ("stream=switch stream.at=[5,5]", "stream.at=[5, 5]: values must ascend strictly"),
         ("stream=cycle stream.models=16", "stream.models must be at most T=15, got 16"),
         (
             "stream=switch task_distribution=uniform_ball sigma=0.003025 seed=0 stream.at=[2,3,4,5,6]",

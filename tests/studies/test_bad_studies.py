@@ -127,7 +127,7 @@ def test_a_name_that_a_folder_cannot_have_is_refused(here: Path) -> None:
         write(here / name)
         assert refused(reproduce, name).startswith(f"{name}: the name of the folder must be a name in Python")
         assert "a name in Python" in refused(new, f"other/{name}")
-    assert refused(new, "other/yaml") == "other/yaml: another package is named yaml; give the folder another name"
+    assert refused(new, "other/yaml") == "other/yaml: a package named yaml exists; give the folder another name"
     assert not (here / "other").exists()
 
 
@@ -157,7 +157,7 @@ def test_a_page_whose_code_fails_is_one_line(here: Path) -> None:
     [
         ("estimator=name", "estmator=name", "NotInSweepError: the sweep has no experiment with estmator"),
         (".regret", ".task(9)", "NotInSweepError: task must be 1 to 2, got 9"),
-        ("    return [", "    return [] and [", "TypeError: a claim returns a list of parts"),
+        ("    return [", "    return [] and [", "TypeError: a claim must return a list of parts"),
     ],
 )
 def test_a_claim_that_fails_is_named_before_anything_is_computed(here: Path, old: str, new: str, words: str) -> None:
