@@ -88,7 +88,7 @@ def test_sparse_models_are_planned_and_evaluated_as_dense_ones(way: str, kind: s
     gammas = np.array([0.0, 0.6, 0.95])
     policies, values = sparse.plan(rows, R, gammas)
     P = dense(rows, R.shape[1])
-    assert sparse.pays(P)
+    assert sparse.is_sparse(P)
     exact = PolicyIteration().plan(P[None], R[None], gammas)[0]
     states, scale = np.arange(len(R)), np.abs(R).max()
     for g, gamma in enumerate(gammas):

@@ -1,7 +1,7 @@
-"""Algorithms 1 and 2 of the paper, for n independent runs at once.
+"""Algorithms 1 and 2 of the paper, for n independent runs together.
 
-POMRL(sigma) is told the similarity sigma of the tasks (Algorithm 1); ada-POMRL learns it by Welford's algorithm
-(Algorithm 2). Both are one loop over tasks.
+POMRL(sigma) is given the similarity sigma of the tasks (Algorithm 1). ada-POMRL learns it by Welford's algorithm
+(Algorithm 2).
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -23,7 +23,7 @@ TrialModels = Float[np.ndarray, "n K S A S"]
 """Estimates P_hat_t in n runs, from each of K batches; the paper has K = 1."""
 
 TrialRates = Float[np.ndarray, "n #K #S #A"]
-"""Mixing rates alpha_t of these estimates."""
+"""Mixing rates alpha_t of the estimates."""
 
 Learner = tuple[Estimator[Any], int, Any, Truth]
 """A learner at the start of a task: estimator, task number t, memory, true moments."""
@@ -31,16 +31,16 @@ Learner = tuple[Estimator[Any], int, Any, Truth]
 
 @runtime_checkable
 class Task(Protocol):
-    """Source of a task's data."""
+    """The source of a task's data."""
 
     def collect(self, learner: Learner) -> Batches:
-        """Return the data; a learner that explores estimates meanwhile (`exploration`)."""
+        """Collect the data; exploring learners estimate between trajectories."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class PlanningInput:
-    """Input of the line `Planning` of the algorithm in a task, for n runs."""
+    """The input of the line `Planning` of the algorithms, for n runs."""
 
     t: int
     """Number of the task, from 1."""
@@ -50,7 +50,7 @@ class PlanningInput:
     alpha: Float[np.ndarray, " n"]
     """Mixing rate, a mean over pairs (s, a) and batches."""
     sigma: Float[np.ndarray, " n"]
-    """Similarity, a standard deviation: the maximum over pairs; NaN if there is none."""
+    """Similarity as a standard deviation, the maximum over pairs; NaN if the estimator has none."""
     batches: Batches
 
 
@@ -61,20 +61,15 @@ def pomrl(
     gamma_schedule: GammaSchedule,
     gamma_eval: float,
 ) -> Iterator[PlanningInput]:
-    """Learn from one task after the other; yield the input of each plan.
+    """Learn from one task after another; yield the input of each plan.
 
-    The `yield` stands for the line `Planning(P_hat)`. Policies do not feed back, so callers plan many tasks at once
-    (`plan`).
+    Policies do not affect learning, so callers can plan many tasks together (`plan`).
 
-    Args:
-        tasks: Tasks with the moments of their distribution; `Batches` are tasks with data independent of learners.
-        m: Transitions sampled from each pair (s, a) in each task, or trajectories.
-        estimator: Source of the prior h_t, the mixing rate alpha_t and the similarity sigma_t.
-        gamma_schedule: The gamma-Selection-Procedure.
-        gamma_eval: Discount factor at which policies are judged.
+    Tasks come with the true moments of their distribution; the data of `Batches` do not depend on the learner. `m` is
+    the number of transitions from each pair (s, a) per task, or of trajectories.
 
     Raises:
-        ComponentError: The estimator or the schedule returns values out of range or of another shape.
+        ComponentError: The estimator or the schedule returns values of a wrong range or shape.
     """
     memory = None
     for t, (task, truth) in enumerate(tasks, start=1):
@@ -93,10 +88,12 @@ def pomrl(
 def estimate_task(
     estimator: Estimator[MemoryT], t: int, memory: MemoryT, truth: Truth, batches: Batches
 ) -> tuple[MemoryT, Estimate, TrialModels, TrialRates]:
-    """Return the meta-update, the parts of Eq. 4, P_hat_t and alpha_t of task t.
+    """Update the memory and estimate the model of task t (Eq. 4).
 
-    The meta-update, from `batches.meta`, comes first, because a prior may include the task's own batch (R2). P_hat_t is
-    made from `batches.own`.
+    The meta-update from `batches.meta` comes first, because a prior may include the task's own batch (R2).
+
+    Returns:
+        The next memory, the parts of Eq. 4, and P_hat_t and alpha_t for `batches.own`.
     """
     next_memory = estimator.learn(memory, batches.meta)  # P_hat_o,t+1 (Eq. 5), and sigma_hat_t+1 in Algorithm 2
     estimate = estimator.assess(t, batches.meta, memory, next_memory, truth)  # h_t, alpha_t (Sec. 3.2) and sigma_t
@@ -116,9 +113,9 @@ def estimate_task(
 def plan(
     planner: Planner, inputs: Sequence[PlanningInput], R: Rewards
 ) -> tuple[Int[np.ndarray, "M G *S"], Float[np.ndarray, "M G"]]:
-    """Return optimal policies in P_hat_t of several tasks, and their discount factors.
+    """Return optimal policies on estimated models, and their discount factors.
 
-    R are the rewards of the M estimated models, in the order task, run, batch.
+    The rewards of the M models are in the order task, run, batch.
     """
     P_hat = join([task.P_hat.reshape(-1, *task.P_hat.shape[2:]) for task in inputs])
     gamma = join([np.repeat(task.gamma, task.P_hat.shape[1], axis=0) for task in inputs])

@@ -1,7 +1,7 @@
-"""Tasks without a generative model: learners choose how to collect trajectories.
+"""Collection of trajectories by learners, without a generative model.
 
-Before each trajectory the learner estimates the task and plans with gamma_eval. All learners share tasks, start states
-and the random numbers behind transitions.
+Before each trajectory the learner estimates the task and plans with gamma_eval. Learners share tasks, start states and
+random numbers of transitions.
 """
 
 from collections.abc import Callable, Iterator
@@ -25,13 +25,13 @@ LEAST_PRIOR, LARGEST_PRIOR = 1.0, 1e6
 """Limits of a prior's weight in a belief, in transitions."""
 
 SMALLEST_WEIGHT = 1e-12
-"""Least weight of the data as a divisor."""
+"""Smallest weight of the data as a divisor."""
 
 
 def believe(learner: Learner, batch: Batch) -> Belief:
     """Return a learner's belief after a part of a task's data.
 
-    A mixing rate of alpha after one transition means a prior of alpha / (1 - alpha) transitions.
+    A mixing rate alpha after one transition is a prior weight of alpha / (1 - alpha) transitions.
     """
     _, estimate, P_hat, _ = estimate_task(*learner, Batches.same(batch))
     alpha = estimate.alpha(1) if callable(estimate.alpha) else estimate.alpha
@@ -56,11 +56,11 @@ class Exploration:
     """Seeds of draws from beliefs."""
 
     def collect(self, learner: Learner) -> Batches:
-        """Return the transitions of all trajectories of a learner (`algorithm.Task`)."""
+        """Collect all trajectories of a learner (`algorithm.Task`)."""
         return self.explore(partial(believe, learner))
 
     def explore(self, believe: Callable[[Batch], Belief]) -> Batches:
-        """Return the transitions of all trajectories, given beliefs after earlier ones."""
+        """Collect all trajectories, each with a belief after the earlier ones."""
         rngs = [np.random.default_rng(seed) for seed in self.seeds.tolist()]
         counts, m = np.zeros(self.P.shape, np.int64), self.uniform.shape[-1]
         for uniform in np.moveaxis(self.uniform, -1, 0):
@@ -91,10 +91,7 @@ class Exploration:
 def explorations(
     data: Trajectories, rngs: Generators, P: TaskModels, R: Rewards, m: int, gamma: float
 ) -> Iterator[Exploration]:
-    """Yield the explorations of T tasks, with random numbers in the tasks' order.
-
-    There are m trajectories for each task; behaviour is planned with `gamma`.
-    """
+    """Yield the explorations of T tasks, in order, with m trajectories each."""
     for model, rewards in zip(P, R, strict=True):
         uniform = np.stack([rng.random((1 + 2 * data.length, m)) for rng in rngs])
         seeds = np.array([rng.integers(2**62) for rng in rngs])
@@ -102,7 +99,10 @@ def explorations(
 
 
 def draw_models(belief: Belief, rngs: Generators) -> Float[np.ndarray, "n S A S"]:
-    """Draw a model of each run from a belief; rows that underflow are the estimate's."""
+    """Draw a model from the belief of each run.
+
+    Rows that underflow are replaced by the estimate.
+    """
     shape = belief.concentration[..., None] * belief.P_hat
     weight = np.stack([rng.standard_gamma(run_shape) for rng, run_shape in zip(rngs, shape, strict=True)])
     total = weight.sum(-1, keepdims=True)

@@ -1,4 +1,4 @@
-"""The figure of each method's loss on each problem."""
+"""Compare the losses of methods on all problems."""
 
 from collections.abc import Hashable, Iterator, Mapping
 from typing import Any

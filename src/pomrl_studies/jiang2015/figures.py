@@ -1,4 +1,4 @@
-"""Figures of the study of guidance discount factors."""
+"""Figures on guidance discount factors."""
 
 import numpy as np
 import pandas as pd
@@ -55,7 +55,7 @@ def training_and_test() -> PanelGrid:
     return PanelGrid([[training, _curves("true model", "guidance", "Loss")]], share_y=False)
 
 
-def _for_each_number(view: View) -> View:
+def _by_number(view: View) -> View:
 
     def viewed(rows: pd.DataFrame) -> pd.DataFrame:
         only = in_task(1)(rows)
@@ -67,11 +67,9 @@ def _for_each_number(view: View) -> View:
 POLICIES = of_values("guidance_policies", "m", LOOKS, view=in_task(1))
 
 CHOICES = [
-    Series(Look("γ_eval", "#d55e00", "D"), "guidance", {}, _for_each_number(at_largest_gamma)),
-    Series(
-        Look("cross-validation", "#0173b2", "s"), "guidance_cross_validation", {}, _for_each_number(at_largest_gamma)
-    ),
-    Series(Look("best γ in hindsight", "black", "X", ":"), "guidance", {}, _for_each_number(best_fixed)),
+    Series(Look("γ_eval", "#d55e00", "D"), "guidance", {}, _by_number(at_largest_gamma)),
+    Series(Look("cross-validation", "#0173b2", "s"), "guidance_cross_validation", {}, _by_number(at_largest_gamma)),
+    Series(Look("best γ in hindsight", "black", "X", ":"), "guidance", {}, _by_number(best_fixed)),
 ]
 """Ways to select a guidance discount factor."""
 
@@ -138,8 +136,8 @@ def policies_and_bound(_: StoredSweeps) -> Drawing:
     return panels.finish(canvas, data)
 
 
-def _against_gamma(series: Series, y: np.ndarray, what: str) -> pd.DataFrame:
-    return series.values(pd.DataFrame({"gamma": GAMMAS, "y": y}), "gamma", "y", what)
+def _against_gamma(series: Series, y: np.ndarray, quantity: str) -> pd.DataFrame:
+    return series.values(pd.DataFrame({"gamma": GAMMAS, "y": y}), "gamma", "y", quantity)
 
 
 def _one_panel(sweeps: StoredSweeps, series: list[Series], x: str, kind: Kind) -> tuple[Figure, Axes, pd.DataFrame]:

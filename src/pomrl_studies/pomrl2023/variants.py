@@ -9,16 +9,16 @@ from pomrl_studies.pomrl2023.choices import Choice, choices, combine, without
 CONCENTRATION = {"sigma=0.01": "1.5", "sigma=0.025": "0.75", "sigma=0.047": "0.375"}
 """The Dirichlet concentration, as a multiple of S, for each sigma of the paper.
 
-The notebook sets concentrations. Their largest variances of tasks around a random mean model are the paper's sigma.
+The notebook sets concentrations. They give the paper's sigma as largest variance of tasks around a random mean model.
 """
 
 SCHEDULES = ("gamma_schedules", "gamma_0")
-"""The sweeps of gamma schedules, drawn by the notebook from ada-POMRL's losses, by the text from POMRL's."""
+"""The sweeps of gamma schedules. The estimator is ada-POMRL in the notebook, and POMRL in the text."""
 
-FURTHER = {name: ["task_distribution.concentration_over_S=null"] for name in ("illustration", "equal_tasks")}
-"""Further overrides of sweeps: equal tasks have no concentration."""
+EXTRA_OVERRIDES = {name: ["task_distribution.concentration_over_S=null"] for name in ("illustration", "equal_tasks")}
+"""Additional overrides by sweep: equal tasks have no concentration."""
 
-_NOT_IN_IT = "The notebook does not contain the experiment, which is computed under its definitions of everything else."
+_ABSENT = "The notebook does not contain the experiment, which is computed under its definitions of everything else."
 
 _FEWER_SAMPLES = (
     "What turns it: m trajectories of 10 steps visit a pair 2.5 times on average, where the text has m = 5 transitions "
@@ -28,11 +28,11 @@ _FEWER_SAMPLES = (
 _START = "ada-POMRL's first guess of the variance counts as a task for ever, so that it stays in the estimate"
 
 NOTES = {
-    "I.1": _NOT_IN_IT,
-    "I.2": _NOT_IN_IT,
-    "A.3": _NOT_IN_IT,
-    "A.4": _NOT_IN_IT,
-    "A.5": f"{_NOT_IN_IT} What turns it: {_START} (shown by `estimator.start_weight=0` alone in the experiments as "
+    "I.1": _ABSENT,
+    "I.2": _ABSENT,
+    "A.3": _ABSENT,
+    "A.4": _ABSENT,
+    "A.5": f"{_ABSENT} What turns it: {_START} (shown by `estimator.start_weight=0` alone in the experiments as "
     "computed).",
     "Q1.5": f"No single difference was shown to turn it. Most of it is that {_START}: with `estimator.start_weight=0` "
     "alone the gap falls to 9 % [7, 12] (500 runs), around the margin of 10 %.",
@@ -44,10 +44,10 @@ NOTES = {
 
 @variant(runs=500, notes=NOTES)
 def computed(job: VariantJob) -> list[str]:
-    """The same claims by the same rules, with the experiments that the first author's published notebook computes.
+    """Translate overrides to the experiments of the first author's published notebook.
 
-    Its schedules are those of ada-POMRL. Each loss is a mean over five batches of every task, so claims are judged at
-    fewer runs; the notebook takes a hundred, with the same mean.
+    Schedules use ada-POMRL. Each loss is a mean over five batches per task, so claims are judged on fewer runs. The
+    notebook takes a hundred batches, which have the same mean.
     """
     is_of_schedules = job.sweep in SCHEDULES
     overrides = [override for override in job.overrides if not (is_of_schedules and override.startswith("estimator="))]
@@ -60,20 +60,20 @@ def computed(job: VariantJob) -> list[str]:
         "reading=computed",
         "trials=5",
         *(["estimator=ada_pomrl"] if is_of_schedules else []),
-        *FURTHER.get(job.sweep, []),
+        *EXTRA_OVERRIDES.get(job.sweep, []),
     ]
 
 
 printed = of_keys("printed", {"reading": "printed"})
-"""The text as it stands.
+"""The text as printed.
 
-Numbered equations and algorithm boxes take precedence over prose, the main text over the appendix; where silent, the
-default.
+Numbered equations and algorithm boxes take precedence over prose, and the main text over the appendix. Defaults apply
+where the paper is silent.
 """
 
 
 WITH_PRIOR, LEARNED, ADA = ("oracle", "pomrl", "ada_pomrl"), ("pomrl", "ada_pomrl"), ("ada_pomrl",)
-"""The estimators in whose experiments a choice has a meaning."""
+"""The estimators with a prior, with a learned prior, and with a learned similarity."""
 
 READINGS = (
     Choice("std", "R1", ("task_distribution.measure=std",)),
@@ -140,7 +140,7 @@ def readings() -> Iterator[Variant]:
     is_judged=False,
 )
 def ledger() -> Iterator[Variant]:
-    """Yield the repaired text, single differences, ladder, and all but one."""
+    """Yield the repaired text, single and accumulated differences, and all except one."""
     all_choices = choices()
     ladder = [all_choices[:length] for length in range(1, len(all_choices) + 1)]
     single, but_one = [[choice] for choice in all_choices], [without(all_choices, choice) for choice in all_choices]

@@ -1,4 +1,4 @@
-"""Metrics: a number for each policy of a task, beside its planning loss."""
+"""Metrics: a number for each policy, in addition to its planning loss."""
 
 from abc import abstractmethod
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from pomrl.science.mdp import Criterion, Rewards
 
 @dataclass(frozen=True, eq=False)
 class MetricInput:
-    """M tasks for a metric, each with its true model, data, and G policies."""
+    """The M tasks of a metric, each with model, data and G policies."""
 
     P: Float[np.ndarray, "M S A S"]
     """The true models."""
@@ -23,9 +23,9 @@ class MetricInput:
     P_hat: Float[np.ndarray, "M S A S"]
     """The estimates of the estimator."""
     R_hat: Rewards
-    """The rewards R(s, a) that are planned with."""
+    """The rewards R(s, a) to plan with."""
     counts: Counts
-    """The transitions that were sampled in the tasks."""
+    """The transitions sampled in the tasks."""
     policy: Int[np.ndarray, "M G *S"]
     """Action in each state; over a horizon by steps to go, from 1 to h."""
     gamma: Float[np.ndarray, "M G"]
@@ -34,7 +34,7 @@ class MetricInput:
 
     @property
     def gamma_eval(self) -> float:
-        """Discount factor at which policies are judged."""
+        """The discount factor of losses."""
         return self.criterion.gamma_eval
 
     @cached_property
@@ -45,7 +45,7 @@ class MetricInput:
 
 
 class Metric(Component):
-    """Base class of metrics of many tasks, which must not influence one another."""
+    """Base class of metrics; tasks must not influence one another."""
 
     @abstractmethod
     def measure(self, tasks: MetricInput) -> Float[np.ndarray, "M G"]:
@@ -53,7 +53,7 @@ class Metric(Component):
 
 
 class PlanningLoss(Metric):
-    """The planning loss, the default, which is in every table."""
+    """The planning loss, the default, in every table."""
 
     def measure(self, tasks: MetricInput) -> Float[np.ndarray, "M G"]:
         return tasks.criterion.planning_loss(tasks.P, tasks.R, tasks.policy, tasks.V_star)

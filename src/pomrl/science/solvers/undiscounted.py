@@ -1,7 +1,7 @@
-"""Plans and values without discount, for proper policies.
+"""Undiscounted planning and evaluation of proper policies.
 
-A state is terminal if all actions stay there and pay nothing. A policy is proper if it reaches one from each state with
-probability 1; its value solves (I - P_π) V = R_π on the other states (Bertsekas and Tsitsiklis 1991).
+A state is terminal if all actions stay there with reward 0. A policy is proper if it reaches a terminal state from each
+state with probability 1. Its value solves (I - P_π) V = R_π on the other states (Bertsekas and Tsitsiklis 1991).
 """
 
 import numpy as np
@@ -16,14 +16,13 @@ MOST_EXPECTED_STEPS = 60_000.0
 
 
 class NeverEndsError(ValueError):
-    """A state has no undiscounted value."""
+    """An error for a state without an undiscounted value."""
 
 
 def plan(P: ModelStack, R: RewardStack) -> Int[np.ndarray, "M S"]:
     """Return the best proper policy of each model, by policy iteration.
 
-    An improvement of a proper policy is proper, or gains reward for ever. NeverEndsError: so does a state, or it ends
-    under no policy.
+    NeverEndsError: a policy gains reward for ever, or no policy ends from some state.
     """
     policy, is_terminal = _proper_policy(P, terminal(P, R)), terminal(P, R)
     models, undiscounted, reason = np.arange(len(P)), np.ones((len(P), 1)), "gains for ever under some policy"
@@ -34,11 +33,12 @@ def plan(P: ModelStack, R: RewardStack) -> Int[np.ndarray, "M S"]:
         is_better = (gain > 0.0).any(-1) & ~is_terminal
         if not is_better.any():
             return policy
+        # the improvement of a proper policy is proper, or gains reward for ever
         policy = np.where(is_better, best_of_better(gain), policy)
 
 
 def policy_values(P: ModelStack, R: RewardStack, policies: PolicyGrid) -> Float[np.ndarray, "k S"]:
-    """Return the values of k = M G policies, G of each model; NeverEndsError without an end."""
+    """Return the values of k = M G policies; NeverEndsError for improper ones."""
     M, G, S = policies.shape
     return _values(
         P, R, policies.reshape(M * G, S), np.repeat(np.arange(M), G), terminal(P, R), "never ends under its policy"
@@ -46,12 +46,12 @@ def policy_values(P: ModelStack, R: RewardStack, policies: PolicyGrid) -> Float[
 
 
 def terminal(P: ModelStack, R: RewardStack) -> Bool[np.ndarray, "M S"]:
-    """Return which states are terminal."""
+    """Return a mask of the terminal states."""
     return (P.diagonal(0, 1, 3) == 1.0).all(1) & (R == 0.0).all(-1)
 
 
 def _proper_policy(P: ModelStack, is_terminal: Bool[np.ndarray, "M S"]) -> Int[np.ndarray, "M S"]:
-    """Return policies that approach an end from each state."""
+    """Return policies with steps towards a terminal state."""
     reached, policy = is_terminal, np.zeros(is_terminal.shape, np.intp)
     while not reached.all():
         is_nearer = (P * reached[:, None, None]).sum(-1) > 0.0
@@ -70,11 +70,8 @@ def _values(
     is_terminal: Bool[np.ndarray, "M S"],
     reason: str,
 ) -> Float[np.ndarray, "k S"]:
-    """Return the values of k policies, each of the model with this index.
-
-    Rows of terminal states are 0, so that a proper policy's equations have one solution.
-    """
     rows, is_live = (model[:, None], np.arange(P.shape[1]), policy), ~is_terminal[model]
+    # rows of terminal states are 0, so that the equations of a proper policy have one solution
     P_pi = np.where(is_live[..., None], P[rows], 0.0)
     reached, before = ~is_live, np.zeros(1)
     while before.sum() != reached.sum():

@@ -1,4 +1,4 @@
-"""The exact posterior over the finitely many models of the tasks."""
+"""Exact Bayes for tasks with finitely many models."""
 
 from typing import ClassVar
 
@@ -34,9 +34,8 @@ def posterior_mean(counts: Counts, candidates: Float[np.ndarray, "k S A S"]) -> 
     n, k = len(counts), len(candidates)
     differing = np.flatnonzero((candidates != candidates[0]).any(0))
     probabilities = candidates.reshape(k, -1)[:, differing]
-    transitions = counts.reshape(n, -1).take(
-        differing, axis=1
-    )  # by runs in memory, so that no run's sum depends on others
+    # A copy in order of runs: the sum of one run must not depend on others.
+    transitions = counts.reshape(n, -1).take(differing, axis=1)
     beyond = counts.reshape(n, -1)[:, (candidates == 0).all(0).ravel()].any(1, keepdims=True)
     log_likelihood = np.empty((n, k))
     for i, p in enumerate(probabilities):

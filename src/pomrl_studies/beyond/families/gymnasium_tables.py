@@ -1,4 +1,4 @@
-"""Models of Gymnasium's tables, with slips to the outcomes of other actions."""
+"""Models from tables of Gymnasium, with slips to other actions."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,11 +19,11 @@ class TransitionTable:
     reward: Float[np.ndarray, "S A"]
     """The reward of the transition."""
     terminal: Bool[np.ndarray, " S"]
-    """Whether an episode ends in a state."""
+    """Whether an episode ends in the state."""
 
 
 def table(environment: str, **options: Any) -> TransitionTable:
-    """Return the table of a deterministic toy text of Gymnasium.
+    """Return the table of a deterministic toy-text environment.
 
     Raises:
         ValueError: Gymnasium is not installed.
@@ -46,13 +46,13 @@ def slipping(
     Terminal states are absorbing and pay nothing.
 
     Args:
-        outcomes: The outcomes of the actions.
-        slip: The probability of a slip, for each of k models.
-        slips_to: The equally likely actions to which each action slips.
-        blocked_slips: Whether an action may slip in a state that it does not leave.
+        outcomes: The table without slips.
+        slip: The probability of a slip in each model.
+        slips_to: The equally likely slips of each action.
+        blocked_slips: Whether an action without effect in a state may slip there.
 
     Returns:
-        The transition probabilities, and the mean reward R(s, a, s'); of impossible transitions that at a slip of 1/2.
+        Transition probabilities and mean rewards R(s, a, s'). Impossible transitions get the reward at a slip of 1/2.
     """
     slips = np.broadcast_to(
         blocked_slips | (outcomes.following != np.arange(len(outcomes.following))[:, None]), outcomes.following.shape

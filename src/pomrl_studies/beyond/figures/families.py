@@ -27,7 +27,7 @@ TITLES = {
 
 
 def learners_grid(sweep: str, learners: Sequence[str]) -> PanelGrid:
-    """Return a grid of the learners' losses, a panel per family."""
+    """Return a grid of losses, with a panel per family."""
     spread = {"task_distribution.spread": 0.15}
     series = {family: of_estimators(sweep, {"task_distribution": family, **spread}, learners) for family in TITLES}
     grid_panels = [Panel(TITLES[family], panel_series, "task", "ci") for family, panel_series in series.items()]

@@ -1,4 +1,4 @@
-"""What a shorter horizon gains under better, worse, or wrong priors."""
+"""Gains of shorter horizons under different priors."""
 
 from collections.abc import Iterator
 
@@ -122,7 +122,7 @@ def wrong_priors(sweeps: StoredSweeps) -> Drawing:
     What a shorter horizon gains for a posterior mean whose prior has a fixed weight, against that weight.
 
     The gain is the relative difference between the losses at gamma_eval and at the best fixed gamma, selected on one
-    half of the runs and estimated on the other; bands are 95 % intervals. The prior's mean is the true mean model or
+    half of the runs and estimated on the other. Bands are 95 % intervals. The prior's mean is the true mean model or
     the uniform one. Dotted lines mark the true weight α = c / (c + m).
     """
     all_series = [series for panel in PANELS for series in panel]

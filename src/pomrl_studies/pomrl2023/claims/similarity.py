@@ -57,9 +57,8 @@ NAMES = {"pomrl": "POMRL", "ada_pomrl": "ada-POMRL"}
 def gain_shrinks(sweep: SweepResults) -> list[Part]:
     """the gain of ada-POMRL over no meta-learning is smaller at sigma = 0.047 than at 0.01.
 
-    Sec. 5.3, Figures 5a-c: for closely related tasks "meta-learning the shared structure alongside a good model
-    initialization leads to most gains"; sigma = 0.047 "is the loosely structured case where we don't expect much
-    meta-learning to help".
+    Sec. 5.3, Figures 5a-c: for closely related tasks "meta-learning the shared structure [...] leads to most gains".
+    sigma = 0.047 "is the loosely structured case where we don't expect much meta-learning to help".
     """
     return [less(gain(sweep, sigma=0.047), gain(sweep, sigma=0.01), "gain at 0.047 less that at 0.01")]
 
@@ -78,8 +77,7 @@ def gain_shrinks(sweep: SweepResults) -> list[Part]:
 def does_not_hurt(sweep: SweepResults) -> list[Part]:
     """at sigma = 0.047 ada-POMRL is in the last task no worse than in the first.
 
-    Sec. 5.3, Figure 5f: "ada-POMRL does not do worse overall than the initial run T = 1, meaning that while there is
-    not a significant improvement, our method does not hurt performance in loosely structured tasks".
+    Sec. 5.3, Figure 5f: "ada-POMRL does not do worse overall than the initial run T = 1".
     """
     ada = sweep.at(sigma=0.047, estimator="ada_pomrl")
     return [
@@ -128,7 +126,7 @@ def consistent_with_the_oracle(sweep: SweepResults) -> list[Part]:
     """at every sigma POMRL and ada-POMRL are on a par with the oracle in the last tasks, and do not beat it.
 
     Sec. 5.3, Figures 5a-c: "both POMRL and ada-POMRL remain consistent in their performance as compared to the Oracle
-    Prior Knowledge baseline"; Sec. 5.1: the oracle "should play the role of an 'empirical lower bound'".
+    [...]"; Sec. 5.1: the oracle "should play the role of an 'empirical lower bound'".
     """
     claim_parts = []
     for sigma in SIGMAS:

@@ -14,7 +14,7 @@ from pomrl_studies.pomrl2023 import overlay
 from pomrl_studies.pomrl2023.agreement import AuthorsSeries
 from pomrl_studies.pomrl2023.horizons import HORIZON, MINIMUM, HorizonPanel
 
-SHOWN = (1.5, overlay.DIGITISED_FACTOR)
+FACTORS = (1.5, overlay.DIGITISED_FACTOR)
 
 
 def _series(look: Look, c: float, view: View, curve: str) -> AuthorsSeries:
@@ -25,10 +25,10 @@ def _series(look: Look, c: float, view: View, curve: str) -> AuthorsSeries:
 
 FIGURE = overlay.AuthorsGrid(
     [
-        [overlay.per_task(c, METHODS, overlay.title(c)) for c in SHOWN],
-        [overlay.against_gamma(c, "ada-POMRL") for c in SHOWN],
-        [Panel("ada-POMRL, γ = γ*", [_series(MINIMUM, c, dynamic_best, "min loss")], "task", "se") for c in SHOWN],
-        [HorizonPanel("ada-POMRL", [_series(HORIZON, c, everything, "gamma*")], "task", "se") for c in SHOWN],
+        [overlay.per_task(c, METHODS, overlay.title(c)) for c in FACTORS],
+        [overlay.against_gamma(c, "ada-POMRL") for c in FACTORS],
+        [Panel("ada-POMRL, γ = γ*", [_series(MINIMUM, c, dynamic_best, "min loss")], "task", "se") for c in FACTORS],
+        [HorizonPanel("ada-POMRL", [_series(HORIZON, c, everything, "gamma*")], "task", "se") for c in FACTORS],
     ],
     row_height=1.9,
 )

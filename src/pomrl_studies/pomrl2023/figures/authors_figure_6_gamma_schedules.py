@@ -18,7 +18,7 @@ from pomrl_studies.pomrl2023.averages import best_so_far
 from pomrl_studies.pomrl2023.figures.figure_6_gamma_schedules import STORED
 
 CURVES = {"fixed": "gamma_eval", "upper_bound": "upper_bound_0.35"}
-"""The names of curves in the notebook's figures, where they differ from the schedules'."""
+"""The names of curves in the notebook's figures, where they differ from the names of schedules."""
 
 
 def _schedule(name: str, cell: int) -> AuthorsSeries:

@@ -1,4 +1,4 @@
-"""Figures of the bounds: on the loss, on the average regret, and where they are vacuous."""
+"""Figures of the bounds on the loss and the average regret."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
@@ -36,7 +36,7 @@ from pomrl.study import (
 from pomrl_studies.pomrl2023.averages import average_of_first
 
 S, A, GAMMA_EVAL = 10, 2, 0.99
-"""The states, actions and discount factor of evaluation of the paper's random MDPs."""
+"""The numbers of states and actions, and gamma_eval, of the paper's random MDPs."""
 
 DELTA = 0.05
 """The probability that a bound may fail."""
@@ -170,7 +170,7 @@ def average_regret(sweeps: StoredSweeps, kind: Kind | None = None) -> Drawing:
     The measured average regret of POMRL(sigma) beside the bounds on it.
 
     Panels (a) to (c) show the regret against the number of tasks T, for three values of sigma, at gamma = 0.9 and m =
-    100,000, for tasks uniform in a ball with the standard deviation sigma. Panels (d) to (f) show it against gamma for
+    100,000. Tasks are uniform in a ball with the standard deviation sigma. Panels (d) to (f) show it against gamma for
     pairs of m and T, at the smallest positive sigma. Bands show one standard error.
     """
     bounds = [points for letter in (*AGAINST_T, *AGAINST_GAMMA) for points in _bound_points(letter)]
@@ -218,7 +218,7 @@ def _bounds(panel: str) -> list[Series]:
 
 
 def _bound_points(letter: str) -> Iterator[pd.DataFrame]:
-    """Yield a panel's bounds on POMRL(sigma)'s regret, with inclusive prior."""
+    """Yield a panel's bounds on the regret of POMRL(sigma), with an inclusive prior."""
     instance = problem(*(AGAINST_T | AGAINST_GAMMA)[letter])
     mean = instance.mean(0)
     x = np.arange(1, instance.T + 1) if letter in AGAINST_T else GAMMAS

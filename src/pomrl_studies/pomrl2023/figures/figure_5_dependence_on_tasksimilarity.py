@@ -5,7 +5,7 @@ import pandas as pd
 from pomrl.figures import TEXT_WIDTH, Drawing, Kind, Panel, StoredSweeps, draw_row, figure, of_tasks, panels, series_of
 from pomrl_studies.pomrl2023 import similarities
 
-PER_TASK = similarities.sweep_series("task_similarity")
+PER_TASK = similarities.similarity_panels("task_similarity")
 AGAINST_GAMMA = [
     Panel(
         f"ada-POMRL, σ = {sigma:g}",
