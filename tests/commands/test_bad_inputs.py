@@ -83,7 +83,7 @@ def test_an_unknown_column_is_named_with_the_known_ones(words: tuple[str, ...], 
     status, _, said = call(*words, "--y", "nonsense")
     columns = "gamma, planning_loss, alpha, sigma_hat, model_error, distinct_policies, training_loss, value"
     assert (status, said) == (1, f"unknown column 'nonsense'; available: {columns}\n")
-    assert "no runs are stored" in call(*words, "--y", "value")[2]
+    assert "no stored runs" in call(*words, "--y", "value")[2]
 
 
 def test_an_unknown_study_is_not_exported(here: Path) -> None:
