@@ -24,7 +24,6 @@ class DirichletTasks:
 
     @property
     def S(self) -> int:
-        """The number of states."""
         return len(self.P_o)
 
     @property
