@@ -39,7 +39,6 @@ class Similarities(PanelGrid):
 
 
 def _insets(axes: Sequence[Axes], *, room: float) -> list[Axes]:
-    """Make room at the top of panels, and return insets there."""
     bottom, top = axes[0].get_ylim()
     axes[0].set_ylim(bottom, bottom + (top - bottom) / (1.0 - room))
     return [ax.inset_axes((0.6, 1.0 - room, 0.4, room)) for ax in axes]

@@ -82,7 +82,6 @@ class MoveCounts(_ByMove):
 
     @property
     def by_action(self) -> Float[np.ndarray, "n A 1"]:
-        """The number of transitions under each action."""
         return _total(self.shift) + _total(self.reset)
 
     @property

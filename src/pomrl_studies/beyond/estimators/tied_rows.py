@@ -207,7 +207,6 @@ class EqualOrTied(Estimator[EqualOrTiedMemory]):
     def assess(
         self, t: int, batch: Batch, before: EqualOrTiedMemory, after: EqualOrTiedMemory, truth: Truth
     ) -> Estimate:
-        """Average all means by their weights for this batch."""
         otherwise = TiedRows().assess(t, batch, before.otherwise, after.otherwise, truth)
         equal, varying = (weight[..., None] for weight in (after.equal, after.rate(batch.visits) - after.equal))
         return Estimate(

@@ -32,8 +32,7 @@ def overview(sweeps: StoredSweeps) -> Drawing:
 
     Related tasks, the estimate of one task, and the gains over tasks.
 
-    The paper: "The agent builds a transition model for each task and plans with these inaccurate models. [...] as
-    knowledge accumulates, uncertainty diminishes, and the agent can plan with longer horizons."
+    The paper: "[...] as knowledge accumulates, uncertainty diminishes, and the agent can plan with longer horizons."
 
     The figure shows one row of a transition model of three states, in 200 runs of 15 Dirichlet tasks. The schedule of
     the upper bound sets gamma.

@@ -28,7 +28,6 @@ class DirichletTasks:
 
     @property
     def pseudo_counts(self) -> Float[np.ndarray, " S"]:
-        """The parameters of the Dirichlet distribution."""
         return self.concentration * np.array(self.P_o)
 
     def truth(self, n: int) -> Truth:
