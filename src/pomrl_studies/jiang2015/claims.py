@@ -120,7 +120,7 @@ def policies_in_reach(sweep: SweepResults) -> list[Part]:
 
 @claim("J9", figures=("policies_and_bound",))
 def policies_grow_with_gamma() -> list[Part]:
-    """At gamma = 0 one policy is optimal in some model, and a larger gamma keeps all such policies of a smaller one.
+    """At gamma = 0 one policy is optimal in every model; policies optimal in some model stay so at a larger gamma.
 
     Abstract: the horizon has "an intuitive, monotonic relationship with a simple counting measure of complexity"
     (Theorem 1).

@@ -75,7 +75,7 @@ def the_prior_counts_more_where_data_do() -> list[Part]:
 
 @claim("D4", "discounting", "same_transitions", figures=("discounting_or_prior",))
 def equal_data_make_no_difference(discounting: SweepResults, priors: SweepResults) -> list[Part]:
-    """With equal data in all pairs, a Dirichlet prior of any strength has the loss of an equivalent discount factor.
+    """With the same amount of data in all pairs, a Dirichlet prior of any strength loses what a discount factor loses.
 
     Abstract: follows from the equivalence.
     """
@@ -137,7 +137,7 @@ def with_frequencies_plugged_in(discounting: SweepResults, own: SweepResults) ->
 
 @claim("D9", "discounting", "own_weights", figures=("discounting_or_prior",))
 def the_advantage_is_that_of_uneven_data(discounting: SweepResults, own: SweepResults) -> list[Part]:
-    """A weight for each pair gains more over the best discount factor with uneven data than with equal data.
+    """A weight for each pair gains more over the best discount factor with uneven than with even data.
 
     Abstract: as D5; a global parameter "leads to poor performance".
     """
