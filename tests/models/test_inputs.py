@@ -104,7 +104,7 @@ def test_each_order_of_axes_gives_the_exact_values(form: str, as_sparse: bool, m
 SAID: dict[str, tuple[Callable[[], Any], str, list[float]]] = {
     "an array with S = A": (
         lambda: pomrl.plan(ACTIONS_FIRST.swapaxes(0, 1), SMALL_R, [0.99]),
-        r"P has S = A = 2 and was read as P\[s, a, s'\]; axes='ass' reads",
+        r"P has S = A = 2 and was read as P\[s, a, s'\]; set axes='ass' for",
         SMALL,
     ),
     "nested lists with S = A": (
@@ -330,7 +330,7 @@ def test_without_a_discount_episodes_that_end_are_planned():
     plan = pomrl.plan(P, R, [1.0, 0.5])
     np.testing.assert_allclose(plan.values[0], [0.18, 0.18, 0.18, 0.0], atol=1e-15)
     np.testing.assert_allclose(plan.values[1], exact(P, R, 0.5), atol=1e-15)
-    with pytest.raises(ValueError, match="ends under no policy"):
+    with pytest.raises(ValueError, match="reaches no terminal state under any policy"):
         pomrl.plan(np.ones((1, 1, 1)), np.ones((1, 1)), [1.0])
 
 
