@@ -290,7 +290,7 @@ def test_a_policy_without_probabilities_is_taken_where_actions_are_alike():
     weights[0, 1] = 0.0
     with pytest.raises(ValueError, match=r"the sum of policy\[0, 1\] = 0.0 is not 1"):
         pomrl.from_arrays(P, R).planning_loss(weights, 0.5)
-    with pytest.raises(ValueError, match=r"must be \[G, S, A\], S, A = 3, 2, got \[3, 2\]"):
+    with pytest.raises(ValueError, match=r"must be \[G, S, A\] with S, A = 3, 2, got \[3, 2\]"):
         pomrl.from_arrays(P, R).planning_loss(weights[0], 0.5)
 
 

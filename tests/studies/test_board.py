@@ -109,7 +109,7 @@ def test_profiles_are_shares_of_runs_below_a_threshold() -> None:
         ("np.full_like(batch.P_bar, np.nan)", "Mine: .*Mine"),
         (
             "np.repeat(batch.P_bar.mean(0, keepdims=True), len(batch.P_bar), 0)",
-            "Mine: each run must have the same",
+            "Mine: a run must not depend on the runs",
         ),
         ("1 / 0", "Mine: ZeroDivisionError"),
     ],
@@ -155,7 +155,7 @@ def test_a_yaml_file_gives_keys(folder: Path) -> None:
     ("name", "text", "reason"),
     [
         ("none.py", "x = 1\n", "must define a class"),
-        ("statistics.py", "x = 1\n", "must have another name, because a module statistics exists already"),
+        ("statistics.py", "x = 1\n", "another module is named statistics; rename the file"),
         ("broken.py", "1 / 0\n", "broken: must be importable, got ZeroDivisionError"),
         ("list.yaml", "- 1\n", "must have keys"),
         ("key.yaml", "sigma: 0.1\n", "unknown key 'sigma'; available: label, about"),

@@ -77,7 +77,7 @@ def own_learners(path: Path) -> list[Learner]:
         ValueError: The file is invalid.
     """
     if path.suffix not in (".py", ".yaml") or not path.is_file():
-        raise ValueError(f"{path}: must be a file NAME.py or NAME.yaml with a learner")
+        raise ValueError(f"{path}: must be a file with a learner, NAME.py or NAME.yaml")
     if path.suffix == ".yaml":
         return [_on_top(read_learner(path, is_own=True), shipped_learners())]
     learners = [
