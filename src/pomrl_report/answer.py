@@ -37,7 +37,7 @@ class VariantColumn:
 def main_claims_table(study: Study, judgements: Judgements) -> str:
     """Format the main claims by variant as a Markdown table.
 
-    A cell has the sign of the verdict, the estimate, and its comparison if not the one in the last column.
+    A cell has the verdict's sign and the estimate, and names the comparison if the last column has another.
     """
     variants = headline(study, judgements)
     rows: list[list[str]] = []

@@ -1,7 +1,7 @@
 """Typeset the article of a study with stored numbers.
 
-The Typst document `article/article.typ` imports `study.typ` (`templates/article.typ` here), with
-functions to look up numbers by name.
+The Typst document `article/article.typ` imports `study.typ` (`templates/article.typ` here), with functions to look
+up numbers by name.
 """
 
 import json

@@ -48,7 +48,7 @@ class StudyPage:
 
     @cached_property
     def under_variants(self) -> dict[str, list[FigureFiles]]:
-        """The drawn figures by variant, in the order of `study.yaml`."""
+        """The drawn figures under other variants, in the order of `study.yaml`."""
         folder = self.study.outputs / FOLDER
         folders = sorted(path.name for path in folder.glob("*") if path.is_dir())
         by_variant = {}
@@ -114,9 +114,8 @@ def html(study: Study, command: str, warn: Callable[[str], object] = str) -> str
     sources: dict[str, list[provenance.ShownExperiment]] = {"": []}
     for figure in figures:
         sources.setdefault(figure.variant, []).extend(chain.from_iterable(version.shown for version in figure.versions))
-    in_threads(
-        attrgetter("picture"), [version for figure in figures for version in figure.versions]
-    )  # cached for the template
+    # Pictures are cached for the template.
+    in_threads(attrgetter("picture"), [version for figure in figures for version in figure.versions])
     return render(
         "study.html.j2",
         of=page,

@@ -201,7 +201,7 @@ def claimed(results: Results, id: str, variant: str, part: str = "") -> str:
 
 
 def count(results: Results, group: str, study: str = "") -> str:
-    """Count the claims of a group: claims, all, none, undecided, or printed+computed."""
+    """Count the claims of a group: `claims`, `all`, `none`, `undecided`, or `printed+computed`."""
     return str(count_groups(*results.read(study or results.study.name)).get(group, 0))
 
 

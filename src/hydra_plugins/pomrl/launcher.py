@@ -22,7 +22,7 @@ class LauncherConfig:
 
     _target_: str = "hydra_plugins.pomrl.launcher.JointLauncher"
     job_folders: int = 200
-    """The largest number of jobs for which each has a folder with `.hydra/`; `jobs.csv` always lists all jobs."""
+    """The largest number of jobs with separate folders for `.hydra/`; `jobs.csv` always lists all jobs."""
 
 
 ConfigStore.instance().store(group="hydra/launcher", name="pomrl", node=LauncherConfig, provider="pomrl")

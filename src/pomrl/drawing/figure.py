@@ -69,7 +69,7 @@ class Figure:
         return [version for version in self.versions if name in (version, file_name(version, self.docstring))]
 
     def draw_version(self, sweeps: StoredSweeps, *, with_intervals: bool) -> Drawing:
-        """Draw a version of the figure; ValueError without stored rows or `Drawing`."""
+        """Draw a version of the figure; ValueError without rows or a `Drawing`."""
         drawing = self.draw(sweeps, "ci") if with_intervals else self.draw(sweeps)
         if not isinstance(drawing, Drawing):
             raise ValueError(f"a figure must return a Drawing or panels, got {type(drawing).__name__}")

@@ -278,7 +278,7 @@ def _sparse_arrays(
 
 
 def stand_ins(allowed: Bool[np.ndarray, "*M S A"]) -> Int[np.ndarray, "*M S A"]:
-    """Return action indices, with the first allowed one for forbidden actions.
+    """Return action indices, with the first allowed one in place of forbidden ones.
 
     Planning with these copies changes no value.
     """

@@ -84,7 +84,7 @@ class Model:
         return Plan(factors, policies[position], values[position], self.states, self.actions)
 
     def _playable(self) -> tuple[Any, Float[np.ndarray, "S A"], Int[np.ndarray, "S A"]]:
-        """Return P, R and action indices, with copies for forbidden actions."""
+        """Return P, R and action indices, with stand-ins for forbidden actions."""
         stand_in = stand_ins(self.allowed)
         if self.allowed.all():
             return self.P, self.R, stand_in
@@ -107,7 +107,7 @@ class Model:
             policies: Action indices [G, S], as in a `Plan` of a similar model; or action probabilities [G, S, A].
             gamma_eval: Discount factor of both values, in [0, 1).
             norm: "max" for the loss of the worst state, or "mean" over states.
-            start: Probability of each first state; the loss is their mean, and `norm` is ignored.
+            start: Probability of each first state, for a weighted mean; `norm` is then ignored.
 
         Raises:
             ValueError: A policy does not fit the model, or gamma_eval is not in [0, 1) or too near to 1.
@@ -239,7 +239,7 @@ def plan(
             sparse; a SciPy sparse matrix [S A, S] of rows s A + a; or Gymnasium's dictionary (`from_gymnasium`).
         R: Rewards [S], [S, A] or [S, A, S], the last as sparse matrices with a large sparse P. For M models, shared
             rewards or a first axis M. None with Gymnasium's dictionary.
-        gammas: Discount factors in [0, 1), in any order; 1 where every planned policy ends.
+        gammas: Discount factors in [0, 1), in any order; or 1 if some policy ends from every state.
         axes: "ass" for arrays with actions first, `P[a, s, s']`; "sas" for states first.
         allowed: Whether each pair is allowed, [S, A]; by default as given by P and R.
         tolerance: Largest error of row sums; by default for numbers of six digits.

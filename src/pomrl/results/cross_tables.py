@@ -89,7 +89,6 @@ def cross_table(  # noqa: PLR0913  (what is tabulated, and how)
 
 
 def _heads(values: Sequence[Any], labels: Mapping[Any, str]) -> dict[Any, Any]:
-    """Map values to headings (labels, if distinct); numbers are sorted."""
     distinct = dict.fromkeys(values)
     are_numbers = all(isinstance(value, int | float) for value in distinct)
     heads = {value: labels.get(value, value) for value in (sorted(distinct) if are_numbers else distinct)}

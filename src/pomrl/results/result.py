@@ -57,7 +57,7 @@ class StoredColumns(Mapping[str, np.ndarray]):
 class Result:
     """The numbers of an experiment over n runs, T tasks and G discount factors.
 
-    The last one of a grid is gamma_eval. G is 1 if a schedule or an agent chose it.
+    The last one of a grid is gamma_eval. G is 1 if a schedule or an agent chose the discount factor.
     """
 
     columns: Mapping[str, Shaped[np.ndarray, "n T G"]]
@@ -84,7 +84,7 @@ class Result:
     def of_stored(stored: StoredExperiment, runs: int, experiment: Experiment | None = None, **fields: Any) -> "Result":
         """Return the first runs of a stored experiment.
 
-        Columns are read on demand, except in hindsight.
+        Columns are read on demand, except for a schedule in hindsight.
 
         Raises:
             StoreError: Runs are missing or damaged.
@@ -115,8 +115,7 @@ class Result:
         return pd.DataFrame({name: column.ravel() for name, column in self.columns.items()}, copy=False)
 
     def _chunks(self, name: str) -> Iterator[np.ndarray]:
-        """Yield a column in chunks of whole runs to bound memory."""
-        if isinstance(self.columns, StoredColumns):
+        if isinstance(self.columns, StoredColumns):  # chunks of whole runs bound memory
             yield from (chunk[name] for chunk in self.columns.stored.iterate_columns([name], self.columns.runs))
         else:
             yield self.columns[name]

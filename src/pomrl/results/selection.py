@@ -22,7 +22,7 @@ from pomrl.science.stored_columns import COLUMNS
 from pomrl.store import StoredExperiment, StoreError, StoreWarning
 
 VALUES = tuple(column.name for column in COLUMNS if column.values)
-"""The stored columns to plot and tabulate, next to metrics, which have the names of their options."""
+"""The stored columns to plot and tabulate. Metrics are selected by the names of their options."""
 
 PRESENT, PREVIOUS, ALL = "present", "previous", "all"
 """Values of `code`: the present version, the latest other version, and all versions."""

@@ -118,7 +118,8 @@ def with_current_signatures(
             computed = _compute_cell(learners[row.learner], by_name[row.cell], row.milliseconds, 1)
             if not np.array_equal(computed.losses, row.losses):
                 raise ValueError(
-                    f"the losses of {row.learner} in {row.cell} differ from the present code; compute them again"
+                    f"the losses of {row.learner} in {row.cell} differ from the present code; "
+                    f"run `python -m pomrl_studies.board {row.learner}`"
                 )
     return [replace(row, signature=current_signature(learners[row.learner], by_name[row.cell])) for row in rows]
 

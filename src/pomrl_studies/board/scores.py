@@ -37,9 +37,9 @@ class CellScore:
 
     percent: Interval
     versus_ada: int
-    """-1 if its loss is significantly smaller than of ada-POMRL (in the second table, its base), 1 if larger, or 0."""
+    """Comparison with ada-POMRL, in the second table with the base: -1 significantly smaller, 1 larger, 0 neither."""
     versus_none: int
-    """The same, compared with no meta-learning."""
+    """The same comparison with no meta-learning."""
     gamma: float
     """The discount factor with the smallest loss; NaN if it is chosen in each task."""
     percent_at_gamma: float

@@ -13,8 +13,8 @@ class PooledVariances(RegularisedLeastSquares):
 
         α = v / (v + m σ²).
 
-    σ² is an average over all entries of the model, and v over the entries of a pair. Averages avoid the bias of the
-    paper's maximum over noisy variances, which makes tasks look less similar.
+    The estimate of σ² is an average over all entries of the model, and of v over the entries of a pair. Averages avoid
+    the bias of the paper's maximum over noisy variances, which makes tasks look less similar.
     """
 
     def similarity_estimate(self, memory: Memory, m: int, truth: Truth) -> PerPair:
