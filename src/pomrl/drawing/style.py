@@ -62,7 +62,7 @@ def look(option: str, group: str = "estimator", stored: Mapping[str, Any] | None
     except TypeError as error:
         keys = ", ".join(field.name for field in fields(Look))
         raise ConfigError(
-            f"{LOOKS}: the keys of {group}.{option} must be among {keys}, got {', '.join(own)}"
+            f"{LOOKS}: the keys of {group}.{option} must be among {keys}, got {', '.join(own or ())}"
         ) from error
 
 

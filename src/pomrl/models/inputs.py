@@ -239,8 +239,7 @@ def _sparse_arrays(
     if sparse_models.is_sparse(R):
         transition_rewards = sparse_models.pair_rows(R, axes)
         if transition_rewards.shape != rows.shape:
-            got = list(transition_rewards.shape)
-            raise ValueError(f"R must be sparse matrices of the shape of P, {[S * A, S]}, got {got}")
+            raise ValueError(f"R must have the shape of P, {rows.shape}, if sparse, got {transition_rewards.shape}")
         bad = ~np.isfinite(transition_rewards.data)
         if bad.any():
             raise ValueError(f"R must be finite, got {transition_rewards.data[bad][0].item()!r}")
