@@ -145,7 +145,7 @@ BAD: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: pomrl.plan(with_entry(dense()[0], (1, 2, 1, 0), 2), dense()[1], [0.5]),
         r"the row P\[1, 2, 1\]",
     ),
-    "an array without rewards": (lambda: pomrl.plan(FLIP, None, [0.5]), "need rewards R"),
+    "an array without rewards": (lambda: pomrl.plan(FLIP, None, [0.5]), "also give R"),
     "sparse and dense": (lambda: pomrl.plan([ROWS[:S], np.eye(S)], R, [0.5]), r"P\[1\] must be a sparse"),
     "actions before states": (
         lambda: pomrl.plan(dense()[0][0].swapaxes(0, 1), np.zeros(6), [0.5]),
