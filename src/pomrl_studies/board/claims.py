@@ -26,7 +26,7 @@ def short_horizons_help(sweep: SweepResults) -> list[Part]:
 def priors_over_actions_help(sweep: SweepResults) -> list[Part]:
     """in the treatment of sepsis, a prior over the actions of a state loses less than frequencies, with both horizons.
 
-    A real problem: the prior is the mean of the frequencies over the actions of a state, with the weight of five transitions.
+    A real problem: the prior is the mean of the frequencies over the actions of a state, worth five transitions.
     """
     comparisons = []
     for gamma, label in ((SHORT, "γ = 0.5"), (0.99, "γ_eval")):
