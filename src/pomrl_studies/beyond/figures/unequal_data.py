@@ -1,4 +1,4 @@
-"""Numbers of transitions that differ.
+"""Unequal numbers of transitions.
 
 The loss where numbers of transitions differ between pairs and between tasks, for three uses of these numbers.
 
