@@ -1,7 +1,7 @@
 """Compose the configurations of a sweep's jobs with Hydra, fast.
 
-Hydra alone takes about 0.1 s per job. Here each file is read once, without the part for Hydra itself. Jobs that differ
-only in values share a composition, and a process caches compositions until a file changes.
+Hydra takes about 0.1 s per job. Here each file is read once, without the part for Hydra itself. Jobs that differ only
+in values share a composition. Compositions are cached until a file changes.
 """
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
@@ -56,8 +56,6 @@ def register_short_names() -> None:
 
 
 class _Loaded(NamedTuple):
-    """A composed configuration with interpolations, and each group's option."""
-
     values: Values
     """The values by key as plain data, without the key `hydra`; interpolations are not resolved."""
     options: Mapping[str, str]
@@ -67,8 +65,6 @@ class _Loaded(NamedTuple):
 
 
 class _Files(CachingConfigRepository):
-    """Cached YAML files, without the options of Hydra itself."""
-
     def load_config(self, config_path: str) -> ConfigResult | None:
         if f"config_path={config_path}" not in self.cache and (result := super().load_config(config_path)):
             result.defaults_list = [default for default in result.defaults_list or [] if not _is_of_hydra(default)]
@@ -100,12 +96,10 @@ class Composer(ConfigLoaderImpl):
 
     @staticmethod
     def from_hydra(hydra: DictConfig) -> "Composer":
-        """Return the composer for the sources of a running Hydra job."""
         sources = [source for source in hydra.runtime.config_sources if source.provider not in ("hydra", "schema")]
         return _composer(tuple(f"{source.schema}://{source.path}" for source in sources), hydra.job.config_name)
 
     def compose(self, overrides: Sequence[str]) -> Composed:
-        """Compose the defaults with overrides; ConfigError if it fails."""
         with composing():
             return self._compose(*overrides)
 
@@ -197,7 +191,6 @@ class Composer(ConfigLoaderImpl):
         return _Loaded(values, choices, looks_of_own_options(choices, self._folders), axes)
 
     def _content(self, path: str, package: str | None) -> Values:
-        """Return a file's content as plain data, placed in its package."""
         result = deepcopy(self._files.load_config(path))
         if result is None or not isinstance(result.config, DictConfig):
             raise ConfigCompositionException(f"{path}: the file has no keys")

@@ -35,7 +35,6 @@ def _is_sequence(value: Any) -> bool:
 
 
 def _text(name: str, value: Any) -> str:
-    """Format a value in Hydra's override grammar."""
     if isinstance(value, np.generic):
         return _text(name, cast(Any, value).item())
     if value is None:

@@ -24,7 +24,7 @@ MOST_RUNS = 10**8
 
 @dataclass(frozen=True, config=CHECKED, kw_only=True)
 class Request:
-    """The requested runs of an experiment, and whether to compute them."""
+    """The requested runs of an experiment."""
 
     runs: Annotated[int, Field(ge=1, le=MOST_RUNS)]
     """Number of independent runs."""
@@ -110,7 +110,6 @@ def _name(group: str, option: str, component: Any) -> str:
 
 
 def _fill_sizes(numbers: Mapping[str, Any], tasks: Any) -> dict[str, Any]:
-    """Return the problem's numbers, with null S and A filled in."""
     missing = [key for key in ("S", "A") if key in numbers and numbers[key] is None]
     if not missing:
         return dict(numbers)
@@ -124,7 +123,6 @@ def _fill_sizes(numbers: Mapping[str, Any], tasks: Any) -> dict[str, Any]:
 
 
 def _refuse_bad_numbers(numbers: Mapping[str, Any]) -> None:
-    """Raise a ConfigError for the first bad number of the problem."""
     try:
         Problem(**numbers)
     except ValidationError as invalid:
@@ -139,7 +137,6 @@ def _component(group: str, values: Any) -> Any:
 
 
 def _class(group: str, values: Any) -> Any:
-    """Import the class of an option from `_target_`."""
     if not isinstance(values, dict) or "_target_" not in values:
         raise ConfigError(f"{group} must be an option with its class in _target_, got {values!r}")
     target, base = str(cast(dict[str, Any], values)["_target_"]), COMPONENTS[group]

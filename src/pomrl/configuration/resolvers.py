@@ -19,12 +19,10 @@ Values = dict[str, Any]
 
 
 def _half(n: Any) -> Any:
-    """Halve an integer, rounding down; keep other values."""
     return n // 2 if isinstance(n, int) else n
 
 
 def _all_but(share: int, n: Any) -> Any:
-    """Subtract from an integer; keep other values."""
     return n - share if isinstance(n, int) else n
 
 
@@ -49,7 +47,6 @@ OF_NUMBERS = {"half": _half, "all_but": _all_but, "grid_to": _grid_to, "steps_to
 
 
 def _scalar(text: Any) -> Any:
-    """Convert text to a number, boolean or null if possible."""
     for kind in (int, float):
         try:
             return kind(text)
@@ -95,7 +92,7 @@ def with_value(values: Values, path: Sequence[str], value: Any) -> Values:
 def resolve(value: Any, values: Values) -> Any:
     """Resolve interpolations of keys outside of groups.
 
-    KeyError if a value is missing or has another interpolation; OmegaConfBaseException if one cannot be resolved.
+    KeyError for a missing value or another interpolation; OmegaConfBaseException if one cannot be resolved.
     """
     if isinstance(value, dict):
         return {key: resolve(inner, values) for key, inner in cast(Values, value).items()}
@@ -111,6 +108,6 @@ def resolve(value: Any, values: Values) -> Any:
 
 @lru_cache(maxsize=10_000)
 def _interpolate(values: str) -> Any:
-    """Resolve the key "" of a JSON mapping by its other keys."""
+    """Resolve the key "" by the other keys of a JSON mapping."""
     resolved = OmegaConf.to_container(OmegaConf.create(json.loads(values)), resolve=True)
     return cast(Values, resolved)[""]

@@ -27,8 +27,8 @@ def scientific_settings(experiment: Experiment) -> dict[str, Any]:
     """Return the settings with an effect on numbers.
 
     They come from the checked objects, with all defaults, so 0 and 0.0 are equal. Components have their class under
-    `_target_`. The default agent and metric are left out. A hindsight schedule has the settings of its grid. A data
-    file is represented by its digest.
+    `_target_`; the default agent and metric are left out. A hindsight schedule has the settings of its grid, and a data
+    file is its digest.
     """
     schedule = {"gamma_schedule": experiment.method.gamma_schedule.computed_schedule()}
     return _settings(experiment.problem, _components(experiment) | schedule, _content_digest)
@@ -47,7 +47,6 @@ def data_files(experiment: Experiment) -> list[Path]:
 
 
 def _components(experiment: Experiment) -> dict[str, Any]:
-    """Return the components by group, without the default agent and metric."""
     method = experiment.method
     left_out = {"agent": type(method.agent) is CertaintyEquivalence, "metric": not method.is_measured}
     by_group = components(experiment.problem, method)
@@ -104,10 +103,7 @@ def flat_settings(settings: Mapping[str, Any], options: Mapping[str, str]) -> di
 
 
 def varying_keys(settings: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the keys with different values.
-
-    A key of a component must differ within an option.
-    """
+    """Return the keys with different values; for components, within an option."""
     keys = dict.fromkeys(key for setting in settings for key in setting)
     return [key for key in keys if _differs(key, settings)]
 

@@ -163,7 +163,6 @@ class Study:
 
     @property
     def unchanged(self) -> str:
-        """The name of the variant without changes."""
         return next((name for name, changes in self.described.variants.items() if changes == {}), DEFAULT)
 
     @cached_property
@@ -224,7 +223,6 @@ class Study:
 
 
 def _present_name(error: BaseException) -> str:
-    """Return a hint about the present name after version 1."""
     former = re.match(r"cannot import name '(\w+)' from 'pomrl.study'", str(error))
     if not former:
         return ""

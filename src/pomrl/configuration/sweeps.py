@@ -46,12 +46,8 @@ def sweep(
 ) -> list[Setting]:
     """Make the experiments of a sweep, in the order of its axes.
 
-    Args:
-        sources: The folders of configurations.
-        name: The sweep, as in `experiment=NAME`; None to sweep only the further overrides.
-        variant: Changes the experiments, but not `varied`.
-        axes: The axes of a sweep without a file.
-        further: Overrides that replace axes; an override with several values is swept.
+    `name` is as in `experiment=NAME`; None sweeps only the `further` overrides, which replace axes. `axes` are for a
+    sweep without a file. A variant changes the experiments, but not `varied`.
 
     Raises:
         ConfigError: The sweep is unknown, or a setting is wrong, possibly through the variant.
@@ -80,7 +76,7 @@ def sweep(
 def expand(composer: "Composer", overrides: Sequence[str], axes: Axes | None = None) -> list[list[list[str]]]:
     """Return the overrides of each axis of each sweep, one for each value.
 
-    `experiment=a,b` selects two sweeps with separate axes; otherwise `axes` are the axes of the primary configuration.
+    `experiment=a,b` selects two sweeps with separate axes; otherwise the primary configuration has the `axes`.
     ConfigError if a sweep is unknown or empty, or an axis has too many values.
     """
     extra = [line for line in overrides if not line.startswith("experiment=")]
@@ -144,7 +140,6 @@ def _composer(sources: Sources, named: Iterable[str] = ()) -> "Composer":
 
 
 def _varied_values(composed: Composed, axes: Iterable[str]) -> dict[str, Any]:
-    """Return the values of keys; for groups the options."""
     values: Any = composed.values
     return {key: composed.options.get(key) or reduce(getitem, key.split("."), values) for key in axes}
 
@@ -179,6 +174,5 @@ def _nearest(group: str, value: Any, sources: Sources) -> str | None:
 
 
 def _may_have(path: Path, target: str) -> bool:
-    """Return whether an option's file may contain or inherit a class."""
     text = path.read_text(encoding="utf-8")
     return target in text or "_target_" not in text

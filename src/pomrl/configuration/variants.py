@@ -51,13 +51,12 @@ class Variant:
             raise ConfigError(f"the name of a variant must be a valid name of a folder, got {self.name!r}")
 
     def sets(self, override: str, options: Mapping[str, str]) -> bool:
-        """Return whether the variant adds this override under these options."""
         return override in self.overrides_of(VariantJob("", (), {**dict.fromkeys(GROUPS, ""), **options}))
 
     def overrides_of(self, job: VariantJob) -> list[str]:
         """Return a job's overrides under the variant; the sweep's axes take precedence.
 
-        ConfigError if the function of the variant raises an error.
+        ConfigError if its function raises an error.
         """
         try:
             first = {override.partition("=")[0]: override for override in reversed(self.change(job))}
@@ -77,7 +76,7 @@ def of_keys(name: str, values: Mapping[str, Any]) -> Variant:
 def variant(*, runs: int = 0, notes: Mapping[str, str] | None = None) -> Callable[[JobChange], Variant]:
     """Make a variant, named after the decorated function of a job.
 
-    Its claims need `runs` runs, 0 for the number of the study; `notes` are remarks on claims by id.
+    Its claims need `runs` runs (0: as in the study); `notes` are remarks on claims by id.
     """
 
     def make(change: JobChange) -> Variant:

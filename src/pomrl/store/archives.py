@@ -36,7 +36,7 @@ _NAME_ERRORS = (FileExistsError, IsADirectoryError, NotADirectoryError)  # a nam
 def export(path: Path, stored: Sequence[StoredExperiment], extra_files: Mapping[str, Path] | None = None) -> int:
     """Write an archive of experiments and other files; return the number of files.
 
-    StoreError if no experiment is given, or a file is damaged.
+    StoreError without experiments, or for a damaged file.
     """
     if not stored:
         raise StoreError(f"{root()}: no stored experiments to export")
@@ -65,14 +65,8 @@ def import_(
 ) -> tuple[list[Path], list[Path]]:
     """Check an archive and add its experiments.
 
-    Args:
-        path: The archive.
-        max_bytes: The limit on the unpacked size.
-        agrees: Returns whether these new files of a study may be written to the current folder.
-        check: Raises a StoreError or ConfigError for an experiment with wrong settings.
-
-    Returns:
-        The added folders, and the folders already stored.
+    `agrees` returns whether new files of a study may be written to the current folder. `check` raises a StoreError or
+    ConfigError for an experiment with wrong settings. Return the added folders, and the folders already stored.
 
     Raises:
         StoreError: The archive is invalid, too large or damaged, or would change a file of the study. Nothing is added.
@@ -131,7 +125,6 @@ def _is_expected(names: Sequence[str]) -> bool:
 
 
 def _find_missing(code: Path) -> list[Path]:
-    """Return the files missing in the current folder; StoreError for a conflict."""
     files = sorted(path.relative_to(code) for path in code.rglob("*") if path.is_file())
     for file in files:
         target = file.resolve()

@@ -1,4 +1,4 @@
-"""Encode and read blocks of runs: Parquet files named by run range and digest."""
+"""Encode and read blocks of runs as Parquet files."""
 
 # pyarrow has no type annotations.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -77,7 +77,7 @@ NON_FINITE_COLUMNS = frozenset(column.name for column in COLUMNS if not column.i
 def columns(folder: Path, block: StoredBlock, names: Sequence[str], shape: Shape | None) -> dict[str, np.ndarray]:
     """Read columns of a block from its experiment's folder.
 
-    StoreError if the file is missing, damaged or of another experiment; UnreadableError if the system cannot read it.
+    StoreError for a missing or damaged file; UnreadableError if the system cannot read it.
     """
     path = folder / block.name
     try:

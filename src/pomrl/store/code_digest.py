@@ -1,11 +1,9 @@
 """Compute digests of the code behind stored numbers, without running it.
 
 A digest covers the engine (`ENGINE`), and the modules of components with their imports, at any depth. Of installed
-packages only a component's own is included. Imports by computed names, data files and foreign C headers are not
-covered.
+packages only a component's own is included. Imports by computed names, data files and foreign C headers are left out.
 
-The digest of a notebook class covers the definitions, values of variables and imported modules that it uses, directly
-or not.
+The digest of a notebook class covers its definitions, values of variables and imported modules, direct or indirect.
 """
 
 import ast
@@ -77,7 +75,7 @@ def engine_sources() -> dict[str, Path]:
 def own_modules(modules: Iterable[str], importer: str | None = None) -> dict[str, Path]:
     """Find the sources of modules and of their imports.
 
-    The engine and installed packages are left out. Without `importer` the packages of the modules themselves are
+    The engine and installed packages are left out. Without `importer`, the packages of the modules themselves are
     included.
     """
     sources: dict[str, Path] = {}
@@ -144,7 +142,6 @@ def _imports(module: str, source: Path) -> Iterator[str]:
 
 @cache
 def _normalise_source(source: bytes, *, is_python: bool) -> str:
-    """Remove comments and layout from Python or C source."""
     if is_python:
         return normalise(ast.parse(source))
     bare = _C_COMMENT_OR_STRING.sub(lambda match: match["string"] or " ", source.decode())
@@ -207,8 +204,6 @@ def class_digest(cls: type) -> str:
 
 @dataclass(frozen=True)
 class _Dependencies:
-    """The direct and indirect dependencies of definitions of a session."""
-
     texts: list[str] = field(default_factory=list[str])
     """Normalised definitions and values, each preceded by its name."""
     modules: set[str] = field(default_factory=set[str])
@@ -255,7 +250,6 @@ class _Dependencies:
 
 
 def _digest_of_data(name: str, value: Any) -> str:
-    """Describe a value by unique text; ConfigError unless it is data."""
     kind, is_array = type(value).__name__, isinstance(value, np.ndarray)
     if is_array and not value.dtype.hasobject:
         array = np.ascontiguousarray(value)
@@ -278,7 +272,7 @@ def _digest_of_data(name: str, value: Any) -> str:
 def _definition(value: FunctionType | type, name: str) -> tuple[ast.stmt, str]:
     """Find the defining statement and its file or cell.
 
-    A class is found by the code of its methods, because `inspect.getsource` does not work in all Python versions.
+    Classes are found by the code of methods: `inspect.getsource` does not work in all Python versions.
     """
     for function in _functions(value):
         code = function.__code__
@@ -300,7 +294,6 @@ def _is_within(code: CodeType, statement: ast.stmt, file: str) -> bool:
 
 
 def _functions(value: FunctionType | type) -> Iterator[FunctionType]:
-    """Yield a function, or the undecorated methods of a class."""
     for member in [value] if isinstance(value, FunctionType) else vars(value).values():
         function = getattr(member, "fget", None) or getattr(member, "__func__", member)
         function = inspect.unwrap(function) if callable(function) else function
@@ -309,7 +302,6 @@ def _functions(value: FunctionType | type) -> Iterator[FunctionType]:
 
 
 def _used_names(statement: ast.stmt) -> set[str]:
-    """Return the global names used by a definition."""
     top = symtable(ast.unparse(statement), SESSION, "exec")
     used = {symbol.get_name() for symbol in top.get_symbols() if symbol.is_referenced()}
     return used.union(*map(_global_names, top.get_children()))

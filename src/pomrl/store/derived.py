@@ -34,18 +34,17 @@ class DerivedFiles:
         return self.sidecar.exists()
 
     def read_sidecar(self) -> dict[str, Any]:
-        """Read the sidecar; StoreError if damaged."""
         try:
             return json.loads(files.read_json(self.sidecar))
         except StoreError as error:
-            raise StoreError(f"{error}; repeat the command that wrote it") from error
+            raise StoreError(f"{error}; repeat the command that made it") from error
 
     def content(self, name: str) -> bytes:
         """Read a file; StoreError if missing in the sidecar or damaged."""
         path, sidecar = self.sidecar.with_name(name), self.read_sidecar()
         if _digest(content := files.content(path)) != sidecar["files"].get(name):
             command = sidecar.get("command")
-            remedy = f"run {command} again" if command else "repeat the command that wrote it"
+            remedy = f"run {command} again" if command else "repeat the command that made it"
             raise StoreError(f"{path}: its digest differs from {self.sidecar.name}; {remedy}")
         return content
 
@@ -58,7 +57,6 @@ class DerivedFiles:
         return None
 
     def write(self, contents: Mapping[str, bytes], entries: Mapping[str, Any]) -> None:
-        """Write the files, then the sidecar with their digests."""
         digests = {name: _digest(content) for name, content in contents.items()}
         for name, content in contents.items():
             files.write(self.sidecar.with_name(name), content)
@@ -117,7 +115,6 @@ class Simulation:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """All arguments by name, defaults included."""
         bound = inspect.signature(self.function).bind(**self.arguments)
         bound.apply_defaults()
         return dict(bound.arguments)

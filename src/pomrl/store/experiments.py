@@ -66,7 +66,7 @@ def find_missing(stored: StoredExperiment, runs: int) -> tuple[list[range], list
 def missing_runs(stored: StoredExperiment, runs: int, faulty: Collection[StoredBlock] = ()) -> list[range]:
     """List the runs without a sound block, by block.
 
-    The list covers the first `runs` runs, and any stored beyond them.
+    Runs stored beyond the first `runs` are included.
     """
     stop = {block.runs.start // BLOCK: block.runs.stop for block in stored.blocks() if block not in faulty}
     total = max(runs, stored.promised(), *stop.values())
@@ -88,7 +88,7 @@ def open_experiment(
     """Write the description of an experiment unless it is stored.
 
     StoreError if its runs used other package versions, unless `force`. Other patch releases are accepted if
-    `gives_same_bytes` confirms that a stored block is reproduced.
+    `gives_same_bytes` reproduces a stored block.
     """
     stored, present = lookup(experiment), decisive_versions()
     before = stored.manifest()
@@ -128,7 +128,7 @@ def _options(experiment: Experiment) -> dict[str, str]:
 def add_block(stored: StoredExperiment, runs: range, encoded: Mapping[range, bytes]) -> bool:
     """Store encoded runs of a block, joined to its stored runs.
 
-    Only the longest block with the same first run is kept. Return False, with nothing stored, if the earlier runs were
+    Only the longest block with the same first run is kept. Return False, with nothing stored, if earlier runs were
     removed meanwhile.
     """
     merged = range(runs.start // BLOCK * BLOCK, runs.stop)
@@ -146,7 +146,6 @@ def add_block(stored: StoredExperiment, runs: range, encoded: Mapping[range, byt
 
 
 def _join(stored: StoredExperiment, merged: range, encoded: Mapping[range, bytes]) -> "pd.DataFrame":
-    """Concatenate the stored and encoded runs of a block."""
     import pandas as pd
 
     names, shape = stored.column_names(), stored.shape()
@@ -192,7 +191,7 @@ def complete(stored: StoredExperiment) -> None:
 def remove(stored: StoredExperiment) -> None:
     """Remove the store's files of an experiment, and keep other files.
 
-    The folder is renamed first, so that blocks of concurrent processes are removed or kept whole.
+    The folder is renamed first, so that blocks of other processes are removed or kept whole.
     """
     away = root() / f".removed-{stored.signature}-{uuid4().hex[:8]}"
     try:
@@ -214,10 +213,7 @@ def log(stored: StoredExperiment, text: str) -> None:
 
 
 def load(experiment: Experiment, runs: int | None = None) -> "pd.DataFrame":
-    """Load the stored table.
-
-    A hindsight schedule selects by the losses of these runs.
-    """
+    """Load the stored table; hindsight schedules select by its losses."""
     table, schedule = lookup(experiment).table(runs), experiment.method.gamma_schedule
     return in_hindsight(table, schedule) if isinstance(schedule, Hindsight) else table
 

@@ -103,7 +103,7 @@ def sync_all(folder: Path) -> None:
 
 
 def check_writable(folder: Path) -> None:
-    """Check write access to a folder; raise an OSError with its name otherwise."""
+    """Raise an OSError with the folder's name unless it is writable."""
     try:
         make_folder(folder)
         with NamedTemporaryFile(dir=folder, prefix=".", suffix=".tmp"):

@@ -43,7 +43,6 @@ class StoredExperiment:
         return self.folder.name
 
     def read_manifest(self) -> Manifest:
-        """Read the description; StoreError if missing or damaged."""
         return manifests.read_manifest(self.folder)
 
     def manifest(self) -> Manifest | None:
@@ -66,7 +65,6 @@ class StoredExperiment:
         return self._folder_fault() is not None or any(map(is_ours, self.names()))
 
     def files(self) -> list[StoredBlock]:
-        """List all blocks in the order of their runs."""
         blocks = filter(None, map(block_files.parse_name, self.names()))
         return sorted(blocks, key=lambda block: (block.runs.start, block.runs.stop, block.sha256))
 
