@@ -51,7 +51,7 @@ def associate(x: Int[np.ndarray, " n"], y: Int[np.ndarray, " n"], stratum: Int[n
 def _margins(
     values: Int[np.ndarray, " n"], stratum: Int[np.ndarray, " n"]
 ) -> tuple[Int[np.ndarray, " n"], Int[np.ndarray, " m"], Int[np.ndarray, " m"]]:
-    """Return the pair (stratum, value) of each row, and sizes and strata of pairs."""
+    """Return pairs (stratum, value) by row, and sizes and strata of pairs."""
     width = int(values.max(initial=0)) + 1
     pairs, cell, size = np.unique(stratum * width + values, return_inverse=True, return_counts=True)
     return cell, size, pairs // width

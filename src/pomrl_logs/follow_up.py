@@ -18,7 +18,7 @@ QUANTILE_95 = 1.645
 
 @dataclass(frozen=True)
 class FollowUp:
-    """The gain of a later log over an old one, and the promised gain."""
+    """The gain of a later log, and the promised gain."""
 
     promised: Improvement
     gain: float
@@ -51,7 +51,7 @@ def follow_up(old: Log, new: Log, gamma_eval: float = 0.99, *, seed: int = 0) ->
     New tasks are left out. ValueError if a task of the old log is missing in the later one.
     """
     if missing := [task for task in old.tasks if task not in new.tasks]:
-        raise ValueError(f"the task {missing[0]!r} is missing in the later log; remove it from the old log too")
+        raise ValueError(f"task {missing[0]!r} is missing in the later log; remove it from the old log too")
     report, joined = horizon_report(old, gamma_eval, seed=seed), _join(old, new)
     sign = np.repeat([-1.0, 1.0], len(old.tasks)) / (FOLDS * len(old.tasks))
     baseline = np.full(joined.visits.shape[:2], KEEP)

@@ -31,7 +31,7 @@ FORMATS = {
 
 @dataclass(frozen=True, eq=False)
 class TableSource:
-    """A table from one file or frame; columns of text files are strings."""
+    """A table from one file or frame; text files give strings."""
 
     frame: "pd.DataFrame"
     where: str
@@ -180,7 +180,7 @@ def missing_column_error(name: str, columns: Sequence[Any], where: str) -> Value
     lowered = {text.lower(): text for text in reversed(texts)}
     times = texts.count(name)
     near = [] if times else [lowered[text] for text in get_close_matches(name.lower(), lowered, 1, 0.6)]
-    hint = f"; did you mean {near[0]!r}?" if near else ""
+    hint = f" (did you mean {near[0]!r}?)" if near else ""
     return ValueError(
         f"{where}: there must be one column {name!r}, got {times}{hint}; available: {', '.join(map(repr, texts))}"
     )

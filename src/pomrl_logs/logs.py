@@ -179,8 +179,8 @@ class Log:
     def with_rewards(self, R: Any) -> "Log":
         """Return the log with exact rewards, such as prices.
 
-        `R` is R(s, a) or R(s, a, s'), of shape [S, A], [S, A, S] or [K, S, A, S], in the order of the log. ValueError
-        for another shape, or a reward that is not finite.
+        `R` is `R(s, a)` or `R(s, a, s')`, of shape `[S, A]`, `[S, A, S]` or `[K, S, A, S]`, in the order of the log.
+        ValueError for another shape, or a reward that is not finite.
         """
         rewards = float64(R, "R")
         S, A = self.counts.shape[1:3]
@@ -243,7 +243,7 @@ class Log:
         if observed.shape != self.counts.shape[1:] or not ((observed >= 0) & (observed < np.inf)).all():
             shape = list(self.counts.shape[1:])
             raise ValueError(
-                f"counts must be finite, not negative and of shape {shape}, got shape {list(observed.shape)}"
+                f"counts must be numbers of transitions of shape {shape}, got shape {list(observed.shape)}"
             )
         return Posterior(self.prior.alpha + observed, self.states, self.actions)
 

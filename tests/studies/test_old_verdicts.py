@@ -87,7 +87,8 @@ def test_what_was_deleted_is_made_again_by_a_command_that_is_named(here: Path) -
     *lost, last = call(table)[2].splitlines()
     assert last.endswith("no runs are stored; pomrl run computes them")
     assert all(
-        line.endswith("0 of 10 runs are stored without a gap; repeat the same pomrl run to compute them") for line in lost
+        line.endswith("0 of 10 runs are stored without a gap; repeat the same pomrl run to compute them")
+        for line in lost
     )
     (here / "outputs" / "studies" / "dated" / "claims.csv").unlink()
     for command in (report, documents):

@@ -80,7 +80,7 @@ def parse(composed: Composed) -> Experiment:
     values = composed.values
     for key in values:
         if key == "experiment":
-            raise ConfigError("the file of a sweep must begin with '# @package _global_'")
+            raise ConfigError("the file of a sweep must begin with the line '# @package _global_'")
         if key not in (*KEYS, *GROUPS):
             raise ConfigError(unknown_key(f"{key}={values[key]!r}", key, (*KEYS, *GROUPS)))
     numbers = _fill_sizes({key: values[key] for key in PROBLEM_KEYS if key in values}, values.get("task_distribution"))

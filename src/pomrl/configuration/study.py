@@ -93,7 +93,7 @@ class Study:
 
     @property
     def word(self) -> str:
-        """The name in commands: the name if shipped or installed, otherwise the folder."""
+        """The name in commands: name if shipped or installed, otherwise folder."""
         if self.is_shipped or self.is_installed:
             return self.name
         current = Path.cwd().resolve()

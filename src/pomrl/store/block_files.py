@@ -28,7 +28,7 @@ _NAME = re.compile(r"runs-(\d{6,9})-(\d{6,9})-([0-9a-f]{16})\.parquet")
 
 @dataclass(frozen=True)
 class StoredBlock:
-    """A block of runs, as described by its file name."""
+    """A block of runs, described by its file name."""
 
     runs: range
     sha256: str

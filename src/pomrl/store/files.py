@@ -34,7 +34,7 @@ class UnreadableError(StoreError):
 
 
 class StoreWarning(UserWarning):
-    """A warning about a damaged or incomplete experiment, left out of results."""
+    """A warning about an unusable experiment, left out."""
 
 
 def root() -> Path:
