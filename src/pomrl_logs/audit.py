@@ -1,4 +1,4 @@
-"""Audit a log for faults, and report how its table was read.
+"""Audit a log for faults, and report how it was read.
 
 `KINDS` lists the findings.
 """

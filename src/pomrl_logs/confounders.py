@@ -53,8 +53,8 @@ def _strata(rows: Rows, among: Int[np.ndarray, " m"]) -> _Strata:
 def check_columns(rows: Rows, columns: Mapping[str, "pd.Series"]) -> Iterator[Finding]:
     """Find columns without a role associated with actions and outcomes.
 
-    Actions are compared within tasks and states, outcomes also within actions. Columns determined by others are left
-    out.
+    Actions are compared within tasks and states, outcomes also within actions. Columns determined by columns with a
+    role are left out.
     """
     strata = _strata(rows, np.arange(len(rows.state)))
     chosen = strata.chosen
@@ -76,7 +76,8 @@ def check_columns(rows: Rows, columns: Mapping[str, "pd.Series"]) -> Iterator[Fi
 def check_history(rows: Rows) -> Iterator[Finding]:
     """Find outcomes associated with neighbouring rows, given state and action.
 
-    In a Markov process the previous row predicts no outcome, and rewards are independent of the next action.
+    In a Markov process the previous row predicts no outcome, and rewards are independent of the next action. Only
+    consecutive transitions are compared.
     """
     n = len(rows.state)
     follows = (rows.group[1:] == rows.group[:-1]) & ~rows.ended[:-1] & (rows.following[:-1] == rows.state[1:])

@@ -34,7 +34,7 @@ def find_copies(
 
     Args:
         columns: The number of the value in each row, from 0, by column.
-        labels: The positions of episodes and columns without a role.
+        labels: The positions of the columns that may differ.
 
     Returns:
         A mask of copies, the differing columns, and the number of each distinct row.
@@ -96,8 +96,8 @@ def _table_repeats(row: Int[np.ndarray, " n"]) -> Bool[np.ndarray, " n"]:
 def are_copies(row: Int[np.ndarray, " n"]) -> bool:
     """Return whether scattered pairs are too many for chance, given the triples.
 
-    By chance, the numbers of rows seen once, twice and three times satisfy n_3 = 2 n_2² / (3 n_1) (Poisson), or triples
-    are more.
+    By chance, the numbers of rows seen once, twice and three times satisfy n_3 = 2 n_2² / (3 n_1) (Poisson), or there
+    are more triples.
     """
     singles, pairs, triples = np.bincount(np.bincount(row), minlength=4)[1:4]
     by_chance = 2.0 * float(pairs) ** 2 / (3.0 * max(float(singles), 1.0))

@@ -67,7 +67,7 @@ def follow_up(old: Log, new: Log, gamma_eval: float = 0.99, *, seed: int = 0) ->
 
 
 def _join(old: Log, new: Log) -> Log:
-    """Join two logs, with the old tasks in both."""
+    # Each old task stands for two: its decisions in the old log, and in the new one.
     states, actions = (tuple(dict.fromkeys(values)) for values in (old.states + new.states, old.actions + new.actions))
     tasks = tuple((log, task) for log in ("old", "new") for task in old.tasks)
     axes = tasks, states, actions, states

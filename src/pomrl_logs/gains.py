@@ -106,7 +106,7 @@ class FoldEvaluator:
     def _weights(self, policies: Policies) -> Float[np.ndarray, "K S A"]:
         """Return the ratio of policy visits to expected transitions in the fold.
 
-        Kept decisions of the baseline are samples of it.
+        Where the baseline is kept, all decisions are samples.
         """
         visits = self.estimate.visits
         baseline = (policies == KEEP)[..., None]

@@ -74,10 +74,11 @@ def table_name(path: Path) -> str:
 def _read_or_refuse(path: Path, reader: Callable[[], Any]) -> Any:
     try:
         return reader()
-    except OSError as error:
-        reason = "no such file" if isinstance(error, FileNotFoundError) else error.strerror or _one_line(error)
-        raise ValueError(f"{path}: {reason}") from error
+    except FileNotFoundError as error:
+        raise ValueError(f"{path}: no such file") from error
     except Exception as error:  # pandas and pyarrow raise many kinds of errors for damaged files
+        if isinstance(error, OSError) and error.strerror:
+            raise ValueError(f"{path}: {error.strerror}") from error
         hint = "; save it as UTF-8" if isinstance(error, UnicodeDecodeError) else ""
         raise ValueError(f"{path}: the file cannot be read ({_one_line(error)}){hint}") from error
 
@@ -167,7 +168,7 @@ def join(sources: Sequence[TableSource]) -> "pd.DataFrame":
     for other in other_sources:
         if different := set(first.frame.columns) ^ set(other.frame.columns):
             column = min(map(str, different))
-            raise ValueError(f"{other.where}: its columns must be equal to {first.where}, which differs in {column!r}")
+            raise ValueError(f"{other.where}: its columns must be as in {first.where}, but only one has {column!r}")
     if not other_sources:
         return first.frame
     objects = [source.frame.astype(object) for source in sources]

@@ -1,4 +1,4 @@
-"""Read logs from tables of transitions, and audit them."""
+"""Read and audit logs from tables of transitions."""
 
 import warnings
 from collections.abc import Hashable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Convert tables to transitions: tasks, ordered episodes, states and next states."""
+"""Convert tables to transitions in ordered episodes."""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass

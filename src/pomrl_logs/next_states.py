@@ -1,4 +1,4 @@
-"""Find wrong next states: shifted rows, other codings, states never left."""
+"""Find wrong or missing next states."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""Define the recommendation of a report, and alternatives to its changes."""
+"""Define recommendations, and alternatives to their changes."""
 
 from dataclasses import dataclass
 

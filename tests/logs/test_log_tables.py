@@ -252,7 +252,7 @@ BAD: dict[str, tuple[Callable[[Path], Any], str]] = {
     "a reward with a word": (lambda _: pomrl_logs.from_log(frame_of(reward="low")), "row 0: .* is not a finite number"),
     "files that differ": (
         lambda _: pomrl_logs.from_log([frame_of(), frame_of(more=1)]),
-        "its columns must be equal to the log, which differs in 'more'",
+        "its columns must be as in the log, but only one has 'more'",
     ),
     "no table": (lambda _: pomrl_logs.from_log([]), "a log must have a table, got none"),
 }

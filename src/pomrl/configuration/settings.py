@@ -67,7 +67,7 @@ def _field_values(instance: Any) -> dict[str, Any]:
 
 
 def _target(cls: type) -> str:
-    """Return a class's dotted name; `@` and a digest follow for notebooks."""
+    """Return a class's dotted name; notebook classes add `@` and a digest."""
     digest = vars(cls).get(SOURCE)
     return f"{cls.__module__}.{cls.__qualname__}" + (f"@{digest}" if digest else "")
 

@@ -77,7 +77,7 @@ NON_FINITE_COLUMNS = frozenset(column.name for column in COLUMNS if not column.i
 def columns(folder: Path, block: StoredBlock, names: Sequence[str], shape: Shape | None) -> dict[str, np.ndarray]:
     """Read columns of a block from its experiment's folder.
 
-    StoreError for a missing or damaged file; UnreadableError if the system cannot read it.
+    StoreError for a missing, damaged or wrong file; UnreadableError if the system cannot read it.
     """
     path = folder / block.name
     try:

@@ -154,7 +154,7 @@ _C_COMMENT_OR_STRING = re.compile(r'/\*.*?\*/|//[^\n]*|(?P<string>"(?:\\.|[^"\\]
 def normalise(node: Any) -> str:
     """Format a syntax tree as text without comments, docstrings and layout.
 
-    Empty fields, which Python versions add, are left out, unlike in `ast.dump`.
+    Unlike `ast.dump`, the text is equal in all supported Python versions: empty fields are left out.
     """
     if isinstance(node, list):
         return f"[{', '.join(normalise(item) for item in cast(list[Any], node) if not _is_text(item))}]"

@@ -66,7 +66,7 @@ def find_missing(stored: StoredExperiment, runs: int) -> tuple[list[range], list
 def missing_runs(stored: StoredExperiment, runs: int, faulty: Collection[StoredBlock] = ()) -> list[range]:
     """List the runs without a sound block, by block.
 
-    Runs stored beyond the first `runs` are included.
+    The range extends to all runs stored or recorded beyond `runs`.
     """
     stop = {block.runs.start // BLOCK: block.runs.stop for block in stored.blocks() if block not in faulty}
     total = max(runs, stored.promised(), *stop.values())
