@@ -74,7 +74,7 @@ class Log:
     states: tuple[Hashable, ...]
     actions: tuple[Hashable, ...]
     known_rewards: Float[np.ndarray, "#K S A S"] | None = None
-    """Exact rewards, instead of those of the log (`with_rewards`)."""
+    """Exact rewards, instead of the observed rewards (`with_rewards`)."""
     ends: frozenset[Hashable] = frozenset()
     """The declared ends, after which nothing is paid."""
     findings: tuple[Finding, ...] = ()
