@@ -1,4 +1,4 @@
-"""An example of an estimator with a memory of its own: all tasks are taken to be the same."""
+"""An example of an estimator with a custom memory."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from pomrl.components import Batch, Estimate, Estimator, Field, Truth
 
 
 class AllAlike(Estimator[np.ndarray]):
-    """The frequencies of the transitions of all tasks so far."""
+    """The frequencies of all transitions so far, as if all tasks were the same."""
 
     start: float = Field(default=0.01, gt=0, description="transitions to each state before any batch")
 

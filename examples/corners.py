@@ -1,4 +1,4 @@
-"""An example of a task distribution: each row is pulled towards a random corner of the simplex."""
+"""An example of a task distribution: rows move towards random corners."""
 
 from math import sqrt
 
@@ -9,10 +9,10 @@ from pomrl.components import MeanModel, RandomChains
 
 
 class Corners(RandomChains):
-    """P_t(s,a) = (1 - w) P_o(s,a) + w e_s', with a state s' drawn from P_o(s,a), and one w for the whole model.
+    """Tasks with rows that are pulled towards random corners of the simplex.
 
-    The mean of an entry is p = P_o(s,a,s') and its variance w² p (1 - p), as for Dirichlet tasks; but each row takes at
-    most S different values.
+    P_t(s,a) = (1 - w) P_o(s,a) + w e_s', with a state s' drawn from P_o(s,a), and one w for the whole model. An entry
+    has mean p = P_o(s,a,s') and variance w² p (1 - p), as for Dirichlet tasks. Each row has at most S different values.
     """
 
     def _largest_deviation(self, P_o: Float[np.ndarray, "pairs S"]) -> float:

@@ -1,4 +1,4 @@
-"""An example of a schedule: the effective horizon grows by the same amount with each task."""
+"""An example of a schedule: the effective horizon grows linearly."""
 
 import numpy as np
 from jaxtyping import Float
@@ -7,7 +7,7 @@ from pomrl.components import Field, GammaSchedule, TaskState
 
 
 class GrowingHorizon(GammaSchedule):
-    """The effective horizon 1 / (1 - gamma_t) = 1 + growth t, with gamma_t cut to gamma_eval."""
+    """The effective horizon 1 / (1 - gamma_t) = 1 + growth t; gamma_t is at most gamma_eval."""
 
     growth: float = Field(ge=0, description="by how much the effective horizon grows with each task")
 

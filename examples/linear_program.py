@@ -1,4 +1,4 @@
-"""An example of a planner: a linear program for each model and discount factor."""
+"""An example of a planner by linear programming."""
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -8,9 +8,9 @@ from pomrl.components import Planner
 
 
 class LinearProgram(Planner):
-    """The greedy policy of V*, which is found by a linear program.
+    """The greedy policy of V*, by a linear program for each model and discount factor.
 
-    V* is the V with the smallest sum over states among those with V(s) ≥ R(s,a) + γ Σ_s' P(s,a,s') V(s') for all pairs.
+    V* has the smallest sum over states under the constraints V(s) ≥ R(s,a) + γ Σ_s' P(s,a,s') V(s') for all pairs.
     """
 
     def _plan(

@@ -1,7 +1,7 @@
-"""An example of models of one's own, as a file: `python -m examples.models` writes examples/models.npz.
+"""An example of a file of models: `python -m examples.models` writes examples/models.npz.
 
-A player of a game of patience has up to three cards to keep. Each task is another opponent, who takes a card with
-another probability. Action 0 waits for a card, action 1 plays all cards, which pays their number squared.
+In a game of patience, a player holds up to three cards. Each task is another opponent, who takes a card with another
+probability. Action 0 waits for a card. Action 1 plays all cards and pays their number squared.
 """
 
 from pathlib import Path
@@ -12,7 +12,7 @@ FILE = Path(__file__).with_name("models.npz")
 
 
 def models() -> dict[str, np.ndarray]:
-    """Return P, [k, S, A, S], and R, [S, A]."""
+    """Return P [k, S, A, S] and R [S, A]."""
     taken = np.array([0.05, 0.1, 0.2, 0.4])
     P = np.zeros((4, 4, 2, 4))
     for cards in range(4):

@@ -1,10 +1,10 @@
-"""The method of POMRL in one file, in the order of the paper, and its ten figures that have data.
+"""The method of POMRL and its ten figures with data, in the order of the paper.
 
     python examples/pomrl_in_one_file.py                          all figures, at the paper's numbers of runs
     python examples/pomrl_in_one_file.py runs=20 'figures=[5,6]'  two of them from fewer runs
     python examples/pomrl_in_one_file.py m=20 printed=true        other settings; the paper's text as it stands
 
-Sections, equations and algorithms are those of arXiv 2212.14530, whose errors are repaired unless `printed=true`.
+Numbers of sections, equations and algorithms refer to arXiv 2212.14530. Its errors are repaired unless `printed=true`.
 """
 
 import sys
@@ -29,7 +29,7 @@ GRID = np.r_[np.arange(20) / 20, GAMMA_EVAL]  # each estimated model is planned 
 
 @dataclass(unsafe_hash=True)
 class Setting:
-    """The setting of Sec. 5. Each key can be set on the command line."""
+    """The setting of Sec. 5; the command line sets its keys."""
 
     S: int = 10  # states
     A: int = 2  # actions
@@ -50,14 +50,14 @@ class Setting:
 
 # ---- Section 2: planning with an inaccurate model --------------------------------------------------------------------
 def value(P, R, policy, gamma):
-    """Return V [n, S] of n policies [n, S] in models P [n, S, A, S] with rewards R [S, A]."""
+    """Evaluate n policies [n, S] in models P [n, S, A, S] with rewards R [S, A]; return V [n, S]."""
     states = np.arange(len(R))
     P_pi = P[np.arange(len(P))[:, None], states, policy]
     return np.linalg.solve(np.eye(len(R)) - np.reshape(gamma, (-1, 1, 1)) * P_pi, R[states, policy][..., None])[..., 0]
 
 
 def plan(P, R, gamma):
-    """Return an optimal policy [n, S] of each of n models, by policy iteration for all of them together."""
+    """Return optimal policies [n, S] of n models, by policy iteration on all models together."""
     policy = np.tile(R.argmax(-1), (len(P), 1))
     while True:
         Q = R + np.reshape(gamma, (-1, 1, 1)) * np.einsum("nsat,nt->nsa", P, value(P, R, policy, gamma))
@@ -68,7 +68,7 @@ def plan(P, R, gamma):
 
 
 def planning_loss(P, R, P_hat, gammas):
-    """Return max over s of V* - V^pi at gamma_eval in tasks P, for pi optimal in P_hat at each gamma; both [T, G]."""
+    """Return max_s V* - V^pi at gamma_eval in tasks P, [T, G]; pi is optimal in P_hat at each of gammas [T, G]."""
     T, G = gammas.shape
     policy = plan(np.repeat(P_hat, G, 0), R, gammas.ravel())
     V_star, V = value(P, R, plan(P, R, GAMMA_EVAL), GAMMA_EVAL), value(np.repeat(P, G, 0), R, policy, GAMMA_EVAL)
@@ -77,13 +77,13 @@ def planning_loss(P, R, P_hat, gammas):
 
 # ---- Sections 3.1 and 5: similar tasks -------------------------------------------------------------------------------
 def draw_mean_model(rng, S, A):
-    """Return P_o and R of a random chain MDP: half of the next states of each pair (s, a) have probability 0."""
+    """Draw P_o and R of a random chain MDP: half of the next states of each pair (s, a) have probability 0."""
     P_o = rng.random((S, A, S)) * rng.permuted(np.tile(np.arange(S) >= S // 2, (S, A, 1)), axis=-1)
     return P_o / P_o.sum(-1, keepdims=True), rng.random((S, A))
 
 
 def draw_tasks(rng, P_o, variance, T):
-    """Return models P_t of T tasks around P_o (Eq. 3): Dirichlet(c P_o), with sigma² the largest variance (App. F)."""
+    """Draw models P_t of T tasks from Dirichlet(c P_o) (Eq. 3); the largest variance is sigma² (App. F)."""
     if variance == 0:
         return np.tile(P_o, (T, 1, 1, 1))
     c = (P_o * (1 - P_o)).max() / variance - 1  # an entry of mean p has the variance p (1 - p) / (c + 1)
@@ -94,7 +94,7 @@ def draw_tasks(rng, P_o, variance, T):
 # ---- Sections 3.2 and 4: POMRL and ada-POMRL -------------------------------------------------------------------------
 @dataclass(frozen=True)
 class Learner:
-    """What a learner is told. All learners are P_hat = alpha h + (1 - alpha) P_bar and differ in nothing else."""
+    """The knowledge of a learner; all learners are P_hat = alpha h + (1 - alpha) P_bar."""
 
     name: str
     knows_P_o: bool = False  # or h is the average of means
@@ -109,11 +109,11 @@ LEARNERS = (*METHODS, Learner("Aggregating", alpha=1.0))
 
 
 def learn(batches, learner, P_o, s):
-    """Run Alg. 1 or 2 on batches P_bar [T, S, A, S], the frequencies of next states; yield P_hat_t and gamma_t."""
+    """Run Alg. 1 or 2 on frequencies P_bar [T, S, A, S] of next states; yield P_hat_t and gamma_t."""
     P_hat_o, squares = np.full_like(P_o, 1 / s.S), np.zeros_like(P_o)  # input of Alg. 1
     for t, P_bar in enumerate(batches, start=1):
         welford = (squares / (t - 1 if s.printed else t - 2)).max() if t > 2 else 0.5**2  # sigma_1 = 1/2
-        variance = s.variance if learner.knows_sigma else welford  # Alg. 1 is told sigma², Alg. 2 learns it
+        variance = s.variance if learner.knows_sigma else welford  # Alg. 1 knows sigma², Alg. 2 learns it
         index = max(t - 1, 1) if s.printed else t  # 1/(t - 1) in Alg. 1, 1/t in Sec. 3.2
         alpha = 1 / (variance * (1 + 1 / index) * s.m + 1) if t > 1 or learner.knows_P_o else 0.0  # Sec. 3.2
         alpha = alpha if learner.alpha is None else learner.alpha
@@ -132,7 +132,7 @@ SCHEDULES = ("Dong et al.", *(f"Bound, γ₀ = {gamma_0}" for gamma_0 in OFFSETS
 
 
 def select_gammas(t, alpha, variance, s, L=1):
-    """Return the discount factors of the grid, and those of the schedules."""
+    """Return the discount factors of the grid and of the schedules."""
     T_t = s.S * s.A / L * ((1 - alpha) * s.m + alpha * s.m * (t - 1))  # Sec. 6.1: samples that P_hat rests on
     x, sigma = variance * s.m, variance**0.5
     C = ((sigma + s.m**-0.5) / t**0.5 + x * s.m**-0.5) / (x + 1)  # Sec. 6.2: of the order of Eq. 6
@@ -142,7 +142,7 @@ def select_gammas(t, alpha, variance, s, L=1):
 
 # ---- Section 5: experiments ------------------------------------------------------------------------------------------
 def simulate_run(s, learner, run):
-    """Return a table of losses. All learners meet the same tasks and batches in the same run."""
+    """Return a table of losses. In one run, all learners see the same tasks and batches."""
     of_mean, of_tasks, of_batches = map(np.random.default_rng, np.random.SeedSequence([s.seed, run]).spawn(3))
     P_o, R = draw_mean_model(of_mean, s.S, s.A)
     P = draw_tasks(of_tasks, P_o, s.variance, s.T)
@@ -155,7 +155,7 @@ def simulate_run(s, learner, run):
 
 @cache
 def simulate(s, learner):
-    """Return the losses of all runs, also for the discount factors that are best in hindsight (Sec. 6.3)."""
+    """Return the losses of all runs, with the best discount factors in hindsight (Sec. 6.3)."""
     jobs = (delayed(simulate_run)(s, learner, run) for run in range(s.runs or 100))
     table = pd.concat(Parallel(n_jobs=-1)(jobs), ignore_index=True)
     grid = table[table.schedule == "grid"]
@@ -176,7 +176,7 @@ LINES = {"errorbar": ("se", 1.96), "err_kws": {"linewidth": 0, "alpha": 0.15}, "
 
 
 def draw_per_task(ax, s, learners, schedules=("γ_eval",), y="loss"):
-    """Draw the loss in each task, a line for each learner, or each schedule of a single one."""
+    """Draw the loss in each task, with a line per learner, or per schedule of one learner."""
     table = pd.concat(simulate(s, learner) for learner in learners)
     hue, single = ("learner", schedules[0]) if len(schedules) == 1 else ("schedule", learners[0].name)
     sns.lineplot(table[table.schedule.isin(schedules)], x="task", y=y, hue=hue, palette=COLORS, ax=ax, **LINES)
@@ -184,7 +184,7 @@ def draw_per_task(ax, s, learners, schedules=("γ_eval",), y="loss"):
 
 
 def draw_per_gamma(ax, settings, learner, hue="task", y="loss"):
-    """Draw the loss against gamma, and a circle where each line is least: at gamma*."""
+    """Draw the loss against gamma, with a circle at the minimum gamma* of each line."""
     table, s = pd.concat(simulate(s, learner) for s in settings), settings[0]
     table = table[(table.schedule == "grid") & table.task.isin([1, 2, 5, 10, 15, 30])]
     sns.lineplot(table, x="gamma", y=y, hue=hue, palette="crest", ax=ax, **LINES)
@@ -194,7 +194,7 @@ def draw_per_gamma(ax, settings, learner, hue="task", y="loss"):
 
 
 def draw_simplex(ax, c):
-    """Draw models of one pair (s, a) with three next states, from Dir(c, c, c)."""
+    """Draw models of one pair (s, a) with three next states from Dir(c, c, c)."""
     P = np.random.default_rng(0).dirichlet([c] * 3, 500)
     ax.plot([0, 1, 0.5, 0], [0, 0, 0.75**0.5, 0], "0.6")
     ax.plot(P[:, 1] + P[:, 2] / 2, P[:, 2] * 0.75**0.5, ".", markersize=2)
@@ -202,7 +202,7 @@ def draw_simplex(ax, c):
 
 
 def figures(s):
-    """Return the title and the rows of panels of each figure; a panel is a function and its arguments."""
+    """Return the title and rows of panels of each figure; a panel is a function with arguments."""
     per_task, per_gamma = draw_per_task, draw_per_gamma
     equal = [replace(s, sigma=0.0, T=1, m=m) for m in (5, 10, 20, 50)]
     weights = [Learner(f"α = {alpha}", knows_P_o=True, alpha=alpha) for alpha in (0.0, 0.25, 0.5, 0.75)]

@@ -1,4 +1,4 @@
-"""Tests of the components in this folder, of what their kinds must keep to."""
+"""Tests of the components in this folder and of their contracts."""
 
 from dataclasses import replace
 
@@ -36,7 +36,7 @@ def test_a_component_keeps_to_its_contracts(component: Component) -> None:
 
 class TestJamesStein:
     def test_it_is_nearly_the_posterior_mean_of_many_pairs(self) -> None:
-        """Its weight then approaches c / (c + m), that of P_o in the posterior mean of Dirichlet tasks."""
+        """Its weight approaches c / (c + m), the weight of P_o in the posterior mean of Dirichlet tasks."""
         c, m, S, rng = 6.0, 5, 5, np.random.default_rng(0)
         P_o = rng.dirichlet(np.full(S, 5.0), (1, S, 2000))
         weight = rng.standard_gamma(c * P_o)

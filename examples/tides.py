@@ -1,4 +1,4 @@
-"""An example of a stream of tasks: the mean model goes back and forth between two models."""
+"""An example of a stream of tasks: the mean model moves periodically."""
 
 from collections.abc import Iterator
 from itertools import count
@@ -10,7 +10,7 @@ from pomrl.components import Field, MeanModel, RandomChains, TaskStream
 
 
 class Tides(TaskStream):
-    """The mean model of task t is (1 - w) P + w Q with w = (1 - cos(2 pi (t - 1) / period)) / 2."""
+    """A mean model (1 - w) P + w Q in task t, with w = (1 - cos(2 pi (t - 1) / period)) / 2."""
 
     period: int = Field(ge=2, description="number of tasks after which the mean model is the first one again")
 

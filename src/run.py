@@ -1,4 +1,4 @@
-"""Run one experiment, or a sweep of them, and store the results: `python -m src.run` is `pomrl run`."""
+"""Run and store one experiment or a sweep: `python -m src.run` is `pomrl run`."""
 
 import sys
 from importlib.util import find_spec
@@ -7,8 +7,8 @@ from pathlib import Path
 if __name__ == "__main__":
     copy = find_spec("pomrl")
     if not copy or not Path(str(copy.origin)).resolve().is_relative_to(Path(__file__).resolve().parent):
-        what = f"{copy.origin} would run in its place" if copy else "there is no pomrl"
-        sys.exit(f"this checkout is not installed, and {what}; pip install -e . installs it")
+        what = f"{copy.origin} is" if copy else "no other pomrl is"
+        sys.exit(f"this checkout is not installed, {what}; run pip install -e .")
     from pomrl.commands.entry import main
 
     sys.argv.insert(1, "run")

@@ -1,1 +1,1 @@
-"""Builds the site: `python -m mkdocs build --strict` reads mkdocs.yml, and that names `hooks.py` here."""
+"""Build the site and the generated documents: `python -m mkdocs build --strict` loads `hooks.py`."""

@@ -1,4 +1,4 @@
-"""`python -m docs.build` makes the generated documents."""
+"""Make the generated documents: `python -m docs.build`."""
 
 from docs.build.documents import main
 

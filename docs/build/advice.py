@@ -1,6 +1,8 @@
-"""The table in docs/models_and_logs.md of how often the advice on logs is right, looked up in the published results.
+"""Write the table of results of the advice in docs/models_and_logs.md.
 
-python -m docs.build.advice               in the folder of the checkout: renews the table
+The numbers are looked up in `benchmarks/results/advice_on_logs.csv`.
+
+python -m docs.build.advice               in the folder of the checkout: writes the table
 """
 
 import re
@@ -23,13 +25,13 @@ GROUPS = {
     "the four": "four, written by another author after that",
     "the six": "six, tried after the last change",
 }
-"""The groups of families in words."""
+"""The text of each group of families."""
 
 HEAD = ["families", "logs", "told to change", "told, and lost, %", "limit held, %", "gain, % of what is possible"]
 
 
 def with_table(text: str) -> str:
-    """Return the text of the document with the published numbers."""
+    """Return the document with the published numbers."""
     table = pd.read_csv(Path(__file__).parents[2] / TABLE)
     groups = table[table["family"].isin(GROUPS)]
     cells = table[table["transitions"].notna() & (table["behaviour"] != "hidden")]
@@ -51,7 +53,7 @@ def _row(name: str, row: pd.Series) -> list[str]:
 
 
 def _rate(count: int, logs: int) -> str:
-    """Return a share in per cent with its exact 95 % interval."""
+    """Return a percentage with its exact 95 % interval."""
     low, high = binomtest(int(count), int(logs)).proportion_ci()
     return f"{100 * count / logs:.3g} ({100 * low:.3g} to {100 * high:.3g})"
 

@@ -1,6 +1,6 @@
-"""The table of the columns of experiments in docs/stored_formats.md, written from `science.stored_columns`.
+"""Write the columns of experiments in docs/stored_formats.md from `science.stored_columns`.
 
-python -m docs.build.columns              in the folder of the checkout: renews the table
+python -m docs.build.columns              in the folder of the checkout: writes the table
 """
 
 import re
@@ -16,7 +16,7 @@ TABLE = re.compile(r"(?<=<!-- columns of runs -->\n\n)(?:\|.*\n)+")
 
 
 def with_columns(text: str) -> str:
-    """Return the text of the document with the present columns."""
+    """Return the document with the present columns."""
     rows = [[f"`{column.name}`", column.dtype, column.unit, column.meaning] for column in (*COLUMNS, METRIC_COLUMN)]
     return TABLE.sub(lambda _: markdown(["column", "type", "unit", "meaning"], rows), text)
 

@@ -1,6 +1,6 @@
-"""The reference of all keys, docs/configuration.md, written from the types and descriptions in the components.
+"""Write docs/configuration.md, the reference of all keys, from types and docstrings.
 
-python -m docs.build.configuration        in the folder of the checkout: writes docs/configuration.md anew
+python -m docs.build.configuration        in the folder of the checkout
 """
 
 import ast
@@ -37,15 +37,15 @@ the authors' notebook; keys on the command line come after a reading. R.. are am
 """
 
 DITTO = '"'
-"""What repeats the cell above."""
+"""The sign for the same cell as above."""
 
 BOUNDS = {"minimum": ">=", "exclusiveMinimum": ">", "maximum": "<=", "exclusiveMaximum": "<"}
-"""The sign that is written for each bound of a JSON schema."""
+"""The sign of each bound of a JSON schema."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """A key of a group: its meaning, its values, and its default in each option that has it."""
+    """A key of a group, with its meaning, values and defaults."""
 
     key: str
     meaning: str
@@ -55,7 +55,7 @@ class Row:
 
 
 def configuration(sources: Sources) -> str:
-    """Return the reference of all keys and options in the folder of the sources, as Markdown."""
+    """Return the reference of all keys and options as Markdown."""
     defaults = experiment(sources, [])
     top = [
         _section("The experiment", _rows(Problem, {"default": defaults.problem}, PROBLEM_KEYS)),
@@ -65,7 +65,7 @@ def configuration(sources: Sources) -> str:
 
 
 def _group(sources: Sources, group: str) -> str:
-    """Return a section with the options of a group and a table of its keys."""
+    """Return the section of a group: its options and its keys."""
     options = [path.stem for path in sources.options(group)]
     classes: dict[type, dict[str, Any]] = {}
     for name in options:
@@ -77,13 +77,13 @@ def _group(sources: Sources, group: str) -> str:
 
 
 def _summary(cls: type) -> str:
-    """Return the first sentence of the documentation of a class."""
+    """Return the first sentence of a class docstring."""
     first = " ".join((cls.__doc__ or "").strip().split("\n\n")[0].split())
     return re.split(r"\. (?=[A-Z]\w* )", first)[0].removesuffix(".")
 
 
 def _merge(rows: Iterable[Row]) -> list[Row]:
-    """Return one row for each key with the same meaning and values, in the order of options."""
+    """Merge rows with the same key, meaning and values."""
     merged: dict[tuple[str, str, str], Row] = {}
     for row in rows:
         same = (row.key, row.meaning, row.values)
@@ -96,12 +96,12 @@ def _component(experiment: Experiment, group: str) -> object:
 
 
 def _properties(cls: type) -> Mapping[str, Any]:
-    """Return the JSON schema of each key of a class that can be set."""
+    """Return the JSON schema of each key of a class."""
     return TypeAdapter(cls).json_schema().get("properties", {})
 
 
 def _rows(cls: type, objects: Mapping[str, Any], keys: Iterable[str]) -> list[Row]:
-    """Return a row for each key of a class, with its defaults in the named objects."""
+    """Return a row for each key of a class; objects give defaults."""
     schemas, meanings = _properties(cls), _meanings(cls)
     return [
         Row(
@@ -115,13 +115,13 @@ def _rows(cls: type, objects: Mapping[str, Any], keys: Iterable[str]) -> list[Ro
 
 
 def _meanings(cls: type) -> dict[str, str]:
-    """Return what the docstrings below the keys of a class and of its bases say, without capital and full stop."""
+    """Return the docstrings of keys, for table cells."""
     texts = {key: text for base in reversed(cls.__mro__) for key, text in _docstrings_of_fields(base).items()}
     return {key: _in_a_cell(" ".join(text.split()).removesuffix(".")) for key, text in texts.items()}
 
 
 def _docstrings_of_fields(cls: type) -> dict[str, str]:
-    """Return the docstrings below the fields that the source of a class of ours or of a study has."""
+    """Return the docstrings below fields; empty for classes of other packages."""
     if not is_ours(cls.__module__):
         return {}
     (definition,) = ast.parse(textwrap.dedent(inspect.getsource(cls))).body
@@ -139,7 +139,7 @@ def _in_a_cell(text: str) -> str:
 
 
 def _values(schema: Mapping[str, Any]) -> str:
-    """Say in words which values a JSON schema admits."""
+    """Describe the values of a JSON schema in words."""
     if "anyOf" in schema:
         return ", ".join(_values(alternative) for alternative in schema["anyOf"])
     if "const" in schema:
@@ -156,7 +156,7 @@ def _values(schema: Mapping[str, Any]) -> str:
 
 
 def _defaults(row: Row) -> str:
-    """Return the default of most options, and then those of others."""
+    """Return the most common default, followed by the defaults of other options."""
     defaults = {name: _shown(value) for name, value in row.defaults.items()}
     commonest = max(defaults.values(), key=[*defaults.values()].count)
     rare = [value for value in dict.fromkeys(defaults.values()) if value != commonest]
@@ -179,7 +179,7 @@ def _section(title: str, rows: Sequence[Row]) -> str:
 
 
 def _table(rows: Sequence[Row], options: set[str]) -> str:
-    """Return the table of keys; it names the options of a key that some lack."""
+    """Return the table of keys, with a column of options if needed."""
     if not rows:
         return "No keys.\n"
     owners = [_owners(row, options) for row in rows]
@@ -192,7 +192,7 @@ def _table(rows: Sequence[Row], options: set[str]) -> str:
 
 
 def _owners(row: Row, options: set[str]) -> str:
-    """Return the options that have a key; empty where all have it, and the others where these are fewer."""
+    """Return the options with a key: empty for all, or `all but ...`."""
     without_key = options - row.defaults.keys()
     if not without_key:
         return ""

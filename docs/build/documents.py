@@ -1,11 +1,12 @@
-"""Publish the results of studies in this checkout: python -m docs.build [STUDY ...].
+"""Publish the results of studies in this checkout.
 
-What is stored becomes the published answer: the table of judgements and the pages in the folder of each study, and
-README.md and other documents, which look numbers up in that table (`pomrl_report.lookups`) and in the board
-(`pomrl_studies.board.lookups`). Results that are
-provisional or old are not published. With --pictures, the small pictures of README.md and of the page of results are
-drawn instead, into outputs/readme. The reference of all keys is made by python -m docs.build.configuration,
-and the page from the paper to the code by python -m docs.build.paper.
+    python -m docs.build [STUDY ...]
+    python -m docs.build STUDY --pictures NAME ...
+
+The first command writes the table of judgements and the pages into the folder of each study, unless its results are
+provisional or old. It then renders README.md and docs/*.md.in, which look numbers up in these tables
+(`pomrl_report.lookups`) and in the board (`pomrl_studies.board.lookups`). The second command draws small pictures for
+README.md and the page of results into outputs/readme.
 """
 
 from pathlib import Path
@@ -31,7 +32,7 @@ ROOT = Path(__file__).parents[2]
 
 @one_line_errors()
 def main() -> None:
-    """Run with the arguments of the process, and print the paths of the documents that were written."""
+    """Publish the studies of the command line, and print the written paths."""
     parser = Parser(prog="python -m docs.build", description="Make all generated documents from what is stored.")
     parser.add_argument("study", nargs="*", metavar="STUDY", help="studies (default: those that are shipped)")
     parser.add_argument("--pictures", nargs="+", metavar="NAME", help="draw small pictures of these figures instead")
@@ -44,16 +45,16 @@ def main() -> None:
 
 
 def renew(study: Study) -> list[Path]:
-    """Renew the pages of a study in the outputs and in its folder, and return the paths of the latter."""
+    """Renew the pages of a study, and return the published paths."""
     study_judgements = study_claims.load_judgements(study)
     pages.renew_all(study, study_judgements, warn)
     return publish(study, study_judgements)
 
 
 def publish(study: Study, judged: Judgements) -> list[Path]:
-    """Write the table of judgements and the pages of a study into its folder, and the documents; return the paths.
+    """Publish a study and the documents, and return the written paths.
 
-    Results that are provisional or old are not published.
+    The table of judgements and the pages go into the folder of the study. Provisional or old results are not published.
     """
     if not pages.is_final(judged):
         few = sum(claim.provisional for claim in judged.main)
@@ -79,12 +80,12 @@ def publish(study: Study, judged: Judgements) -> list[Path]:
 
 
 def sources() -> list[Path]:
-    """Return the documents outside of studies that have places to look up."""
+    """Return the sources of documents with lookups outside of studies."""
     return [path for pattern in ("*.md.in", "docs/*.md.in") for path in sorted(ROOT.glob(pattern))]
 
 
 def document(source: Path) -> str:
-    """Return what a document becomes with the published judgements."""
+    """Return a document with its lookups in the published judgements."""
     paper = find("pomrl2023")
     results = pages.study_results(paper, judgements.read_published(paper))
     return lookups.fill(source.read_text("utf-8"), results, source.name, {"board": board})

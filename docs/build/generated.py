@@ -1,4 +1,4 @@
-"""The pages of the site that are made from code: commands, the interfaces of Python, the gallery and the glossary."""
+"""Pages of the site from code: commands, Python interfaces, gallery, glossary, conventions."""
 
 import contextlib
 import io
@@ -24,17 +24,17 @@ from pomrl_report.markup import paragraphs
 ROOT = Path(__file__).parents[2]
 
 SOURCE = ROOT / "src"
-"""The folder in which docstrings are read."""
+"""The folder of the documented packages."""
 
 FACES = ("", "components", "study", "figures", "bounds")
 """The modules with public names; the first is `import pomrl`."""
 
 HEADING = "\n    options: {{heading: {0}, toc_label: {0}}}"
-"""What lets the documentation of an object have the name that the object is imported by."""
+"""The options that show an object under its public name."""
 
 
 def commands() -> str:
-    """Return the page of all commands: what each does, and what it prints with --help."""
+    """Return the page of all commands, with their summaries and their help."""
     sections = ["# Every command", "`pomrl COMMAND --help` prints the same on the terminal."]
     for name in main.all_commands():
         what = main.summary(name)
@@ -43,7 +43,7 @@ def commands() -> str:
 
 
 def help_of(name: str) -> str:
-    """Return what a command prints with --help, without the path of this checkout."""
+    """Return the help of a command, without the path of this checkout."""
     out = io.StringIO()
     arguments = patch.object(sys, "argv", ["pomrl", name, "--help"])
     width = patch.dict("os.environ", COLUMNS="90")
@@ -53,7 +53,7 @@ def help_of(name: str) -> str:
 
 
 def reference(face: str) -> str:
-    """Return the page of a module with public names: what it says of itself, and the documentation of each name.
+    """Return the page of a module and its public names.
 
     Raises:
         PluginError: A public name has no docstring.
@@ -74,12 +74,12 @@ def reference(face: str) -> str:
 
 @cache
 def package() -> griffe.Module:
-    """Return what the source of the package says, without importing it."""
+    """Return the documentation of the package, without importing it."""
     return griffe.load("pomrl", search_paths=[SOURCE])
 
 
 def gallery() -> str:
-    """Return the page of all figures of all studies: caption, command, and the picture where a small one is kept."""
+    """Return the page of all figures: captions, commands, and small pictures."""
     head = (
         "# Gallery\n\nEvery figure of every study. `pomrl reproduce STUDY` computes a study and draws all its figures. "
         "The command below a figure draws it alone, from what is stored. Pictures are those that the repository keeps; "
@@ -90,7 +90,7 @@ def gallery() -> str:
 
 
 def figures_in(study: Study) -> Iterator[str]:
-    """Yield the parts of the gallery for a study."""
+    """Yield the paragraphs of a study in the gallery."""
     yield f"## {study.name}: {study.described.title}"
     for figure in figures_of(study):
         number, title = number_of(figure.docstring), title_of(figure.docstring)
@@ -108,13 +108,13 @@ def pictures(figure: Figure) -> list[str]:
 
 
 def glossary() -> str:
-    """Return the page of the words that CONTRIBUTING.md defines."""
+    """Return the page of the words in CONTRIBUTING.md."""
     _, _, words_section = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("\n## Words\n")
     return f"# Glossary\n{words_section.partition(chr(10) + '## ')[0]}"
 
 
 def conventions() -> str:
-    """Return the page of the forms in which models and logs are read, and of what the audit of a log finds."""
+    """Return the page of forms of models and logs, and audit findings."""
     forms, findings = ["given", "read"], [[f"`{name}`", what] for name, what in KINDS.items()]
     return "\n\n".join(
         [

@@ -1,7 +1,7 @@
-"""What MkDocs is told beside mkdocs.yml: which files of the repository are in the site, and how formulas look.
+"""Hooks of MkDocs: the files of the site, their addresses, and formulas.
 
-Files keep the paths that they have in the repository, so that links between them need no change. Only their addresses
-in the site are short.
+Files keep their paths in the repository, so that links between them need no change. Only their addresses in the site
+are short.
 """
 
 import re
@@ -28,7 +28,7 @@ from docs.build import code, paper, tables  # noqa: E402 (found by the line abov
 from docs.build.generated import PAGES, SOURCE  # noqa: E402
 
 TABLES = tuple(f"src/pomrl_studies/*/{name}" for name in ("claims.csv", "ledger.yaml", "pages/*.csv"))
-"""The tables of studies, which the site shows as pages."""
+"""The tables of studies; the site shows them as pages."""
 
 SOURCES = (
     *("*.md", "CITATION.cff", "docs/*.md", "outputs/readme/*.png", "docs/build/*.js", "docs/build/*.css"),
@@ -45,10 +45,10 @@ SOURCES = (
         "examples/notebook/README.md",
     ),
 )
-"""Every file of the repository that is a page, or that a page shows or links to."""
+"""All files of the repository in the site: pages, pictures and link targets."""
 
 KINDS = {"*.py": code.CodeFile, **dict.fromkeys(TABLES, tables.TableFile)}
-"""The pages that the site makes of other files than documents, by the patterns of their paths."""
+"""The kinds of pages from code and tables, by the patterns of their paths."""
 
 ADDRESSES = {
     r"README\.md": "index.html",
@@ -61,24 +61,24 @@ ADDRESSES = {
 """The addresses of pages, by the patterns of their paths. The first pattern that matches counts."""
 
 UNUSED = ("assets/javascripts/lunr", "sitemap.xml", "sitemap.xml.gz", "search/search_index.json")
-"""What the theme writes and nothing reads from a disk: languages, maps with the date, the index for servers."""
+"""Files that the theme writes, but a site on a disk does not use."""
 
 OF_THE_PAPER = ("reference/", "code/", "configuration.html", "studies/pomrl2023/")
-"""How the addresses of pages begin whose numbers of equations and theorems are those of the paper."""
+"""The addresses of pages with numbers of the paper's equations and theorems begin with these."""
 
 LONG = 40
-"""The characters of a formula in a sentence above which it may be wider than a phone, so that it is scrolled there."""
+"""Longer formulas, in characters, may be wider than a phone; they can be scrolled."""
 
 
 @event_priority(100)  # before mkdocstrings reads it
 def on_config(config: MkDocsConfig) -> None:
-    """Let formulas between dollar signs become MathML, and say where docstrings are read."""
+    """Add the extension for formulas, and set the folder of docstrings."""
     config.markdown_extensions.append(Formulas())  # pyright: ignore[reportArgumentType]
     config.plugins["mkdocstrings"].config.handlers["python"]["paths"] = [str(SOURCE)]
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Return the files of the site: the theme's, the repository's under their paths there, and the pages of code."""
+    """Return the files of the site: theme, repository and generated pages."""
     theme_files = [file for file in files if file.src_dir != config.docs_dir]
     source_paths = {path.relative_to(ROOT).as_posix() for path in chain(*map(ROOT.glob, SOURCES))} | paper.sources()
     ours = [file_of(path, config) for path in sorted(source_paths)]
@@ -87,13 +87,13 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def file_of(path: str, config: MkDocsConfig) -> File:
-    """Return a file of the repository: a page if it is code or a table, and else the file as it is."""
+    """Return a file of the site; code and tables become pages."""
     kind = next((kind for pattern, kind in KINDS.items() if Path(path).match(pattern)), File)
     return kind(path, str(ROOT), config.site_dir, use_directory_urls=False, dest_uri=address(path))
 
 
 def address(path: str) -> str:
-    """Return the address in the site of a file of the repository."""
+    """Return the address of a file in the site."""
     for pattern, short in ADDRESSES.items():
         if match := re.fullmatch(pattern, path):
             return match.expand(short)
@@ -101,7 +101,7 @@ def address(path: str) -> str:
 
 
 def on_page_content(html: str, page: Page, **_: object) -> str:
-    """Let numbers of the paper, such as `Eq. 4`, lead to their rows of its page."""
+    """Link numbers of the paper, such as `Eq. 4`, to docs/paper-to-code.md."""
     if not page.url.startswith(OF_THE_PAPER):
         return html
     to = get_relative_url(address(paper.PAGE.relative_to(ROOT).as_posix()), page.url)
@@ -109,13 +109,13 @@ def on_page_content(html: str, page: Page, **_: object) -> str:
 
 
 def on_post_page(output: str, **_: object) -> str:
-    """Give the theme's dialogue a name, for those who hear the page."""
+    """Name the dialogue of the theme, for screen readers."""
     return output.replace('role="dialog"', 'role="dialog" aria-label="Search"')
 
 
 @event_priority(-200)  # after the plugin `offline` has read the index
 def on_post_build(config: MkDocsConfig) -> None:
-    """Remove what nobody reads, and what would make two builds of the same files differ."""
+    """Remove unused files, and files with differences between two builds."""
     site = Path(config.site_dir)
     unused = [site / name for name in UNUSED]
     for path in filter(Path.is_file, [*site.glob("**/*.map"), *unused, *site.glob(f"{UNUSED[0]}/**/*")]):
@@ -123,10 +123,10 @@ def on_post_build(config: MkDocsConfig) -> None:
 
 
 class Formulas(Extension):
-    """Formulas between one or two dollar signs, as MathML that a browser shows without a program."""
+    """Formulas between one or two dollar signs, as MathML without a script."""
 
     def extendMarkdown(self, md: Markdown) -> None:
-        """Add the patterns after that of code, and before that of escaped characters."""
+        """Add the patterns between the patterns of code and of escaped characters."""
         md.inlinePatterns.register(Formula(r"\$\$(.+?)\$\$", md, "block"), "block formulas", 187)
         md.inlinePatterns.register(
             Formula(r"(?<![\w$])\$(?![\s$])([^$]+?)(?<!\s)\$(?![\w$])", md, "inline"), "formulas", 186
@@ -141,7 +141,7 @@ class Formula(InlineProcessor):
         self.display = display
 
     def handleMatch(self, m: re.Match[str], data: str) -> tuple[Element | str, int, int]:  # pyright: ignore[reportIncompatibleMethodOverride]
-        """Return the formula as HTML that Markdown leaves as it is."""
+        """Return the formula as protected HTML, with its place in the text."""
         formula = convert(m[1], display=self.display)
         if self.display == "block" or len(m[1]) > LONG:
             formula = f'<span class="formula {self.display}" tabindex="0">{formula}</span>'

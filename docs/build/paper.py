@@ -1,8 +1,9 @@
-"""The page docs/paper-to-code.md: each equation, algorithm, figure and claim of the paper with its lines and verdict.
+"""Write docs/paper-to-code.md, with the lines of code and verdict of each equation.
 
-python -m docs.build.paper        in the folder of the checkout: writes the page anew
+python -m docs.build.paper        in the folder of the checkout
 
-What is where stands in `src/pomrl_studies/pomrl2023/paper.csv`, by name. Lines, headings and verdicts are looked up.
+The page also has algorithms, figures and claims. `src/pomrl_studies/pomrl2023/paper.csv` maps the paper to names in the
+code; lines, headings and verdicts are looked up.
 """
 
 import ast
@@ -49,11 +50,11 @@ OF_FIGURES = """`pomrl reproduce pomrl2023 figures --only 4` draws Figure 4. The
 [readings](../src/pomrl_studies/pomrl2023/pages/readings.md), and
 [variants.py](../src/pomrl_studies/pomrl2023/variants.py) has them by name.
 """
-"""What stands above the table of figures."""
+"""The text above the table of figures."""
 
 
 def page() -> str:
-    """Return the page."""
+    """Return the page as Markdown."""
     judgements, rows, figures = read_published(PAPER), read_places(), printed_figures()
     by_kind = {kind: [row for row in rows if kind_of(row) == kind] for kind in ("Eq.", "Alg.", "")}
     equations, algorithms, other_statements = by_kind.values()
@@ -75,7 +76,7 @@ def page() -> str:
 
 
 def kind_of(row: dict[str, str]) -> str:
-    """Return whether a place is an equation (`Eq.`), an algorithm (`Alg.`), or neither."""
+    """Return `Eq.`, `Alg.`, or an empty string for other places."""
     kind = row["place"].partition(" ")[0]
     return kind if kind in ("Eq.", "Alg.") else ""
 
@@ -87,7 +88,7 @@ def read_places() -> list[dict[str, str]]:
 
 
 def printed_figures() -> list[Figure]:
-    """Return the figures that the paper prints, in its order."""
+    """Return the figures of the paper, in its order."""
     ours = [figure for figure in figures_of(PAPER) if figure.module.rpartition(".")[2].startswith("figure_")]
     return [figure for figure in ours if number_of(figure.docstring)]
 
@@ -108,7 +109,7 @@ def place_table(places: Sequence[dict[str, str]], judgements: Judgements) -> str
 
 
 def figure_table(figures: Sequence[Figure], judgements: Judgements) -> str:
-    """Return a table of the figures, with the claims that are about them."""
+    """Return the table of figures, with their claims."""
     rows = [
         [
             f'<a id="figure-{number_of(figure.docstring).lower()}"></a>Figure {number_of(figure.docstring)}',
@@ -124,7 +125,7 @@ def figure_table(figures: Sequence[Figure], judgements: Judgements) -> str:
 
 
 def claim_table(places: Sequence[dict[str, str]], figures: Sequence[Figure], judgements: Judgements) -> str:
-    """Return a table of the claims, with the lines in one file that they are about, and their checks."""
+    """Return the table of claims, with their lines and checks."""
     statements = dict(
         zip((claim.id for claim in judgements.main), columns(judgements, judgements.variants)["claim"], strict=True)
     )
@@ -150,25 +151,25 @@ def split(cell: str) -> list[str]:
 
 
 def place_cell(row: dict[str, str]) -> str:
-    """Return the numbers of a place in the paper, which links lead to, and its section."""
+    """Return the numbers (link targets) and the section of a place."""
     labels = split(row["place"])
     anchors = "".join(f'<a id="{anchor(label)}"></a>' for label in labels)
     return f"{anchors}{', '.join(filter(None, [*labels, row['section']]))}"
 
 
 def anchor(label: str) -> str:
-    """Return the anchor of a number of the paper, such as eq-4 of `Eq. 4`."""
+    """Return the anchor of a number, such as `eq-4` for `Eq. 4`."""
     return label.lower().replace(". ", "-").replace(".", "-").replace(" ", "-")
 
 
 @cache
 def anchors_of_labels() -> dict[str, str]:
-    """Return the anchors on the page by the numbers of the paper."""
+    """Return the anchor of each number of the paper."""
     return {label: anchor(label) for row in read_places() for label in split(row["place"])}
 
 
 def link_labels(text: str, page: str) -> str:
-    """Return HTML without tags in which numbers of the paper are links to their rows of the page."""
+    """Link numbers of the paper in a text to the page."""
     anchors = anchors_of_labels()
 
     def link(match: re.Match[str]) -> str:
@@ -180,7 +181,7 @@ def link_labels(text: str, page: str) -> str:
 
 
 def verdict_cell(row: dict[str, str], judgements: Judgements) -> str:
-    """Return what a place is where that is said, and links to the claims about it with their verdicts."""
+    """Return the kind of a place, and its claims with verdicts."""
     claims = ", ".join(claim_link(id, judgements) for id in split(row["claims"]))
     return "; ".join(filter(None, [row["kind"], claims]))
 
@@ -197,20 +198,20 @@ def signs_of(id: str, judgements: Judgements) -> str:
 
 
 def signs_and_topics(id: str, judgements: Judgements) -> str:
-    """Return the signs of the verdicts on a claim, and those on its topics under the first variant."""
+    """Return the signs of a claim and of its topics (first variant)."""
     topics = judgements.of(judgements.variants[0])[id].topics
     topic_signs = ", ".join(f"{topic} {LOOKS[verdict].sign}" for topic, verdict in topics.items())
     return signs_of(id, judgements) + (f" ({topic_signs})" if len(topics) > 1 else "")
 
 
 def markers_of(figure: Figure) -> list[str]:
-    """Return the marker of a figure in one file; none if it has no data."""
+    """Return the marker of a figure with data in one file."""
     marker = f'"{number_of(figure.docstring)}": ['
     return [f"figures: {marker}"] if marker in ONE_FILE.read_text("utf-8") else []
 
 
 def name_of(figure: Figure) -> str:
-    """Return the dotted name of the function that draws a figure, or of its panels."""
+    """Return the dotted name of a figure's function, or of its panels."""
     module = figure.module
     path, _ = split_name(f"{module}.FIGURE")
     is_function = any(figure.name in defined_names(node) for node in parse_file(path).body)
@@ -218,13 +219,15 @@ def name_of(figure: Figure) -> str:
 
 
 def one_file_link(place: str) -> str:
-    """Return a link to a line of one file, by a function and what its line has, as in `learn: # Eq. 4`."""
+    """Return a link to a line of one file, such as `learn: # Eq. 4`."""
     name, _, content = place.partition(": ")
     return line_link(ONE_FILE, [name], content, "line")
 
 
 def code_link(place: str) -> str:
-    """Return a link to a line of the package, by a dotted name and what its line has; by default its definition.
+    """Return a link to a line of the package, given as `DOTTED.NAME: CONTENT`.
+
+    Without content, the link leads to the definition.
 
     Raises:
         LookupError: No module defines the name, or its definition has no such line.
@@ -235,13 +238,13 @@ def code_link(place: str) -> str:
 
 
 def line_link(path: Path, names: Sequence[str], content: str = "", text: str = "") -> str:
-    """Return a link with a text to the first line with some content in the definition of a name."""
+    """Return a link to the first matching line in a definition."""
     line = line_of(path, names, content)
     return f"[{text} {line}]({relative(path)}#L{line})"
 
 
 def split_name(name: str) -> tuple[Path, list[str]]:
-    """Return the file of a module, and the names in it, of a dotted name of the package.
+    """Split a dotted name into a module's file and names inside.
 
     Raises:
         LookupError: There is no such module.
@@ -255,7 +258,7 @@ def split_name(name: str) -> tuple[Path, list[str]]:
 
 
 def line_of(path: Path, names: Sequence[str], content: str) -> int:
-    """Return the number of the first line with some content in the definition of a name.
+    """Return the number of the first matching line in a definition.
 
     Raises:
         LookupError: The file does not define the name, or the definition has no such line.
@@ -275,7 +278,7 @@ def parse_file(path: Path) -> ast.Module:
 
 
 def member(path: Path, names: Sequence[str]) -> ast.stmt:
-    """Return the statement that defines a name in a file, or a name in a class of it.
+    """Find the definition of a name in a file or class.
 
     Raises:
         LookupError: No statement does.
@@ -291,7 +294,7 @@ def member(path: Path, names: Sequence[str]) -> ast.stmt:
 
 
 def defined_names(node: ast.stmt) -> list[str]:
-    """Return the names that a statement defines."""
+    """Return the names defined by a statement."""
     if isinstance(node, ast.FunctionDef | ast.ClassDef):
         return [node.name]
     targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
@@ -299,7 +302,7 @@ def defined_names(node: ast.stmt) -> list[str]:
 
 
 def section_link(place: str) -> str:
-    """Return a link to a section of a page of the study, as in `theory.md#4` and `errata.md#E9`.
+    """Return a link to a section of a page, such as `theory.md#4`.
 
     Raises:
         LookupError: The page has no section of this number.
@@ -320,12 +323,12 @@ def experiment_link(sweep: str) -> str:
 
 
 def relative(path: Path) -> str:
-    """Return the path of a file as links of the page have it."""
+    """Return the relative path of a file for links of the page."""
     return f"../{path.relative_to(ROOT).as_posix()}"
 
 
 def sources() -> set[str]:
-    """Return the files of code and settings that the page leads to, by their paths in the repository."""
+    """Return the paths of code and settings with links from the page."""
     return set(re.findall(r"\]\(\.\./([^)#]+\.(?:py|yaml))[)#]", page()))
 
 

@@ -1,7 +1,7 @@
-"""Small pictures of figures, which documents show: python -m docs.build STUDY --pictures NAME ...
+"""Draw small pictures for documents: python -m docs.build STUDY --pictures NAME ...
 
-They are drawn from what is stored, into `outputs/readme/`. Beside each stands of how many runs it is, and the digest of
-the values that are drawn.
+They are drawn from stored results into `outputs/readme/`. A JSON file for each has the number of runs and the digest of
+the drawn values.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ from pomrl.store.derived import DerivedFiles
 
 
 def renew(study: Study, name: str) -> Path:
-    """Draw a version of a figure from what is stored, write it with what it is made of, and return its path."""
+    """Draw and write a figure with its sources, and return its path."""
     selection = Selection(study, [name])
     sweeps = figures_of_study.load_sweeps(selection, name)
     drawing, sidecar = figures_of_study.draw_version(selection, name, sweeps)
@@ -38,7 +38,7 @@ def renew(study: Study, name: str) -> Path:
 
 
 def small(drawing: Drawing) -> bytes:
-    """Return a small picture in 128 colours, which takes half of the bytes and shows no difference."""
+    """Return a picture in 128 colours, half as large without visible differences."""
     picture = Image.open(BytesIO(files.picture(drawing.figure, "png", dpi=120))).convert("RGB").quantize(128)
     content = BytesIO()
     picture.save(content, "PNG", optimize=True)

@@ -1,6 +1,6 @@
-"""JSON schemas of the options in `conf/`, for editors: `python -m docs.build.schemas` writes them again.
+"""Write JSON schemas of the options in `conf/`, for editors: `python -m docs.build.schemas`.
 
-They are those of the checked classes, in which each value may also be an interpolation, and any key may be left to the
+The schemas of the classes are relaxed in two ways. Each value may be an interpolation, and any key may come from the
 options that a file is built on.
 """
 
@@ -18,11 +18,11 @@ from pomrl.configuration.sources import PUBLISHED
 FOLDER = PUBLISHED.folder / "schemas"
 
 INTERPOLATION = {"type": "string", "pattern": r"^\$\{.*\}$|^\?\?\?$"}
-"""A value that is computed from others, or given elsewhere."""
+"""A value computed from others, or given elsewhere."""
 
 
 def schema_of(group: str) -> dict[str, Any]:
-    """Return the schema of the files of a group: one of its classes, or what another option is built on."""
+    """Return the schema of the files of a group."""
     targets = dict.fromkeys(filter(None, map(_target, PUBLISHED.options(group))))
     classes = {target: _of_class(target) for target in targets}
     definitions = {name: part for schema in classes.values() for name, part in schema.pop("$defs", {}).items()}
@@ -36,7 +36,7 @@ def schema_of(group: str) -> dict[str, Any]:
 
 
 def _target(path: Path) -> str | None:
-    """Return the class of an option, also where it has that of another one."""
+    """Return the class of an option, also if another option defines it."""
     group = path.parent.name
     try:
         return str(Composer.from_sources(PUBLISHED).compose([f"{group}={path.stem}"]).values[group]["_target_"])
@@ -57,14 +57,14 @@ def _of_class(target: str) -> dict[str, Any]:
 
 
 def _or_computed(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema of a value of which each part may be an interpolation."""
+    """Return the schema of a value; each part may be an interpolation."""
     lists = {key: _or_computed(schema[key]) for key in ("items",) if isinstance(schema.get(key), dict)}
     alternatives = {"anyOf": [*map(_or_computed, schema["anyOf"])]} if "anyOf" in schema else {}
     return {"anyOf": [schema | lists | alternatives, INTERPOLATION]}
 
 
 def texts() -> dict[str, str]:
-    """Return the content of each file by its name."""
+    """Return the content of each file, by its name."""
     return {f"{group}.json": json.dumps(schema_of(group), indent=1, sort_keys=True) + "\n" for group in sorted(GROUPS)}
 
 

@@ -1,6 +1,6 @@
-"""Tables of studies as pages of the site: `claims.csv`, `ledger.yaml` and `pages/*.csv`, under their own paths.
+"""Tables of studies as pages of the site: `claims.csv`, `ledger.yaml` and `pages/*.csv`.
 
-A link to a table leads to its rows on GitHub, and to its page on the site. The repository has no other copy of it.
+A link to a table leads to its rows on GitHub, and to its page on the site.
 """
 
 import csv
@@ -17,25 +17,25 @@ from pomrl_studies.pomrl2023.choices import Difference, differences
 
 
 class TableFile(File):
-    """A table of a study, which is a page of the site."""
+    """A page with a table of a study."""
 
     def __init__(self, *arguments: str, **options: str | bool) -> None:
         super().__init__(*arguments, **options, inclusion=InclusionLevel.NOT_IN_NAV)  # pyright: ignore[reportArgumentType]
 
     def is_documentation_page(self) -> bool:
-        """Return True, so that it gets the theme, and links to it are checked."""
+        """Return True: pages get the theme, and links to them are checked."""
         return True
 
     @property
     def content_string(self) -> str:  # pyright: ignore[reportIncompatibleMethodOverride]
-        """The page in Markdown."""
+        """The Markdown of the page."""
         path = Path(self.abs_src_path or "")
         (study,) = (study for study in shipped_studies() if study.folder in path.parents)
         return page(study, path)
 
 
 def page(study: Study, path: Path) -> str:
-    """Return the page of a table, as Markdown."""
+    """Return the page of a table as Markdown."""
     if path.name == "claims.csv":
         return claims_page(study, read_published(study))
     if path.name == "ledger.yaml":
@@ -45,12 +45,12 @@ def page(study: Study, path: Path) -> str:
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a table in Markdown, whose cells are plain text."""
+    """Return a table of plain text as Markdown."""
     return markdown(head, [[*map(markdown_text, row)] for row in rows])
 
 
 def differences_page() -> str:
-    """Return the page of all differences between the paper's text and its authors' notebook."""
+    """Return the page of differences between the paper and its authors' notebook."""
     with_key = [difference for difference in differences() if difference.choice]
     without_key = [difference for difference in differences() if not difference.choice]
     return "\n".join(
@@ -76,7 +76,7 @@ def _differences_table(rows: Sequence[Difference], head: str, last: Callable[[Di
 
 
 def _overrides(difference: Difference) -> str:
-    """Return what a difference sets, without the values of long lists."""
+    """Return the overrides of a difference, without the values of long lists."""
     overrides = difference.choice.overrides if difference.choice else ()
     short = (word if len(word) < 60 else f"{word.partition('=')[0]}=[...]" for word in overrides)
     return ", ".join(f"`{word}`" for word in short)

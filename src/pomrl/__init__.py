@@ -1,7 +1,6 @@
-"""POMRL: online meta-learning of transition models, and planning with them, for tabular MDPs.
+"""POMRL: online meta-learning of models of tabular MDPs, and planning with them.
 
-`dir(pomrl)` lists the names; each is loaded at first use. CONTRIBUTING.md describes the rooms of this package.
-`pomrl.components`, `pomrl.study` and `pomrl.figures` gather names for authors; studies import only these.
+`pomrl.components`, `pomrl.study` and `pomrl.figures` have further names, for authors.
 """
 
 import sys
@@ -21,9 +20,9 @@ if TYPE_CHECKING:
 
 
 MOVED = {"from_log": "pomrl_logs", "horizon_report": "pomrl_logs", "Structure": "pomrl_logs"}
-"""Names of version 1, by the packages that have them now."""
+"""The present packages of names of version 1."""
 
-if "omegaconf" in sys.modules:  # a notebook that composes by itself; others register them with the first name
+if "omegaconf" in sys.modules:  # a notebook may compose without a function of pomrl
     from pomrl.configuration.resolvers import register_resolvers as _register_resolvers
 
     _register_resolvers()
@@ -36,10 +35,10 @@ def __getattr__(name: str) -> Any:
         return version(__name__)
     if name in MOVED:
         raise ImportError(f"pomrl.{name} is {MOVED[name]}.{name} since version 2")
-    from pomrl.configuration.importing import load_from  # here, so that Hydra's other applications load nothing
+    from pomrl.configuration.importing import load_from  # other applications of Hydra load nothing
 
     value = load_from(__name__, name)
-    if value.__module__ == "pomrl.api":  # for a notebook that composes by itself later
+    if value.__module__ == "pomrl.api":  # a notebook may compose later
         from pomrl.configuration.resolvers import register_resolvers
 
         register_resolvers()

@@ -1,9 +1,9 @@
-"""`python -m pomrl` is the command `pomrl`."""
+"""Run the command `pomrl` as `python -m pomrl`."""
 
 import sys
 
 if __name__ == "__main__":
-    del sys.path[0]  # the current folder, whose modules would hide those of libraries, and be plugins of Hydra
+    del sys.path[0]  # modules in the current folder would hide libraries, and become plugins of Hydra
 
     from pomrl.commands.entry import main
 

@@ -1,11 +1,12 @@
-"""The Python interface: the functions of `import pomrl`, introduced in docs/python.md.
+"""The functions of `import pomrl` (docs/python.md).
 
-Settings are keyword arguments; `estimator__prior` stands for `estimator.prior`. Results are stored as by `pomrl run`,
-and never computed twice. The commands `plot` and `table` take options and help from here.
+Settings are keyword arguments; `estimator__prior` stands for `estimator.prior`. The commands `plot` and `table` take
+options and help from here.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -16,12 +17,12 @@ from pomrl.configuration import overrides
 from pomrl.configuration.composed import METHOD_GROUPS, PROBLEM_GROUPS, ConfigError
 from pomrl.configuration.parsing import COMPONENTS, Experiment, parse
 from pomrl.configuration.settings import flat_settings, scientific_settings
-from pomrl.configuration.sources import PUBLISHED, Sources
+from pomrl.configuration.sources import PUBLISHED, Sources, named_folders
 from pomrl.configuration.sweeps import sweep as settings_of
 from pomrl.results.cross_tables import cross_table
 from pomrl.results.intervals import Kind
 from pomrl.results.result import Result, TaskChoice
-from pomrl.results.selection import choose, filters
+from pomrl.results.selection import VALUES, choose, filters
 from pomrl.results.summaries import STATISTICS, summarise
 from pomrl.results.sweep_results import SweepResults, concatenate, load_sweep
 from pomrl.running.plan import check_time_limit, estimate, plan
@@ -30,26 +31,26 @@ from pomrl.science.problem import components
 from pomrl.store import StoreError
 from pomrl.store.code_digest import mark_notebook_classes
 
-if TYPE_CHECKING:  # because they take long to load
+if TYPE_CHECKING:  # slow to import
     import pandas as pd
     from matplotlib.figure import Figure
 
 
 Report = Callable[[str], object]
-"""A function that takes a line about the progress, such as `print`."""
+"""A function of a line about progress, such as `print`."""
 
 MAX_LISTED_GAMMAS = 30
-"""The most discount factors in a message."""
+"""The maximum number of discount factors in a message."""
 
 
 @dataclass(frozen=True)
 class SweepJob:
-    """Describe an experiment of a sweep."""
+    """An experiment of a sweep."""
 
     varied: Mapping[str, Any]
-    """Its values of the keys that the sweep varies."""
+    """The values of the swept keys."""
     settings: Mapping[str, Any]
-    """All settings that its signature covers, by dotted keys."""
+    """All settings of the signature, by dotted keys."""
     signature: str
 
 
@@ -63,31 +64,29 @@ def run(
 ) -> "pd.DataFrame":
     """Compute missing runs of one experiment, and return its table.
 
-    The default schedule plans at a grid of discount factors, with a row for each. The mean of the whole column
-    `planning_loss` is a mean over discount factors, and no learner's loss: `gamma=0.99` returns the rows of one.
+    The default schedule plans with a grid of discount factors. Do not average `planning_loss` over them: `gamma=0.99`
+    returns the rows of one.
 
     Args:
-        config: A configuration composed by Hydra, in place of settings. With `return_hydra_config=True` it has the
-            names of
-            options; otherwise their content identifies them.
+        config: A configuration composed by Hydra, instead of settings. `return_hydra_config=True` keeps the names of
+            its options.
         gamma: Only rows planned with this discount factor.
-        config_dir: A folder like conf/ with options of your own.
+        config_dir: A folder like conf/ with your own options.
         report: Called with a line after each block of runs, such as `print`.
-        **settings: Settings that differ from the defaults, such as `sigma=0.02, estimator="pomrl", runs=50`. The value
-            of a
-            group is an option's name or a component. A list is one value.
+        **settings: Settings, such as `sigma=0.02, estimator="pomrl", runs=50`. The value of a group is an option's name
+            or a component. A list is one value.
 
     Returns:
         A row for each run, task and discount factor, in this order, with the columns of
-        `pomrl.science.stored_columns.SCHEMA`. `planning_loss` is that at gamma_eval of the policy planned with `gamma`.
-        `attrs` has `signature`, `settings` by dotted keys, and `gammas`.
+        `pomrl.science.stored_columns.SCHEMA`. `planning_loss` is the loss at gamma_eval of the policy planned with
+        `gamma`. `attrs` has `signature`, `settings` by dotted keys, and `gammas`.
 
     Raises:
         ConfigError: A setting is wrong.
         ExecutionError: The experiment failed.
     """
     if config is not None and settings:
-        raise ConfigError(f"{next(iter(settings))}: a composed configuration must have all settings; set it there")
+        raise ConfigError(f"{next(iter(settings))} must be set in the composed configuration")
     sources = _sources(config_dir)
     experiment = _from_settings(settings, sources) if config is None else _from_config(config, sources)
     mark_notebook_classes(components(experiment.problem, experiment.method).values())
@@ -100,7 +99,7 @@ def jobs(experiment: str | None = None, *, config_dir: str | Path | None = None,
 
     Args:
         experiment: A sweep of a study.
-        config_dir: A folder like conf/ with options and sweeps of your own.
+        config_dir: A folder like conf/ with your own options and sweeps.
         **settings: Settings, as in `sweep`.
 
     Raises:
@@ -116,7 +115,7 @@ def jobs(experiment: str | None = None, *, config_dir: str | Path | None = None,
 def _check_sweep(experiment: object) -> None:
     if not isinstance(experiment, str | None):
         kind = type(experiment).__name__
-        raise TypeError(f"experiment must be the name of a sweep, got a {kind}; pomrl.run takes a configuration")
+        raise TypeError(f"experiment must be the name of a sweep, got a {kind}; use pomrl.run for a configuration")
 
 
 def _from_settings(settings: Mapping[str, Any], sources: Sources) -> Experiment:
@@ -126,12 +125,12 @@ def _from_settings(settings: Mapping[str, Any], sources: Sources) -> Experiment:
         (setting,) = settings_of(sources, None, further=axes)
     except ConfigError as error:
         has_lists = any(isinstance(value, list | tuple) for value in settings.values())
-        raise ConfigError(f"{error}; pomrl.sweep computes each value of a list") if has_lists else error from error
+        raise ConfigError(f"{error}; use pomrl.sweep for several values") if has_lists else error from error
     return _with_components(setting.experiment, components)
 
 
 def _from_config(config: Mapping[str, Any], sources: Sources) -> Experiment:
-    from pomrl.configuration.composition import to_composed  # here, because commands that read need no Hydra
+    from pomrl.configuration.composition import to_composed  # commands that only read need no Hydra
     from pomrl.configuration.sweeps import find_options
 
     composed = to_composed(config)
@@ -148,7 +147,7 @@ def _with_attrs(table: "pd.DataFrame", experiment: Experiment, gamma: float | No
         table = table[np.isclose(table["gamma"], gamma, rtol=0, atol=1e-12)].reset_index(drop=True)
         if table.empty:
             planned = ", ".join(f"{value:g}" for value in gammas[:MAX_LISTED_GAMMAS])
-            raise ConfigError(f"gamma={gamma}: must be one that was planned with, such as {planned}")
+            raise ConfigError(f"gamma must be one of the planned discount factors ({planned}), got {gamma}")
         gammas = [gamma]
     table.attrs = {"signature": store.signature(experiment), "settings": _flat(experiment), "gammas": gammas}
     return table
@@ -164,16 +163,15 @@ def sweep(
     """Compute missing runs of a sweep, and return its tables as one.
 
     Args:
-        experiment: A sweep of a study, such as "task_similarity" or "beyond/families", or one of your own.
-        config_dir: A folder like conf/ with options and sweeps of your own.
+        experiment: A sweep, such as "task_similarity" or "beyond/families".
+        config_dir: A folder like conf/ with your own options and sweeps.
         report: Called with a line after each block of runs, such as `print`.
-        **settings: Settings that differ from the defaults, or from the sweep. Elements of a list, tuple, range or array
-            are
-            swept: `sigma=[0.01, 0.02], estimator=["pomrl", "oracle"]` are four experiments.
+        **settings: Settings, as in `run`. Lists, tuples, ranges and arrays are swept:
+            `sigma=[0.01, 0.02], estimator=["pomrl", "oracle"]` are four experiments.
 
     Returns:
-        The tables of `run`, one below the other, with a column for each swept setting. `attrs` has `signatures` and
-        `settings` of the experiments, in their order.
+        The tables of `run`, concatenated, with a column for each swept setting. `attrs` has `signatures` and `settings`
+        of the experiments, in order.
 
     Raises:
         ConfigError: A setting is wrong; nothing is computed.
@@ -189,13 +187,13 @@ def sweep(
 
 
 def find(**settings: Any) -> "pd.DataFrame":
-    """Return the stored experiments with these settings.
+    """Find stored experiments with these settings.
 
     Args:
-        **settings: Values by key, such as `sigma=0.01, estimator="pomrl"`; none for all that is stored.
+        **settings: Settings, such as `sigma=0.01`; none for everything stored.
 
     Returns:
-        A row for each signature: stored `runs`, `tags`, and settings by dotted keys.
+        A row for each signature, with stored `runs`, `tags`, and settings by dotted keys.
     """
     import pandas as pd
 
@@ -211,25 +209,25 @@ def find(**settings: Any) -> "pd.DataFrame":
 def load(
     which: str | Path | None = None, *, runs: int | None = None, config_dir: str | Path | None = None, **settings: Any
 ) -> "pd.DataFrame":
-    """Return the stored table of one experiment.
+    """Load the stored table of one experiment.
 
     Args:
-        which: The first digits of its signature, or its folder; by default the settings identify it.
-        runs: The number of runs, from run 0 on; by default all that are stored.
-        config_dir: A folder like conf/ with options of your own.
+        which: The first digits of its signature, or its folder, instead of settings.
+        runs: The number of runs, from run 0 on; by default all stored ones.
+        config_dir: A folder like conf/ with your own options.
         **settings: Settings, as in `table`.
 
     Raises:
         ConfigError: A setting is wrong.
-        StoreError: There is no such experiment, or more than one, or it has fewer runs.
+        StoreError: No experiment, or more than one, is selected, or it has fewer runs.
     """
-    folder = isinstance(which, Path) and "/" not in str(which)
-    selectors = [f"./{which}" if folder else str(which)] if which else overrides.axes(settings)
+    is_folder = isinstance(which, Path) and "/" not in str(which)
+    selectors = [f"./{which}" if is_folder else str(which)] if which else overrides.axes(settings)
     results = select(selectors, config_dir=config_dir)
     if len(results.results) > 1:
         values = {key: ", ".join(dict.fromkeys(map(str, results.setting_values(key)))) for key in results.keys}
         differing = ", ".join(f"{key} ({options})" for key, options in values.items())
-        raise StoreError(f"{len(results.results)} stored experiments are meant; they differ in {differing}")
+        raise StoreError(f"{len(results.results)} stored experiments are selected; they differ in {differing}")
     (result,), (stored,) = results.results, results.stored
     table = Result.of_stored(stored, runs or result.runs, result.experiment).table()
     table.attrs = {"signature": stored.signature, "settings": stored.flat_settings()}
@@ -250,31 +248,28 @@ def plot(  # noqa: PLR0913  (which experiments, and how they are drawn)
     config_dir: str | Path | None = None,
     **settings: Any,
 ) -> "Figure":
-    """Plot stored experiments: a number against tasks, discount factors or a setting.
+    """Plot stored experiments against tasks, discount factors or a setting.
 
     Args:
         x: The horizontal axis: `task` (default), `gamma`, or a setting, such as `sigma`.
-        y: A column of stored tables, such as `alpha` (default: `planning_loss`), or a metric.
+        y: A column of stored tables, such as `alpha`, or a metric (default: `planning_loss`).
         task: Tasks to average: all (default), first, last, or a number.
         against: The method to compare with, in pairs of runs, such as `estimator=pomrl`.
-        hue: The setting of colours; hue, col and row default to settings in which experiments differ.
+        hue: The setting of colours; hue, col and row default to varying settings.
         col: The setting of columns of panels.
         row: The setting of rows of panels.
-        band: Bands: 95 % intervals of the mean (ci, the default), standard errors (se) or deviations (sd).
+        band: Confidence intervals of the mean (ci, the default), standard errors (se) or deviations (sd).
         where: Further settings of stored experiments, such as `sigma=0.01,0.02`.
-        config_dir: A folder like conf/ with options of your own.
-        **settings: Settings, as in `sweep`; or a `tag`. Without settings, everything stored. `code="all"`,
-            `"previous"`, or
-            a label of `pomrl runs` selects other code.
-
-    Returns:
-        A figure of matplotlib; `savefig` writes it.
+        config_dir: A folder like conf/ with your own options.
+        **settings: Settings, as in `sweep`, or a `tag`; none for everything stored. `code` is "all", "previous", or a
+            label from `pomrl runs`.
 
     Raises:
-        StoreError: No runs of such experiments are stored.
-        ValueError: The experiments differ in too many settings, or `against` is no method of theirs.
+        ConfigError: A setting is wrong, or the column is unknown.
+        StoreError: No such runs are stored.
+        ValueError: The experiments differ in too many settings, or none has the method `against`.
     """
-    from pomrl.drawing.plots import PlotLayout, PlotOptions, draw  # here, because matplotlib takes long to load
+    from pomrl.drawing.plots import PlotLayout, PlotOptions, draw  # slow to import
 
     results = select(overrides.axes(settings), y, where, config_dir)
     return draw(results, x, y, PlotLayout(hue, col, row), PlotOptions(band, task, read_method(against))).figure
@@ -293,23 +288,24 @@ def table(  # noqa: PLR0913  (which experiments, and how they are tabulated)
     config_dir: str | Path | None = None,
     **settings: Any,
 ) -> "pd.DataFrame":
-    """Summarise stored experiments: mean, interquartile mean and median over runs, with 95 % intervals.
+    """Tabulate mean, interquartile mean and median over runs, with intervals.
 
     Args:
-        against: The method to compare with, in pairs of runs, such as `estimator=pomrl`; adds columns NAME_difference.
+        against: The method to compare with, in pairs of runs, such as `estimator=pomrl`, in columns NAME_difference.
         y: A column of stored tables, or a metric (default: `planning_loss`), at gamma_eval or the chosen gamma.
         task: Tasks to average: all (default), first, last, or a number.
         statistic: Only this statistic (default: all; with rows and columns: mean).
-        rows: With columns: the setting of rows, such as `m`; each cell has the statistic and its interval.
+        rows: The setting of rows, such as `m`, together with columns.
         columns: The setting of columns, such as `estimator`.
-        best: Mark the smallest of each row, and what is not significantly larger in pairs of runs: bold.
+        best: Mark the smallest of each row, and all not significantly larger: bold.
         where: Further settings of stored experiments, such as `sigma=0.01,0.02`.
-        config_dir: A folder like conf/ with options of your own.
+        config_dir: A folder like conf/ with your own options.
         **settings: Settings, as in `plot`.
 
     Raises:
-        StoreError: No runs of such experiments are stored.
-        ValueError: The experiments cannot be compared in pairs, or rows and columns do not tell them apart.
+        ConfigError: A setting is wrong, or the column is unknown.
+        StoreError: No such runs are stored.
+        ValueError: The experiments cannot be paired, or rows and columns do not distinguish them.
     """
     selection = select(overrides.axes(settings), y, where, config_dir)
     return tabulate(selection, against, y, task, statistic, rows, columns, best)
@@ -325,12 +321,14 @@ def tabulate(  # noqa: PLR0913  (the options of `table`)
     columns: str | None,
     best: str | None,
 ) -> "pd.DataFrame":
-    """Return the table of selected experiments; the options are those of `table`."""
+    """Tabulate selected experiments, as in `table`."""
     if not (rows or columns or best):
         return summarise(selection, y, task, [statistic] if statistic else STATISTICS, read_method(against))
+    if best and not (rows and columns):
+        raise ValueError("best needs rows and columns; set both, such as rows=sigma and columns=estimator")
     if against:
-        raise ValueError("against must be left out with rows and columns, where best compares methods")
-    from pomrl.drawing.plots import labels  # here, because matplotlib takes long to load
+        raise ValueError("against cannot be combined with rows and columns; use best to compare methods there")
+    from pomrl.drawing.plots import labels  # slow to import
 
     rows, columns = (key and overrides.key(key) for key in (rows, columns))
     names = {key: labels(selection, key) for key in (rows, columns) if key in selection.keys}
@@ -339,7 +337,7 @@ def tabulate(  # noqa: PLR0913  (the options of `table`)
 
 
 def read_method(against: Mapping[str, Any] | Sequence[str] | str | None) -> Mapping[str, Any] | None:
-    """Return the settings of a method, also from words such as `estimator=pomrl`."""
+    """Parse the settings of a method, such as `estimator=pomrl`."""
     if isinstance(against, Mapping | None):
         return against
     return filters([against] if isinstance(against, str) else against) or None
@@ -351,15 +349,30 @@ def select(
     where: Mapping[str, Any] | Sequence[str] | None = None,
     config_dir: str | Path | None = None,
 ) -> SweepResults:
-    """Return the stored experiments of command-line words and of `where`.
+    """Select stored experiments by command-line words and `where`.
 
     Raises:
-        ConfigError: A setting is wrong.
-        StoreError: There are none.
+        ConfigError: A setting is wrong, or the column `value` is unknown.
+        StoreError: No such runs are stored.
     """
     conditions = where if isinstance(where, Mapping | None) else filters(where)
     by_key = {overrides.key(name): value for name, value in (conditions or {}).items()}
-    return choose(selectors, by_key, value, _sources(config_dir))
+    sources = _sources(config_dir)
+    try:
+        return choose(selectors, by_key, value, sources)
+    except (ConfigError, StoreError):
+        _check_column(value, selectors, sources)
+        raise
+
+
+def _check_column(value: str | None, selectors: Sequence[str], sources: Sources) -> None:
+    sweeps = [word.partition("=")[2].split(",") for word in selectors if word.startswith("experiment=")]
+    for folder in named_folders(chain.from_iterable(sweeps)):
+        sources = sources.with_study(folder)
+    names = [*VALUES, *(path.stem for path in sources.options("metric"))]
+    manifests = filter(None, (stored.manifest() for stored in store.all_experiments()))
+    if value not in (None, *names, *(manifest.flat_settings().get("metric") for manifest in manifests)):
+        raise ConfigError(f"unknown column {value!r}; available: {', '.join(dict.fromkeys(names))}")
 
 
 def _sources(config_dir: str | Path | None) -> Sources:
@@ -379,9 +392,8 @@ def _with_components(experiment: Experiment, components: Mapping[str, Any]) -> E
 
 
 def _compute_experiments(experiments: Sequence[Experiment], report: Report | None) -> None:
-    """Compute missing runs; ConfigError above an hour without `yes=True`."""
     if experiments[0].request.dry_run:
-        raise ConfigError("dry_run=True: this is for the command `pomrl run`, which then prints what it would compute")
+        raise ConfigError("dry_run must be False in Python; use it in `pomrl run`")
     jobs = plan(experiments)
     expected = estimate(jobs)
     if not experiments[0].request.yes:

@@ -1,4 +1,4 @@
-"""The base class of an experiment's components: frozen dataclasses of pydantic with checked fields."""
+"""The base class of components, frozen dataclasses with validated fields."""
 
 import os
 from abc import ABC
@@ -12,39 +12,38 @@ from pydantic import AfterValidator, ConfigDict, Field
 from pydantic.dataclasses import dataclass
 
 CHECKED = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
-"""Pydantic's configuration of components: unknown keys, other types, NaN and infinity are errors."""
+"""The pydantic configuration of components: unknown keys, wrong types, NaN and infinity are errors."""
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(Field,))
 class Component(ABC):  # noqa: B024 (its subclasses have abstract methods)
     """Base class of components; annotated attributes become keyword fields.
 
-    Pydantic makes a frozen dataclass of each subclass and checks its fields as `CHECKED` says; an `__init__` is a
-    TypeError.
+    Each subclass becomes a frozen pydantic dataclass with the configuration `CHECKED`. An `__init__` is a TypeError.
     """
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         if "__init__" in vars(cls):
-            raise TypeError(f"{cls.__qualname__}: a component is made from its annotated fields, without an __init__")
+            raise TypeError(f"{cls.__qualname__} must not have an __init__; declare annotated fields instead")
         dataclass(cls, frozen=True, kw_only=True, config=CHECKED)
 
 
 def _in_ascending_order(values: Sequence[Any]) -> Sequence[Any]:
     if any(b <= a for a, b in pairwise(values)):
-        raise ValueError("they must ascend strictly")
+        raise ValueError("values must be strictly ascending")
     return values
 
 
 Ascending = AfterValidator(_in_ascending_order)
-"""Validator for the type of a field: numbers ascend strictly."""
+"""The validator of a field of strictly ascending numbers."""
 
 SHARE_OF_MEMORY = 0.5
-"""Largest share of this machine's memory for one array."""
+"""The largest size of an array, as a share of the machine's memory."""
 
 
 class DataPath(str):
-    """Absolute path of a data file, the value of a `DataFile` field."""
+    """The absolute path of a data file in a `DataFile` field."""
 
     __slots__ = ()
 
@@ -52,26 +51,26 @@ class DataPath(str):
 def _existing(path: str) -> DataPath:
     absolute = Path(path).absolute()
     if not absolute.is_file():
-        raise ValueError(f"there is no file {absolute}")
+        raise ValueError(f"must be an existing file, got {absolute}")
     return DataPath(absolute)
 
 
 DataFile = Annotated[str, AfterValidator(_existing)]
-"""Type of a field with the name of a data file, whose content is part of the signature. A relative path starts at the
-folder in which the command runs. The component reads the file at this path."""
+"""The type of a field with the path of a data file. The content of the file is part of the experiment's signature.
+Relative paths start at the current folder."""
 
 
 def make_read_only(*arrays: np.ndarray) -> None:
-    """Make writing to these arrays an error."""
+    """Make arrays read-only."""
     for array in arrays:
         array.flags.writeable = False
 
 
 def check_memory(size: int, name: str) -> None:
-    """Raise a ValueError if so many bytes exceed `SHARE_OF_MEMORY` of this machine."""
+    """Raise a ValueError if `size` bytes exceed `SHARE_OF_MEMORY` of this machine."""
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     if size > SHARE_OF_MEMORY * memory:
         raise ValueError(
-            f"{name}: the transition probabilities take {size / 2**30:,.1f} GiB, and this machine has "
-            f"{memory / 2**30:,.1f} GiB of memory"
+            f"{name}: transition probabilities must take at most {SHARE_OF_MEMORY:.0%} of this machine's "
+            f"{memory / 2**30:,.1f} GiB of memory, got {size / 2**30:,.1f} GiB"
         )

@@ -1,8 +1,8 @@
 """The paper's bounds on model error, planning loss and average regret.
 
-They stand as printed (Theorem 3 does not hold, errata: E2, E3) and as the page `theory` proves them. All functions are
-elementwise. Rewards lie in [0, 1]; with rewards in [0, R_max], multiply bounds on losses by R_max. The sigma of the
-theorems is the radius here, an almost-sure bound |P_t - P_o| <= radius, not a standard deviation.
+Each bound has a version as printed and versions proven on the page `theory`; Theorem 3 as printed is wrong (errata: E2,
+E3). All functions are elementwise. Rewards lie in [0, 1]; for rewards in [0, R_max], multiply bounds on losses by
+R_max. The radius is the sigma of the theorems: |P_t - P_o| <= radius almost surely. It is not a standard deviation.
 """
 
 from typing import Any, NotRequired, TypedDict, Unpack
@@ -16,62 +16,62 @@ from pomrl.science.gamma_schedules import regret_upper_bound as regret_upper_bou
 from pomrl.science.gamma_schedules import upper_bound_gamma as upper_bound_gamma
 
 VERSIONS = ("as_printed", "corrected", "sharpened")
-"""Versions of the bound: the paper's, which does not hold, and two proven ones."""
+"""The versions of Theorem 3: as in the paper, where it is wrong, and two proven ones."""
 
 REPAIRED = "repaired"
-"""The version with one misprint of Theorem 3 repaired; simulated, not proven."""
+"""The version of Theorem 3 with one misprint repaired; supported by simulations, not proven."""
 
 PRIORS: tuple[Prior, ...] = ("exclusive", "inclusive", "known")
-"""Priors: the mean of earlier batches, of these and the task's own, or the true mean."""
+"""The priors, in this order: mean of the earlier batches, mean with the task's own batch, true mean model."""
 
 
 class BoundArguments(TypedDict):
-    """Arguments shared by all bounds."""
+    """The arguments shared by all bounds."""
 
     m: Numbers
-    """Transitions sampled for each (s, a) in each task."""
+    """The number of sampled transitions for each (s, a) in each task."""
     radius: Numbers
-    """Almost-sure bound on |P_t - P_o|, at least 0."""
+    """The almost-sure bound on |P_t - P_o|, at least 0."""
     S: Numbers
     A: Numbers
     T: Numbers
     delta: Numbers
-    """Probability that the bound fails in any entry of any task, in (0, 1)."""
+    """The probability that the bound fails in any entry of any task, in (0, 1)."""
     version: NotRequired[str]
     """One of `VERSIONS`, or `REPAIRED`; `corrected` by default."""
     prior: NotRequired[str]
     """One of `PRIORS`; `inclusive` by default."""
     plugged: NotRequired[Numbers]
-    """What replaces the radius in the paper's mixing rate: a standard deviation, 0 for a prior of weight 1, infinity
-    for weight 0; by default the radius."""
+    """The value of sigma in the paper's mixing rate, by default the radius. It can be a standard deviation; 0 gives the
+    prior weight 1, infinity weight 0."""
     Sigma: NotRequired[Numbers]
-    """Diameter of the set of models, at most 1 (the default); for `as_printed` and `repaired`."""
+    """The diameter of the set of models, at most 1 (the default); for `as_printed` and `repaired`."""
 
 
 def model_error_bound(*, t: Numbers, **arguments: Unpack[BoundArguments]) -> Values:
-    """Return a bound on max |P_hat_t - P_t| over s, a, s' of POMRL(sigma) (Theorem 3).
+    """Bound the largest error |P_hat_t - P_t| of POMRL(sigma) (Theorem 3).
 
-    It holds with probability at least 1 - delta in all tasks t = 1..T at once, if the tasks are independent, have the
-    mean P_o, and |P_t - P_o| <= radius almost surely. Bounds above 1 are vacuous.
+    The bound holds for all s, a, s' and tasks t = 1..T jointly, with probability at least 1 - delta. Tasks must be
+    independent, with mean P_o and |P_t - P_o| <= radius almost surely. Bounds above 1 are vacuous.
 
-    With w the weight of the batches before task t (0 in task 1, else alpha_t, or alpha_t (t - 1)/t for the prior
-    `inclusive`), the versions are:
+    Let w be the weight of the batches before task t: 0 in task 1, then alpha_t, or alpha_t (t - 1)/t for the prior
+    `inclusive`. The versions are:
 
-    - `corrected`: w (sqrt(L/(2 m (t-1))) + radius sqrt(2 L/(t-1)) + radius) + (1 - w) sqrt(L/(2 m)), with
-      L = log(6 S^2 A T/delta), for all mixing rates at once, so also for learned ones.
-    - `sharpened`: w radius + sqrt(2 L (w^2 (radius^2 + 1/(4 m))/(t-1) + (1 - w)^2/(4 m))), L = log(2 S^2 A T/delta),
-      for mixing rates fixed in advance.
+    - `corrected`, for all mixing rates jointly: w (sqrt(L/(2 m (t-1))) + radius sqrt(2 L/(t-1)) + radius)
+      + (1 - w) sqrt(L/(2 m)). Here L = log(6 S^2 A T/delta).
+    - `sharpened`, for mixing rates fixed in advance:
+      w radius + sqrt(2 L (w^2 (radius^2 + 1/(4 m))/(t-1) + (1 - w)^2/(4 m))), L = log(2 S^2 A T/delta).
     - both with the prior `known`: alpha_t radius + (1 - alpha_t) sqrt(L/(2 m)), L = log(2 S^2 A T/delta).
     - `as_printed`: Theorem 3, independent of t and prior. It does not hold.
-    - `repaired`: Theorem 3 with x/(x + 1) for the printed x/(2 x + 1), x = radius^2 m, as in Theorem 2. It holds in the
+    - `repaired`: Theorem 3 with x/(x + 1), x = radius^2 m, as in Theorem 2, instead of x/(2 x + 1). It holds in the
       simulations of the study `pomrl2023`.
 
     Args:
-        t: Number of the task, from 1 to T.
-        **arguments: Those of `BoundArguments`.
+        t: The number of the task, from 1 to T.
+        **arguments: See `BoundArguments`.
 
     Raises:
-        ValueError: version or prior is unknown, or t, radius or delta is out of its range.
+        ValueError: version or prior is unknown, or t, radius or delta is out of range.
     """
     version, prior = arguments.get("version", "corrected"), arguments.get("prior", "inclusive")
     _check(t, arguments, version, prior)
@@ -79,7 +79,7 @@ def model_error_bound(*, t: Numbers, **arguments: Unpack[BoundArguments]) -> Val
         return _theorem_3(arguments, 1.0 if version == REPAIRED else 2.0) + 0.0 * np.asarray(t)
     m, radius = np.asarray(arguments["m"], float), np.asarray(arguments["radius"], float)
     entries = _entries(arguments)
-    past = np.maximum(np.asarray(t, float) - 1.0, 1.0)  # in task 1 its weight is 0
+    past = np.maximum(np.asarray(t, float) - 1.0, 1.0)  # in task 1 the weight is 0
     weight = _weight_of_the_past(t, m, arguments.get("plugged", radius), prior)
     log_ratio = np.log(2.0 * entries / arguments["delta"])
     if prior == "known":
@@ -97,8 +97,7 @@ def _entries(arguments: BoundArguments) -> Values:
 
 
 def _weight_of_the_past(t: Numbers, m: Numbers, plugged: Numbers, prior: str) -> Values:
-    """Return the total weight of the batches before task t, or of the known mean."""
-    t = np.asarray(t, float)
+    t = np.asarray(t, float)  # the weight of tasks before t, or of the known mean
     alpha = np.asarray(paper_mixing_rate(np.square(plugged, dtype=float) * m, t))
     if prior == "inclusive":
         return alpha * (t - 1.0) / t
@@ -106,7 +105,7 @@ def _weight_of_the_past(t: Numbers, m: Numbers, plugged: Numbers, prior: str) ->
 
 
 def _theorem_3(arguments: BoundArguments, factor: float) -> Values:
-    """Return Theorem 3's bound; the weight of B is x/(factor x + 1), in the paper with factor 2."""
+    """Return Theorem 3's bound, with weight x/(factor x + 1) of the term B."""
     m, radius, T = (np.asarray(arguments[name], float) for name in ("m", "radius", "T"))
     delta, Sigma, entries = arguments["delta"], np.asarray(arguments.get("Sigma", 1.0), float), _entries(arguments)
     x = radius**2 * m
@@ -120,43 +119,52 @@ def _theorem_3(arguments: BoundArguments, factor: float) -> Values:
 def _check(t: Numbers, arguments: BoundArguments, version: str, prior: str) -> None:
     for name, value, options in (("version", version, (*VERSIONS, REPAIRED)), ("prior", prior, PRIORS)):
         if value not in options:
-            raise ValueError(f"{name}={value!r}: it must be one of {', '.join(options)}")
+            raise ValueError(f"unknown {name} {value!r}; available: {', '.join(options)}")
     delta, radius, T = (np.asarray(arguments[name]) for name in ("delta", "radius", "T"))
     if not np.all((delta > 0) & (delta < 1)):
-        raise ValueError(f"delta={delta}: it must be above 0 and below 1")
+        raise ValueError(f"delta must be above 0 and below 1, got {delta}")
     if not np.all(radius >= 0):
-        raise ValueError(f"radius={radius}: it must be at least 0")
+        raise ValueError(f"radius must be at least 0, got {radius}")
     if not np.all((np.asarray(t) >= 1) & (np.asarray(t) <= T)):
-        raise ValueError(f"t={t}: it must be at least 1 and at most T={T}")
+        raise ValueError(f"t must be at least 1 and at most T={T}, got {t}")
 
 
 def planning_loss_bound(
     *, gamma: Numbers, gamma_eval: Numbers, t: Numbers, **arguments: Unpack[BoundArguments]
 ) -> Values:
-    """Return a bound on the planning loss of task t, a discounted reward.
+    """Bound the planning loss of task t, in discounted reward.
 
-    It is U(gamma) with C = S `model_error_bound`, or 2 S for `as_printed`, which ignores that rows sum to 1. It holds
-    with probability at least 1 - delta in all tasks and for all gamma at once. Errors are those of `model_error_bound`
-    and `regret_upper_bound`.
+    The bound is U(gamma) with C = S `model_error_bound`. The factor is 2 S for `as_printed` and `repaired`, because the
+    paper does not use that rows sum to 1. The bound holds for all tasks and gamma jointly with probability at least
+    1 - delta.
+
+    Raises:
+        ValueError: As in `model_error_bound` and `regret_upper_bound`.
     """
     C = _per_unit_of_error(arguments) * model_error_bound(t=t, **arguments)
     return regret_upper_bound(gamma, C, gamma_eval)
 
 
 def average_regret_bound(*, gamma: Numbers, gamma_eval: Numbers, **arguments: Unpack[BoundArguments]) -> Values:
-    """Return Theorem 2's bound, with constants, on the mean planning loss of tasks 1..T.
+    """Bound the mean planning loss of tasks 1..T, in discounted reward (Theorem 2).
 
-    It is U(gamma) with C = `average_uncertainty`, a discounted reward, and holds with probability at least 1 - delta
-    for all gamma at once. For radius = 0 it falls as 1/sqrt(m T), up to logarithms; for radius > 0 it does not vanish
-    with T (errata: E7). Errors are those of `planning_loss_bound`.
+    The bound is U(gamma) with C = `average_uncertainty`. It holds for all gamma jointly with probability at least
+    1 - delta. For radius = 0 it falls as 1/sqrt(m T), up to logarithms. For radius > 0 it does not vanish with T
+    (errata: E7).
+
+    Raises:
+        ValueError: As in `planning_loss_bound`.
     """
     return regret_upper_bound(gamma, average_uncertainty(**arguments), gamma_eval)
 
 
 def average_uncertainty(**arguments: Unpack[BoundArguments]) -> Values:
-    """Return the constant C of `average_regret_bound`, at least 0, dimensionless.
+    """Return the constant C of `average_regret_bound`.
 
-    C is S (2 S for `as_printed`) times the mean of `model_error_bound` over the tasks t = 1..T, with its errors.
+    C is S (2 S for `as_printed` and `repaired`) times the mean of `model_error_bound` over tasks t = 1..T.
+
+    Raises:
+        ValueError: As in `model_error_bound`.
     """
     by_task: Any = {name: x if isinstance(x, str) else np.asarray(x)[..., None] for name, x in arguments.items()}
     task = np.arange(1, int(np.max(arguments["T"])) + 1)
@@ -166,12 +174,11 @@ def average_uncertainty(**arguments: Unpack[BoundArguments]) -> Values:
 
 
 def _per_unit_of_error(arguments: BoundArguments) -> Values:
-    """Return C per unit of model error: S, or 2 S for the paper's."""
     return np.asarray(arguments["S"]) * (2.0 if arguments.get("version") in ("as_printed", REPAIRED) else 1.0)
 
 
 def regret_order(*, m: Numbers, radius: Numbers, T: Numbers, Sigma: Numbers = 1.0) -> Values:
-    """Return the order of the average regret, inside O-tilde of Theorem 2.
+    """Return the order of the average regret in Theorem 2, without logarithms.
 
     It is (radius + (radius + sqrt(radius^2 + Sigma/m))/sqrt(T) + radius^2 m sqrt(Sigma/m)) / (radius^2 m + 1).
     """

@@ -1,15 +1,13 @@
-"""All that an author of components needs.
+"""The public names for user-defined components: base classes, fields, and `check_component`.
 
-A component subclasses one of the base classes below. Its annotated attributes are its keys in a configuration, with
-checked values. `Field` gives a key a range and a description; a docstring below the key is also one:
+The annotated attributes of a component are its keys in a configuration, with validated values. `Field` gives a key a
+range and a description; a docstring below the key is also a description:
 
     class Constant(GammaSchedule):
         gamma: float = Field(ge=0, lt=1, description="the discount factor")
 
         def select(self, state: TaskState) -> np.ndarray:
             return np.full((len(state.alpha), 1), self.gamma)
-
-This module only gathers names. Studies, components of your own, examples and tests import it; the package does not.
 """
 
 from pydantic import Field as Field

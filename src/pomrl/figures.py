@@ -1,7 +1,4 @@
-"""Names for authors of figures and pages: `from pomrl.figures import figure, PanelGrid`.
-
-`docs/studies.md` introduces them. Those for claims and variants are in `pomrl.study`.
-"""
+"""Names for authors of figures and pages: `from pomrl.figures import figure, PanelGrid`."""
 
 from pomrl.drawing import panels as panels
 from pomrl.drawing.figure import figure as figure

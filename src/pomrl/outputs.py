@@ -5,14 +5,15 @@ from pathlib import Path
 
 
 class StoreError(Exception):
-    """Stored data cannot be used as requested; the message is one line."""
+    """An error of missing or damaged stored data, with a one-line message."""
 
 
 def outputs() -> Path:
-    """Return the folder of all outputs: $POMRL_OUTPUTS, or else `outputs`.
+    """Return the folder of all outputs: $POMRL_OUTPUTS, by default `outputs`.
 
-    StoreError: the variable is empty, which would mean the current folder.
+    Raises:
+        StoreError: The variable is empty.
     """
     if not (name := os.environ.get("POMRL_OUTPUTS", "outputs")):
-        raise StoreError("POMRL_OUTPUTS must name a folder, got an empty text; without it, outputs go to outputs")
+        raise StoreError("POMRL_OUTPUTS must be the path of a folder, got an empty text; unset it for outputs")
     return Path(name).expanduser()

@@ -1,4 +1,4 @@
-"""The interface of a study's page: judgements and points to read, tables and figures to write."""
+"""The interface between the code of a page and its study."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,34 +17,31 @@ from pomrl.store.derived import DerivedFiles, write_table
 
 @dataclass(frozen=True)
 class Page:
-    """Give the code of a page access to its study."""
+    """A page: judgements and points to read, tables and figures to write."""
 
     study: Study
     name: str
 
     @property
     def command(self) -> str:
-        """The command that renews the page."""
         return f"pomrl reproduce {self.study.word}"
 
     @cached_property
     def judgements(self) -> Judgements:
-        """The judgements of the study."""
         return judgements.read(self.study.outputs, list(self.study.described.variants))
 
     def points(self, figure: str) -> pd.DataFrame:
-        """Return the points of a figure; StoreError if missing or damaged."""
+        """Load the points of a figure; StoreError if missing or damaged."""
         name = file_stem(self.study, figure)
         files = DerivedFiles(self.study.outputs / FOLDER / f"{name}.json")
         return pd.read_csv(BytesIO(files.content(f"{name}.csv")))
 
     def write(self, name: str, table: pd.DataFrame) -> pd.DataFrame:
-        """Write NAME.csv to the outputs; return it with the file's digits."""
+        """Write NAME.csv to the outputs, and return its content."""
         path = self.study.outputs / f"{name}.csv"
         write_table(table, path, self.command)
         return pd.read_csv(path)
 
     def save(self, name: str, drawing: Drawing, docstring: str) -> None:
-        """Write a figure to the outputs of the study."""
         sidecar = Sidecar(name, command=self.command, docstring=docstring, variant=self.study.unchanged)
         save(drawing, self.study.outputs / FOLDER, name, sidecar)

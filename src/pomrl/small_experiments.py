@@ -1,4 +1,4 @@
-"""Small experiments with a component, for checks of its contracts."""
+"""Small experiments with a component, to check its contracts."""
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -22,18 +22,18 @@ from pomrl.science.tasks.streams import TaskStream
 RUNS = 3
 SIGMA = 0.002
 UNEQUAL = {"data": Trajectories(length=3), "meta_batch": Separate(batches=2), "trials": 2}
-"""Keys of a problem with unequal numbers of transitions and several trials of a task."""
+"""Settings of a problem with unequal numbers of transitions per pair (s, a) and several trials."""
 
 SMALL_METHOD = Method(
     estimator=RegularisedLeastSquares(mixing="paper", similarity="welford"),
     gamma_schedule=Grid(gammas=[0.0, 0.5, 0.9]),
     planner=PolicyIteration(),
 )
-"""Method of the small experiments; its estimator has a similarity, as some schedules need."""
+"""The method of small experiments; some schedules need the similarity of its estimator."""
 
 
 class TwoModels(FiniteTasks):
-    """Tasks with one of two models, for estimators with `needs_candidates`."""
+    """A distribution of two equally likely models, for estimators with `needs_candidates`."""
 
     @property
     def size(self) -> tuple[int, int]:
@@ -45,19 +45,19 @@ class TwoModels(FiniteTasks):
 
 
 def small_problem(task_distribution: TaskDistribution | None = None, sigma: float | None = 0.01) -> Problem:
-    """Return a small problem, by default of Dirichlet tasks."""
+    """Return a small problem, by default with Dirichlet tasks."""
     tasks = task_distribution or Dirichlet(zeros=2)
     S, A = small_size(tasks)
     return Problem(S=S, A=A, m=5, T=4, sigma=sigma, gamma_eval=0.9, seed=0, task_distribution=tasks)
 
 
 def small_size(tasks: TaskDistribution) -> tuple[int, int]:
-    """Return S and A of small problems with these tasks."""
+    """Return the S and A of a small problem with these tasks."""
     return tasks.size or (getattr(tasks, "zeros", 2) + 4, 2)
 
 
 def first_accepted(values: Sequence[Any], check: Callable[[Any], None]) -> Any:
-    """Return the first value that passes a check, or else the last one."""
+    """Return the first value without a ValueError from `check`, otherwise the last."""
     for value in values[:-1]:
         with suppress(ValueError):
             check(value)
@@ -107,12 +107,12 @@ def experiments_with(component: Any) -> list[tuple[Problem, Method]]:
 
 
 def rngs_of_runs() -> list[np.random.Generator]:
-    """Return a new generator of each run."""
+    """Return `RUNS` new generators."""
     return [np.random.default_rng(run) for run in range(RUNS)]
 
 
 def small_sigma(tasks: TaskDistribution) -> float | None:
-    """Return a sigma for a distribution; None where its keys give one."""
+    """Return a sigma for a task distribution; None if its keys determine sigma."""
     try:
         tasks.draw_mean(0, 0, *small_size(tasks), None)
     except ValueError:

@@ -1,7 +1,6 @@
 """Names for authors of claims and variants: `from pomrl.study import claim, less`.
 
-`docs/studies.md` introduces them. `pomrl.figures` has those for figures, so that claims need no matplotlib;
-`pomrl.components` those for components.
+`docs/studies.md` introduces them. Names for figures are in `pomrl.figures`, so that claims need no matplotlib.
 """
 
 from pomrl.bounds import PRIORS as PRIORS

@@ -1,12 +1,12 @@
-"""The report beside the engine: HTML pages, documents, and the article.
+"""Write the HTML pages, documents and article of a study.
 
-Stages of `pomrl reproduce` and the commands `view` and `docs` are entry points:
+`html_pages` and `templates/` make `report/index.html` from these files (and modules):
 
-    claims.csv                    ->  judging, answer                ->
-    figures/NAME.{png,csv,json}   ->  figure_files                   ->  html_pages, templates/  ->  report/index.html
-    runs/ (blocks, manifests)     ->  curves, provenance             ->
-    pages/*.md, *.py, *.html      ->  documents, markup              ->
+    claims.csv: judging, answer
+    figures/NAME.{png,csv,json}: figure_files
+    runs/: curves, provenance
+    pages/: documents, markup
 
-Files are checked against digests (`pomrl.store.derived`). Equal inputs give equal bytes. A page names each missing
-piece with its command.
+Files are checked against digests (`pomrl.store.derived`). Equal inputs give equal bytes. A page shows the command for
+each missing piece.
 """

@@ -1,4 +1,4 @@
-"""Claims on pages: their table, and columns and groups of the HTML page."""
+"""Prepare claims for pages: tables, columns and groups."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,25 +19,25 @@ from pomrl_report.markup import sentence
 from pomrl_report.rendering import render
 
 MAX_LISTED_CLAIMS = 6
-"""The number of claims of a group that are listed at once; the others are folded."""
+"""The largest number of listed claims of a group; the others are folded."""
 
 
 @dataclass(frozen=True)
 class VariantColumn:
-    """Hold the counted verdicts under a variant."""
+    """The counts of verdicts under a variant."""
 
     variant: str
     counts: Mapping[Verdict, int]
     n_alone: int
     """The number of claims that can be checked under this variant only."""
     n_judged: int
-    """The number of claims that have a verdict under the variant."""
+    """The number of claims with a verdict under this variant."""
 
 
 def main_claims_table(study: Study, judgements: Judgements) -> str:
-    """Return the main claims as a table in Markdown, by variant.
+    """Format the main claims by variant as a Markdown table.
 
-    Cells have the sign of the verdict and the estimate, and name another deciding comparison than the last variant's.
+    A cell has the verdict's sign and the estimate, and names the comparison if the last column has another.
     """
     variants = headline(study, judgements)
     rows: list[list[str]] = []
@@ -64,7 +64,7 @@ def _cell(judgement: Judgement | None, number: str) -> str:
 
 
 def claims_page(study: Study, judgements: Judgements) -> str:
-    """Return the page of all claims as Markdown."""
+    """Return the Markdown page of all claims."""
     named = [name for name in study.described.variants if judgements.of(name)]
     cells = views.columns(judgements, named)
     page = render(
@@ -83,7 +83,7 @@ def claims_page(study: Study, judgements: Judgements) -> str:
 
 
 def columns(study: Study, judgements: Judgements) -> list[VariantColumn]:
-    """Return a column for each judged variant of the headline."""
+    """Count the verdicts under each judged variant of the headline."""
     variants = headline(study, judgements)
     decided = {
         name: [judgement for judgement in judgements.of(name).values() if judgement.verdict] for name in variants
@@ -100,7 +100,7 @@ def columns(study: Study, judgements: Judgements) -> list[VariantColumn]:
 
 
 def groups(study: Study, judgements: Judgements) -> dict[str, list[tuple[Judgement, str]]]:
-    """Return claims with reasons, main ones first, by a heading."""
+    """Group claims with reasons by heading, main claims first."""
     variants = headline(study, judgements)
     claims = group_by_variants(judgements, variants)
     return {
@@ -115,12 +115,12 @@ def groups(study: Study, judgements: Judgements) -> dict[str, list[tuple[Judgeme
 def _heading(holds: tuple[str, ...] | None, variants: Sequence[str]) -> str:
     has_several = len(variants) > 1
     if holds is None:
-        return "What is undecided" + " under at least one variant" * has_several
+        return "Claims that are undecided" + " under at least one variant" * has_several
     if not holds:
-        return "What does not hold" + " under any variant" * has_several + ", and why"
+        return "Claims that do not hold" + " under any variant" * has_several + ", and why"
     if len(holds) == len(variants):
-        return "What holds" + " under every variant" * has_several
-    return f"What holds under {' and '.join(holds)} alone"
+        return "Claims that hold" + " under every variant" * has_several
+    return f"Claims that hold only under {' and '.join(holds)}"
 
 
 def _why(id: str, judgements: Judgements, variants: Sequence[str]) -> str:
@@ -131,9 +131,9 @@ def _why(id: str, judgements: Judgements, variants: Sequence[str]) -> str:
 
 
 def positions(comparison: Comparison) -> Mapping[str, Any] | None:
-    """Return positions of estimate, interval and thresholds in percent of a drawing.
+    """Return a comparison's numbers as positions, in per cent of the width.
 
-    The range between `above` and `below` is claimed. None without an interval.
+    None without an interval. `above` and `below` are the ends of the claimed range.
     """
     if not (isfinite(comparison.lower) and isfinite(comparison.upper)):
         return None

@@ -1,6 +1,7 @@
-"""The article of a study: `article/article.typ`, a Typst document with stored numbers.
+"""Typeset the article of a study with stored numbers.
 
-It imports `study.typ` (`templates/article.typ` here), with lookups by name; an unknown name is an error.
+The Typst document `article/article.typ` imports `study.typ` (`templates/article.typ` here), with functions to look
+up numbers by name.
 """
 
 import json
@@ -29,20 +30,18 @@ from pomrl.store.derived import DerivedFiles, write_file
 
 
 def write(study: Study) -> Path:
-    """Typeset the article of a study, `article.pdf`, and return its path.
+    """Typeset the article of a study; return its path.
 
     Raises:
-        StoreError: There is no article; results are provisional, old or damaged; a name is unknown; or Typst fails.
+        StoreError: The article is missing, results are not final, a name is unknown, or Typst fails.
     """
     if not study.article.is_file():
-        raise StoreError(
-            f"{study.word}: there is no article/article.typ; it is a Typst document that imports study.typ"
-        )
+        raise StoreError(f"{study.word}: article/article.typ is missing; write a Typst document that imports study.typ")
     text = study.article.read_text(encoding="utf-8")
     judgements = load_judgements(study)
     if not judgements.main or judgements.older or any(judgement.provisional for judgement in judgements.main):
-        state = "older than the present code" if judgements.older else "provisional, or not there"
-        raise StoreError(f"{study.word}: its results are {state}; pomrl reproduce {study.word} computes them")
+        state = "older than the present code" if judgements.older else "provisional or missing"
+        raise StoreError(f"{study.word}: its results are {state}; run `pomrl reproduce {study.word}`")
     pdf = typeset(study, values(study, judgements, text), pictures(study, text))
     path = study.outputs / "article.pdf"
     write_file(path, pdf, f"pomrl reproduce {study.word} article")
@@ -50,7 +49,7 @@ def write(study: Study) -> Path:
 
 
 def values(study: Study, judgements: Judgements, text: str) -> Mapping[str, Any]:
-    """Return all values of an article as data for JSON."""
+    """Return the values for an article's lookups, as JSON types."""
     variants = headline(study, judgements)
     tables = sorted((study.folder / "pages").glob("*.csv"))
     swept = dict.fromkeys(re.findall(r"#setting\(\s*\"([^\"]+)\"", text))
@@ -100,7 +99,7 @@ def _settings(study: Study, name: str) -> Mapping[str, str]:
 
 
 def pictures(study: Study, text: str) -> Mapping[str, bytes]:
-    """Return the figures of a text as PNG; StoreError if damaged."""
+    """Return an article's figures as PNG by name; StoreError if damaged."""
     named = dict.fromkeys(re.findall(r"#figure-of\(\s*\"([^\"]+)\"", text))
     names = {name: file_stem(study, name) for name in named}
     figure_files = {name: DerivedFiles(study.outputs / FOLDER / f"{names[name]}.json") for name in names}
@@ -108,11 +107,7 @@ def pictures(study: Study, text: str) -> Mapping[str, bytes]:
 
 
 def typeset(study: Study, named: Mapping[str, Any], images: Mapping[str, bytes]) -> bytes:
-    """Return the article as a PDF without a date.
-
-    Raises:
-        StoreError: A name is unknown, or Typst cannot read the text.
-    """
+    """Return the article as a PDF without a date; StoreError if Typst fails."""
     with TemporaryDirectory() as folder:
         root = Path(folder)
         shutil.copytree(study.article.parent, root, dirs_exist_ok=True)

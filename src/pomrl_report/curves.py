@@ -1,7 +1,7 @@
-"""Data of the interactive curves: loss against gamma by task.
+"""Prepare the interactive curves: loss against gamma by task.
 
-A curve is the mean over the fewest runs in any figure, with its interval. Discount factors of schedules stand on the
-curves of the same problem and estimator, over the same runs.
+A curve is the mean over the fewest runs in any figure. The choices of schedules are marked on curves of the same
+problem, estimator and runs.
 """
 
 import json
@@ -22,16 +22,16 @@ from pomrl.science.gamma_star import best_index, hindsight_index
 from pomrl_report.provenance import ShownExperiment, stored_experiments
 
 DIGITS = 4
-"""Digits after the point; intervals are a hundred times wider."""
+"""Digits after the decimal point; intervals are a hundred times wider."""
 
 UNIT = 10.0**-DIGITS
-"""The unit of means and half widths, which are whole numbers: two thirds of the bytes."""
+"""The unit of means and half widths, stored as whole numbers to save a third of the bytes."""
 
 DISTRIBUTION = "task_distribution"
-"""The group that gives the similarity of tasks where `sigma` is null."""
+"""The group that defines the similarity of tasks if `sigma` is null."""
 
 _NO_VARIANT = {"sigma", "S", "m", "T", "batches", "estimator", "gamma_schedule"}
-"""Settings of the problem, and the method's two options: a sweep that varies them has no variants of a method."""
+"""Settings that make no variant of a method: the problem, the estimator and the schedule."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +42,7 @@ class _Member:
 
     @cached_property
     def settings(self) -> dict[str, Any]:
-        """Settings by dotted keys, with options named as in this sweep."""
+        """The settings, with options named as in the sweep."""
         return {**self.stored.flat_settings(), **self.source.settings}
 
     @cached_property
@@ -54,33 +54,29 @@ class _Member:
 
     @property
     def is_grid(self) -> bool:
-        """Return whether losses of a grid of gammas are stored."""
+        """Whether losses of a grid of gammas are stored."""
         return "gamma_schedule.gammas" in self.settings
 
     def look(self, group: str = "estimator") -> Look:
-        """Return the look of the option of a group."""
         option = str(self.settings[group])
         return look(option, group, self.stored.look(group, option))
 
     @property
     def schedule(self) -> str:
-        """The label of the schedule of gamma."""
         return _schedule(self.look("gamma_schedule"))
 
     @property
     def distribution(self) -> dict[str, Any]:
-        """The task distribution and its varied settings, where sigma is null."""
+        """The task distribution and its varied settings, if sigma is null."""
         varied = {key: value for key, value in self.source.settings.items() if key.startswith(DISTRIBUTION)}
         return {} if self.settings["sigma"] is not None else {DISTRIBUTION: self.settings[DISTRIBUTION]} | varied
 
     @property
     def similarity(self) -> float | str:
-        """Sigma, or in words the source of task similarity."""
-        return f"that of {_in_words(self.distribution)}" if self.distribution else self.settings["sigma"]
+        return f"by {_in_words(self.distribution)}" if self.distribution else self.settings["sigma"]
 
     @property
     def curve(self) -> str:
-        """An identifier of the curve: signature and runs."""
         return f"{self.source.signature}-{self.source.runs}"
 
 
@@ -89,15 +85,14 @@ def _schedule(style: Look) -> str:
 
 
 def data(shown_experiments: Iterable[ShownExperiment]) -> dict[str, Any]:
-    """Return the data of the page's script.
+    """Return the data for the script of the curves.
 
     Returns:
-        `unit`, `series` (sweep, setting, method and colour of each curve), `curves` (numbers by identifier),
-            `schedules`
-        (labels) and `lost` (experiments without runs, or damaged).
+        `unit`, `series` (sweep, setting, method and colour of each curve), `curves` by identifier, `schedules` (labels)
+        and `lost` (the number of experiments with missing or damaged runs).
     """
     by_key = [((sweep, source.signature), source) for sweep, source in shown_experiments]
-    # in the order of the figures, which the page begins with
+    # keep the order of the figures
     fewest = dict(by_key) | dict(sorted(by_key, key=lambda version: version[1].runs, reverse=True))
     experiments = stored_experiments((sweep, source) for (sweep, _), source in fewest.items())
     members = [
@@ -164,11 +159,8 @@ def _curve(grid: _Member, schedules: Sequence[_Member], fixed: str) -> dict[str,
     """Return a curve over G discount factors in each of T tasks.
 
     Returns:
-        A dictionary of `gammas` [G], `mean` and `half` [T][G] in units (`half` is the half width of the interval, None
-            for
-        a single run), `best` [T] (the index of gamma*) and `choices` (by schedule, [T] pairs of mean gamma and mean
-            loss;
-        `fixed` is the best gamma for all tasks).
+        `gammas` [G]; `mean` and `half` [T, G] in multiples of `UNIT`; `best` [T], the index of gamma*; and `choices`
+        [T, 2] by schedule, the mean gamma and loss. `half` is the half width of the interval, or None for one run.
     """
     loss, gammas = grid.stored.losses(grid.source.runs)
     runs, mean = len(loss), loss.mean(0)

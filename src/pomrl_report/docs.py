@@ -1,4 +1,4 @@
-"""The command `docs`: the documents of the project in a browser."""
+"""The command `docs`."""
 
 import webbrowser
 
@@ -9,13 +9,13 @@ from pomrl_report.markup import documents
 from pomrl_report.rendering import render
 
 FIRST = ("start", "running")
-"""The documents that one begins with."""
+"""The documents to begin with."""
 
 
 def docs() -> None:
     """Open the documents in a browser.
 
-    The path of the first page is printed; no network is needed. A built site is preferred to one page.
+    The path of the first page is printed; no network is needed. Without a built site, all documents are on one page.
     """
     page = beside_the_package("site") / "index.html"
     if not page.is_file():
@@ -26,7 +26,7 @@ def docs() -> None:
 
 
 def one_page() -> str:
-    """Return all documents as one page in HTML."""
+    """Return all documents as one HTML page."""
     paths = {path.stem: path for path in sorted(beside_the_package("docs").glob("*.md"))}
     texts = {name: paths[name].read_text(encoding="utf-8") for name in dict.fromkeys([*FIRST, *paths])}
     return render("docs.html.j2", documents=documents(texts, {f"{name}.md": f"#{name}" for name in texts}))

@@ -1,7 +1,7 @@
-"""The documents of a study in Markdown, renewed from what is stored.
+"""Renew the Markdown documents of a study from stored results.
 
-`parts(page)` of `pages/NAME.py` returns new parts of `pages/NAME.md`, between `<!-- PART -->` and
-`<!-- end of PART -->`. `pages/NAME.md.in` is a source with places to look up (`pomrl_report.lookups`).
+`parts(page)` of `pages/NAME.py` returns texts for `pages/NAME.md` by the name of their PART, between `<!-- PART -->`
+and `<!-- end of PART -->`. `pages/NAME.md.in` is a source with calls (`pomrl_report.lookups`).
 """
 
 import re
@@ -25,10 +25,10 @@ CLAIMS = "claims"
 def renew_all(study: Study, judgements: Judgements, warn: Callable[[str], object]) -> None:
     """Write the documents of a study to its outputs.
 
-    Documents without final results stay as in the study's folder. `warn` is called with a line for each problem.
+    Documents with calls need final results. `warn` is called with a line for each problem.
     """
     problems = renew(study)
-    for line in [] if study.families else problems:  # under which such results are computed
+    for line in [] if study.families else problems:  # families of variants are computed only on request
         warn(line)
     if is_final(judgements):
         for name, text in look_up(study, judgements).items():
@@ -40,7 +40,7 @@ def renew_all(study: Study, judgements: Judgements, warn: Callable[[str], object
 
 
 def is_final(judgements: Judgements) -> bool:
-    """Return whether claims are judged, on all runs, by the present code."""
+    """Return whether claims are judged on all runs by the present code."""
     return (
         bool(judgements.main)
         and not judgements.older
@@ -49,7 +49,7 @@ def is_final(judgements: Judgements) -> bool:
 
 
 def documents(study: Study) -> dict[str, str]:
-    """Return a study's documents by name, renewed ones from its outputs."""
+    """Return all documents by name, renewed ones from the outputs."""
     paths = sorted((study.folder / "pages").glob("*.md"))
     return {path.stem: path.read_text(encoding="utf-8") for path in paths} | read_documents(study)
 
@@ -61,17 +61,11 @@ def read_documents(study: Study) -> dict[str, str]:
 
 
 def fill(document: str, contents: Mapping[str, str]) -> str:
-    """Replace the parts of a document between their comments.
-
-    A part stands between `<!-- NAME -->` and `<!-- end of NAME -->`.
-
-    Raises:
-        LookupError: The document has no place for a part.
-    """
+    """Replace parts between their comments; LookupError without these."""
     for name, content in contents.items():
         pattern = re.compile(rf"(?<=<!-- {re.escape(name)} -->\n).*?(?=<!-- end of {re.escape(name)} -->)", re.DOTALL)
         if not pattern.search(document):
-            raise LookupError(f"the document has no lines <!-- {name} --> and <!-- end of {name} -->")
+            raise LookupError(f"the document must have the lines <!-- {name} --> and <!-- end of {name} -->")
         document = pattern.sub(lambda _, text=content: f"\n{text.rstrip()}\n\n", document)
     return document
 
@@ -87,17 +81,17 @@ def renew(study: Study) -> list[str]:
         name = module.__name__.rpartition(".")[2]
         document = study.folder / "pages" / f"{name}.md"
         if not document.is_file():
-            raise ConfigError(f"{study.word}: pages/{name}.py makes parts of pages/{name}.md, which is not there")
+            raise ConfigError(f"{study.word}: pages/{name}.md is missing; create it, or remove pages/{name}.py")
         try:
             contents = module.parts(Page(study, name))
             content = fill(document.read_text(encoding="utf-8"), contents)
         except StoreError as error:
-            remedy = f"pomrl reproduce {study.word} --variants all computes what it reads"
+            remedy = f"run `pomrl reproduce {study.word} --variants all`"
             problems.append(f"pages/{name}.md is not renewed: {error}; {remedy}")
             continue
         except (OSError, ConfigError):
             raise
-        except Exception as error:  # whatever code of somebody's own raises
+        except Exception as error:  # user-defined code may raise anything
             where = place_of(error, str(module.__file__))
             raise ConfigError(f"{study.word}: {where}: {in_words(error)}") from error
         write(study, name, content)
@@ -105,10 +99,10 @@ def renew(study: Study) -> list[str]:
 
 
 def look_up(study: Study, judgements: Judgements) -> dict[str, str]:
-    """Return the documents from `pages/NAME.md.in` by name.
+    """Fill the documents `pages/NAME.md.in`, and return them by name.
 
     Raises:
-        ConfigError: A place has no meaning, or a sentence needs another verdict.
+        ConfigError: A call is wrong, or a verdict differs.
     """
     paths = sorted((study.folder / "pages").glob(f"*.md{lookups.SUFFIX}"))
     results = study_results(study, judgements)
@@ -121,7 +115,7 @@ def look_up(study: Study, judgements: Judgements) -> dict[str, str]:
 
 
 def study_results(study: Study, judgements: Judgements) -> lookups.Results:
-    """Return judgements to look up, and published ones of other studies."""
+    """Return a study's judgements, and published ones of other studies."""
 
     def read(name: str) -> tuple[Study, Judgements]:
         if name == study.name:
@@ -133,5 +127,5 @@ def study_results(study: Study, judgements: Judgements) -> lookups.Results:
 
 
 def write(study: Study, name: str, content: str) -> None:
-    """Write a document to the outputs of a study."""
+    """Write a document to a study's outputs."""
     write_file(study.outputs / "pages" / f"{name}.md", content.encode(), f"pomrl reproduce {study.word}")

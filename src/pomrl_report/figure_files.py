@@ -1,4 +1,4 @@
-"""Files of a figure: a picture, a table, and a sidecar with sources."""
+"""Read the files of a figure: a picture, a table and a sidecar."""
 
 import re
 from dataclasses import dataclass
@@ -19,54 +19,50 @@ from pomrl_report.markup import paragraphs
 from pomrl_report.provenance import ShownExperiment
 
 PIXELS = 1024
-"""The most pixels of a picture's width: 1.4 for each of the page's column of 46 rem."""
+"""The largest width of a picture: 1.4 pixels for each pixel of the page's column of 46 rem."""
 
 COLOURS = 40
-"""Colours of a picture: drawings have few, and a palette takes half of the bytes."""
+"""The number of colours of a picture. Drawings have few, and a palette takes half of the bytes."""
 
 SAMPLE = 6
-"""The palette follows from each sixth pixel of each sixth row, in a sixth of the time."""
+"""The palette is made from every sixth pixel of every sixth row, in a sixth of the time."""
 
 EFFORT = {"method": 2, "quality": 40}
-"""Compression: as small as by Pillow's default, in two thirds of its time."""
+"""The compression. Files are as small as by default in Pillow, in two thirds of the time."""
 
 _BANDS = {"sd": "one standard deviation", "se": "one standard error", "ci": BAND_NAMES["ci"]}
 
 
 @dataclass(frozen=True)
 class Version:
-    """Read the files of a figure's version, checked against digests."""
+    """The files of a figure's version, checked against digests."""
 
     path: Path
     """The path of its sidecar."""
 
     @property
     def stem(self) -> str:
-        """The name of the files, without suffix."""
         return self.path.stem
 
     @cached_property
     def sidecar(self) -> Sidecar:
-        """The content of NAME.json."""
         return Sidecar.read(self.path)
 
     @property
     def shown(self) -> list[ShownExperiment]:
-        """Its experiments, each after its sweep's name."""
+        """Its experiments, with the names of their sweeps."""
         return [(sweep, source) for sweep, sources in self.sidecar.sweeps.items() for source in sources]
 
     @cached_property
     def csv(self) -> bytes:
-        """The content of NAME.csv, the drawn values."""
         return DerivedFiles(self.path).content(f"{self.stem}.csv")
 
     @cached_property
     def picture(self) -> "Picture":
-        """The picture of NAME.png for the page."""
         return Picture.from_png(DerivedFiles(self.path).content(f"{self.stem}.png"))
 
     def distinct(self, column: str) -> list[str]:
-        """Return distinct nonempty values of a column, maybe none."""
+        """Return the distinct nonempty values of a column."""
         values = self._table[column].unique() if column in self._table else ()
         return [str(value) for value in values if value != ""]
 
@@ -83,33 +79,31 @@ class Version:
 
 @dataclass(frozen=True)
 class FigureFiles:
-    """Describe a figure on a page, drawn or not."""
+    """A figure on a page, drawn or not."""
 
     name: str
-    """The name that versions share."""
+    """The name shared by its versions."""
     folder: Path
     docstring: str = ""
     """Title and caption; empty if the sidecar has them."""
     word: str = ""
-    """The study in commands."""
+    """The name of the study in commands."""
     variant: str = ""
     """The variant; empty for the default."""
 
     @property
     def id(self) -> str:
-        """An identifier on the page of its study."""
         return "-".join(["figure", *re.findall(r"\w+", self.variant), self.name])
 
     @cached_property
     def versions(self) -> list[Version]:
-        """The drawn versions; intervals come before standard deviations."""
+        """The drawn versions; intervals come first."""
         names = (file_name(self.name + end, self.docstring) for end in (INTERVALS, ""))
         paths = (self.folder / f"{name}.json" for name in names)
         return [Version(path) for path in paths if path.exists()]
 
     @property
     def title(self) -> str:
-        """The title of the figure on the page."""
         return title_of(self._text) or self.name
 
     @property
@@ -119,7 +113,6 @@ class FigureFiles:
 
     @property
     def caption(self) -> list[Markup]:
-        """The paragraphs of the caption."""
         return paragraphs(caption_of(self._text))
 
     @property
@@ -128,7 +121,6 @@ class FigureFiles:
 
     @property
     def commands(self) -> list[str]:
-        """The commands to compute and draw the figure."""
         if not self.versions:
             return [f"pomrl reproduce {self.word}"]
         sidecar = self.versions[-1].sidecar
@@ -137,7 +129,7 @@ class FigureFiles:
 
 @dataclass(frozen=True)
 class Picture:
-    """Hold a picture; width and height are half of the file's pixels."""
+    """A picture, shown at half of its pixels."""
 
     content: bytes
     width: int
@@ -147,9 +139,8 @@ class Picture:
     def from_png(cls, content: bytes) -> "Picture":
         """Convert PNG to lossless WebP of at most `PIXELS` width.
 
-        Pixels are means, because sharpening filters add colours. The palette is of clusters: extremes give pale bands
-        other
-        hues.
+        Pixels are averaged, because sharpening filters add colours. The palette has the centres of clusters, because
+        extreme colours change the hues of pale bands.
         """
         with Image.open(BytesIO(content)) as image:
             width, height = image.size

@@ -1,4 +1,4 @@
-"""The HTML pages of a study and of a selection."""
+"""Render the HTML pages of studies and selections."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -32,7 +32,7 @@ from pomrl_report.rendering import render
 
 @dataclass(frozen=True)
 class StudyPage:
-    """Collect the content of a study's page."""
+    """The content of a study's page."""
 
     study: Study
 
@@ -48,7 +48,7 @@ class StudyPage:
 
     @cached_property
     def under_variants(self) -> dict[str, list[FigureFiles]]:
-        """The drawn figures under other variants, described ones first."""
+        """The drawn figures under other variants, in the order of `study.yaml`."""
         folder = self.study.outputs / FOLDER
         folders = sorted(path.name for path in folder.glob("*") if path.is_dir())
         by_variant = {}
@@ -60,7 +60,6 @@ class StudyPage:
 
     @cached_property
     def judgements(self) -> Judgements:
-        """The judgements of the study."""
         return study_claims.load_judgements(self.study)
 
     @property
@@ -69,24 +68,23 @@ class StudyPage:
         return self.judgements.main
 
     def other_judgements(self, judgement: Judgement) -> list[tuple[str, Judgement]]:
-        """Return the judgements of a claim under other described variants."""
+        """Return judgements of a claim under other variants of `study.yaml`."""
         judgements = [self.judgements.of(name).get(judgement.id) for name in self.study.described.variants]
         return [(other.variant, other) for other in judgements if other and other.variant != judgement.variant]
 
     @property
     def matrix(self) -> list[str]:
-        """All variants, best first; empty if all are described."""
+        """All variants, best first; empty if all are in `study.yaml`."""
         names = self.judgements.variants
         return rank(self.judgements, names) if {*names} - {*self.study.described.variants} else []
 
     def figure_claims(self, figure: FigureFiles) -> list[Judgement]:
-        """Return the claims of a figure."""
         by_id = self.judgements.of(figure.variant) if figure.variant else {claim.id: claim for claim in self.main}
         return [by_id[claim.id] for claim in self.main if figure.name in claim.figures and claim.id in by_id]
 
     @property
     def documents(self) -> list[tuple[str, str, Markup]]:
-        """Identifier, title and content of documents except that of claims."""
+        """The identifier, title and content of documents, except the claims."""
         texts = documents_of(self.study)
         texts.pop(CLAIMS, None)
         links = {f"{CLAIMS}.csv": "#scorecard"} | {f"{name}.md": f"#{name}" for name in texts}
@@ -94,7 +92,7 @@ class StudyPage:
         return documents(texts, links)
 
     def read_sections(self, suffix: str) -> list[Markup]:
-        """Return `pages/*.SUFFIX` of a shipped study: interactive sections or scripts."""
+        """Return `pages/*.SUFFIX` of a shipped study: sections or scripts."""
         paths = sorted((self.study.folder / "pages").glob(f"*.{suffix}")) if self.study.is_shipped else []
         return [Markup(path.read_text(encoding="utf-8")) for path in paths]
 
@@ -102,26 +100,22 @@ class StudyPage:
 def html(study: Study, command: str, warn: Callable[[str], object] = str) -> str:
     """Render the page of a study.
 
-    Args:
-        study: The study.
-        command: The command that makes the page again.
-        warn: Called with a line if the verdicts are old.
+    `command` makes the page again. `warn` is called if verdicts are outdated.
 
     Raises:
-        StoreError: There are neither figures nor claims; or a file is damaged or of another version.
+        StoreError: No figures or claims exist, or a file is damaged or of another version.
     """
     page = StudyPage(study)
     figures = [figure for figure in chain(page.figures, *page.under_variants.values()) if figure.versions]
     if not figures and not page.main:
-        raise StoreError(
-            f"there is nothing to report yet; pomrl reproduce {study.word} computes, draws and judges all of it"
-        )
+        raise StoreError(f"{study.word}: no figures or claims to report yet; run `pomrl reproduce {study.word}`")
     if older := views.older_in_words(study, page.judgements):
         warn(f"{study.word}: {older}")
     sources: dict[str, list[provenance.ShownExperiment]] = {"": []}
     for figure in figures:
         sources.setdefault(figure.variant, []).extend(chain.from_iterable(version.shown for version in figure.versions))
-    in_threads(attrgetter("picture"), [version for figure in figures for version in figure.versions])  # and kept
+    # Pictures are cached for the template.
+    in_threads(attrgetter("picture"), [version for figure in figures for version in figure.versions])
     return render(
         "study.html.j2",
         of=page,
@@ -143,17 +137,9 @@ def html(study: Study, command: str, warn: Callable[[str], object] = str) -> str
 def selection_page(
     results: SweepResults, figure: FigureFiles | None, command: str, remark: str, title: str = ""
 ) -> str:
-    """Render a page of experiments: curves, settings, a table and provenance.
+    """Render a page of experiments; StoreError if one is damaged.
 
-    Args:
-        results: The experiments.
-        figure: Their figure, if drawn.
-        command: The command that makes the page again.
-        remark: A note on what is missing; may be empty.
-        title: The title of their study; may be empty.
-
-    Raises:
-        StoreError: A stored experiment is damaged.
+    `command` makes the page again, `remark` is a note on missing pieces, and `title` the title of their study.
     """
     shown_experiments = [("stored", source) for source in results.origins]
     return render(

@@ -1,7 +1,7 @@
-"""Lookups of verdicts and numbers in documents, by name.
+"""Look up verdicts and numbers in documents by name.
 
-NAME.md.in has calls such as `{estimate(Q1.5, repaired)}` or `{holds(beyond/G1, default)}`, of another study. A check is
-unseen behind its sentence.
+NAME.md.in has calls such as `{estimate(Q1.5, repaired)}`, or `{holds(beyond/G1, default)}` for another study. A check
+such as `holds` leaves no text.
 """
 
 import re
@@ -19,7 +19,7 @@ from pomrl.judging.views import in_words
 from pomrl_report.answer import main_claims_table
 
 SUFFIX = ".in"
-"""The end of the name of a document with places."""
+"""The suffix of a document with calls."""
 
 PLACE = re.compile(r"\{([a-z_]{4,})\(([^(){}]*)\)\}")
 """A call in a document. A name has at least four letters, so that a product in a formula, `{2m(t-1)}`, is no call."""
@@ -41,27 +41,27 @@ CHECKS = {
 
 @dataclass(frozen=True)
 class Results:
-    """Hold the judgements of a study, and read those of others."""
+    """The judgements of a study, and of others on demand."""
 
     study: Study
     read: Callable[[str], tuple[Study, Judgements]]
     """Returns a study and its judgements, by the name of the study."""
 
     def judgement(self, id: str, variant: str) -> Judgement:
-        """Return the judgement of a claim under a variant; else LookupError."""
+        """Return a judgement under a variant; LookupError if missing."""
         study, _, claim = id.rpartition("/")
         judgements = self.read(study or self.study.name)[1]
         if claim not in (by_id := judgements.of(variant)):
-            raise LookupError(f"there is no claim {claim} under the variant {variant}" if by_id else _no(variant))
+            raise LookupError(f"unknown claim {claim!r} under the variant {variant}" if by_id else _no(variant))
         return by_id[claim]
 
     def comparison(self, id: str, variant: str, part: str = "") -> Comparison:
-        """Return the comparison with the words `part`; by default the decisive one.
+        """Return the comparison with the words `part`, by default the decisive one.
 
-        `^` stands before its first words.
+        `^` before the words requires them at the beginning.
 
         Raises:
-            LookupError: There is no such claim, or not exactly one such comparison.
+            LookupError: The claim is unknown, or not exactly one comparison matches.
         """
         judgement = self.judgement(id, variant)
         if not part:
@@ -69,12 +69,14 @@ class Results:
         pattern = ("^" if part.startswith("^") else "") + re.escape(part.removeprefix("^"))
         named = [comparison for comparison in judgement.comparisons if re.search(pattern, comparison.compared)]
         if len(named) != 1:
-            raise LookupError(f"{id} under {variant} has {len(named)} comparisons with the words {part!r}")
+            raise LookupError(
+                f"{id} under {variant} must have one comparison with the words {part!r}, got {len(named)}"
+            )
         return named[0]
 
 
 def _no(variant: str) -> str:
-    return f"nothing is judged under the variant {variant}"
+    return f"no judged claims under the variant {variant}"
 
 
 def fill(
@@ -82,14 +84,10 @@ def fill(
 ) -> str:
     """Replace the calls of a document by their values.
 
-    Args:
-        document: The document with places.
-        results: The judgements.
-        name: The name of the document, for errors.
-        more_functions: Further functions by name.
+    `name` is the document's name in errors. `more_functions` are additional functions by name.
 
     Raises:
-        ConfigError: A call has no meaning, or a sentence needs another verdict.
+        ConfigError: A call is wrong, or a verdict differs.
     """
     functions = {**_functions(results), **(more_functions or {})}
 
@@ -103,7 +101,7 @@ def fill(
 
 
 def sentence_around(text: str, position: int) -> str:
-    """Return the sentence at a position, in one line without calls."""
+    """Return the sentence at a position, without calls."""
     ends = [0, *(match.end() for match in SENTENCE_END.finditer(text)), len(text)]
     start = max(end for end in ends if end <= position)
     stop = min(end for end in ends if end > position)
@@ -119,12 +117,12 @@ def _call(function: str, arguments: str, functions: Mapping[str, Callable[..., s
     named = {name: value for name, value, _ in ARGUMENT.findall(arguments) if name}
     positional = [argument.strip() for _, _, argument in ARGUMENT.findall(arguments) if argument.strip()]
     if function not in functions:
-        raise LookupError(f"there is no function {function}; there is {', '.join(functions)}")
+        raise LookupError(f"unknown function {function!r}; available: {', '.join(functions)}")
     return functions[function](*positional, **named)
 
 
 def check(results: Results, demanded: Verdict, id: str, *variants: str) -> str:
-    """Return nothing; ValueError if a verdict is another."""
+    """Check the verdict under each variant; ValueError if one differs."""
     for variant in variants:
         if (actual := results.judgement(id, variant).verdict) is not demanded:
             raise ValueError(f"{id} under {variant}: the sentence needs {demanded!s}, got {in_words(actual)}")
@@ -132,7 +130,7 @@ def check(results: Results, demanded: Verdict, id: str, *variants: str) -> str:
 
 
 def verdict(results: Results, id: str, variant: str) -> str:
-    """Return the verdict on a claim, in words."""
+    """Return a verdict in words."""
     return in_words(results.judgement(id, variant).verdict)
 
 
@@ -158,13 +156,13 @@ def interval(results: Results, id: str, variant: str, part: str = "", digits: st
 
 
 def share(results: Results, id: str, variant: str, part: str = "") -> str:
-    """Return a share with its interval in per cent, as in `7 % [5, 10]`."""
+    """Return a share in per cent with interval, as in `7 % [5, 10]`."""
     comparison = results.comparison(id, variant, part)
     return _in_percent(comparison.estimate, comparison.lower, comparison.upper)
 
 
 def reduction(results: Results, id: str, variant: str, part: str = "") -> str:
-    """Return a loss reduction: `7 % [5, 10]` for -0.07."""
+    """Return a loss reduction with interval, as in `7 % [5, 10]` for -0.07."""
     comparison = results.comparison(id, variant, part)
     return _in_percent(-comparison.estimate, -comparison.upper, -comparison.lower)
 
@@ -175,7 +173,7 @@ def _in_percent(estimate: float, lower: float, upper: float) -> str:
 
 
 def percent(results: Results, id: str, variant: str, part: str = "") -> str:
-    """Return the absolute value of a share in per cent, as in `7 %`."""
+    """Return an absolute share in per cent, as in `7 %`."""
     return f"{100 * abs(results.comparison(id, variant, part).estimate):.0f} %"
 
 
@@ -203,12 +201,12 @@ def claimed(results: Results, id: str, variant: str, part: str = "") -> str:
 
 
 def count(results: Results, group: str, study: str = "") -> str:
-    """Return the size of a group: claims, all, none, undecided, or printed+computed."""
+    """Count the claims of a group: `claims`, `all`, `none`, `undecided`, or `printed+computed`."""
     return str(count_groups(*results.read(study or results.study.name)).get(group, 0))
 
 
 def answer(results: Results, study: str) -> str:
-    """Return the answer of a study in full."""
+    """Return the full answer of a study."""
     return answer_text(*results.read(study))
 
 
@@ -218,7 +216,7 @@ def answer_in_short(results: Results, study: str) -> str:
 
 
 def main_claims(results: Results, study: str) -> str:
-    """Return the table of the main claims of a study."""
+    """Return the table of main claims."""
     return main_claims_table(*results.read(study))
 
 
@@ -240,4 +238,4 @@ FUNCTIONS: Mapping[str, Callable[..., str]] = {
     "answer_in_short": answer_in_short,
     "main_claims": main_claims,
 }
-"""The functions of places by name."""
+"""The functions of calls by name."""

@@ -1,4 +1,4 @@
-"""Text as HTML: symbols, captions, and Markdown with formulas as MathML."""
+"""Convert text to HTML: symbols, captions, and Markdown with formulas."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ _COMMENT = re.compile(r"^<!-- .* -->\n", re.MULTILINE)
 
 
 def symbols(text: str) -> Markup:
-    """Return plain text as HTML with Greek letters, subscripts, and code."""
+    """Convert plain text to HTML with Greek letters, subscripts and code."""
     pieces = text.split("`")
     return Markup("").join(
         Markup("<code>{}</code>").format(piece) if i % 2 else _letters(piece) for i, piece in enumerate(pieces)
@@ -56,13 +56,13 @@ def documents(texts: Mapping[str, str], links: Mapping[str, str]) -> list[tuple[
 def document(markdown: str, prefix: str, links: Mapping[str, str]) -> Markup:
     """Convert Markdown to HTML below a heading of the page.
 
-    Title and comments are left out, other headings move one level down, and the keyboard reaches wide tables and
-    formulas.
+    Title and comments are omitted, headings move one level down, and wide tables and formulas are reachable by
+    keyboard. Formulas stand between dollar signs.
 
     Args:
-        markdown: The document, with formulas between dollar signs.
-        prefix: The start of identifiers of headings, such as "errata" in "errata-e1".
-        links: New targets by file. Other links become plain text; pictures become links, or their alternative text.
+        markdown: The document.
+        prefix: The start of heading identifiers, such as "errata" in "errata-e1".
+        links: New targets by file. Other links become text; pictures become links, or their alternative text.
     """
     parser = MarkdownIt("commonmark", {"html": False}).enable("table")
     parser.use(dollarmath_plugin, renderer=_formula, double_inline=True, allow_labels=False)
@@ -100,7 +100,7 @@ def _headings(tokens: Sequence[Token], prefix: str) -> None:
 
 
 def slug(heading: str) -> str:
-    """Return an identifier: the first word with a digit, else all."""
+    """Return an identifier: the first word if it has a digit, or all words."""
     first = heading.split()[0].rstrip(".")
     text = first if any(character.isdigit() for character in first) else heading
     return re.sub(r"\W+", "-", text.lower()).strip("-")

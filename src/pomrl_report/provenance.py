@@ -1,4 +1,4 @@
-"""Provenance of numbers on a page: versions, platforms, commits, times and digests."""
+"""Collect the provenance of numbers on a page."""
 
 import hashlib
 from collections import Counter
@@ -12,31 +12,31 @@ from pomrl.drawing.files import Sidecar
 from pomrl.results.sweep_results import Origin
 
 ShownExperiment = tuple[str, Origin]
-"""An experiment on a page, after the name of its sweep."""
+"""The name of a sweep, and one of its experiments on a page."""
 
 
 @dataclass(frozen=True)
 class SweepProvenance:
-    """Describe the experiments of one sweep in figures."""
+    """The experiments of one sweep in figures."""
 
     command: str
     """The command that computes the sweep."""
     sources: Sequence[Origin]
     """One source for each experiment."""
     common: Mapping[str, Any]
-    """The settings that they share, by dotted keys."""
+    """Their shared settings, by dotted keys."""
     digest: str
     """The SHA-256 of the digests of all blocks."""
 
 
 @dataclass(frozen=True)
 class ReportProvenance:
-    """Describe how experiments were computed and figures drawn, with counts."""
+    """Times, environments and commits of experiments and figures."""
 
     first: str
     """The start of the first computation, in ISO format; empty if nothing is stored."""
     last: str
-    """The end of the last computation, likewise."""
+    """The start of the last computation, in the same form."""
     environments: Sequence[tuple[Mapping[str, str], int]]
     """Versions and platform, with the number of experiments."""
     commits: list[tuple[str, int]]
@@ -46,7 +46,7 @@ class ReportProvenance:
 
 
 def stored_experiments(shown_experiments: Iterable[ShownExperiment]) -> dict[str, store.StoredExperiment]:
-    """Return the experiments that still have runs, by signature."""
+    """Return the experiments with stored runs, by signature."""
     signatures = dict.fromkeys(source.signature for _, source in shown_experiments)
     experiments = {signature: store.StoredExperiment(store.root() / signature) for signature in signatures}
     return {signature: experiment for signature, experiment in experiments.items() if experiment.complete()}
@@ -73,7 +73,7 @@ def _sweep(name: str, sources: Sequence[Origin]) -> SweepProvenance:
 def report_provenance(
     shown_experiments: Iterable[ShownExperiment], sidecars: Sequence[Sidecar] = ()
 ) -> ReportProvenance:
-    """Return the provenance of stored experiments and figures."""
+    """Return the provenance of experiments and figures."""
     provenances = [stored.read_manifest().provenance for stored in stored_experiments(shown_experiments).values()]
     environments = [
         (("Python", record.python), ("platform", record.platform), *record.packages.items()) for record in provenances

@@ -1,4 +1,4 @@
-"""Rendering of templates, and data and pictures inside HTML."""
+"""Render templates, and embed data and pictures in HTML."""
 
 import gzip
 import json
@@ -16,16 +16,15 @@ from pomrl_report.markup import sentence, symbols
 
 
 def render(template: str, *, escapes: bool = True, folder: Path | None = None, **values: Any) -> str:
-    """Render a page; `folder` may have further templates.
+    """Render a template of this package or of `folder`.
 
-    By default values are escaped, and an unknown name is an error.
+    By default values are escaped as HTML. An unknown name is an error.
     """
     return _environment(escapes, folder).get_template(template).render(values)
 
 
 @cache
 def _environment(escapes: bool, folder: Path | None) -> Environment:  # noqa: FBT001
-    """Return an environment that keeps its compiled templates."""
     loaders = [FileSystemLoader(folder)] if folder else []
     environment = Environment(
         loader=ChoiceLoader([*loaders, PackageLoader("pomrl_report")]),
@@ -41,12 +40,12 @@ def _environment(escapes: bool, folder: Path | None) -> Environment:  # noqa: FB
 
 
 def data_uri(content: bytes, media_type: str) -> str:
-    """Return a data URI of `content`."""
+    """Return content as a data URI."""
     return f"data:{media_type};base64,{b64encode(content).decode()}"
 
 
 def pack(content: bytes) -> str:
-    """Return `content` in gzip and base64, without a time."""
+    """Return `content` in gzip and base64, without a timestamp."""
     return b64encode(gzip.compress(content, 9, mtime=0)).decode()
 
 
@@ -56,5 +55,5 @@ def pack_json(data: Any) -> str:
 
 
 def css_class(verdict: object) -> str:
-    """Return the CSS class of a verdict."""
+    """Return a verdict's CSS class."""
     return str(verdict or "reported").replace(" ", "-")

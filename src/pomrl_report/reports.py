@@ -1,4 +1,4 @@
-"""Written reports: of a study, and of any stored experiments."""
+"""Write reports of studies and of stored experiments."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -18,9 +18,9 @@ Warn = Callable[[str], object]
 
 
 def write(study: Study, warn: Warn) -> Path:
-    """Write the page of a study, and return its path.
+    """Write the page of a study; return its path.
 
-    A study without claims and figures gets the page of its stored sweeps.
+    Without claims and figures, it is the page of its stored sweeps.
     """
     command, folder = f"pomrl reproduce {study.word} report", study.outputs / "report"
     if study.sweeps and not claims_of(study) and not figures_of(study):
@@ -37,9 +37,9 @@ def _write(folder: Path, page: str, command: str) -> Path:
 
 
 def write_selection(selection: SweepResults, folder: Path, command: str, warn: Warn, title: str = "") -> Path:
-    """Write the page of stored experiments with a figure; return its path.
+    """Write the page of stored experiments; return its path.
 
-    The title is that of their study, if any. A remark replaces a figure that cannot tell experiments apart.
+    If too many settings vary for a figure, a remark replaces it.
     """
     figure, remark, name = None, "", "losses"
     try:
@@ -47,7 +47,7 @@ def write_selection(selection: SweepResults, folder: Path, command: str, warn: W
         save(draw(selection), folder, name, sidecar)
         figure = FigureFiles(name, folder)
     except ValueError as error:
-        remark = f"There is no figure of losses: {error}."
+        remark = f"Losses are not drawn: {error}."
     for note in selection.notes:
         warn(note)
     return _write(folder, selection_page(selection, figure, command, remark, title), command)

@@ -1,4 +1,4 @@
-"""Stages of `pomrl reproduce` that write pages, report and article."""
+"""Stages of `pomrl reproduce` for pages, report and article."""
 
 from pomrl.commands.stages import StageRequest, Work
 from pomrl.commands.terminal import exit_with, warn
@@ -6,7 +6,7 @@ from pomrl.judging.study_claims import load_judgements
 from pomrl_report.documents import renew_all
 from pomrl_report.reports import write
 
-NO_TYPST = "typst is not installed; pip install 'pomrl[article]' installs it"
+NO_TYPST = "typst is not installed; run `pip install 'pomrl[article]'`"
 
 
 def pages(request: StageRequest) -> Work | None:
@@ -19,7 +19,7 @@ def pages(request: StageRequest) -> Work | None:
 
 
 def report(request: StageRequest) -> Work | None:
-    """Write the page of a study in HTML; a named stage prints its path."""
+    """Write the HTML page of a study; print its path if requested."""
 
     def work() -> None:
         path = write(request.study, warn)
@@ -30,7 +30,10 @@ def report(request: StageRequest) -> Work | None:
 
 
 def article(request: StageRequest) -> Work | None:
-    """Typeset the article of a study; a named stage fails without one."""
+    """Typeset the article of a study.
+
+    Unless requested by name, it is skipped if missing or with a given number of runs.
+    """
     if not request.is_named and (request.runs is not None or not request.study.article.is_file()):
         return None
 
@@ -40,7 +43,7 @@ def article(request: StageRequest) -> Work | None:
         except ModuleNotFoundError:
             if request.is_named:
                 exit_with(NO_TYPST)
-            warn(f"the article is left out, because {NO_TYPST}")
+            warn(f"the article is left out: {NO_TYPST}")
             return
         path = article.write(request.study)
         if request.is_named:

@@ -1,4 +1,4 @@
-"""The command `view`: a page of all that is stored, or a report."""
+"""The command `view`."""
 
 import shlex
 import sys
@@ -27,10 +27,10 @@ if TYPE_CHECKING:  # because it takes long to load
     import pandas as pd
 
 POLL_SECONDS = 2.0
-"""The time between two looks at the store."""
+"""The time between two checks of the store."""
 
 MAX_EXPERIMENTS = 300
-"""The number of the newest experiments whose losses the page has; with all of them it would be slow."""
+"""The number of newest experiments with losses on the page; more would be slow."""
 
 
 def view(
@@ -40,18 +40,18 @@ def view(
     where: Mapping[str, Any] | None = None,
     config_dir: Annotated[Path | None, "DIR"] = None,
 ) -> None:
-    """Look at what is stored in a browser, even during a sweep.
+    """Show stored experiments in a browser, even during a sweep.
 
     The page is one file without a server or network. It has a table of experiments to filter, group and sort, with tags
-    and
-    notes, and the losses of selected ones. Until ^C it is renewed when something is stored, and an open page follows.
+    and notes, and the losses of selected ones. Until ^C, the file and the open page are renewed when something is
+    stored.
 
     Args:
-        selectors: Only those with this setting: sigma=0.01,0.02.
+        selectors: Show only experiments with this setting, as in sigma=0.01,0.02.
         once: Write the page, print its path and stop.
-        report: Write a page of curves, settings and provenance instead, of the experiments of `pomrl run -m` with these
-            words, of tag=NAME or of a signature; print its path and stop.
-        where: With --report, further settings of stored experiments.
+        report: Write a page of curves, settings and provenance instead, print its path and stop. KEY=VALUE selects
+            experiments as in `pomrl run -m`; tag=NAME and signatures also work.
+        where: With --report, additional settings of stored experiments.
         config_dir: With --report, a folder like conf/ with options of your own.
     """
     if report:
@@ -60,7 +60,7 @@ def view(
     settings = filters(selectors)
     table = _describe_stored(settings)
     if table.empty:
-        exit_with(f"{store.root()}: nothing is stored{' with these settings' * bool(settings)}")
+        exit_with(f"{store.root()}: no stored experiments{' with these settings' * bool(settings)}")
     path = write(table, is_live=not once)
     print(path, flush=True)
     if not once:
@@ -68,7 +68,7 @@ def view(
 
 
 def _follow(path: Path, table: "pd.DataFrame", settings: dict[str, Any]) -> None:
-    warn("the page follows what is stored until ^C")
+    warn("the page follows the store until ^C")
     webbrowser.open(path.absolute().as_uri())
     try:
         while True:
@@ -82,10 +82,10 @@ def _follow(path: Path, table: "pd.DataFrame", settings: dict[str, Any]) -> None
 
 def _report(selectors: Sequence[str], where: Any, config_dir: Path | None) -> None:
     if not (selectors or where):
-        exit_with("--report: name settings of stored experiments, such as estimator=pomrl", 2)
+        exit_with("--report must have settings of stored experiments, such as estimator=pomrl", 2)
     from pomrl import api
     from pomrl.commands.plots_and_tables import short_name
-    from pomrl_report.reports import write_selection  # here, because the page that follows needs no figures
+    from pomrl_report.reports import write_selection  # here, because the table needs no figures
 
     selection = api.select(selectors, where=where, config_dir=config_dir)
     name = short_name([argument for argument in sys.argv[1:] if argument != "--report"])
@@ -98,7 +98,7 @@ def _describe_stored(settings: dict[str, Any]) -> "pd.DataFrame":
 
 
 def write(table: "pd.DataFrame", *, is_live: bool) -> Path:
-    """Write the page of the experiments in a table; return its path."""
+    """Write the page of a table of experiments; return its path."""
     newest = [pair for pair in zip(table["signature"], table["runs"], strict=True) if pair[1]][:MAX_EXPERIMENTS]
     losses = {name: loss for name, runs in newest if (loss := loss_by_task(name, runs))}
     data = {"table": table.astype(object).fillna("").to_dict("split", index=False), "losses": losses, "colors": hues(9)}
@@ -109,9 +109,9 @@ def write(table: "pd.DataFrame", *, is_live: bool) -> Path:
 
 @cache
 def loss_by_task(signature: str, runs: int) -> dict[str, list[float]] | None:
-    """Return the mean loss by task, and the interval's half width.
+    """Return the mean loss by task, and the half width of its interval.
 
-    One run has no interval. None without runs, or with a damaged file.
+    None without runs, or with a damaged file.
     """
     try:
         losses = StoredExperiment(store.root() / signature).mean_losses(runs)[0]

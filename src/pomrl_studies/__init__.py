@@ -1,1 +1,1 @@
-"""The shipped studies; each folder has the form of a user's own."""
+"""The shipped studies, laid out like a user's study."""

@@ -123,7 +123,7 @@ def test_help_is_what_the_docstrings_say(monkeypatch: pytest.MonkeyPatch, capsys
     expected = [
         "Do an example: this is its help", "STUDY The study", "WORDS The words", "--number NUMBER A number",
         "--list Another flag", "--form {text,csv} The form", "--only N [N ...] Some of them",
-        "--x X The axis, 95 % of it", "Further settings, on two lines", "More is said here",
+        "--x AXIS The axis, 95 % of it", "Further settings, on two lines", "More is said here",
     ]  # fmt: skip
     assert [line for line in expected if line not in lines] == []
 
@@ -142,6 +142,21 @@ def test_each_argument_of_a_command_has_help(name: str) -> None:
     summary, _, helps = read_docstring(function)
     assert main.summary(name) in (summary[:1].lower() + summary[1:]).removesuffix(".")
     assert own <= {*helps}
+
+
+@pytest.mark.parametrize("name", [name for name in DERIVED if name in main.COMMANDS])
+def test_values_in_help_have_plain_names(name: str) -> None:
+    parser = Parser("any")
+    add_arguments(parser, main.load(name))
+    metavars = [str(action.metavar) for action in parser._actions if action.metavar]
+    assert not [metavar for metavar in metavars if "_" in metavar or "|" in metavar]
+    assert {action.metavar for action in parser._actions if action.dest == "config_dir"} <= {"FOLDER"}
+
+
+def test_only_what_is_needed_is_missing(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        parse_and_call(main.load("export"), "pomrl export", [])
+    assert capsys.readouterr().err == "missing FILE.zip; pomrl export --help lists the arguments\n"
 
 
 @pytest.mark.parametrize(("command", "function"), [("plot", api.plot), ("table", api.table)])
@@ -169,9 +184,11 @@ def _actions(command: str) -> list[Any]:
 @pytest.mark.parametrize(
     ("word", "new"),
     [
-        ("claims", "reproduce STUDY claims"), ("figures", "reproduce STUDY figures --only NAME ..."),
-        ("report", "reproduce STUDY report, or pomrl view --report KEY=VALUE ..."),
-        ("article", "reproduce STUDY article"), ("audit", "runs --recompute N"), ("studies", "reproduce --list"),
+        ("claims", "pomrl reproduce STUDY claims"), ("figures", "pomrl reproduce STUDY figures --only NAME ..."),
+        ("report", "pomrl reproduce STUDY report, or pomrl view --report KEY=VALUE ..."),
+        ("article", "pomrl reproduce STUDY article"), ("studies", "pomrl reproduce --list"),
+        ("audit", "pomrl runs --recompute N"), ("adopt", "pomrl runs --recompute N"),
+        ("compare", "pomrl diff A B"), ("documents", "python -m docs.build STUDY"),
     ],
 )  # fmt: skip
 def test_commands_of_version_1_answer_with_the_new_words(
@@ -181,7 +198,7 @@ def test_commands_of_version_1_answer_with_the_new_words(
     with pytest.raises(SystemExit) as end:
         main.command(word, ["pomrl", "--variants", "all"])()
     assert end.value.code == 2
-    assert capsys.readouterr() == ("", f"pomrl {word} is pomrl {new} since version 2\n")
+    assert capsys.readouterr() == ("", f"pomrl {word} is {new} since version 2\n")
 
 
 def test_help_of_the_program_imports_no_command(capsys: pytest.CaptureFixture[str]) -> None:

@@ -76,3 +76,26 @@ def test_a_bad_input_ends_with_a_line(name: str, here: Path, monkeypatch: pytest
     assert lines[-1].strip()
     assert not said.startswith("Traceback")
     assert not (here / "outputs" / "runs").exists()
+
+
+@pytest.mark.parametrize("words", [("plot",), ("table",), ("plot", "sigma=0.01"), ("table", "tag=first")])
+def test_an_unknown_column_is_named_with_the_known_ones(words: tuple[str, ...], here: Path) -> None:
+    status, _, said = call(*words, "--y", "nonsense")
+    columns = "gamma, planning_loss, alpha, sigma_hat, model_error, distinct_policies, training_loss, value"
+    assert (status, said) == (1, f"unknown column 'nonsense'; available: {columns}\n")
+    assert "no stored runs" in call(*words, "--y", "value")[2]
+
+
+def test_an_unknown_study_is_not_exported(here: Path) -> None:
+    status, _, said = call("export", "out.zip", "nostudy")
+    assert (status, said.count("\n")) == (1, 1)
+    assert "nostudy" in said
+    assert "study" in said.replace("nostudy", "")
+    assert "signature" in call("export", "out.zip", "abc123")[2]
+
+
+def test_the_best_are_marked_in_tables_of_two_settings(here: Path) -> None:
+    assert call("run", "T=1", "runs=2")[0] == 0
+    said = "best needs rows and columns; set both, such as rows=sigma and columns=estimator\n"
+    assert call("table", "--best", "bold")[::2] == (1, said)
+    assert call("table", "--best", "bold", "--rows", "sigma")[::2] == (1, said)

@@ -35,7 +35,7 @@ def test_it_has_the_documents_of_the_report_and_speaks_of_itself(program: Progra
     assert all((pages / name).is_file() for name in ("errata.md", "theory.md", "readings.md", "try_it.html"))
     said = program("reproduce", "pomrl2023", "report")
     assert (said.returncode, said.stderr.count("\n")) == (1, 1)
-    assert "pomrl reproduce pomrl2023 computes" in said.stderr
+    assert "pomrl reproduce pomrl2023" in said.stderr
     help_text = program("run", "--help").stdout
     assert "  pomrl run experiment=task_similarity" in help_text
     assert (document := installed / "pomrl" / "docs" / "configuration.md").is_file()
@@ -61,7 +61,7 @@ def test_a_checkout_in_whose_place_another_copy_would_run_says_so(tmp_path: Path
     ("word", "status", "said"),
     [
         ("plt", 2, main.all_commands()),
-        ("--version", 0, ("pomrl ", "are solved by ")),
+        ("--version", 0, ("pomrl ", "solver of small models: ")),
         ("--help", 0, main.all_commands()),
     ],
 )

@@ -56,14 +56,15 @@ def test_no_runs_at_all_are_refused_in_one_line():
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("mine", "figure"), "figure: no stage (did you mean figures?); there are sweeps, claims, variants, figures, "
-         "pages, report, article"),
-        (("mine", "figures", "curves"), "; figures are named by --only curves"),
-        (("mine", "--only", "curves"), "--only: name the stage too: pomrl reproduce STUDY figures --only NAME"),
+        (("mine", "figure"), "figure: unknown stage (did you mean figures?); available: sweeps, claims, variants, "
+         "figures, pages, report, article"),
+        (("mine", "figures", "curves"), "; select a figure by --only curves"),
+        (("mine", "--only", "curves"), "--only must have the stage figures, as in pomrl reproduce STUDY figures --only "
+         "NAME"),
         (("mine", "claims"), "mine: no stored runs for its claims; pomrl reproduce mine computes them"),
-        (("mine", "figures"), "mine: nothing is stored that its figures show; pomrl reproduce mine computes it"),
-        (("mine", "article"), "mine: there is no article/article.typ"),
-        ((), "name a study; pomrl reproduce --list lists them"),
+        (("mine", "figures"), "mine: no stored runs for its figures; pomrl reproduce mine computes them"),
+        (("mine", "article"), "mine: article/article.typ is missing"),
+        ((), "no study given; pomrl reproduce --list lists studies"),
     ],
 )  # fmt: skip
 def test_what_stages_cannot_do_is_one_line_and_nothing_is_computed(words, said: str, here: Path) -> None:

@@ -95,7 +95,7 @@ class TestWhatIsListedIsChanged:
         assert kept.complete() == 2
         status, _, err = call(runs, "--remove", "--yes")
         assert (status, len(store.all_experiments())) == (2, left)
-        assert "say what to remove" in err
+        assert "--remove must have a filter" in err
 
     def test_the_newest_come_first_and_since_leaves_older_ones_out(self) -> None:
         for sigma, start in ((0.01, "2026-11-16T23:59:59+00:00"), (0.02, "2026-11-17T00:00:00+00:00")):

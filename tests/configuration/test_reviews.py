@@ -97,7 +97,7 @@ def test_diff_of_revisions_names_the_sweeps_and_compares_what_is_stored(
     losses = pd.DataFrame([line.split(" | ") for line in out.splitlines() if "estimator.start_deviation=" in line])
     assert len(losses) == 2
     (copy / "conf" / PRIOR[0]).write_text("_target_: 5")
-    assert call(diff, "HEAD..HEAD")[:2] == (0, "no published sweep has other settings\n")
+    assert call(diff, "HEAD..HEAD")[:2] == (0, "no published sweep has changed settings\n")
     assert call(diff, "HEAD..nothing")[0] == 2
 
 

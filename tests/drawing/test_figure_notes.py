@@ -75,7 +75,7 @@ def test_what_is_missing_is_named_for_each_kind_of_panel(sweeps, tables, draw, s
 
 
 def test_a_table_with_a_run_twice_is_refused(draw, similarity) -> None:
-    with pytest.raises(ValueError, match="several rows"):
+    with pytest.raises(ValueError, match="got several where"):
         draw("pomrl_vs_adapomrl", pd.concat([similarity, similarity]))
 
 

@@ -38,9 +38,9 @@ DOCUMENTS = ("README.md", "src/pomrl_studies/pomrl2023/pages/results.md", "docs/
     [
         ("pomrl planning_omrl varyingSmT", "pomrl run experiment=task_similarity"),
         ("beyond streams", "pomrl run experiment=beyond/streams"),
-        ("beyond", "beyond: nothing is stored that its figures show; pomrl reproduce beyond computes it"),
-        ("pomrl no_such_figure", "no_such_figure: pomrl2023 has no such figure; there are overview"),
-        ("pomrl 7", "7: pomrl2023 has no such figure; there are overview"),
+        ("beyond", "beyond: no stored runs for its figures; pomrl reproduce beyond computes them"),
+        ("pomrl no_such_figure", "pomrl2023: unknown figure 'no_such_figure'; available: overview"),
+        ("pomrl 7", "pomrl2023: unknown figure '7'; available: overview"),
     ],
 )
 def test_with_nothing_stored_it_says_what_to_run(words: str, said: str, empty_outputs: Path) -> None:
@@ -96,7 +96,7 @@ def test_small_pictures_are_written_apart_with_what_renews_them(empty_outputs: P
     assert record.fault() is None
     assert record.read_sidecar()["command"] == "python -m docs.build pomrl2023 --pictures upper_bound"
     message = call(documents, "pomrl2023", "--pictures", "no_such_figure")[2]
-    assert "no_such_figure: pomrl2023 has no such figure" in message
+    assert "pomrl2023: unknown figure 'no_such_figure'" in message
 
 
 def test_pictures_of_documents_are_there_and_each_picture_is_that_of_a_figure() -> None:

@@ -98,7 +98,7 @@ def test_several_variants_are_drawn_by_one_call(outputs: Path, capsys: pytest.Ca
     missing, missing_runs = draw_all(selections, shows_paths=True)
     assert (missing, list(missing_runs)) == (["pomrl_vs_adapomrl"], ["task_similarity"])
     output = capsys.readouterr()
-    assert "pomrl_vs_adapomrl is not drawn: nothing is stored of task_similarity" in output.err
+    assert "pomrl_vs_adapomrl is not drawn: no stored runs of task_similarity" in output.err
     for suffix in ("pdf", "png", "csv"):
         file = f"figure_3_pomrl_vs_adapomrl.{suffix}"
         assert (outputs / file).read_bytes() == (outputs / "same" / file).read_bytes()

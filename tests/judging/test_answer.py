@@ -10,7 +10,7 @@ from tests.support.worlds import PAPER
 from pomrl.judging.answer import answer_text, certainty, count_groups
 from pomrl.judging.judgements import Judgements
 
-NOBODY = "No claims are judged yet under the variants of the study: pomrl reproduce pomrl2023 claims judges them."
+NOBODY = "No claims are judged yet under the variants of the study; pomrl reproduce pomrl2023 claims judges them."
 RUNS = f"{PAPER.described.runs:,}"
 
 
@@ -39,7 +39,7 @@ def test_where_estimates_are_reported_it_says_so(tmp_path: Path) -> None:
 def test_with_too_few_runs_of_all_claims_nothing_is_counted(tmp_path: Path) -> None:
     few = but(judged(tmp_path, FOUND), runs=3)
     expected = (
-        f"None of the 6 claims with stored runs is decided yet, because fewer than {RUNS} runs are stored: "
+        f"None of the 6 claims with stored runs is decided yet, because fewer than {RUNS} runs are stored; "
         "pomrl reproduce pomrl2023 adds them."
     )
     assert answer_text(PAPER, few) == certainty(PAPER, few) == expected
@@ -52,7 +52,7 @@ def test_with_too_few_runs_of_some_claims_it_says_of_how_many(tmp_path: Path) ->
         id: of.model_copy(update={"runs": 3}) if id < "Q1.3" else of for id, of in found.of("printed").items()
     }
     some = Judgements({**found.by_variant, "printed": of_printed})
-    assert "Too few runs are stored for 2 of the claims: pomrl reproduce pomrl2023 adds them." in certainty(PAPER, some)
+    assert "Too few runs are stored for 2 of the claims; pomrl reproduce pomrl2023 adds them." in certainty(PAPER, some)
     assert "Too few" not in certainty(PAPER, found)
 
 

@@ -128,7 +128,7 @@ class TestClaims:
             paper["gamma_0"].at(gamma_0=0.7)
 
     def test_a_key_that_the_sweep_does_not_vary(self, paper):
-        with pytest.raises(LookupError, match=r"no experiment with .*sgima=.*; in it start_deviation is"):
+        with pytest.raises(LookupError, match=r"no experiment with .*sgima=.*; available: start_deviation ="):
             paper["initial_similarity"].at(start_deviation=0.1, sgima=0.01)
 
     def test_one_about_a_simulation_takes_its_table(self):

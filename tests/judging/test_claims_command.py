@@ -43,7 +43,7 @@ class TestCommand:
         lacking = [id for id in BY_ID if id not in by_text]
         assert {"Q3.1", "Q4.4"} <= {*lacking}
         assert f"not computed: {', '.join(lacking)}" in words
-        assert f"{len(few)} claims with fewer runs than they need" in words
+        assert f"too few runs for {len(few)} claims" in words
         assert "    pomrl reproduce pomrl2023\n" in out
         assert "pomrl reproduce pomrl2023 adds them" in words
         page = claims_page(PAPER, judged)

@@ -182,7 +182,7 @@ BAD = {
     ),
     "a huge log": (
         lambda path: HUGE.new_task(),
-        r"1 tasks, 100000 states, for which model\(\) plans without a prior: the transition probabilities take",
+        r"1 tasks, 100000 states, for which model\(\) plans without a prior: transition probabilities take",
     ),
     "known rewards of another shape": (
         lambda path: pomrl_logs.from_log(chain_log()).with_rewards(np.zeros((4, 3))),

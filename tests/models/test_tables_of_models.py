@@ -30,7 +30,7 @@ def changed(name: str, index: tuple[int, ...], value: float) -> Callable[[], Arr
 BAD_ARRAYS = {
     "a row's sum": (changed("P", (2, 0, 1, 2), 0.9), r"the sum of the row P\[2, 0, 1\] = .* is not 1"),
     "a reward": (changed("R", (2, 1), np.nan), r"R\[.*2, 1\] = nan is not finite"),
-    "no rewards": (lambda: {"P": models()["P"]}, "it is no file of NumPy's format npz with the arrays P and R"),
+    "no rewards": (lambda: {"P": models()["P"]}, "not an npz file with the arrays P and R"),
     "the shape of R": (lambda: {"P": models()["P"], "R": np.ones((2, 3))}, r"R must be .*, got \[2, 3\]"),
 }
 

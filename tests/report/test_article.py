@@ -72,7 +72,7 @@ def test_a_sentence_of_the_shipped_article_whose_verdict_turned_is_one_line_that
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ('\n\n#estimate("Q9.9", "repaired")', "there is no claim under repaired: Q9.9"),
+        ('\n\n#estimate("Q9.9", "repaired")', "unknown claim under repaired: Q9.9"),
         ('#estimate("Q1.1", "repaired", part: "no such words")', "has 0 comparisons with the words no such words"),
         ('#cell("notebook_ladder", (rung: "no such"), "estimate")', "the table notebook_ladder has 0 rows"),
         ('#figure-of("no_such", [A figure.])', "the figure no_such is not drawn"),
@@ -104,5 +104,5 @@ def test_values_are_those_of_the_results(own: Study) -> None:
 def test_provisional_results_have_no_article_and_neither_has_a_study_without_one() -> None:
     with pytest.raises(StoreError, match="provisional"):
         article.write(PAPER)
-    with pytest.raises(StoreError, match="no article"):
+    with pytest.raises(StoreError, match=r"article\.typ is missing"):
         article.write(find("jiang2015"))

@@ -74,10 +74,10 @@ class TestPlaces:
     @pytest.mark.parametrize(
         ("place", "problem"),
         [
-            ("{holds(Q9.9, printed)}", "there is no claim Q9.9 under the variant printed"),
-            ("{holds(Q1.1, imagined)}", "nothing is judged under the variant imagined"),
-            ("{nonsense(Q1.1)}", "there is no function nonsense"),
-            ('{estimate(Q1.1, printed, part="c")}', "has 0 comparisons with the words 'c'"),
+            ("{holds(Q9.9, printed)}", "unknown claim 'Q9.9' under the variant printed"),
+            ("{holds(Q1.1, imagined)}", "no judged claims under the variant imagined"),
+            ("{nonsense(Q1.1)}", "unknown function 'nonsense'"),
+            ('{estimate(Q1.1, printed, part="c")}', "must have one comparison with the words 'c', got 0"),
             ("{gamma_star(Q1.1, printed)}", "has no γ*"),
             ("{estimate(Q1.1)}", "missing 1 required positional argument"),
         ],

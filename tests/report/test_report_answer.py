@@ -32,20 +32,20 @@ class TestAnswer:
     def test_claims_are_grouped_by_where_they_hold_and_say_why_not(self, found: Judgements) -> None:
         by_heading = {heading: [(of.id, why) for of, why in group] for heading, group in groups(PAPER, found).items()}
         lost = "does not hold. a less b: claimed < 0, found 1.000 [0.999, 1.001]."
-        assert by_heading["What holds under every variant"] == [("Q1.1", "")]
-        assert by_heading["What holds under repaired and computed alone"] == [("Q1.3", f"Under printed it {lost}")]
-        assert by_heading["What holds under computed alone"] == [("Q1.4", f"Under printed it {lost}")]
-        nowhere = by_heading["What does not hold under any variant, and why"]
+        assert by_heading["Claims that hold under every variant"] == [("Q1.1", "")]
+        assert by_heading["Claims that hold only under repaired and computed"] == [("Q1.3", f"Under printed it {lost}")]
+        assert by_heading["Claims that hold only under computed"] == [("Q1.4", f"Under printed it {lost}")]
+        nowhere = by_heading["Claims that do not hold under any variant, and why"]
         assert nowhere == [(id, f"Under printed it {lost}") for id in ("T.4", "Q1.2")]  # the main one first
-        ((open_one, why),) = by_heading["What is undecided under at least one variant"]
+        ((open_one, why),) = by_heading["Claims that are undecided under at least one variant"]
         assert (open_one, why.startswith("Under printed it is undecided: ")) == ("Q1.6", True)
 
     def test_the_words_for_one_variant_name_none(self, tmp_path: Path) -> None:
         study = replace(PAPER, described=replace(PAPER.described, headline=["printed"]))
         found = judged(tmp_path, {"printed": {"Q1.1": HOLDS, "Q1.2": NOT}})
         of = groups(study, found)
-        assert list(of) == ["What holds", "What does not hold, and why"]
-        assert of["What does not hold, and why"][0][1].startswith("Does not hold. a less b")
+        assert list(of) == ["Claims that hold", "Claims that do not hold, and why"]
+        assert of["Claims that do not hold, and why"][0][1].startswith("Does not hold. a less b")
 
     def test_where_nothing_is_judged_there_is_none(self) -> None:
         assert (columns(PAPER, Judgements({})), groups(PAPER, Judgements({}))) == ([], {})
@@ -85,7 +85,7 @@ class TestInTheBrowser:
             numbers = {kinds[verdict]: list(verdicts.values()).count(verdict) for verdict in verdicts.values()}
             assert {kind: length / unit for kind, length in bar} == pytest.approx(numbers, rel=0.01)
         lines = page.locator(".tally").first.inner_text().split("\n")
-        heads = ["As printed", "6 claims, 1 of them under this variant only"]
+        heads = ["As printed", "6 claims, 1 under this variant only"]
         verdicts = ["1 ✓ holds", "4 ✗ do not hold", "0 ≈ show no difference of interest", "1 ? is undecided"]
         assert [line for line in lines if line] == [*heads, *verdicts]
         fills = page.evaluate("""[...document.querySelectorAll(".tally:first-child .bar span")].map((part) => {

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.slow
 def test_with_nothing_stored_the_command_says_what_to_run(empty_outputs: Path) -> None:
     status, out, err = call(command, "pomrl")
     assert (status, out, err.count("\n")) == (1, "", 1)
-    assert "pomrl reproduce pomrl2023 computes, draws and judges all of it" in err
+    assert "run `pomrl reproduce pomrl2023`" in err
     assert not list(empty_outputs.iterdir())
 
 
@@ -46,5 +46,5 @@ def test_claims_of_another_version(folder: Path, empty_outputs: Path, column: st
     changed = table.drop(columns=column) if value is None else table.assign(**{column: value})
     content = {"claims.csv": changed.to_csv(index=False).encode()}
     DerivedFiles(of_study(empty_outputs) / "claims.json").write(content, {})
-    with pytest.raises(store.StoreError, match="of another version"):
+    with pytest.raises(store.StoreError, match="by another version"):
         html_of("pomrl")

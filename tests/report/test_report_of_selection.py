@@ -80,7 +80,7 @@ def test_it_fetches_nothing_is_the_same_twice_and_its_curves_are_drawn_in_a_brow
 
 def test_experiments_that_no_figure_can_tell_apart_have_a_page_that_says_so() -> None:
     text = page("tag=many")
-    assert "There is no figure of losses: the experiments differ in " in text
+    assert "Losses are not drawn: too many settings vary: " in text
     assert 'id="summaries"' in text
     assert "data:image/webp" not in text
 
@@ -88,9 +88,9 @@ def test_experiments_that_no_figure_can_tell_apart_have_a_page_that_says_so() ->
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("tag=dev", "pomrl"), "pomrl: a filter is key=value"),
-        ((), "name settings of stored experiments"),
-        (("tag=nothing",), "no runs are stored of tag=nothing"),
+        (("tag=dev", "pomrl"), "a filter must be KEY=VALUE, such as estimator=pomrl, got pomrl"),
+        ((), "must have settings of stored experiments"),
+        (("tag=nothing",), "no stored runs for tag=nothing"),
     ],
 )
 def test_what_cannot_be_shown_is_one_line(outputs: Path, words: tuple[str, ...], said: str) -> None:

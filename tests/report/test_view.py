@@ -30,7 +30,7 @@ def data(page: Path) -> dict[str, Any]:
 
 
 def test_it_shows_means_and_intervals_of_what_is_stored(browser: Browser) -> None:
-    assert call(view, "--once")[::2] == (1, f"{store.root()}: nothing is stored\n")
+    assert call(view, "--once")[::2] == (1, f"{store.root()}: no stored experiments\n")
     one, other = published(0.01, 1), published(0.02, 5)
     store.label(other, HOSTILE)
     status, out, _ = call(view, "--once")

@@ -110,7 +110,7 @@ def test_what_an_edit_does_is_compared_in_pairs_and_versions_are_told_apart(edit
     all_versions = pd.read_csv(io.StringIO(call(table, "tag=dev", "code=all", "--format", "csv")[1]))
     assert [*all_versions["estimator"]] == ["oracle", "pomrl", "pomrl", "pomrl"]
     assert all_versions["code"].str[-4:].value_counts().to_dict() == {"aaaa": 2, "bbbb": 1, "cccc": 1}
-    assert "no runs are stored of estimator=oracle" in call(table, "T=3", "S=4", "estimator=oracle")[2].replace(
+    assert "no stored runs for estimator=oracle" in call(table, "T=3", "S=4", "estimator=oracle")[2].replace(
         "T=3 S=4 ", ""
     )
     assert "not stored; pomrl run -m T=3 S=4 estimator=oracle" in re.sub(

@@ -70,10 +70,10 @@ class TestTables:
     @pytest.mark.parametrize(
         ("arguments", "status", "words"),
         [
-            ("S=5", 1, "no runs are stored of S=5"),
-            ("--against sigma=0.01", 1, "whose runs are no pairs"),
-            ("--where S=4 --against estimator=oracle", 1, "estimator=oracle: no such experiment is chosen"),
-            ("--where S=4 --task 4", 1, "it has the tasks 1 to 3, not 4"),
+            ("S=5", 1, "no stored runs for S=5"),
+            ("--against sigma=0.01", 1, "runs of different problems cannot be paired"),
+            ("--where S=4 --against estimator=oracle", 1, "estimator=oracle: no selected experiment matches"),
+            ("--where S=4 --task 4", 1, "task must be 1 to 3, got 4"),
             ("--where S=4 --task x", 2, "argument --task: must be all, first, last, or a number, got x"),
         ],
     )
@@ -90,7 +90,7 @@ class TestTables:
         rows = frame("--where", "T=2")
         assert rows[["estimator", "estimator.prior"]].drop_duplicates().shape == (4, 2)
         err = call(table, "--against", "estimator=pomrl")[2]
-        assert "estimator=pomrl: several experiments are meant, which differ in estimator.prior" in err
+        assert "estimator=pomrl: several experiments match, which differ in estimator.prior" in err
         assert call(table, "--against", "estimator=pomrl", "--against", "estimator.prior=uniform")[0] == 0
 
     def test_only_pairs_are_cut_with_both_numbers_and_no_cell_is_empty(self, empty_outputs: Path) -> None:
@@ -112,8 +112,8 @@ class TestTables:
             ["pomrl", 4],
         ]
         status, _, err = call(table, *words[:3])  # with the default of S
-        assert (status, "no runs are stored of" in err) == (1, True)
-        assert "1 of 2 experiments that are meant have no runs" in call(table, *words[1:], "estimator=pomrl,oracle")[2]
+        assert (status, "no stored runs for" in err) == (1, True)
+        assert "1 of 2 selected experiments have no runs" in call(table, *words[1:], "estimator=pomrl,oracle")[2]
 
 
 class TestPlots:
@@ -151,10 +151,10 @@ class TestPlots:
     @pytest.mark.parametrize(
         ("arguments", "said"),
         [
-            ("--y gamma --x gamma", "against itself"),
-            ("--task 2", "task=2: x is the task; choose another x"),
+            ("--y gamma --x gamma", "x and y must differ, got gamma for both"),
+            ("--task 2", "task must be all if x is the task, got 2; choose another x"),
             ("--x sgma", "sgma: not all of these experiments have this setting (did you mean sigma?); the keys are "),
-            ("estimator=pomrl --against estimator=pomrl", "all of these experiments are of the method"),
+            ("estimator=pomrl --against estimator=pomrl", "all selected experiments have the reference method"),
         ],
     )
     def test_what_says_nothing_is_refused_in_one_line(self, arguments: str, said: str) -> None:

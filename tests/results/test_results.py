@@ -37,7 +37,7 @@ def test_numbers_of_runs_are_means_over_the_other_axes() -> None:
     over_gammas = table.pivot_table(index="run", columns="gamma", values="alpha")
     np.testing.assert_allclose(result.over_gammas("alpha"), over_gammas)
     np.testing.assert_array_equal(result.over_gammas("planning_loss"), result.average_curve)
-    with pytest.raises(StoreError, match="it has the tasks 1 to 2, not 3"):
+    with pytest.raises(StoreError, match="task must be 1 to 2, got 3"):
         result.per_run("alpha", 3)
 
 
@@ -97,7 +97,7 @@ def test_an_experiment_is_found_by_its_values() -> None:
     at_sigma = results.where(sigma=0.01)
     assert (at_sigma.names, at_sigma.values) == (("name",), [("a",), ("b",)])
     assert at_sigma.at(name="b").regret.tolist() == [2.0, 2.0]
-    with pytest.raises(NotInSweepError, match="no experiment with name='c'; in it name is 'a', 'b'"):
+    with pytest.raises(NotInSweepError, match="no experiment with name='c'; available: name = 'a', 'b'"):
         at_sigma.at(name="c")
     with pytest.raises(NotInSweepError, match="no experiment with"):
         at_sigma.at(name="a", m=5)

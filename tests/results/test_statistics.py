@@ -23,14 +23,14 @@ class TestBand:
 
     def test_never_over_tasks(self):
         frame = pd.concat([table([[1.0], [2.0]], [0.9], task=task) for task in (1, 2)])
-        with pytest.raises(ValueError, match=r"over runs.*gamma=0.9, run=0"):
+        with pytest.raises(ValueError, match=r"one row for each run.*gamma=0.9, run=0"):
             band(frame, ["gamma"])
 
 
 class TestBestGamma:
     def test_a_run_without_a_gamma_is_refused(self):
         frame = table([[1.0, 2.0], [1.0, 2.0]], [0.1, 0.9], task=3).iloc[:-1]
-        with pytest.raises(ValueError, match="not every run has every gamma where task=3"):
+        with pytest.raises(ValueError, match="every run must have every gamma, got gaps where task=3"):
             best_gamma(frame, ["task"])
 
 

@@ -36,7 +36,7 @@ def test_many_jobs_are_counted_before_they_are_composed(monkeypatch: pytest.Monk
     assert (status, lines, made_plain.call_count) == (1, [], 1)
     assert loaded.call_count <= 4  # Hydra itself composes the sweep as a whole
     assert said.startswith("20,000 experiments, 2,000,000 runs to compute; about ")
-    assert said.endswith("more than 10,000 experiments are computed with yes=true\n")
+    assert said.endswith("set yes=true to compute more than 10,000 experiments\n")
     status, lines, said = command("-m", "seed=range(0,20000)", "dry_run=true")
     assert (status, lines) == (0, [])
     assert "estimated from the first experiment: 20,000 experiments" in said

@@ -172,6 +172,6 @@ def test_the_smallest_sigma_is_drawn_and_a_smaller_one_refused(kind: type[Random
     rng = np.random.default_rng(0)
     drawn = distribution.draw_tasks(rng, mean, 300)
     assert 0.8 < drawn.std(0).max() / mean.deviation < 1.3
-    with pytest.raises(ValueError, match="it must be 0 or at least"):
+    with pytest.raises(ValueError, match="sigma must be 0 or at least"):
         distribution.draw_mean(0, 0, 10, 2, 0.99 * limit)
     assert distribution.draw_mean(0, 0, 10, 2, 0.0).deviation == 0.0

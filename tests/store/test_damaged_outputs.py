@@ -180,7 +180,9 @@ def test_a_command_that_is_killed_is_finished_by_calling_it_again(
     sound: tuple[Path, str], damaged: Path, seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It ends with the files that it would have had, and leaves no process and no other file."""
-    monkeypatch.setattr(runs, "ABANDONED", -1.0)  # a kill inside a write leaves a file, which is removed after an hour
+    monkeypatch.setattr(
+        runs, "ABANDONED_SECONDS", -1.0
+    )  # a kill inside a write leaves a file, which is removed after an hour
     whole, study = sound
     archive = str(tmp_path / "archive.zip")
     assert call(export, archive)[0] == 0

@@ -60,7 +60,7 @@ def test_outputs_that_are_a_file_are_one_line(tmp_path: Path) -> None:
     (tmp_path / "outputs").write_text("mine")
     status, said = command()
     assert (status, len(said)) == (1, 1)
-    assert f"outputs go to {tmp_path}/outputs, and POMRL_OUTPUTS names another folder" in said[0]
+    assert f"outputs go to {tmp_path}/outputs; set POMRL_OUTPUTS to change the folder" in said[0]
     assert (tmp_path / "outputs").read_text() == "mine"
 
 

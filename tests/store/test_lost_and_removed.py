@@ -240,7 +240,7 @@ def test_outputs_without_a_name_are_refused(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("POMRL_OUTPUTS", "")
     status, _, err = call(runs)
     assert (status, err.count("\n")) == (1, 1)
-    assert "POMRL_OUTPUTS must name a folder" in err
+    assert "POMRL_OUTPUTS must be the path of a folder" in err
 
 
 @pytest.mark.parametrize("tag", ["=1+1", "+1", "-1", "@x"])

@@ -62,10 +62,13 @@ def test_a_colleague_computes_only_what_is_new(tmp_path: Path) -> None:
         status, _, said = pomrl("import", "study.zip")
         assert (status, (here / "small").exists()) == (0, False)
         assert {"small/own.py", "beside.py"} <= {*said.splitlines()}
+        assert "these files belong to the study small; pomrl reproduce small runs their code\n" in said
+        assert said.endswith("3 added, 0 stored already; pomrl runs --recompute 10 recomputes a sample of them\n")
         before = stored(here)
         assert "2 have the same bytes again, 0 differ, 1 cannot be recomputed" in pomrl("runs", "--recompute", "10")[1]
 
-        assert pomrl("import", "study.zip", "--yes")[0] == 0
+        status, _, said = pomrl("import", "study.zip", "--yes")
+        assert (status, "pomrl runs small --recompute 10 recomputes a sample" in said) == (0, True)
         status, _, said = pomrl("reproduce", "small")
         assert (status, stored(here)) == (0, before), said
         assert "3 of 3 stored already" in said

@@ -72,7 +72,7 @@ def test_a_data_file_that_does_not_exist_is_one_line(folder: Path) -> None:
     (folder / "mine.py").write_text(FROM_FILE)
     status, _, said = call(run, "gamma_schedule=fixed", *with_data("nowhere.txt"))
     assert (status, said.count("\n")) == (1, 1)
-    assert f"gamma_schedule.path='nowhere.txt': there is no file {folder}/nowhere.txt" in said
+    assert f"gamma_schedule.path='nowhere.txt': must be an existing file, got {folder}/nowhere.txt" in said
 
 
 def test_a_field_that_is_no_data_is_one_line(folder: Path) -> None:

@@ -55,7 +55,7 @@ BAD: dict[str, tuple[str, str, tuple[str, ...]]] = {
         FIGURE.replace("return PanelGrid", "PanelGrid"),
         ("figures.py:4", "NoneType"),
     ),
-    "panel of no axis": ("figures.py", FIGURE.replace('"task"', '"tasks"'), ("figures.py:", "and not 'tasks'")),
+    "panel of no axis": ("figures.py", FIGURE.replace('"task"', '"tasks"'), ("figures.py:", "got 'tasks'")),
     "sweep of an unknown key": ("sweeps/first.yaml", FIRST.replace("runs:", "rnus: 3\nruns:"), ("first", "rnus")),
     "sweep of a wrong value": ("sweeps/first.yaml", FIRST.replace("T: 2", "T: two"), ("first", "T='two'")),
     "sweep of no package": ("sweeps/first.yaml", FIRST.partition("\n")[2], ("begin with the line '# @package _glob",)),
@@ -131,7 +131,7 @@ def test_a_name_that_a_folder_cannot_have_is_refused(here: Path) -> None:
         write(here / name)
         assert refused(reproduce, name).startswith(f"{name}: the name of the folder must be a Python identifier")
         assert "a Python identifier" in refused(new, f"other/{name}")
-    assert refused(new, "other/yaml") == "other/yaml: another package is named yaml; give the folder another name"
+    assert refused(new, "other/yaml") == "other/yaml: a package named yaml exists; give the folder another name"
     assert not (here / "other").exists()
 
 
@@ -160,8 +160,8 @@ def test_a_page_whose_code_fails_is_one_line(here: Path) -> None:
     ("old", "new", "words"),
     [
         ("estimator=name", "estmator=name", "NotInSweepError: the sweep has no experiment with estmator"),
-        (".regret", ".task(9)", "NotInSweepError: there is no task 9: tasks count from 1, and the experiment has 2"),
-        ("    return [", "    return [] and [", "TypeError: a claim returns a list of parts"),
+        (".regret", ".task(9)", "NotInSweepError: task must be 1 to 2, got 9"),
+        ("    return [", "    return [] and [", "TypeError: a claim must return a list of parts"),
     ],
 )
 def test_a_claim_that_fails_is_named_before_anything_is_computed(here: Path, old: str, new: str, words: str) -> None:

@@ -56,7 +56,7 @@ def test_shipped_losses_of_other_code_are_noticed() -> None:
     rows = losses.read_losses()
     command.check_shipped(rows)
     of_other_code = [replace(row, losses=1.001 * row.losses) for row in rows]
-    with pytest.raises(ValueError, match=r"must be of this code, but without_meta has other losses in chains 0\.01"):
+    with pytest.raises(ValueError, match=r"the losses of without_meta in chains 0\.01 differ from the present code"):
         command.check_shipped(of_other_code)
 
 
@@ -102,7 +102,7 @@ def test_signatures_are_renewed_if_and_only_if_losses_are_the_same() -> None:
     outdated = replace(stored, signature="0" * 12)
     assert losses.with_current_signatures([outdated], shipped_learners(), common_cells()) == [stored]
     other = replace(outdated, losses=stored.losses + np.eye(1, len(stored.losses))[0])
-    with pytest.raises(ValueError, match=r"without_meta must have the losses of the present code in chains 0\.01"):
+    with pytest.raises(ValueError, match=r"the losses of without_meta in chains 0\.01 differ from the present code"):
         losses.with_current_signatures([other], shipped_learners(), common_cells())
 
 

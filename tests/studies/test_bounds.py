@@ -126,10 +126,10 @@ def test_minimum_of_the_upper_bound_against_a_numerical_one(C: float):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"version": "printed"}, "version='printed'"),
-        ({"prior": "own"}, "prior='own'"),
-        ({"delta": 1.0}, "delta=1.0"),
-        ({"radius": -0.1}, "radius=-0.1"),
+        ({"version": "printed"}, "unknown version 'printed'; available: as_printed"),
+        ({"prior": "own"}, "unknown prior 'own'; available: exclusive"),
+        ({"delta": 1.0}, "delta must be above 0 and below 1, got 1.0"),
+        ({"radius": -0.1}, "radius must be at least 0, got -0.1"),
         ({"t": 10}, "at most T=9"),
     ],
 )

@@ -20,7 +20,7 @@ DELTA = 0.05
 
 @pytest.fixture(scope="module")
 def model_errors(simulations: dict[str, pd.DataFrame]) -> pd.DataFrame:
-    """The simulation that claims are about, with 2,000 sequences in each setting."""
+    """Return the simulation for claims, with 2,000 sequences in each setting."""
     return simulations["model_error_coverage"]
 
 
@@ -29,11 +29,11 @@ def test_our_bounds_on_the_model_error_hold_in_every_setting(model_errors: pd.Da
     ours = model_errors[model_errors["version"] == version]
     assert ours["coverage"].min() >= 1 - DELTA
     learned = ours[ours["prior"] != "known"]
-    assert learned["looseness"].between(1.1, 2.1).all()  # neither false nor far off
+    assert learned["looseness"].between(1.1, 2.1).all()  # valid, and not loose
 
 
-def test_the_printed_bound_on_the_model_error_fails_where_batches_rule(model_errors: pd.DataFrame):
-    """(E2, E3) For sigma^2 m = 4000: in more than half of the sequences of 20 tasks."""
+def test_the_printed_bound_on_the_model_error_fails_for_large_batches(model_errors: pd.DataFrame):
+    """Check that it fails in most sequences of 20 tasks, for sigma^2 m = 4000 (E2, E3)."""
     printed = model_errors[model_errors["version"] == "as_printed"]
     large = printed[(printed["m"] == 100_000) & (printed["sigma"] == 0.2)]
     assert len(large) == 18
@@ -51,11 +51,11 @@ def test_bounds_on_loss_and_regret_hold():
     at_gamma_eval = table[(table["gamma"] == 0.99) & (table["prior"] == "inclusive")]
     assert (at_gamma_eval["looseness"] > 100).all()
     greedy = table[(table["gamma"] == 0.0) & (table["quantity"] == "planning_loss")]
-    assert greedy["looseness"].between(1, 50).all()  # nearly all of it is the bias of planning with gamma = 0
+    assert greedy["looseness"].between(1, 50).all()  # the bias of planning with gamma = 0 dominates
 
 
 def test_corrected_bound_holds_for_all_mixing_rates_at_once():
-    """The error is convex in the weight of the past and the bound linear, so that the weights 0 and 1 tell of all."""
+    """The error is convex in the weight of the past, and the bound is linear, so that weights 0 and 1 suffice."""
     distribution = UniformBall(zeros=1, measure="std")
     problem = Problem(S=4, A=1, m=20, T=6, sigma=0.015, gamma_eval=0.0, seed=1, task_distribution=distribution)
     radius = np.array([[distribution.almost_sure_radius(problem.mean(run))] for run in range(500)])
@@ -78,7 +78,7 @@ def test_corrected_bound_holds_for_all_mixing_rates_at_once():
     assert holds.mean() >= 1 - DELTA
 
 
-def test_simulated_squared_errors_are_those_of_the_closed_form(simulations: dict[str, pd.DataFrame]):
+def test_simulated_squared_errors_match_the_closed_form(simulations: dict[str, pd.DataFrame]):
     table = simulations["squared_error_against_alpha"]
     deviation = (table["mse"] - table["closed_form"]) / table["standard_error"]
     assert deviation.abs().max() < 5
@@ -98,7 +98,7 @@ def test_the_optimal_mixing_rate_is_the_best_of_all(prior: str, t: int, simulati
     assert error["paper"] > 1.02 * error["mse_optimal"]
 
 
-def test_related_tasks_are_estimated_by_mixing_batch_and_prior_and_ever_better(simulations: dict[str, pd.DataFrame]):
+def test_estimates_of_related_tasks_mix_batch_and_prior_and_improve(simulations: dict[str, pd.DataFrame]):
     table = simulations["related_tasks"]
     P, P_bar, prior, P_hat = (
         table[[f"{name}_{s}" for s in (1, 2, 3)]].to_numpy() for name in ("P", "P_bar", "prior", "P_hat")

@@ -1,4 +1,7 @@
-"""The errors that pages/errata.md lists: each test states the printed claim, shows it false, and shows what holds."""
+"""Test the errors in pages/errata.md.
+
+Each test states the printed claim, shows that it is false, and shows what holds.
+"""
 
 import re
 from fractions import Fraction
@@ -32,7 +35,7 @@ gamma, C, gamma_eval, x, t, m, sigma, alpha, v, u = sp.symbols(
 
 
 def is_positive(expression: sp.Expr) -> bool:
-    """Return whether numerator and denominator have only positive coefficients; all symbols are positive."""
+    """Return whether numerator and denominator, of positive symbols, have only positive coefficients."""
     parts = sp.fraction(sp.together(expression))
     return all(min(sp.Poly(part, *sorted(part.free_symbols, key=str)).coeffs()) > 0 for part in parts)
 
@@ -52,9 +55,9 @@ def batch_probability(batch: tuple[int, ...], p: Fraction) -> Fraction:
 
 
 def value(p: Fraction, discount: Fraction) -> Fraction:
-    """The value of state 0, which pays nothing and is left for state 1 with probability p; state 1 pays 1 and returns.
+    """Return the value of state 0, which pays nothing and leads to state 1 with probability p.
 
-    V_0 = discount (p V_1 + (1 - p) V_0) and V_1 = 1 + discount V_0.
+    State 1 pays 1 and returns to state 0, so that V_0 = discount (p V_1 + (1 - p) V_0) and V_1 = 1 + discount V_0.
     """
     return discount * p / (1 - discount * (1 - p) - discount**2 * p)
 
@@ -99,9 +102,9 @@ def test_e2_the_weight_of_the_own_batch():
 
 
 def test_e3_the_model_error_of_equal_tasks():
-    """Theorem 3 with 1/sqrt(T) for 1/sqrt(t-1): the first of many tasks is estimated as badly as if it were alone.
+    """Theorem 3 with 1/sqrt(T) for 1/sqrt(t-1): the first of many tasks does not profit from the others.
 
-    Exact binomial probabilities of a fair coin, S = 2, A = 1, m = 1000, of the first task only.
+    The probabilities are exact for a fair coin, S = 2, A = 1, m = 1000, in the first task.
     """
     setting = {"m": 1000, "radius": 0.0, "S": 2, "A": 1, "T": 10**7, "delta": 0.05}
     coin = stats.binom(1000, 0.5)
@@ -113,10 +116,10 @@ def test_e3_the_model_error_of_equal_tasks():
 
 
 def test_e3_the_model_error_of_different_tasks():
-    """Theorem 3 at sigma = 0.3, S = 2, A = 1, T = 100: too small a weight of the own batch (E2) makes it fail too.
+    """Theorem 3 at sigma = 0.3, S = 2, A = 1, T = 100: it also fails because the own batch weighs too little (E2).
 
-    Tasks are coins of 0.5 +- 0.3, in 2 rows and 100 tasks that are independent. The own batch rules: its error is that
-    of the estimate up to the weight alpha of the prior, which is at most 1 off.
+    Tasks are independent coins of 0.5 +- 0.3, in 2 rows and 100 tasks. The prior, with an error of at most 1, has the
+    small weight alpha. So the errors of the own batch and of the estimate are almost equal.
     """
     setting = {"m": 10**6, "radius": 0.3, "S": 2, "A": 1, "T": 100, "delta": 0.05}
     largest_alpha = 1 / (0.3**2 * 10**6 + 1)
@@ -142,7 +145,7 @@ def test_e3_the_diameter_of_the_models_does_not_scale_sampling_noise():
 def test_e4_the_meta_mse(tasks: int):
     """App. B: E (P_hat - P)^2 <= alpha^2 sigma^2 (1 + 1/t) + (1 - alpha)^2/m, least at 1/(sigma^2 (1 + 1/t) m + 1).
 
-    At sigma = 0 and alpha = 1 that is 0, but the average of t - 1 batches has the variance v/(m (t-1)).
+    At sigma = 0 and alpha = 1 the bound is 0, but the average of t - 1 batches has the variance v/(m (t-1)).
     """
     own = (1 - alpha) ** 2 * v
     exclusive = alpha**2 * ((v + x) / (t - 1) + x) + own  # m times the error, x = sigma^2 m and v = E p(1-p)
@@ -179,7 +182,7 @@ def test_e5_the_variance_over_batches(m: int):
             within += weight * mean * (1 - mean)
     assert second - first**2 != similarity
     assert second - first**2 == similarity + noise / m
-    if m > 1:  # what `debiased` subtracts
+    if m > 1:  # `debiased` subtracts this term
         assert second - first**2 - within / (m - 1) == similarity
 
 
@@ -190,7 +193,7 @@ def test_e6_gamma_star_is_where_the_loss_is_least():
     loss = planning_loss(P, R, PolicyIteration().plan(P, R, gammas), 0.9)[0]
     assert loss.min() == 0
     assert loss[0] > 0
-    assert gammas[loss.argmin()] == 0.3  # printed: gamma* = 0, which does not even plan the way to the reward
+    assert gammas[loss.argmin()] == 0.3  # printed: gamma* = 0, which plans no way to the reward
 
 
 def test_e7_the_bound_does_not_vanish_with_the_number_of_tasks():
@@ -205,9 +208,9 @@ def test_e7_the_bound_does_not_vanish_with_the_number_of_tasks():
     assert sp.simplify(limit - (sigma + sigma**2 * sp.sqrt(m)) / (sigma**2 * m + 1)) == 0
     assert limit.subs({m: 5, sigma: sp.Rational(1, 10)}).is_positive
     alpha = 1 / (sigma**2 * m + 1)
-    told = alpha * sigma + (1 - alpha) / sp.sqrt(m)  # the bound of an agent that is told the mean model
-    learned = sp.simplify((in_O - told) * sp.sqrt(T))
-    assert T not in learned.free_symbols  # in the paper's favour: against that agent the bound falls as 1/sqrt(T)
+    known = alpha * sigma + (1 - alpha) / sp.sqrt(m)  # the bound for an agent with a known mean model
+    learned = sp.simplify((in_O - known) * sp.sqrt(T))
+    assert T not in learned.free_symbols  # in the paper's favour: the excess over this agent falls as 1/sqrt(T)
     assert learned.subs({m: 5, sigma: sp.Rational(1, 10)}).is_positive
     assert sp.simplify(in_O.subs(sigma, 0) - 1 / sp.sqrt(m * T)) == 0
 
@@ -215,8 +218,8 @@ def test_e7_the_bound_does_not_vanish_with_the_number_of_tasks():
 def test_e7_nor_does_the_regret():
     """One sample, action 0 leads on with probability 1/2, action 1 with 1/2 +- 1/10; the true mean model as prior.
 
-    With any alpha < 1 the estimate prefers action 0 if only its sample led on. Where action 1 is the better one, that
-    costs the same loss in every task, with the same probability: the expected regret has a positive lower bound.
+    With any alpha < 1 the estimate prefers action 0 if only its sample led on. Where action 1 is better, this has
+    an equal loss and probability in every task. So the expected regret has a positive lower bound.
     """
     spread, discount, weight = Fraction(1, 10), Fraction(9, 10), Fraction(1, 1) / (Fraction(1, 100) + 1)
     led_on = [weight / 2 + (1 - weight) * sample for sample in (1, 0)]
@@ -245,9 +248,9 @@ def test_e8_discount_factors_of_two_values():
 
 
 def test_e9_the_diameter_in_theorem_1():
-    """Theorem 1 with the diameter Sigma = 0 of one model, gamma = gamma_eval: no loss, whatever the samples.
+    """Theorem 1 with the diameter Sigma = 0 of one model, gamma = gamma_eval: the bound is 0 for any samples.
 
-    One sample; the actions lead on with probability 1/2 and 3/5. The worse is planned if only its sample led on.
+    With one sample, actions lead on with probability 1/2 and 3/5. The worse is planned if only its sample led on.
     """
     delta, discount = Fraction(1, 20), Fraction(9, 10)
     printed = 0  # both terms vanish
@@ -259,7 +262,7 @@ def test_e9_the_diameter_in_theorem_1():
 def test_e10_rewards_scale_both_terms_of_theorem_1():
     """Theorem 1: (gamma_eval - gamma)/((1-gamma_eval)(1-gamma)) without R_max, at gamma = 0 and the true model.
 
-    Action 0 pays 0.1 and then nothing; action 1 pays nothing, and from then on every step pays R_max = 2.
+    Action 0 pays 0.1 and then nothing. Action 1 pays nothing, and every later step pays R_max = 2.
     """
     P, R = np.zeros((1, 3, 2, 3)), np.zeros((1, 3, 2))
     P[0, 0, 0, 1] = P[0, 0, 1, 2] = P[0, 1, :, 1] = P[0, 2, :, 2] = 1
@@ -280,10 +283,10 @@ def test_e11_the_variance_of_the_average_of_the_tasks_before(tasks: int):
 
 
 def test_e12_no_gain_for_every_similarity():
-    """Sec. 3.3: "for sigma <= Sigma [...] guarantees better learning". Neither the bound nor the estimator do.
+    """Sec. 3.3: "for sigma <= Sigma [...] guarantees better learning". Neither the bound nor the estimator does.
 
-    Of coins of 0.1 and 0.9, sigma = 0.4 < 1, five samples: with the true mean as prior, the paper's mixing rate makes
-    the mean squared error larger than that of the frequencies. In general it does so for sigma^2 m > v/(1 - 2 v).
+    Tasks are coins of 0.1 and 0.9 (sigma = 0.4 < 1) with five samples, and the true mean is the prior. The paper's
+    mixing rate has a larger mean squared error than the frequencies. In general it does for sigma^2 m > v/(1 - 2 v).
     """
     few, coins = 5, (Fraction(1, 10), Fraction(9, 10))
     similarity, noise = Fraction(16, 100), Fraction(9, 100)
@@ -296,7 +299,7 @@ def test_e12_no_gain_for_every_similarity():
     gain = v - error.subs(alpha, 1 / (x + 1))
     assert sp.simplify(gain - (v - x * (1 - 2 * v)) / (x + 1) ** 2) == 0
     assert is_positive(v - error.subs(alpha, v / (v + x)))
-    of_frequencies = sp.symbols("c", positive=True)  # their bound, sqrt(L/(2 m)); ours for T to infinity is
+    of_frequencies = sp.symbols("c", positive=True)  # the bound of frequencies, sqrt(L/(2 m))
     of_pomrl = (sigma + x * of_frequencies) / (1 + x)
     assert sp.simplify(of_frequencies - of_pomrl - (of_frequencies - sigma) / (1 + x)) == 0
 
@@ -318,7 +321,7 @@ def test_e13_constants_of_hoeffding_and_azuma():
 
 
 def test_e14_gamma_up_to_one():
-    """Sec. 6.2: gamma = min{1, gamma_0 + gamma_tilde}. Beyond gamma_eval the bound is below 0, which no loss is."""
+    """Sec. 6.2: gamma = min{1, gamma_0 + gamma_tilde}. Beyond gamma_eval the bound is negative."""
     beyond = 1 / (1 - 0.5) - 1 / (1 - 0.9) + 0.01 * 0.9 / (1 - 0.9) ** 2
     assert beyond < 0
     with pytest.raises(ValueError, match="gamma <= gamma_eval"):
@@ -347,7 +350,7 @@ def test_e16_a_dirichlet_distribution_is_not_within_its_variance():
     assert within(entry.var()) < 0.1
     assert within(entry.std()) < 0.7
     assert within(3 * entry.std()) > 0.99
-    assert entry.sf(0.9) > 0  # nor almost surely within any sigma < 2/3
+    assert entry.sf(0.9) > 0  # not almost surely within any sigma < 2/3 either
 
 
 def test_e17_error_bars_are_standard_errors():

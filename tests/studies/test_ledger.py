@@ -1,4 +1,4 @@
-"""The ledger of differences between the paper's text and the authors' notebook."""
+"""Test the ledger of differences between the paper's text and the authors' notebook."""
 
 from pathlib import Path
 
@@ -38,16 +38,16 @@ def overrides(variant: Variant, options: dict[str, str]) -> list[str]:
 
 class TestDifferences:
     @pytest.mark.parametrize(("estimator", "schedule"), OPTIONS)
-    def test_all_changes_together_are_the_reading(self, estimator: str, schedule: str) -> None:
+    def test_all_choices_together_equal_the_computed_reading(self, estimator: str, schedule: str) -> None:
         options = {"estimator": estimator, "gamma_schedule": schedule}
         chosen = [f"{group}={option}" for group, option in options.items()]
         every = overrides(combine(choices()), options)
-        ours, theirs = (experiment(PUBLISHED, [*chosen, *further]) for further in (every, ["reading=computed"]))
-        assert store.signature(ours) == store.signature(theirs)
+        combined, computed = (experiment(PUBLISHED, [*chosen, *further]) for further in (every, ["reading=computed"]))
+        assert store.signature(combined) == store.signature(computed)
 
 
 class TestFamily:
-    def test_the_ladder_and_all_but_one(self) -> None:
+    def test_it_contains_the_ladder_and_all_but_one(self) -> None:
         names = {variant.name for variant in PAPER.family(FAMILY).variants}
         every = [choice.name for choice in choices()]
         assert {" + ".join(every[:length]) for length in range(1, len(every) + 1)} <= names
@@ -61,7 +61,7 @@ class TestDocument:
         losses = pd.read_csv(VALUES["effects"]).query("number == @LOSS")
         assert {*notebook.EFFECTS} == {*losses.loc[losses["estimate"].abs() >= 0.1, "difference"]}
 
-    def test_every_difference_with_a_key_is_measured_where_it_has_a_meaning(self) -> None:
+    def test_every_difference_with_a_key_is_measured_where_it_applies(self) -> None:
         measured = pd.read_csv(VALUES["effects"]).groupby("place")["difference"].unique()
         names = {choice.name for choice in choices()} - {"zeros"}  # five zeros in both at S = 10
         dependent = {choice.name for choice in choices() if choice.needs}
@@ -78,7 +78,7 @@ class TestDocument:
         found = values.loc[(name, LOSS, "repaired"), ["estimate", "lower", "upper"]]
         np.testing.assert_allclose(found, [expected.estimate, expected.lower, expected.upper], rtol=1e-5, atol=1e-8)
 
-    def test_the_schedule_without_the_slip(self) -> None:
+    def test_the_schedule_without_the_bug(self) -> None:
         """The schedule with the text's C_t and the printed cases gives gamma_eval in all tasks for sigma = 0.0129.
 
         For sigma^2 = 0.0137 it gives gamma_eval from task 2 on.
@@ -97,14 +97,14 @@ class TestDocument:
     def test_with_nothing_stored_one_line_says_what_to_run(self, empty_outputs: Path) -> None:
         (line,) = pages.renew(PAPER)
         assert line.startswith("pages/notebook.md is not renewed: ")
-        assert "runs are stored; pomrl reproduce pomrl2023 --variants all computes what it reads" in line
+        assert "runs are stored; run `pomrl reproduce pomrl2023 --variants all`" in line
 
 
 GAMMAS = np.array([0.5, 0.99])
 
 
 def losses(level: float, at_half: float = 0.0) -> Result:
-    """Losses that fall with t at gamma_eval and are constant at 0.5, with a little spread over runs."""
+    """Return losses with a small spread over runs, falling in t at gamma_eval and constant at 0.5."""
     runs = 1 + 0.01 * np.arange(20)[:, None]
     at_eval = level * runs * np.linspace(2.0, 1.0, 15)
     return Result.of_losses(np.stack([np.full_like(at_eval, at_half) * runs, at_eval], axis=-1), GAMMAS)

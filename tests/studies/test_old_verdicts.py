@@ -85,7 +85,7 @@ def test_what_was_deleted_is_made_again_by_a_command_that_is_named(here: Path) -
         path.unlink()
     assert "to compute them: pomrl run experiment=dated/first" in call(figures, "dated")[2]
     *lost, last = call(table)[2].splitlines()
-    assert last.endswith("no runs are stored; pomrl run computes them")
+    assert last.endswith("no stored runs; run `pomrl run` to compute them")
     assert all(
         line.endswith("0 of 10 runs are stored without a gap; repeat the same pomrl run to compute them")
         for line in lost

@@ -1,4 +1,4 @@
-"""The table that goes through the paper sentence by sentence names every claim, and no other."""
+"""Test the table of the paper's sentences: it lists every claim, and no other."""
 
 import csv
 import re
@@ -31,17 +31,17 @@ def test_every_sentence_has_a_claim_or_a_reason() -> None:
         assert row["reason"] in ("", *REASONS), row
 
 
-def test_claims_that_a_note_names_are_those_of_its_row() -> None:
+def test_notes_mention_only_claims_of_their_row() -> None:
     for row in ROWS:
         assert {*re.findall(rf"\b{CLAIM}\b", row["note"])} <= {*claims_in(row)}, row
 
 
-def test_the_reasons_are_those_that_the_page_explains() -> None:
+def test_the_page_explains_the_reasons() -> None:
     results = (PAGES / "results.md").read_text(encoding="utf-8")
     assert re.findall(r"^- \*(\w[\w ]*)\*:", results, flags=re.MULTILINE) == [*REASONS]
 
 
-def test_each_claim_stands_in_a_row_of_the_place_that_it_names() -> None:
+def test_each_claim_has_a_row_with_its_place() -> None:
     for claim in claims_of(PAPER):
         places = " ".join(row["where"] for row in ROWS if claim.id in claims_in(row))
         named = re.findall(
@@ -52,7 +52,7 @@ def test_each_claim_stands_in_a_row_of_the_place_that_it_names() -> None:
 
 
 @pytest.mark.parametrize("name", ["jiang2015", "rathnam2023"])
-def test_sentences_of_other_papers_name_every_claim_of_theirs_and_no_other(name: str) -> None:
+def test_sentences_of_other_papers_list_every_claim_and_no_other(name: str) -> None:
     study = find(name)
     with (study.folder / "pages" / "sentences.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))

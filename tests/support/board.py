@@ -1,4 +1,4 @@
-"""Losses of learners that are made up, and files with learners of one's own, for tests of the board."""
+"""Synthetic losses, and files with user-defined learners, for tests of the board."""
 
 import sys
 from collections.abc import Sequence
@@ -13,10 +13,10 @@ from pomrl_studies.board.learner import Learner
 from pomrl_studies.board.losses import CellLosses
 
 RUNS = 30
-"""The runs of a cell in tables that are made up."""
+"""The runs of a cell in synthetic tables."""
 
 NAMES = ("without_meta", "ada_pomrl", "aggregating", "tied_rows", "oracle", "dong")
-"""The learners in these tables: a limit is among them, and a row of the second table."""
+"""The learners in these tables, with a limit and a row of the second table."""
 
 MINE = """
 import numpy as np
@@ -29,7 +29,10 @@ class Mine(ModelEstimator):
 
 
 def made_up(names: Sequence[str]) -> list[CellLosses]:
-    """Losses in pairs: runs have something in common in a cell, and each learner a mean and noise of its own."""
+    """Return paired losses of learners.
+
+    Runs share a factor in each cell. Each learner has its own mean and noise.
+    """
     rows = []
     for at, cell in enumerate(common_cells()):
         common = np.random.default_rng(at).gamma(4.0, size=RUNS)

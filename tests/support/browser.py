@@ -1,4 +1,4 @@
-"""The browser in which pages are tested: the Chromium of this machine."""
+"""The browser for tests of pages: the Chromium of this machine."""
 
 import os
 import shutil
@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 
 AXE = os.environ.get("POMRL_AXE", "")
-"""The path of axe.min.js, of the package axe-core: npm pack axe-core."""
+"""The path of axe.min.js from the package axe-core (npm pack axe-core)."""
 
 needs_axe = pytest.mark.skipif(not AXE, reason="POMRL_AXE does not name axe.min.js (npm pack axe-core)")
 
@@ -36,7 +36,7 @@ def browser() -> Iterator[Browser]:
 
 @contextmanager
 def watched(browser: Browser) -> Iterator[Page]:
-    """Yield a page that complains of nothing, and asks for nothing beyond its folder."""
+    """Yield a page, and check its log and requests at the end."""
     page, complaints = browser.new_page(viewport={"width": 1280, "height": 900}), list[str]()
     page.on("console", lambda message: complaints.append(message.text) if message.type != "log" else None)
     page.on("pageerror", lambda error: complaints.append(str(error)))
@@ -51,7 +51,7 @@ def leaves(address: str) -> bool:
 
 
 def faults_of_axe(page: Page, *widths: int) -> list[Any]:
-    """Return the faults that axe finds in a page, at each of these widths, in light and in dark."""
+    """Return the faults by axe at these widths, light and dark."""
     page.evaluate(Path(AXE).read_text())
     faults = []
     for width, scheme in product(widths, SCHEMES):

@@ -1,4 +1,4 @@
-"""Functions that read the lines and bands of a panel and compare them with expected values."""
+"""Comparison of the lines and bands of a panel with expected values."""
 
 import numpy as np
 import pandas as pd
@@ -21,15 +21,15 @@ def line(ax: Axes, label: str) -> Line2D:
 
 
 def outlines(ax: Axes) -> list[np.ndarray]:
-    """Vertices of the bands."""
+    """Return the vertices of the bands."""
     found = [one for one in ax.collections if isinstance(one, FillBetweenPolyCollection)]
     return [np.asarray(one.get_paths()[0].vertices) for one in found]
 
 
 def assert_drawn(ax: Axes, label: str, x: str, expected: pd.DataFrame) -> None:
-    """Check that the line shows the means and one of the bands their ends, up to rounding by the order of sums.
+    """Check the means of a line and its band, up to rounding.
 
-    Of more than four curves, only the first, the middle and the last one have bands.
+    With more than four curves, only the first, the middle and the last one have bands.
     """
     drawn = line(ax, label)
     np.testing.assert_array_equal(np.asarray(drawn.get_xdata()), expected[x])
@@ -42,19 +42,19 @@ def assert_drawn(ax: Axes, label: str, x: str, expected: pd.DataFrame) -> None:
 
 
 def note(drawing: Drawing) -> str:
-    """Return the note above a figure but for the line on the bands that are drawn."""
+    """Return the note above a figure, without the line about its bands."""
     lines = drawing.figure.get_suptitle().splitlines()
     return "\n".join(line for line in lines if not line.startswith("Bands: "))
 
 
 def average_of_first(table: pd.DataFrame, tasks: int) -> pd.DataFrame:
-    """Return the average over the first tasks in each run, at each gamma."""
+    """Return averages over the first tasks, for each run and gamma."""
     mean = table.pivot_table(index="run", columns=["gamma", "task"], values="planning_loss").T
     first = mean.loc[mean.index.get_level_values("task") <= tasks]
     return first.groupby("gamma").mean().reset_index().melt("gamma", var_name="run", value_name="y")
 
 
 def running_average(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the average over the tasks up to each one in each run."""
+    """Return running averages over tasks, for each run."""
     losses = table.pivot(index="task", columns="run", values="planning_loss").expanding().mean()
     return losses.reset_index().melt("task", var_name="run", value_name="y")

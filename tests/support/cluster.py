@@ -1,7 +1,7 @@
-"""Real processes for the tests of the engines: a scheduler and workers of Dask, and the command as a driver.
+"""Real processes for tests of execution: Dask schedulers, workers, and the command.
 
-Other users of this machine can reach the ports of a scheduler, which asks for certificates, therefore. Tests find them
-where users give them to Dask: in its configuration, by the environment.
+Other users of this machine can reach the ports of a scheduler, so it requires certificates. Tests give them to Dask as
+users do: by environment variables.
 """
 
 import json
@@ -25,7 +25,7 @@ from distributed import Client
 from tests.support.settings import ROOT
 
 HANG = 900
-"""Seconds after which a test stops waiting and fails; far more than any test needs on a busy machine."""
+"""The time limit of waiting, in seconds; far more than any test needs on a busy machine."""
 
 COMPONENTS = '''
 import os, signal, time
@@ -35,7 +35,7 @@ from pomrl.science.tasks.random_chains import Dirichlet
 
 
 class Slow(RegularisedLeastSquares):
-    """Takes its time."""
+    """Sleep in each task."""
 
     def learn(self, memory, batch):
         time.sleep(0.1)
@@ -43,7 +43,7 @@ class Slow(RegularisedLeastSquares):
 
 
 class Gated(RegularisedLeastSquares):
-    """Waits with blocks of 20 runs as long as there is a folder `gate` beside this module, where it leaves its id."""
+    """Hold blocks of 20 runs while the folder `gate` exists, and write the process id into it."""
 
     def learn(self, memory, batch):
         gate = Path(__file__).with_name("gate")
@@ -55,7 +55,7 @@ class Gated(RegularisedLeastSquares):
 
 
 class Poison(Dirichlet):
-    """Kills whoever draws from it, but for the driver, which checks its means."""
+    """Kill each process that draws tasks; the driver only checks means."""
 
     def draw_tasks(self, rng, mean, tasks):
         os.kill(os.getpid(), signal.SIGKILL)
@@ -64,7 +64,7 @@ class Poison(Dirichlet):
 
 @pytest.fixture(scope="module")
 def faults(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A folder with estimators that are slow or wait, a task distribution that kills its process, and their options."""
+    """Yield a folder with slow, waiting and process-killing components and their options."""
     folder = tmp_path_factory.mktemp("faults")
     (folder / "faults.py").write_text(COMPONENTS)
     for group, name, base in (
@@ -82,13 +82,13 @@ def faults(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 def environment(*paths: Path, **more: str) -> dict[str, str]:
-    """Return the environment of a process that finds modules in these folders first, and then in this repository."""
+    """Return an environment with these folders and the repository as path."""
     kept = {key: value for key, value in os.environ.items() if key not in ("POMRL_OUTPUTS", "HYDRA_FULL_ERROR")}
     return kept | {"PYTHONPATH": os.pathsep.join(map(str, (*paths, ROOT / "src")))} | more
 
 
 def driver(outputs: Path, *arguments: str, paths: tuple[Path, ...] = ()) -> subprocess.Popen[str]:
-    """Start the command in a process group of its own, so that a test can end it with all that it started."""
+    """Start the command in a new process group."""
     command = [sys.executable, "-m", "src.run", *(f"--config-dir={path}/options" for path in paths[:1]), *arguments]
     of_process = environment(*paths, POMRL_OUTPUTS=str(outputs))
     pipe = subprocess.PIPE
@@ -98,19 +98,23 @@ def driver(outputs: Path, *arguments: str, paths: tuple[Path, ...] = ()) -> subp
 
 
 def end(process: subprocess.Popen[str]) -> None:
-    """Kill a process and all that it started."""
+    """Kill the group of a process."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
 
 
 def blocks(outputs: Path) -> dict[str, bytes]:
-    """Return the content of all stored tables, by their paths."""
+    """Return the content of all stored tables by path."""
     return {str(path.relative_to(outputs)): path.read_bytes() for path in sorted(outputs.rglob("*.parquet"))}
 
 
 def until(happened: Callable[[], object], timeout: float = HANG) -> None:
-    """Wait until something has happened. TimeoutError if it does not."""
+    """Wait until a condition holds.
+
+    Raises:
+        TimeoutError: It does not hold after `timeout` seconds.
+    """
     deadline = time.monotonic() + timeout
     while not happened():
         if time.monotonic() > deadline:
@@ -120,17 +124,17 @@ def until(happened: Callable[[], object], timeout: float = HANG) -> None:
 
 @dataclass
 class Cluster:
-    """A scheduler of Dask on loopback, and its workers, which use the certificates of the environment."""
+    """A Dask scheduler on loopback and its workers, with certificates."""
 
     folder: Path
     scheduler: subprocess.Popen[str]
     options: tuple[str, ...]
-    """How each worker is started."""
+    """The options of each worker."""
     workers: list[subprocess.Popen[str]] = field(default_factory=list)
 
     @property
     def file(self) -> Path:
-        """The file in which the scheduler describes itself."""
+        """The scheduler file."""
         return self.folder / "scheduler.json"
 
     @property
@@ -138,18 +142,18 @@ class Cluster:
         return json.loads(self.file.read_text())["address"]
 
     def add_worker(self, *paths: Path) -> None:
-        """Start a worker, which its nanny starts again when it dies, unless an option says otherwise."""
+        """Start a worker; by default, its nanny restarts it when it dies."""
         arguments = ["worker", self.address, "--no-dashboard", f"--local-directory={self.folder}", *self.options]
         self.workers.append(silent(ROOT, environment(*paths), *arguments))
 
     def wait_for_workers(self, number: int) -> None:
-        """Wait until so many workers have joined."""
+        """Wait for a number of workers."""
         with Client(self.address, timeout=HANG) as client:
             client.wait_for_workers(number, timeout=HANG)
 
 
 def _is_json(path: Path) -> bool:
-    """Return whether a file is there and has been written to its end."""
+    """Return whether a file exists and is complete JSON."""
     try:
         json.loads(path.read_text())
     except (FileNotFoundError, json.JSONDecodeError):
@@ -158,7 +162,7 @@ def _is_json(path: Path) -> bool:
 
 
 def silent(folder: Path, of_process: dict[str, str], *arguments: str) -> subprocess.Popen[str]:
-    """Start Dask's own command in a process group of its own."""
+    """Start a command of Dask in a new process group, without output."""
     null = subprocess.DEVNULL
     command = [sys.executable, "-m", "dask", *arguments]
     return subprocess.Popen(
@@ -168,7 +172,7 @@ def silent(folder: Path, of_process: dict[str, str], *arguments: str) -> subproc
 
 @cache
 def _folder_of_certificates() -> tempfile.TemporaryDirectory[str]:
-    """Make an authority's certificate that is also that of everybody, as docs/cluster.md does for a trial."""
+    """Make a self-signed certificate for all roles, as in docs/cluster.md."""
     folder = tempfile.TemporaryDirectory(prefix="certificates-")
     command = "openssl req -x509 -newkey rsa:2048 -nodes -days 1 -subj /CN=localhost -keyout key.pem -out cert.pem"
     subprocess.run(command.split(), cwd=folder.name, check=True, capture_output=True)
@@ -176,7 +180,7 @@ def _folder_of_certificates() -> tempfile.TemporaryDirectory[str]:
 
 
 def certificates() -> dict[str, str]:
-    """Return the environment with which Dask uses certificates for everything; empty without OpenSSL."""
+    """Return the variables for certificates in Dask; empty without OpenSSL."""
     if not shutil.which("openssl"):
         print("openssl is not installed: others can use the schedulers of these tests", file=sys.stderr)
         return {}
@@ -189,7 +193,7 @@ def certificates() -> dict[str, str]:
 
 @contextmanager
 def configured(**variables: str) -> Iterator[None]:
-    """Configure Dask by the environment, in this process and in those that it starts."""
+    """Configure Dask by environment variables, in this process and its children."""
     try:
         with mock.patch.dict(os.environ, variables):
             dask.config.refresh()
@@ -202,7 +206,7 @@ def configured(**variables: str) -> Iterator[None]:
 def cluster(
     folder: Path, *paths: Path, workers: int = 2, options: tuple[str, ...] = ("--nthreads=1",)
 ) -> Iterator[Cluster]:
-    """Start a cluster whose workers find modules in these folders first, and configure Dask for its certificates."""
+    """Start a cluster with these folders on its path, and configure Dask."""
     folder.mkdir()
     with configured(**certificates()):
         host = "tls://127.0.0.1" if certificates() else "tcp://127.0.0.1"

@@ -1,4 +1,4 @@
-"""Commands in processes of their own, without the seconds in which each of them would import the library again."""
+"""Commands in separate processes that need no new import of the library."""
 
 import json
 import os
@@ -29,12 +29,12 @@ for line in sys.stdin:
         status = os.waitstatus_to_exitcode(os.waitpid(copy, 0)[1])
         print(json.dumps([status, *(file.seek(0) or file.read() for file in (out, err))]), flush=True)
 """
-"""Executes `python -m pomrl` with the arguments that each line of its input has, in a copy of its process."""
+"""A program: each line of input has arguments of `python -m pomrl`, which runs in a fork."""
 
 
 @dataclass(frozen=True)
 class Commands:
-    """A process that executes commands in copies of itself, which share nothing but what they have imported."""
+    """A process that executes each command in a fork."""
 
     process: subprocess.Popen[str]
 
@@ -49,7 +49,7 @@ class Commands:
 
 @contextmanager
 def commands(folder: Path, **environment: str) -> Iterator[Commands]:
-    """Yield what executes commands in a folder, with these variables and no others of this process but the path."""
+    """Yield an executor of commands in a folder with these variables."""
     kept = {name: os.environ[name] for name in ("PATH", "OPENBLAS_NUM_THREADS", "LOKY_MAX_CPU_COUNT")}
     of_process = kept | environment
     words, pipe = [sys.executable, "-c", ANSWERING], subprocess.PIPE

@@ -1,4 +1,4 @@
-"""Outputs that the commands have made, for tests of what is made of them, and calls of commands in this process."""
+"""Calls of commands in this process, and sample outputs for tests."""
 
 import contextlib
 import io
@@ -31,7 +31,7 @@ DRAWN = ("initial_similarity", "dirichlet_task_dist")
 """Their figures."""
 
 SMALL = "small"
-"""The name of the study that they are of."""
+"""The name of their study."""
 
 _FILES = {
     "study.yaml": "title: A sweep of the paper by itself\n",
@@ -66,12 +66,12 @@ def parts(page):
     return {"count": f"{len(page.judgements.main)} claims are judged."}
 """,
 }
-"""The files of the study; its sweep and figures are copies of those of the paper."""
+"""The files of the study; the sweep and figures are copied from the paper's study."""
 
 
 @dataclass(frozen=True)
 class Stage:
-    """A stage of `pomrl reproduce`, whose arguments are a study, names of figures, and options."""
+    """A stage of `pomrl reproduce`; its arguments are a study, figures and options."""
 
     name: str
 
@@ -80,11 +80,11 @@ claims, figures, report = map(Stage, ("claims", "figures", "report"))
 table, plot, view, docs, studies = "table", "plot", "view", "docs", "reproduce --list"
 
 Command = ModuleType | str | Stage
-"""The name of a command, a module of `pomrl.commands` that is named like it, or another one with a function `main`."""
+"""The name of a command, its module in `pomrl.commands`, or another module with a function `main`."""
 
 
 def words_of(command: Command, arguments: Sequence[str]) -> list[str]:
-    """Return the words of a command behind `pomrl`; those of another module begin with its name."""
+    """Return the words of a command, without `pomrl`."""
     if isinstance(command, str):
         return [*command.split(), *arguments]
     if isinstance(command, ModuleType):
@@ -95,7 +95,10 @@ def words_of(command: Command, arguments: Sequence[str]) -> list[str]:
 
 
 def call(command: Command, *arguments: str) -> tuple[int, str, str]:
-    """Call a command in this process; return its status, output and messages. An error that is no line is raised."""
+    """Call a command in this process; return its status, output and messages.
+
+    Errors other than one-line errors are raised.
+    """
     out, err, status = io.StringIO(), io.StringIO(), 0
     with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         patch.setenv("HYDRA_FULL_ERROR", "0")
@@ -114,7 +117,7 @@ def call(command: Command, *arguments: str) -> tuple[int, str, str]:
 
 
 def _close_logs() -> None:
-    """Close the logs that Hydra has opened for a job, so that no later test writes into them."""
+    """Close the log files of a Hydra job before the next test."""
     root = logging.getLogger()
     for handler in [handler for handler in root.handlers if isinstance(handler, logging.FileHandler)]:
         handler.close()
@@ -122,13 +125,13 @@ def _close_logs() -> None:
 
 
 def called(command: Command, *arguments: str) -> tuple[int, list[str], str]:
-    """Call a command in this process; return its status, the lines of its output, and its messages."""
+    """Call a command; return its status, lines of output, and messages."""
     status, out, err = call(command, *arguments)
     return status, out.splitlines(), err
 
 
 def refused(command: Any, *arguments: str) -> str:
-    """Call a command that ends with one line and a status that is not 0; return the line."""
+    """Check the failure of a command, and return its only line."""
     status, _, said = call(command, *arguments)
     lines = [line for line in said.splitlines() if not line.startswith("== ")]
     assert status != 0, said
@@ -138,15 +141,15 @@ def refused(command: Any, *arguments: str) -> str:
 
 
 def compute(experiments: Sequence[Experiment]) -> None:
-    """Compute and store what the store lacks of experiments; ExecutionError if one fails."""
+    """Compute and store missing runs of experiments; raise ExecutionError on a failure."""
     refuse_failures(work(plan(experiments), lambda *_: None))
 
 
 @contextmanager
 def two_runs_of(sweeps: Sequence[str], folder: Path) -> Iterator[None]:
-    """Compute two runs of published sweeps into a folder of outputs, which is in use while the context lasts.
+    """Compute two runs of published sweeps, and use their folder of outputs.
 
-    There is a command for each of the sweeps, or for several whose names are separated by commas.
+    Each argument is the name of a sweep, or several names separated by commas, for one command.
     """
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("POMRL_OUTPUTS", str(folder))
@@ -159,9 +162,9 @@ def two_runs_of(sweeps: Sequence[str], folder: Path) -> Iterator[None]:
 
 @contextmanager
 def outputs_of_every_kind(folder: Path) -> Iterator[str]:
-    """Make runs, a simulation, figures, claims, pages and the report of a study of one sweep in a folder of outputs.
+    """Make all kinds of outputs of a study with one sweep.
 
-    The study is a folder beside that of the outputs. The value is the word that stands for it in commands.
+    The study is in a folder next to the outputs. The value is its name in commands.
     """
     of_paper = STUDIES / "pomrl2023"
     drawn = [path for path in (of_paper / "figures").glob("*.py") if path.stem.endswith(DRAWN)]
@@ -183,5 +186,5 @@ def page(folder: Path) -> str:
 
 
 def page_without_provenance(folder: Path) -> str:
-    """Return the report without its last section, which has the times of computations."""
+    """Return the report without its last section, the times of computations."""
     return page(folder).partition('<section id="provenance"')[0]

@@ -1,4 +1,4 @@
-"""Damage of the kinds that disks, copies, people and strangers do to files, drawn from a seeded generator."""
+"""Random damage of files, as by disks, people and attackers."""
 
 import os
 import random
@@ -11,14 +11,14 @@ import psutil
 from tests.support.cluster import HANG, until
 
 FAULTS = int(os.environ.get("POMRL_FAULTS", "1"))
-"""How often each test of kills and damages at random is repeated, with another seed each time."""
+"""The number of repetitions, with different seeds, of each test with random kills or damage."""
 
 KINDS = ("flip", "truncate", "empty", "append", "delete", "swap", "directory", "symlink", "fifo", "sparse")
 
 
 @dataclass(frozen=True)
 class Damage:
-    """What was done to which file; `other` is the second file of a swap, or the same."""
+    """A kind of damage with its file, and the second file of a swap."""
 
     kind: str
     path: Path
@@ -26,12 +26,12 @@ class Damage:
 
 
 def files_of(folder: Path) -> list[Path]:
-    """All ordinary files below a folder, in alphabetical order."""
+    """Return the regular files below a folder, in alphabetical order."""
     return sorted(path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
 
 
 def damage_one(folder: Path, rng: random.Random) -> Damage:
-    """Damage one random file below a folder in one random way; a swap exchanges two files."""
+    """Damage a random file below a folder in a random way."""
     files = files_of(folder)
     path = rng.choice(files)
     kind = rng.choice(KINDS)
@@ -65,7 +65,7 @@ def damage(kind: str, path: Path, other: Path, rng: random.Random) -> None:
 
 
 def _replace(kind: str, path: Path) -> None:
-    """Put something that is no ordinary file where a file was; or nothing."""
+    """Put a special file in the place of a file, or nothing."""
     if kind == "directory":
         path.mkdir()
     elif kind == "symlink":
@@ -75,13 +75,17 @@ def _replace(kind: str, path: Path) -> None:
 
 
 def copied(folder: Path, to: Path) -> Path:
-    """A copy of a folder, in place of whatever was there."""
+    """Copy a folder, replacing the target, and return the copy."""
     shutil.rmtree(to, ignore_errors=True)
     return Path(shutil.copytree(folder, to))
 
 
 def kill(process: "subprocess.Popen[str]") -> int:
-    """Kill a process, which is the leader of those that it started; return their number. TimeoutError if one stays."""
+    """Kill a process and return the number of its children.
+
+    Raises:
+        TimeoutError: A child is still running.
+    """
     children = psutil.Process(process.pid).children(recursive=True)
     process.kill()
     until(lambda: not any(child.is_running() and child.status() != psutil.STATUS_ZOMBIE for child in children))

@@ -1,4 +1,4 @@
-"""Pages as the elements that they consist of."""
+"""The elements of HTML pages."""
 
 import gzip
 import json
@@ -25,21 +25,21 @@ class Elements(HTMLParser):
 
 
 def curves_of(page: str) -> dict[str, Any]:
-    """Return the data of the curves that a page draws."""
+    """Return the data of the curves of a page."""
     found = re.search(r'<script type="application/gzip" id="curves-data">(.*?)</script>', page)
     assert found
     return json.loads(gzip.decompress(b64decode(found[1])))
 
 
 def curve_of(curves: dict[str, Any], sweep: str, sigma: float, method: str) -> dict[str, Any]:
-    """Return the curve of an experiment among the data of the curves of a page."""
+    """Return the curve of an experiment from the data of a page."""
     wanted = (sweep, sigma, method)
     (name,) = (of["curve"] for of in curves["series"] if (of["sweep"], of["sigma"], of["method"]) == wanted)
     return curves["curves"][name]
 
 
 def assert_closed(page: str) -> None:
-    """Check that a page fetches nothing, and that each of its links leads to one place on it."""
+    """Check that a page fetches nothing, and its links."""
     found = Elements(page)
     for attribute in ("src", "srcset", "href", "action", "data", "poster", "background"):
         assert all(value.startswith(("#", "data:")) for value in found.values(attribute)), attribute

@@ -1,10 +1,10 @@
-"""A differential fuzzer of the engines: whatever the arguments, both have the same results or raise the same error.
+"""Fuzz both engines: results and errors must be the same.
 
     python -m tests.support.engine_fuzzer 500
 
-It draws the dtypes, byte orders, layouts, sizes and values of models, discount factors and policies, also wrong ones,
-and calls the faces of planning, of evaluation and of draws with each engine. Under the sanitizers
-(`tests/science/test_engine_faces.py`), memory that is read or written out of bounds ends the process.
+It draws dtypes, byte orders, layouts, sizes and values of models, discount factors and policies, including invalid
+ones. Then it calls planning, evaluation and draws with each engine. Under the sanitizers
+(`tests/science/test_engine_faces.py`), an access out of bounds ends the process.
 """
 
 import sys
@@ -29,7 +29,7 @@ ACTIONS = (1, 1, 2, 2, 2, 2, 2, 3, 4, 7)
 
 
 def with_layout(rng: np.random.Generator, array: np.ndarray) -> Any:
-    """The same numbers in another layout, or in a list."""
+    """Return the same numbers in another layout, or in a list."""
     layouts = [lambda: array, lambda: np.asfortranarray(array), lambda: np.flip(np.flip(array).copy())]
     if array.ndim and len(array):
         layouts += [lambda: np.repeat(array, 2, -1)[..., ::2], lambda: np.broadcast_to(array[:1], array.shape)]
@@ -47,14 +47,14 @@ def odd_address(array: np.ndarray) -> np.ndarray:
 
 
 def cast(rng: np.random.Generator, array: np.ndarray, kinds: list[str], wrong: float) -> Any:
-    """The numbers with another dtype and layout, most often with one that is right."""
+    """Return the numbers with a random layout, and with a random dtype with probability `wrong`."""
     kind = kinds[rng.integers(len(kinds))] if rng.random() < wrong else array.dtype
     with np.errstate(all="ignore"):
         return with_layout(rng, array.astype(kind))
 
 
 def rewards(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
-    """Rewards of every kind: tied, whole, of one size or of very different ones, and none."""
+    """Draw rewards: tied, integer, of equal or very different sizes, or zero."""
     kinds = [
         lambda: rng.integers(0, 2, shape).astype(float),
         lambda: np.zeros(shape),
@@ -67,7 +67,10 @@ def rewards(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
 
 
 def model(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Models of M, S and A states and actions, each of which may be 0, whose rows can be exact in single precision."""
+    """Draw M models with S states and A actions.
+
+    Each of these may be 0. Rows may be exact in single precision.
+    """
     S, A = int(rng.choice(SIZES)), int(rng.choice(ACTIONS))
     M = int(rng.integers(0, 12))
     if rng.random() < 0.05:
@@ -86,7 +89,7 @@ def model(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
 
 
 def spoilt(rng: np.random.Generator, array: np.ndarray) -> np.ndarray:
-    """The array, now and then with an entry that is wrong."""
+    """Return the array, in 5 % of cases with an invalid entry."""
     if array.size and rng.random() < 0.05:
         array.flat[rng.integers(array.size)] = rng.choice([np.nan, np.inf, -np.inf, -1.0, 2.0, 1e300])
     return array
@@ -101,7 +104,7 @@ def drawn_models(P: np.ndarray, concentration: float) -> np.ndarray:
 
 
 def case(rng: np.random.Generator) -> list[tuple[Callable[..., Any], tuple[Any, ...]]]:
-    """The calls of one case: a function and its arguments."""
+    """Draw the calls of one case: functions with their arguments."""
     P, R = model(rng)
     M, S, A = R.shape
     transitions = P.copy()
@@ -131,7 +134,7 @@ def case(rng: np.random.Generator) -> list[tuple[Callable[..., Any], tuple[Any, 
 
 
 def outcome(call: Callable[..., Any], arguments: tuple[Any, ...], engine: str) -> tuple[str, Any]:
-    """What a call returns, to the last bit, or the kind of its error and its message."""
+    """Return the result of a call in bits, or its error."""
     choices = (patch.object(module, "is_built", lambda: engine == "compiled") for module in (compiled, draws))
     with next(choices), next(choices), np.errstate(all="ignore"):
         try:
@@ -143,7 +146,7 @@ def outcome(call: Callable[..., Any], arguments: tuple[Any, ...], engine: str) -
 
 
 def assert_engines_agree(rng: np.random.Generator) -> list[str]:
-    """Draw a case and compare the engines; returns how the calls ended."""
+    """Compare the engines in one case; return `result` or `error` per call."""
     ends = []
     for call, arguments in case(rng):
         ours, theirs = (outcome(call, arguments, engine) for engine in ("compiled", "numpy"))

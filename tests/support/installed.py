@@ -1,6 +1,6 @@
-"""The package as its wheel installs it: built once for all tests, by the first of several processes that asks.
+"""The package installed from its wheel, built once for all tests.
 
-The wheel is built from the source distribution, as `python -m build` does.
+The wheel is built from the source distribution, as by `python -m build`. Of several processes, the first one builds it.
 """
 
 import fcntl
@@ -20,7 +20,7 @@ Program = Callable[..., subprocess.CompletedProcess[str]]
 
 @pytest.fixture(scope="session")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with this package as its wheel installs it, without what it depends on and without the engine."""
+    """Return a folder with the installed wheel, without dependencies and engine."""
     if int(setuptools.__version__.partition(".")[0]) < 77:
         pytest.skip("this environment lacks the setuptools that pyproject.toml asks for")
     folder = tmp_path_factory.getbasetemp()
@@ -52,7 +52,7 @@ def _install(folder: Path) -> None:
 
 @pytest.fixture
 def program(installed: Path, tmp_path: Path) -> Program:
-    """Return a function that calls the installed program in an empty folder, with an empty home."""
+    """Return a function for calls of the installed program in an empty folder."""
     (tmp_path / "home").mkdir()
     (tmp_path / "here").mkdir()
     environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path / "home"), "PYTHONPATH": str(installed)}

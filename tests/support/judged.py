@@ -1,4 +1,4 @@
-"""Tables of judgements in which claims of the paper have the verdicts that a test asks for."""
+"""Tables of judgements with given verdicts on claims of the paper."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -25,7 +25,7 @@ FOUND = {
 """Verdicts under the three variants of the headline."""
 
 SAMPLES = {HOLDS: (-1.01, -0.99), NOT: (0.99, 1.01), Verdict.NO_DIFFERENCE: (-0.01, 0.01), OPEN: (-1.0, 1.0)}
-"""Two values each, half of 1000 runs having the one and half the other, whose mean is claimed to be below 0."""
+"""The values of both halves of 1000 runs for each verdict; the claim is a mean below 0."""
 
 
 Topics = Mapping[str, Verdict]
@@ -33,7 +33,7 @@ Topics = Mapping[str, Verdict]
 
 
 def judged(folder: Path, by_variant: Mapping[str, Mapping[str, Verdict | Topics]]) -> Judgements:
-    """Write the table of judgements in which claims have these verdicts under these variants, and read it."""
+    """Write and read a table of judgements with these verdicts."""
     known = {variant.name: variant for variant in PAPER.variants}
     made = []
     for name, verdicts in by_variant.items():

@@ -1,4 +1,4 @@
-"""The draws of tasks and transitions in plain Python, one number at a time, as independent computations need them."""
+"""Draws of tasks and transitions in plain Python, independent of the library."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ WORD = 2**64
 
 
 def child(key: int, index: int) -> int:
-    """Return the output of SplitMix64 at a position of the sequence that starts with the key."""
+    """Return output number `index` of SplitMix64 with this key."""
     z = (int(key) + (index + 1) * 0x9E3779B97F4A7C15) % WORD
     z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 % WORD
     z = (z ^ (z >> 27)) * 0x94D049BB133111EB % WORD
@@ -14,7 +14,7 @@ def child(key: int, index: int) -> int:
 
 
 def number(key: int, index: int) -> float:
-    """Return the uniform number of a key with this index."""
+    """Return uniform number `index` of a key."""
     return ((child(key, index) >> 12) + 0.5) / 2**52
 
 
@@ -24,7 +24,7 @@ def task_key(rng: np.random.Generator) -> int:
 
 
 def transitions(key: int, P: np.ndarray, m: int, batch: int = 0) -> np.ndarray:
-    """Return the counts of m transitions from each pair, at most 50, by uniform numbers one by one."""
+    """Return the counts of m <= 50 transitions from each pair."""
     counts = np.zeros(P.shape, int)
     for row, (s, a) in enumerate(np.ndindex(P.shape[:2])):
         for i in range(m):
@@ -34,7 +34,7 @@ def transitions(key: int, P: np.ndarray, m: int, batch: int = 0) -> np.ndarray:
 
 
 def trajectories(key: int, P: np.ndarray, m: int, length: int, batch: int = 0) -> np.ndarray:
-    """Return the counts of m trajectories, each simulated by itself."""
+    """Return the counts of m trajectories, simulated one by one."""
     S, A, _ = P.shape
     counts = np.zeros(P.shape, int)
     for i in range(m):

@@ -1,4 +1,4 @@
-"""The sweeps and figures that the tested report is made of."""
+"""The sweeps and figures of the tested report."""
 
 import shutil
 from pathlib import Path
@@ -7,7 +7,7 @@ from pomrl.configuration.study import find
 from pomrl.drawing.figure import figures_of, file_name
 from pomrl_report.html_pages import html
 
-# The first has ada-POMRL's run under another name of an option, which the report must not take over.
+# The first sweep has ada-POMRL under another name of its option, which the report must not use.
 SWEEPS = ["mixing_rates", "task_similarity", "gamma_schedules", "illustration"]
 
 FIGURES = {figure.name: figure for figure in figures_of(find("pomrl2023"))}
@@ -21,14 +21,14 @@ DRAWN = [
     "mixing_rates",
     "vacuous_bounds",
 ]
-"""Those of which the version of the caption is drawn: one at least of each sweep, and one of a simulation."""
+"""The drawn figures: at least one of each sweep, and one of a simulation."""
 
 FILES = [file_name(name, FIGURES[name].docstring) for name in DRAWN]
-"""The names of their files."""
+"""The file names of the drawn figures."""
 
 
 def of_study(folder: Path) -> Path:
-    """Return the outputs of the study in a folder of outputs."""
+    """Return the folder of the paper's study in a folder of outputs."""
     return folder / "studies" / "pomrl2023"
 
 
@@ -37,5 +37,5 @@ def html_of(word: str) -> str:
 
 
 def copied_figures(folder: Path, outputs: Path) -> Path:
-    """Copy the figures of a folder of outputs into another one, and return the folder of the copies."""
+    """Copy figures between folders of outputs, and return the folder of copies."""
     return Path(shutil.copytree(of_study(folder) / "figures", of_study(outputs) / "figures"))

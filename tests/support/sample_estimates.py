@@ -1,4 +1,4 @@
-"""Batches of tasks from a known distribution, and what is true of it."""
+"""Batches of tasks from a known distribution, and its true moments."""
 
 import numpy as np
 from tests.support.sample_models import random_models
@@ -11,7 +11,7 @@ def dirichlet_truth(P_o: np.ndarray, c: float) -> Truth:
 
 
 def draw_batches(seed: int, T: int, m: int, n: int = 3, S: int = 4, A: int = 2, c: float = 5.0):
-    """Return batches of T tasks from a Dirichlet of concentration c around the mean model of a run, and the truth."""
+    """Draw batches of T Dirichlet tasks around n mean models; return the truth too."""
     rng = np.random.default_rng(seed)
     P_o, _ = random_models(rng, n, S, A)
     batches = []

@@ -1,4 +1,4 @@
-"""A small experiment that several tests of the store use, and its runs."""
+"""A small experiment and its runs, for tests of the store."""
 
 import pandas as pd
 
@@ -44,7 +44,7 @@ def add(kept: store.StoredExperiment, runs: range, rows: pd.DataFrame) -> None:
 
 
 def published(sigma: float, runs: int) -> store.StoredExperiment:
-    """Store runs of the published experiment with few states and tasks."""
+    """Store runs of the default experiment with few states and tasks."""
     described = sweeps.experiment(PUBLISHED, ["S=4", "T=2", "task_distribution.zeros=1", f"sigma={sigma}"])
     opened = store.open_experiment(described)
     for part in store.divide_into_blocks(runs):

@@ -1,4 +1,4 @@
-"""Models that several tests use, and their optimal values by brute force."""
+"""Small models for tests, and their optimal values by brute force."""
 
 from itertools import product
 
@@ -14,20 +14,20 @@ def random_models(rng: np.random.Generator, M: int, S: int, A: int, zeros: int =
 
 
 def sampled_models(rng: np.random.Generator, M: int, S: int, A: int, m: int) -> tuple[np.ndarray, np.ndarray]:
-    """Frequencies of m transitions; with m = 1 every row has a single 1."""
+    """Draw frequencies of m transitions, and rewards."""
     P, R = random_models(rng, M, S, A)
     return rng.multinomial(m, P) / m, R
 
 
 def models_with_equal_actions(rng: np.random.Generator, M: int, S: int, A: int) -> tuple[np.ndarray, np.ndarray]:
-    """The last action is the first one again, in transitions and rewards."""
+    """Draw models whose last action equals the first one."""
     P, R = random_models(rng, M, S, A)
     P[:, :, -1], R[:, :, -1] = P[:, :, 0], R[:, :, 0]
     return P, R
 
 
 def models_with_twin_states(rng: np.random.Generator, M: int, S: int, A: int) -> tuple[np.ndarray, np.ndarray]:
-    """States 2i and 2i + 1 look alike and are equally likely, so that it does not matter which one is reached."""
+    """Draw models with equivalent, equally likely states 2i and 2i + 1."""
     P, R = random_models(rng, M, S // 2, A)
     P = P.repeat(2, axis=1).repeat(2, axis=3) / 2
     P[:, :, -1] = P[:, :, -1].reshape(M, S, S // 2, 2)[..., ::-1].reshape(M, S, S)
@@ -35,7 +35,7 @@ def models_with_twin_states(rng: np.random.Generator, M: int, S: int, A: int) ->
 
 
 def ring(S: int) -> tuple[np.ndarray, np.ndarray]:
-    """Action 0 stays, action 1 goes to the next state; only state 0 pays."""
+    """Return a ring: action 0 stays, 1 moves; only state 0 pays."""
     P, R = np.zeros((1, S, 2, S)), np.zeros((1, S, 2))
     P[0, :, 0], P[0, :, 1] = np.eye(S), np.roll(np.eye(S), 1, axis=1)
     R[0, 0] = 1.0
@@ -43,7 +43,7 @@ def ring(S: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def sparse_queue(S: int, load: float = 0.4) -> tuple[csr_array, np.ndarray]:
-    """The rows s A + a and the rewards of a queue of at most S - 1 customers, without an array of S² entries."""
+    """Return sparse transitions [S A, S] and rewards [S, A] of a queue of at most S - 1 customers."""
     s, leaves = np.indices((S, 3))[0], np.array([0.2, 0.5, 0.8]) * (np.arange(S)[:, None] > 0)
     chances = np.stack([(1 - load) * leaves, load * leaves + (1 - load) * (1 - leaves), load * (1 - leaves)])
     following = np.clip(np.stack([s - 1, s, s + 1]), 0, S - 1)
@@ -57,12 +57,12 @@ def all_policies(S: int, A: int) -> np.ndarray:
 
 
 def value_of(P: np.ndarray, R: np.ndarray, policy: np.ndarray, gamma: float) -> np.ndarray:
-    """The value of policies [n, S] on one model [S, A, S], written without the library."""
+    """Return values [n, S] of policies [n, S], without the library."""
     S = len(P)
     P_pi, R_pi = P[np.arange(S), policy], R[np.arange(S), policy]
     return np.linalg.solve(np.eye(S) - gamma * P_pi, R_pi[..., None])[..., 0]
 
 
 def brute_force_value(P: np.ndarray, R: np.ndarray, gamma: float) -> np.ndarray:
-    """V* of one model: the largest value in each state over all A^S policies."""
+    """Return V* of one model, the maximum over all A^S policies."""
     return value_of(P, R, all_policies(*R.shape), gamma).max(0)

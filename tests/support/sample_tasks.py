@@ -1,4 +1,4 @@
-"""The data of a task, as agents receive them."""
+"""Sample data of a task for agents."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from pomrl.small_experiments import RUNS, SMALL_METHOD, rngs_of_runs
 
 
 def some_task(runs: slice = slice(None), *, of_transitions: bool = False) -> TaskData:
-    """Return the data of a task in three runs, with 0 to 9 transitions of each pair, or of some of the runs."""
+    """Return data of a task in three runs, 0 to 9 transitions per pair."""
     rng = np.random.default_rng(3)
     n, S, A = RUNS, 4, 2
     counts = rng.multinomial(rng.integers(0, 10, (n, S, A)), rng.dirichlet(np.ones(S), (n, S, A)))[runs]
@@ -30,7 +30,7 @@ def some_task(runs: slice = slice(None), *, of_transitions: bool = False) -> Tas
 
 
 def believed(batch: Batch) -> Belief:
-    """Return what is believed after data if before them one transition to each state was."""
+    """Return the posterior for a prior of one transition to each state."""
     S = batch.counts.shape[-1]
     visits = np.broadcast_to(batch.visits, batch.counts.shape[:-1])
     return Belief((batch.counts + 1.0) / (visits + S)[..., None], visits + S)

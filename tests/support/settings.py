@@ -1,4 +1,4 @@
-"""Constants that many tests share: the folders of this repository and the options of its configuration."""
+"""Constants of many tests: folders and options of the configuration."""
 
 from pomrl.configuration.composed import GROUPS
 from pomrl.configuration.sources import PUBLISHED
@@ -7,4 +7,4 @@ CONF = PUBLISHED.folder
 ROOT = CONF.parent
 STUDIES = ROOT / "src" / "pomrl_studies"
 OPTIONS = [f"{group}={path.stem}" for group in sorted(GROUPS) for path in PUBLISHED.options(group)]
-"""Every option of every group, as an override; those of shipped studies too."""
+"""Every option of every group, including shipped studies, as an override."""

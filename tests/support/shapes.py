@@ -1,7 +1,7 @@
-"""Shapes of arguments and results, checked in the first calls of each function in each test.
+"""Checks of array shapes in the first calls of each function.
 
-Tests that draw thousands of times call the same functions with the same shapes, and checks of them all would take
-several times as long as the tests themselves.
+Some tests call a function thousands of times with the same shapes. Checks of all calls would take several times as long
+as the tests.
 """
 
 import sys
@@ -13,17 +13,17 @@ from typing import Any
 from beartype import beartype
 
 CHECKED = 50
-"""Calls of a function that are checked in each test."""
+"""The number of checked calls of a function in each test."""
 
 calls = Counter[Callable[..., Any]]()
-"""Checked calls of each function since the test began."""
+"""The number of checked calls of each function in this test."""
 
 unchecked = set[Any]()
-"""Functions of which so many calls were checked since the test began."""
+"""Functions whose first calls were checked in this test."""
 
 
 def first_calls(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function that checks its first arguments in each test; what jaxtyping wants of a type checker."""
+    """Check the first calls of a function, as a type checker of jaxtyping."""
     check = beartype(function)
 
     @wraps(function)
@@ -37,7 +37,7 @@ def first_calls(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _leave_alone(function: Any) -> None:
-    """Let jaxtyping call a function as if it were not wrapped: binding arguments to names takes as long as checks."""
+    """Switch off the wrapper of jaxtyping, because it is slow."""
     function.__no_type_check__ = True
     unchecked.add(function)
 

@@ -1,4 +1,4 @@
-"""The figures and simulations of the studies that are shipped, by name, which no two of them share."""
+"""The figures and simulations of the shipped studies, by unique names."""
 
 from pomrl.configuration.study import shipped_studies
 from pomrl.drawing.figure import Figure, figures_of
@@ -6,7 +6,7 @@ from pomrl.judging.claim import claims_of
 
 
 def _drawn_by(figure: Figure) -> object:
-    """Return what the figure shares with those that differ from it in their series alone: its class of panels."""
+    """Return the class of panels of a figure, or its function."""
     panels = getattr(figure.draw, "__self__", None)
     return figure.draw if panels is None else type(panels)
 
@@ -26,15 +26,15 @@ SIMULATIONS = {
 """All simulations."""
 
 AUTHORS = [name for name in FIGURES if name.startswith("authors_")]
-"""The figures as the authors of the paper computed them, or would compute them."""
+"""The figures with the authors' definitions."""
 
 OF_SWEEPS = [name for name, figure in FIGURES.items() if figure.sweeps]
 """The figures of stored runs."""
 
 OF_SERIES = [name for name, figure in FIGURES.items() if figure.series]
-"""Those of them that have a version with intervals."""
+"""The figures with a version with intervals."""
 
 OF_EACH_KIND = list(
     {_drawn_by(figure): figure.name for figure in sorted(FIGURES.values(), key=lambda one: -len(one.series))}.values()
 )
-"""The figure of each class of panels with the fewest series, and those that are drawn by functions of their own."""
+"""For each class of panels the figure with the fewest series, and the figures with separate functions."""

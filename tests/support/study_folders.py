@@ -1,4 +1,4 @@
-"""Folders of studies that tests write."""
+"""Small folders of studies for tests."""
 
 import re
 import sys
@@ -19,7 +19,7 @@ seed: {seed}
 gamma_schedule: {{gammas: [0.0, 0.5, 0.99]}}
 hydra: {{mode: MULTIRUN, sweeper: {{params: {{estimator: "ada_pomrl,without_meta"}}}}}}
 """
-"""A sweep of two experiments that take a moment."""
+"""A sweep of two fast experiments."""
 
 CLAIM = '''\
 from pomrl.study import claim, less
@@ -57,13 +57,13 @@ UNDRAWN: Mapping[str, str] = {
     **{name: text for name, text in SMALL.items() if name != "figures.py"},
     "claims.py": CLAIM.replace(', figures=("curves",)', ""),
 }
-"""Those of one without figures, which take longest to make."""
+"""The files of a study without figures, which take longest to make."""
 
 
 def write(folder: Path, files: Mapping[str, str] = SMALL, **changed: str) -> Path:
-    """Write the files of a study into a folder; `claims_py="..."` gives the file `claims.py` another content.
+    """Write the files of a study into a folder.
 
-    Names `sweeps/NAME.yaml` stand for where Hydra looks for its sweeps.
+    `claims_py="..."` replaces the content of `claims.py`. `sweeps/NAME.yaml` becomes the path of the sweep for Hydra.
     """
     others = {name.replace("_py", ".py").replace("_yaml", ".yaml"): text for name, text in changed.items()}
     for name, text in {**files, **others}.items():
@@ -74,14 +74,14 @@ def write(folder: Path, files: Mapping[str, str] = SMALL, **changed: str) -> Pat
 
 
 def forget(*names: str) -> None:
-    """Let the next import of studies of these names read their modules again, wherever their folders are."""
+    """Remove imported modules of studies, so that their files are read again."""
     for module in [module for module in sys.modules if module.partition(".")[0] in names]:
         del sys.modules[module]
 
 
 @contextmanager
 def inside(folder: Path, *studies: str) -> Iterator[Path]:
-    """Work in a folder, with the outputs in it; nothing of these studies stays imported."""
+    """Work in a folder with its own outputs, and forget these studies."""
     forget(*studies)
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)

@@ -1,4 +1,4 @@
-"""Sweeps with random losses, which figures are drawn from in tests."""
+"""Sweeps with random losses, for tests of figures."""
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -21,7 +21,7 @@ ESTIMATORS = ["oracle", "without_meta", "pomrl", "ada_pomrl", "aggregating"]
 """The estimators of the paper."""
 
 SCHEDULES = ["fixed", "best_fixed", "dynamic_best", "dong", "upper_bound"]
-"""The schedules that the paper draws."""
+"""The schedules in figures of the paper."""
 
 SIGMAS = [0.01, 0.025, 0.047]
 GAMMAS = [0.0, 0.25, 0.5, 0.9, 0.99]
@@ -33,7 +33,7 @@ BATCHES = {"m5_T5": 5, "m20_T5": 5, "m5_T30": 30, "m5_T15": 15, "m100000_T30": 3
 
 
 def _read(path: Path) -> tuple[dict[str, list], int]:
-    """Return the values of the settings that a sweep varies, and the number of runs that its file says."""
+    """Return varied settings and the number of runs of a sweep file."""
     sweep = yaml.safe_load(path.read_text())
     axes = sweep["hydra"]["sweeper"]["params"]
     values = {name: [yaml.safe_load(value) for value in str(of_axis).split(",")] for name, of_axis in axes.items()}
@@ -48,14 +48,17 @@ _SWEEPS = {
 assert len(_SWEEPS) == sum(len(study.sweeps) for study in shipped_studies())  # tests find a sweep by its name alone
 
 AXES = {name: axes for name, (axes, _) in _SWEEPS.items()}
-"""The values of the settings that each sweep of the shipped studies varies."""
+"""The values of the varied settings of each sweep."""
 
 PROMISED = {name: runs for name, (_, runs) in _SWEEPS.items()}
-"""The number of runs that each sweep promises."""
+"""The number of runs of each sweep."""
 
 
 def make_table(axes: dict[str, list], runs: int = RUNS, tasks: int = TASKS, seed: int = 0) -> pd.DataFrame:
-    """Return random losses for a whole sweep; a schedule that chooses its gamma has one gamma in each task."""
+    """Return random losses for a sweep.
+
+    Schedules other than the grid have one gamma per task.
+    """
     rng = np.random.default_rng(seed)
     parts = []
     for values in itertools.product(*axes.values()):
@@ -72,10 +75,7 @@ def make_table(axes: dict[str, list], runs: int = RUNS, tasks: int = TASKS, seed
 
 
 class Lazy(Mapping[str, Value]):
-    """A mapping that makes each value when it is first asked for, and keeps it.
-
-    There are many sweeps and figures; a single test needs one or two.
-    """
+    """A mapping with values computed on first access and cached."""
 
     def __init__(self, names: Iterable[str], make: Callable[[str], Value]) -> None:
         self._names = list(names)
@@ -94,12 +94,12 @@ class Lazy(Mapping[str, Value]):
 
 
 def make_sweep(name: str, runs: int = RUNS, tasks: int = TASKS) -> SweepResults:
-    """Return a sweep with this number of runs and, unless a setting says otherwise, of tasks."""
+    """Return a sweep with these numbers of runs and tasks."""
     return of_table(make_table(AXES[name], runs, 1 if name == "illustration" else tasks), [*AXES[name]], PROMISED[name])
 
 
 def of_table(table: pd.DataFrame, keys: list[str], promised: int = 0) -> SweepResults:
-    """Return the sweep over the settings in these columns of a table, in the order of its rows."""
+    """Return the sweep of a table with varied settings in columns `keys`."""
     tables = [part for _, part in table.groupby(keys, sort=False)] if keys else [table]
     values = [tuple(part[keys].head(1).to_dict("split")["data"][0]) for part in tables]
     results = [
@@ -110,15 +110,15 @@ def of_table(table: pd.DataFrame, keys: list[str], promised: int = 0) -> SweepRe
 
 
 def make_sweeps(runs: int = RUNS, tasks: int = TASKS) -> Lazy[SweepResults]:
-    """Return all sweeps as `make_sweep` makes them."""
+    """Return all sweeps, made by `make_sweep` on access."""
     return Lazy(AXES, lambda name: make_sweep(name, runs, tasks))
 
 
 def with_sweep(sweeps: Mapping[str, SweepResults], name: str, sweep: SweepResults) -> Lazy[SweepResults]:
-    """Return the sweeps with another one under this name."""
+    """Return the sweeps with one of them replaced."""
     return Lazy(sweeps, lambda one: sweep if one == name else sweeps[one])
 
 
 def with_table(sweeps: Mapping[str, SweepResults], name: str, table: pd.DataFrame) -> Lazy[SweepResults]:
-    """Return the sweeps with another table for one of them."""
+    """Return the sweeps with the table of one replaced."""
     return with_sweep(sweeps, name, of_table(table, [*sweeps[name].keys], sweeps[name].promised))

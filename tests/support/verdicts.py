@@ -1,4 +1,4 @@
-"""The verdict on a claim by itself, without a correction for the number of claims."""
+"""Verdicts on single claims, without correction for the number of claims."""
 
 from collections.abc import Sequence
 
@@ -7,5 +7,5 @@ from pomrl.results.intervals import ERROR_RATE
 
 
 def by_itself(parts: Sequence[Part]) -> Verdict:
-    """Return the verdict that simultaneous 95 % intervals of all parts show (Bonferroni)."""
+    """Return the verdict by simultaneous 95 % intervals of all parts (Bonferroni)."""
     return combine_verdicts([part.verdict(ERROR_RATE / len(parts)) for part in parts])

@@ -1,4 +1,4 @@
-"""Simulated losses in which every claim of the paper holds, and worlds that are like it but for one change."""
+"""Simulated losses that satisfy every claim of the paper, and changed versions."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,30 +23,30 @@ GAMMAS = np.array([*(i / 20 for i in range(20)), 0.99])
 RUNS = 40
 
 PAPER, BEYOND = find("pomrl2023"), find("beyond")
-"""The studies that are shipped."""
+"""Two shipped studies."""
 
 CLAIMS = claims_of(PAPER)
 """The claims of the paper."""
 
 OURS = claims_of(BEYOND)
-"""The claims of the study `beyond`, those of which estimates are reported among them."""
+"""The claims of the study `beyond`, including claims without judgement."""
 
 BY_ID: dict[str, Claim] = {claim.id: claim for claim in CLAIMS if claim.sweeps}
 """The claims of the paper about sweeps."""
 
 Settings = Mapping[str, Any]
 World = Callable[[str, Settings], np.ndarray]
-"""The mean loss [T, G] of a setting of a sweep, or [T, 1] where a schedule chose."""
+"""A function of a sweep and a setting; returns mean losses [T, G], or [T, 1] for a chosen gamma."""
 
 
 def bowl(at_eval: np.ndarray, best: np.ndarray | float) -> np.ndarray:
-    """Curves with these losses at gamma_eval and their minima at `best`."""
+    """Return curves with these losses at gamma_eval and minima at `best`."""
     best = np.broadcast_to(best, at_eval.shape)[:, None]
     return at_eval[:, None] + 0.5 * ((GAMMAS - best) ** 2 - (0.99 - best) ** 2)
 
 
 def as_in_the_paper(sweep: str, of: Settings) -> np.ndarray:
-    """A world in which every claim holds."""
+    """Return mean losses in agreement with every claim."""
     seen = 1.0 - np.exp(-np.arange(15) / 2)  # how much of what is to be learnt has been, in each task
     match sweep:
         case "task_similarity":
@@ -91,7 +91,7 @@ def as_in_the_paper(sweep: str, of: Settings) -> np.ndarray:
 
 
 def simulated(world: World, name: str, settings: Sequence[Setting], runs: int = RUNS, seed: int = 0) -> SweepResults:
-    """Simulate the losses of a sweep: the means of a world, with noise over runs that shrinks over tasks."""
+    """Simulate the losses of a sweep: means plus noise, smaller in later tasks."""
     rng = np.random.default_rng(seed)
     losses = {}
     for varied in (setting.varied for setting in settings):
@@ -105,41 +105,41 @@ def simulated(world: World, name: str, settings: Sequence[Setting], runs: int = 
 
 
 def swapped(key: str, a: Any, b: Any) -> World:
-    """The paper's world with two values of a setting in each other's place."""
+    """Return the paper's world with two values of a setting swapped."""
     other = {a: b, b: a}
     return lambda sweep, of: as_in_the_paper(sweep, {**of, key: other.get(of[key], of[key])} if key in of else of)
 
 
 def backwards(sweep: str, of: Settings) -> np.ndarray:
-    """The paper's world with the tasks in the opposite order."""
+    """Return mean losses of the paper's world with tasks in reverse order."""
     return as_in_the_paper(sweep, of)[::-1]
 
 
 def rising(sweep: str, of: Settings) -> np.ndarray:
-    """The paper's world with a loss that grows twofold over tasks."""
+    """Return mean losses of the paper's world times 1 to 2 over tasks."""
     means = as_in_the_paper(sweep, of)
     return means * np.linspace(1.0, 2.0, len(means))[:, None]
 
 
 def worse(key: str, value: Any, times: float = 2.0) -> World:
-    """The paper's world with twice the loss, or another multiple, where a setting has this value."""
+    """Return the paper's world with larger losses for one value of a setting."""
     return lambda sweep, of: as_in_the_paper(sweep, of) * (times if of.get(key) == value else 1.0)
 
 
 def heavy_tailed(rng: np.random.Generator, *shape: int) -> np.ndarray:
-    """Draw numbers with mean 1 and standard deviation 1.6, which are as heavy-tailed as the losses of one task."""
+    """Draw heavy-tailed numbers with mean 1 and standard deviation 1.6."""
     return rng.gamma(0.4, 2.5, shape)
 
 
 def table_of(overrides: list[str], runs: int) -> pd.DataFrame:
-    """Compute the table of the experiment that these overrides of the defaults describe."""
+    """Compute the table of the default experiment with these overrides."""
     described = experiment(PUBLISHED, overrides)
     (table,) = experiment_tables(described.problem, [described.method], range(runs))
     return table
 
 
 def made_of(axes: Mapping[str, Iterable[Any]], mean: Callable[..., Any], gammas: np.ndarray) -> SweepResults:
-    """Return losses of 200 runs with these means, and noise that all settings share, for each combination of values."""
+    """Return losses of 200 runs with these means and common noise."""
     noise = 0.01 * np.random.default_rng(0).standard_normal((200, 1, 1))
     means = {key: np.atleast_1d(mean(*key)) for key in product(*axes.values())}
     results = [Result.of_losses(loss + noise, gammas[-loss.shape[-1] :]) for loss in means.values()]
@@ -148,7 +148,7 @@ def made_of(axes: Mapping[str, Iterable[Any]], mean: Callable[..., Any], gammas:
 
 @dataclass(frozen=True, kw_only=True)
 class MadeUp(Reader):
-    """Reads losses that a function makes of an experiment and a number of runs."""
+    """A reader of synthetic losses, computed by `make`."""
 
     make: Callable[[Experiment, int], Result]
 
@@ -160,17 +160,17 @@ class MadeUp(Reader):
 
 
 def as_claimed(claim: Claim, *sweeps: SweepResults) -> list[bool]:
-    """Return which estimates are as claimed of losses of the claim's sweeps, in its order."""
+    """Return whether each estimate is in its claimed range."""
     parts = claim.parts(dict(zip(claim.sweeps, sweeps, strict=True)))
     return [part.above < part.estimate.value < part.below for part in parts]
 
 
 def holds(claim: Claim, *sweeps: SweepResults) -> bool:
-    """Return whether all estimates are as claimed of losses of the claim's sweeps, in its order."""
+    """Return whether all estimates are in the claimed ranges."""
     return all(as_claimed(claim, *sweeps))
 
 
 def verdict(claim: Claim, *sweeps: SweepResults) -> Verdict:
-    """Return the verdict at precision on losses of the claim's sweeps, in its order."""
+    """Return the verdict on a claim; sweeps as in the claim."""
     parts = claim.parts(dict(zip(claim.sweeps, sweeps, strict=True)))
     return JudgedClaim(claim, RUNS).judge(parts).verdict

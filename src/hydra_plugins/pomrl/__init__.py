@@ -1,1 +1,1 @@
-"""Provide the launcher, sweeper and search path, which Hydra discovers here."""
+"""The launcher, sweeper and search path plugins for Hydra."""

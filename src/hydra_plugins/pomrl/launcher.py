@@ -13,7 +13,7 @@ from hydra.types import HydraContext, TaskFunction
 from omegaconf import DictConfig, OmegaConf, open_dict
 
 DEFAULT_SUBDIR = "${hydra.job.num}"
-"""The name of a job's folder in a sweep's folder, unless `hydra.sweep.subdir` says another."""
+"""The default of `hydra.sweep.subdir`, the name of a job's folder in a sweep's folder."""
 
 
 @dataclass
@@ -22,13 +22,13 @@ class LauncherConfig:
 
     _target_: str = "hydra_plugins.pomrl.launcher.JointLauncher"
     job_folders: int = 200
-    """The most jobs that have each a folder with `.hydra/`; `jobs.csv` has a line for each of any number."""
+    """The largest number of jobs with separate folders for `.hydra/`; `jobs.csv` always lists all jobs."""
 
 
 ConfigStore.instance().store(group="hydra/launcher", name="pomrl", node=LauncherConfig, provider="pomrl")
 
 
-class _Job(NamedTuple):  # no dataclass, because Hydra executes this module before it is one
+class _Job(NamedTuple):  # no dataclass, because Hydra executes this module before it registers it
     number: int
     overrides: Sequence[str]
     composed: Any  # pomrl.configuration.composed.Composed
@@ -36,9 +36,10 @@ class _Job(NamedTuple):  # no dataclass, because Hydra executes this module befo
 
 
 class JointLauncher(Launcher):
-    """Check all jobs before computing any, and share what experiments draw.
+    """A launcher with checks of all jobs before any computation.
 
-    If callbacks or folder names need it, Hydra then runs each job, which finds its runs in the store.
+    Experiments share draws. If callbacks or folder names require it, Hydra then runs each job, which reads its stored
+    runs.
     """
 
     def __init__(self, job_folders: int) -> None:
@@ -49,7 +50,7 @@ class JointLauncher(Launcher):
         self.config: Any = config
 
     def launch(self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int) -> Sequence[JobReturn]:
-        """Compute the jobs; each returns its mean loss if a sweeper searches."""
+        """Compute the jobs; return their mean losses to an optimising sweeper."""
         from pomrl.commands.computing import compute, print_results, write_jobs
         from pomrl.configuration.composition import Composer
         from pomrl.configuration.parsing import parse
@@ -67,7 +68,6 @@ class JointLauncher(Launcher):
         return [self._finish(job, failures.get(signature(job.experiment))) for job in jobs]
 
     def _open_folder(self) -> Path:
-        """Return the sweep's folder, and start its log there."""
         folder = Path(self.config.hydra.sweep.dir)
         folder.mkdir(parents=True, exist_ok=True)
         with open_dict(self.config.hydra):
@@ -77,7 +77,7 @@ class JointLauncher(Launcher):
 
     @property
     def _needs_hydra(self) -> bool:
-        """Return whether jobs have callbacks, or folders with names from Hydra."""
+        """Whether Hydra must run jobs, for callbacks or folder names."""
         sweep = OmegaConf.to_container(self.config.hydra.sweep)
         return bool(self.config.hydra.callbacks) or cast(dict[str, Any], sweep)["subdir"] != DEFAULT_SUBDIR
 
@@ -90,7 +90,6 @@ class JointLauncher(Launcher):
             (folder / "overrides.yaml").write_bytes(_to_yaml(list(job.overrides)))
 
     def _finish(self, job: _Job, failure: Any) -> JobReturn:
-        """Return the outcome of a job with stored runs, or its failure."""
         from pomrl.commands.computing import objective
         from pomrl.commands.errors import ReportedError
 

@@ -1,6 +1,6 @@
-"""Add studies to the search path, in this project's applications alone.
+"""Add studies to the search path of this project's applications.
 
-Hydra imports plugins in all its applications, so imports of ours stand inside functions.
+Hydra imports plugins in all applications, so this project is imported inside functions.
 """
 
 from hydra.core.config_search_path import ConfigSearchPath
@@ -8,10 +8,10 @@ from hydra.plugins.search_path_plugin import SearchPathPlugin
 
 
 class StudySearchPath(SearchPathPlugin):
-    """Add the options and sweeps of studies to our primary configuration."""
+    """A search path with the options and sweeps of studies."""
 
     def manipulate_search_path(self, search_path: ConfigSearchPath) -> None:
-        """Append the shipped studies' folders, and register resolvers."""
+        """Append the folders of shipped studies, and register resolvers."""
         main = [element.path for element in search_path.get_path() if element.provider == "main"]
         if not main or not str(main[0]).endswith("conf"):
             return

@@ -1,4 +1,4 @@
-"""Sweep the product of axes, where `experiment=a,b` has the axes of each."""
+"""Sweep a product of axes for each experiment of `experiment=a,b`."""
 
 from collections.abc import Sequence
 from contextlib import redirect_stderr
@@ -23,14 +23,14 @@ class SweeperConfig:
 
     _target_: str = "hydra_plugins.pomrl.sweeper.ProductSweeper"
     params: dict[str, str] | None = None
-    """The axes: for each key its values, separated by commas."""
+    """The axes: the values of each key, separated by commas."""
 
 
 ConfigStore.instance().store(group="hydra/sweeper", name="pomrl", node=SweeperConfig, provider="pomrl")
 
 
 class ProductSweeper(Sweeper):
-    """Launch all jobs at once, as Hydra's basic sweeper does."""
+    """A sweeper with a single launch for all jobs."""
 
     def __init__(self, params: dict[str, str] | None = None) -> None:
         self.params = params
@@ -42,16 +42,16 @@ class ProductSweeper(Sweeper):
         )
 
     def sweep(self, arguments: list[str]) -> Sequence[JobReturn]:
-        """Launch the jobs, or only print an estimate if too many."""
+        """Launch the jobs; if there are too many, only print an estimate."""
         from pomrl.commands.errors import JobError
 
         try:
             jobs = self._jobs(arguments)
             self._write_configuration()
             returned = self.launcher.launch(jobs, initial_job_idx=0) if jobs else []
-            with redirect_stderr(StringIO()):  # Hydra's line about it
+            with redirect_stderr(StringIO()):  # hides a message of Hydra
                 for job in returned:
-                    _ = job.return_value  # which raises what a job has raised
+                    _ = job.return_value  # raises the error of the job
         except Exception as error:
             raise JobError from error
         return returned

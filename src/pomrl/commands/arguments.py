@@ -1,8 +1,7 @@
-"""Command-line arguments from typed functions: forms from the signature, help from the docstring.
+"""Command-line arguments from signatures and docstrings of functions.
 
-Positional parameters are positional arguments; keyword-only ones are options. `bool` gives a flag, `Literal` choices,
-`Sequence` several values, `Mapping` KEY=VALUE words. `Annotated[type, "NAME"]` names the value.
-`@with_options_of(other)` adds the keywords of another function.
+Keyword-only parameters are options. `bool` gives a flag, `Literal` choices, `Sequence` several values, and `Mapping`
+KEY=VALUE words. `Annotated[type, "NAME"]` sets the name of the value in help.
 """
 
 import argparse
@@ -18,17 +17,25 @@ from pomrl.commands.terminal import exit_with
 
 Command = TypeVar("Command", bound=Callable[..., None])
 
+METAVARS = {
+    "config_dir": "FOLDER",
+    "x": "AXIS",
+    "y": "COLUMN",
+    **dict.fromkeys(("hue", "col", "row", "rows", "columns"), "KEY"),
+}
+"""Names of values in help, for options of `pomrl.plot` and `pomrl.table`; by default the option in capitals."""
+
 
 class Parser(argparse.ArgumentParser):
-    """Report errors in one line."""
+    """An argument parser with one-line errors."""
 
     def error(self, message: str) -> NoReturn:
-        """End the command with one line and status 2."""
+        message = message.replace("the following arguments are required:", "missing")
         exit_with(f"{message}; {self.prog} --help lists the arguments", 2)
 
 
 def with_options_of(function: Callable[..., Any]) -> Callable[[Command], Command]:
-    """Give a command with `**options` the keywords of another function."""
+    """Add the keywords of a function to a command with `**options`."""
 
     def add(command: Command) -> Command:
         vars(command)["options_of"] = function
@@ -38,11 +45,11 @@ def with_options_of(function: Callable[..., Any]) -> Callable[[Command], Command
 
 
 def parse_and_call(command: Callable[..., None], name: str, arguments: Sequence[str]) -> None:
-    """Parse `words` and call the command; errors exit with status 2."""
+    """Parse arguments and call the command."""
     summary, prose, _ = read_docstring(command)
     parser = Parser(name, description=_plain(summary), epilog=_plain(prose))
     parameters = add_arguments(parser, command)
-    values = vars(parser.parse_intermixed_args(arguments))  # words may follow options
+    values = vars(parser.parse_intermixed_args(arguments))  # positional arguments may follow options
     by_position: list[Any] = []
     for parameter in parameters:
         if parameter.kind is not Parameter.KEYWORD_ONLY:
@@ -52,7 +59,7 @@ def parse_and_call(command: Callable[..., None], name: str, arguments: Sequence[
 
 
 def add_arguments(parser: argparse.ArgumentParser, command: Callable[..., None]) -> list[Parameter]:
-    """Add a command's arguments to a parser and return their parameters."""
+    """Add a command's arguments to a parser, and return the parameters."""
     helps = read_docstring(command)[2]
     parameters = [
         parameter for parameter in signature(command).parameters.values() if parameter.kind is not Parameter.VAR_KEYWORD
@@ -75,7 +82,7 @@ def _keywords(function: Callable[..., Any]) -> Iterator[Parameter]:
 def _add_argument(parser: argparse.ArgumentParser, parameter: Parameter, what: str) -> None:
     form, name = _argparse_options(parameter.annotation), parameter.name
     if parameter.kind is Parameter.VAR_POSITIONAL:
-        parser.add_argument(name, **{"metavar": name.upper(), **form, "nargs": "*"}, help=what)
+        parser.add_argument(name, **{"metavar": name.upper(), **form, "nargs": "*", "default": []}, help=what)
     elif parameter.kind is not Parameter.KEYWORD_ONLY:
         count = "+" if "nargs" in form else "?" if parameter.default is not Parameter.empty else None
         form = {"metavar": name.upper(), **form, "nargs": count, "action": "store"}
@@ -83,11 +90,13 @@ def _add_argument(parser: argparse.ArgumentParser, parameter: Parameter, what: s
     else:
         flag = f"--{name.rstrip('_').replace('_', '-')}"
         default = [] if form.get("action") in ("append", "extend") else parameter.default
+        if name in METAVARS:
+            form = {"metavar": METAVARS[name], **form}
         parser.add_argument(flag, dest=name, default=default, **form, help=what)
 
 
 def _argparse_options(annotation: Any) -> dict[str, Any]:
-    """Return argparse's options for a type; None among alternatives is ignored."""
+    """Return keywords of `add_argument` for a type; None in unions is ignored."""
     if get_origin(annotation) is Annotated:
         kind, metavar = get_args(annotation)
         return {**_argparse_options(kind), "metavar": metavar}
@@ -125,7 +134,7 @@ def _word_or_number(choices: Sequence[str]) -> Callable[[str], str | int]:
 
 
 def read_docstring(function: Callable[..., Any]) -> tuple[str, str, Mapping[str, str]]:
-    """Return the first line, the prose, and the text of each argument."""
+    """Split a docstring into summary, prose, and text by argument."""
     text = getdoc(function) or ""
     summary, _, body = text.partition("\n")
     prose = re.split(r"^(?:Args|Returns|Raises):\n", body, flags=re.MULTILINE)[0]

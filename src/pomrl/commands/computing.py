@@ -1,4 +1,4 @@
-"""The work of `pomrl run`: check, compute and report experiments; write the table of jobs."""
+"""The work of `pomrl run`: check, compute and report experiments."""
 
 import csv
 import sys
@@ -19,18 +19,18 @@ from pomrl.running.plan import PlannedExperiment, check_time_limit, estimate, pl
 from pomrl.running.work import Failure, work
 
 MEASURES = {"variance": "variance", "std": "standard deviation"}
-"""What sigma is of an entry over tasks, by the key `task_distribution.measure`."""
+"""The meaning of sigma, by the setting `task_distribution.measure`."""
 
 JOBS = "jobs.csv"
-"""The table of jobs: number, signature, and overrides."""
+"""The file name of the table of jobs: number, signature, and overrides."""
 
 
 MAX_PRINTED_EXPERIMENTS = 100
-"""The most experiments whose mean losses a sweep prints, because nobody reads a longer table."""
+"""The largest number of experiments in a printed table; nobody reads a longer one."""
 
 
 def print_results(experiments: Sequence[Experiment], *, are_complete: bool) -> None:
-    """Print each experiment's folder, and mean losses if all are complete."""
+    """Print the folders of experiments, and mean losses if complete."""
     if are_complete and not experiments[0].request.dry_run:
         _print_means(experiments)
     for experiment in experiments:
@@ -38,7 +38,7 @@ def print_results(experiments: Sequence[Experiment], *, are_complete: bool) -> N
 
 
 def objective(experiment: Experiment) -> float:
-    """Return the mean loss of a stored experiment at its largest gamma."""
+    """Return the mean loss of an experiment at its largest gamma."""
     at_largest_gamma, _, _ = store.lookup(experiment).mean_losses(experiment.request.runs)
     return float(at_largest_gamma.mean())
 
@@ -47,7 +47,7 @@ def estimate_large(first: Experiment, count: int) -> None:
     """Estimate a large sweep from its first experiment; ConfigError unless dry_run."""
     expected = estimate(plan([first]), count)
     if not first.request.dry_run:
-        raise ConfigError(f"{expected}; more than {MOST_JOBS:,} experiments are computed with yes=true")
+        raise ConfigError(f"{expected}; set yes=true to compute more than {MOST_JOBS:,} experiments")
     warn(f"estimated from the first experiment: {expected}")
 
 
@@ -56,13 +56,13 @@ def _print_means(experiments: Sequence[Experiment]) -> None:
         selection = choose([*dict.fromkeys(str(store.lookup(experiment).folder) for experiment in experiments)])
         print_frame(summarise(selection, statistics=["mean"]), stderr=True)
     interval = f"its {CONFIDENCE_PERCENT} % interval"
-    warn(f"mean: planning loss at gamma_eval, with {interval}; pomrl table and pomrl plot show more")
+    warn(f"mean: planning loss at gamma_eval, with {interval}; see also pomrl table and pomrl plot")
     distributions = [
         experiment.problem.task_distribution for experiment in experiments if experiment.problem.sigma is not None
     ]
     if measures := {getattr(distribution, "measure", "") for distribution in distributions} & {*MEASURES}:
         what = " or ".join(MEASURES[measure] for measure in sorted(measures))
-        warn(f"sigma: the largest {what} of an entry over tasks, as task_distribution.measure says")
+        warn(f"sigma: the largest {what} of an entry over tasks (task_distribution.measure)")
 
 
 def _check_shared_settings(experiments: Sequence[Experiment]) -> None:
@@ -72,7 +72,7 @@ def _check_shared_settings(experiments: Sequence[Experiment]) -> None:
             for experiment in experiments
         ]
         if any(value != values[0] for value in values):
-            raise ConfigError(f"{key}: it holds for a sweep as a whole; give it one value")
+            raise ConfigError(f"{key} must have one value in a sweep, got several")
 
 
 def compute_all(experiments: Sequence[Experiment]) -> None:
@@ -82,7 +82,7 @@ def compute_all(experiments: Sequence[Experiment]) -> None:
 
 
 def compute(experiments: Sequence[Experiment]) -> Mapping[str, Failure]:
-    """Compute missing runs, report on standard error, and return failures by signature."""
+    """Compute missing runs; return failures by signature."""
     _check_shared_settings(experiments)
     jobs = plan(experiments)
     request, expected = experiments[0].request, estimate(jobs)
@@ -94,7 +94,7 @@ def compute(experiments: Sequence[Experiment]) -> Mapping[str, Failure]:
     if not request.yes:
         check_time_limit(expected)
     if complete := sum(not job.missing for job in jobs):
-        warn(f"{complete} of {len(jobs)} stored already, not computed again (force=true would)")
+        warn(f"{complete} of {len(jobs)} stored already, not computed again; set force=true to recompute")
     with progress(expected.runs) as advance:
         failures = work(jobs, advance)
     if failures:
@@ -117,14 +117,9 @@ def _settings(jobs: Sequence[PlannedExperiment]) -> list[str]:
 def write_jobs(
     hydra: Any, folder: Path, jobs: Sequence[Sequence[str]], experiments: Sequence[Experiment], first: int = 0
 ) -> None:
-    """Append jobs to the table of jobs, unless `hydra.output_subdir` is null.
+    """Append jobs to `JOBS`, unless `hydra.output_subdir` is null.
 
-    Args:
-        hydra: Hydra's part of the configuration.
-        folder: The output folder of the command.
-        jobs: The overrides of each job.
-        experiments: The experiment of each job.
-        first: The number of the first job.
+    Job i has the overrides `jobs[i]`, and the number `first` + i.
     """
     if hydra.output_subdir is None:
         return

@@ -1,4 +1,4 @@
-"""The command `diff`: differences between experiments, or between the published sweeps of two revisions."""
+"""The command `pomrl diff`."""
 
 import io
 import json
@@ -40,17 +40,17 @@ from pomrl.results.selection import PREVIOUS, resolve
 from pomrl.results.tables import markdown_text
 from pomrl.store import StoredExperiment
 
-if TYPE_CHECKING:  # because it takes long to load
+if TYPE_CHECKING:  # slow to import
     import pandas as pd
 
 RANGE = re.compile(r"([^\s=]*[^\s=./])\.\.([^\s=./][^\s=]*)?")
-"""Two revisions of git as `git diff` has them; without the second one, the files as they are."""
+"""Two git revisions as in `git diff`; without the second one, the working files."""
 
 Published = Mapping[tuple[str, str, str], Mapping[str, Any]]
-"""What `compose_published` yields, by study, sweep and variant."""
+"""The results of `compose_published`, by study, sweep and variant."""
 
-WIDEST = 78
-"""The most characters of a line."""
+MAX_LINE_CHARACTERS = 78
+"""The maximum length of a line."""
 
 
 @one_line_errors(ValueError, status=2)
@@ -58,22 +58,21 @@ def diff(
     a: str,
     /,
     *b: Annotated[str, "B"],
-    config_dir: Annotated[Path | None, "DIR"] = None,
+    config_dir: Path | None = None,
     format: Literal["text", "csv", "markdown", "latex"] = "text",
 ) -> None:
-    """Show what differs between experiments, in settings and in results.
+    """Show differences between experiments, in settings and results.
 
-    Each side is words of `pomrl run -m`. Each of B, C, ... is compared with the nearest experiment of A; equal
-    differences
-    stand together. A alone compares results of the previous code with those of the present code; name other versions:
-    "tag=dev code=LABEL" "tag=dev". OLD..NEW, two git revisions, lists the published sweeps with other settings; main..
-    compares with the working files. The exit status is that of diff(1): 0 if equal, 1 if different, 2 on error.
+    Each experiment of B is compared with the nearest one of A; equal differences are grouped. A alone compares the
+    previous and the present code. For other code give both sides: "tag=dev code=LABEL" "tag=dev". OLD..NEW, two git
+    revisions, lists published sweeps with changed settings; main.. compares with the working files. The exit status is
+    0 if equal, 1 if different, and 2 on error, as in diff(1).
 
     Args:
-        a: Settings such as "estimator=pomrl sigma=0.01,0.02"; or a signature, a folder, or OLD..NEW.
-        b: What A is compared with.
-        config_dir: A folder like conf/ with options of your own.
-        format: The form of tables (default: text).
+        a: Settings, such as "estimator=pomrl sigma=0.01,0.02"; or a signature, a folder, or OLD..NEW.
+        b: Settings, signatures or folders to compare with A.
+        config_dir: A folder like conf/ with your own options.
+        format: The format of tables (default: text).
     """
     sources = PUBLISHED.with_options(config_dir)
     if not b and (revisions := parse_range(a)):
@@ -90,26 +89,25 @@ def diff(
 
 
 def sides(text: str, sources: Sources) -> list[Result]:
-    """Return the experiments of an argument, with losses where stored."""
+    """Return the experiments of an argument, with losses if stored."""
     matches, _ = resolve(shlex.split(text), sources=sources)
     if not matches:
-        raise ConfigError(f"{text or 'defaults'}: nothing of this is stored")
+        raise ConfigError(f"{text or 'defaults'}: no stored experiments")
     return [match.result(text) for match in matches]
 
 
 def _select_code_changes(pairs: Sequence[Pair], text: str) -> list[Pair]:
-    """Return pairs that differ only in code; ConfigError if all differ otherwise."""
     code_changes = [(a, b) for a, b in pairs if {*differences([a.settings, b.settings])} <= {"code"}]
     if pairs and not code_changes:
         changed = ", ".join(key for key in differences([side.settings for side in pairs[0]]) if key != "code")
         raise ConfigError(
-            f"{text}: what the code before computed has another {changed}; name both sides, with code=all"
+            f"{text}: results of the previous code have another {changed}; give both sides, with code=all"
         )
     return code_changes
 
 
 def show(groups: Sequence[Sequence[Pair]], form: str) -> None:
-    """Print groups of pairs: their common difference and its effects."""
+    """Print groups of pairs with common differences and effects."""
     import pandas as pd
 
     if form == "csv":
@@ -119,7 +117,7 @@ def show(groups: Sequence[Sequence[Pair]], form: str) -> None:
     for group in groups:
         for line in [*_changed_settings(group, whole=form != "text"), *_remarks(group)]:
             text = f"- {markdown_text(printable(line))}" if form == "markdown" else printable(line)
-            print(fill(text, WIDEST, subsequent_indent="  ", break_on_hyphens=False))
+            print(fill(text, MAX_LINE_CHARACTERS, subsequent_indent="  ", break_on_hyphens=False))
         if len(table := effects(group)):
             print()
             print_frame(table, form)
@@ -135,8 +133,8 @@ def _changed_settings(group: Sequence[Pair], *, whole: bool = False) -> list[str
 
 def _remarks(group: Sequence[Pair]) -> Iterator[str]:
     if any(a.runs and b.runs for a, b in group):
-        pairs = "in pairs over runs" if same_problem(*group[0]) else "not paired: these are different problems"
-        yield f"the second less the first, on average over tasks, {pairs}"
+        pairs = "in pairs over runs" if same_problem(*group[0]) else "not paired: the problems differ"
+        yield f"second minus first, averaged over tasks, {pairs}"
     keys = varying_keys([a.settings for a, _ in group])
     for pair in group:
         if missing := list(dict.fromkeys(side.name for side in pair if not side.runs)):
@@ -148,7 +146,7 @@ def _remarks(group: Sequence[Pair]) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class ExperimentChange:
-    """Describe a changed experiment of a published sweep, maybe on one side."""
+    """A changed, added or removed experiment of a published sweep."""
 
     sweep: str
     variant: str
@@ -158,15 +156,14 @@ class ExperimentChange:
 
     @cached_property
     def what(self) -> str:
-        """The settings that differ, as `key: old -> new; ...`."""
+        """The changed settings, as `key: old -> new; ...`."""
         if self.old is None or self.new is None:
-            return "experiments that are added" if self.old is None else "experiments that are removed"
+            return "added experiments" if self.old is None else "removed experiments"
         changed = differences([self.old["settings"], self.new["settings"]])
         return "; ".join(f"{key}: {old} -> {new}" for key, (old, new) in changed.items())
 
     @cached_property
     def sides(self) -> tuple[Result | None, Result | None]:
-        """Both sides with stored losses; None where missing or not stored."""
         return _side(self.old), _side(self.new)
 
 
@@ -178,16 +175,16 @@ def _side(experiment: Mapping[str, Any] | None) -> Result | None:
 
 
 def parse_range(text: str) -> tuple[str, str] | None:
-    """Return the two revisions of OLD..NEW, the second maybe empty; else None."""
+    """Split OLD..NEW, or OLD.., into revisions; None for other text."""
     match = None if Path(text).exists() else RANGE.fullmatch(text)
     return (match[1], match[2] or "") if match else None
 
 
 def compare_revisions(old: str, new: str, form: str) -> bool:
-    """Print differences between published sweeps of two revisions; return whether any exist.
+    """Print changes of published sweeps; return whether there are any.
 
     Raises:
-        ConfigError: A revision does not exist, or its sweeps cannot be composed.
+        ConfigError: As in `compose_revisions`.
     """
     before, after = compose_revisions(old, new)
     changes = [change for key in {**before, **after} for change in _changes(key, before.get(key), after.get(key))]
@@ -197,16 +194,14 @@ def compare_revisions(old: str, new: str, form: str) -> bool:
         _print_changes(changes, form)
         _print_code(before, after)
         if not changes:
-            print("no published sweep has other settings")
+            print("no published sweep has changed settings")
     return bool(changes)
 
 
 def compose_revisions(old: str, new: str) -> tuple[Published, Published]:
-    """Return the published sweeps of two revisions, composed by their own code.
+    """Compose the published sweeps of two revisions, each with its own code.
 
-    Args:
-        old: The first revision.
-        new: The second one; empty for the files as they are.
+    An empty `new` stands for the working files.
 
     Raises:
         ConfigError: A revision does not exist, or its sweeps cannot be composed.
@@ -218,7 +213,7 @@ def compose_revisions(old: str, new: str) -> tuple[Published, Published]:
         for revision, process, (_, errors) in zip((old, new), processes, ended, strict=True):
             if process.returncode:
                 reason = (errors.decode().strip().splitlines() or ["no reason given"])[-1]
-                raise ConfigError(f"{revision or 'files as they are'}: its sweeps cannot be composed ({reason})")
+                raise ConfigError(f"{revision or 'working files'}: sweeps cannot be composed ({reason})")
     before, after = ({_key(line): line for line in json.loads(out)} for out, _ in ended)
     return before, after
 
@@ -240,7 +235,7 @@ def _git(*arguments: str) -> bytes:
     try:
         return subprocess.run(["git", *arguments], check=True, capture_output=True).stdout
     except FileNotFoundError as error:
-        raise ConfigError("git is not installed, and revisions are its") from error
+        raise ConfigError("git is not installed; revisions need it") from error
     except subprocess.CalledProcessError as error:
         name = next(word for word in arguments if word.isalpha())
         lines = error.stderr.decode().strip().splitlines()

@@ -1,10 +1,10 @@
-"""The entry of the command `pomrl`, with ^C handled before other modules are imported."""
+"""The entry point of `pomrl`, with handling of ^C before further imports."""
 
 from pomrl.commands.interrupts import end_at_interrupt
 
 
 def main() -> None:
-    """Run the command."""
+    """Run the command line."""
     end_at_interrupt()
     from pomrl.commands.main import main
 

@@ -1,4 +1,4 @@
-"""Errors caused by users, as lines."""
+"""One-line messages for errors caused by users."""
 
 import os
 import warnings
@@ -8,34 +8,34 @@ from pathlib import Path
 from typing import Any
 
 from pomrl.commands.interrupts import INTERRUPTED
-from pomrl.commands.terminal import exit_with, one_line, warn
+from pomrl.commands.terminal import discard_output, exit_with, flush_output, one_line, warn
 from pomrl.configuration.composed import ConfigError, UnreadableOverrideError
 from pomrl.execution import ExecutionError
 from pomrl.outputs import outputs
 from pomrl.store import StoreError, StoreWarning
 
-GOES_ON = "finished blocks are stored, and the same command goes on from them"
-"""The end of the message that is printed when a computation has ended early."""
+CONTINUES = "finished blocks are stored; repeat the command to continue"
+"""The end of the message after an interrupted or failed computation."""
 
 
 class ReportedError(ExecutionError):
-    """Report failed experiments; lines on standard error have named them."""
+    """Failed experiments, already reported on standard error."""
 
 
 class JobError(BaseException):
-    """Carry the cause of a failed job past Hydra, which catches Exception."""
+    """A failed job; no `Exception`, because Hydra would catch it."""
 
 
 OURS = (ConfigError, StoreError, ExecutionError)
-"""The errors whose messages are lines for people."""
+"""The errors with messages for users."""
 
 
 @contextmanager
 def one_line_errors(*types: type[Exception], status: int = 1) -> Iterator[None]:
-    """End a command with one line and this status on expected errors.
+    """Exit with one line on expected errors.
 
-    Expected are our errors, further types, system errors, lack of memory and interrupts. HYDRA_FULL_ERROR=1 gives a
-    traceback instead. After a `StoreWarning` the status is no success.
+    These are `OURS`, `types`, system errors, lack of memory and interrupts. HYDRA_FULL_ERROR=1 gives tracebacks. The
+    status is also not 0 after a `StoreWarning`.
     """
     with _print_store_warnings(status), _one_line(types, status):
         yield
@@ -43,7 +43,6 @@ def one_line_errors(*types: type[Exception], status: int = 1) -> Iterator[None]:
 
 @contextmanager
 def _print_store_warnings(status: int) -> Iterator[None]:
-    """Print each `StoreWarning` once; after one, exit with `status`."""
     lines: set[str] = set()
     with warnings.catch_warnings():
         warnings.simplefilter("always", StoreWarning)
@@ -75,20 +74,24 @@ def _one_line(types: tuple[type[Exception], ...], status: int) -> Iterator[None]
     except ReportedError:
         raise SystemExit(status) from None
     except KeyboardInterrupt:
-        exit_with(f"interrupted; {GOES_ON}", INTERRUPTED)
+        exit_with(f"interrupted; {CONTINUES}", INTERRUPTED)
     except MemoryError:
-        message = "not enough memory for models of this size; S, A, or execution.runs_at_a_time must be smaller"
+        message = "not enough memory for models of this size; reduce S, A, or execution.runs_at_a_time"
         exit_with(message, status)
+    except BrokenPipeError as error:
+        discard_output()  # usually the closed pipe; log handlers of Hydra would write to it again
+        exit_with(str(error.strerror), status)
     except OSError as error:
+        flush_output(status)
         exit_with(_system_error_text(error), status)
     except (*OURS, *types) as error:
-        remedy = f"; {GOES_ON}" if isinstance(error, ExecutionError) else ""
+        remedy = f"; {CONTINUES}" if isinstance(error, ExecutionError) else ""
         exit_with(one_line(error) + remedy, 2 if isinstance(error, UnreadableOverrideError) else status)
 
 
 def _system_error_text(error: OSError) -> str:
     path = error.filename or outputs()
     where = Path(os.fsdecode(path)).absolute()
-    if error.strerror and where.is_relative_to(outputs().absolute()) and not isinstance(error, BrokenPipeError):
-        return f"{path}: {error.strerror}; outputs go to {outputs()}, and POMRL_OUTPUTS names another folder"
+    if error.strerror and where.is_relative_to(outputs().absolute()):
+        return f"{path}: {error.strerror}; outputs go to {outputs()}; set POMRL_OUTPUTS to change the folder"
     return f"{path}: {error.strerror}" if error.filename and error.strerror else one_line(error)

@@ -1,5 +1,6 @@
-"""The command `pomrl export`: write experiments or a study into a zip archive."""
+"""The command `pomrl export`."""
 
+import re
 from collections.abc import Sequence
 from itertools import chain, product
 from pathlib import Path
@@ -16,28 +17,31 @@ from pomrl.results.selection import choose, filters
 from pomrl.store import StoreError, archives
 from pomrl.store.code_digest import find_module, own_modules
 
+NAME = re.compile(r"(?![0-9a-f]+$)[^=/]+")
+"""A word that can only be a study: no setting, signature or path."""
+
 
 def export(
     file: Annotated[Path, "FILE.zip"],
     /,
-    *what: Annotated[str, "STUDY|KEY=VALUE"],
+    *what: Annotated[str, "STUDY or KEY=VALUE"],
     where: Annotated[Sequence[str], "KEY=VALUE"] = (),
-    config_dir: Annotated[Path | None, "DIR"] = None,
+    config_dir: Path | None = None,
 ) -> None:
-    """Write what is stored, or a study, into a zip archive.
+    """Write stored experiments, or a study, to a zip archive.
 
-    The archive of a study has its folder, the modules and data beside it, the results of its sweeps, and its claims,
-    figures and page. pomrl import adds it to another folder, where nothing is computed again.
+    The archive of a study contains its folder, required modules and data, results, claims, figures and page.
+    pomrl import adds it to another folder.
 
     Args:
         file: The archive to write.
-        what: A study, or words of `pomrl run -m`; all that is stored by default.
-        where: Filters of stored experiments, such as `sigma=0.01,0.02`.
-        config_dir: A folder like conf/ with options of your own.
+        what: A study, or settings as in `pomrl run -m`; by default everything stored.
+        where: Further settings of stored experiments, such as `sigma=0.01,0.02`.
+        config_dir: A folder like conf/ with your own options.
     """
     if file.suffix != ".zip":
-        exit_with(f"{file}: the name of the archive must end with .zip", 2)
-    if len(what) == 1 and is_study(what[0]):
+        exit_with(f"{file}: the name of an archive must end with .zip", 2)
+    if len(what) == 1 and (is_study(what[0]) or NAME.fullmatch(what[0])):
         n_experiments, n_files = _export_study(file, find(what[0]))
     else:
         selection = choose(what, filters(where), None, PUBLISHED.with_options(config_dir))
@@ -52,7 +56,7 @@ def _export_study(file: Path, study: Study) -> tuple[int, int]:
     experiments = {store.lookup(experiment): experiment for experiment in study_experiments(study)}
     stored = [candidate for candidate in experiments if candidate.complete()]
     if not stored:
-        raise StoreError(f"{study.word}: nothing is stored of it; pomrl reproduce {study.word} computes it")
+        raise StoreError(f"{study.word}: no stored runs; pomrl reproduce {study.word} computes them")
     files = {
         f"code/{path.as_posix()}": path
         for path in _needed_files(study, [experiments[candidate] for candidate in stored])
@@ -63,8 +67,8 @@ def _export_study(file: Path, study: Study) -> tuple[int, int]:
 
 
 def study_experiments(study: Study) -> list[Experiment]:
-    """Return a study's experiments: its sweeps, and those its variants need."""
-    from pomrl.commands.reproduce import study_sweeps  # here, because both load all that a study is made of
+    """Return the experiments of a study's sweeps, claims and variants."""
+    from pomrl.commands.reproduce import study_sweeps  # slow to import
     from pomrl.judging.claim import claims_of
 
     claim_sweeps = list(dict.fromkeys(name for claim in claims_of(study) for name in claim.sweeps))
@@ -76,9 +80,7 @@ def study_experiments(study: Study) -> list[Experiment]:
 
 
 def _needed_files(study: Study, experiments: Sequence[Experiment]) -> list[Path]:
-    """Return a study's files relative to this folder; none if installed.
-
-    These are its folder, and the modules and data beside it.
+    """Return a study's files, also outside its folder; none if installed.
 
     Raises:
         ConfigError: A file is not below the current folder.
@@ -94,7 +96,7 @@ def _needed_files(study: Study, experiments: Sequence[Experiment]) -> list[Path]
     modules_beside = {path.resolve() for path in own_modules(modules, importer=study.name).values()}
     files = sorted({*code_files, *modules_beside, *chain.from_iterable(map(data_files, experiments))})
     if outside := [path for path in files if not path.is_relative_to(root) or folder == root]:
-        raise ConfigError(f"{outside[0]}: call pomrl export in a folder below which the study and all that it needs is")
+        raise ConfigError(f"{outside[0]}: not below the current folder; call pomrl export in a folder above all files")
     return [path.relative_to(root) for path in files]
 
 

@@ -1,7 +1,6 @@
-"""The command `pomrl import`: check an archive and add it to the store."""
+"""The command `pomrl import`."""
 
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -14,28 +13,36 @@ from pomrl.store import archives
 def import_(
     file: Annotated[Path, "FILE.zip"], /, *, most: Annotated[float, "GB"] = archives.MAX_BYTES / 1e9, yes: bool = False
 ) -> None:
-    """Check an archive and add its experiments, and its study on agreement.
+    """Check an archive and add its experiments, and its study if you agree.
 
-    What is stored already stays as it is. A study's files are put into the current folder only if you agree, because
-    commands that name the study run its code. From a damaged archive nothing is added, and the exit status is 1.
+    Stored results do not change. Files of a study are added to this folder only if you agree, because commands run its
+    code. A damaged archive adds nothing, with exit status 1.
 
     Args:
         file: An archive of `pomrl export`.
-        most: The most gigabytes of its files (default: 8.6).
-        yes: Agree to the files of a study.
+        most: The maximum size of its files (default: 8.6).
+        yes: Agree to add files of a study.
     """
-    added, present = archives.import_(file, most * 1e9, partial(_agrees, yes=yes), refuse_wrong_settings)
+    added_studies: list[str] = []
+
+    def is_agreed(files: Sequence[Path]) -> bool:
+        studies = [str(path.parent) for path in files if path.name == DESCRIPTION]
+        is_added = _agrees(files, " ".join(studies), yes=yes)
+        added_studies.extend(studies if is_added else ())
+        return is_added
+
+    added, present = archives.import_(file, most * 1e9, is_agreed, refuse_wrong_settings)
     for folder in added:
         print(printable(str(folder)))
-    warn(f"{len(added)} added, {len(present)} stored already; pomrl runs --recompute 10 recomputes a sample of them")
+    command = " ".join(["pomrl runs", *added_studies, "--recompute 10"])  # components of a study need its name
+    warn(f"{len(added)} added, {len(present)} stored already; {command} recomputes a sample of them")
 
 
-def _agrees(files: Sequence[Path], *, yes: bool) -> bool:
+def _agrees(files: Sequence[Path], study: str, *, yes: bool) -> bool:
     for file in files:
         warn(str(file))
-    study = " ".join(str(file.parent) for file in files if file.name == DESCRIPTION)
-    warn(f"these files of the study {study} are to be put here; pomrl reproduce {study} runs the code in them")
-    if yes or agrees("put them into this folder?"):
+    warn(f"these files belong to the study {study}; pomrl reproduce {study} runs their code")
+    if yes or agrees("add them to this folder?"):
         return True
-    warn("they are left out; with --yes they are put into this folder")
+    warn("they are left out; --yes adds them to this folder")
     return False

@@ -1,27 +1,26 @@
-"""Interrupts: ^C ends the process during imports, and raises KeyboardInterrupt later."""
+"""Interrupts by ^C, during imports and later."""
 
 import os
 import signal
 from typing import NoReturn
 
 INTERRUPTED = 128 + signal.SIGINT
-"""The exit status of a command that ^C has ended."""
+"""The exit status after ^C."""
 
 
 def end_at_interrupt() -> None:
-    """End the process with one line on ^C, unless interrupts are ignored."""
+    """End the process on ^C, unless interrupts are ignored."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _end)
 
 
 def raise_at_interrupt() -> None:
-    """Raise a KeyboardInterrupt on ^C again."""
+    """Restore the KeyboardInterrupt of ^C."""
     if signal.getsignal(signal.SIGINT) is _end:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def _end(*_: object) -> NoReturn:
-    """End the process at once: modules being imported may hide a KeyboardInterrupt."""
+def _end(*_: object) -> NoReturn:  # modules may catch a KeyboardInterrupt during their import
     try:
         os.write(2, b"interrupted\n")
     finally:

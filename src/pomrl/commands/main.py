@@ -1,4 +1,4 @@
-"""The command `pomrl`, whose first argument names another command."""
+"""The program `pomrl`: choose and run a command."""
 
 import gc
 import os
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from pomrl.commands.interrupts import INTERRUPTED, raise_at_interrupt
-from pomrl.commands.terminal import exit_with
+from pomrl.commands.terminal import exit_with, flush_output
 from pomrl.configuration.composed import unknown_key
 from pomrl.configuration.importing import import_by_name
 
@@ -27,17 +27,19 @@ COMMANDS: Mapping[str, str] = {
     "export": "pomrl.commands.export:export",
     "import": "pomrl.commands.import_:import_",
 }
-"""The functions of the engine's commands, each `MODULE:FUNCTION`; other packages have entry points of this form in the
-group `pomrl.commands`. Arguments and help of a command are derived from its function (`pomrl.commands.arguments`)."""
+"""The functions of this package's commands, as `MODULE:FUNCTION`. Other packages add commands by entry points of this
+form in the group `pomrl.commands`."""
 
 MOVED = {
-    **{stage: f"reproduce STUDY {stage}" for stage in ("claims", "article")},
-    "figures": "reproduce STUDY figures --only NAME ...",
-    "report": "reproduce STUDY report, or pomrl view --report KEY=VALUE ...",
-    "audit": "runs --recompute N",
-    "studies": "reproduce --list",
+    **{stage: f"pomrl reproduce STUDY {stage}" for stage in ("claims", "article")},
+    "figures": "pomrl reproduce STUDY figures --only NAME ...",
+    "report": "pomrl reproduce STUDY report, or pomrl view --report KEY=VALUE ...",
+    **dict.fromkeys(("audit", "adopt"), "pomrl runs --recompute N"),
+    "compare": "pomrl diff A B",
+    "documents": "python -m docs.build STUDY",
+    "studies": "pomrl reproduce --list",
 }
-"""Commands of version 1, and the words that take their places."""
+"""Commands of version 1 and their replacements."""
 
 HELP = """\
 usage: pomrl COMMAND ...
@@ -46,49 +48,46 @@ Online meta-learning of transition models and planning horizons, in tabular MDPs
 
 {commands}
 
-pomrl COMMAND --help says more. Results are kept in the folder outputs of the current folder, or in the folder that the
-environment variable POMRL_OUTPUTS names. pomrl --version prints the version."""
+pomrl COMMAND --help describes a command. Results are stored in the folder outputs, or in the folder given by the
+environment variable POMRL_OUTPUTS. pomrl --version prints the version."""
 
 
 def main() -> None:
-    """Run the command of the first argument; report a full output."""
+    """Run the command of the first argument."""
     _open_standard_error()
     try:
-        with suppress(BrokenPipeError):  # which the line below says
+        with suppress(BrokenPipeError):  # reported below
             command(next(iter(sys.argv[1:]), ""), sys.argv[2:])()
-    except KeyboardInterrupt:  # outside of `one_line_errors`, which says more
+    except KeyboardInterrupt:  # outside of `one_line_errors`
         exit_with("interrupted", INTERRUPTED)
     finally:
-        gc.freeze()  # Python ends in half the time where it does not go through what is still there
-        try:
-            print(end="", flush=True)
-        except OSError as error:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # so that Python does not try again
-            exit_with(f"standard output: {error.strerror}")
+        gc.freeze()  # exit in half the time, without a last garbage collection
+        flush_output()
 
 
-def _open_standard_error() -> None:
-    """Replace a closed standard error, whose number a file would get."""
-    if sys.stderr is None:  # pyright: ignore[reportUnnecessaryComparison]  (Python says so, its types do not)
+def _open_standard_error() -> None:  # so that no file gets the descriptor of a closed one
+    if sys.stderr is None:  # pyright: ignore[reportUnnecessaryComparison]  (None is possible at run time)
         while (descriptor := os.open(os.devnull, os.O_WRONLY)) < 2:
             pass
         sys.stderr = os.fdopen(descriptor, "w")
 
 
 def command(name: str, arguments: Sequence[str]) -> Callable[[], None]:
-    """Return the work of a name: a command, version, help or refusal."""
+    """Return the function for a command, or for version, help or an error."""
     if name == "--version":
         return _print_version
     if name in ("-h", "--help", "help"):
         return _print_help
     if name in MOVED:
-        return partial(exit_with, f"pomrl {name} is pomrl {MOVED[name]} since version 2", 2)
+        return partial(exit_with, f"pomrl {name} is {MOVED[name]} since version 2", 2)
     if name not in all_commands():
-        line = unknown_key(name or "pomrl", name, [*all_commands()], "name a command", "there are")
+        line = unknown_key(
+            name or "pomrl", name, [*all_commands()], "unknown command" if name else "no command given", "available:"
+        )
         return partial(exit_with, line, 2)
     sys.argv = [f"pomrl {name}", *arguments]
-    gc.set_threshold(200_000)  # what is read stays, so that looking for garbage often finds none
-    if name == "run":  # whose arguments are read by Hydra
+    gc.set_threshold(200_000)  # frequent garbage collection finds nothing
+    if name == "run":  # Hydra reads its arguments
         function = load(name)
         raise_at_interrupt()
         return function
@@ -97,7 +96,7 @@ def command(name: str, arguments: Sequence[str]) -> Callable[[], None]:
 
 @cache
 def all_commands() -> Mapping[str, str]:
-    """Return the functions of all commands by name, ours first."""
+    """Return `MODULE:FUNCTION` of all commands by name."""
     points = sorted(entry_points(group="pomrl.commands"))
     return {**COMMANDS, **{point.name: point.value for point in points if point.name not in COMMANDS}}
 
@@ -109,10 +108,10 @@ def load(name: str) -> Callable[..., Any]:
 
 
 def summary(name: str) -> str:
-    """Return the first line of a command's docstring without importing it."""
+    """Return a command's summary line without importing its module."""
     module, _, function = all_commands()[name].partition(":")
     package, *names = module.split(".")
-    spec = find_spec(package)  # of the whole package, because that of a module imports it
+    spec = find_spec(package)  # of the package: finding a module would import it
     folder = Path(str(spec.origin)).parent if spec else Path()
     path = folder.joinpath(*names).with_suffix(".py")
     source = path.read_text(encoding="utf-8") if path.is_file() else ""
@@ -123,7 +122,7 @@ def summary(name: str) -> str:
 
 def _parse_and_execute(name: str) -> None:
     from pomrl.commands.arguments import parse_and_call
-    from pomrl.commands.errors import one_line_errors  # here, because help of `run` needs none of it
+    from pomrl.commands.errors import one_line_errors  # not needed by `run`
 
     with one_line_errors(ValueError):
         function = load(name)
@@ -136,7 +135,7 @@ def _print_version() -> None:
 
     from pomrl.science.solvers import compiled
 
-    print(f"pomrl {version('pomrl')}, small models are solved by {'C' if compiled.is_built() else 'NumPy'}")
+    print(f"pomrl {version('pomrl')}, solver of small models: {'C' if compiled.is_built() else 'NumPy'}")
 
 
 def _print_help() -> None:

@@ -1,4 +1,4 @@
-"""The command `new`: make a study from a skeleton."""
+"""The command `pomrl new`."""
 
 import shutil
 from importlib.resources import as_file, files
@@ -10,21 +10,21 @@ from pomrl.configuration.sources import SWEEPS
 from pomrl.configuration.study import refuse_name
 
 SKELETON = "skeleton"
-"""The folder of this package that a new study is a copy of; in its files, this word is the name of the study."""
+"""The folder to copy as a new study; in its files, this word stands for the study's name."""
 
 
 def new(folder: Path) -> None:
-    """Make a study of your own that runs as it is.
+    """Create a small study, ready to run.
 
-    The folder has a description, a sweep, two claims, a figure, an estimator and a page for `pomrl reproduce FOLDER`.
+    It has a sweep, two claims, a figure, an estimator and a page. `pomrl reproduce FOLDER` runs it.
 
     Args:
-        folder: The folder to make; its name is the study's.
+        folder: The folder to create, with the name of the study.
     """
     name = folder.name
     refuse_name(name, str(folder))
     if find_spec(name):
-        exit_with(f"{folder}: another package is named {name}; give the folder another name")
+        exit_with(f"{folder}: a package named {name} exists; give the folder another name")
     with as_file(files("pomrl").joinpath(SKELETON)) as skeleton:
         shutil.copytree(skeleton, folder, ignore=shutil.ignore_patterns("__pycache__"))
     (folder / SWEEPS / SKELETON).rename(folder / SWEEPS / name)

@@ -1,4 +1,4 @@
-"""The commands `plot` and `table`: `pomrl.plot` and `pomrl.table` as files and in the terminal."""
+"""The commands `pomrl plot` and `pomrl table`."""
 
 import hashlib
 import re
@@ -17,27 +17,26 @@ from pomrl.results.intervals import CONFIDENCE_PERCENT
 from pomrl.results.selection import runs_in_words
 from pomrl.results.summaries import STATISTICS
 
-if TYPE_CHECKING:  # because it takes long to load
+if TYPE_CHECKING:  # slow to import
     import pandas as pd
 
 MAX_NAME_CHARACTERS = 100
-"""The most characters of the name of a file; the end of a longer one is a digest."""
+"""The maximum length of file names; longer ones end in a digest."""
 
 
 @with_options_of(api.plot)
 def plot(*selectors: Annotated[str, "KEY=VALUE"], name: str | None = None, **options: Any) -> None:
-    """Plot what is stored of your own sweeps.
+    """Plot stored experiments.
 
-    A curve is the mean over runs of an experiment, with a band. The settings in which experiments differ tell the
-    curves
-    apart. Files go to outputs/plots/: NAME.pdf, NAME.png, NAME.csv (drawn values) and NAME.json (sources).
+    A curve is the mean over runs of an experiment, with a band. Files go to outputs/plots/: NAME.pdf, NAME.png,
+    NAME.csv (drawn values) and NAME.json (sources).
 
     Args:
-        selectors: Words of `pomrl run -m`; tag=NAME, or code=all; or a signature.
-        name: The name of the files, without suffix; by default it says what they show.
-        **options: Those of `pomrl.plot`.
+        selectors: Settings as in `pomrl run -m`; tag=NAME, or code=all; or a signature.
+        name: The name of the files, without suffix; by default from the options.
+        **options: Options of `pomrl.plot`.
     """
-    from pomrl.drawing.files import Sidecar, save  # here, because matplotlib takes long to load
+    from pomrl.drawing.files import Sidecar, save  # slow to import
     from pomrl.drawing.plots import PlotLayout, PlotOptions, draw
 
     x, y, hue, col, row, band, task = (options[key] for key in ("x", "y", "hue", "col", "row", "band", "task"))
@@ -55,7 +54,7 @@ def plot(*selectors: Annotated[str, "KEY=VALUE"], name: str | None = None, **opt
 
 
 def short_name(arguments: Sequence[str]) -> str:
-    """Return the words of a command as a short file name."""
+    """Make a short file name of arguments."""
     name = re.sub(r"[^\w.-]+", "_", "_".join(arguments).replace(",", "-").replace("=", "_").replace("--", ""))
     if len(name) <= MAX_NAME_CHARACTERS:
         return name
@@ -68,16 +67,16 @@ def table(
     format: Literal["text", "csv", "markdown", "latex"] = "text",
     **options: Any,
 ) -> None:
-    """Tabulate what is stored, as text, CSV, Markdown or LaTeX.
+    """Tabulate stored experiments as text, CSV, Markdown or LaTeX.
 
-    Each experiment has a row with the mean, the interquartile mean and the median over runs of its planning loss at
-    gamma_eval, averaged over tasks, with 95 % intervals. For a paper:
+    Rows are experiments. Columns are the mean, interquartile mean and median over runs of the planning loss at
+    gamma_eval, averaged over tasks, with confidence intervals. For a paper:
     --rows sigma --columns estimator --best bold --format latex.
 
     Args:
-        selectors: Words of `pomrl run -m`; tag=NAME, or code=all; or a signature.
-        format: The form of the table (default: text).
-        **options: Those of `pomrl.table`.
+        selectors: Settings as in `pomrl run -m`; tag=NAME, or code=all; or a signature.
+        format: The format of the table (default: text).
+        **options: Options of `pomrl.table`.
     """
     where, config_dir = options.pop("where"), options.pop("config_dir")
     selection = api.select(selectors, options["y"], where, config_dir)

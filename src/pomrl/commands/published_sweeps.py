@@ -1,6 +1,6 @@
 """All published sweeps under the variants of their studies, as plain data.
 
-Other versions of this package execute the text of this module, so it uses only names that all of them have.
+`pomrl diff` runs this source with other versions of the package: it must use only names of all versions.
 """
 
 import hashlib
@@ -17,19 +17,17 @@ from pomrl.store import signature
 
 
 def compose_published() -> Iterator[dict[str, Any]]:
-    """Yield the experiments of each published sweep under each valid variant.
+    """Compose each published sweep under each valid variant.
 
     Yields:
-        study, sweep, variant, a digest of the scientific settings, and each experiment's varied values, flat settings
-            and
-        signature.
+        `study`, `sweep`, `variant`, `digest`, and `experiments` with `varied`, flat `settings` and `signature`.
     """
     for line, settings in _published():
         yield {**line, "digest": digest(settings), "experiments": [*map(_plain, settings)]}
 
 
 def digest_published() -> Iterator[dict[str, Any]]:
-    """Yield study, sweep, variant, number of experiments and digest of each sweep."""
+    """Yield `compose_published` with the number of experiments only."""
     for line, settings in _published():
         yield {**line, "experiments": len(settings), "digest": digest(settings)}
 
@@ -50,7 +48,7 @@ def _settings(study: Study, sweep: str, variant: Any) -> list[Setting]:
 
 
 def digest(settings: Sequence[Setting]) -> str:
-    """Return 12 hex digits of a digest of all scientific settings."""
+    """Digest all scientific settings to 12 hex digits."""
     content = [scientific_settings(setting.experiment) for setting in settings]
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:12]
 

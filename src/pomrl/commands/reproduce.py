@@ -1,4 +1,4 @@
-"""The command `reproduce`: compute, judge, draw and report a study."""
+"""The command `pomrl reproduce`."""
 
 import sys
 import time
@@ -24,7 +24,7 @@ from pomrl.judging.claim import claims_of, with_runs
 from pomrl.judging.judgements import FILE, read_published
 
 ORDER = ("sweeps", "claims", "variants", "figures", "pages", "report", "article")
-"""The order of stages; others of packages come behind."""
+"""The order of stages; stages of other packages follow."""
 
 
 def reproduce(
@@ -38,34 +38,28 @@ def reproduce(
 ) -> None:
     """Compute, judge, draw and report a study.
 
-    Without stages, it computes the study's sweeps, those of other studies that its claims and figures read, and the
-    runs on
-    which claims are judged; judges claims; draws figures; renews pages; and writes the report, and the article if there
-    is
-    one. Only the stage `sweeps` computes runs: named stages use what is stored, and print what they make. `figures`
-    prints
-    paths of pictures, `claims` a verdict for each claim.
+    By default all stages run: they compute missing runs, judge claims, draw figures, and write pages, report and
+    article. Selected stages use stored runs; only `sweeps` computes them. `figures` then prints paths, and `claims`
+    verdicts.
 
     Args:
-        study: The name of a shipped study, or a folder of your own.
+        study: A shipped study, or your folder.
         stages: Only these stages: sweeps, claims, variants, figures, pages, report, article.
-        runs: Runs of each experiment (default: as its sweeps say); then there is no article.
-        variants: Judge claims under these variants or families too, or under all; with named stages, judge and draw
-            under
-            these instead.
-        only: With the stage figures, only these: names, or numbers in the paper such as 4 or F2; NAME_intervals is the
-            version with 95 % intervals alone.
-        list_: List the studies that are shipped or installed, and those in this folder.
+        runs: Runs of each experiment (default: as in its sweeps); then there is no article.
+        variants: Also judge claims under these variants or families, or under all; selected stages only use these.
+        only: With the stage figures, only these names, or numbers in the paper such as 4 or F2. NAME_intervals has
+            confidence intervals.
+        list_: List shipped and installed studies, and studies in this folder.
     """
     if list_:
         list_studies()
         return
     if study is None:
-        exit_with("name a study; pomrl reproduce --list lists them", 2)
+        exit_with("no study given; pomrl reproduce --list lists studies", 2)
     if runs is not None and not 1 <= runs <= MOST_RUNS:
         exit_with(f"--runs must be at least 1 and at most {MOST_RUNS}, got {runs}", 2)
     if only and "figures" not in stages:
-        exit_with("--only: name the stage too: pomrl reproduce STUDY figures --only NAME", 2)
+        exit_with("--only must have the stage figures, as in pomrl reproduce STUDY figures --only NAME", 2)
     request = StageRequest(find(study), runs, variants, only, is_named=bool(stages))
     failed = [work() for work in prepare(request, stages).values()] if stages else [_execute_all(request)]
     if any(failed):
@@ -74,7 +68,7 @@ def reproduce(
 
 def _execute_all(request: StageRequest) -> bool:
     if not (study_sweeps(request.study) or claims_of(request.study) or figures_of(request.study)):
-        raise ConfigError(f"{request.study.word}: it has no sweeps, no claims and no figures yet")
+        raise ConfigError(f"{request.study.word}: no sweeps, claims or figures yet")
     seconds, failed = dict[str, float](), False
     for name, work in prepare(request).items():
         warn(f"== {name}")
@@ -86,10 +80,10 @@ def _execute_all(request: StageRequest) -> bool:
 
 
 def prepare(request: StageRequest, names: Sequence[str] = ()) -> Mapping[str, Work]:
-    """Check stages, all by default, and return their work in order.
+    """Validate stages, by default all, and return their work in order.
 
     Raises:
-        ConfigError: There is no such stage, or the study cannot be composed.
+        ConfigError: A stage is unknown, or the study cannot be composed.
     """
     stages: dict[str, Stage] = {
         "sweeps": lambda request: lambda: compute_sweeps(request.study, request.runs),
@@ -100,8 +94,8 @@ def prepare(request: StageRequest, names: Sequence[str] = ()) -> Mapping[str, Wo
     }
     order = [name for name in dict.fromkeys([*ORDER, *stages]) if name in stages]
     if unknown := [name for name in names if name not in stages]:
-        hint = f"; figures are named by --only {unknown[0]}" if "figures" in names else ""
-        raise ConfigError(unknown_key(unknown[0], unknown[0], order, "no stage", "there are") + hint)
+        hint = f"; select a figure by --only {unknown[0]}" if "figures" in names else ""
+        raise ConfigError(unknown_key(unknown[0], unknown[0], order, "unknown stage", "available:") + hint)
     works = {name: stages[name](request) for name in order if name in (names or order)}
     return {name: work for name, work in works.items() if work}
 
@@ -109,7 +103,7 @@ def prepare(request: StageRequest, names: Sequence[str] = ()) -> Mapping[str, Wo
 def conclude(study: Study, *, is_published: bool) -> bool:
     """Print the answer, its agreement with the published one, and result paths.
 
-    It returns whether a verdict differs; with other numbers of runs nothing is compared.
+    Return whether a verdict differs. Nothing is compared unless `is_published`.
     """
     judgements, published = study_claims.load_judgements(study), read_published(study)
     differs = False
@@ -128,7 +122,7 @@ def conclude(study: Study, *, is_published: bool) -> bool:
 def compute_sweeps(study: Study, runs: int | None) -> None:
     """Compute missing runs of a study's sweeps and claims.
 
-    With `runs`, only its sweeps, each experiment with so many runs. The status is 1 if an experiment fails.
+    With `runs`, compute only sweeps, with this number of runs. The status is 1 if an experiment fails.
     """
     experiments = [setting.experiment for name in study_sweeps(study) for setting in study.settings(name)]
     if runs:
@@ -146,7 +140,7 @@ def study_sweeps(study: Study) -> list[str]:
 
 
 def judge_families(request: StageRequest) -> Work | None:
-    """Judge claims under families of variants; compute sweeps of unjudged families."""
+    """Judge claims under families; compute sweeps of unjudged families."""
     study, described = request.study, request.study.described.variants
     named = [*study.families] if request.variants == "all" else (request.variants or "").split(",")
     families = [study.family(name) for name in named if name and name not in described]

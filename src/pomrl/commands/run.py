@@ -1,4 +1,4 @@
-"""The command `run`: Hydra composes experiments, which are then computed."""
+"""The command `pomrl run`: compose experiments with Hydra, and compute them."""
 
 import os
 import re
@@ -41,16 +41,16 @@ complete -o nospace -o default -F _pomrl_run pomrl python
 """
 
 INFO_OF_HYDRA = ("all", "config", "defaults", "defaults-tree", "plugins", "searchpath")
-"""What `--info` may be followed by to be Hydra's."""
+"""The values of the Hydra option `--info`."""
 
 FULL_ERROR = "HYDRA_FULL_ERROR"
-"""The environment variable that asks Hydra, and this command, for tracebacks."""
+"""The environment variable to get tracebacks from Hydra and this command."""
 
 
 @hydra.main(version_base="1.3", config_path=str(PUBLISHED.folder), config_name="config")
 def compute(config: DictConfig) -> float | None:
     """Compute an experiment and return its mean loss, for sweepers to minimise."""
-    from pomrl.commands import computing  # here, because asking for help needs none of it
+    from pomrl.commands import computing  # not needed for help
     from pomrl.commands.errors import JobError, ReportedError
     from pomrl.configuration.parsing import parse
 
@@ -72,15 +72,15 @@ def compute(config: DictConfig) -> float | None:
 
 
 def run() -> None:
-    """Run one experiment, or a sweep of them with -m, and store the results."""
-    from pomrl.commands.errors import JobError, one_line_errors  # here, because processes of launchers need neither
+    """Run one experiment, or a sweep with -m, and store the results."""
+    from pomrl.commands.errors import JobError, one_line_errors  # not needed in processes of launchers
 
-    warnings.filterwarnings("ignore", category=UserWarning, module="joblib")  # of work that an interrupt cancelled
+    warnings.filterwarnings("ignore", category=UserWarning, module="joblib")  # about work cancelled by an interrupt
     with one_line_errors():
         sys.argv[1:] = _info_as_help(sys.argv[1:])
         flags = parse_flags(sys.argv[1:], lambda message: exit_with(f"{message}; --hydra-help lists the options", 2))
         if nothing := [override for override in flags.overrides if override in [f"{group}={{}}" for group in GROUPS]]:
-            raise ConfigError(f"{nothing[0]}: the value of a group is the name of an option")
+            raise ConfigError(f"{nothing[0]}: the value of a group must be the name of an option")
         if flags.shell_completion and flags.overrides != ["query=bash"]:
             print_completion(flags.overrides)
             return
@@ -90,7 +90,7 @@ def run() -> None:
         for sweep in chain.from_iterable(map(_named_sweeps, flags.overrides)):
             refuse_ignored_choices(sources, sweep)
         folders = [folder / "conf" for folder in sources.named]
-        if flags.config_path:  # where Hydra does not find the studies by our folder
+        if flags.config_path:  # Hydra then does not search our folder
             register_resolvers()
             register_short_names()
             folders = [*sources.folders[1:], *folders]
@@ -116,7 +116,7 @@ def _hydra_arguments(arguments: Sequence[str], folders: Sequence[Path]) -> list[
 
 
 def _info_as_help(arguments: Sequence[str]) -> list[str]:
-    """Replace a plain `--info` by the long help; keep Hydra's own forms."""
+    """Replace `--info` by the long help, except with `INFO_OF_HYDRA`."""
     pairs = list(pairwise([*arguments, ""]))
     remaining = [
         argument for argument, following in pairs if argument not in ("--info", "-i") or following in INFO_OF_HYDRA
@@ -147,13 +147,13 @@ def _hydra_errors_as_ours(flags: Namespace, sources: Sources) -> Iterator[None]:
             yield
     except OURS:
         raise
-    except Exception:  # of Hydra, because those of jobs are in a JobError
+    except Exception:  # from Hydra: errors of jobs are in a JobError
         with composing():
-            if not (flags.config_name or flags.config_path):  # our composer says more where it refuses the words too
+            if not (flags.config_name or flags.config_path):  # our composer may give a better message
                 task_overrides = [override for override in flags.overrides if not re.match(r"[+~]*hydra\b", override)]
                 if not any(
                     override.startswith("hydra/sweeper=") for override in flags.overrides
-                ):  # which may search intervals
+                ):  # it may search intervals
                     check_first(sources, task_overrides, is_sweep=flags.multirun)
             raise
 
@@ -170,7 +170,7 @@ def _use_folder(folder: Path) -> Iterator[None]:
 
 
 def print_completion(arguments: Sequence[str]) -> None:
-    """Print shell code of `eval "$(pomrl run -sc install=bash)"`, or its removal."""
+    """Print Bash code to install or remove completion."""
     if [*arguments] not in (["install=bash"], ["uninstall=bash"]):
-        raise ConfigError(f"{' '.join(arguments)}: must be install=bash or uninstall=bash, for Bash alone")
+        raise ConfigError(f"--shell-completion must be install=bash or uninstall=bash, got {' '.join(arguments)}")
     print(BASH_COMPLETION if arguments[0].startswith("install") else "complete -r pomrl python; unset -f _pomrl_run")

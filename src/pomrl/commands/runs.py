@@ -1,4 +1,4 @@
-"""The command `pomrl runs`: list, verify, recompute, label and remove what is stored."""
+"""The command `pomrl runs`."""
 
 import shutil
 import sys
@@ -24,18 +24,18 @@ from pomrl.running.stored_settings import fault_of_settings, from_settings
 from pomrl.store import StoredBlock, StoredExperiment, StoreError, files
 from pomrl.store.derived import DerivedFiles
 
-if TYPE_CHECKING:  # because it takes long to load
+if TYPE_CHECKING:  # slow to import
     import pandas as pd
 
-ABANDONED = 3600.0
-"""Seconds after which a temporary file is that of a process which was killed."""
+ABANDONED_SECONDS = 3600.0
+"""The age from which on a temporary file belongs to a killed process."""
 
-SAME, DIFFERS, UNKNOWN = "has the same bytes", "differs from what the code gives", "cannot be recomputed"
+SAME, DIFFERS, UNKNOWN = "has the same bytes", "differs from the recomputed block", "cannot be recomputed"
 """The outcomes of recomputing a block."""
 
 
 def runs(  # noqa: PLR0913  (a command's options)
-    *filter: Annotated[str, "STUDY|KEY=VALUE"],
+    *filter: Annotated[str, "STUDY or KEY=VALUE"],
     since: Annotated[datetime | None, "DATE"] = None,
     format: Literal["text", "csv", "markdown", "latex"] = "text",
     verify: bool = False,
@@ -46,31 +46,30 @@ def runs(  # noqa: PLR0913  (a command's options)
     untag: bool = False,
     yes: bool = False,
 ) -> None:
-    """List, label, verify, recompute and remove what is stored.
+    """List, label, verify, recompute and remove stored experiments.
 
-    The list, newest first, has differing settings, complete runs, and when and by which code they were computed. The
-    pomrl
-    run that computed a damaged file computes it again. Other packages or machines may break ties otherwise by rounding.
-    Each list leaves index.csv in the folder of all outputs; no command reads it.
+    The list, newest first, has varying settings, complete runs, time and code; it is also written to index.csv in the
+    output folder. To replace a damaged file, repeat its pomrl run. On other machines or with other packages, rounding
+    may break ties differently.
 
     Args:
-        filter: Only those of this study, or with this setting: sigma=0.01,0.02. Own components of a study can only be
-            recomputed with its name.
-        since: Only those computed since this local time, such as 2026-11-17 or 2026-11-17T14:30.
-        format: The form of the list (default: text).
+        filter: Only this study, or settings such as sigma=0.01,0.02. To recompute components of a study, give its
+            name.
+        since: Only experiments computed since this local time, such as 2026-11-17 or 2026-11-17T14:30.
+        format: The format of the list (default: text).
         verify: Print a line for each damaged file instead of the list.
-        recompute: Compute N random blocks again, and compare their bytes.
-        prune: Remove what the present code does not use, after asking.
-        remove: Remove what is listed, after asking.
-        tag: Give a tag to what is listed.
-        untag: Take the tag of the filter tag=NAME away.
+        recompute: Recompute N random blocks, and compare their bytes.
+        prune: Remove results of other code and files of killed processes, after asking.
+        remove: Remove the listed experiments, after asking.
+        tag: Add a tag to the listed experiments.
+        untag: Remove the tag of the filter tag=NAME.
         yes: With --remove and --prune: do not ask.
     """
     actions = {"verify": verify, "recompute": recompute is not None, "prune": prune, "remove": remove}
     requested = [name for name, is_on in {**actions, "tag": tag, "untag": untag}.items() if is_on]
     if len(requested) > 1:
         exit_with(f"--{requested[1]}: not allowed with --{requested[0]}; pomrl runs --help lists the arguments", 2)
-    add_to_path(Path.cwd())  # of components, whose present code is compared with that of what is stored
+    add_to_path(Path.cwd())  # to compare the code of components with stored digests
     studies = [find(text) for text in filter if is_study(text)]
     settings = filters([text for text in filter if not is_study(text)])
     is_whole = not (filter or since)
@@ -83,7 +82,7 @@ def runs(  # noqa: PLR0913  (a command's options)
     if recompute is not None:
         raise SystemExit(_recompute(listed, recompute, composed))
     if remove and is_whole:
-        exit_with("--remove: say what to remove, such as tag=NAME or --since DATE", 2)
+        exit_with("--remove must have a filter, such as tag=NAME or --since DATE", 2)
     if prune:
         _prune(listed, yes=yes)
     elif remove:
@@ -97,7 +96,6 @@ def runs(  # noqa: PLR0913  (a command's options)
 
 
 def _write_index(index: "pd.DataFrame") -> None:
-    """Write the table of all that is stored to index.csv, if the folder of outputs can be written to."""
     with suppress(OSError):
         files.write(outputs() / "index.csv", index.map(_without_formula).to_csv(index=False).encode())
 
@@ -112,14 +110,14 @@ def _select(
 
 def _label(listed: Sequence[StoredExperiment], new: str | None, old: Label) -> None:
     if not new and old is None:
-        exit_with("--untag: say which tag to take away: tag=NAME --untag", 2)
+        exit_with("--untag must have a tag to remove, such as tag=NAME --untag", 2)
     for stored in listed:
         store.label(stored, new, without=None if new else old)
     print(f"{number_of(len(listed), 'experiment')} changed")
 
 
 def computed_since(time: datetime | None, listed: list[StoredExperiment]) -> list[StoredExperiment]:
-    """Return experiments computed at or after a time, local by default."""
+    """Return experiments computed since a time, local by default."""
     if time is None:
         return listed
     described = [(experiment, manifest) for experiment in listed if (manifest := experiment.manifest())]
@@ -133,20 +131,19 @@ def _verify(listed: list[StoredExperiment], *, whole: bool) -> int:
     folders = [outputs() / kind for kind in ("simulations", "studies", "plots", "reports")] if whole else []
     sidecars = {path.with_suffix(".json") for folder in folders for path in folder.rglob("[!.]*") if path.is_file()}
     faults += [fault for path in sorted(sidecars) if (fault := DerivedFiles(path).fault())]
-    print("\n".join(map(printable, faults)) or "all files are as they were written")
+    print("\n".join(map(printable, faults)) or "all files are intact")
     return int(bool(faults))
 
 
 def _compose(studies: Sequence[Study]) -> dict[str, Experiment]:
     if not studies:
         return {}
-    from pomrl.commands.export import study_experiments  # here, because it loads what results are made of
+    from pomrl.commands.export import study_experiments  # slow to import
 
     return {store.signature(experiment): experiment for study in studies for experiment in study_experiments(study)}
 
 
 def _recompute(listed: Sequence[StoredExperiment], number: int, composed: Mapping[str, Experiment]) -> int:
-    """Recompute random blocks; return status 1 unless all bytes agree."""
     if number < 1:
         exit_with(f"--recompute must be at least 1, got {number}", 2)
     blocks = [(stored, block) for stored in listed for block in stored.blocks()]
@@ -159,7 +156,7 @@ def _recompute(listed: Sequence[StoredExperiment], number: int, composed: Mappin
 
 
 def _compare(stored: StoredExperiment, block: StoredBlock, composed: Experiment | None) -> str:
-    from pomrl.running.work import is_recomputed  # here, because most lists compute nothing
+    from pomrl.running.work import is_recomputed  # slow to import
 
     try:
         outcome, why = SAME if is_recomputed(stored, block, composed or from_settings(stored)) else DIFFERS, ""
@@ -171,20 +168,15 @@ def _compare(stored: StoredExperiment, block: StoredBlock, composed: Experiment 
 
 
 def _prune(listed: Sequence[StoredExperiment], *, yes: bool) -> None:
-    """Remove what the present code does not use, and temporary files of killed processes."""
     unused = [stored for stored in listed if (manifest := stored.manifest()) and manifest.is_outdated()]
     for experiment in unused:
-        print(f"{experiment.folder}: the code has changed since")
+        print(f"{experiment.folder}: computed by other code")
     paths = (path for form in (".*.tmp", "runs/.removed-*") for path in outputs().rglob(form))
-    temporary = [path for path in paths if path.stat().st_mtime < time.time() - ABANDONED]
+    temporary = [path for path in paths if path.stat().st_mtime < time.time() - ABANDONED_SECONDS]
     _remove(unused, temporary, yes=yes)
 
 
 def _remove(unwanted: list[StoredExperiment], temporary: Sequence[Path] = (), *, yes: bool) -> None:
-    """Name unwanted experiments and their size, and remove them if confirmed.
-
-    Other files in their folders stay.
-    """
     paths = [*temporary, *(path for experiment in unwanted for path in experiment.paths() if path.exists())]
     runs, size = sum(experiment.contiguous() for experiment in unwanted), sum(path.stat().st_size for path in paths)
     tags = sorted({printable(tag) for experiment in unwanted for tag in experiment.tags()})
@@ -201,9 +193,9 @@ def _remove(unwanted: list[StoredExperiment], temporary: Sequence[Path] = (), *,
 
 
 def show(listed: list[StoredExperiment], frame: "pd.DataFrame | None", form: str) -> None:
-    """Print the list; CSV has all settings, other forms those that differ."""
+    """Print the list, with all settings in CSV, otherwise with varying ones."""
     if not listed:
-        warn(f"{store.root()}: nothing is stored")
+        warn(f"{store.root()}: no stored experiments")
         return
     if form == "csv":
         print_frame(describe(listed, whole=True), form)
@@ -215,7 +207,7 @@ def show(listed: list[StoredExperiment], frame: "pd.DataFrame | None", form: str
 
 
 def describe(listed: Sequence[StoredExperiment], *, whole: bool = False) -> "pd.DataFrame":
-    """Return a row per experiment, newest first, with differing or all settings."""
+    """Tabulate experiments, newest first, with varying or all settings."""
     import pandas as pd
 
     described = [(experiment, experiment.manifest()) for experiment in listed]
@@ -242,5 +234,5 @@ def _cell(value: Any) -> Any:
 
 
 def _without_formula(cell: Any) -> Any:
-    """Put an apostrophe before text that spreadsheets take for a formula."""
+    """Put an apostrophe before text like a formula, for spreadsheets."""
     return f"'{cell}" if isinstance(cell, str) and cell.startswith(("=", "+", "-", "@")) else cell

@@ -1,8 +1,7 @@
-"""Stages of `pomrl reproduce`: claims, figures, and those of other packages.
+"""Stages of `pomrl reproduce`: claims and figures.
 
-Claims are judged on stored runs; all comparisons go to claims.csv. A figure gives NAME.pdf, NAME.png, NAME.csv (drawn
-values) and NAME.json (sources), with the promised runs and the bands of its caption; NAME_intervals.* has 95 %
-intervals over all shared runs.
+A figure gives NAME.pdf, NAME.png, NAME.csv (drawn values) and NAME.json (sources), with the runs and bands of its
+caption. NAME_intervals.* has confidence intervals over all shared runs.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -34,26 +33,26 @@ from pomrl.running.work import store_simulations
 
 @dataclass(frozen=True)
 class StageRequest:
-    """Hold the study to reproduce and its options."""
+    """The study to reproduce, and options."""
 
     study: Study
     runs: int | None = None
-    """The runs of each experiment; None for what the study says."""
+    """The runs of each experiment; None for the numbers of the study."""
     variants: str | None = None
-    """Names of variants and families, separated by commas; or `all`."""
+    """The names of variants and families, separated by commas; or `all`."""
     figures: Sequence[str] = ()
-    """Names or numbers of figures; empty for all."""
+    """The names or numbers of figures; empty for all."""
     is_named: bool = False
-    """Whether the stage is named, so that it prints its results, and what it cannot do is an error."""
+    """Whether the user selected the stage: it then prints its results, and failures are errors."""
 
 
 Work = Callable[[], object]
-"""The work of a stage, which returns whether some of it was not possible, and has named each such thing in a line."""
+"""The work of a stage. It returns whether a part failed, after a line about each failure."""
 
 Stage = Callable[[StageRequest], Work | None]
-"""Checks what is asked, and returns the work; None where the study has nothing for this stage.
+"""A function that validates a request and returns the work; None if the study has none for this stage.
 
-A package adds a stage by an entry point in the group `pomrl.stages`.
+Other packages add stages by entry points in the group `pomrl.stages`.
 """
 
 
@@ -64,10 +63,10 @@ def package_stages() -> Mapping[str, Stage]:
 
 
 def find_variants(study: Study, names: str | None = None) -> list[Variant]:
-    """Return the named variants and families; by default those of `study.yaml`.
+    """Find variants by names, also of families; by default, of `study.yaml`.
 
     Raises:
-        ConfigError: There is no variant or family of a name.
+        ConfigError: A name is unknown.
     """
     by_name = {variant.name: variant for variant in study.variants}
     requested = [*by_name, *(study.families if names == "all" else [])] if names in (None, "all") else names.split(",")
@@ -77,11 +76,11 @@ def find_variants(study: Study, names: str | None = None) -> list[Variant]:
 
 
 MAX_VARIANT_COLUMNS = 4
-"""The most variants that have a column each; of more, verdicts are counted."""
+"""The largest number of variants with columns; for more, verdicts are counted."""
 
 
 def claims(request: StageRequest) -> Work | None:
-    """Judge the claims of a study; a named stage computes nothing."""
+    """Judge the claims of a study; a selected stage computes no runs."""
     study, all_claims = request.study, claims_of(request.study)
     if request.is_named:
         variants = find_variants(study, request.variants)
@@ -89,11 +88,11 @@ def claims(request: StageRequest) -> Work | None:
     if not all_claims:
         return None
     about_runs = [claim for claim in all_claims if claim.sweeps]
-    study_claims.refuse_failing(study, about_runs)
+    study_claims.validate_claims(study, about_runs)
     for variant, name in product(
         study.variants, dict.fromkeys(chain.from_iterable(claim.sweeps for claim in about_runs))
     ):
-        study.settings(name, variant)  # which fails before anything is computed
+        study.settings(name, variant)  # raises before anything is computed
 
     def work() -> None:
         judge(study, study.variants, compute=request.runs is None)
@@ -109,18 +108,15 @@ def _judge_and_show(study: Study, variants: Sequence[Variant]) -> None:
 
 
 def judge(study: Study, variants: Sequence[Variant], *, compute: bool = False) -> list[str]:
-    """Judge claims under variants, write their table, and return the variants' names.
+    """Judge claims under variants, write their table, and return variant names.
 
-    Args:
-        study: The study.
-        variants: The variants.
-        compute: Whether to compute runs that claims request after seeing losses.
+    With `compute`, also compute runs that claims need depending on losses.
     """
     all_claims = claims_of(study)
     if not all_claims:
-        exit_with(f"{study.word}: it has no claims, which are functions with @claim in claims.py or claims/")
+        exit_with(f"{study.word}: no claims; add functions with @claim to claims.py or claims/")
     store_simulations(study_claims.needed_simulations(all_claims), warn)
-    study_claims.refuse_failing(study, all_claims)
+    study_claims.validate_claims(study, all_claims)
     bases = [study_claims.basis(study, all_claims, variant) for variant in variants]
     new_judgements = [
         judgements.judgement(variant.name, outcome, variant.notes.get(outcome.claim.id, ""))
@@ -139,7 +135,7 @@ def judge(study: Study, variants: Sequence[Variant], *, compute: bool = False) -
 
 
 def needed_experiments(study: Study, variants: Sequence[Variant]) -> list[Experiment]:
-    """Return the experiments of the claims under variants, with the needed runs."""
+    """Return the experiments of claims under variants, with the needed runs."""
     all_claims = claims_of(study)
     bases = [study_claims.basis(study, all_claims, variant) for variant in variants]
     return [
@@ -162,7 +158,7 @@ def _nothing_stored(study: Study) -> str:
 
 
 def show_verdicts(study: Study, table: Judgements, variants: Sequence[str]) -> None:
-    """Print verdicts under variants, the answer, and missing runs."""
+    """Print verdicts, the answer, and missing runs."""
     import pandas as pd
 
     terminal = console()
@@ -182,18 +178,18 @@ def show_verdicts(study: Study, table: Judgements, variants: Sequence[str]) -> N
             terminal.print(printable(f"{judgement.id} {judgement.why}"))
     few = [judgement for judgement in listed if judgement.provisional]
     if few:
-        terminal.print(f"{number_of(len(few), 'claim')} with fewer runs than they need")
+        terminal.print(f"too few runs for {number_of(len(few), 'claim')}")
     judged_ids = {judgement.id for judgement in listed}
-    has_exact = variants[0] == study.described.headline[0]  # claims about no sweep are judged under that variant alone
+    has_exact = variants[0] == study.described.headline[0]  # claims without sweeps have only this variant
     missing = [claim.id for claim in claims_of(study) if claim.id not in judged_ids and (claim.sweeps or has_exact)]
     if missing:
         terminal.print(f"not computed: {', '.join(missing)}")
-    if few or missing:  # a command that is broken cannot be copied
+    if few or missing:  # no line break, so that it can be copied
         terminal.print(f"    {printable(f'pomrl reproduce {study.word}')}", soft_wrap=True)
 
 
 def figures(request: StageRequest) -> Work | None:
-    """Draw the figures of a study; a named stage also under variants."""
+    """Draw the figures of a study; a selected stage also under variants."""
     study, names = request.study, versions(request.study, request.figures)
     if request.is_named:
         variants = find_variants(study, request.variants) if request.variants else [None]
@@ -211,15 +207,15 @@ def _check_series(study: Study) -> None:
 
 
 def _draw_named(study: Study, selections: Sequence[Selection], requested: Sequence[str]) -> None:
-    """Draw figures, print their paths, and name sweeps without enough runs.
+    """Draw figures, print their paths, and list sweeps with too few runs.
 
-    The status is 1 if a figure is not drawn. Of figures with one number, one drawn version is enough.
+    The status is 1 if a figure is missing. One version of a requested figure is enough.
     """
     names = selections[0].names
     if not names:
-        exit_with(f"{study.word}: it has no figures, which are functions with @figure in figures.py or figures/")
+        exit_with(f"{study.word}: no figures; add functions with @figure to figures.py or figures/")
     if not requested and not store.all_experiments() and any(figure.sweeps for figure in figures_of(study)):
-        exit_with(f"{study.word}: nothing is stored that its figures show; pomrl reproduce {study.word} computes it")
+        exit_with(f"{study.word}: no stored runs for its figures; pomrl reproduce {study.word} computes them")
     missing, shortages = draw_all(selections, shows_paths=True)
     for sweep, line in shortages.items():
         own = not study.is_shipped and sweep in study.sweeps
@@ -236,14 +232,10 @@ def _is_enough(study: Study, requested: Sequence[str], names: set[str]) -> bool:
 
 
 def draw_all(selections: Sequence[Selection], *, shows_paths: bool = False) -> tuple[list[str], Mapping[str, str]]:
-    """Draw figures after their simulations, and print why some are missing.
-
-    Args:
-        selections: The figures.
-        shows_paths: Whether to print the paths of their files.
+    """Draw figures with their simulations, and report missing ones.
 
     Returns:
-        The names of missing figures, and a line for each sweep without enough runs.
+        The names of missing figures, and a line for each sweep with too few runs.
     """
     drawable = [find_figure(selection.study, name) for selection in selections for name in selection.names]
     store_simulations(dict.fromkeys(simulation for figure in drawable for simulation in figure.simulations), warn)

@@ -1,6 +1,7 @@
-"""Output of commands: lines, tables, questions, progress and the exit status."""
+"""Output of commands: lines, tables, questions, progress, and exit status."""
 
 import logging
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -10,22 +11,22 @@ from typing import TYPE_CHECKING, NoReturn
 from pomrl.configuration.composed import number_of
 from pomrl.results.tables import as_text, format_table, printable
 
-if TYPE_CHECKING:  # because both take long to load, and errors need neither
+if TYPE_CHECKING:  # slow to import
     import pandas as pd
     from rich.console import Console
 
 WIDTH = 80
-"""The number of columns of output that does not go to a terminal."""
+"""The width of output outside a terminal, in characters."""
 
 QUIET_SECONDS = 30.0
-"""The time after which a line of progress is printed anyway."""
+"""The longest time between two lines of progress."""
 
 Advance = Callable[[int, int], None]
-"""A function of how many runs are done, and of how many experiments have failed."""
+"""A function of the numbers of finished runs and failed experiments."""
 
 
 def console(*, stderr: bool = False) -> "Console":
-    """Return a console for text without markup."""
+    """Return a console for plain text."""
     from rich.console import Console
 
     stream = sys.stderr if stderr else sys.stdout
@@ -34,25 +35,39 @@ def console(*, stderr: bool = False) -> "Console":
 
 
 def one_line(error: BaseException) -> str:
-    """Return the message of an error in one line."""
+    """Return the message of an error as one line."""
     return printable(str(error)) or type(error).__name__
 
 
 def warn(line: str) -> None:
-    """Print a line on standard error if possible, and log it."""
+    """Print a line on standard error, if possible, and log it."""
     with suppress(OSError):
         print(printable(line), file=sys.stderr, flush=True)
     logging.getLogger(__name__).info("%s", line)
 
 
 def exit_with(line: str, status: int = 1) -> NoReturn:
-    """Print a line on standard error and exit with this status."""
+    """Print a line on standard error, and exit."""
     warn(line)
     raise SystemExit(status)
 
 
+def flush_output(status: int = 1) -> None:
+    """Flush standard output; exit with one line if this fails."""
+    try:
+        print(end="", flush=True)
+    except OSError as error:
+        discard_output()
+        exit_with(f"standard output: {error.strerror}", status)
+
+
+def discard_output() -> None:
+    """Redirect standard output to nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python and log handlers would write again
+
+
 def agrees(question: str) -> bool:
-    """Ask a yes-or-no question; without a terminal the answer is no."""
+    """Ask a yes-or-no question; without a terminal, the answer is no."""
     if not sys.stdin.isatty():
         return False
     print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
@@ -62,9 +77,9 @@ def agrees(question: str) -> bool:
 def print_frame(
     frame: "pd.DataFrame", form: str = "text", *, stderr: bool = False, optional: Sequence[str] = ()
 ) -> None:
-    """Print a frame in a form of `tables.FORMATS`, fitted to a terminal.
+    """Print a frame in a format of `tables.FORMATS`.
 
-    Cells cannot control the terminal. Optional columns are left out in order where there is no room, and then named.
+    Narrow terminals get no optional columns. Control characters are removed.
     """
     stream = sys.stderr if stderr else sys.stdout
     if form != "text" or not stream.isatty():
@@ -100,7 +115,7 @@ def _fitting(text: "pd.DataFrame", width: int, optional: Sequence[str]) -> tuple
 
 @contextmanager
 def progress(total: int) -> Iterator[Advance]:
-    """Yield a function that reports progress: a bar in terminals, else lines."""
+    """Yield a function to report progress, as a bar in terminals or lines."""
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
     terminal = console(stderr=True)

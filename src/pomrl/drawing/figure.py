@@ -1,8 +1,8 @@
-"""Define figures: sources, drawing, title and caption.
+"""Define the figures of a study.
 
-In `figures.py` or `figures/` a figure of a study is a function with `@figure`, or a module with an object `FIGURE`,
-such as a `PanelGrid`. The module's name, less a number as in `figure_5_similarity`, or its `NAME`, names the figure. A
-title may begin with the number in a paper: "Figure 5: How much ...".
+A figure in `figures.py` or `figures/` is a function with `@figure`, or a module with an object `FIGURE`, such as a
+`PanelGrid`. The figure of a module is called `NAME`, by default the module's name without a number: `similarity` in
+`figure_5_similarity`. A title may begin with the number in a paper: "Figure 5: How much ...".
 """
 
 import inspect
@@ -21,7 +21,7 @@ from pomrl.results.sweep_results import StoredSweeps
 from pomrl.store.derived import Simulation
 
 INTERVALS = "_intervals"
-"""The end of the name of a version with intervals of the mean."""
+"""The suffix of a figure's version with intervals of the mean."""
 
 SHADED_BANDS = "Of more than four curves of a panel, only the first, the middle and the last have a band."
 
@@ -29,8 +29,11 @@ _NUMBER = re.compile(r"figure_[a-z]?\d+_")
 """The number of a figure in the name of a module."""
 
 Draw = Callable[..., Any]
-"""A function of the stored sweeps, and of the kind of bands if the figure has series, that returns a `Drawing`; or one
-without arguments that returns panels, with `series` and a function `draw`."""
+"""A function that returns a `Drawing`.
+
+Its arguments are the stored sweeps and, for a figure with series, the kind of bands. A function without arguments
+returns panels instead: an object with `series` and a method `draw`.
+"""
 
 
 @dataclass(frozen=True)
@@ -41,23 +44,22 @@ class Figure:
     docstring: str
     """Title and caption."""
     draw: Draw
-    """Function of the stored sweeps and simulations by name, and of the kind of bands if there are series."""
+    """The function that draws the figure from stored sweeps and simulations by name, and the kind of bands."""
     module: str
     """The dotted name of the module that defines it."""
     series: Sequence[Series] = ()
-    """The series of runs; without them the figure gets whole sweeps, and has no version with intervals."""
+    """The series of the figure. Without series, it gets whole sweeps and has no version with intervals."""
     whole: Sequence[str] = ()
-    """The names of sweeps, if they are not those of the series."""
+    """The names of its sweeps, if they differ from the sweeps of the series."""
     simulations: Sequence[Simulation] = ()
 
     @property
     def sweeps(self) -> list[str]:
-        """The names of its sweeps."""
         return list(dict.fromkeys(self.whole or (series.sweep for series in self.series if series.sweep)))
 
     @property
     def versions(self) -> list[str]:
-        """The names of the figure and its version with intervals."""
+        """The names of the versions, without and with intervals."""
         return [self.name, *([self.name + INTERVALS] if self.series else [])]
 
     def match_versions(self, name: str) -> list[str]:
@@ -67,30 +69,23 @@ class Figure:
         return [version for version in self.versions if name in (version, file_name(version, self.docstring))]
 
     def draw_version(self, sweeps: StoredSweeps, *, with_intervals: bool) -> Drawing:
-        """Draw a version of the figure.
-
-        Raises:
-            ValueError: Its sweeps hold none of its series, or its function returns no drawing.
-        """
+        """Draw a version of the figure; ValueError without rows or a `Drawing`."""
         drawing = self.draw(sweeps, "ci") if with_intervals else self.draw(sweeps)
         if not isinstance(drawing, Drawing):
-            raise ValueError(f"a figure returns a Drawing or panels, and this one {type(drawing).__name__}")
+            raise ValueError(f"a figure must return a Drawing or panels, got {type(drawing).__name__}")
         return drawing
 
 
 def figure(
     *sweeps: str, series: Sequence[Series] = (), simulations: Sequence[Simulation] = ()
 ) -> Callable[[Draw], Figure]:
-    """Make a figure of a drawing function or a function of panels.
+    """Decorate a function (see `Draw`) as a figure of a study.
 
-    Args:
-        sweeps: The sweeps of the figure; by default those of its series.
-        series: The series of a drawing function. It gets their experiments alone, and the kind "ci" for a version with
-            intervals.
-        simulations: The simulations of the figure.
+    By default its sweeps are the sweeps of `series`. A drawing function with series receives only their experiments,
+    and the kind "ci" for the version with intervals.
 
     Raises:
-        TypeError: The decorator stands without parentheses.
+        TypeError: The decorator has no parentheses.
     """
     if sweeps and callable(sweeps[0]):
         raise TypeError(
@@ -112,7 +107,7 @@ def _figure_of_panels(name: str, docstring: str, panels: Any, module: str) -> Fi
 
 
 def _add_bands(docstring: str, series: Sequence[Series]) -> str:
-    """Name the shaded bands in a caption's paragraph on bands."""
+    """Add `SHADED_BANDS` to a caption if needed."""
     curves = Counter(panel for panel, _ in {curve.key for curve in series})
     if not docstring or max(curves.values(), default=0) <= MAX_BANDS:
         return docstring
@@ -123,7 +118,7 @@ def _add_bands(docstring: str, series: Sequence[Series]) -> str:
 
 
 def figures_of(study: Study) -> list[Figure]:
-    """Return the figures of a study by number and name.
+    """Return the figures of a study, sorted by number and name.
 
     Raises:
         ConfigError: A module cannot be imported, a figure has no docstring, or two have the same name.
@@ -132,16 +127,18 @@ def figures_of(study: Study) -> list[Figure]:
     for module in study.modules("figures"):
         for figure in _find_figures(module):
             if not figure.docstring:
-                raise ConfigError(f"{study.word}: figure {figure.name} has no docstring with its title and caption")
+                raise ConfigError(
+                    f"{study.word}: figure {figure.name} must have a docstring with its title and caption"
+                )
             if figure.name in figures:
-                raise ConfigError(f"{study.word}: two figures are named {figure.name}, in {module.__name__} and before")
+                place = module.__name__
+                raise ConfigError(f"{study.word}: two figures are named {figure.name}; rename the one in {place}")
             study.refuse_unknown(figure.sweeps, f"figure {figure.name}")
             figures[figure.name] = figure
     return sorted(figures.values(), key=_sort_key)
 
 
 def _find_figures(module: ModuleType) -> Iterator[Figure]:
-    """Yield the figures of a module."""
     if (panels := vars(module).get("FIGURE")) is not None:
         name = vars(module).get("NAME", _NUMBER.sub("", module.__name__.rpartition(".")[2]))
         yield _figure_of_panels(name, inspect.cleandoc(module.__doc__ or ""), panels, module.__name__)
@@ -150,14 +147,14 @@ def _find_figures(module: ModuleType) -> Iterator[Figure]:
 
 
 def number_of(docstring: str) -> str:
-    """Return the number of a figure in a paper, such as F2."""
+    """Return the number in a paper, such as 5; empty without one."""
     head, colon, _ = docstring.partition(":")
     label, _, number = head.partition(" ")
     return number.partition(",")[0] if label == "Figure" and colon else ""
 
 
 def title_of(docstring: str) -> str:
-    """Return the title of a figure without its number."""
+    """Return the title without its number."""
     first = " ".join(docstring.partition("\n\n")[0].split()).rstrip(".")
     if not number_of(docstring):
         return first
@@ -166,13 +163,13 @@ def title_of(docstring: str) -> str:
 
 
 def file_name(version: str, docstring: str) -> str:
-    """Return the name of a version's files, behind the figure's number."""
+    """Return the file name of a version, with the figure's number."""
     number = number_of(docstring).lower()
     return f"figure_{number}_{version}" if number else version
 
 
 def caption_of(docstring: str) -> str:
-    """Return the caption of a figure, or else its title."""
+    """Return the caption, by default the title."""
     return docstring.partition("\n\n")[2] or title_of(docstring)
 
 

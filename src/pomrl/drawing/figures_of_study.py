@@ -1,7 +1,7 @@
 """Draw the figures of a study from stored runs.
 
-A version has the files NAME.pdf, NAME.png, NAME.csv and NAME.json, perhaps behind a number: figure_5_NAME.pdf. NAME
-shows the promised runs with the bands of the caption, NAME_intervals all runs that its curves share.
+The files of a numbered figure have a prefix, as in figure_5_NAME.pdf. NAME shows the runs required by its sweeps;
+NAME_intervals may show more, for claims.
 """
 
 import shlex
@@ -34,13 +34,13 @@ from pomrl.results.sweep_results import (
 from pomrl.store import StoreError
 
 MIN_PARALLEL_VERSIONS = 5
-"""Starting processes for fewer versions would take longer than drawing them here."""
+"""The smallest number of versions drawn in parallel. For fewer, starting processes takes longer than drawing."""
 
 FOLDER = "figures"
-"""The folder of figures in the outputs of a study, with a folder for each variant."""
+"""The folder of figures in the outputs of a study, with a subfolder for each variant."""
 
 SweepCache = dict[tuple[str, int], SweepResults]
-"""Loaded sweeps by name and most runs of each experiment."""
+"""Loaded sweeps by name and largest number of runs."""
 
 
 @dataclass(frozen=True)
@@ -55,17 +55,15 @@ class Selection:
 
     @property
     def variant_name(self) -> str:
-        """The name of the variant, or that of the published experiments."""
+        """The name of the variant, or of the published experiments."""
         return self.variant.name if self.variant else self.study.unchanged
 
     @property
     def folder(self) -> Path:
-        """The folder of the files."""
         folder = self.study.outputs / FOLDER
         return folder if self.variant_name == self.study.unchanged else folder / self.variant_name
 
     def command(self, name: str) -> str:
-        """Return the command for a version."""
         is_unchanged = self.variant_name == self.study.unchanged
         variants = [] if is_unchanged else ["--variants", self.variant_name]
         return f"{shlex.join(['pomrl', 'reproduce', self.study.word, 'figures', *variants])} --only {name}"
@@ -73,39 +71,35 @@ class Selection:
 
 @dataclass(frozen=True)
 class DrawnFigure:
-    """The outcome of drawing a version of a figure."""
+    """The outcome of drawing a version."""
 
     name: str
     files: list[Path] = field(default_factory=list)
     problem: str = ""
-    """A line on why the figure is not drawn; empty if it is."""
+    """The reason why the figure is not drawn, in one line; empty if it is."""
     missing_runs: Mapping[str, str] = field(default_factory=dict)
-    """A line on the missing runs of each sweep with fewer than it promises."""
+    """A line for each sweep with fewer runs than required, by name."""
 
 
 def versions(study: Study, names: Sequence[str] = ()) -> list[str]:
-    """Return the names of all versions, or of matches.
-
-    Raises:
-        ConfigError: There is no figure of such a name or number.
-    """
+    """Return the requested versions, by default all; ConfigError if unknown."""
     figures = figures_of(study)
     available = [figure.name for figure in figures]
     matches = {
         name: [*chain.from_iterable(figure.match_versions(name) for figure in figures)] for name in names or available
     }
     if unknown := [name for name, versions in matches.items() if not versions]:
-        raise ConfigError(f"{unknown[0]}: {study.word} has no such figure; there are {', '.join(available)}")
+        raise ConfigError(f"{study.word}: unknown figure {unknown[0]!r}; available: {', '.join(available)}")
     return list(dict.fromkeys(chain.from_iterable(matches.values())))
 
 
 def find_figure(study: Study, version: str) -> Figure:
-    """Find the figure with a version of this name."""
+    """Find the figure with this version."""
     return next(figure for figure in figures_of(study) if version in figure.versions)
 
 
 def file_stem(study: Study, name: str) -> str:
-    """Return the name of the files of a version or page's figure."""
+    """Return the file name of a version or page's figure, without suffix."""
     docstrings = [figure.docstring for figure in figures_of(study) if name in figure.versions]
     return file_name(name, docstrings[0]) if docstrings else name
 
@@ -124,7 +118,6 @@ def _split_by_figure(selection: Selection) -> list[Selection]:
 
 
 def _draw_versions(selection: Selection) -> list[DrawnFigure]:
-    """Draw versions of one figure, and load their sweeps once."""
     cache: SweepCache = {}
     return [_draw(selection, name, cache) for name in selection.names]
 
@@ -140,16 +133,16 @@ def _draw(selection: Selection, name: str, cache: SweepCache) -> DrawnFigure:
         return DrawnFigure(name, files, missing_runs=missing_runs)
     except (ValueError, StoreError, OSError) as error:
         problem = str(error)
-    except Exception as error:  # whatever code of somebody's own raises
+    except Exception as error:  # user-defined code may raise anything
         problem = f"{place_of(error, str(sys.modules[figure.module].__file__))}: {in_words(error)}"
     return DrawnFigure(name, problem=f"{name} is not drawn: {problem}", missing_runs=missing_runs)
 
 
 def load_sweeps(selection: Selection, name: str, cache: SweepCache | None = None) -> StoredSweeps:
-    """Load the shared runs of a version's experiments.
+    """Load the runs shared by a version's experiments.
 
-    They are at most the promised ones, or with intervals those of claims by default, so that no picture depends on
-    other stored runs.
+    Their number is at most the required number or, with intervals, the number for claims if larger. So additional
+    stored runs change no figure.
     """
     figure, cache = find_figure(selection.study, name), {} if cache is None else cache
     experiments = shown_settings(figure, selection)
@@ -165,14 +158,10 @@ def load_sweeps(selection: Selection, name: str, cache: SweepCache | None = None
 
 
 def draw_version(selection: Selection, name: str, sweeps: StoredSweeps) -> tuple[Drawing, Sidecar]:
-    """Draw a version of a figure, and describe it for its sidecar.
-
-    Raises:
-        ValueError: None of its runs is stored, or it cannot be drawn.
-    """
+    """Draw a version and make its sidecar; ValueError without stored runs."""
     figure = find_figure(selection.study, name)
     if figure.sweeps and not any(sweeps[sweep].results for sweep in figure.sweeps):
-        raise ValueError(f"nothing is stored of {', '.join(figure.sweeps)}")
+        raise ValueError(f"no stored runs of {', '.join(figure.sweeps)}")
     drawing = figure.draw_version(sweeps, with_intervals=name != figure.name)
     return drawing, Sidecar(
         name,
@@ -185,10 +174,10 @@ def draw_version(selection: Selection, name: str, sweeps: StoredSweeps) -> tuple
 
 
 def shown_settings(figure: Figure, selection: Selection) -> dict[str, list[Setting]]:
-    """Return the experiments of a figure by sweep; all if its series name none.
+    """Return a figure's experiments by sweep; all if series select none.
 
     Raises:
-        ConfigError: A series selects a value that the sweep does not have.
+        ConfigError: A series selects a value missing from the sweep.
     """
     experiments = {}
     for sweep in figure.sweeps:

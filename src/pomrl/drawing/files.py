@@ -1,4 +1,4 @@
-"""Write a drawing to files, with a sidecar file on their sources."""
+"""Write drawings to files, with a sidecar about their sources."""
 
 from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
@@ -23,7 +23,7 @@ from pomrl.store.derived import DerivedFiles
 from pomrl.store.manifests import commit
 
 ASCII_CHARACTERS = range(0x20, 0x7F)
-"""Printable characters. A subset with one of them has them all, and so fits most other figures too."""
+"""The printable ASCII characters. A font subset with any of them includes all, so that most figures share it."""
 
 _OMITTED_METADATA = {"pdf": dict.fromkeys(("CreationDate", "Creator", "Producer")), "png": {"Software": None}}
 
@@ -39,13 +39,13 @@ class Sidecar:
 
     figure: str
     command: str = ""
-    """The command that draws the figure again."""
+    """The command to draw the figure again."""
     docstring: str = ""
     """Title and caption."""
     commit: str | None = None
-    """The git commit of the code, from `save`; None outside of a repository."""
+    """The git commit of the code, set by `save`; None outside of a repository."""
     dirty: bool | None = None
-    """Whether the code was changed since that commit, from `save`; None outside of a repository."""
+    """Whether the code was changed since that commit, set by `save`; None outside of a repository."""
     variant: str = ""
     """The variant of the experiments."""
     sweeps: Mapping[str, Sequence[Origin]] = field(default_factory=dict)
@@ -53,7 +53,7 @@ class Sidecar:
     simulations: Mapping[str, Sequence[Origin]] = field(default_factory=dict)
     """The stored files of each simulation."""
     files: Mapping[str, str] = field(default_factory=dict)
-    """The SHA-256 digest of each other file by name, from `save`."""
+    """The SHA-256 digest of each other file by name, set by `save`."""
 
     @classmethod
     def read(cls, path: Path) -> "Sidecar":
@@ -61,13 +61,13 @@ class Sidecar:
         try:
             return TypeAdapter(cls).validate_python(DerivedFiles(path).read_sidecar())
         except ValidationError as error:
-            raise StoreError(f"{path}: it is damaged, or another version wrote it") from error
+            raise StoreError(f"{path}: damaged, or written by another version; draw the figure again") from error
 
 
 def save(drawing: Drawing, folder: Path, name: str, sidecar: Sidecar) -> list[Path]:
-    """Write NAME.pdf, NAME.png, NAME.csv and NAME.json atomically, and return their paths.
+    """Write NAME.pdf, NAME.png, NAME.csv and NAME.json atomically; return their paths.
 
-    In one environment the bytes of the first three depend on the drawing alone.
+    In one environment, the bytes of the first three depend only on the drawing.
     """
     pdf, png, csv, json_file = [folder / f"{name}.{suffix}" for suffix in ("pdf", "png", "csv", "json")]
     pictures = {path.name: picture(drawing.figure, path.suffix[1:]) for path in (pdf, png)}
@@ -77,7 +77,7 @@ def save(drawing: Drawing, folder: Path, name: str, sidecar: Sidecar) -> list[Pa
 
 
 def picture(figure: Figure, kind: str, dpi: float = 300) -> bytes:
-    """Return a figure as `pdf` or `png`, without the layout of `savefig`."""
+    """Return a figure as `pdf` or `png`, without a new layout as in `savefig`."""
     buffer = BytesIO()
     before = figure.canvas, figure.dpi
     with context(), reused_subsets():
@@ -89,15 +89,15 @@ def picture(figure: Figure, kind: str, dpi: float = 300) -> bytes:
 
 
 def values(drawing: Drawing) -> bytes:
-    """Return the table of the drawing as CSV."""
+    """Return the drawn values as CSV."""
     return drawing.data.to_csv(index=False, lineterminator="\n").encode()
 
 
 @contextmanager
 def reused_subsets() -> Iterator[None]:
-    """Share subsets of fonts among PDF files.
+    """Share font subsets among PDF files.
 
-    Versions of matplotlib before 3.11 select characters, not glyphs: with them no file shares subsets.
+    Before matplotlib 3.11, subsets are of characters, not glyphs, and are not shared.
     """
     if "glyphs" in signature(_make_subset).parameters:
         backend.get_glyphs_subset = _reuse_subset
@@ -119,5 +119,4 @@ def _ascii_glyphs(font: Any) -> frozenset[int]:
 
 @cache
 def _subset(font: Any, glyphs: frozenset[int]) -> Any:
-    """Return matplotlib's subset of a font with these glyphs."""
     return _open_fonts.enter_context(_make_subset(font, set(glyphs)))

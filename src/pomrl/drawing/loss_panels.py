@@ -1,4 +1,4 @@
-"""Draw panels of planning losses, and figures of them."""
+"""Draw panels of planning losses, and grids of panels."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,7 +20,7 @@ METHODS = ("oracle", "without_meta", "pomrl", "ada_pomrl")
 """The estimators of most figures."""
 
 TASKS = (1, 2, 3, 5, 10, 15)
-"""The tasks t with a curve each in experiments of T = 15 tasks."""
+"""The tasks with a curve in experiments of T = 15 tasks."""
 
 Settings = Mapping[str, int | float | str]
 
@@ -39,14 +39,9 @@ def of_values(
     settings: Settings | None = None,
     view: View = at_largest_gamma,
 ) -> list[Series]:
-    """Return a series for each value of a setting, by default at gamma_eval.
+    """Return a series for each value of a setting.
 
-    Args:
-        sweep: The name of the sweep.
-        key: The setting.
-        looks: Its values with their looks.
-        settings: Other settings.
-        view: The view of each series.
+    `looks` has the label and style of each value.
     """
     return [Series(look, sweep, {**(settings or {}), key: value}, view) for value, look in looks.items()]
 
@@ -65,7 +60,7 @@ class Panel:
     x: Literal["task", "gamma"]
     """The horizontal axis. Against gamma, the minimum of each curve is marked."""
     band: Kind
-    """The kind of bands in the caption."""
+    """The default kind of bands, described in the caption."""
     zoomed: bool = False
     """Whether the vertical axis starts at the lowest band instead of 0."""
     label: str = panels.LOSS
@@ -74,19 +69,18 @@ class Panel:
     def __post_init__(self) -> None:
         for name, choices in (("x", ("task", "gamma")), ("band", get_args(Kind))):
             if getattr(self, name) not in choices:
-                raise ValueError(f"the {name} of a panel is {' or '.join(choices)}, and not {getattr(self, name)!r}")
+                raise ValueError(f"the {name} of a panel must be {' or '.join(choices)}, got {getattr(self, name)!r}")
 
     @property
     def letter(self) -> str:
-        """The letter of the panel; empty in a figure of one panel."""
+        """The letter of the panel; empty for a single panel."""
         return self.series[0].panel
 
     def with_letter(self, letter: str) -> "Panel":
-        """Return this panel with a letter."""
         return replace(self, series=[replace(series, panel=letter) for series in self.series])
 
     def points(self, sweeps: StoredSweeps, kind: Kind | None = None) -> Iterator[pd.DataFrame]:
-        """Yield means and bands of each series, with the columns `pomrl.figures.COLUMNS`."""
+        """Yield the points of each series, with the columns `COLUMNS`."""
         kind = kind or self.band
         for series in self.series:
             bands = band(series.rows(sweeps), [self.x], kind=kind)
@@ -95,7 +89,6 @@ class Panel:
             yield series.points(bands, self.x, kind, marked)
 
     def draw(self, ax: Axes, data: pd.DataFrame) -> None:
-        """Draw the panel from the table of the figure."""
         panels.curves(ax, data, self.series)
         if self.x == "gamma":
             panels.gamma_axis(ax)
@@ -113,12 +106,12 @@ def series_of(figure_panels: Sequence[Panel]) -> list[Series]:
 
 
 def points_of_panels(sweeps: StoredSweeps, figure_panels: Sequence[Panel], kind: Kind | None = None) -> pd.DataFrame:
-    """Return the points of panels with the columns `COLUMNS`; ValueError without points."""
+    """Return the points of panels; ValueError without points."""
     return collect([table for panel in figure_panels for table in panel.points(sweeps, kind)], series_of(figure_panels))
 
 
 def draw_row(axes: Sequence[Axes], data: pd.DataFrame, row: Sequence[Panel]) -> None:
-    """Draw panels in a row, with one label of a shared axis."""
+    """Draw a row of panels; label a shared axis once."""
     for ax, panel in zip(axes, row, strict=True):
         panel.draw(ax, data)
         if ax is not axes[0] and ax.get_shared_y_axes().joined(ax, axes[0]):
@@ -127,7 +120,7 @@ def draw_row(axes: Sequence[Axes], data: pd.DataFrame, row: Sequence[Panel]) -> 
 
 @dataclass(frozen=True)
 class PanelGrid:
-    """A figure of rows of panels over one legend."""
+    """A figure with rows of panels and a legend below."""
 
     rows: Sequence[Sequence[Panel]]
     width: float = TEXT_WIDTH
@@ -139,34 +132,27 @@ class PanelGrid:
 
     @property
     def lettered_rows(self) -> list[list[Panel]]:
-        """The rows of panels with letters; a single panel has none."""
+        """The rows of panels with letters, except for a single panel."""
         letters = iter(ascii_lowercase if sum(map(len, self.rows)) > 1 else [""])
         return [[panel.with_letter(next(letters)) for panel in row] for row in self.rows]
 
     @property
     def panels(self) -> list[Panel]:
-        """All panels, with letters."""
         return [panel for row in self.lettered_rows for panel in row]
 
     @property
     def series(self) -> list[Series]:
-        """The series of all panels."""
         return series_of(self.panels)
 
     def points(self, sweeps: StoredSweeps, kind: Kind | None = None) -> pd.DataFrame:
-        """Return the table of points, by default with the caption's bands.
-
-        Raises:
-            ValueError: The sweeps hold none of the series.
-        """
+        """Return the points, by default with the caption's bands; ValueError without rows."""
         return points_of_panels(sweeps, self.panels, kind)
 
     def draw_row(self, axes: Sequence[Axes], data: pd.DataFrame, row: Sequence[Panel]) -> None:
-        """Draw a row of panels from the table."""
         draw_row(axes, data, row)
 
     def further_entries(self, data: pd.DataFrame) -> list[Artist]:
-        """Return entries of the legend besides the series."""
+        """Return legend entries in addition to the series."""
         return [panels.minimum_marker()] if any(panel.x == "gamma" for panel in self.panels) else []
 
     def draw(self, sweeps: StoredSweeps, kind: Kind | None = None) -> Drawing:

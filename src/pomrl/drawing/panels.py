@@ -23,7 +23,7 @@ from pomrl.results.sweep_results import StoredSweeps
 
 CHARACTERS_PER_INCH = 15
 LINE_HEIGHT_INCHES = 0.14
-"""The height that a figure gains with each line of its note or its legend, so that panels keep theirs."""
+"""The height added to a figure for each line of its note or legend, so that panels keep their height."""
 
 LOSS = "Planning loss"
 AVERAGE_LOSS = "Average planning loss"
@@ -36,36 +36,35 @@ DASH_LENGTH = 3.0
 """The length of the dashes of coinciding curves, in widths of the line."""
 
 MIN_DASHED_POINTS = 5
-"""The least points of a curve with dashes over a coinciding one."""
+"""The fewest points of a curve to be dashed over a coinciding curve."""
 
 MAX_MARKERS = 15
-"""The most points of a line with a marker each; most experiments have 15 tasks."""
+"""The largest number of markers of a line; most experiments have 15 tasks."""
 
 LABELS_CHARACTERS = 5
-"""The characters of a title above the ticks and the label at the left of a panel."""
+"""The width of the ticks and label left of a panel, in characters of its title."""
 
 PIXELS_PER_INCH = 100
-"""The size of pictures in a notebook."""
+"""The resolution of pictures in a notebook."""
 
 HANDLE_CHARACTERS = 5
 """The width of the handle of a legend's entry, in characters."""
 
 RunNumbers = Mapping[tuple[str, str], set[int]]
-"""The numbers of runs behind the points of each panel's series."""
+"""The numbers of runs of the points, by panel and label of a series."""
 
 
 class DisplayedFigure(Figure):
     """A figure with a picture in notebooks."""
 
     def _repr_png_(self) -> tuple[bytes, dict[str, int]]:
-        """Return the picture, and half of its pixels as size."""
         width, height = self.get_size_inches() * PIXELS_PER_INCH
         content = picture(self, "png", dpi=2 * PIXELS_PER_INCH)
         return content, {"width": round(width), "height": round(height)}
 
 
 def blank(width: float, height: float) -> Figure:
-    """Return an empty figure without global state; sizes in inches."""
+    """Return an empty figure outside of pyplot; sizes are in inches."""
     figure = DisplayedFigure(figsize=(width, height), layout=ConstrainedLayoutEngine(w_pad=0.07))
     FigureCanvasAgg(figure)
     return figure
@@ -74,7 +73,7 @@ def blank(width: float, height: float) -> Figure:
 def grid_of_panels(
     figure: FigureBase, rows: int, columns: int, *, share_y: bool = False, heights: Sequence[float] | None = None
 ) -> list[list[Axes]]:
-    """Add rows of axes with relative heights; `share_y` is by row."""
+    """Add a grid of axes; `heights` are relative, and `share_y` is by row."""
     share = "row" if share_y else "none"
     axes = figure.subplots(rows, columns, squeeze=False, sharey=share, height_ratios=heights)
     for ax in axes.flat:
@@ -83,7 +82,7 @@ def grid_of_panels(
 
 
 def row_of_panels(columns: int, width: float, height: float, *, share_y: bool = False) -> tuple[Figure, list[Axes]]:
-    """Return an empty figure with one row of axes, and these axes."""
+    """Return an empty figure with a row of axes."""
     figure = blank(width, height)
     (axes,) = grid_of_panels(figure, 1, columns, share_y=share_y)
     return figure, axes
@@ -102,10 +101,7 @@ def curves(ax: Axes, data: pd.DataFrame, series: Sequence[Series]) -> None:
 def draw_curves(ax: Axes, points: pd.DataFrame, looks: Sequence[Look]) -> None:
     """Draw means as lines, bands as shades, and marked points as circles.
 
-    Args:
-        ax: The axes.
-        points: A table with the columns series, x, mean, lower, upper, n and marker (`COLUMNS`).
-        looks: The looks of the series, in the order of the legend.
+    The points have the columns series, x, mean, lower, upper, n and marker. `looks` are in the order of the legend.
     """
     colors = {look.label: look.color for look in looks}
     groups = dict(iter(points.groupby("series", sort=False)))
@@ -114,12 +110,12 @@ def draw_curves(ax: Axes, points: pd.DataFrame, looks: Sequence[Look]) -> None:
     sns.lineplot(points, **tidy, estimator=None, errorbar=None, markeredgewidth=0.4, ax=ax)
     with_line = [label for label in colors if groups[label]["mean"].notna().any()]
     lines = dict(zip(with_line, ax.lines[first:], strict=True))
-    for look in (look for look in looks if look.label in lines):  # all values of others are missing
+    for look in (look for look in looks if look.label in lines):  # the others have no values
         _style(lines[look.label], look, is_mean=bool(groups[look.label]["n"].all()))
     shaded = [look for look in looks if groups[look.label]["lower"].notna().any()]
     if len(shaded) > MAX_BANDS:
         shaded = [shaded[0], shaded[len(shaded) // 2], shaded[-1]]
-    for look in shaded:  # with edges, which tell bands apart where their shades overlap
+    for look in shaded:  # edges distinguish overlapping bands
         group = groups[look.label]
         face, edge = to_rgba(look.color, BAND_OPACITY), to_rgba(look.color, EDGE_OPACITY)
         ax.fill_between(group["x"], group["lower"], group["upper"], facecolor=face, edgecolor=edge, linewidth=0.5)
@@ -130,11 +126,10 @@ def draw_curves(ax: Axes, points: pd.DataFrame, looks: Sequence[Look]) -> None:
 
 
 def _style(line: Line2D, look: Look, *, is_mean: bool) -> None:
-    """Set label, marker and dashes of a line."""
     # Markers at all points of a long line would hide the lines beneath it.
     step = -(-np.size(line.get_xdata(orig=False)) // MAX_MARKERS) if look.linestyle else 1
     line.set(label=look.label, marker=look.marker, markersize=look.size, linestyle=look.linestyle, markevery=step)
-    # Axes have room for all means over runs, but not for all values of bounds, so only these are cut at their edges.
+    # Axes fit all means over runs, but not all values of bounds, so only bounds are clipped.
     line.set_clip_on(not is_mean)
 
 
@@ -148,7 +143,7 @@ def letter(ax: Axes, panel: str, title: str) -> None:
 
 
 def loss_axis(ax: Axes, label: str = LOSS) -> None:
-    """Label the vertical axis, and fit it from 0."""
+    """Label the vertical axis, and start it at 0."""
     ax.set_ylabel(label)
     ax.autoscale(axis="y")
     # Losses are not negative, so the part of a band below 0 would only take room.
@@ -156,7 +151,7 @@ def loss_axis(ax: Axes, label: str = LOSS) -> None:
 
 
 def task_axis(ax: Axes, data: pd.DataFrame) -> None:
-    """Label the horizontal axis as the task, with ticks at whole tasks."""
+    """Label the horizontal axis as the task."""
     last = int(data["x"].to_numpy().max())
     ax.set_xticks(range(1, last + 1, -(-last // 5)))
     ax.set_xlim(1 - 0.05 * last, last + 0.05 * last)
@@ -164,26 +159,25 @@ def task_axis(ax: Axes, data: pd.DataFrame) -> None:
 
 
 def gamma_axis(ax: Axes) -> None:
-    """Label the horizontal axis as the discount factor, from 0 to 1."""
+    """Label the horizontal axis as the discount factor."""
     ax.set_xlim(-0.02, 1.02)
     ax.set_xticks([0.0, 0.2, 0.4, 0.6, 0.8, 1.0])
     ax.set_xlabel("Discount factor γ")
 
 
 def minimum_marker() -> Line2D:
-    """Return the legend's entry for the minimum of a curve."""
+    """Return the legend entry for the minimum of a curve."""
     return Line2D([], [], marker="o", linestyle="", color="white", markeredgecolor="black", label="minimum")
 
 
 def _root(ax: Axes) -> Figure:
-    """Return the whole figure of axes."""
     figure = ax.get_figure(root=True)
     assert figure is not None
     return figure
 
 
 def add_shared_legend(figure: FigureBase, axes: Sequence[Axes], *, more: Sequence[Artist] = ()) -> None:
-    """Add a legend of all panels and more handles beneath a figure."""
+    """Add a legend of all panels and `more` handles below a figure."""
     by_label = {label: handle for ax in axes for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)}
     handles, root = [*by_label.values(), *more], _root(axes[0])
     widths = np.array([len(str(handle.get_label())) + HANDLE_CHARACTERS for handle in handles])
@@ -199,13 +193,13 @@ def finish(
 ) -> Drawing:
     """Add the note, dash coinciding curves, and fix the layout.
 
-    `series` are those of a complete figure, and `sweeps` theirs.
+    `series` are all intended series, and `sweeps` their results.
     """
     annotate(figure, data, series, sweeps or {})
     for ax in figure.axes:
         for lines in coinciding(ax.lines):
             _interleave(lines)
-    # Otherwise every further layout would move the panels by a rounding error and change the bytes of the next file.
+    # Otherwise every new layout would move the panels by a rounding error and change the bytes of the next file.
     if layout := figure.get_layout_engine():
         layout.execute(figure)
     figure.set_layout_engine("none")
@@ -213,7 +207,7 @@ def finish(
 
 
 def coinciding(lines: Iterable[Line2D]) -> list[list[Line2D]]:
-    """Group lines with equal second halves."""
+    """Group lines with equal values in their second half."""
     groups: dict[bytes, list[Line2D]] = {}
     for line in lines:
         x, y = np.asarray(line.get_data(), float)
@@ -224,7 +218,6 @@ def coinciding(lines: Iterable[Line2D]) -> list[list[Line2D]]:
 
 
 def _interleave(lines: Sequence[Line2D]) -> None:
-    """Draw coinciding lines as dashes in turns over the first of them."""
     for index, line in enumerate(lines):
         line.set_markevery((index, len(lines)))
         if index:
@@ -234,7 +227,7 @@ def _interleave(lines: Sequence[Line2D]) -> None:
 def annotate(figure: Figure, data: pd.DataFrame, series: Sequence[Series], sweeps: StoredSweeps) -> None:
     """Write a note on runs and missing series above a figure.
 
-    The figure gains the height of the note. The other arguments are those of `finish`.
+    The figure grows by the note's height.
     """
     if not {"panel", "series", "band"} <= set(data):
         return
@@ -256,9 +249,9 @@ def _span(runs: Collection[int]) -> str:
 def _differing_runs(
     numbers: RunNumbers, series: Sequence[Series], sweeps: StoredSweeps, *, with_intervals: bool
 ) -> Iterator[str]:
-    """Yield a line for each promised number of runs with other runs.
+    """Yield a line for each required number of runs not met exactly.
 
-    Simulations promise none. Intervals may be over more runs.
+    Figures with intervals may have more runs.
     """
     run_numbers: dict[int, set[int]] = {}
     for curve in series:
@@ -272,7 +265,6 @@ def _differing_runs(
 
 
 def _missing(numbers: RunNumbers, series: Sequence[Series]) -> Iterator[str]:
-    """Yield a line on the series without points, if any."""
     names = []
     for panel, group in groupby(series, key=lambda curve: curve.panel):
         empty = {curve.look.label: curve.key not in numbers for curve in group}

@@ -30,7 +30,7 @@ LINE_STYLES = ("-", "--", ":", "-.")
 PANEL_HEIGHT_INCHES = 2.1
 
 MAX_LEVEL_NAMES = 5
-"""The most names of categories beside each other beneath a panel."""
+"""The largest number of category names side by side below a panel; more are rotated."""
 
 ABSENT = "none"
 """The value of a setting that an experiment's options do not have."""
@@ -38,14 +38,14 @@ ABSENT = "none"
 
 @dataclass(frozen=True)
 class PlotLayout:
-    """The settings of curves and panels, by default varying ones."""
+    """The settings of curves (`hue`) and panels, by default varying ones."""
 
     hue: str | None = None
     col: str | None = None
     row: str | None = None
 
     def settings(self) -> list[str]:
-        """Return the settings with a role, each once."""
+        """Return the assigned settings, without duplicates."""
         return list(dict.fromkeys(key for key in (self.hue, self.col, self.row) if key))
 
 
@@ -56,9 +56,9 @@ class PlotOptions:
     kind: Kind = "ci"
     """The kind of bands."""
     tasks: TaskChoice = "all"
-    """The tasks to average, unless they are on an axis."""
+    """The tasks to average, unless x is the task."""
     against: Mapping[str, Any] | None = None
-    """Settings of a method, such as `{"estimator": "pomrl"}`, to subtract in each run."""
+    """Settings of a reference method, such as `{"estimator": "pomrl"}`, to subtract in each run."""
 
 
 def draw(
@@ -68,28 +68,24 @@ def draw(
     layout: PlotLayout | None = None,
     options: PlotOptions | None = None,
 ) -> Drawing:
-    """Draw a number over the runs of selected experiments.
+    """Plot the mean of a number over runs, with bands.
 
-    Args:
-        results: The experiments.
-        x: `task`, `gamma`, or a setting, such as `sigma` or `estimator`.
-        y: A column of stored tables, one of `selection.VALUES`, or a metric.
-        layout: The settings of curves and panels.
-        options: Bands, tasks and pairs; by default means with intervals.
+    `x` is `task`, `gamma`, or a setting such as `sigma`. `y` is a column of stored tables (`selection.VALUES`) or a
+    metric.
 
     Returns:
         The figure, and the table of settings, x, mean, lower, upper and n.
 
     Raises:
-        ValueError: Experiments differ in a setting without a role, or have no counterparts in `against`.
+        ValueError: Too many settings vary, x and y are equal, or experiments have no counterparts in `against`.
         StoreError: A file is damaged, or an experiment has no such setting or task.
     """
     if options and x == "task" and options.tasks != "all":
-        raise ValueError(f"task={options.tasks}: x is the task; choose another x, such as gamma")
+        raise ValueError(f"task must be all if x is the task, got {options.tasks}; choose another x, such as gamma")
     options = options or PlotOptions()
     varying = sorted(results.keys, key=lambda key: not isinstance(results.settings[0].get(key), str))
     if x == y:
-        raise ValueError(f"{y} against itself says nothing; --x names another axis")
+        raise ValueError(f"x and y must differ, got {y} for both; choose another --x")
     layout = _complete(layout or PlotLayout(), [key for key in varying if key != x])
     axis_columns = [key for key in ("task", "gamma") if key == x]
     frame = _numbers(results, x, y, options.tasks)
@@ -110,10 +106,7 @@ def draw(
 
 
 def _numbers(results: SweepResults, x: str, y: str, tasks: TaskChoice) -> pd.DataFrame:
-    """Return a number for each experiment, run and level of the axis.
-
-    Otherwise it is the number at the largest or chosen discount factor.
-    """
+    """Tabulate y by experiment and run, and by task or gamma as x."""
     frames: list[pd.DataFrame] = []
     for index, result in enumerate(results.results):
         if x == "task":
@@ -130,34 +123,27 @@ def _numbers(results: SweepResults, x: str, y: str, tasks: TaskChoice) -> pd.Dat
 
 
 def _complete(layout: PlotLayout, varying: Sequence[str]) -> PlotLayout:
-    """Give each varying setting without a role the first free one."""
     remaining = [key for key in varying if key not in layout.settings()]
     free = [role.name for role in fields(PlotLayout) if not getattr(layout, role.name)]
     if len(remaining) > len(free):
-        raise ValueError(
-            f"the experiments differ in {', '.join(varying)}, too many to tell apart; choose a value, such as "
-            f"{remaining[len(free)]}=..."
-        )
+        raise ValueError(f"too many settings vary: {', '.join(varying)}; fix one, such as {remaining[len(free)]}=...")
     return replace(layout, **dict(zip(free, remaining, strict=False)))
 
 
 def _sortable(value: Any) -> Any:
-    """Return a number or text unchanged, and a list as text."""
     return value if isinstance(value, int | float | str) else str(value)
 
 
 def _subtract(frame: pd.DataFrame, y: str, pair: Sequence[str], counterparts: Mapping[int, int]) -> pd.DataFrame:
-    """Subtract the numbers of counterparts in pairs of runs."""
     frame = frame.assign(counterpart=frame["experiment"].map(counterparts))
     methods = frame[["experiment", *pair, y]].rename(columns={"experiment": "counterpart", y: "other"})
     pairs = frame.loc[frame["experiment"] != frame["counterpart"]].merge(methods, on=["counterpart", *pair])
     if pairs.empty:
-        raise ValueError("all of these experiments are of the method that they are to be compared with")
+        raise ValueError("all selected experiments have the reference method; select others to compare with it")
     return pairs.assign(**{y: pairs[y] - pairs["other"]})
 
 
 def _looks(results: SweepResults, key: str) -> Mapping[Any, Look]:
-    """Return the look of each value of a setting."""
     options = [_sortable(setting.get(key, ABSENT)) for setting in results.settings]
     if key in GROUPS_WITH_LOOKS:
         pairs = zip(results.stored, options, strict=True)
@@ -171,7 +157,7 @@ def _looks(results: SweepResults, key: str) -> Mapping[Any, Look]:
 
 
 def labels(results: SweepResults, key: str) -> Mapping[Any, str]:
-    """Return the legend labels of a setting's values; none for numbers."""
+    """Map options of a group to labels; empty for groups without looks."""
     return {value: look.label for value, look in _looks(results, key).items()} if key in GROUPS_WITH_LOOKS else {}
 
 
@@ -181,8 +167,6 @@ def _sort(values: Any) -> list[Any]:
 
 @dataclass(frozen=True)
 class _PanelStyle:
-    """The common style of all panels of a plot."""
-
     x: str
     y: str
     hue: str | None
@@ -193,10 +177,9 @@ class _PanelStyle:
     """The categories of x and their names; empty for numbers."""
 
     def draw(self, ax: Axes, rows: pd.DataFrame) -> None:
-        """Draw a curve, or points, for each value of `hue`."""
         looks, labels = [Look("", "#332288", MARKERS[0])], ""
         if self.hue is not None:
-            looks = [  # with lines that grey print keeps apart
+            looks = [  # line styles stay distinct in grey print
                 replace(self.looks[value], linestyle=LINE_STYLES[i % len(LINE_STYLES)])
                 for i, value in enumerate(_sort(rows[self.hue]))
             ]
@@ -208,7 +191,6 @@ class _PanelStyle:
             draw_curves(ax, points.sort_values("x"), looks)
 
     def _draw_bars(self, ax: Axes, points: pd.DataFrame, looks: Sequence[Look]) -> None:
-        """Draw points with error bars, side by side in each category."""
         for i, level_look in enumerate(looks):
             bars = points[points["series"] == level_look.label]
             x = bars["x"].map(list(self.levels).index) + (i - (len(looks) - 1) / 2) * 0.6 / len(looks)
@@ -222,10 +204,9 @@ class _PanelStyle:
             ax.errorbar(x, bars["mean"], ends, linestyle="", capsize=2, linewidth=1, **style)
 
     def finish(self, ax: Axes) -> None:
-        """Set labels, ticks and limits of a panel."""
         number = LABELS.get(self.y, self.y.replace("_", " ").capitalize())
         if self.against:
-            number = f"{number} less that of {', '.join(map(str, self.against.values()))}"
+            number = f"{number} minus {', '.join(map(str, self.against.values()))}"
             ax.axhline(0.0, color="0.3", linewidth=0.7, zorder=1)
         elif self.y == "planning_loss":
             ax.set_ylim(bottom=0.0)
@@ -240,14 +221,13 @@ class _PanelStyle:
 
 
 def _draw_panels(data: pd.DataFrame, style: _PanelStyle, layout: PlotLayout, note: str) -> Drawing:
-    """Draw a panel for each value of row and column."""
     rows, cols = (_sort(data[key]) if key else [None] for key in (layout.row, layout.col))
     figure = blank(COLUMN_WIDTH if len(cols) == 1 else TEXT_WIDTH, PANEL_HEIGHT_INCHES * len(rows) + 0.3)
     panels = grid_of_panels(figure, len(rows), len(cols), share_y=True)
     for (i, row), (j, col) in ((r, c) for r in enumerate(rows) for c in enumerate(cols)):
         settings = {key: value for key, value in ((layout.row, row), (layout.col, col)) if key}
         points = data
-        for key, value in settings.items():  # numbers or text
+        for key, value in settings.items():  # values may be numbers or text
             points = points.loc[[cell == value for cell in points[key]]]
         if not points.empty:
             style.draw(panels[i][j], points)

@@ -1,4 +1,4 @@
-"""Define series, views of stored rows, and tables of points."""
+"""Define the series of figures, and select their stored rows."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,15 +16,15 @@ from pomrl.science.gamma_star import Scope, in_hindsight
 from pomrl.science.stored_columns import MEASURED, SCHEMA
 
 COLUMNS = ["panel", "series", "x", "mean", "lower", "upper", "band", "n", "marker"]
-"""Columns of the table behind a drawing, with a row for each point.
+"""The columns of a drawing's table, with a row for each point.
 
-band names the kind of lower and upper (`sd`, `se` or `ci`, see `results.intervals.Kind`, or `bootstrap sd` or
-`bootstrap ci`), n is the number of independent runs, and marker is true at a marked minimum. The mean of a row without
-runs is a value such as a bound: lower and upper are NaN, n is 0, and band names the value.
+band is the kind of lower and upper: `sd`, `se` or `ci` (see `results.intervals.Kind`), `bootstrap sd` or
+`bootstrap ci`. n is the number of independent runs, and marker is true at a marked minimum. In the row of a value
+without runs, such as a bound, mean is the value, lower and upper are NaN, n is 0, and band describes the value.
 """
 
 View = Callable[[pd.DataFrame], pd.DataFrame]
-"""A function from the rows of an experiment to those to draw: run, planning_loss, and task or gamma or both."""
+"""A function that selects the rows to draw, with the columns run, planning_loss, and task, gamma or both."""
 
 
 def everything(rows: pd.DataFrame) -> pd.DataFrame:
@@ -38,17 +38,17 @@ def at_largest_gamma(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def at_gamma(gamma: float) -> View:
-    """Return the view of the rows at a gamma of the grid."""
+    """Return a view of the rows at one gamma."""
     return lambda rows: rows.loc[np.isclose(rows["gamma"], gamma)]
 
 
 def best_fixed(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows at the best gamma of all tasks."""
+    """Return the rows at the best gamma for all tasks."""
     return _in_hindsight(rows, "all_tasks")
 
 
 def dynamic_best(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows at the best gamma of each task."""
+    """Return the rows at the best gamma for each task."""
     return _in_hindsight(rows, "each_task")
 
 
@@ -57,7 +57,7 @@ def _in_hindsight(rows: pd.DataFrame, scope: Scope) -> pd.DataFrame:
 
 
 def running_average(view: View) -> View:
-    """Return the view of losses averaged over tasks 1 to t."""
+    """Return a view of losses averaged over tasks 1 to t."""
 
     def average(rows: pd.DataFrame) -> pd.DataFrame:
         ordered = view(rows).sort_values(["run", "task"])
@@ -68,21 +68,22 @@ def running_average(view: View) -> View:
 
 
 def in_task(t: int) -> View:
-    """Return the view of the rows of task t."""
+    """Return a view of the rows of task t."""
     return lambda rows: rows.loc[rows["task"] == t]
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """A figure and the table of its points, with the columns `COLUMNS`."""
+    """A figure and the table of its points."""
 
     figure: Figure
     data: pd.DataFrame
+    """The points, with the columns `COLUMNS` except in `plots`."""
 
 
 @dataclass(frozen=True)
 class Series:
-    """A series of a figure: its stored rows, panel and look."""
+    """A series of a figure."""
 
     look: Look
     sweep: str = ""
@@ -104,12 +105,12 @@ class Series:
         for key, selected in self.settings.items():
             values = [settings[key] for settings in varied if key in settings]
             if key not in SCHEMA and not any(_equal(value, selected) for value in values):
-                levels = f"in it {key} is {', '.join(dict.fromkeys(map(repr, values)))}"
+                levels = f"available: {', '.join(dict.fromkeys(map(repr, values)))}"
                 remedy = levels if values else f"it varies {', '.join(varied[0])}"
                 raise ConfigError(f"{self.sweep} has no {key}={selected!r}; {remedy}")
 
     def rows(self, sweeps: StoredSweeps) -> pd.DataFrame:
-        """Return the stored rows of the series, with metrics as losses."""
+        """Return the stored rows of the series; a metric replaces the loss."""
         results = sweeps[self.sweep]
         tables = [
             self._select(table, set(self.settings) - set(result.settings))
@@ -121,29 +122,24 @@ class Series:
         return self.view(rows.assign(planning_loss=rows[MEASURED]) if is_measured else rows)
 
     def _select(self, table: pd.DataFrame, names: Collection[str]) -> pd.DataFrame:
-        """Select rows by the values of some columns in `settings`."""
         for name in names:
             column, value = table[name], self.settings[name]
             table = table.loc[column == value if isinstance(value, str) else np.isclose(column, value)]
         return table
 
     def points(self, bands: pd.DataFrame, x: str, band: str, marked: Sequence[float] = ()) -> pd.DataFrame:
-        """Return means and bands over runs as rows of a drawing's table.
+        """Return means and bands over runs as rows of a drawing.
 
-        Args:
-            bands: The columns mean, lower, upper and n, and the column named by `x`.
-            x: The column on the horizontal axis.
-            band: The kind of lower and upper.
-            marked: The values of x with a mark.
+        `bands` has the columns mean, lower, upper, n and `x`; `band` is their kind. Rows at `marked` x have a marker.
         """
         points = bands.rename(columns={x: "x"}).astype({"x": float})
         marker = points["x"].isin(marked)
         return points.assign(panel=self.panel, series=self.look.label, band=band, marker=marker).loc[:, COLUMNS]
 
     def values(self, table: pd.DataFrame, x: str, y: str, what: str) -> pd.DataFrame:
-        """Return a table without runs as rows of a drawing's table.
+        """Return values without runs, such as bounds, as rows of a drawing.
 
-        Rows are those at the values in `settings`; `what` names the values in the column band.
+        `what` describes them in the column band.
         """
         rows = self._select(table, self.settings)
         points = pd.DataFrame({"x": rows[x], "mean": rows[y], "lower": np.nan, "upper": np.nan, "n": 0})
@@ -151,11 +147,11 @@ class Series:
 
     @property
     def key(self) -> tuple[str, str]:
-        """The panel and label of its points in a drawing's table."""
+        """The panel and label of its points."""
         return self.panel, self.look.label
 
     def of(self, data: pd.DataFrame) -> pd.DataFrame:
-        """Return the rows of this series in a drawing's table."""
+        """Return the rows of this series in a drawing."""
         return data.loc[(data["panel"] == self.panel) & (data["series"] == self.look.label)]
 
 
@@ -169,5 +165,5 @@ def collect(tables: Iterable[pd.DataFrame], series: Sequence[Series]) -> pd.Data
     nonempty = [table for table in tables if len(table)]
     if not nonempty:
         sweeps = ", ".join(dict.fromkeys(curve.sweep for curve in series))
-        raise ValueError(f"the tables of {sweeps} hold nothing that this figure shows")
+        raise ValueError(f"the tables of {sweeps} have no rows for this figure")
     return pd.concat(nonempty, ignore_index=True)

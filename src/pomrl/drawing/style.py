@@ -16,7 +16,7 @@ from pomrl.configuration.sources import LOOKS, PUBLISHED, find_looks, own_studie
 OrderedValue = TypeVar("OrderedValue", bound=Hashable)
 
 TEXT_WIDTH = 5.5
-"""The width of the text on a page of NeurIPS and ICLR, in inches; that of TMLR is an inch more."""
+"""The width of the text on a page of NeurIPS and ICLR, in inches; TMLR has an inch more."""
 
 COLUMN_WIDTH = 2.75
 """Half of `TEXT_WIDTH`, in inches, for a figure of one panel."""
@@ -25,10 +25,10 @@ BAND_OPACITY = 0.12
 EDGE_OPACITY = 0.45
 
 MAX_BANDS = 4
-"""The most curves of a panel with a band each; of more only the first, the middle and the last have one."""
+"""The largest number of bands in a panel; of more curves, only the first, the middle and the last have a band."""
 
 MARKERS = "ovsD^P*Xh"
-"""Markers of options without one in their file."""
+"""The markers of options without a marker in `looks.yaml`."""
 
 _NINE_COLORS = ["#332288", "#CC6677", "#117733", "#88CCEE", "#882255", "#DDCC77", "#44AA99", "#AA4499", "#999933"]
 """The palette "muted" of Paul Tol (personal.sron.nl/~pault)."""
@@ -49,9 +49,9 @@ class Look:
 
 
 def look(option: str, group: str = "estimator", stored: Mapping[str, Any] | None = None) -> Look:
-    """Return the look of an option in `looks.yaml`, or a default.
+    """Return the label and style of an option in `looks.yaml`, or a default.
 
-    Looks of options of one's own are stored with experiments, or in the folder `conf` of their study.
+    User-defined options have them in `stored`, or in the folder `conf` of their study.
     """
     own = stored or find_looks(group, option, (*PUBLISHED.folders, *(folder / "conf" for folder in own_studies())))
     digest = hashlib.sha256(option.encode()).digest()
@@ -61,17 +61,19 @@ def look(option: str, group: str = "estimator", stored: Mapping[str, Any] | None
         return replace(default, **own) if own else default
     except TypeError as error:
         keys = ", ".join(field.name for field in fields(Look))
-        raise ConfigError(f"{LOOKS}: the keys of {group}.{option} are {keys}") from error
+        raise ConfigError(
+            f"{LOOKS}: the keys of {group}.{option} must be among {keys}, got {', '.join(own or ())}"
+        ) from error
 
 
 def sequence(values: Iterable[OrderedValue], label: Callable[[OrderedValue], str]) -> dict[OrderedValue, Look]:
-    """Return looks of ordered values from light to dark."""
+    """Return looks of ordered values, in colours from light to dark."""
     distinct = list(dict.fromkeys(values))
     return {value: Look(label(value), color) for value, color in zip(distinct, shades(len(distinct)), strict=True)}
 
 
 def shades(number: int) -> list[str]:
-    """Return colours for ordered things, from light to dark."""
+    """Return colours from light to dark."""
     return sns.color_palette("mako_r", number).as_hex()
 
 
@@ -82,7 +84,7 @@ def hues(number: int) -> list[str]:
 
 @contextmanager
 def context() -> Iterator[None]:
-    """Apply the style, and restore the caller's settings afterwards."""
+    """Apply the style; restore the caller's settings afterwards."""
     with mpl.rc_context():
         mpl.rcdefaults()
         mpl.rcParams.update(_STYLE)

@@ -1,1 +1,1 @@
-"""Verdicts on claims: their comparisons, the inference behind these, and counts."""
+"""Verdicts on claims: comparisons, statistical inference, and counts."""

@@ -1,4 +1,4 @@
-"""Differences between judgements: between variants, and between computed and published ones."""
+"""Differences between judgements: of variants, and of published results."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -10,12 +10,12 @@ from pomrl.judging.verdict import Comparison, Verdict
 from pomrl.judging.views import in_words
 
 TOLERANCE = 1e-9
-"""How far numbers may differ, relative and absolute, where another type of processor computed them."""
+"""The relative and absolute tolerance for numbers from different types of processors."""
 
 
 @dataclass(frozen=True)
 class VerdictChange:
-    """Hold two different verdicts on a claim, under two variants."""
+    """Two different verdicts on a claim, under two variants."""
 
     id: str
     before: Judgement
@@ -23,17 +23,17 @@ class VerdictChange:
 
     @property
     def is_turned(self) -> bool:
-        """Return whether both verdicts are decided and opposite."""
+        """Whether one verdict is `holds` and the other `does not hold`."""
         return {self.before.verdict, self.after.verdict} == {Verdict.HOLDS, Verdict.DOES_NOT_HOLD}
 
 
 def counts(judgements: Collection[Judgement]) -> dict[Verdict, int]:
-    """Return the number of claims with each verdict."""
+    """Count claims by verdict."""
     return {verdict: sum(judgement.verdict is verdict for judgement in judgements) for verdict in Verdict}
 
 
 def rank(judgements: Judgements, variants: Sequence[str]) -> list[str]:
-    """Order variants by most claims that hold, then fewest that do not."""
+    """Sort variants by most `holds`, then fewest `does not hold`."""
     verdict_counts = {name: counts(judgements.of(name).values()) for name in variants}
     return sorted(
         variants, key=lambda name: (-verdict_counts[name][Verdict.HOLDS], verdict_counts[name][Verdict.DOES_NOT_HOLD])
@@ -41,14 +41,14 @@ def rank(judgements: Judgements, variants: Sequence[str]) -> list[str]:
 
 
 def over(judgements: Judgements, variants: Sequence[str]) -> dict[str, dict[Verdict, int]]:
-    """Count for each claim the variants with each verdict."""
+    """Count variants by verdict, for each claim."""
     ids = dict.fromkeys(id for name in variants for id in judgements.of(name))
     by_variant = [judgements.of(name) for name in variants]
     return {id: counts([verdicts[id] for verdicts in by_variant if id in verdicts]) for id in ids}
 
 
 def changes(judgements: Judgements, base: str, variants: Sequence[str]) -> list[VerdictChange]:
-    """Return changed verdicts against `base`, opposite ones of a claim first."""
+    """Return verdicts different from `base`, by claim, opposite ones first."""
     all_changes: list[VerdictChange] = []
     for id, before in judgements.of(base).items():
         changed = [judgements.of(variant).get(id) for variant in variants]
@@ -60,7 +60,7 @@ def changes(judgements: Judgements, base: str, variants: Sequence[str]) -> list[
 
 
 def opposite(judgements: Judgements, base: str, variants: Sequence[str]) -> dict[str, list[str]]:
-    """Return by claim the variants with the opposite verdict."""
+    """Return the variants with the opposite verdict, by claim."""
     turned: dict[str, list[str]] = {}
     for change in changes(judgements, base, variants):
         if change.is_turned:
@@ -70,22 +70,21 @@ def opposite(judgements: Judgements, base: str, variants: Sequence[str]) -> dict
 
 @dataclass(frozen=True)
 class Agreement:
-    """Compare computed with published judgements under shared variants."""
+    """The differences between computed and published judgements."""
 
     verdicts: int
-    """The number of verdicts that are compared."""
+    """The number of compared verdicts."""
     numbers: int
-    """The number of estimates and ends of intervals that are compared."""
+    """The number of compared estimates and interval ends."""
     inexact: int
-    """How many of these are equal within `TOLERANCE` alone."""
+    """The number of these with different digits."""
     turned: Sequence[str]
-    """A line for each verdict that differs, or that one side alone has."""
+    """A line for each verdict that differs, or is missing on one side."""
     different: Sequence[str]
-    """A line for each comparison whose numbers or words differ."""
+    """A line for each comparison whose numbers, runs or text differ."""
 
     @property
     def is_exact(self) -> bool:
-        """Return whether all digits are equal."""
         return not (self.turned or self.different or self.inexact)
 
     def __str__(self) -> str:
@@ -101,7 +100,7 @@ class Agreement:
 
 
 def compare(computed: Judgements, published: Judgements, variants: Sequence[str]) -> Agreement:
-    """Compare all judgements under these variants."""
+    """Compare judgements under these variants."""
     claims = [
         (f"{id} under {variant}", computed.of(variant).get(id), published.of(variant).get(id))
         for variant in variants
@@ -145,6 +144,6 @@ def _written(comparison: Comparison) -> list[float]:
 
 
 def is_close(ours: Comparison, theirs: Comparison) -> bool:
-    """Whether two comparisons agree within `TOLERANCE`."""
-    is_alike = (ours.compared, ours.verdict, ours.runs) == (theirs.compared, theirs.verdict, theirs.runs)
-    return is_alike and all(isclose(*pair, rel_tol=TOLERANCE, abs_tol=TOLERANCE) for pair in _numbers(ours, theirs))
+    """Return whether two comparisons agree within `TOLERANCE`."""
+    is_same = (ours.compared, ours.verdict, ours.runs) == (theirs.compared, theirs.verdict, theirs.runs)
+    return is_same and all(isclose(*pair, rel_tol=TOLERANCE, abs_tol=TOLERANCE) for pair in _numbers(ours, theirs))

@@ -1,4 +1,4 @@
-"""The answer of a study as Markdown: claims counted by variant, with its certainty."""
+"""The answer of a study as Markdown: counts of verdicts and their error."""
 
 from collections.abc import Mapping, Sequence
 from itertools import chain
@@ -15,14 +15,14 @@ VERBS = {
     Verdict.NO_DIFFERENCE: ("shows no difference of interest", "show no difference of interest"),
     Verdict.UNDECIDED: ("is undecided", "are undecided"),
 }
-"""The verb for one claim with each verdict, and for several."""
+"""The verb for one claim, and for several, by verdict."""
 
 Groups = dict[tuple[str, ...] | None, list[Judgement]]
-"""Claims by the variants under which they hold; those that are undecided under one of them have the key None."""
+"""Claims by the variants under which they hold; the key None if undecided under any variant."""
 
 
 def answer_text(study: Study, judgements: Judgements, *, in_short: bool = False) -> str:
-    """Return how many claims hold under each variant of the headline.
+    """Describe how many claims hold under each variant of the headline.
 
     The short form omits titles of claims and `certainty`.
     """
@@ -31,7 +31,7 @@ def answer_text(study: Study, judgements: Judgements, *, in_short: bool = False)
     sure = "" if in_short else certainty(study, judgements)
     if not named:
         command = f"pomrl reproduce {study.word} claims"
-        return f"No claims are judged yet under the variants of the study: {command} judges them."
+        return f"No claims are judged yet under the variants of the study; {command} judges them."
     if not decided:
         return "No claim of the study has a verdict: estimates are reported."
     if len(few) == len(decided):
@@ -83,12 +83,12 @@ def _formulas(claims: Sequence[Judgement]) -> str:
 
 
 def certainty(study: Study, judgements: Judgements) -> str:
-    """Return the error of the verdicts, and verdicts beside the headline."""
+    """Describe the error rate, and verdicts outside the headline."""
     named, decided, few = _select_claims(study, judgements)
     if len(few) == len(decided):
         return (
             f"None of the {number_of(len(decided), 'claim')} with stored runs is decided yet, because fewer than "
-            f"{study.described.runs:,} runs are stored: pomrl reproduce {study.word} adds them."
+            f"{study.described.runs:,} runs are stored; pomrl reproduce {study.word} adds them."
         )
     variants, error = headline(study, judgements), f"{100 * study.described.error:.0f} %"
     sentences = [
@@ -106,7 +106,7 @@ def certainty(study: Study, judgements: Judgements) -> str:
         )
     if few:
         few_runs = f"Too few runs are stored for {len(few)} of the claims"
-        sentences.append(f"{few_runs}: pomrl reproduce {study.word} adds them.")
+        sentences.append(f"{few_runs}; pomrl reproduce {study.word} adds them.")
     sentences_beside = [_other_variant(judgements, name, variants[0], error) for name in named if name not in variants]
     return " ".join([*sentences, *sentences_beside])
 
@@ -128,7 +128,7 @@ def _select_claims(study: Study, judgements: Judgements) -> tuple[list[str], lis
 
 
 def count_verdicts(judgements: Sequence[Judgement]) -> str:
-    """Return counts of verdicts, as in `3 hold and 1 is undecided`."""
+    """Format counts of verdicts, such as `3 hold and 1 is undecided`."""
     phrases = [f"{number} {_verb(verdict, number)}" for verdict, number in counts(judgements).items() if number]
     return phrases[0] if len(phrases) == 1 else f"{', '.join(phrases[:-1])} and {phrases[-1]}"
 
@@ -151,19 +151,19 @@ def _holds_in_part(id: str, judgements: Judgements, variants: Sequence[str]) -> 
 
 
 def is_judged_once(claim: Judgement, judgements: Judgements, variants: Sequence[str]) -> bool:
-    """Return whether only one of several variants has a claim."""
+    """Return whether only one of several variants has the claim."""
     return len(variants) > 1 and sum(claim.id in judgements.of(name) for name in variants) == 1
 
 
 def headline(study: Study, judgements: Judgements) -> list[str]:
-    """Return the judged variants of the headline, or the first judged one."""
+    """Return the judged variants of the headline, otherwise the first judged one."""
     return [name for name in study.described.headline if judgements.of(name)] or judgements.variants[:1]
 
 
 def group_by_variants(judgements: Judgements, variants: Sequence[str]) -> Groups:
-    """Group claims by the variants under which they hold.
+    """Group claims by the set of variants with the verdict `holds`.
 
-    All variants are the key where no verdict is another.
+    A claim with no other verdict has all `variants` as its key.
     """
     groups: Groups = {}
     for id in dict.fromkeys(id for name in variants for id in judgements.of(name)):
@@ -177,9 +177,9 @@ def group_by_variants(judgements: Judgements, variants: Sequence[str]) -> Groups
 
 
 def count_groups(study: Study, judgements: Judgements) -> Mapping[str, int]:
-    """Count the claims that hold under all variants, none, or some.
+    """Count the claims of each group of `group_by_variants`.
 
-    The keys are `claims`, `all`, `none`, `undecided`, and names of variants, such as `printed+computed`.
+    The keys are `claims` (the total), `all`, `none`, `undecided`, and variants such as `printed+computed`.
     """
     variants = headline(study, judgements)
     names = {tuple(variants): "all", (): "none", None: "undecided"}

@@ -1,4 +1,4 @@
-"""Claims: a statement, its sweeps or simulation, and the function to check it."""
+"""Claims about sweeps, simulations or exact numbers."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,69 +14,68 @@ from pomrl.results.intervals import ERROR_RATE
 from pomrl.results.sweep_results import SweepResults
 from pomrl.store.derived import Simulation
 
-if TYPE_CHECKING:  # because it takes long to load
+if TYPE_CHECKING:  # slow to import
     import pandas as pd
 
 MAX_SUGGESTED_RUNS = 1e7
-"""The number of runs from which on it is not said that so many would decide a claim."""
+"""The limit of suggested numbers of runs; beyond it, messages suggest none."""
 
 ClaimFunction = Callable[..., list[Part]]
-"""A function of the losses of each sweep that a claim names, in that order, or of its simulation's table.
+"""A function of the results of each sweep of a claim, in that order, or of its simulation's table.
 
-The function of an exact claim, which names neither, takes no arguments: its numbers are known (`Exact`)."""
+The function of an exact claim, without sweeps or simulation, takes no arguments: its numbers are known (`Exact`)."""
 
 
 @dataclass(frozen=True)
 class Revision:
-    """Record a rule revised after verdicts had been seen."""
+    """A revision of a claim's rule after verdicts were seen."""
 
     on: str
-    """The day of the revision, such as 2026-11-21."""
+    """The date of the revision, such as 2026-11-21."""
     reason: str
-    """What was changed, and why."""
+    """The change and its reason."""
     before: Verdict
-    """The verdict by the old rule, at the promised number of runs and with Holm's correction, as it was published."""
+    """The published verdict by the old rule, at the promised number of runs and with Holm's correction."""
 
 
 @dataclass(frozen=True, eq=False)
 class Claim:
-    """Hold a statement about sweeps, a simulation or exact numbers."""
+    """A statement with the function to check it."""
 
     id: str
     statement: str
     where: str
-    """The section and the figure of the source in which the claim is made, or the question that it belongs to."""
+    """The section and figure of the claim in its source, or its question in the study."""
     sweeps: tuple[str, ...]
-    """The names of the sweeps that it is about."""
+    """The sweeps of the claim."""
     check: ClaimFunction
     simulation: Simulation | None = None
-    """The simulation that it is about, if it is about one and not about sweeps."""
+    """The simulation of a claim without sweeps."""
     title: str = ""
     """A short form of the statement, or the statement itself."""
     figures: Sequence[str] = ()
-    """The names of the figures that show what it is about."""
+    """The figures with the results of the claim."""
     selected_on: bool = False
-    """Whether readings of a paper were chosen after looking at the results that it is about."""
+    """Whether readings of a paper were chosen after looking at the results of the claim."""
     revised: Revision | None = None
-    """How its rule was revised, if it was."""
+    """The revision of its rule, if any."""
     runs: int | Mapping[str, int] = 0
-    """The number of runs on which it is judged, or that number by the variant; 0 for that of its study."""
+    """The number of runs to judge it on, or this number by variant; 0 for the number of the study."""
     is_judged: bool = True
-    """Whether there is a verdict; else estimates are reported."""
+    """Whether the claim gets a verdict; otherwise estimates are reported."""
     is_main: bool = False
-    """Whether it is named in a summary if it holds; claims that do not hold always are."""
+    """Whether a summary lists it if it holds; it always lists claims that do not hold."""
 
     @property
     def is_exact(self) -> bool:
-        """Return whether its numbers are computed without runs."""
         return not self.sweeps and self.simulation is None
 
     def parts(self, results: "Mapping[str, SweepResults | pd.DataFrame]") -> tuple[Part, ...]:
-        """Check the claim on results by sweep, or its simulation's table.
+        """Check the claim on results by sweep, or a simulation's table.
 
         Raises:
             LookupError: A sweep, a simulation or an experiment is missing.
-            TypeError: The function returns no list of parts.
+            TypeError: The function does not return a list of parts.
         """
         names = (self.simulation.name,) if self.simulation else self.sweeps
         comparisons = self.check(*(results[name] for name in names))
@@ -86,33 +85,32 @@ class Claim:
             or not all(isinstance(comparison, Part) for comparison in comparisons)
         ):
             what = f"{comparisons!r:.40}" if not comparisons else type(comparisons).__name__
-            raise TypeError(f"a claim returns a list of parts, such as [less(a, b, 'a less b')], and this one {what}")
+            raise TypeError(f"a claim must return a list of parts, such as [less(a, b, 'a less b')], got {what}")
         return tuple(comparisons)
 
 
 @dataclass(frozen=True)
 class JudgedClaim:
-    """Hold a judged claim, without parts while runs are missing."""
+    """A claim with its judged parts; none while runs are missing."""
 
     claim: Claim
     needed: int = 0
-    """The number of runs on which it is judged."""
+    """The number of runs to judge it on."""
     error: float = ERROR_RATE
-    """The probability that the verdict on it is wrong."""
+    """The probability of a wrong verdict."""
     experiments: tuple[Experiment, ...] = ()
-    """The experiments whose losses it read or lacks."""
+    """The experiments whose losses it reads, stored or missing."""
     parts: tuple[Comparison, ...] = ()
 
     @property
     def missing_experiments(self) -> list[Experiment]:
-        """The experiments to compute with more runs."""
         if not self.is_provisional:
             return []
         return [with_runs(experiment, self.needed) for experiment in self.experiments]
 
     @property
     def runs(self) -> int:
-        """The number of runs judged on; 0 if not judged."""
+        """The judged number of runs; 0 if not judged."""
         return min((comparison.runs for comparison in self.parts), default=0)
 
     @property
@@ -122,12 +120,11 @@ class JudgedClaim:
 
     @property
     def verdict(self) -> Verdict:
-        """The verdict on the claim."""
         return combine_verdicts([comparison.verdict for comparison in self.parts])
 
     @property
     def reason(self) -> str:
-        """The reason for being undecided; empty if decided."""
+        """Why the claim is undecided; empty if decided."""
         if self.verdict is not Verdict.UNDECIDED:
             return ""
         if self.is_provisional:
@@ -142,7 +139,7 @@ class JudgedClaim:
         )
 
     def judge(self, estimates: Sequence[Part]) -> "JudgedClaim":
-        """Judge parts with these estimates; with too few runs, decide nothing."""
+        """Judge parts; with too few runs, all are undecided."""
         is_judged = self.claim.is_judged
         error = self.error / max(1, sum(comparison.is_claimed for comparison in estimates)) if is_judged else ERROR_RATE
         comparisons = [judge_part(comparison, error) for comparison in estimates]
@@ -156,12 +153,12 @@ class JudgedClaim:
 
     @property
     def is_provisional(self) -> bool:
-        """Return whether fewer runs are stored than needed."""
+        """Whether fewer runs are stored than needed."""
         return self.runs < self.needed
 
 
 def with_runs(experiment: Experiment, runs: int) -> Experiment:
-    """Return an experiment with this number of requested runs."""
+    """Return an experiment with another number of requested runs."""
     return replace(experiment, request=replace(experiment.request, runs=runs))
 
 
@@ -171,22 +168,21 @@ def _round_up(number: float) -> int:
 
 
 def claim(id: str, *sweeps: str, **options: Any) -> Callable[[ClaimFunction], Claim]:
-    """Make a claim of the function that checks it.
+    """Make a `Claim` of its check, as a decorator.
 
-    The first line of its docstring is the statement. The second paragraph begins with the place in the source, up to a
-    colon.
+    The first line of its docstring is the statement. The second paragraph begins with the source, up to a colon.
 
     Args:
-        id: The claim's identifier, such as Q1.1.
-        sweeps: The sweeps of the function's arguments, in order; none for an exact claim.
-        options: Further fields of `Claim`, such as `simulation`, `title`, `figures` and `is_main`.
+        id: The identifier, such as Q1.1.
+        sweeps: The sweeps of the function's arguments; none for an exact claim.
+        options: Further fields of `Claim`, such as `figures`.
 
     Raises:
-        TypeError: The decorator lacks parentheses, or a claim has no such field.
+        TypeError: Parentheses are missing, or a field is unknown.
     """
     if callable(id):
         raise TypeError(
-            f"{getattr(id, '__name__', id)}: @claim needs parentheses, an id and a sweep, as in @claim('A', 'SWEEP')"
+            f"{getattr(id, '__name__', id)}: @claim must have an id and a sweep, as in @claim('A', 'SWEEP')"
         )
 
     def make(check: ClaimFunction) -> Claim:
@@ -199,18 +195,18 @@ def claim(id: str, *sweeps: str, **options: Any) -> Callable[[ClaimFunction], Cl
 
 
 def claims_of(study: Study) -> list[Claim]:
-    """Return the claims in a study's `claims.py` or `claims/`, by id.
+    """Return the claims in a study's `claims.py` or `claims/`, sorted by id.
 
     Raises:
-        ConfigError: A module cannot be imported, a claim has no statement or source of numbers, or two have one id.
+        ConfigError: A module cannot be imported, a claim has no statement or sweep, or two claims have the same id.
     """
     by_id: dict[str, Claim] = {}
     for claim in _find_claims(study):
         name = claim.check.__name__
         if claim.is_exact and claim.check.__code__.co_argcount:
-            raise ConfigError(f"{study.word}: claim {name} names no sweep, as in @claim({claim.id!r}, 'SWEEP')")
+            raise ConfigError(f"{study.word}: claim {name} must have a sweep, as in @claim({claim.id!r}, 'SWEEP')")
         if not claim.statement:
-            raise ConfigError(f"{study.word}: claim {name} has no docstring, whose first line says what is claimed")
+            raise ConfigError(f"{study.word}: claim {name} must have a docstring; its first line is the statement")
         if claim.id in by_id:
             other = by_id[claim.id].check.__name__
             raise ConfigError(f"{study.word}: claims {other} and {name} have the same id {claim.id!r}")
@@ -226,6 +222,5 @@ def _find_claims(study: Study) -> Iterator[Claim]:
                 yield claim
 
 
-def _natural(id: str) -> list[tuple[bool, int | str]]:
-    """Return a sort key with Q2.9 before Q2.10."""
+def _natural(id: str) -> list[tuple[bool, int | str]]:  # Q2.9 before Q2.10
     return [(piece.isdigit(), int(piece) if piece.isdigit() else piece) for piece in re.split(r"(\d+)", id) if piece]

@@ -1,6 +1,6 @@
-"""Kinds of comparisons; each returns a part of a claim.
+"""Comparisons as parts of claims.
 
-`description` says what is compared. All comparisons are in pairs over runs with shared draws.
+All comparisons are paired over runs with shared random draws; `description` is their text in tables.
 """
 
 from collections.abc import Sequence
@@ -16,35 +16,35 @@ from pomrl.results.result import LossPerRun, Result
 from pomrl.science.gamma_star import minimising
 
 EQUALITY_MARGIN = 0.1
-"""A mean is on a par with another if it differs by less than this share of it; no worse if it exceeds it by less."""
+"""The margin of claims of equal, no worse or no better means, as a share of the comparator."""
 
 NEAR_GAMMA = 0.1
-"""How far apart two discount factors may be that are near each other."""
+"""The largest distance of discount factors near each other."""
 
 ROUNDING = 1e-9
-"""An allowance for rounding errors in comparisons of discount factors."""
+"""The tolerance for rounding errors in comparisons of discount factors."""
 
 PAIRED = "in pairs"
-"""The words for a comparison of runs that used the same random draws."""
+"""The text for a comparison of runs with the same random draws."""
 
 
 def below_zero(description: str, estimate: ScalarEstimate, comparator: float) -> Part:
-    """Claim a negative difference; `comparator` scales the effect of interest."""
+    """Claim a negative difference; effects of interest are shares of `comparator`."""
     return Part(f"{description}, {PAIRED}", estimate, below=0.0, interest=INTEREST_SHARE * abs(comparator))
 
 
 def less(a: LossPerRun, b: LossPerRun, description: str) -> Part:
-    """Claim that the mean of a is below that of b."""
+    """Claim mean(a) < mean(b)."""
     return below_zero(description, mean(a - b), b.mean())
 
 
 def less_in_shares(a: LossPerRun, b: LossPerRun, whole: LossPerRun, description: str) -> Part:
-    """Claim that mean a is below mean b, in shares of `whole`."""
+    """Claim mean(a) < mean(b), with the difference as a share of mean(whole)."""
     return below_zero(description, ratio(whole + a - b, whole), b.mean() / whole.mean())
 
 
 def on_a_par(a: LossPerRun, b: LossPerRun, description: str) -> Part:
-    """Claim that mean a is within `EQUALITY_MARGIN` of mean b."""
+    """Claim a mean(a) within `EQUALITY_MARGIN` of mean(b)."""
     return Part(
         f"{description}, relative, {PAIRED}",
         ratio(a, b),
@@ -55,20 +55,19 @@ def on_a_par(a: LossPerRun, b: LossPerRun, description: str) -> Part:
 
 
 def no_worse(a: LossPerRun, b: LossPerRun, description: str, margin: float = EQUALITY_MARGIN) -> Part:
-    """Claim that mean a exceeds mean b by less than this share."""
+    """Claim mean(a) < (1 + margin) mean(b)."""
     return Part(f"{description}, relative, {PAIRED}", ratio(a, b), below=margin, margin=margin)
 
 
 def no_better(a: LossPerRun, b: LossPerRun, description: str) -> Part:
-    """Claim that mean a is below mean b by less than `EQUALITY_MARGIN`."""
+    """Claim mean(a) > (1 - EQUALITY_MARGIN) mean(b)."""
     return Part(f"{description}, relative, {PAIRED}", ratio(a, b), above=-EQUALITY_MARGIN, margin=EQUALITY_MARGIN)
 
 
 def closes_distance(a: LossPerRun, worst: LossPerRun, best: LossPerRun, description: str) -> Part:
-    """Claim that a closes over 1 - `EQUALITY_MARGIN` of the distance.
+    """Claim (worst - a) / (worst - best) > 1 - EQUALITY_MARGIN, in means.
 
-    The number is (worst - a) / (worst - best) in means, NaN where the mean distance is not positive; use `less` beside
-    it.
+    It is NaN unless mean(worst - best) > 0. Claim that with `less`.
     """
     distance = worst - best
     return Part(
@@ -80,7 +79,7 @@ def closes_distance(a: LossPerRun, worst: LossPerRun, best: LossPerRun, descript
 
 
 def does_not_improve(loss: Float[np.ndarray, "n T"], description: str) -> Part:
-    """Claim that a loss changes over tasks by less than `EQUALITY_MARGIN`, relatively."""
+    """Claim a relative change over tasks within `EQUALITY_MARGIN`."""
     level = loss.mean(1)
     change = ratio(level + loss @ slope(loss.shape[1]), level)
     description = f"{description}, slope times {loss.shape[1] - 1} relative to mean"
@@ -88,7 +87,7 @@ def does_not_improve(loss: Float[np.ndarray, "n T"], description: str) -> Part:
 
 
 def slope(tasks: int) -> Float[np.ndarray, " T"]:
-    """Return weights of the least-squares slope over tasks, times T - 1."""
+    """Return the weights of the least-squares slope over tasks, times T - 1."""
     centred = np.arange(tasks) - (tasks - 1) / 2
     return centred / (centred @ centred) * (tasks - 1)
 
@@ -96,14 +95,14 @@ def slope(tasks: int) -> Float[np.ndarray, " T"]:
 def best_is_in(
     losses: Result, curve: Float[np.ndarray, "n G"], inside: Bool[np.ndarray, " G"], description: str
 ) -> Part:
-    """Claim that the smallest mean loss lies inside a gamma set."""
+    """Claim a smallest mean loss at one of the `inside` gammas."""
     estimate = minimum_difference(curve[:, inside], curve[:, ~inside])
     gamma_star = losses.best(curve.mean(0, keepdims=True)).item()
     return below_zero(f"{description} (γ* = {gamma_star:g})", estimate, curve.mean(0)[~inside].min())
 
 
 def best_is_between(losses: Result, subject: str, *, above: float = -np.inf, below: float = np.inf) -> Part:
-    """Claim that the smallest average loss lies strictly between two gammas."""
+    """Claim a smallest average loss strictly between two gammas."""
     inside = (losses.gammas > above + ROUNDING) & (losses.gammas < below - ROUNDING)
     ends = {"above": above, "below": below}
     where = " and ".join(f"{side} {end:g}" for side, end in ends.items() if np.isfinite(end))
@@ -112,34 +111,32 @@ def best_is_between(losses: Result, subject: str, *, above: float = -np.inf, bel
 
 
 def near(losses: Result, gamma: float, distance: float = NEAR_GAMMA) -> Bool[np.ndarray, " G"]:
-    """Return the gammas within a distance of this one."""
+    """Return a mask of the gammas within a distance of this one."""
     return np.abs(losses.gammas - gamma) <= distance + ROUNDING
 
 
 def smaller_minimum(a: Float[np.ndarray, "n G"], b: Float[np.ndarray, "n G"], description: str) -> Part:
-    """Claim that a's smallest mean loss is below that of b."""
+    """Claim min(a) < min(b), in means."""
     return below_zero(description, minimum_difference(a, b), b.mean(0).min())
 
 
 def no_larger_minimum(a: Float[np.ndarray, "n G"], b: Float[np.ndarray, "n G"], description: str) -> Part:
-    """Claim that min(a) exceeds min(b) by less than `EQUALITY_MARGIN`, in means."""
+    """Claim min(a) < (1 + EQUALITY_MARGIN) min(b), in means."""
     return Part(
         f"{description}, relative, {PAIRED}", minimum_ratio(a, b), below=EQUALITY_MARGIN, margin=EQUALITY_MARGIN
     )
 
 
 def no_smaller_minimum(a: Float[np.ndarray, "n G"], b: Float[np.ndarray, "n G"], description: str) -> Part:
-    """Claim that min(a) is below min(b) by less than `EQUALITY_MARGIN`, in means."""
+    """Claim min(a) > (1 - EQUALITY_MARGIN) min(b), in means."""
     return Part(
         f"{description}, relative, {PAIRED}", minimum_ratio(a, b), above=-EQUALITY_MARGIN, margin=EQUALITY_MARGIN
     )
 
 
 def best_grows(losses: Result, curves: Float[np.ndarray, "n *rows X G"], description: str) -> Part:
-    """Claim that gamma* grows with index X of curves, by row.
-
-    Only candidates for gamma* are resampled.
-    """
+    """Claim a positive rank correlation of gamma* with index X, in each row."""
+    # only losses at candidates for gamma* are resampled
     by_row = curves.reshape(len(curves), -1, curves.shape[-1])
     candidates = [may_be_best(by_row[:, i]) for i in range(by_row.shape[1])]
     candidate_losses = np.concatenate([by_row[:, i, columns] for i, columns in enumerate(candidates)], axis=1)
@@ -157,26 +154,22 @@ def best_grows(losses: Result, curves: Float[np.ndarray, "n *rows X G"], descrip
 
 
 def smaller_best(losses: Result, a: Float[np.ndarray, "n G"], b: Float[np.ndarray, "n G"], description: str) -> Part:
-    """Claim that gamma* of curves a is below that of curves b."""
+    """Claim a smaller gamma* of curves a than of curves b."""
     return Part(f"{description}, {PAIRED}", smaller_best_gamma(losses.gammas, a, b), below=0.0)
 
 
 def under(topic: str, comparisons: Sequence[Part]) -> list[Part]:
-    """Return parts under a topic, to be judged and reported together."""
+    """Assign a topic to parts, to judge and report them together."""
     return [replace(comparison, topic=topic) for comparison in comparisons]
 
 
 def in_more_than(number: float, groups: Sequence[Sequence[Part]], description: str) -> list[Part]:
-    """Claim that all comparisons hold in more than a number of groups.
+    """Claim all comparisons of a group, in more than `number` groups.
 
-    By Holm's correction over groups. One refuted comparison refutes its group (Bonferroni). All comparisons follow,
-    with
-    nothing claimed.
+    The count of groups has Holm's correction. One refuted comparison refutes its group (Bonferroni).
 
-    Args:
-        number: The number of groups to exceed.
-        groups: The comparisons of each group.
-        description: The kind of group.
+    Returns:
+        The claimed count, then all comparisons without a claim.
     """
     holds = [
         all(comparison.above < comparison.estimate.value < comparison.below for comparison in group) for group in groups

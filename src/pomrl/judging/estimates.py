@@ -1,20 +1,19 @@
-"""Estimates over runs, with intervals at any level and p-values for any threshold.
+"""Estimates over runs, with intervals and p-values.
 
-- Smooth functions of mean losses: Student's interval with the leave-one-run-out (jackknife) standard error.
-- Ratios of means, minima of mean losses over a grid, and gamma*: t tests in pairs (`pomrl.judging.minima`).
+- Smooth functions of mean losses: Student's interval with the jackknife standard error.
+- Ratios of means, minima of means over a grid, and gamma*: paired t tests (`pomrl.judging.minima`).
 - Correlations of gamma* with an index: the percentile bootstrap over runs.
-- Counts of true statements: Holm's correction of their p-values.
-- `Exact` numbers have no interval.
+- Counts of true statements: Holm's correction of p-values.
+- `Exact` numbers: no interval.
 
-**Skewness.** Losses have a standard deviation of 1.7 at a mean of 1.1, which matters at levels of 1 in 10,000. From
-`MIN_SKEWNESS_RUNS` runs on, t is transformed as by Hall (1992, "On the removal of skewness by transformation", JRSS B
-54). A large t goes with too small a skewness: its regression on t, with slope (kurtosis - 1.5 skewness^2) / n where
-positive, is subtracted first. The plain t must agree, because heavy tails make the transformed one too large.
+From `MIN_SKEWNESS_RUNS` runs on, t is corrected for skewness as in Hall (1992, "On the removal of skewness by
+transformation", JRSS B 54). Samples with a large t underestimate skewness: its regression on t, with slope
+(kurtosis - 1.5 skewness^2) / n where positive, is subtracted first. The more conservative of plain and corrected t
+counts, because heavy tails make the corrected one too large.
 
-`python -m benchmarks.error_rates` simulates comparisons with their truth on the threshold. With 100 to 4000 runs of
-real losses, t tests had up to 1.3 times nominal errors of 1e-2 to 1e-4, 1.5 times 1e-5 and 1.8 times 1e-6. The
-bootstrap of correlations has no correction: where one tie of two skewed losses decides its sign, it had up to 17 times
-1e-4.
+`benchmarks.error_rates` simulates errors at the threshold, with 100 to 4000 runs of real losses. The t tests had up to
+1.3 times nominal errors of 1e-2 to 1e-4, 1.5 times 1e-5 and 1.8 times 1e-6. The bootstrap, not corrected, had up to 17
+times 1e-4, where a tie of two skewed losses decides the sign.
 """
 
 from abc import ABC, abstractmethod
@@ -37,58 +36,57 @@ from pomrl.results.intervals import (
 )
 
 MIN_INTERVAL_RUNS = 10
-"""With fewer runs no interval is given: means of so few losses are far from normally distributed."""
+"""With fewer runs there is no interval: means of so few losses are far from normally distributed."""
 
 MIN_SKEWNESS_RUNS = 100
-"""From this number of runs on, skewness is corrected for and resamples are drawn from the normal distribution."""
+"""From this number of runs on, skewness is corrected, and resamples are drawn from a normal distribution."""
 
 PRECISE_RUNS = 1000
-"""The number of runs from which on claims are judged with errors so small that they need many resamples."""
+"""From this number of runs on, claims are judged at small errors, with more resamples."""
 
 MAX_RESAMPLES_AT_ONCE = 10_000
-"""The number of resamples, or of samples without one run, that are held in memory together."""
+"""The number of resamples, or of leave-one-out samples, in memory together."""
 
 FIXED_POINT_STEPS = 50
-"""The steps in which the ends of intervals are found; the error of an end shrinks by two fifths or more in each."""
+"""The steps of the iteration for interval ends; each reduces the error by two fifths or more."""
 
 Sample = Float[np.ndarray, "_runs ..."]
-"""A number, or an array of numbers, for each independent run."""
+"""A number, or an array, for each independent run."""
 
 Statistic = Callable[[np.ndarray], np.ndarray]
-"""A function of the mean of a sample, vectorised: stacked along a first axis, B means give B values."""
+"""A function of sample means, vectorised: B means along the first axis give B values."""
 
 
 @dataclass(frozen=True)
 class ScalarEstimate(ABC):
-    """Estimate a number, with intervals and p-values at any level."""
+    """An estimate with intervals and p-values."""
 
     value: float
     runs: int
-    """The number of runs that it is estimated from."""
+    """The number of runs behind the estimate."""
     is_discrete: ClassVar[bool] = False
-    """Whether its values are few, so that the width of intervals does not fall as one over the root of the runs."""
+    """Whether the number has few possible values; widths of intervals then do not fall as 1 / sqrt(runs)."""
 
     @property
     def is_constant(self) -> bool:
-        """Return whether the number is the same in every run."""
+        """Whether the number is equal in all runs."""
         return False
 
     @property
     def is_possible(self) -> bool:
-        """Return whether there are enough runs for p-values and intervals."""
         return self.runs >= MIN_INTERVAL_RUNS
 
     def p_values(self, threshold: float) -> tuple[float, float]:
-        """Return the p-values of `number <= threshold` and of `number >= threshold`.
+        """Return the p-values of `number <= threshold` and `number >= threshold`.
 
-        With too few runs those of a finite threshold are NaN.
+        With too few runs, they are NaN for a finite threshold.
         """
         if not np.isfinite(threshold):
             return float(threshold > 0), float(threshold < 0)
         return self._p_values(threshold) if self.is_possible else (np.nan, np.nan)
 
     def interval(self, error: float) -> tuple[float, float]:
-        """Return the interval with half of this error on either side.
+        """Return the interval with half of the error on each side.
 
         Its ends are NaN with too few runs.
         """
@@ -104,18 +102,18 @@ class ScalarEstimate(ABC):
 
     @cached_property
     def lower(self) -> float:
-        """The lower end at the usual confidence level."""
+        """The lower end at error `ERROR_RATE`."""
         return self.interval(ERROR_RATE)[0]
 
     @cached_property
     def upper(self) -> float:
-        """The upper end at the usual confidence level."""
+        """The upper end at error `ERROR_RATE`."""
         return self.interval(ERROR_RATE)[1]
 
 
 @dataclass(frozen=True)
 class Exact(ScalarEstimate):
-    """Hold a known number: no runs, no interval, p-values 0 or 1."""
+    """A known number, without interval, with p-values 0 or 1."""
 
     runs: int = 0
 
@@ -132,16 +130,15 @@ class Exact(ScalarEstimate):
 
 @dataclass(frozen=True)
 class Skewness:
-    """Hold the skewness of means over n runs, with its drift."""
+    """The skewness of a mean over n runs, with a correction."""
 
     value: Float[np.ndarray, "..."] | float = 0.0
-    """That of the runs over the root of n; 0: no correction."""
+    """The skewness of the runs over sqrt(n); 0 for no correction."""
     drift: Float[np.ndarray, "..."] | float = 0.0
-    """The covariance of a sample's skewness with its t statistic, where it is positive."""
+    """The covariance of a sample's skewness with its t statistic; 0 if negative."""
 
     @staticmethod
     def from_moments(second: np.ndarray, third: np.ndarray, fourth: np.ndarray, n: int) -> "Skewness":
-        """Estimate the skewness from moments of n runs; 0 with few runs."""
         value = third / second**1.5 if n >= MIN_SKEWNESS_RUNS else np.zeros_like(third)
         drift = np.maximum(0.0, fourth / second**2 - 3.0 - 1.5 * value**2) if n >= MIN_SKEWNESS_RUNS else value
         return Skewness(value / np.sqrt(n), drift / n)
@@ -150,19 +147,18 @@ class Skewness:
         return Skewness(-self.value, self.drift)
 
     def expected(self, t: Float[np.ndarray, "..."] | float) -> np.ndarray:
-        """Return the expected skewness if the sample has this t statistic."""
-        limit = 1.0 / np.sqrt(np.maximum(self.drift, NO_SPREAD))  # beyond it the corrected t would not grow with t
+        limit = 1.0 / np.sqrt(np.maximum(self.drift, NO_SPREAD))  # beyond, the corrected t would not grow with t
         return np.asarray(self.value - self.drift * np.clip(t, -limit, limit))
 
 
 @dataclass(frozen=True)
 class Student(ScalarEstimate):
-    """Estimate a number with Student's distribution, after a correction for skewness."""
+    """An estimate with Student's distribution, corrected for skewness."""
 
     deviation: float
-    """The standard error; 0 where all runs are alike, NaN with too few runs."""
+    """The standard error; 0 if all runs are equal, NaN with too few runs."""
     skewness: Skewness = Skewness()
-    """That of the runs' influence on the estimate."""
+    """The skewness of the runs' influence on the estimate."""
 
     @property
     def is_constant(self) -> bool:
@@ -181,7 +177,7 @@ class Student(ScalarEstimate):
 
 
 def conservative_t(t: Float[np.ndarray, "..."] | float, skewness: Skewness) -> tuple[np.ndarray, np.ndarray]:
-    """Return the smaller and larger of plain and corrected t statistics."""
+    """Return the smaller and the larger of plain and corrected t."""
     corrected = without_skew(t, skewness.expected(t))
     return np.asarray(np.minimum(t, corrected)), np.asarray(np.maximum(t, corrected))
 
@@ -189,7 +185,7 @@ def conservative_t(t: Float[np.ndarray, "..."] | float, skewness: Skewness) -> t
 def conservative_quantile(t: float, skewness: Skewness) -> np.ndarray:
     """Return the distance from estimate to lower end, in standard errors.
 
-    The quantile t is positive. With the opposite skewness it is the distance to the upper end.
+    The quantile t must be positive. Negate the skewness for the upper end.
     """
     end = np.asarray(t)
     for _ in range(FIXED_POINT_STEPS):
@@ -198,15 +194,15 @@ def conservative_quantile(t: float, skewness: Skewness) -> np.ndarray:
 
 
 def without_skew(t: Float[np.ndarray, "..."] | float, skew: Float[np.ndarray, "..."] | float) -> np.ndarray:
-    """Apply Hall's transformation to t; `skew` is that of the mean."""
+    """Apply Hall's transformation to t; `skew` is the skewness of the mean."""
     small = np.abs(skew) < NO_SPREAD
     divisor = np.where(small, 1.0, skew)
-    with np.errstate(invalid="ignore"):  # t is infinite where all runs are alike
+    with np.errstate(invalid="ignore"):  # t is infinite if all runs are equal
         return np.where(small, t, ((1.0 + divisor * t / 3.0) ** 3 - 1.0) / divisor + divisor / 6.0)
 
 
 def with_skew(t: float, skew: Float[np.ndarray, "..."] | float) -> np.ndarray:
-    """Return the statistics mapped to t by `without_skew`."""
+    """Invert `without_skew`."""
     small = np.abs(skew) < NO_SPREAD
     divisor = np.where(small, 1.0, skew)
     return np.where(small, t, 3.0 * (np.cbrt(1.0 + divisor * (t - divisor / 6.0)) - 1.0) / divisor)
@@ -214,23 +210,23 @@ def with_skew(t: float, skew: Float[np.ndarray, "..."] | float) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Correlation(ScalarEstimate):
-    """Estimate a correlation of estimated quantities by B resamples of the runs.
+    """An estimate of a correlation of estimates, by B resamples of runs.
 
-    Errors of the quantities weaken it: the interval extends to the perfect correlation of the estimated sign.
+    Their errors weaken the correlation: its interval extends to 1 or -1, by the sign of the estimate.
     """
 
     distribution: Float[np.ndarray, " B"]
-    """The values in the resamples, which may tie; NaN with too few runs."""
+    """The values in the resamples, with ties; NaN with too few runs."""
     is_discrete = True
 
     def _p_values(self, threshold: float) -> tuple[float, float]:
         counts = np.array([(self.distribution <= threshold).sum(), (self.distribution >= threshold).sum()])
-        # Between 0 and 1: that no resample of B is beyond the threshold shows a p-value of about 1 / B, and not of 0.
+        # Never 0: if none of B resamples is beyond the threshold, the p-value is about 1 / B.
         at_most, at_least = ((counts + 1) / (len(self.distribution) + 2)).tolist()
         return at_most, at_least
 
     def _interval(self, error: float) -> tuple[float, float]:
-        """Return the extended percentile interval; [-1, 1] for errors below its resolution."""
+        """Return the extended percentile interval; [-1, 1] if B is too small."""
         if error / 2 < 1.0 / (len(self.distribution) + 2):
             return -1.0, 1.0
         lower, upper = np.quantile(self.distribution, [error / 2, 1.0 - error / 2]).tolist()
@@ -239,29 +235,28 @@ class Correlation(ScalarEstimate):
 
 @dataclass(frozen=True)
 class Count(ScalarEstimate):
-    """Count true statements by their p-values with Holm's correction."""
+    """The number of true statements, with Holm's correction of p-values."""
 
     p_true: tuple[float, ...]
-    """For each statement the p-value of the hypothesis that it is false: a small one shows that it is true."""
+    """The p-values of the hypotheses that a statement is false; small ones support it."""
     p_false: tuple[float, ...]
-    """For each statement the p-value of the hypothesis that it is true."""
+    """The p-values of the hypotheses that a statement is true."""
     is_discrete = True
 
     def _p_values(self, threshold: float) -> tuple[float, float]:
-        """Return the errors of more true, and of more false, statements."""
+        """Return the p-values of at most, and at least, `threshold` true statements."""
         total, floor = len(self.p_true), int(np.floor(threshold))
         needed = floor + 1, total - int(np.ceil(threshold)) + 1
         at_most, at_least = (_holm(p, number) for p, number in zip((self.p_true, self.p_false), needed, strict=True))
         return at_most, at_least
 
     def _interval(self, error: float) -> tuple[float, float]:
-        """Return how many statements are shown true, and not shown false."""
         counts = [sum(_holm(p, k) <= error / 2 for k in range(1, len(p) + 1)) for p in (self.p_true, self.p_false)]
         return float(counts[0]), float(len(self.p_false) - counts[1])
 
 
 def _holm(p: Sequence[float], number: int) -> float:
-    """Return the smallest error with which Holm's method rejects so many hypotheses."""
+    """Return the smallest error with `number` rejections by Holm's method."""
     if not 1 <= number <= len(p):
         return float(number > len(p))
     first = np.sort(p)[:number] * (len(p) - np.arange(number))
@@ -275,7 +270,7 @@ def mean(sample: Float[np.ndarray, " n"]) -> Student:
 
 
 def smooth(statistic: Statistic, sample: Sample) -> Student:
-    """Estimate a smooth function of means, with its leave-one-run-out standard error."""
+    """Estimate a smooth function of means, with the jackknife standard error."""
     n, means = len(sample), sample.mean(0, keepdims=True)
     value = statistic(means).item()
     if n < MIN_INTERVAL_RUNS or not np.isfinite(value):
@@ -291,13 +286,13 @@ def _student(value: float, influence: Float[np.ndarray, " n"]) -> Student:
         return Student(value, n, np.nan)
     second, third, fourth = (np.asarray((influence**power).mean()) for power in (2, 3, 4))
     deviation = float(np.sqrt(second / (n - 1)))
-    if deviation <= NO_SPREAD * max(1.0, abs(value)):  # what is left of equal losses is rounding
+    if deviation <= NO_SPREAD * max(1.0, abs(value)):  # equal losses up to rounding
         return Student(0.0 if abs(value) <= NO_SPREAD else value, n, 0.0)
     return Student(value, n, deviation, Skewness.from_moments(second, third, fourth, n))
 
 
 def correlation(statistic: Statistic, sample: Float[np.ndarray, "n _k"]) -> Correlation:
-    """Estimate a correlation of functions of means, by resamples of the runs."""
+    """Estimate a correlation of functions of means by resampling runs."""
     value, n = statistic(sample.mean(0, keepdims=True)).item(), len(sample)
     if n < MIN_INTERVAL_RUNS:
         return Correlation(value, n, np.full(RESAMPLES_OF_CLAIMS, np.nan))

@@ -1,6 +1,6 @@
-"""The table of judgements `claims.csv`: a row for each comparison, claim and variant.
+"""The table `claims.csv`, with a row for each comparison, claim and variant.
 
-Its columns are the fields of `Judgement`, then those of `Comparison`, under their aliases.
+Columns are the aliases of fields of `Judgement`, then of `Comparison`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,35 +24,34 @@ from pomrl.judging.verdict import (
 from pomrl.store import StoreError
 from pomrl.store.derived import DerivedFiles, encode_table, parse_rows, read_rows, write_table
 
-if TYPE_CHECKING:  # because it takes long to load
+if TYPE_CHECKING:  # slow to import
     import pandas as pd
 
 FILE = "claims.csv"
-"""The name of the table in the outputs of a study."""
+"""The file name of the table."""
 
 DIGITS = 12
-"""The significant digits of numbers in the table, more than another type of processor leaves equal."""
+"""The significant digits of numbers in the table; other types of processors may change the last ones."""
 
 JUDGED_ON = "judged_on"
-"""The entry of the table's sidecar with the digest of what the claims were judged on, by variant."""
+"""The key of the table's sidecar for the digests of the basis of judgement, by variant."""
 
 OF_CLAIM = ("id", "statement", "title", "where", "figures", "is_main", "selected_on")
-"""The fields that a judgement has from the claim."""
+"""The fields copied from the claim."""
 
 NameList = Annotated[
     tuple[str, ...],
     BeforeValidator(lambda names: names.split() if isinstance(names, str) else names),
     PlainSerializer(" ".join),
 ]
-"""NameList, which have one column."""
-
+"""Names, separated by spaces in one column."""
 
 NAMES_OF_CLAIMS = {"id": "claim"}
-"""The columns of a judgement whose names are not those of its fields."""
+"""The aliases that differ from the names of fields."""
 
 
 class Judgement(JudgementColumns):
-    """Hold a claim under one variant, as in the table."""
+    """A claim under one variant, with its verdict."""
 
     model_config = ConfigDict(alias_generator=lambda name: NAMES_OF_CLAIMS.get(name, name))
 
@@ -66,13 +65,13 @@ class Judgement(JudgementColumns):
     is_main: bool = False
     selected_on: bool = False
     verdict: VerdictOrNone
-    """The verdict at precision; None where estimates are reported."""
+    """The verdict; None if only estimates are reported."""
     reason: str = ""
-    """Why it is undecided; empty if it is not."""
+    """The reason why it is undecided; empty otherwise."""
     note: str = ""
     runs: WholeNumber = 0
     needed: WholeNumber = 0
-    """The number of runs on which it is judged."""
+    """The number of runs to judge it on."""
     revised_on: str = ""
     revision: str = ""
     verdict_by_old_rule: Verdict | None = None
@@ -80,22 +79,20 @@ class Judgement(JudgementColumns):
 
     @property
     def decisive(self) -> Comparison:
-        """The comparison behind the verdict; the first one without a verdict."""
+        """The comparison behind the verdict, otherwise the first one."""
         return next(comparison for comparison in self.comparisons if comparison.decisive)
 
     @property
     def provisional(self) -> bool:
-        """Return whether fewer runs are stored than needed."""
         return self.runs < self.needed
 
     @property
     def topics(self) -> dict[str, Verdict]:
-        """The verdict by topic; "" without topics."""
         return by_topic((comparison.topic, comparison.verdict) for comparison in self.comparisons)
 
     @property
     def why(self) -> str:
-        """A sentence on why the claim does not hold; maybe empty."""
+        """Why the claim does not hold; may be empty."""
         if self.verdict in (Verdict.HOLDS, None):
             return ""
         if self.verdict is Verdict.UNDECIDED:
@@ -108,7 +105,7 @@ class Judgement(JudgementColumns):
 
 
 def judgement(variant: str, outcome: JudgedClaim, note: str = "") -> Judgement:
-    """Return the judgement of a claim under a variant, with a note."""
+    """Make the judgement of a claim under a variant."""
     claim, comparisons = outcome.claim, outcome.parts or (Comparison(),)
     fields: dict[str, Any] = {name: getattr(claim, name) for name in OF_CLAIM}
     if old := claim.revised:
@@ -128,49 +125,41 @@ def judgement(variant: str, outcome: JudgedClaim, note: str = "") -> Judgement:
 
 @dataclass(frozen=True)
 class Judgements:
-    """Hold the judgements of a study, by variant and claim."""
+    """The judgements of a study."""
 
     by_variant: Mapping[str, Mapping[str, Judgement]]
-    """For each variant the judgements by the claim's id, in the order of the table."""
+    """The judgements by variant and claim id, in the order of the table."""
     judged_on: Mapping[str, str] = field(default_factory=dict)
-    """The digest of what they were judged on, by variant, where that is known."""
+    """The known digests of their basis, by variant."""
     older: tuple[str, ...] = ()
-    """The variants whose verdicts are older than the present code and settings."""
+    """The variants with verdicts older than the present code and settings."""
 
     @property
     def variants(self) -> list[str]:
-        """The variants with judgements; described ones come first."""
         return list(self.by_variant)
 
     @property
     def main(self) -> list[Judgement]:
-        """The judgement of each claim under its first variant."""
         return self.first_under(self.variants)
 
     def first_under(self, variants: Sequence[str]) -> list[Judgement]:
-        """Return the judgement of each claim under the first of these variants."""
         judgements: dict[str, Judgement] = {}
         for name in variants:
             judgements |= {id: judgement for id, judgement in self.of(name).items() if id not in judgements}
         return list(judgements.values())
 
     def of(self, variant: str) -> Mapping[str, Judgement]:
-        """Return the judgements under a variant, maybe none."""
         return self.by_variant.get(variant, {})
 
 
 def write(folder: Path, new: Sequence[Judgement], command: str, judged_on: Mapping[str, str] | None = None) -> None:
-    """Write judgements into the table of a study; other variants stay.
+    """Write judgements to the table of a study, and keep other variants.
 
-    Args:
-        folder: The outputs of the study.
-        new: All judgements under these variants.
-        command: The command to make the table.
-        judged_on: The digest of the basis, by variant.
+    `judged_on` has the digests of their basis, by variant.
     """
     try:
         old = read(folder)
-    except StoreError:  # what is damaged is made again
+    except StoreError:  # a damaged table is replaced
         old = Judgements({})
     renewed = {judgement.variant for judgement in new}
     unchanged = [judgement for name in old.variants if name not in renewed for judgement in old.of(name).values()]
@@ -179,12 +168,12 @@ def write(folder: Path, new: Sequence[Judgement], command: str, judged_on: Mappi
 
 
 def content(judgements: Sequence[Judgement]) -> bytes:
-    """Return the bytes of the table of judgements."""
+    """Encode judgements as the bytes of the table."""
     return encode_table(to_frame(judgements), DIGITS)
 
 
 def to_frame(judgements: Sequence[Judgement]) -> "pd.DataFrame":
-    """Return the table with a row for each comparison."""
+    """Tabulate judgements, with a row for each comparison."""
     import pandas as pd
 
     rows = ((judgement, comparison) for judgement in judgements for comparison in judgement.comparisons)
@@ -194,7 +183,9 @@ def to_frame(judgements: Sequence[Judgement]) -> "pd.DataFrame":
 
 
 def read(folder: Path, named: Sequence[str] = ()) -> Judgements:
-    """Read the judgements of a study, named variants first; maybe none.
+    """Read the judgements of a study; none without a table.
+
+    Variants in `named` come first.
 
     Raises:
         StoreError: The table is damaged, or another version wrote it.
@@ -206,7 +197,7 @@ def read(folder: Path, named: Sequence[str] = ()) -> Judgements:
 
 
 def read_published(study: Study) -> Judgements:
-    """Read the published judgements in a study's folder; none without a table.
+    """Read the published judgements of a study; none without a table.
 
     Raises:
         StoreError: Another version wrote the table.
@@ -226,5 +217,5 @@ def _parse(rows: Sequence[dict[str, str]], path: Path, named: Sequence[str]) -> 
             claim_judgement = Judgement.model_validate({**claim_rows[0], "comparisons": claim_rows})
             by_variant.setdefault(variant, {})[id] = claim_judgement
     except (KeyError, ValidationError) as error:
-        raise StoreError(f"{path}: of another version ({error})") from error
+        raise StoreError(f"{path}: written by another version ({error})") from error
     return {name: by_claim for name, by_claim in by_variant.items() if by_claim}

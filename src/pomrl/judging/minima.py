@@ -1,14 +1,12 @@
-"""Estimates of the smallest of several means, of its place, and of the largest number.
+"""Estimates of smallest means, their places, and largest numbers.
 
-Near a tie a minimum has a corner and its place jumps, so that neither Student's interval nor the bootstrap holds. These
-estimates rest on t tests in pairs, with Hall's correction for skewness (`pomrl.judging.estimates`):
+Near a tie a minimum is not smooth and its place jumps: Student's interval and the bootstrap are invalid. These
+estimates use paired t tests with Hall's correction. For *some* mean of a below *all* means of b, the largest p-value
+over b is valid (Berger 1982, "Multiparameter hypothesis testing and acceptance sampling", Technometrics 24). It is
+multiplied by the number of means of a (Bonferroni). Discount factors not shown to be worse than another form a
+confidence set for gamma*.
 
-- *Some* mean of a is below *all* means of b: the largest p-value against all of b is valid (Berger 1982,
-  "Multiparameter hypothesis testing and acceptance sampling", Technometrics 24); the choice among I means of a costs
-  a factor I (Bonferroni).
-- Discount factors not shown to be worse than another are a confidence set for gamma*.
-
-Intervals are conservative, at 1 in 10,000 and I = 10 by an eighth.
+For an error of 1 in 10,000 and 10 means of a, intervals are too wide by an eighth.
 """
 
 from collections.abc import Sequence
@@ -25,7 +23,7 @@ from pomrl.results.intervals import NO_SPREAD
 from pomrl.science.gamma_star import MEAN_TIE_TOLERANCE, minimising
 
 FAR_STANDARD_ERRORS = 8.0
-"""The standard errors at which a mean is never the smallest one in any of some hundred thousand resamples."""
+"""Means further from the smallest one, in standard errors, are the smallest in none of some 100,000 resamples."""
 
 Means = Float[np.ndarray, "n _k"]
 """Several numbers for each of n independent runs."""
@@ -33,13 +31,13 @@ Means = Float[np.ndarray, "n _k"]
 
 @dataclass(frozen=True)
 class Pairs:
-    """Hold moments of column pairs, for tests of differences."""
+    """Moments of two samples over the same runs."""
 
     runs: int
     a: Float[np.ndarray, " I"]
-    """The means of the columns of a."""
+    """The column means of a."""
     b: Float[np.ndarray, " J"]
-    """The means of the columns of b."""
+    """The column means of b."""
     second: tuple[Float[np.ndarray, "I 1"], Float[np.ndarray, "I J"], Float[np.ndarray, " J"]]
     """The means of the products aa, ab and bb of deviations."""
     third: tuple[Float[np.ndarray, "..."], ...]
@@ -49,7 +47,6 @@ class Pairs:
 
     @staticmethod
     def from_samples(a: Means, b: Means) -> "Pairs":
-        """Return the moments of two samples of the same runs."""
         n = len(a)
         x, y = a - a.mean(0), b - b.mean(0)
         second, third, fourth = (
@@ -63,29 +60,28 @@ class Pairs:
         return Pairs(n, a.mean(0), b.mean(0), second, third, fourth)
 
     def difference(self, factor: float) -> Float[np.ndarray, "I J"]:
-        """Return the mean of a - factor * b for each pair of columns."""
         return self.a[:, None] - factor * self.b
 
     def deviation_and_skewness(self, factor: float) -> tuple[Float[np.ndarray, "I J"], Skewness]:
-        """Return standard errors and skewness of the means of differences."""
+        """Return the standard error and skewness of mean(a - factor * b)."""
         variance, third, fourth = (
             _central_moment(moments, factor) for moments in (self.second, self.third, self.fourth)
         )
         deviation = np.sqrt(np.clip(variance, 0.0, None) / (self.runs - 1))
         scale = self.second[0] + factor**2 * self.second[-1]
         rounding = np.sqrt(NO_SPREAD * np.maximum(1.0, scale) / self.runs)  # of differences of moments
-        is_alike = deviation <= rounding
-        variance, third, fourth = np.where(is_alike, [[[1.0]], [[0.0]], [[3.0]]], [variance, third, fourth])
-        return np.where(is_alike, 0.0, deviation), Skewness.from_moments(variance, third, fourth, self.runs)
+        is_constant = deviation <= rounding
+        variance, third, fourth = np.where(is_constant, [[[1.0]], [[0.0]], [[3.0]]], [variance, third, fourth])
+        return np.where(is_constant, 0.0, deviation), Skewness.from_moments(variance, third, fourth, self.runs)
 
     def t(self, threshold: float, factor: float = 1.0) -> tuple[Float[np.ndarray, "I J"], Float[np.ndarray, "I J"]]:
-        """Return the smaller and larger t statistics, plain and corrected for skewness.
+        """Return the smaller and larger of plain and skewness-corrected t statistics.
 
-        NaN where a - factor * b is exactly the threshold in all runs.
+        They are NaN if a - factor * b is the threshold in all runs.
         """
         deviation, skewness = self.deviation_and_skewness(factor)
         gap = self.difference(factor) - threshold
-        gap = np.where((deviation == 0.0) & (np.abs(gap) <= NO_SPREAD), 0.0, gap)  # what is left is rounding
+        gap = np.where((deviation == 0.0) & (np.abs(gap) <= NO_SPREAD), 0.0, gap)  # rounding error
         with np.errstate(divide="ignore", invalid="ignore"):
             return conservative_t(gap / deviation, skewness)
 
@@ -104,19 +100,13 @@ def _central_moment(products: Sequence[Float[np.ndarray, "..."]], factor: float)
 
 
 def _some_of_all(p: Float[np.ndarray, "I J"]) -> float:
-    """Return the p-value that no i has a property for all j.
-
-    NaN, where all runs are alike, shows nothing.
-    """
+    """Test whether some i has a property for all j; return the p-value."""
     return float(min(1.0, len(p) * np.where(np.isnan(p), 1.0, p).max(1).min()))
 
 
 @dataclass(frozen=True)
 class SmallestMean(ScalarEstimate):
-    """Estimate the difference or the ratio, less 1, of smallest means.
-
-    A ratio needs b >= 0.
-    """
+    """The estimate of `minimum_difference` or `minimum_ratio`."""
 
     pairs: Pairs
     is_ratio: bool = False
@@ -127,7 +117,6 @@ class SmallestMean(ScalarEstimate):
 
     @cached_property
     def errors(self) -> Float[np.ndarray, "I J"]:
-        """The standard error of each pair of columns."""
         return self.pairs.deviation_and_skewness(1.0 + self.value if self.is_ratio else 1.0)[0]
 
     def _p_values(self, threshold: float) -> tuple[float, float]:
@@ -148,7 +137,7 @@ class SmallestMean(ScalarEstimate):
         return min(float(lower), self.value), max(float(upper), self.value)
 
     def _end(self, side: int, step: float, error: float) -> float:
-        from scipy.optimize import brentq  # here, because it takes long to load
+        from scipy.optimize import brentq  # slow to import
 
         def excess(threshold: float) -> float:
             return self.p_values(threshold)[side] - error / 2
@@ -161,18 +150,18 @@ class SmallestMean(ScalarEstimate):
 
 @dataclass(frozen=True)
 class BestDifference(ScalarEstimate):
-    """Estimate a difference of gamma* by confidence sets for a and b."""
+    """An estimate of a difference of gamma*, from confidence sets."""
 
     differences: Float[np.ndarray, "G G"]
-    """The difference of each pair of discount factors."""
+    """The differences of pairs of discount factors."""
     p_a: Float[np.ndarray, " G"]
-    """For each discount factor, the p-value of the hypothesis that it is the best one for a."""
+    """The p-value of the hypothesis that a discount factor is the best for a."""
     p_b: Float[np.ndarray, " G"]
     is_discrete = True
 
     @cached_property
     def p(self) -> Float[np.ndarray, "G G"]:
-        """The p-value of each pair of gammas as the best ones."""
+        """The p-value of each pair being the best gammas of a and b."""
         return np.minimum(1.0, 2.0 * np.minimum(self.p_a[:, None], self.p_b))
 
     def _p_values(self, threshold: float) -> tuple[float, float]:
@@ -186,7 +175,7 @@ class BestDifference(ScalarEstimate):
 
 @dataclass(frozen=True)
 class Largest(ScalarEstimate):
-    """Estimate the largest of several numbers over the same runs."""
+    """An estimate of the largest of several numbers."""
 
     estimates: tuple[ScalarEstimate, ...]
 
@@ -200,48 +189,51 @@ class Largest(ScalarEstimate):
 
 
 def largest(estimates: Sequence[ScalarEstimate]) -> Largest:
-    """Estimate the largest of several numbers."""
+    """Estimate the largest of several numbers over the same runs."""
     return Largest(
         max(estimate.value for estimate in estimates), min(estimate.runs for estimate in estimates), tuple(estimates)
     )
 
 
 def smaller_best_gamma(gammas: Float[np.ndarray, " G"], a: Means, b: Means) -> BestDifference:
-    """Estimate gamma* of curves a less that of curves b."""
+    """Estimate gamma* of curves a minus gamma* of curves b."""
     value = np.subtract(*minimising(gammas, np.stack([a.mean(0), b.mean(0)])))
     return BestDifference(float(value), len(a), gammas[:, None] - gammas, p_best(a), p_best(b))
 
 
 def minimum_difference(a: Means, b: Means) -> SmallestMean:
-    """Estimate the smallest mean of columns of a less that of b."""
+    """Estimate min(a) - min(b) over column means."""
     return SmallestMean(float(a.mean(0).min() - b.mean(0).min()), len(a), Pairs.from_samples(a, b))
 
 
 def minimum_ratio(a: Means, b: Means) -> SmallestMean:
-    """Estimate min(a) / min(b) - 1 in means; NaN unless positive min(b)."""
+    """Estimate min(a) / min(b) - 1 over column means, for b >= 0.
+
+    It is NaN if min(b) is 0.
+    """
     smallest = b.mean(0).min()
     value = float(a.mean(0).min() / smallest - 1.0) if smallest > 0.0 else np.nan
     return SmallestMean(value, len(a), Pairs.from_samples(a, b), is_ratio=True)
 
 
 def ratio(a: Float[np.ndarray, " n"], b: Float[np.ndarray, " n"]) -> SmallestMean:
-    """Estimate mean(a) / mean(b) - 1, with Fieller's interval.
+    """Estimate mean(a) / mean(b) - 1, for b >= 0, with Fieller's interval.
 
-    Needs b >= 0. NaN where all of b is 0; without bounds where mean(b) may be 0.
+    It is NaN if all of b is 0. The interval is unbounded if mean(b) may be 0.
     """
     return minimum_ratio(a[:, None], b[:, None])
 
 
 def p_best(curve: Means) -> Float[np.ndarray, " G"]:
-    """Return for each column the p-value that its mean is the smallest."""
+    """Test whether each column mean is the smallest; return p-values."""
     t, _ = Pairs.from_samples(curve, curve).t(0.0)
     better = stdtr(len(curve) - 1, -t)
-    better = np.where(np.isnan(better), 1.0, better)  # a column and itself, or one that equals it in all runs
+    better = np.where(np.isnan(better), 1.0, better)  # a column and itself or an equal one
     return np.minimum(1.0, max(1, len(t) - 1) * better.min(1))
 
 
 def may_be_best(curve: Means) -> Int[np.ndarray, " C"]:
-    """Return the columns with possibly the smallest mean, within `FAR_STANDARD_ERRORS`."""
+    """Return the columns within `FAR_STANDARD_ERRORS` of the smallest mean."""
     means = curve.mean(0)
     best = int(means.argmin())
     error = (curve - curve[:, [best]]).std(0) / np.sqrt(len(curve))

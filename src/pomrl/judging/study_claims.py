@@ -34,46 +34,42 @@ from pomrl.store import StoreError, StoreWarning
 from pomrl.store.derived import Simulation
 
 CACHE_BYTES = 64 * 2**20
-"""Memory of the losses that a reader keeps for further claims, in bytes."""
+"""The size of a reader's cache of losses, in bytes."""
 
 
 @dataclass(frozen=True)
 class Basis:
-    """Hold the experiments of claims under one variant."""
+    """The experiments and claims of one variant."""
 
     variant: str
-    """The name of the variant."""
     settings: Mapping[str, Sequence[Setting]]
-    """The experiments of the sweeps that can be composed; claims about other sweeps are not judged."""
+    """The experiments by sweep; claims about other sweeps are not judged."""
     registry: Sequence[Claim]
-    """The claims that share the error, whether or not they can be judged on this basis."""
+    """The claims that share the error, judged on this basis or not."""
     runs: int = 1000
-    """The number of runs on which claims are judged that name no other."""
+    """The default number of runs to judge claims on."""
     error: float = ERROR_RATE
-    """The probability that the verdict on any of the claims is wrong."""
+    """The probability of any wrong verdict on the claims."""
     choice: HindsightChoice = "population"
-    """How the schedules that choose in hindsight do so."""
+    """How schedules choose in hindsight."""
 
     @property
     def claims(self) -> list[Claim]:
-        """The claims about sweeps with all their experiments in this basis."""
+        """The claims about sweeps with all their experiments."""
         return [claim for claim in self.registry if claim.id in self._requests]
 
     def unjudged_outcome(self, claim: Claim) -> JudgedClaim:
-        """Return the needed runs of a claim and its error share."""
         sharing = sum(claim.is_judged and not claim.is_exact for claim in self.registry)
         return JudgedClaim(claim, self.needed_runs(claim), self.error / max(1, sharing))
 
     def needed_runs(self, claim: Claim) -> int:
-        """Return the number of runs a claim is judged on."""
         return claim.runs.get(self.variant, self.runs) if isinstance(claim.runs, Mapping) else claim.runs or self.runs
 
     def requests(self, claim: Claim) -> list[Experiment]:
-        """Return the experiments a claim requests before seeing losses."""
+        """Return the experiments of a claim with unknown losses."""
         return self._requests[claim.id]
 
     def requested_experiments(self, claim: Claim) -> list[Experiment]:
-        """Return the experiments a claim requests, with the needed runs."""
         return [with_runs(experiment, self.needed_runs(claim)) for experiment in self.requests(claim)]
 
     @cached_property
@@ -81,17 +77,17 @@ class Basis:
         requests: dict[str, list[Experiment]] = {}
         for claim in self.registry:
             if claim.sweeps and set(claim.sweeps) <= self.settings.keys():
-                with suppress(NotInSweepError):  # the claim is about an experiment that this basis does not have
+                with suppress(NotInSweepError):  # this basis has no such experiment
                     requests[claim.id] = self.compare(claim, unknown_losses)[1]
         return requests
 
     def compare(
         self, claim: Claim, losses: Callable[[Experiment], Result]
     ) -> tuple[tuple[Part, ...], list[Experiment]]:
-        """Return the parts of a claim on losses, and requested experiments.
+        """Return the parts of a claim, and the experiments read.
 
         Raises:
-            NotInSweepError: Its sweeps lack an experiment.
+            NotInSweepError: An experiment is missing in its sweeps.
         """
         requested: dict[int, Experiment] = {}
 
@@ -110,7 +106,7 @@ class Basis:
 
 
 def unknown_losses(experiment: Experiment, runs: int = 2) -> Result:
-    """Return NaN losses in the shape of an experiment's."""
+    """Return NaN losses with the shape of an experiment's losses."""
     schedule = experiment.method.gamma_schedule
     gammas = np.array(schedule.gammas if isinstance(schedule, Grid) else [experiment.problem.gamma_eval])
     return Result.of_losses(np.full((runs, experiment.problem.T, len(gammas)), np.nan), gammas)
@@ -130,18 +126,17 @@ class _OnDemand(Sequence[Any]):
 
 @dataclass(frozen=True)
 class Reader:
-    """Read losses from the store, and cache the latest."""
+    """A reader of stored losses with a cache."""
 
     cache: dict[tuple[str, int], Result] = field(default_factory=dict)
     reading: Lock = field(default_factory=Lock)
-    """Held while losses are read, so that claims that are judged at the same time read them once."""
+    """The lock around reading, so that claims judged in parallel read losses once."""
 
     def complete(self, experiment: Experiment) -> int:
-        """Return the number of stored runs, from run 0 on."""
         return store.lookup(experiment).complete()
 
     def losses(self, experiment: Experiment, runs: int) -> Result:
-        """Return the losses of the first runs; StoreError if not stored."""
+        """Return losses of the first runs; StoreError if not stored."""
         key = store.signature(experiment), runs
         with self.reading:
             if key not in self.cache:
@@ -152,14 +147,14 @@ class Reader:
 
 
 def judge(basis: Basis, reader: Reader) -> list[JudgedClaim]:
-    """Judge the claims about sweeps; those without runs have no parts."""
+    """Judge the claims about sweeps; without runs they have no parts."""
     return in_threads(lambda claim: judge_claim(basis, claim, reader), basis.claims)
 
 
 def judge_claim(basis: Basis, claim: Claim, reader: Reader) -> JudgedClaim:
-    """Judge a claim on stored losses, again if it requests further experiments.
+    """Judge a claim, again if it reads further experiments.
 
-    A `StoreWarning` names a damaged file; the claim has no parts then.
+    A damaged file gives a `StoreWarning` and no parts.
     """
     unjudged, requested = basis.unjudged_outcome(claim), basis.requests(claim)
     try:
@@ -181,11 +176,11 @@ def _read_or_unknown(reader: Reader, requested: Sequence[Experiment], runs: int,
 
 
 BEST_IN_RUN = "gamma_schedule.choice=per_run"
-"""What a variant sets under which schedules that choose in hindsight do so in each run."""
+"""The setting with which schedules choose in hindsight in each run."""
 
 
 def basis(study: Study, claims: Sequence[Claim], variant: Variant) -> Basis:
-    """Return the basis of a study's claims under a variant.
+    """Compose the experiments of claims under a variant.
 
     Raises:
         ConfigError: A sweep cannot be composed.
@@ -206,7 +201,7 @@ def basis(study: Study, claims: Sequence[Claim], variant: Variant) -> Basis:
 
 
 def digest_basis(study: Study, claims: Sequence[Claim], variants: Container[str]) -> dict[str, str]:
-    """Return the digest of experiments, simulations, runs, error and claims, by variant."""
+    """Compute digests of the inputs of verdicts, by variant."""
     simulations = [simulation.signature for simulation in needed_simulations(claims)]
     sources = {claim.id: inspect.getsource(claim.check) for claim in claims}
     digests = {}
@@ -222,7 +217,7 @@ def digest_basis(study: Study, claims: Sequence[Claim], variants: Container[str]
 
 
 def load_judgements(study: Study) -> Judgements:
-    """Return the judgements of a study, with variants older than the code.
+    """Load the judgements of a study, and mark outdated variants.
 
     Raises:
         StoreError: The table is damaged, or another version wrote it.
@@ -231,15 +226,15 @@ def load_judgements(study: Study) -> Judgements:
     judged_variants = [name for name in study.described.variants if stored.of(name)]
     try:
         present = digest_basis(study, claims_of(study), judged_variants) if judged_variants else {}
-    except ConfigError:  # what can no longer be composed is not what was judged
+    except ConfigError:  # settings that cannot be composed have changed
         present = {}
     return replace(
         stored, older=tuple(name for name in judged_variants if stored.judged_on.get(name, "") != present.get(name))
     )
 
 
-def refuse_failing(study: Study, claims: Sequence[Claim]) -> None:
-    """Raise ConfigError, with the place, if a claim fails on unknown losses."""
+def validate_claims(study: Study, claims: Sequence[Claim]) -> None:
+    """Raise ConfigError if a claim fails on unknown losses."""
     default = next((variant for variant in study.variants if variant.name == study.unchanged), study.variants[0])
     unknown = basis(study, claims, default)
     for claim in claims:
@@ -247,24 +242,27 @@ def refuse_failing(study: Study, claims: Sequence[Claim]) -> None:
             unknown.compare(claim, unknown_losses) if claim.sweeps else without_sweeps(claim)
         except (StoreError, ConfigError):
             raise
-        except Exception as error:  # whatever a function of somebody's own raises
+        except Exception as error:  # any error of a user-defined function
             code = claim.check.__code__
             location = place_of(error, code.co_filename, code.co_firstlineno)
             raise ConfigError(f"{study.word}: claim {claim.id} ({location}): {in_words(error)}") from error
 
 
 def judge_variant(study: Study, current: Basis, reader: Reader) -> list[JudgedClaim]:
-    """Judge claims under a variant; those without sweeps under the headline's first."""
+    """Judge claims under a variant.
+
+    Claims without sweeps are judged only under the first variant of the headline.
+    """
     exact = [claim for claim in current.registry if not claim.sweeps and current.variant == study.described.headline[0]]
     outcomes = [replace(current.unjudged_outcome(claim), needed=0).judge(without_sweeps(claim)) for claim in exact]
     return outcomes + judge(current, reader)
 
 
 def without_sweeps(claim: Claim) -> tuple[Part, ...]:
-    """Return the parts of an exact claim, or of a simulation's."""
+    """Return the parts of a claim without sweeps."""
     return claim.parts({simulation.name: simulation.load() for simulation in needed_simulations([claim])})
 
 
 def needed_simulations(claims: Sequence[Claim]) -> list[Simulation]:
-    """Return the simulations that claims read."""
+    """Return the simulations of claims, each once."""
     return list(dict.fromkeys(claim.simulation for claim in claims if claim.simulation))

@@ -1,11 +1,8 @@
-"""Parts of claims, the data's evidence on them, and verdicts.
+"""Parts of claims and the verdicts on them.
 
-`p_hold` tests that the claim is false: the larger p-value of two thresholds, since both must be kept. `p_refute` tests
-that it is true: the smaller one, since crossing one is enough. A `Comparison` is a judged part.
-
-Each claim has an equal share of the error of a study, and each part an equal share of that (union bound). A claim
-*holds* when all parts hold, *does not hold* when one is refuted, shows *no difference of interest* when the interval of
-one contains its threshold and is narrow, and is *undecided* otherwise.
+Claims share the error of a study equally, and parts share the error of their claim (union bound). A claim *holds* if
+all parts hold, and *does not hold* if one is refuted. It shows *no difference of interest* if a narrow interval of a
+part contains its threshold. Otherwise it is *undecided*.
 """
 
 from collections.abc import Iterable, Sequence
@@ -21,21 +18,21 @@ from pomrl.judging.estimates import ScalarEstimate
 from pomrl.results.intervals import ERROR_RATE, Interval
 
 INTEREST_SHARE = 0.02
-"""The smallest effect of interest of a claim without a margin: as a share of the comparator's mean, or of gammas,
-correlations and shares, as it is."""
+"""The smallest effect of interest of a claim without a margin. It is a share of the comparator's mean; for gammas,
+correlations and shares it is absolute."""
 
 MIN_GAP = 1e-12
-"""The smallest gap between an estimate and a threshold that runs are estimated for."""
+"""The smallest gap between estimate and threshold for estimates of needed runs."""
 
 NARROW_SHARE = 0.25
-"""An interval is narrow if its full width is below this share of the claim's margin."""
+"""The width of a narrow interval, at most, as a share of the claim's margin."""
 
 REPORTED = "reported"
-"""What stands in the place of a verdict where estimates are reported and nothing is judged."""
+"""The text in place of a verdict if estimates are reported but not judged."""
 
 
 class Verdict(StrEnum):
-    """List what the data may say of a claim, in counting order."""
+    """The verdicts on claims, in the order of counts."""
 
     HOLDS = "holds"
     DOES_NOT_HOLD = "does not hold"
@@ -45,12 +42,12 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class VerdictLook:
-    """Hold the sign and color of a verdict."""
+    """The sign and color of a verdict."""
 
     sign: str
-    """A character for the report, so that no verdict is told by its colour alone."""
+    """A character for the report, for readers who do not see the colour."""
     color: str
-    """A fill colour of figures; they are told apart without red and green, and in print by their lightness."""
+    """A fill colour for figures, distinct for colour-blind readers and in black and white."""
 
 
 LOOKS = {
@@ -59,11 +56,11 @@ LOOKS = {
     Verdict.UNDECIDED: VerdictLook(sign="?", color="#EEEEEE"),
     Verdict.HOLDS: VerdictLook(sign="✓", color="#77AADD"),
 }
-"""The look of each verdict, in the order in which verdicts are listed: what a reader asks for first comes first."""
+"""The look of each verdict, in the order of lists, by interest to readers."""
 
 
 def claimed_range(above: float, below: float) -> str:
-    """Return a claimed range in words, such as `within ±0.1`."""
+    """Format a claimed range, such as `within ±0.1`."""
     if above == -below:
         return f"within ±{below:g}"
     return f"< {below:g}" if below < inf else f"> {above:g}"
@@ -71,70 +68,74 @@ def claimed_range(above: float, below: float) -> str:
 
 @dataclass(frozen=True)
 class Part:
-    """Compare a number with an open interval of claimed values."""
+    """An estimate with the open interval of its claimed values."""
 
     compared: str
-    """The comparison in words."""
+    """The text of the comparison."""
     estimate: ScalarEstimate
     above: float = -inf
     below: float = inf
     margin: float | None = None
-    """The margin of a claim that two numbers are alike or one is no worse; None for a claim of a difference."""
+    """The margin of a claim of equality or of no worse means; None for a claim of a difference."""
     interest: float = INTEREST_SHARE
-    """The smallest difference from a threshold that matters, in units of the estimate; for a claim of a difference."""
+    """The smallest difference of interest from a threshold, in units of the estimate; for a claim of a difference."""
     topic: str = ""
-    """What the part is about, where a claim consists of topics that are judged by themselves; else empty."""
+    """The topic of the part in a claim with separately judged topics; otherwise empty."""
 
     @property
     def is_claimed(self) -> bool:
-        """Return whether anything is claimed of the number."""
         return isfinite(self.above) or isfinite(self.below)
 
     @property
     def p_hold(self) -> float:
-        """The p-value of a number outside the interval; 1 without runs."""
+        """The p-value of a false claim; 1 with too few runs.
+
+        It is the larger p-value of both thresholds: both must be kept.
+        """
         return _p(np.max([self.estimate.p_values(self.above)[0], self.estimate.p_values(self.below)[1]]))
 
     @property
     def p_refute(self) -> float:
-        """The p-value of a number inside the interval; 1 without runs."""
+        """The p-value of a true claim; 1 with too few runs.
+
+        It is the smaller p-value of both thresholds: crossing one is enough.
+        """
         return _p(np.min([self.estimate.p_values(self.above)[1], self.estimate.p_values(self.below)[0]]))
 
     def verdict(self, error: float = ERROR_RATE) -> Verdict:
-        """Return the verdict of the interval with this error."""
+        """Return the verdict at this two-sided error, without `NO_DIFFERENCE`."""
         if self.p_refute <= error / 2:
             return Verdict.DOES_NOT_HOLD
         return Verdict.HOLDS if self.p_hold <= error / 2 else Verdict.UNDECIDED
 
 
 def _p(value: float) -> float:
-    """Replace NaN, of too few runs, by 1."""
     return 1.0 if np.isnan(value) else float(value)
 
 
 WholeNumber = Annotated[int, BeforeValidator(float)]
-"""A number of runs in a column of numbers, where it may be written as 1e+06."""
+"""A number of runs, perhaps written as 1e+06."""
 
 VerdictOrNone = Annotated[
     Verdict | None,
     BeforeValidator(lambda text: None if text == REPORTED else text),
     PlainSerializer(lambda verdict: verdict or REPORTED),
 ]
-"""A verdict, or None where nothing is claimed or judged."""
+"""A verdict, or None if nothing is claimed or judged."""
 
 
 class JudgementColumns(BaseModel):
-    """Define columns of the table of judgements by aliases of fields."""
+    """The base class of rows; the aliases of fields are columns."""
 
     model_config = ConfigDict(frozen=True, populate_by_name=True)
 
 
 NAMES_OF_PARTS = {"runs": "part_runs", "verdict": "part_verdict"}
-"""The columns of a comparison whose names are not those of its fields, which a judgement has too."""
+"""The aliases of fields whose names a judgement has too."""
 
 
 class Comparison(JudgementColumns):
-    """Hold a judged part: a number claimed between `above` and `below`."""
+    """A judged part: a number claimed between `above` and `below`."""
 
     model_config = ConfigDict(alias_generator=lambda name: NAMES_OF_PARTS.get(name, name))
 
@@ -142,26 +143,25 @@ class Comparison(JudgementColumns):
     compared: str = ""
     estimate: float = nan
     lower: float = nan
-    """The lower end of the interval that the verdict rests on; NaN with too few runs."""
+    """The lower end of the interval behind the verdict; NaN with too few runs."""
     upper: float = nan
-    """The upper end of the interval that the verdict rests on; NaN with too few runs."""
+    """The upper end of the interval behind the verdict; NaN with too few runs."""
     above: float = nan
     below: float = nan
     runs: WholeNumber = 0
     is_constant: bool = False
-    """Whether the number is the same in every run."""
+    """Whether the number is equal in all runs."""
     verdict: VerdictOrNone = Verdict.UNDECIDED
-    """The verdict on the comparison; None where nothing is claimed."""
+    """The verdict on the comparison; None if nothing is claimed."""
     decisive: bool = True
-    """Whether the verdict on the claim rests on it; where there is no verdict, whether it is the first one."""
+    """Whether the verdict on the claim rests on it; without a verdict, whether it is the first one."""
     p_hold: float = Field(default=1.0, exclude=True)
     p_refute: float = Field(default=1.0, exclude=True)
     deciding_runs: float = Field(default=inf, exclude=True)
-    """The number of runs that would probably decide it, if the estimate stays; infinite where that is not known."""
+    """The number of runs to probably decide it if the estimate stays; infinite if unknown."""
 
     @staticmethod
     def from_part(part: Part, error: float) -> "Comparison":
-        """Return a part with the verdict of its interval with this error."""
         lower, upper = part.estimate.interval(error)
         return Comparison(
             topic=part.topic,
@@ -179,17 +179,15 @@ class Comparison(JudgementColumns):
         )
 
     def but(self, **changed: Any) -> "Comparison":
-        """Return the comparison with other values of some fields."""
         return self.model_copy(update=changed)
 
     @property
     def claimed(self) -> str:
-        """The claimed range; empty where nothing is claimed."""
         return "" if self.verdict is None else claimed_range(self.above, self.below)
 
     @property
     def found(self) -> str:
-        """The estimate with its interval, except for known or constant numbers."""
+        """The estimate, with its interval if any."""
         if self.is_constant:
             return f"{Interval(self.estimate, nan, nan).text()} in all runs"
         exactly = "exactly " if self.runs == 0 and isfinite(self.estimate) else ""
@@ -197,7 +195,7 @@ class Comparison(JudgementColumns):
 
 
 def judge_part(part: Part, error: float) -> Comparison:
-    """Judge a part by its interval with this error."""
+    """Judge a part at this error."""
     comparison = Comparison.from_part(part, error)
     if comparison.verdict is not Verdict.UNDECIDED:
         return comparison
@@ -207,10 +205,7 @@ def judge_part(part: Part, error: float) -> Comparison:
 
 
 def _deciding_runs(part: Part, lower: float, upper: float) -> float:
-    """Return about how many runs would decide a part with this estimate.
-
-    Widths fall as 1 / sqrt(runs).
-    """
+    """Estimate the runs for a decision; widths fall as 1 / sqrt(runs)."""
     value, runs = part.estimate.value, part.estimate.runs
     if part.estimate.is_discrete or not isfinite(upper - lower):
         return inf
@@ -235,7 +230,7 @@ def _no_difference(part: Part, lower: float, upper: float) -> bool:
 
 
 def decisive(comparisons: Sequence[Comparison]) -> Comparison:
-    """Return the part refuted most clearly, else the one supported least clearly."""
+    """Return the most clearly refuted or the least clearly supported part."""
     verdict = combine_verdicts([comparison.verdict for comparison in comparisons])
     candidates = [comparison for comparison in comparisons if comparison.verdict is verdict]
     if verdict is Verdict.DOES_NOT_HOLD:
@@ -244,7 +239,7 @@ def decisive(comparisons: Sequence[Comparison]) -> Comparison:
 
 
 def by_topic(verdicts: Iterable[tuple[str, Verdict | None]]) -> dict[str, Verdict]:
-    """Return the verdict by topic, from topics and verdicts of parts."""
+    """Combine verdicts of parts by topic."""
     topics: dict[str, list[Verdict | None]] = {}
     for topic, verdict in verdicts:
         topics.setdefault(topic, []).append(verdict)
@@ -252,7 +247,7 @@ def by_topic(verdicts: Iterable[tuple[str, Verdict | None]]) -> dict[str, Verdic
 
 
 def combine_verdicts(verdicts: Sequence[Verdict | None]) -> Verdict:
-    """Return the verdict of parts with these verdicts; None is ignored."""
+    """Combine verdicts of parts; None is ignored."""
     for against in (Verdict.DOES_NOT_HOLD, Verdict.NO_DIFFERENCE):
         if against in verdicts:
             return against

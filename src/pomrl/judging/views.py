@@ -1,4 +1,4 @@
-"""Judgements in words and Markdown, the same in terminal and pages."""
+"""Judgements as text and Markdown, for terminal and pages."""
 
 from collections.abc import Sequence
 
@@ -11,12 +11,12 @@ SELECTED = "Claims marked (s) are about results that were looked at when reading
 
 
 def in_words(verdict: Verdict | None) -> str:
-    """Return a verdict in words, or `REPORTED`."""
+    """Format a verdict; `REPORTED` for None."""
     return str(verdict or REPORTED)
 
 
 def older_in_words(study: Study, judgements: Judgements) -> str:
-    """Return a sentence on verdicts older than the code; maybe empty."""
+    """Describe verdicts older than the code; may be empty."""
     if not judgements.older:
         return ""
     verdicts = f"The verdicts under {' and '.join(judgements.older)} are older than the present code and settings"
@@ -24,7 +24,7 @@ def older_in_words(study: Study, judgements: Judgements) -> str:
 
 
 def verdict_with_topics(judgement: Judgement) -> str:
-    """Return the verdict on a claim, and on each of several topics."""
+    """Format the verdict on a claim, and on its topics if several."""
     topics, text = judgement.topics, in_words(judgement.verdict)
     if len(topics) < 2:
         return text
@@ -32,13 +32,13 @@ def verdict_with_topics(judgement: Judgement) -> str:
 
 
 DECISIVE = "decisive comparison, estimate [interval], claimed"
-"""The column of the table of claims with the comparison on which a verdict rests."""
+"""The column of the table of claims with the comparison behind the verdict."""
 
 
 def columns(judgements: Judgements, variants: Sequence[str]) -> dict[str, list[str]]:
-    """Return the table of claims as Markdown cells by column.
+    """Return the table of claims, as Markdown cells by column.
 
-    The first of `variants` has verdicts on topics.
+    The first variant includes verdicts on topics.
     """
     listed = judgements.first_under(variants)
     main, *further_variants = variants
@@ -58,7 +58,7 @@ def columns(judgements: Judgements, variants: Sequence[str]) -> dict[str, list[s
 
 
 def legend(study: Study) -> str:
-    """Return the explanation of the table of claims."""
+    """Explain the table of claims."""
     sentences = [
         "Each claim is judged once, on a number of runs that is fixed in advance.",
         "Where an interval shows that a number differs from the threshold of the claim by less than matters, there is "
@@ -69,7 +69,7 @@ def legend(study: Study) -> str:
 
 
 def decisive_in_words(comparison: Comparison) -> str:
-    """Return a comparison with its estimate and claimed range."""
+    """Format a comparison with its estimate and claimed range."""
     return f"{comparison.compared}: {comparison.found}" + (
         f", claimed {comparison.claimed}" if comparison.claimed else ""
     )

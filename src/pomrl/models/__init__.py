@@ -1,1 +1,1 @@
-"""Planning for models of your own: arrays, Gymnasium's tables, sparse matrices."""
+"""Plan with your own models: arrays, Gymnasium tables, sparse matrices."""

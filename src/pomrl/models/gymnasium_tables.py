@@ -1,4 +1,4 @@
-"""Gymnasium's tables of transitions, `P[s][a]`, as sparse rows and rewards."""
+"""Convert Gymnasium transition tables to sparse rows and rewards."""
 
 # SciPy's sparse matrices come without types.
 # pyright: reportMissingTypeStubs=false
@@ -12,7 +12,11 @@ from scipy import sparse
 
 
 def read_table(table: Any) -> tuple[sparse.csr_array, Float[np.ndarray, "S A"], bool]:
-    """Return rows, rewards, and whether an end is added; ValueError names a wrong entry."""
+    """Return rows `s A + a` of P, rewards, and whether an end state was added.
+
+    Raises:
+        ValueError: An entry is wrong; the message locates it.
+    """
     state, action, probability, following, reward, is_end = _entries(table)
     S, A = len(table), int(action.max(initial=-1)) + 1
     is_idle = np.bincount(state, (following != state) | (reward != 0.0), S) == 0
@@ -28,11 +32,11 @@ def read_table(table: Any) -> tuple[sparse.csr_array, Float[np.ndarray, "S A"], 
 
 
 def make_environment(name: str) -> Any:
-    """Return Gymnasium's environment with this id; ValueError if there is none."""
+    """Make a Gymnasium environment; ValueError if unknown."""
     try:
         import gymnasium
     except ImportError as error:
-        raise ValueError(f"{name}: gymnasium is not installed; pip install 'pomrl[families]' installs it") from error
+        raise ValueError(f"{name}: gymnasium is not installed; run `pip install 'pomrl[families]'`") from error
     try:
         return gymnasium.make(name)
     except gymnasium.error.Error as error:
@@ -40,7 +44,7 @@ def make_environment(name: str) -> Any:
 
 
 def _entries(table: Any) -> list[np.ndarray]:
-    """Return the columns state, action, probability, next state, reward, end of episode."""
+    """Return columns: state, action, probability, next state, reward, end."""
     if isinstance(table, Mapping) and (unknown := [name for name in table if name not in range(len(table))]):
         raise ValueError(f"the keys of P must be the states 0, ..., {len(table) - 1}, got {unknown[0]!r}")
     try:
@@ -48,18 +52,18 @@ def _entries(table: Any) -> list[np.ndarray]:
         columns = list(zip(*((s, a, p, t, r, done) for s, a, p, t, r, done in outcomes), strict=True))
     except (LookupError, TypeError, ValueError) as error:
         raise ValueError(
-            f"P[s][a] must list tuples of probability, next state, reward and end, got others ({error})"
+            f"P[s][a] must list tuples of probability, next state, reward and end, got other entries ({error})"
         ) from error
     if not columns:
         raise ValueError("P[s][a] must list tuples of probability, next state, reward and end, got none")
     S = len(table)
     for s, a, p, t, r, done in outcomes:
         if not _is_index(a, None):
-            raise ValueError(f"the keys of P[{s}] must be actions 0, 1, ..., got {a!r}; actions= names them")
+            raise ValueError(f"the keys of P[{s}] must be actions 0, 1, ..., got {a!r}; name them with actions=")
         if not (_is_index(t, S) and _is_flag(done)):
             raise ValueError(
-                f"P[{s}][{a}] has ({p!r}, {t!r}, {r!r}, {done!r}): its next state must be one of 0, ..., {S - 1}, "
-                "and its end True or False"
+                f"P[{s}][{a}] must have a next state of 0, ..., {S - 1} and an end of True or False, "
+                f"got ({p!r}, {t!r}, {r!r}, {done!r})"
             )
     kinds = (int, int, float, int, float, bool)
     return [np.array(column, float).astype(kind) for column, kind in zip(columns, kinds, strict=True)]

@@ -1,6 +1,6 @@
-"""Readings of models of your own: axes, rows, forbidden actions, rewards, discount factors.
+"""Read and check models given as arrays or sparse matrices.
 
-`CONVENTIONS` lists inputs and their readings; `science.model_axes` has the order of axes.
+`CONVENTIONS` lists how each input is read; `science.model_axes` has the order of axes.
 """
 
 # SciPy's sparse matrices come without types.
@@ -19,24 +19,24 @@ from pomrl.science.model_axes import Axes, check_axes, is_list_of_matrices, is_o
 from pomrl.science.solvers import input_checks
 
 CONVENTIONS = {
-    "P, an array": "`[S, A, S]`, or `[M, S, A, S]` for M models; where S = A, a warning says that it was read so",
+    "P, an array": "`[S, A, S]`, or `[M, S, A, S]` for M models; if S = A, a warning states this reading",
     "P, a list of S x S matrices": "one matrix for each action, dense or sparse",
     "P, a sparse matrix": "`[S A, S]`, with row s A + a for the pair (s, a); with `axes='ass'` row a S + s",
     "axes": "`'sas'` or `'ass'`: the order of state, action and next state, also in rewards `R[a, s, s']`",
     "R": "`[S]`, `[S, A]` or `[S, A, S]`, or a list of S x S matrices, one for each action",
     "rows that nearly sum to 1": "divided by their sums, and a warning says by how much; `tolerance` is the limit",
     "actions that are not allowed": (
-        "`R = -inf`, masked entries, rows of zeros, actions that a table lacks, and `allowed[s, a]`; never chosen"
+        "`R = -inf`, masked entries, rows of zeros, actions missing from a table, and `allowed[s, a]`; never chosen"
     ),
-    "a state without an allowed action": "refused; an end stays where it is and pays nothing",
+    "a state without an allowed action": "refused; a state that ends the episode must lead to itself, with reward 0",
     "done, in Gymnasium's table": "the episode ends on the transition: nothing follows, and no state becomes an end",
     "gammas": "in any order, in [0, 1 - 1e-9]; 1 means the best of the policies that end from every state",
-    "rewards": "finite, and not so large or small that values have no digits",
+    "rewards": "finite, and neither so large that values overflow nor so small that they lose their digits",
 }
-"""Inputs and their readings, for the documentation."""
+"""How inputs are read, for the documentation."""
 
 LARGEST_GAMMA = 1.0 - 1e-9
-"""Largest discount factor below 1; nearer ones lose the digits of 1 - gamma."""
+"""Largest discount factor below 1; larger ones lose the digits of 1 - gamma."""
 
 SIX_DIGITS = 1e-6
 """Largest error of a number of six digits, rounded or cut off, or in single precision."""
@@ -45,7 +45,7 @@ LARGEST_VALUE = 1e300
 """Largest value whose sums do not overflow."""
 
 SMALLEST_REWARD = 1e-280
-"""Smallest scale of rewards with digits enough for differences of values."""
+"""Smallest scale of rewards with enough digits for differences of values."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,13 +60,16 @@ class Arrays:
 def read_arrays(
     P: Any, R: Any, axes: Axes | None = None, allowed: Any = None, tolerance: float | None = None
 ) -> Arrays:
-    """Return the arrays of one model or of several; arguments are those of `pomrl.plan`.
+    """Read one or several models; arguments are as in `pomrl.plan`.
 
-    ValueError names the first wrong index.
+    Raises:
+        ValueError: An input is wrong; the message has the first wrong index.
     """
     check_axes(axes)
     if axes == "ass" and allowed is not None and np.shape(P)[-3:-2] == np.shape(P)[-1:] != (1,):
-        warn(f"allowed has S = A = {np.shape(P)[-1]} and was read as allowed[s, a]; a transposed one is allowed[a, s]")
+        warn(
+            f"allowed has S = A = {np.shape(P)[-1]} and was read as allowed[s, a]; transpose it if it is allowed[a, s]"
+        )
     if sparse_models.is_sparse(P):
         rows, by_action = sparse_models.pair_rows(P, axes), not sparse.issparse(P)
         if not sparse_models.is_small(rows):
@@ -76,8 +79,8 @@ def read_arrays(
     by_action = is_list_of_matrices(P)
     if by_action and isinstance(P[0], list | tuple) and axes is None and len(P) == len(P[0]) > 1:
         warn(
-            f"P is a list of {len(P)} matrices with S = A, and was read as one matrix for each action, P[a][s][s']; "
-            "an array, or axes='sas', is read as P[s, a, s']"
+            f"P is a list of {len(P)} matrices with S = A, read as P[action][s][s']; "
+            "for P[s, a, s'], give an array or axes='sas'"
         )
     array, masked = _unmasked(np.stack(list(map(np.asarray, P))) if by_action and is_object_array(P) else P, "P")
     if array.ndim not in (3, 4):
@@ -85,12 +88,14 @@ def read_arrays(
     dense = states_first(array, axes, by_action=by_action)
     masked = masked.swapaxes(-3, -2) if dense is not array else masked
     row = np.asarray(masked.all(-1))
-    input_checks.refuse(masked & ~row[..., None], masked, "the mask of P", "is that of a part of a row; mask all of it")
+    input_checks.refuse(
+        masked & ~row[..., None], masked, "the mask of P", "covers only a part of a row; mask all of it"
+    )
     return _dense_arrays(np.ascontiguousarray(dense), row, R, axes, allowed, tolerance, by_action=by_action)
 
 
 def _unmasked(values: Any, name: str) -> tuple[Float[np.ndarray, "..."], Bool[np.ndarray, "..."]]:
-    """Return numbers with 0 for masked ones, and the mask."""
+    """Return numbers with 0 at masked places, and the mask."""
     if isinstance(values, list | tuple) and any(isinstance(value, np.ma.MaskedArray) for value in values):
         values = np.ma.stack(list(values))
     mask = np.ma.getmaskarray(values) if isinstance(values, np.ma.MaskedArray) else None
@@ -156,7 +161,7 @@ def _rewards(
     if array.shape == (A, S) != (S, A) and (axes == "ass" or by_action):
         return array.T, masked.T
     if array.shape == (S, A) == (A, S) and axes == "ass" and A > 1:
-        warn(f"R has S = A = {A} and was read as R[s, a]; a transposed one, R.T, is R[a, s]")
+        warn(f"R has S = A = {A} and was read as R[s, a]; transpose it if it is R[a, s]")
     if P.ndim == 3 and array.shape == (S,):
         return np.repeat(array[:, None], A, 1), np.repeat(masked[:, None], A, 1)
     if P.ndim == 4:
@@ -165,7 +170,7 @@ def _rewards(
 
 
 def as_allowed(allowed: Any, shape: tuple[int, ...]) -> Bool[np.ndarray, "..."]:
-    """Return whether each pair is allowed by the argument."""
+    """Return the argument `allowed` as a boolean array of this shape."""
     if allowed is None:
         return np.ones(shape, bool)
     try:
@@ -186,15 +191,15 @@ def _check_every_state(legal: Bool[np.ndarray, "..."]) -> None:
         *model, state = blocked[0].tolist()
         name = f"state {state}{f' of model {model[0]}' if model else ''}"
         raise ValueError(
-            f"{name} has no action that is allowed: all rows are 0, rewards are -inf or masked, or `allowed` says so; "
-            f"in an end P[{state}, :, {state}] must be 1 and R[{state}] 0"
+            f"{name} has no allowed action: all rows are 0, rewards are -inf or masked, or `allowed` is false; "
+            f"an end must have P[{state}, :, {state}] = 1 and R[{state}] = 0"
         )
 
 
 def _normalised(
     P: Float[np.ndarray, "..."], legal: Bool[np.ndarray, "..."], tolerance: float | None
 ) -> Float[np.ndarray, "..."]:
-    """Return the rows over their sums, unless these are 1 up to rounding."""
+    """Divide rows by their sums, unless these are 1 up to rounding."""
     input_checks.refuse(~(P >= 0.0), P, "P", "is not a probability")
     total, rounding = input_checks.row_sums(P)
     distance = np.where(legal, np.abs(total - 1.0), 0.0)
@@ -211,7 +216,7 @@ def _normalised(
 
 
 def default_tolerance(positive: Num[np.ndarray, "..."]) -> Float[np.ndarray, "..."]:
-    """Return the largest distance from 1 of sums of six-digit numbers."""
+    """Return the largest error of sums of `positive` six-digit numbers."""
     return SIX_DIGITS * np.maximum(positive, 2)
 
 
@@ -228,16 +233,16 @@ def _warn_normalised(distance: Float[np.ndarray, "..."], rounding: float) -> Non
 def _sparse_arrays(
     rows: sparse.csr_array, R: Any, axes: Axes | None, allowed: Any, tolerance: float | None, *, by_action: bool
 ) -> Arrays:
-    """Return a large sparse model; R is [S], [S, A] or sparse matrices like P."""
+    """Read a large sparse model, with R [S], [S, A] or sparse."""
     S, A = sparse_models.model_size(rows)
     pair = np.repeat(np.arange(S * A), np.diff(rows.indptr))
     if sparse_models.is_sparse(R):
         transition_rewards = sparse_models.pair_rows(R, axes)
         if transition_rewards.shape != rows.shape:
-            raise ValueError(f"R must be sparse matrices of the shape of P, {[S * A, S]}, got others")
+            raise ValueError(f"R must have the shape of P, {rows.shape}, if sparse, got {transition_rewards.shape}")
         bad = ~np.isfinite(transition_rewards.data)
         if bad.any():
-            raise ValueError(f"R: {transition_rewards.data[bad][0]!r} is not finite")
+            raise ValueError(f"R must be finite, got {transition_rewards.data[bad][0].item()!r}")
         total = np.asarray(rows.sum(1)).reshape(S, A)
         array = np.asarray((rows * transition_rewards).sum(1)).reshape(S, A) / np.where(total > 0.0, total, 1.0)
         masked = np.zeros(array.shape, bool)
@@ -258,7 +263,7 @@ def _sparse_arrays(
     limit = np.maximum(default_tolerance(positive) if tolerance is None else float(tolerance), rounding)
     distance = np.where(flat, np.abs(total - 1.0), 0.0)
     bad = ~(distance <= limit)
-    bad[pair[~(rows.data >= 0.0) & flat[pair]]] = True  # NaN is not either
+    bad[pair[~(rows.data >= 0.0) & flat[pair]]] = True  # also true for NaN
     sparse_models.refuse_rows(bad, rows, A)
     _warn_normalised(distance.reshape(S, A), rounding)
     factor = np.where(flat, 1.0 / np.where((distance > rounding) & flat, total, 1.0), 0.0)
@@ -272,17 +277,18 @@ def _sparse_arrays(
 
 
 def stand_ins(allowed: Bool[np.ndarray, "*M S A"]) -> Int[np.ndarray, "*M S A"]:
-    """Return an allowed action for each action: itself, or else the first one.
+    """Return action indices, with the first allowed one in place of forbidden ones.
 
-    A forbidden pair is planned as a copy of an allowed one, and changes no value.
+    Planning with these copies changes no value.
     """
     return np.where(allowed, np.arange(allowed.shape[-1]), allowed.argmax(-1)[..., None])
 
 
 def read_gammas(gammas: Any) -> tuple[Float[np.ndarray, " n"], Float[np.ndarray, " G"], Int[np.ndarray, " n"]]:
-    """Return discount factors, the ascending distinct ones, and places of the first in these.
+    """Return discount factors, their sorted distinct values, and indices into these.
 
-    ValueError: there are none, or one is not in [0, 1] or too near to 1.
+    Raises:
+        ValueError: None are given, or one is outside [0, 1 - 1e-9] and not 1.
     """
     values = input_checks.float64(gammas, "gammas")
     if values.ndim != 1 or not values.size:
@@ -295,11 +301,11 @@ def read_gammas(gammas: Any) -> tuple[Float[np.ndarray, " n"], Float[np.ndarray,
 
 
 def check_scale(R: Float[np.ndarray, "..."], gamma: float) -> None:
-    """Raise a ValueError if values would overflow or have too few digits."""
+    """Raise a ValueError if values would overflow or lose their digits."""
     size = np.abs(np.where(np.isfinite(R), R, 0.0))
     limit = LARGEST_VALUE * max(1.0 - gamma, 1e-9)
-    input_checks.refuse(size > limit, R, "R", "is so large that values overflow: divide all rewards by a number")
+    input_checks.refuse(size > limit, R, "R", "is so large that values overflow; divide all rewards by a constant")
     if 0.0 < size.max(initial=0.0) < SMALLEST_REWARD:
         input_checks.refuse(
-            size > 0.0, R, "R", "is so small that values have no digits: multiply all rewards by a number"
+            size > 0.0, R, "R", "is so small that values lose their digits; multiply all rewards by a constant"
         )

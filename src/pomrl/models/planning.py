@@ -1,7 +1,6 @@
-"""Planning for models of your own, from arrays, sparse matrices or Gymnasium's tables.
+"""Plan with your own models: arrays, sparse matrices or Gymnasium tables.
 
-`plan` returns optimal policies and values for a grid of discount factors. `from_arrays` and `from_gymnasium` keep the
-names of states and actions.
+`from_arrays` and `from_gymnasium` keep names of states and actions.
 """
 
 # SciPy's sparse linear algebra comes without types.
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
 
 
 class End(Enum):
-    """The added state at the end of an episode, unequal to all names."""
+    """The state added for the end of an episode; it equals no name."""
 
     END = "end"
 
@@ -85,7 +84,7 @@ class Model:
         return Plan(factors, policies[position], values[position], self.states, self.actions)
 
     def _playable(self) -> tuple[Any, Float[np.ndarray, "S A"], Int[np.ndarray, "S A"]]:
-        """Return P and R with stand-ins for forbidden actions, and the stand-ins."""
+        """Return P, R and action indices, with stand-ins for forbidden actions."""
         stand_in = stand_ins(self.allowed)
         if self.allowed.all():
             return self.P, self.R, stand_in
@@ -102,16 +101,16 @@ class Model:
         *,
         start: Sequence[float] | np.ndarray | None = None,
     ) -> Float[np.ndarray, " G"]:
-        """Return losses of policies against an optimal one, discounted by gamma_eval.
+        """Return the losses of policies compared with an optimal one.
 
         Args:
-            policies: Indices of actions, [G, S], as in a `Plan` of a similar model; or probabilities, [G, S, A].
+            policies: Action indices [G, S], as in a `Plan` of a similar model; or action probabilities [G, S, A].
             gamma_eval: Discount factor of both values, in [0, 1).
-            norm: Loss of the worst state, or the mean over states.
-            start: Probability of each first state, for a mean loss.
+            norm: "max" for the loss of the worst state, or "mean" over states.
+            start: Probability of each first state, for a weighted mean; `norm` is then ignored.
 
         Raises:
-            ValueError: The policies are none of this model, or gamma_eval is not in [0, 1) or too near to 1.
+            ValueError: A policy does not fit the model, or gamma_eval is not in [0, 1) or too near to 1.
         """
         check_gamma_eval(gamma_eval)
         weights = self._weights(policies)
@@ -129,17 +128,18 @@ class Model:
         return losses @ first if first is not None else losses.max(1) if norm == "max" else losses.mean(1)
 
     def _weights(self, policies: Any) -> Float[np.ndarray, "G S A"]:
-        """Return the probabilities of actions in each state, by each policy."""
         S, A = self.R.shape
         array = np.asarray(policies)
         if array.dtype.kind == "f":
             if array.ndim != 3 or array.shape[1:] != (S, A):
                 raise ValueError(
-                    f"probabilities of actions must be [G, S, A], S, A = {S}, {A}, got {list(array.shape)}"
+                    f"probabilities of actions must be [G, S, A] with S, A = {S}, {A}, got {list(array.shape)}"
                 )
             array = np.where((array == 0.0).all(-1, keepdims=True) & self._is_idle[:, None], np.eye(A)[0], array)
             bad = ~(array >= 0.0).all(-1) | ~(np.abs(array.sum(-1) - 1.0) <= inputs.SIX_DIGITS * A)
-            input_checks.refuse(bad, array.sum(-1), "the sum of policy", "must be 1, of probabilities")
+            input_checks.refuse(
+                bad, array.sum(-1), "the sum of policy", "is not 1; floats must be probabilities of actions"
+            )
             weights = array / array.sum(-1, keepdims=True)
         else:
             indices = input_checks.policies(array, S, A)
@@ -151,7 +151,7 @@ class Model:
 
     @property
     def _is_idle(self) -> Bool[np.ndarray, " S"]:
-        """Return the states with identical allowed actions."""
+        """Whether all actions of each state are allowed and identical."""
         S, A = self.R.shape
         pairs = sparse.csr_array(self.P.reshape(S * A, S) if isinstance(self.P, np.ndarray) else self.P)
         differ = np.asarray(abs(pairs - pairs[np.repeat(np.arange(S) * A, A)]).sum(1)).reshape(S, A)
@@ -175,10 +175,10 @@ def _check_start(start: Any, S: int) -> Float[np.ndarray, " S"]:
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """Optimal policies and their values, for one model or for each of M models."""
+    """Optimal policies and their values, for one model or M models."""
 
     gammas: Float[np.ndarray, " G"]
-    """The discount factors, as they were given."""
+    """The discount factors, in the given order."""
     policies: Int[np.ndarray, "*M G S"]
     """The index of the action in each state."""
     values: Float[np.ndarray, "*M G S"]
@@ -195,8 +195,8 @@ class Plan:
     def changes(self) -> "pd.DataFrame":
         """Neighbouring discount factors with different optimal policies.
 
-        The columns are model, below, above and states, the number of states with another action. A policy as good at
-        the larger discount factor does not change.
+        The columns are model, below, above and states, the number of states with another action. A policy is kept if it
+        is as good at the larger discount factor.
         """
         import pandas as pd  # here, because planning needs no tables, and pandas takes long to load
 
@@ -230,27 +230,26 @@ def plan(
     allowed: Any = None,
     tolerance: float | None = None,
 ) -> Plan:
-    """Return the optimal policies of one or several models, at several discount factors.
+    """Plan one or several models at several discount factors.
 
-    `pomrl.models.inputs.CONVENTIONS` has the reading of each form.
+    `pomrl.models.inputs.CONVENTIONS` lists how each form is read.
 
     Args:
-        P: Transition probabilities: an array [S, A, S], or [M, S, A, S] for M models; a list of one matrix [S, S] for
-            each action, dense or sparse; a SciPy sparse matrix [S A, S] with row s A + a for the pair (s, a); or
-            Gymnasium's dictionary: `P[s][a]` lists tuples of probability, next state, reward and end of the episode.
-        R: Rewards: [S], [S, A] or [S, A, S], the last as sparse matrices with a large sparse P; for several models
-            [S, A] or [S, A, S] for all alike, [M, S, A] or [M, S, A, S]. None with Gymnasium's dictionary.
-        gammas: Discount factors in [0, 1), in any order; 1 where every planned policy ends.
+        P: Transition probabilities [S, A, S], or [M, S, A, S] for M models. Or matrices [S, S] by action, dense or
+            sparse; a SciPy sparse matrix [S A, S] of rows s A + a; or Gymnasium's dictionary (`from_gymnasium`).
+        R: Rewards [S], [S, A] or [S, A, S], the last as sparse matrices with a large sparse P. For M models, shared
+            rewards or a first axis M. None with Gymnasium's dictionary.
+        gammas: Discount factors in [0, 1), in any order; or 1 if some policy ends from every state.
         axes: "ass" for arrays with actions first, `P[a, s, s']`; "sas" for states first.
-        allowed: Whether each pair is allowed, [S, A]; by default as P and R say.
-        tolerance: Largest distance of a row's sum from 1; by default that of numbers of six digits.
+        allowed: Whether each pair is allowed, [S, A]; by default as given by P and R.
+        tolerance: Largest error of row sums; by default for numbers of six digits.
 
     Raises:
-        ValueError: P and R are no model, or a discount factor is wrong; the message names the first index.
+        ValueError: An input is wrong; the message has the first wrong index.
     """
     if R is None:
         if axes is not None:
-            raise ValueError(f"axes must be those of arrays, and Gymnasium's dictionary has none, got {axes!r}")
+            raise ValueError(f"axes must be None with Gymnasium's dictionary, got {axes!r}")
         return from_gymnasium(P, allowed=allowed, tolerance=tolerance).plan(gammas)
     arrays = read_arrays(P, R, axes, allowed, tolerance)
     if arrays.R.ndim == 2:
@@ -278,10 +277,9 @@ def from_arrays(
     allowed: Any = None,
     tolerance: float | None = None,
 ) -> Model:
-    """Return the checked model of arrays or sparse matrices.
+    """Make a model from arrays or sparse matrices, with names.
 
-    Arguments are those of `pomrl.plan`, for one model; names of states and actions are 0, 1, ... by default.
-    ValueError: P and R are no model; the message names the first wrong index.
+    Names are 0, 1, ... by default. Other arguments and errors are as in `pomrl.plan`, for one model.
     """
     arrays = read_arrays(P, R, axes, allowed, tolerance)
     if arrays.R.ndim != 2:
@@ -297,16 +295,16 @@ def from_gymnasium(
     allowed: Any = None,
     tolerance: float | None = None,
 ) -> Model:
-    """Return the model of an environment's table of transitions, such as Gymnasium's toy texts.
+    """Return the model of an environment's transition table.
 
-    The environment has `unwrapped.P`, or is its id, such as "FrozenLake-v1", or P itself: `P[s][a]` lists tuples of
-    probability, next state, reward and end of the episode. Other arguments are those of `from_arrays`.
+    The environment has `unwrapped.P`, or is an id such as "FrozenLake-v1", or P itself: `P[s][a]` lists tuples of
+    probability, next state, reward and end of the episode. Other arguments are as in `from_arrays`.
 
-    An episode ends on a transition with a true flag, in an added state `END`, unless all such transitions lead to
-    states that are never left and pay nothing. Actions that a state lacks are forbidden there.
+    Episodes end in an added state `END`, unless all transitions with a true end lead to states that are never left and
+    pay nothing. Actions missing in a state are forbidden there.
 
     Raises:
-        ValueError: There is no such environment or table, or it is no model; the message names the first wrong entry.
+        ValueError: The environment is unknown, or an entry is wrong; the message locates it.
     """
     table = environment
     if isinstance(environment, str):
@@ -316,7 +314,7 @@ def from_gymnasium(
         and (table := getattr(getattr(table, "unwrapped", table), "P", None)) is None
     ):
         name = type(environment).__name__
-        raise ValueError(f"{name} has no table of transitions P; arrays and matrices need rewards R")
+        raise ValueError(f"{name} has no table of transitions P; with an array or matrices, also give R")
     rows, R, has_end = read_table(table)
     S = len(table)
     if allowed is not None and has_end:

@@ -1,4 +1,4 @@
-"""Models of your own as sparse matrices: forms, checks and values."""
+"""Convert, check and evaluate sparse models."""
 
 # SciPy's sparse matrices come without types.
 # pyright: reportMissingTypeStubs=false
@@ -14,18 +14,18 @@ from pomrl.science.solvers import input_checks
 from pomrl.science.solvers import sparse as large
 
 DENSE_BYTES = 2**28
-"""Largest size of transition probabilities as an array, unless a sparse solver is faster."""
+"""Largest size of transition probabilities as an array."""
 
 
 def is_sparse(P: Any) -> bool:
-    """Return whether P is a sparse matrix, or a sequence with one."""
+    """Return whether P is sparse, or a sequence with a sparse matrix."""
     return sparse.issparse(P) or (isinstance(P, list | tuple) and any(map(sparse.issparse, P)))
 
 
 def pair_rows(P: Any, axes: Axes | None = None) -> sparse.csr_array:
-    """Return the rows s A + a of a matrix [S A, S] or matrices [S, S] by action.
+    """Return a sparse model as rows s A + a; ValueError for other shapes.
 
-    With `axes="ass"` the rows of one matrix are a S + s. ValueError names the first wrong matrix.
+    P is one matrix [S A, S], or a matrix [S, S] for each action. With `axes="ass"`, rows of one matrix are a S + s.
     """
     if sparse.issparse(P):
         S = P.shape[-1]
@@ -37,7 +37,7 @@ def pair_rows(P: Any, axes: Axes | None = None) -> sparse.csr_array:
         S = P[0].shape[-1]
         for action, matrix in enumerate(P):
             if not sparse.issparse(matrix) or matrix.shape != (S, S):
-                raise ValueError(f"P[{action}] must be a sparse matrix [S, S] = {[S, S]}, and is not")
+                raise ValueError(f"P[{action}] must be a sparse matrix [S, S] = {[S, S]}, got {type(matrix).__name__}")
         P = sparse.hstack(P).reshape(-1, S)
     input_checks.float64(np.empty(0, P.dtype), "P")
     rows = sparse.csr_array(P, dtype=float)
@@ -46,13 +46,13 @@ def pair_rows(P: Any, axes: Axes | None = None) -> sparse.csr_array:
 
 
 def model_size(rows: sparse.csr_array) -> tuple[int, int]:
-    """Return S and A of the model with these rows."""
+    """Return S and A."""
     pairs, S = cast(tuple[int, int], rows.shape)
     return S, pairs // S
 
 
 def is_small(rows: sparse.csr_array) -> bool:
-    """Return whether an array is faster: few states, or many positive entries."""
+    """Return whether an array fits into memory, and is faster."""
     S, A = model_size(rows)
     return 8 * S * A * S <= DENSE_BYTES and (S < large.SPARSE_STATES or rows.nnz > large.SPARSE_SHARE * S * A * S)
 
@@ -61,9 +61,7 @@ def dense(rows: sparse.csr_array) -> Float[np.ndarray, "S A S"]:
     """Return the rows as an array, for gamma = 1; ValueError above `DENSE_BYTES`."""
     S, A = model_size(rows)
     if 8 * S * A * S > DENSE_BYTES:
-        raise ValueError(
-            f"gamma = 1 must be planned with fewer states, got S, A = {S}, {A}; a gamma below 1 serves any"
-        )
+        raise ValueError(f"a model must be smaller for gamma = 1, got S, A = {S}, {A}; choose a gamma below 1")
     return rows.toarray().reshape(S, A, S)
 
 
@@ -72,13 +70,13 @@ def refuse_rows(bad: Bool[np.ndarray, " pairs"], rows: sparse.csr_array, A: int)
     if bad.any():
         first = int(bad.argmax())
         entries = rows.data[rows.indptr[first] : rows.indptr[first + 1]]
-        raise ValueError(f"P[{first // A}, {first % A}] is no distribution: it has the entries {entries.tolist()}")
+        raise ValueError(f"P[{first // A}, {first % A}] must be a distribution, got the entries {entries.tolist()}")
 
 
 def chain_values(
     rows: sparse.csr_array, R: Float[np.ndarray, "S A"], weights: Float[np.ndarray, "S A"], gamma: float
 ) -> Float[np.ndarray, " S"]:
-    """Return the values of a policy with these probabilities of actions."""
+    """Return the values of a policy from its action probabilities."""
     S, A = R.shape
     indices = np.repeat(np.arange(S), A), np.arange(S * A)
     chain = sparse.csr_array((weights.ravel(), indices), shape=(S, S * A)) @ rows

@@ -1,4 +1,4 @@
-"""Compare two sides, experiment by experiment, in settings and results."""
+"""Compare pairs of experiments in settings and results."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -15,16 +15,16 @@ LOSS_AT_LARGEST = "loss at the largest gamma"
 MINIMUM_LOSS = "minimum loss"
 
 Pair = tuple[Result, Result]
-"""The two sides of a comparison."""
+"""The old and the new result of a comparison."""
 
 
 def nearest(old: Sequence[Result], new: Sequence[Result]) -> list[Pair]:
-    """Pair each new side with the old one of fewest different settings."""
+    """Pair each new result with the old one closest in settings."""
     return [(min(old, key=lambda side: len(differences([side.settings, other.settings]))), other) for other in new]
 
 
 def group_pairs(pairs: Sequence[Pair]) -> list[list[Pair]]:
-    """Group pairs by differing settings, without equal ones."""
+    """Group pairs by their changed settings; omit pairs with equal settings."""
     groups: dict[str, list[Pair]] = {}
     for a, b in pairs:
         if changed := differences([a.settings, b.settings]):
@@ -33,14 +33,14 @@ def group_pairs(pairs: Sequence[Pair]) -> list[list[Pair]]:
 
 
 def differences(sides: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
-    """Return the keys with different values or types, and these values."""
+    """Map each differing key to its values; a missing key is None."""
     keys = dict.fromkeys(key for side in sides for key in side)
     values = {key: [side.get(key) for side in sides] for key in keys}
     return {key: alternatives for key, alternatives in values.items() if len({*map(repr, alternatives)}) > 1}
 
 
 def same_problem(a: Result, b: Result) -> bool:
-    """Return whether two sides differ in method or code alone."""
+    """Return whether two results differ only in method or code."""
     groups = {key.partition(".")[0] for key in differences([a.settings, b.settings])}
     return groups <= {*METHOD_GROUPS, "code"}
 
@@ -49,7 +49,8 @@ def effects(group: Sequence[Pair]) -> "pd.DataFrame":
     """Tabulate the effect of a change on the results of each pair.
 
     Returns:
-        The settings that vary, result, runs, and difference (second less first) with its interval, for pairs with runs.
+        A row for each pair with runs and each loss (column result). It has the settings that vary among pairs, runs,
+        and the difference (second minus first) with its interval.
     """
     import pandas as pd
 
@@ -64,9 +65,9 @@ def effects(group: Sequence[Pair]) -> "pd.DataFrame":
 
 
 def loss_differences(a: Result, b: Result, *, paired: bool) -> dict[str, Interval]:
-    """Return the average losses of b less those of a, with intervals.
+    """Return differences in average loss, b minus a, with intervals.
 
-    The losses are those at the largest gamma and, on grids, at gamma*.
+    Losses are at the largest gamma and, on grids, at gamma*.
     """
     if paired and a.runs != b.runs:
         runs = min(a.runs, b.runs)

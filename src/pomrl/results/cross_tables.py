@@ -1,4 +1,4 @@
-"""A table for a paper: one setting down, another across, and a statistic with its interval in each cell."""
+"""Format a statistic by two settings as a table for a paper."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -17,23 +17,23 @@ if TYPE_CHECKING:  # because it takes long to load
     import pandas as pd
 
 BEST = "best"
-"""The column with the labels of the best columns of a row, separated by semicolons."""
+"""The column that lists the labels of a row's best columns, separated by semicolons."""
 
 UNKNOWN = Interval(np.nan, np.nan, np.nan)
 """The cell of an experiment that is not stored."""
 
 NAMES = {"mean": "mean", "iqm": "interquartile mean", "median": "median"}
-"""Statistics as captions name them."""
+"""The words for statistics in captions."""
 
 MARKS = {"text": ("", " *"), "markdown": ("**", "**"), "latex": (r"\textbf{", "}")}
-"""What stands before and behind a best cell, by the form of a table."""
+"""The text before and after a best cell, by the form of a table."""
 
 LATEX = str.maketrans(
     {letter: f"\\{letter}" for letter in "&%$#_{}"}
     | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "±": r"$\pm$"}
     | {"α": r"$\alpha$", "γ": r"$\gamma$", "σ": r"$\sigma$", "ₑ": "$_e$", "ᵥ": "$_v$", "ₐ": "$_a$", "ₗ": "$_l$"}
 )
-"""Characters of labels and captions as LaTeX has them."""
+"""The LaTeX replacements for characters of labels and captions."""
 
 
 def cross_table(  # noqa: PLR0913  (what is tabulated, and how)
@@ -49,27 +49,22 @@ def cross_table(  # noqa: PLR0913  (what is tabulated, and how)
 ) -> "pd.DataFrame":
     """Tabulate a statistic over runs by two settings.
 
-    Args:
-        results: The experiments, at most one for each cell.
-        rows: The key of the setting of rows.
-        columns: The key of the setting of columns.
-        value: A column of stored tables, or a metric.
-        tasks: The tasks to average.
-        statistic: One of `summaries.STATISTICS`.
-        marks_best: Whether a column `best` names the smallest of each row and those not significantly larger.
-        labels: The text of values, by key; other values are written as they are.
+    `value` is a stored column or a metric, and `statistic` one of `summaries.STATISTICS`. `labels` maps each key to
+    the labels of its values. With `marks_best`, the column `best` lists the smallest value of each row and all not
+    significantly larger.
 
     Returns:
-        The column `rows`, then LABEL, LABEL_lower and LABEL_upper for each column. `attrs` has `caption`, `label`,
-        `columns` and `statistic`.
+        A column for `rows`, then LABEL, LABEL_lower and LABEL_upper for each value of `columns`. `attrs` has `caption`,
+        `label`, `columns` and `statistic`.
 
     Raises:
-        ValueError: A setting does not vary, a cell has several experiments, or columns are not methods.
+        ValueError: A setting does not vary, a cell has several experiments, or, with `marks_best`, `columns`
+        is no setting of a method.
     """
     import pandas as pd
 
     if marks_best and columns and columns.partition(".")[0] not in METHOD_GROUPS:
-        raise ValueError(f"best compares methods: columns must be one of {', '.join(METHOD_GROUPS)}, got {columns}")
+        raise ValueError(f"columns must be a setting of {', '.join(METHOD_GROUPS)} to mark the best, got {columns}")
     places = _places(results, rows, columns)
     samples = {cell: results.results[place].per_run(value, tasks) for cell, place in places.items()}
     row_heads, column_heads = (
@@ -94,7 +89,6 @@ def cross_table(  # noqa: PLR0913  (what is tabulated, and how)
 
 
 def _heads(values: Sequence[Any], labels: Mapping[Any, str]) -> dict[Any, Any]:
-    """Return what stands for each value: numbers in ascending order, labels unless two are equal."""
     distinct = dict.fromkeys(values)
     are_numbers = all(isinstance(value, int | float) for value in distinct)
     heads = {value: labels.get(value, value) for value in (sorted(distinct) if are_numbers else distinct)}
@@ -102,7 +96,7 @@ def _heads(values: Sequence[Any], labels: Mapping[Any, str]) -> dict[Any, Any]:
 
 
 def best_columns(samples: Mapping[str, LossPerRun], statistic: str) -> list[str]:
-    """Return the names of the smallest sample, and of those not significantly larger in pairs of runs."""
+    """List the smallest sample and all not significantly larger, paired by run."""
     smallest = min(samples, key=lambda name: summary(samples[name], statistic).estimate)
     first = samples[smallest]
     names = []
@@ -114,7 +108,6 @@ def best_columns(samples: Mapping[str, LossPerRun], statistic: str) -> list[str]
 
 
 def _places(results: SweepResults, rows: str | None, columns: str | None) -> Mapping[tuple[Any, Any], int]:
-    """Return the place of the experiment of each cell, by the values of its row and its column."""
     varying = ", ".join(results.keys) or "none"
     for name, key in (("rows", rows), ("columns", columns)):
         if key not in results.keys:
@@ -127,7 +120,8 @@ def _places(results: SweepResults, rows: str | None, columns: str | None) -> Map
         first = results.settings[places.setdefault(cell, place)]
         if differing := [key for key in results.keys if first.get(key) != settings.get(key)]:
             raise ValueError(
-                f"rows and columns must tell experiments apart, which also differ in {', '.join(differing)}"
+                f"rows and columns must distinguish all experiments, which also differ in {', '.join(differing)}; "
+                "select one value of each"
             )
     return places
 
@@ -142,18 +136,18 @@ def _caption(value: str, tasks: TaskChoice, statistic: str, runs: str) -> str:
 
 
 def caption(table: "pd.DataFrame", form: str) -> str:
-    """Return the caption of a table in one of the forms; it says what marks the best cells."""
+    """Return the caption of a table, with the meaning of marks."""
     if BEST not in table:
         return table.attrs["caption"]
     mark = "A star marks" if form == "text" else "Bold marks"
     return (
-        f"{table.attrs['caption']} {mark} the smallest of each row, and what is not significantly larger: the "
+        f"{table.attrs['caption']} {mark} the smallest value of each row and all not significantly larger: the "
         f"{CONFIDENCE_PERCENT} % interval of the difference in pairs of runs contains 0."
     )
 
 
 def cells(table: "pd.DataFrame", form: str = "text") -> "pd.DataFrame":
-    """Return a table of text; best cells have the form's mark."""
+    """Format the cells of a table, with marks on the best."""
     import pandas as pd
 
     escape = _latex if form == "latex" else str
@@ -183,7 +177,7 @@ def _latex(text: str) -> str:
 
 
 def latex(table: "pd.DataFrame") -> str:
-    """Return a table of LaTeX with the rules of booktabs, a caption and a label."""
+    """Format a table as LaTeX with booktabs, caption and label."""
     text = cells(table, "latex")
     first, *heads = (_latex(printable(str(name))) for name in text)
     lines = [

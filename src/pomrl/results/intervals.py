@@ -1,6 +1,6 @@
 """Compute confidence intervals over runs, and bands of figures.
 
-The tasks of a run are dependent, so that whole runs are resampled.
+Tasks of a run are dependent, so whole runs are resampled.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -27,23 +27,23 @@ BAND_NAMES = {
     "se": "Standard errors",
     "sd": "Standard deviations",
 }
-"""The words for each `Kind` in notes."""
+"""The name of each `Kind` of band in the notes of figures."""
 
 RESAMPLES_OF_GAMMA_STAR = 1000
 RESAMPLES_OF_SUMMARIES = 2000
-"""For interquartile means and medians."""
+"""The number of resamples for interquartile means and medians."""
 
 RESAMPLES_OF_CLAIMS = 9999
-"""For the correlations of claims on few runs."""
+"""The number of resamples for correlations in claims with few runs."""
 
 RESAMPLES_OF_PRECISE_CLAIMS = 399_999
-"""For those at precision, whose errors fewer resamples do not resolve."""
+"""The number for correlations in claims with many runs. Fewer cannot resolve their small error rates."""
 
 MAX_RESAMPLED_RUNS = 2**20
-"""The number of runs resampled at once. It bounds memory and changes no result."""
+"""The largest number of runs resampled together. It bounds memory and changes no result."""
 
 MAX_DEVIATION_RUNS = 10_000
-"""The number of runs whose deviations from the mean are in memory together."""
+"""The largest number of runs whose deviations from the mean are in memory together."""
 
 Kind = Literal["sd", "se", "ci"]
 """A band around the mean: a standard deviation, a standard error, or Student's confidence interval."""
@@ -54,14 +54,14 @@ NO_SPREAD = 1e-12
 
 @dataclass(frozen=True)
 class Interval:
-    """An estimate with its confidence interval, NaN for one run."""
+    """An estimate with its confidence interval; the ends are NaN for one run."""
 
     estimate: float
     lower: float
     upper: float
 
     def text(self, digits: int = 3, *, signed: bool = False) -> str:
-        """Return `0.437 [0.401, 0.473]`, without NaN."""
+        """Format as `0.437 [0.401, 0.473]`; omit NaN."""
         if isnan(self.estimate):
             return ""
         form = f"{'+' if signed else ''}.{digits}f"
@@ -69,18 +69,21 @@ class Interval:
         return f"{self.estimate:{form}}{ends}"
 
     def columns(self, name: str) -> dict[str, float]:
-        """Return the columns `name`, `name_lower` and `name_upper` of a table."""
+        """Return the table columns `name`, `name_lower` and `name_upper`."""
         return {name: self.estimate, f"{name}_lower": self.lower, f"{name}_upper": self.upper}
 
 
 def percentile(estimate: float, resampled: Float[np.ndarray, " B"]) -> Interval:
-    """Return an estimate with its percentile interval over resamples."""
+    """Return an estimate with the percentile interval of its resamples."""
     lower, upper = np.quantile(resampled, INTERVAL_QUANTILES)
     return Interval(float(estimate), float(lower), float(upper))
 
 
 def bootstrap_interval(sample: np.ndarray, statistic: Callable[[np.ndarray], np.ndarray]) -> Interval:
-    """Return a statistic of numbers[K, n] with its percentile interval."""
+    """Return a statistic with its bootstrap percentile interval.
+
+    The sample [K, n] has K paired numbers in each of n runs. `statistic` reduces the last axis.
+    """
     estimate = float(np.squeeze(statistic(sample)))
     n, resamples = sample.shape[-1], RESAMPLES_OF_SUMMARIES
     if n < 2:
@@ -94,7 +97,7 @@ def bootstrap_interval(sample: np.ndarray, statistic: Callable[[np.ndarray], np.
 
 @lru_cache(maxsize=4)
 def bootstrap_weights(n: int, resamples: int, seed: int) -> Float[np.ndarray, "B n"]:
-    """Return the shares of n runs in B resamples."""
+    """Return the weight of each run in each of B resamples."""
     counts: Int[np.ndarray, "B n"] = np.random.default_rng(seed).multinomial(n, np.full(n, 1.0 / n), size=resamples)
     return counts / n
 
@@ -110,10 +113,10 @@ def bootstrap_means(
 def normal_means(
     sample: Float[np.ndarray, "n k"], resamples: int, chunk: int, seed: int
 ) -> Iterator[Float[np.ndarray, "b k"]]:
-    """Yield chunks of normal draws of the mean over many runs.
+    """Yield chunks of normally distributed means over runs.
 
-    They stand for a bootstrap. The square root of the covariance is symmetric, because signs of eigenvectors differ
-    between processors.
+    They approximate bootstrap means of many runs. The square root of the covariance is symmetric, because signs of
+    eigenvectors differ between processors.
     """
     n, centre = len(sample), sample.mean(0)
     products = np.zeros((len(centre), len(centre)))
@@ -130,14 +133,10 @@ def normal_means(
 def band(frame: "pd.DataFrame", by: Sequence[str], value: str = "planning_loss", kind: Kind = "sd") -> "pd.DataFrame":
     """Return the mean over runs in each group, with a band.
 
-    Args:
-        frame: A table with the columns `by`, run and `value`.
-        by: The columns to group by.
-        value: The column to average.
-        kind: The kind of band.
+    `frame` has the columns `by`, run and `value`.
 
     Returns:
-        The sorted columns `by`, mean, lower, upper and n, the number of runs; lower and upper are NaN for one run.
+        The sorted columns `by`, mean, lower, upper and n (runs); lower and upper are NaN for one run.
 
     Raises:
         ValueError: A group has several rows of one run.
@@ -160,10 +159,10 @@ def half_width(numbers: Float[np.ndarray, "n ..."]) -> Float[np.ndarray, "..."]:
 
 
 def best_gamma(frame: "pd.DataFrame", by: Sequence[str]) -> "pd.DataFrame":
-    """Return gamma* of each group (Sec. 2): columns `by` and gamma.
+    """Tabulate gamma* of each group (Sec. 2) in the columns `by` and gamma.
 
     Raises:
-        ValueError: A run lacks a gamma of its group, or has one twice.
+        ValueError: A run misses a gamma of its group, or has one twice.
     """
     return _per_group(frame, by, ["gamma"], lambda gammas, losses: [minimising(gammas, losses.mean(0)).item()])
 
@@ -171,14 +170,11 @@ def best_gamma(frame: "pd.DataFrame", by: Sequence[str]) -> "pd.DataFrame":
 def best_gamma_band(frame: "pd.DataFrame", by: Sequence[str], kind: Kind = "sd") -> "pd.DataFrame":
     """Return `best_gamma` of each group, with a bootstrap band over runs.
 
-    The band is a standard deviation of the resamples or, with kind `ci`, their percentile interval, extended to
-    `best_gamma`. Groups of equally many runs share resamples.
+    The band is gamma* ± a standard deviation of the resamples or, with kind `ci`, their percentile interval, extended
+    to gamma*. Groups with the same number of runs share resamples. Errors are as for `best_gamma`.
 
     Returns:
-        The sorted columns `by`, mean (gamma*), lower and upper; NaN for one run.
-
-    Raises:
-        ValueError: A run lacks a gamma of its group, or has one twice.
+        The sorted columns `by`, mean (gamma*), lower and upper (NaN for one run).
     """
 
     def compute_band(gammas: Float[np.ndarray, " G"], losses: Float[np.ndarray, "n G"]) -> list[float]:
@@ -201,14 +197,14 @@ def _per_group(
     names: Sequence[str],
     statistics: Callable[[np.ndarray, np.ndarray], Sequence[float]],
 ) -> "pd.DataFrame":
-    """Return statistics of gammas[G] and losses[n, G] by group."""
+    """Apply a function of gammas [G] and losses [n, G] to groups."""
     _refuse_repeated_runs(frame, [*by, "gamma"])
     groups = frame.groupby(list(by), observed=True)
     results = []
     for _, group in groups:
         losses = group.pivot(index="run", columns="gamma", values="planning_loss")
         if losses.isna().to_numpy().any():
-            raise ValueError(f"not every run has every gamma where {_where(group.iloc[0].loc[list(by)])}")
+            raise ValueError(f"every run must have every gamma, got gaps where {_where(group.iloc[0].loc[list(by)])}")
         results.append(statistics(losses.columns.to_numpy(float), losses.to_numpy(float)))
     columns = np.array(results, float).reshape(-1, len(names)).T
     return groups.size().reset_index()[list(by)].assign(**dict(zip(names, columns, strict=True)))
@@ -218,7 +214,9 @@ def _refuse_repeated_runs(frame: "pd.DataFrame", by: Sequence[str]) -> None:
     repeated = frame.duplicated([*by, "run"])
     if repeated.any():
         where = _where(frame.loc[repeated, [*by, "run"]].iloc[0])
-        raise ValueError(f"a band is one over runs, but there are several rows where {where}: group by what varies")
+        raise ValueError(
+            f"a band must have one row for each run, got several where {where}; group by the varying settings"
+        )
 
 
 def _where(settings: "pd.Series") -> str:
@@ -226,7 +224,7 @@ def _where(settings: "pd.Series") -> str:
 
 
 def difference(a: Float[np.ndarray, " n"], b: Float[np.ndarray, " m"], *, paired: bool) -> Interval:
-    """Return the mean of b less that of a, with its interval.
+    """Return the difference of means, b minus a, with its interval.
 
     The interval is Student's for pairs (n = m), and Welch's for independent samples.
     """
@@ -238,7 +236,7 @@ def difference(a: Float[np.ndarray, " n"], b: Float[np.ndarray, " m"], *, paired
         return Interval(estimate, estimate, estimate)
     variances = np.array([np.var(b - a, ddof=1) / len(a)] if paired else [np.var(x, ddof=1) / len(x) for x in (a, b)])
     degrees = len(a) - 1.0
-    if not paired:  # Welch's and Satterthwaite's
+    if not paired:  # by Welch and Satterthwaite
         degrees = variances.sum() ** 2 / (variances**2 / [len(a) - 1, len(b) - 1]).sum()
     half = float(stdtrit(degrees, INTERVAL_QUANTILES[1]) * np.sqrt(variances.sum()))
     return Interval(estimate, estimate - half, estimate + half)

@@ -1,4 +1,4 @@
-"""Read the result of an experiment over run, task and gamma."""
+"""Read the results of an experiment by run, task and gamma."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -23,11 +23,11 @@ LossPerRun = Float[np.ndarray, " n"]
 """A loss, or a difference of losses, in each of n independent runs."""
 
 TaskChoice = Literal["all", "first", "last"] | int
-"""The tasks to average: all, the first, the last, or the one with this number, from 1."""
+"""The tasks to average: all, the first, the last, or one by its number, from 1."""
 
 
 class NotInSweepError(LookupError):
-    """A sweep lacks an experiment, or an experiment lacks a task."""
+    """An error for a missing experiment or task."""
 
 
 @dataclass(frozen=True)
@@ -55,9 +55,9 @@ class StoredColumns(Mapping[str, np.ndarray]):
 
 @dataclass(frozen=True)
 class Result:
-    """An experiment's numbers over n runs, T tasks and G discount factors.
+    """The numbers of an experiment over n runs, T tasks and G discount factors.
 
-    The last discount factor of a grid is gamma_eval. Where a schedule or an agent chose, G is 1.
+    The last one of a grid is gamma_eval. G is 1 if a schedule or an agent chose the discount factor.
     """
 
     columns: Mapping[str, Shaped[np.ndarray, "n T G"]]
@@ -68,29 +68,23 @@ class Result:
     experiment: Experiment | None = None
     """The requested experiment."""
     name: str = ""
-    """The words of the request."""
+    """The name of the experiment in messages, such as the user's selector."""
 
     @staticmethod
     def of_losses(loss: Float[np.ndarray, "n T G"], gammas: Float[np.ndarray, " G"]) -> "Result":
-        """Return a result with these planning losses alone."""
+        """Make a result from planning losses only."""
         return Result({"planning_loss": loss, "gamma": np.broadcast_to(gammas, loss.shape)})
 
     @staticmethod
     def of_table(table: "pd.DataFrame", **fields: Any) -> "Result":
-        """Return the result in a complete and sorted table."""
+        """Make a result from a complete, sorted table."""
         return Result(_arrays(table), **fields)
 
     @staticmethod
     def of_stored(stored: StoredExperiment, runs: int, experiment: Experiment | None = None, **fields: Any) -> "Result":
         """Return the first runs of a stored experiment.
 
-        Columns are read on demand. Those of a schedule in hindsight are read at once.
-
-        Args:
-            stored: The experiment.
-            runs: The number of runs.
-            experiment: The requested experiment; its schedule may choose in hindsight.
-            fields: Further fields.
+        Columns are read on demand, except for a schedule in hindsight.
 
         Raises:
             StoreError: Runs are missing or damaged.
@@ -108,7 +102,6 @@ class Result:
 
     @property
     def runs(self) -> int:
-        """The number of runs n."""
         if isinstance(self.columns, StoredColumns):
             return self.columns.runs
         return len(next(iter(self.columns.values()), ()))
@@ -122,8 +115,7 @@ class Result:
         return pd.DataFrame({name: column.ravel() for name, column in self.columns.items()}, copy=False)
 
     def _chunks(self, name: str) -> Iterator[np.ndarray]:
-        """Yield a column in chunks of whole runs to bound memory."""
-        if isinstance(self.columns, StoredColumns):
+        if isinstance(self.columns, StoredColumns):  # chunks of whole runs bound memory
             yield from (chunk[name] for chunk in self.columns.stored.iterate_columns([name], self.columns.runs))
         else:
             yield self.columns[name]
@@ -131,7 +123,7 @@ class Result:
     def to_xarray(self) -> "Dataset":
         """Return the columns as an xarray dataset over run, task and gamma.
 
-        Where discount factors were chosen, the last axis is `choice`, and `gamma` is a variable.
+        If gammas were chosen, the last axis is `choice`, and `gamma` is a variable.
 
         Raises:
             ImportError: xarray is not installed.
@@ -139,7 +131,7 @@ class Result:
         try:
             import xarray  # pyright: ignore[reportMissingImports]
         except ImportError as error:
-            raise ImportError("to_xarray must have xarray, which pip install xarray installs") from error
+            raise ImportError("to_xarray needs xarray, which is not installed; run `pip install xarray`") from error
         columns = {name: column for name, column in self.columns.items() if name not in ("run", "task")}
         n, T, _ = next(iter(columns.values())).shape
         coordinates = {"run": np.arange(n), "task": np.arange(1, T + 1)}
@@ -162,7 +154,7 @@ class Result:
         """Return a column or metric at the largest gamma, averaged over tasks.
 
         Raises:
-            StoreError: A file is damaged, or there is no such task.
+            StoreError: A file is damaged, or a task is missing.
         """
         return self._select(self.at_largest_gamma(name), tasks).mean(1)
 
@@ -170,24 +162,23 @@ class Result:
         return name if name in self.columns else MEASURED
 
     def _select(self, numbers: np.ndarray, tasks: TaskChoice) -> np.ndarray:
-        """Return the numbers [n, T, ...] of these tasks."""
         if tasks == "all":
             return numbers
         T = numbers.shape[1]
         number = {"first": 1, "last": T}.get(str(tasks), tasks)
         if not isinstance(number, int) or not 1 <= number <= T:
             folder = self.stored.folder if self.stored else self.name
-            raise StoreError(f"{folder}: it has the tasks 1 to {T}, not {tasks}")
+            raise StoreError(f"{folder}: task must be 1 to {T}, got {tasks}")
         return numbers[:, [number - 1]]
 
     @property
     def nbytes(self) -> int:
-        """The size of the losses in memory, in bytes."""
+        """The size of the cached arrays, in bytes."""
         return sum(array.nbytes for array in vars(self).values() if isinstance(array, np.ndarray))
 
     @cached_property
     def gammas(self) -> Float[np.ndarray, " G"]:
-        """The ascending discount factors, or the first chosen one."""
+        """The ascending discount factors of a grid, or the first chosen one."""
         if isinstance(self.columns, StoredColumns):
             return next(self.columns.stored.iterate_columns(["gamma"], 1))["gamma"][0, 0]
         return self.columns["gamma"][0, 0]
@@ -204,11 +195,11 @@ class Result:
 
     @cached_property
     def average_curve(self) -> Float[np.ndarray, "n G"]:
-        """The loss at each discount factor, averaged over all tasks."""
+        """The loss at each gamma, averaged over tasks."""
         return self._read_means()[1]
 
     def _read_means(self) -> tuple[np.ndarray, np.ndarray]:
-        """Read both reductions of losses in one pass, and keep them."""
+        """Compute and cache `at_eval` and `average_curve` in one pass."""
         if isinstance(self.columns, StoredColumns):
             at_eval, average_curve, gammas = self.columns.stored.mean_losses(self.runs)
             vars(self)["gammas"] = gammas
@@ -218,11 +209,11 @@ class Result:
         return at_eval, average_curve
 
     def task(self, t: int) -> LossPerRun:
-        """Return the loss in task t, from 1; NotInSweepError for another t."""
+        """Return the loss in task t, from 1; NotInSweepError if missing."""
         return self.at_eval[:, self._index(t)]
 
     def tasks(self, numbers: Iterable[int]) -> LossPerRun:
-        """Return the loss averaged over tasks; NotInSweepError as for `task`."""
+        """Return the loss averaged over tasks; errors as for `task`."""
         return self.at_eval[:, [self._index(t) for t in numbers]].mean(1)
 
     @cached_property
@@ -236,24 +227,24 @@ class Result:
         return self._take(_hindsight_index(self.loss, "each_task", "population")).mean(1)
 
     def curve(self, t: int) -> Float[np.ndarray, "n G"]:
-        """Return the losses in task t; NotInSweepError as for `task`."""
+        """Return the losses in task t by gamma; errors as for `task`."""
         return self.loss[:, self._index(t)]
 
     def _index(self, t: int) -> int:
         T = self.at_eval.shape[1]
         if not 1 <= t <= T:
-            raise NotInSweepError(f"there is no task {t}: tasks count from 1, and the experiment has {T}")
+            raise NotInSweepError(f"task must be 1 to {T}, got {t}")
         return t - 1
 
     def best(self, mean: Float[np.ndarray, "*B G"]) -> Float[np.ndarray, "*B"]:
-        """Return gamma* of curves of mean losses."""
+        """Return gamma* of each curve of mean losses."""
         return minimising(self.gammas, mean)
 
     def in_hindsight(self, scope: Scope, choice: HindsightChoice) -> "Result":
         """Return the losses at discount factors chosen in hindsight (Sec. 6.3).
 
-        With choice `per_run` each run chooses for itself. With `population`, odd runs choose for even ones by their
-        mean, and even for odd; a single run chooses for itself. G is 1.
+        With `per_run`, each run chooses for itself. With `population`, the mean of the odd runs chooses for the even
+        runs, and vice versa; a single run chooses for itself. The result has G = 1.
         """
         if choice == "per_run" or len(self.loss) == 1:
             index = _hindsight_index(self.loss, scope, "per_run")
@@ -263,7 +254,7 @@ class Result:
         return Result.of_losses(self._take(index)[..., None], self.gammas[-1:])
 
     def at_best_fixed(self) -> LossPerRun:
-        """Return the average loss at the other half's best discount factor."""
+        """Return the average loss at the best fixed gamma (`in_hindsight`)."""
         return self.in_hindsight("all_tasks", "population").regret
 
     def _take(self, index: np.ndarray) -> Float[np.ndarray, "n T"]:
@@ -271,12 +262,12 @@ class Result:
 
 
 def _arrays(table: "pd.DataFrame") -> dict[str, np.ndarray]:
-    """Return the columns of a table, without a metric with gaps."""
+    """Return columns [n, T, G], except a metric with missing values."""
     shape = table["run"].nunique(), table["task"].nunique(), -1
     complete = [name for name in table if name != MEASURED or table[name].notna().all()]
     return {str(name): table[name].to_numpy().reshape(shape) for name in complete}
 
 
 def _hindsight_index(loss: Float[np.ndarray, "n T G"], scope: Scope, choice: HindsightChoice) -> Int[np.ndarray, "n T"]:
-    """Return the choice in hindsight; 0 where all losses are NaN."""
+    """Return indices of gammas; 0 if all losses are NaN."""
     return np.zeros(loss.shape[:2], np.intp) if np.isnan(loss).all() else hindsight_index(loss, scope, choice)

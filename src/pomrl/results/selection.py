@@ -22,10 +22,10 @@ from pomrl.science.stored_columns import COLUMNS
 from pomrl.store import StoredExperiment, StoreError, StoreWarning
 
 VALUES = tuple(column.name for column in COLUMNS if column.values)
-"""The columns of stored tables to plot and tabulate; metrics have the names of their options."""
+"""The stored columns to plot and tabulate. Metrics are selected by the names of their options."""
 
 PRESENT, PREVIOUS, ALL = "present", "previous", "all"
-"""Words for code: as it is now, the last before it, and any."""
+"""Values of `code`: the present version, the latest other version, and all versions."""
 
 
 class Match(NamedTuple):
@@ -35,27 +35,26 @@ class Match(NamedTuple):
     runs: int
     """The number of stored runs."""
     experiment: Experiment | None
-    """The requested experiment, perhaps with a schedule in hindsight; None for a signature or filters."""
+    """The requested experiment, perhaps with a schedule in hindsight; None if selected by signature or filters."""
     code: str = PRESENT
-    """The label of its code."""
+    """The label of its code version."""
     is_outdated: bool = False
-    """Whether this is not the present code."""
+    """Whether its code differs from the present code."""
 
     @staticmethod
     def load(stored: StoredExperiment) -> "Match":
-        """Read runs and code of an experiment; StoreError if it is damaged."""
+        """Read the runs and code version of an experiment; StoreError if damaged."""
         manifest = stored.read_manifest()
         return Match(stored, stored.complete(), None, manifest.label(), manifest.is_outdated())
 
     def settings(self) -> dict[str, Any]:
-        """Return its settings by dotted keys, as in files."""
+        """Return its settings by dotted keys."""
         if self.experiment is None:
             return self.stored.flat_settings()
         settings = flat_settings(asked_settings(self.experiment), self.experiment.options)
         return json.loads(json.dumps(settings, default=str))
 
     def result(self, name: str) -> Result:
-        """Return its results as a side of a comparison with this name."""
         settings = self.settings() | {"code": self.code if self.is_outdated else PRESENT}
         return Result.of_stored(self.stored, self.runs, self.experiment, settings=settings, name=name)
 
@@ -72,20 +71,17 @@ def resolve(
     value: str | None = "planning_loss",
     sources: Sources = PUBLISHED,
 ) -> tuple[list[Match], list[str]]:
-    """Find experiments by overrides, and explain omissions.
+    """Find experiments by overrides; also return notes on omissions.
 
-    Args:
-        overrides: Those of `pomrl run -m`; none, or `tag=NAME`, for everything stored with these settings; or starts
-            of signatures, or folders. `code=` is `present` (default), `previous`, `all`, or a label of `pomrl runs`.
-        where: Further settings, tag or code of stored experiments.
-        value: The number to show; a metric selects the experiments that have it. None for any.
-        sources: The folders of options.
+    Overrides are as for `pomrl run -m`, starts of signatures, or folders. Without overrides, or with `tag=NAME`, all
+    stored experiments with these settings are found. `code=` is `present` (default), `previous`, `all`, or a label of
+    `pomrl runs`. `where` adds settings, tag or code. With a metric as `value`, experiments must have it.
 
     Raises:
         ConfigError: A setting is wrong.
-        StoreError: There is no such signature, or no stored experiment has such a key.
+        StoreError: A signature or key is unknown.
     """
-    add_to_path(Path.cwd())  # of components, whose present code is compared with that of what is stored
+    add_to_path(Path.cwd())  # to find components, whose present code is compared with the stored version
     if overrides and not any("=" in override for override in overrides):
         return [Match.load(_find_by_name(name)) for name in overrides], []
     settings, where = filters(overrides), dict(where or {})
@@ -124,24 +120,26 @@ def choose(
     value: str | None = "planning_loss",
     sources: Sources = PUBLISHED,
 ) -> SweepResults:
-    """Return the results of overrides (`resolve`), sorted by varying settings.
+    """Load the experiments of `resolve`, sorted by varying settings.
 
     Raises:
         ConfigError: A setting is wrong.
-        StoreError: There are none.
+        StoreError: No runs are stored.
     """
     resolved, notes = resolve(overrides, where, value, sources)
     matches = [match for match in resolved if match.runs and _is_sound(match.stored)]
     if not matches:
         request = " ".join([*overrides, *(f"{key}={value}" for key, value in (where or {}).items())])
-        problem = f"{store.root().absolute()}: no runs are stored{' of ' * bool(request)}{request}"
-        remedy = f"{value} is a metric, or none of {', '.join(VALUES)}" if value not in (None, *VALUES) else ""
-        raise StoreError("; ".join([problem, *(notes or [remedy or "pomrl run computes them"])]))
+        problem = f"{store.root().absolute()}: no stored runs{' for ' * bool(request)}{request}"
+        remedy = (
+            f"{value} must be a stored metric or one of {', '.join(VALUES)}" if value not in (None, *VALUES) else ""
+        )
+        raise StoreError("; ".join([problem, *(notes or [remedy or "run `pomrl run` to compute them"])]))
     if n_empty := sum(not match.runs for match in resolved):
-        notes.append(f"{n_empty} of {number_of(len(resolved), 'experiment')} that are meant have no runs")
+        notes.append(f"{n_empty} of {number_of(len(resolved), 'selected experiment')} have no runs")
     settings = [{**match.settings(), "code": match.code, "signature": match.stored.signature} for match in matches]
     varying = [key for key in varying_keys(settings) if key not in ("code", "signature")]
-    for key in ("code", "signature"):  # where settings alone do not tell them apart
+    for key in ("code", "signature"):  # if settings alone do not distinguish them
         if len({tuple(str(setting.get(name)) for name in varying) for setting in settings}) < len(settings):
             varying.append(key)
     first = matches[0].experiment
@@ -156,18 +154,13 @@ def choose(
 
 
 def _is_sound(stored: StoredExperiment) -> bool:
-    """Return whether all files are sound; a `StoreWarning` names a damaged one."""
     if faults := stored.faults(["planning_loss"]):
         warnings.warn(faults[0], StoreWarning, stacklevel=3)
     return not faults
 
 
 def filters(overrides: Sequence[str]) -> dict[str, Any]:
-    """Parse `KEY=VALUE` words; several values, separated by commas, become a list.
-
-    Raises:
-        UnreadableOverrideError: An override has another form.
-    """
+    """Parse words KEY=VALUE, with commas for lists; UnreadableOverrideError otherwise."""
     settings: dict[str, Any] = {}
     for override in overrides:
         key, equals, value = override.partition("=")
@@ -177,13 +170,12 @@ def filters(overrides: Sequence[str]) -> dict[str, Any]:
         except (yaml.YAMLError, ValueError, RecursionError):
             equals = ""
         if not key or not equals:
-            quote = override[:100] or "an empty filter"
-            raise UnreadableOverrideError(f"{quote}: a filter is key=value, such as estimator=pomrl")
+            quote = override[:100] or "an empty one"
+            raise UnreadableOverrideError(f"a filter must be KEY=VALUE, such as estimator=pomrl, got {quote}")
     return settings
 
 
 def _find_by_name(name: str) -> StoredExperiment:
-    """Find an experiment by folder or start of signature."""
     return StoredExperiment(Path(name)) if "/" in name else store.by_signature(name)
 
 
@@ -192,7 +184,6 @@ def _identity(settings: Mapping[str, Any]) -> str:
 
 
 def _select_code(versions: Sequence[Match], code: str) -> list[Match]:
-    """Return the versions of some code, the latest last."""
     present = [version for version in versions if not version.is_outdated][-1:]
     if code == PRESENT:
         return present
@@ -202,5 +193,5 @@ def _select_code(versions: Sequence[Match], code: str) -> list[Match]:
 
 
 def order(value: Any) -> tuple[str, Any]:
-    """Return a sort key: numbers by value, other types by name."""
+    """Return a sort key: first the type, then the value."""
     return (type(value).__name__, value if isinstance(value, int | float | str) else str(value))

@@ -1,7 +1,7 @@
-"""Summarise a number over independent runs, and compare methods in pairs.
+"""Summarise a number over runs, and compare methods in pairs.
 
-For heavy-tailed losses, the median and the interquartile mean (Agarwal et al. 2021) have bootstrap intervals; that of
-the mean is Student's.
+The mean has Student's interval. The median and the interquartile mean (Agarwal et al. 2021), for heavy-tailed losses,
+have bootstrap intervals.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -20,14 +20,14 @@ if TYPE_CHECKING:  # because it takes long to load
 
 
 def interquartile_mean(sample: Float[np.ndarray, "*B n"]) -> Float[np.ndarray, "*B"]:
-    """Return the mean without a quarter (rounded down) at each end."""
+    """Return the mean without the lowest and highest quarter (rounded down)."""
     n = sample.shape[-1]
     cut = n // 4
     return np.sort(sample, axis=-1)[..., cut : n - cut].mean(axis=-1)
 
 
 def median(sample: Float[np.ndarray, "*B n"]) -> Float[np.ndarray, "*B"]:
-    """Return the median as `np.median`, faster."""
+    """Return the median, faster than `np.median`."""
     n = sample.shape[-1]
     ordered = np.sort(sample, axis=-1)
     middle = ordered[..., (n - 1) // 2 : n // 2 + 1].mean(axis=-1)
@@ -48,7 +48,7 @@ def summary(sample: LossPerRun, statistic: str) -> Interval:
 
 
 def paired_difference(a: LossPerRun, b: LossPerRun, statistic: str) -> Interval:
-    """Return the summary of b less that of a, with its interval."""
+    """Return the difference of summaries, b minus a, with its interval."""
     if statistic == "mean":
         return difference(a, b, paired=True)
     summarise_runs = ROBUST[statistic]
@@ -62,18 +62,14 @@ def summarise(
     statistics: Sequence[str] = STATISTICS,
     against: Mapping[str, Any] | None = None,
 ) -> "pd.DataFrame":
-    """Return a row of varying settings, runs and summaries for each experiment.
+    """Tabulate summaries of each experiment, with its varying settings and runs.
 
-    Args:
-        results: The experiments.
-        value: A column of stored tables, at the largest discount factor, or a metric.
-        tasks: The tasks to average.
-        statistics: Names from `STATISTICS`; each has the columns NAME, NAME_lower and NAME_upper.
-        against: Settings of a method, such as `{"estimator": "pomrl"}`, to subtract in pairs of runs of one problem:
-            columns NAME_difference and `pairs`.
+    `value` is a stored column, at the largest discount factor, or a metric. Each of `statistics` has the columns NAME,
+    NAME_lower and NAME_upper. `against` has settings of a reference method, such as `{"estimator": "pomrl"}`. Its
+    numbers are subtracted in pairs of runs, in the columns `pairs` and NAME_difference.
 
     Raises:
-        ValueError: A setting in `against` is not of a method, or an experiment has no counterpart.
+        ValueError: A setting in `against` does not belong to a method, or an experiment has no counterpart.
     """
     import pandas as pd
 
@@ -92,7 +88,6 @@ def summarise(
 
 
 def _difference(other: np.ndarray, sample: np.ndarray, statistics: Sequence[str], *, itself: bool) -> dict[str, Any]:
-    """Return the number of pairs, and differences of summaries."""
     pairs = min(len(other), len(sample))
     row: dict[str, Any] = {"pairs": pairs}
     for name in statistics:
@@ -103,12 +98,15 @@ def _difference(other: np.ndarray, sample: np.ndarray, statistics: Sequence[str]
 
 
 def counterparts(results: SweepResults, against: Mapping[str, Any]) -> dict[int, int]:
-    """Return the index of each experiment's counterpart."""
+    """Map the index of each experiment to its counterpart.
+
+    A counterpart has the settings `against` and the same problem.
+    """
     groups = {key.partition(".")[0] for key in against}
     if strange := groups - set(METHOD_GROUPS):
         raise ValueError(
-            f"{', '.join(sorted(strange))}: other values of it are other problems, whose runs are no pairs; compare "
-            f"methods, which {', '.join(METHOD_GROUPS)} make"
+            f"against must be settings of a method ({', '.join(METHOD_GROUPS)}), got {', '.join(sorted(strange))}; "
+            "runs of different problems cannot be paired"
         )
     shared = [key for key in results.keys if key.partition(".")[0] not in groups]
     method = ", ".join(f"{key}={value}" for key, value in against.items())
@@ -119,9 +117,9 @@ def counterparts(results: SweepResults, against: Mapping[str, Any]) -> dict[int,
             first = indices.setdefault(problems[index], index)
             if first != index:
                 differing = (key for key in results.keys if results.settings[first].get(key) != settings.get(key))
-                raise ValueError(f"{method}: several experiments are meant, which differ in {', '.join(differing)}")
+                raise ValueError(f"{method}: several experiments match, which differ in {', '.join(differing)}")
     for problem in problems:
         if problem not in indices:
             where = ", ".join(f"{name}={value}" for name, value in zip(shared, problem, strict=True))
-            raise ValueError(f"{method}: no such experiment is chosen{' where ' * bool(where)}{where}")
+            raise ValueError(f"{method}: no selected experiment matches{' where ' * bool(where)}{where}")
     return {index: indices[problem] for index, problem in enumerate(problems)}

@@ -1,4 +1,4 @@
-"""The results of several experiments, such as those of a sweep."""
+"""The results of several experiments, such as a sweep."""
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,7 +27,7 @@ class Origin:
 
     signature: str
     runs: int
-    """The number of runs in the table; of a simulation, the number of its sequences, or 0 if it has none."""
+    """The number of runs in the table; for a simulation, the number of sequences (0 if it has none)."""
     settings: Mapping[str, Any]
     """The settings that vary in its sweep, by their dotted keys; empty for a simulation."""
     blocks: Mapping[str, str]
@@ -44,7 +44,7 @@ class SweepResults:
     """The values of these settings in each experiment."""
     results: Sequence[Result]
     choice: HindsightChoice = "population"
-    """How schedules choose in hindsight, under the reading of the paper in question (R8)."""
+    """How schedules choose in hindsight, by the reading of the paper (R8)."""
     promised: int = 0
     """The number of runs in the sweep's YAML file; 0 without a file."""
     notes: tuple[str, ...] = ()
@@ -56,7 +56,7 @@ class SweepResults:
         return tuple(key.rpartition(".")[2] for key in self.keys)
 
     def where(self, **fixed: Any) -> "SweepResults":
-        """Return the experiments at fixed values of some names."""
+        """Select experiments by values of settings; drop these settings."""
         remaining = [column for column, name in enumerate(self.names) if name not in fixed]
         rows = [
             row
@@ -71,17 +71,17 @@ class SweepResults:
         )
 
     def at(self, **settings: Any) -> Result:
-        """Return the experiment with these values; NotInSweepError without one."""
+        """Return the result with these settings; NotInSweepError if missing."""
         values = tuple(settings.get(name) for name in self.names)
         if values not in self.values or not settings.keys() <= {*self.names}:
             request = ", ".join(f"{name}={value!r}" for name, value in settings.items())
             columns = zip(self.names, zip(*self.values, strict=True), strict=True)
-            axes = "; ".join(f"{name} is {', '.join(dict.fromkeys(map(repr, column)))}" for name, column in columns)
-            raise NotInSweepError(f"the sweep has no experiment with {request}; in it {axes or 'nothing varies'}")
+            axes = "; ".join(f"{name} = {', '.join(dict.fromkeys(map(repr, column)))}" for name, column in columns)
+            raise NotInSweepError(f"the sweep has no experiment with {request}; available: {axes or 'one experiment'}")
         return self.results[self.values.index(values)]
 
     def setting_values(self, key: str) -> list[Any]:
-        """Return the values of a setting; StoreError if an experiment lacks it."""
+        """Return a setting of each experiment; StoreError if one is missing."""
         settings = self.settings
         if not all(key in mapping for mapping in settings):
             shared = sorted(set(settings[0]).intersection(*settings))
@@ -90,17 +90,14 @@ class SweepResults:
 
     @property
     def stored(self) -> list[StoredExperiment]:
-        """The stored experiments."""
         return [result.stored for result in self.results if result.stored]
 
     @property
     def settings(self) -> list[Mapping[str, Any]]:
-        """The settings of each experiment."""
         return [result.settings for result in self.results]
 
     @property
     def runs(self) -> list[int]:
-        """The number of runs of each experiment."""
         return [result.runs for result in self.results]
 
     @property
@@ -110,7 +107,7 @@ class SweepResults:
 
     @cached_property
     def tables(self) -> "list[pd.DataFrame]":
-        """The table of each experiment, behind columns of varied settings."""
+        """The table of each experiment, with varying settings as first columns."""
         import pandas as pd
 
         columns = {key: _as_column([mapping[key] for mapping in self.settings]) for key in self.keys if self.results}
@@ -122,7 +119,6 @@ class SweepResults:
 
     @property
     def table(self) -> "pd.DataFrame":
-        """The concatenated tables."""
         return concatenate([table.copy(deep=False) for table in self.tables or [self.without_rows]])
 
     @property
@@ -147,28 +143,26 @@ def _origin(result: Result, settings: Mapping[str, Any]) -> Origin:
 
 
 def simulation_origin(simulation: Simulation) -> Origin:
-    """Return the files of a simulation; StoreError if they are damaged."""
+    """Return the files of a simulation; StoreError if damaged."""
     files = simulation.files.read_sidecar()["files"]
     return Origin(simulation.signature, simulation.sequences, settings={}, blocks=files)
 
 
 def shared_runs(settings: Iterable[Setting]) -> int:
-    """Return the least number of runs among experiments with runs."""
+    """Return the smallest number of runs among experiments with runs."""
     complete = [store.lookup(setting.experiment).complete() for setting in settings]
     return min((runs for runs in complete if runs), default=0)
 
 
 def promised_runs(settings: Iterable[Setting]) -> int:
-    """Return the number of runs in the YAML file of a sweep."""
+    """Return the number of runs in a sweep's YAML file."""
     return max(setting.experiment.request.runs for setting in settings)
 
 
 def load_sweep(settings: Sequence[Setting], max_runs: int | None = None) -> SweepResults:
-    """Load the stored results of a sweep; `StoreWarning` names damaged files.
+    """Load the stored results of a sweep; warn about damaged files.
 
-    Args:
-        settings: The experiments, which vary the same keys.
-        max_runs: The most runs of each experiment; by default the promised number.
+    At most `max_runs` runs are loaded, by default the number in the YAML file. The experiments must vary the same keys.
     """
     promised = promised_runs(settings)
     max_runs = promised if max_runs is None else max_runs
@@ -200,7 +194,7 @@ def _as_column(values: Sequence[Any]) -> "pd.Series":
 
 
 def concatenate(tables: "Sequence[pd.DataFrame]") -> "pd.DataFrame":
-    """Concatenate tables, and remove their columns, because two copies take much memory."""
+    """Concatenate tables, and empty them to save memory."""
     import pandas as pd
 
     columns: dict[str, Any] = {}

@@ -12,13 +12,13 @@ ABSENT = "-"
 """The cell of an unknown value."""
 
 MAX_CHARACTERS = 4000
-"""Longer text quotes an absurd value, and is cut."""
+"""The maximum length of a line; longer text is cut."""
 
 
 def format_table(table: "pd.DataFrame", form: str = "text") -> str:
-    """Return a table in one of `FORMATS`.
+    """Format a table in one of `FORMATS`.
 
-    CSV has all digits; the others have an estimate and its interval in one cell. Tabs separate cells of text.
+    CSV has all digits; other formats join an estimate and its interval. Text has tabs between cells.
     """
     if form == "csv":
         return table.to_csv(index=False, lineterminator="\n")
@@ -36,14 +36,14 @@ def format_table(table: "pd.DataFrame", form: str = "text") -> str:
 def printable(text: str) -> str:
     """Return text of unknown origin as one line without control characters.
 
-    Line breaks become spaces. Characters without width or of direction, and those beyond `MAX_CHARACTERS`, go.
+    Zero-width and direction characters, and all beyond `MAX_CHARACTERS`, are removed.
     """
     line = "".join(letter for letter in " ".join(text.split()) if letter.isprintable())
     return line if len(line) <= MAX_CHARACTERS else f"{line[:MAX_CHARACTERS]}..."
 
 
 def as_text(table: "pd.DataFrame") -> "pd.DataFrame":
-    """Join the columns of an estimate and its interval: 0.437 [0.401, 0.473]."""
+    """Join estimates and intervals, as in 0.437 [0.401, 0.473]."""
     import pandas as pd
 
     from pomrl.results.intervals import Interval
@@ -60,10 +60,10 @@ def as_text(table: "pd.DataFrame") -> "pd.DataFrame":
 
 
 def markdown(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a table in Markdown, with cells in Markdown."""
+    """Format a Markdown table of Markdown cells."""
     return "".join(f"| {' | '.join(line)} |\n" for line in [head, ["---"] * len(head), *rows])
 
 
 def markdown_text(cell: str) -> str:
-    """Escape plain text for a cell of a table in Markdown."""
+    """Escape plain text for a cell of a Markdown table."""
     return cell.replace("|", "\\|").replace("<", "&lt;")

@@ -1,1 +1,1 @@
-"""The paper's method and its parts: tasks, data, estimators, planners, and losses of plans."""
+"""The method of the paper: tasks, data, estimators, planners and planning losses."""

@@ -1,7 +1,7 @@
 /* What the extension modules share: checks of the buffers and the sizes that they are called with, the name of their
  * source, and the instruction to write a function for several processors.
  *
- * The faces in Python make arrays what they have to be. Here all of it is checked once more, so that no argument makes a
+ * The faces in Python give arrays the required form. Here it is checked again, so that no argument makes a
  * module read or write other memory.
  */
 #define PY_SSIZE_T_CLEAN
@@ -19,16 +19,16 @@
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* What a buffer has to be: contiguous in C's order, with `count` native numbers of `size` bytes in one of the formats. */
+/* The requirements of a buffer: contiguous in C's order, with `count` native numbers of `size` bytes in one of the formats. */
 typedef struct {
     const char *name;
     const char *formats;
     Py_ssize_t size;
     int writable;
     Py_ssize_t count;
-} Wanted;
+} BufferSpec;
 
-enum { AS_LONG_AS_IT_IS = -1 };
+enum { ANY_COUNT = -1 };
 
 /* a b, or if that is too large the largest number, which no buffer has as many items as. */
 static Py_ssize_t times(Py_ssize_t a, Py_ssize_t b) {
@@ -38,16 +38,16 @@ static Py_ssize_t times(Py_ssize_t a, Py_ssize_t b) {
 
 static Py_ssize_t length(const Py_buffer *view) { return view->len / view->itemsize; }
 
-/* Returns whether a buffer is what it has to be, and raises ValueError if it is not. */
-static int is_right(const Py_buffer *view, const Wanted *wanted) {
+/* Returns whether a buffer meets its requirements; raises ValueError otherwise. */
+static int is_valid(const Py_buffer *view, const BufferSpec *spec) {
     const char *format = view->format ? view->format : "B";
-    if (strlen(format) != 1 || !strchr(wanted->formats, format[0]) || view->itemsize != wanted->size)
-        PyErr_Format(PyExc_ValueError, "%s has items of the format %s and not %s", wanted->name, format,
-                     wanted->formats);
-    else if ((uintptr_t)view->buf % (uintptr_t)wanted->size)
-        PyErr_Format(PyExc_ValueError, "%s is not aligned", wanted->name);
-    else if (wanted->count != AS_LONG_AS_IT_IS && length(view) != wanted->count)
-        PyErr_Format(PyExc_ValueError, "%s has %zd items and not %zd", wanted->name, length(view), wanted->count);
+    if (strlen(format) != 1 || !strchr(spec->formats, format[0]) || view->itemsize != spec->size)
+        PyErr_Format(PyExc_ValueError, "%s must have items of the format %s, got %s", spec->name, spec->formats,
+                     format);
+    else if ((uintptr_t)view->buf % (uintptr_t)spec->size)
+        PyErr_Format(PyExc_ValueError, "%s must be aligned", spec->name);
+    else if (spec->count != ANY_COUNT && length(view) != spec->count)
+        PyErr_Format(PyExc_ValueError, "%s must have %zd items, got %zd", spec->name, spec->count, length(view));
     else
         return 1;
     return 0;
@@ -57,12 +57,12 @@ static void release(Py_buffer *views, int count) {
     for (int i = 0; i < count; i++) PyBuffer_Release(views + i);
 }
 
-/* Take the buffers of objects, all of them or none; returns whether they are what they have to be. */
-static int take(PyObject *const *objects, const Wanted *wanted, Py_buffer *views, int count) {
+/* Takes the buffers of all objects or of none; returns whether all are valid. */
+static int take(PyObject *const *objects, const BufferSpec *specs, Py_buffer *views, int count) {
     for (int i = 0; i < count; i++) {
-        const int flags = PyBUF_FORMAT | PyBUF_C_CONTIGUOUS | (wanted[i].writable ? PyBUF_WRITABLE : 0);
+        const int flags = PyBUF_FORMAT | PyBUF_C_CONTIGUOUS | (specs[i].writable ? PyBUF_WRITABLE : 0);
         const int taken = !PyObject_GetBuffer(objects[i], views + i, flags);
-        if (!taken || !is_right(views + i, wanted + i)) {
+        if (!taken || !is_valid(views + i, specs + i)) {
             release(views, i + taken);
             return 0;
         }
@@ -73,7 +73,7 @@ static int take(PyObject *const *objects, const Wanted *wanted, Py_buffer *views
 /* Returns whether a size is within limits, and raises ValueError if it is not. */
 static int is_within(const char *name, Py_ssize_t size, Py_ssize_t least, Py_ssize_t most) {
     if (least <= size && size <= most) return 1;
-    PyErr_Format(PyExc_ValueError, "%s = %zd: it has to be at least %zd and at most %zd", name, size, least, most);
+    PyErr_Format(PyExc_ValueError, "%s must be between %zd and %zd, got %zd", name, least, most, size);
     return 0;
 }
 

@@ -1,6 +1,6 @@
-"""Transitions sampled in a task, and ways to sample them (Sec. 3.2).
+"""Transitions sampled in a task, and sampling schemes (Sec. 3.2).
 
-Counts travel through the loop, because pairs (s, a) may be visited unequally often.
+Batches store counts, because pairs (s, a) may have different numbers of transitions.
 """
 
 from abc import abstractmethod
@@ -19,7 +19,7 @@ from pomrl.science.sampling import draws
 from pomrl.science.sampling.reference import Pooled
 
 MOST_TRANSITIONS = 10**6
-"""Most transitions in a batch of trajectories."""
+"""Largest number of transitions in a batch of trajectories."""
 
 Counts = Num[np.ndarray, "*n S A S"]
 """Number of transitions from s to s' under a, N(s, a, s')."""
@@ -30,7 +30,7 @@ TaskModels = Float[np.ndarray, "T n S A S"]
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Transitions of one task in n runs; more axes may precede the pairs (s, a)."""
+    """The transitions of a task in n runs."""
 
     counts: Counts
     """Number of transitions N(s, a, s')."""
@@ -39,7 +39,7 @@ class Batch:
     visits: Float[np.ndarray, "*n #S #A"]
     """Number of transitions from each pair (s, a), or one number for all pairs."""
     counted: Bool[np.ndarray, "*n #S #A"]
-    """Mask of the (s, a) rows in the meta-learner's averages."""
+    """Mask of the pairs (s, a) that enter the meta-learner's averages."""
     m: int
 
     def __post_init__(self) -> None:
@@ -51,9 +51,9 @@ class Batch:
 
     @staticmethod
     def of_counts(counts: Counts, m: int, *, equal: bool = False) -> "Batch":
-        """Return the batch with N(s, a, s'); pairs with transitions are counted.
+        """Make a batch from counts N(s, a, s'), with `counted` for visited pairs.
 
-        `equal` states that all pairs (s, a) have the same number of transitions.
+        `equal` asserts the same number of transitions for all pairs.
         """
         visits = (counts[..., :1, :1, :] if equal else counts).sum(-1, dtype=float)
         P_bar = counts / np.maximum(visits, 1.0)[..., None]
@@ -63,44 +63,43 @@ class Batch:
 
     @property
     def is_equal(self) -> bool:
-        """Return whether all pairs (s, a) share one number of transitions."""
+        """Whether all pairs (s, a) share one number of transitions."""
         return self.visits.shape[-2:] == (1, 1)
 
     @cached_property
     def noise(self) -> Float[np.ndarray, "*n S A S"]:
-        """Sum of P_bar (1 - P_bar) over the N transitions from each pair, over m."""
+        """The variance P_bar (1 - P_bar) of one transition, times visits / max(m, 2)."""
         noise = self.P_bar * (1.0 - self.P_bar) * (self.visits / max(self.m, 2))[..., None]
         make_read_only(noise)
         return noise
 
     def reshape(self, *axes: int) -> "Batch":
-        """Return the batch with other axes before the pairs (s, a)."""
-        front = self.counts.ndim - 3
-        return Batch(*(array.reshape(*axes, *array.shape[front:]) for array in self._arrays), m=self.m)
+        """Reshape the leading axes, before S and A."""
+        leading = self.counts.ndim - 3
+        return Batch(*(array.reshape(*axes, *array.shape[leading:]) for array in self._arrays), m=self.m)
 
     def of_runs(self, index: Num[np.ndarray, " k"]) -> "Batch":
-        """Return the batch at these indices of the first axis."""
+        """Select runs by index along the first axis."""
         return Batch(*(array[index] for array in self._arrays), m=self.m)
 
     @property
     def numbers(self) -> "Sequence[int | Float[np.ndarray, '*n #S #A']]":
-        """Number of transitions of each trial; one number m if equal."""
+        """The numbers of transitions in each trial; only [m] if equal."""
         return [self.m] if self.is_equal else list(self.visits.swapaxes(0, 1))
 
     @property
     def trials(self) -> "list[Batch]":
-        """The batch of each trial, the second axis."""
+        """The batch of each trial, along the second axis."""
         return [Batch(*(array[:, k] for array in self._arrays), m=self.m) for k in range(self.counts.shape[1])]
 
     def __iter__(self) -> Iterator["Batch"]:
-        """Yield the batch at each index of the first axis."""
         for arrays in zip(*self._arrays, strict=True):
             yield Batch(*arrays, self.m)
 
 
 @dataclass(frozen=True, eq=False)
 class Batches:
-    """One task's data, for its own estimate and for later tasks."""
+    """The data of a task, for its own estimate and for later tasks."""
 
     own: Batch
     """Batch of the task's estimate, [n, K, S, A, S] for n runs and K trials."""
@@ -109,7 +108,7 @@ class Batches:
 
     @staticmethod
     def same(batch: Batch) -> "Batches":
-        """Return one batch of each run, [n, S, A, S], for both uses."""
+        """Use one batch of each run, [n, S, A, S], for both fields."""
         return Batches(batch.reshape(len(batch.P_bar), 1), batch)
 
     def collect(self, learner: object) -> "Batches":
@@ -118,14 +117,14 @@ class Batches:
 
 
 class Data(Component):
-    """Base class of sampling schemes. Subclasses implement `draw` and `most_visits`."""
+    """Base class of sampling schemes."""
 
     is_equal: ClassVar[bool] = False
     """Whether all pairs (s, a) have the same number of transitions in every batch."""
 
     @property
     def is_adaptive(self) -> bool:
-        """Return whether sampling depends on the learner; `draw` is then unused."""
+        """Whether sampling depends on the learner; `draw` is then unused."""
         return False
 
     def check(self, m: int) -> None:
@@ -133,14 +132,13 @@ class Data(Component):
 
     @abstractmethod
     def draw(self, rngs: Generators, P: TaskModels, m: int, batches: int) -> Counts:
-        """Draw transitions N(s, a, s') of independent batches, [T, n, batches, S, A, S].
+        """Draw counts N(s, a, s') of independent batches, [T, n, batches, S, A, S].
 
-        There are T tasks in n runs, each with a generator for this alone. Tasks are drawn in their order: splitting a
-        call in two draws the same.
+        Each of n runs has a separate generator. Tasks are drawn in order, so two calls draw the same as one.
         """
 
     def draw_pooled(self, rngs: Generators, P: TaskModels, m: int, batches: int) -> Pooled:
-        """Draw the batches of `draw`; return their sums, [T, n, ...]."""
+        """Draw the batches of `draw` and return their sums, [T, n, ...]."""
         counts = self.draw(rngs, P, m, batches)
         visits = counts.sum(-1, keepdims=True)
         return Pooled(counts.sum(2), (counts / np.maximum(visits, 1)).sum(2), (visits[..., 0] > 0).sum(2))
@@ -168,8 +166,7 @@ class Unequal(Data):
     """A generative model with random numbers of transitions from each pair, m on average."""
 
     numbers: Literal["extremes", "geometric"] = "extremes"
-    """Numbers of transitions: 1 or 2m - 1, equally likely; or geometric from 0 on (none in one pair of m + 1), cut at
-    20m."""
+    """Numbers of transitions: 1 or 2m - 1, equally likely; or geometric on 0, 1, ... with mean m, cut at 20m."""
 
     def draw(self, rngs: Generators, P: TaskModels, m: int, batches: int) -> Counts:
         T, n, *model = P.shape
@@ -192,16 +189,16 @@ class Unequal(Data):
 class Trajectories(Data):
     """m trajectories with uniform start states, so that pairs are visited unequally.
 
-    Actions are uniform, or follow a policy that the learner makes before each trajectory (`pomrl.science.exploration`).
+    Actions are uniform or planned by the learner (`pomrl.science.exploration`).
     """
 
     length: Annotated[int, Field(ge=1, le=10**6)] = 10
-    """Transitions of a trajectory."""
+    """Number of transitions in a trajectory."""
     behaviour: Literal["uniform", "epsilon_greedy", "posterior_sampling"] = "uniform"
-    """Actions: uniform; the best policy in the learner's estimate; or that in a model drawn from the learner's belief.
-    """
+    """Actions: uniform; the best policy in the learner's estimate; or the best policy in a model drawn from the
+    learner's belief."""
     epsilon: Annotated[float, Field(ge=0, le=1)] = 0.1
-    """Probability of a uniform action, for behaviour=epsilon_greedy alone."""
+    """Probability of a uniform action, only for behaviour=epsilon_greedy."""
 
     @property
     def is_adaptive(self) -> bool:
@@ -210,8 +207,8 @@ class Trajectories(Data):
     def check(self, m: int) -> None:
         if m * self.length > MOST_TRANSITIONS:
             raise ValueError(
-                f"m={m}: a batch of so many trajectories of length {self.length} has more than {MOST_TRANSITIONS} "
-                "transitions, and each is simulated"
+                f"m trajectories of a batch must have at most {MOST_TRANSITIONS} transitions in total, got m={m} of "
+                f"length {self.length}; reduce m or data.length"
             )
 
     def draw(self, rngs: Generators, P: TaskModels, m: int, batches: int) -> Counts:
@@ -229,5 +226,5 @@ class Trajectories(Data):
 
 
 def join(arrays: Sequence[np.ndarray]) -> np.ndarray:
-    """Concatenate arrays of several tasks; a single one is not copied."""
+    """Concatenate arrays of several tasks, without a copy of a single array."""
     return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)

@@ -1,4 +1,4 @@
-"""Draws of a problem's runs, shared by all methods: tasks, rewards and batches."""
+"""Draws shared by all methods of a problem: tasks, rewards and batches."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby, islice
@@ -19,29 +19,27 @@ from pomrl.science.randomness import Generators, GeneratorsOfRuns, Stream
 from pomrl.science.tasks.distribution import MeanModel
 
 STACK_BYTES = 4 * 2**20
-"""Largest size of a stack of models planned at once, unless one task exceeds it."""
+"""Largest size of a stack of models planned together, unless one task exceeds it."""
 
 
 class DrawnTask(NamedTuple):
-    """Models P_t of a task in all runs, rewards and batches."""
+    """A task in all runs: models P_t, rewards and batches."""
 
     P: Models
     R: Rewards
     R_hat: Rewards
-    """Rewards to plan with, of each of n K trials."""
+    """Rewards to plan with, for each of n K trials."""
     batches: Batches | Exploration
     truth: Truth
 
 
 class _Setting(NamedTuple):
-    """Mean models of all runs, and true moments."""
-
     means: Sequence[MeanModel]
     truth: Truth
 
 
 def _settings(problem: Problem, runs: Sequence[int]) -> Iterator[_Setting]:
-    """Yield the setting of each task, the same object while no mean model changes."""
+    """Yield the setting of each task, the same object while unchanged."""
     setting = None
     for means in islice(zip(*(validation.mean_models(problem, run) for run in runs), strict=True), problem.T):
         if setting is None or any(new is not old for new, old in zip(means, setting.means, strict=True)):
@@ -50,7 +48,6 @@ def _settings(problem: Problem, runs: Sequence[int]) -> Iterator[_Setting]:
 
 
 def _truth(problem: Problem, means: Sequence[MeanModel]) -> Truth:
-    """Return the true moments of the task distribution, once for each memory."""
     moments = validation.check_moments(problem.task_distribution, means)
     unsmoothed = [mean.unsmoothed for mean in means if mean.unsmoothed is not None]
     moments_of_runs = [*moments, *([np.stack(unsmoothed)] if unsmoothed else [])]
@@ -63,12 +60,12 @@ def _truth(problem: Problem, means: Sequence[MeanModel]) -> Truth:
 
 
 def tasks_at_a_time(problem: Problem, runs: int) -> int:
-    """Return how many tasks are drawn, planned and evaluated together."""
+    """Return the number of tasks to process together, for stacks of `STACK_BYTES`."""
     return int(np.clip(STACK_BYTES // (runs * problem.bytes_of_model * problem.copies), 1, problem.T))
 
 
 def draw(problem: Problem, runs: Sequence[int], at_a_time: int) -> Iterator[list[DrawnTask]]:
-    """Yield the tasks of all runs in stacks, drawn in the order of their streams."""
+    """Draw the tasks of all runs in order; yield stacks of `at_a_time` tasks."""
     task_streams, batch_streams, meta_streams, reward_streams = (
         GeneratorsOfRuns(problem.seed, runs, stream)
         for stream in (Stream.TASKS, Stream.BATCHES, Stream.META_BATCHES, Stream.REWARDS)
@@ -95,7 +92,7 @@ def draw(problem: Problem, runs: Sequence[int], at_a_time: int) -> Iterator[list
 def _rewards(
     problem: Problem, rngs: Generators, memory: RewardMemory, R: Rewards, own: Batch
 ) -> tuple[Rewards, RewardMemory]:
-    """Return the rewards to plan T tasks with, [T, n K, ...], and the memory after them."""
+    """Return rewards to plan with, [T, n K, ...], and the next memory."""
     trials = problem.trials
     if problem.reward_model == "known":
         return np.repeat(R, trials, axis=1), memory

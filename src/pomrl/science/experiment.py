@@ -1,7 +1,6 @@
-"""One experiment: a method on a problem, over independent runs, and its table.
+"""Computation of experiments: the result tables of methods on a problem.
 
-Methods on the same problem share tasks and batches. Tasks are planned in stacks of about `drawn_tasks.STACK_BYTES`, in
-constant memory. The default agent plans a stack at once; other agents act task by task.
+All methods see the same tasks and batches. Only about `drawn_tasks.STACK_BYTES` of models are in memory at a time.
 """
 
 from collections import deque
@@ -32,13 +31,13 @@ if TYPE_CHECKING:  # because it takes long to load
 
 
 def tables(problem: Problem, methods: Sequence[Method], runs: Sequence[int]) -> "list[pandas.DataFrame]":
-    """Return the table of each method, with the columns `COLUMNS` and its metric's.
+    """Compute the result table of each method, with the columns of `stored_columns`.
 
-    A run's numbers do not depend on other runs or methods, to the last bit.
+    The numbers of a run do not depend on other runs or methods, to the last bit.
     """
     results: list[list[Columns]] = [[] for _ in methods]
-    base_methods = _strip_metrics(methods)
-    queues = [deque[DrawnTask]() for _ in base_methods]  # of tasks that a player has not met yet
+    base_methods = _strip_metrics(methods)  # to plan once for all metrics
+    queues = [deque[DrawnTask]() for _ in base_methods]  # tasks that a method has not processed yet
     loops = [
         loop_over_tasks(problem, base_method, runs, queue)
         for base_method, queue in zip(base_methods, queues, strict=True)
@@ -57,12 +56,11 @@ def tables(problem: Problem, methods: Sequence[Method], runs: Sequence[int]) -> 
             for method, result in zip(methods, results, strict=True):
                 if replace(method, metric=PlanningLoss()) == base_method:
                     result.append(columns | _measure(method, stack, R_hat, inputs))
-            del outputs, inputs, decision, stack  # before the next player plans
+            del outputs, inputs, decision, stack  # frees memory before the next method plans
     return [tabulate(result, runs, problem.T) for result in results]
 
 
 def _strip_metrics(methods: Sequence[Method]) -> list[Method]:
-    """Return the distinct methods without metrics, to plan once for all metrics."""
     base_methods: list[Method] = []
     for method in methods:
         if (base_method := replace(method, metric=PlanningLoss())) not in base_methods:
@@ -88,7 +86,7 @@ def _stack(
 
 
 def _measure(method: Method, stack: PlannedStack, R_hat: Rewards, inputs: Sequence[PlanningInput]) -> Columns:
-    """Return the column of a method's metric, a mean over trials, if any."""
+    """Return the metric's column, averaged over trials; empty without a metric."""
     if not method.is_measured:
         return {}
     N, K = stack.P_hat.shape[:2]
@@ -103,10 +101,7 @@ def _measure(method: Method, stack: PlannedStack, R_hat: Rewards, inputs: Sequen
 
 
 def loop_over_tasks(problem: Problem, method: Method, runs: Sequence[int], queue: deque[DrawnTask]) -> Iterator[Any]:
-    """Return the output for one task after the other, for `choose_policies`.
-
-    Tasks are taken from the queue.
-    """
+    """Return an iterator over the learning results of queued tasks, for `choose_policies`."""
     tasks = iter(queue.popleft, None)
     if type(method.agent) is not CertaintyEquivalence:
         return _act(problem, method, runs, tasks)
@@ -114,9 +109,9 @@ def loop_over_tasks(problem: Problem, method: Method, runs: Sequence[int], queue
 
 
 def choose_policies(method: Method, outputs: Sequence[Any], R_hat: Rewards) -> tuple[list[PlanningInput], Decision]:
-    """Return inputs of plans, and policies [M, G, *S] of M models.
+    """Return the planning inputs of several tasks, and the policies for their M models.
 
-    `outputs` are yields of `loop_over_tasks`; R_hat, [M, S, A] or [M, S, A, S], are the rewards to plan with.
+    `outputs` come from `loop_over_tasks`. R_hat is [M, S, A] or [M, S, A, S].
     """
     if type(method.agent) is CertaintyEquivalence:
         return list(outputs), Decision(*plan(method.planner, outputs, R_hat))
@@ -156,12 +151,11 @@ def _act(
 
 @dataclass
 class RecordingTask:
-    """A task that keeps its learner, for an agent's further estimates."""
+    """A task with a record of the last learner, for the beliefs of agents."""
 
     task: Task
     learner: Learner = field(init=False)
 
     def collect(self, learner: Learner) -> Batches:
-        """Return the data of the task."""
         self.learner = learner
         return self.task.collect(learner)

@@ -1,7 +1,7 @@
-"""Tasks without a generative model: learners choose how to collect trajectories.
+"""Collection of trajectories by learners, without a generative model.
 
-Before each trajectory the learner estimates the task and plans with gamma_eval. All learners share tasks, start states
-and the random numbers behind transitions.
+Before each trajectory the learner estimates the task and plans with gamma_eval. All learners have the same tasks, start
+states and random numbers for transitions.
 """
 
 from collections.abc import Callable, Iterator
@@ -25,13 +25,13 @@ LEAST_PRIOR, LARGEST_PRIOR = 1.0, 1e6
 """Limits of a prior's weight in a belief, in transitions."""
 
 SMALLEST_WEIGHT = 1e-12
-"""Least weight of the data as a divisor."""
+"""Smallest weight of the data as a divisor."""
 
 
 def believe(learner: Learner, batch: Batch) -> Belief:
     """Return a learner's belief after a part of a task's data.
 
-    A mixing rate of alpha after one transition means a prior of alpha / (1 - alpha) transitions.
+    A mixing rate alpha after one transition means a prior worth alpha / (1 - alpha) transitions.
     """
     _, estimate, P_hat, _ = estimate_task(*learner, Batches.same(batch))
     alpha = estimate.alpha(1) if callable(estimate.alpha) else estimate.alpha
@@ -43,24 +43,23 @@ def believe(learner: Learner, batch: Batch) -> Belief:
 
 @dataclass(frozen=True, eq=False)
 class Exploration:
-    """A task of n runs with data to be collected by a learner."""
+    """A task in n runs, with data to be collected by a learner."""
 
     data: Trajectories
     P: Models
     R: Rewards
     gamma: float
-    """Discount factor for plans of behaviour."""
+    """Discount factor to plan the behaviour with."""
     uniform: Float[np.ndarray, "n X m"]
-    """Uniform numbers of each of m trajectories: its start, then actions and next states in turn."""
+    """Uniform random numbers of each of m trajectories: for the start state, then for action and next state in turn."""
     seeds: Int[np.ndarray, " n"]
-    """Seeds of draws from beliefs."""
+    """Seeds of the draws of models from beliefs."""
 
     def collect(self, learner: Learner) -> Batches:
-        """Return the transitions of all trajectories of a learner (`algorithm.Task`)."""
         return self.explore(partial(believe, learner))
 
     def explore(self, believe: Callable[[Batch], Belief]) -> Batches:
-        """Return the transitions of all trajectories, given beliefs after earlier ones."""
+        """Collect all trajectories, each planned with the belief after the earlier ones."""
         rngs = [np.random.default_rng(seed) for seed in self.seeds.tolist()]
         counts, m = np.zeros(self.P.shape, np.int64), self.uniform.shape[-1]
         for uniform in np.moveaxis(self.uniform, -1, 0):
@@ -91,10 +90,7 @@ class Exploration:
 def explorations(
     data: Trajectories, rngs: Generators, P: TaskModels, R: Rewards, m: int, gamma: float
 ) -> Iterator[Exploration]:
-    """Yield the explorations of T tasks, with random numbers in the tasks' order.
-
-    There are m trajectories for each task; behaviour is planned with `gamma`.
-    """
+    """Yield the explorations of T tasks, in order, with m trajectories each."""
     for model, rewards in zip(P, R, strict=True):
         uniform = np.stack([rng.random((1 + 2 * data.length, m)) for rng in rngs])
         seeds = np.array([rng.integers(2**62) for rng in rngs])
@@ -102,7 +98,10 @@ def explorations(
 
 
 def draw_models(belief: Belief, rngs: Generators) -> Float[np.ndarray, "n S A S"]:
-    """Draw a model of each run from a belief; rows that underflow are the estimate's."""
+    """Draw a model from the belief of each run.
+
+    Rows that underflow to 0 are replaced by the belief's mean.
+    """
     shape = belief.concentration[..., None] * belief.P_hat
     weight = np.stack([rng.standard_gamma(run_shape) for rng, run_shape in zip(rngs, shape, strict=True)])
     total = weight.sum(-1, keepdims=True)

@@ -1,6 +1,6 @@
-"""Schedules of discount factors, the gamma-Selection-Procedure of Algorithms 1 and 2 (Sec. 6).
+"""Schedules of discount factors: the gamma-Selection-Procedure of Algorithms 1 and 2 (Sec. 6).
 
-The functions of Sec. 6.2, which minimise the upper bound U(γ) on the planning loss, are elementwise and broadcast.
+The functions of Sec. 6.2 broadcast their arguments.
 """
 
 from abc import abstractmethod
@@ -17,21 +17,21 @@ Numbers = Num[np.ndarray, "..."] | float | int
 """A number or an array, an argument of an elementwise function."""
 
 Values = Float[np.ndarray, "..."] | float
-"""The value or the values of an elementwise function."""
+"""The value of an elementwise function."""
 
 Formula = Literal["text", "notebook"]
-"""Formula of C_t: that of Sec. 6.2, or of the authors' notebook."""
+"""Formula of C_t: from Sec. 6.2, or from the authors' notebook."""
 
 Minimum = Literal["corrected", "as_printed"]
-"""Minimum of U(γ): the right one, or Proposition 1's."""
+"""Minimum of U(γ): correct, or as in Proposition 1."""
 
 
 def regret_constant(t: Numbers, m: Numbers, deviation: Numbers, formula: Formula = "text") -> Values:
-    """Return C_t of Sec. 6.2, the uncertainty factor of task t's bound.
+    """Return C_t, the uncertainty factor of the bound for task t (Sec. 6.2).
 
         C_t = ((σ + 1/√m) / √t + σ² m / √m) / (σ² m + 1)    with the standard deviation σ
 
-    In the authors' notebook, σ² m + 1 stands for σ² m in the second term.
+    The notebook has σ² m + 1 in place of σ² m in the second term.
     """
     deviation, root = np.asarray(deviation, float), np.sqrt(np.asarray(m, float))
     x = deviation**2 * m
@@ -42,8 +42,8 @@ def regret_constant(t: Numbers, m: Numbers, deviation: Numbers, formula: Formula
 def upper_bound_gamma(C: Numbers, minimum: Minimum = "corrected") -> Values:
     """Return γ̃ of Prop. 1, the minimiser of U(γ) on [0, 1).
 
-    U' has the sign of C (1 + γ) - (1 - γ): the minimum is at (1 - C) / (1 + C) for C < 1, else at 0. Proposition 1,
-    `as_printed`, puts it at 1 for C < 1/2.
+    U' has the sign of C (1 + γ) - (1 - γ). So γ̃ is (1 - C) / (1 + C) for C < 1, and 0 otherwise. Proposition 1,
+    `as_printed`, has 1 for C < 1/2.
     """
     C = np.asarray(C, float)
     gamma = np.maximum((1.0 - C) / (1.0 + C), 0.0)
@@ -51,19 +51,18 @@ def upper_bound_gamma(C: Numbers, minimum: Minimum = "corrected") -> Values:
 
 
 def regret_upper_bound(gamma: Numbers, C: Numbers, gamma_eval: Numbers) -> Values:
-    """Return the bound U(γ) of Sec. 6.2 on the planning loss, a discounted reward.
+    """Return the upper bound U(γ) on the planning loss, in discounted reward (Sec. 6.2).
 
         U(γ) = 1/(1 - γ_eval) - 1/(1 - γ) + C γ/(1 - γ)²
 
-    The first two terms bound the bias of planning with γ, the last one the effect of the uncertain model. U is below
-    the trivial bound 1/(1 - γ_eval) exactly for γ < 1/(1 + C).
+    The first two terms bound the bias of planning with γ, the last term the effect of the uncertain model.
 
     Raises:
         ValueError: Unless 0 <= gamma <= gamma_eval < 1.
     """
     gamma, gamma_eval = np.asarray(gamma, float), np.asarray(gamma_eval, float)
     if not np.all((gamma >= 0) & (gamma <= gamma_eval) & (gamma_eval < 1)):
-        raise ValueError(f"gamma={gamma}, gamma_eval={gamma_eval}: they must be 0 <= gamma <= gamma_eval < 1")
+        raise ValueError(f"0 <= gamma <= gamma_eval < 1 must hold, got gamma={gamma}, gamma_eval={gamma_eval}")
     return 1.0 / (1.0 - gamma_eval) - 1.0 / (1.0 - gamma) + C * gamma / (1.0 - gamma) ** 2
 
 
@@ -79,42 +78,42 @@ Gammas = Annotated[list[Discount], Field(min_length=1), Ascending]
 
 @dataclass(frozen=True)
 class TaskState:
-    """A schedule's information about one task, in n runs."""
+    """The input of a schedule: a task in n runs."""
 
     t: int
     """Number of the task, from 1."""
     m: int
-    """Transitions sampled for each pair (s, a) in each task."""
+    """Number of transitions sampled for each pair (s, a) in each task."""
     S: int
     A: int
     gamma_eval: float
-    """Discount factor at which policies are judged."""
+    """Discount factor of losses."""
     alpha: Float[np.ndarray, " n"]
     """Mixing rate of the task, a mean over pairs (s, a)."""
     deviation: Float[np.ndarray, " n"]
-    """Similarity of the tasks, a standard deviation: the maximum over pairs; NaN if there is none."""
+    """Similarity of the tasks as a standard deviation, the maximum over pairs; NaN if the estimator has none."""
 
 
 class GammaSchedule(Component):
-    """Base class of schedules, which choose the discount factors of each task."""
+    """Base class of schedules of discount factors."""
 
     needs_similarity: ClassVar[bool] = False
     """Whether the choice depends on `TaskState.deviation`."""
 
     @abstractmethod
     def select(self, state: TaskState) -> Float[np.ndarray, "n G"]:
-        """Return a task's discount factors in n runs, in [0, gamma_eval]."""
+        """Return the discount factors of a task in n runs, in [0, gamma_eval]."""
 
     def check(self, gamma_eval: float) -> None:
         """Raise a ValueError if the schedule does not allow this gamma_eval."""
 
     def computed_schedule(self) -> "GammaSchedule":
-        """Return the schedule of the table that is computed and stored."""
+        """Return the schedule to compute and store, a grid for hindsight."""
         return self
 
     @property
     def gammas_per_task(self) -> int:
-        """Number G of discount factors from `select` in each run."""
+        """The number G of discount factors per task."""
         return 1
 
 
@@ -128,7 +127,7 @@ class Grid(GammaSchedule):
         return np.tile(self.gammas, (len(state.alpha), 1))
 
     def check(self, gamma_eval: float) -> None:
-        _refuse_beyond(self.gammas[-1], gamma_eval, "gammas")
+        _check_limit(self.gammas[-1], gamma_eval, "gammas")
 
     @property
     def gammas_per_task(self) -> int:
@@ -138,8 +137,7 @@ class Grid(GammaSchedule):
 class Hindsight(Grid):
     """A choice from a stored grid in hindsight, knowing the losses (`pomrl.science.gamma_star`).
 
-    The option `best_fixed` chooses one discount factor for all tasks, `dynamic_best` one for each task (Sec. 6.3). The
-    best is that of the mean over the loaded runs, or of each run (R8).
+    It is the best fixed or dynamic choice of Sec. 6.3.
     """
 
     scope: Scope
@@ -161,21 +159,21 @@ class Fixed(GammaSchedule):
         return np.full((len(state.alpha), 1), self.gamma)
 
     def check(self, gamma_eval: float) -> None:
-        _refuse_beyond(self.gamma, gamma_eval, "gamma")
+        _check_limit(self.gamma, gamma_eval, "gamma")
 
 
 class Snapping(GammaSchedule):
     """Base class of schedules with an optional grid of discount factors."""
 
     snap: Gammas | None = None
-    """Grid to round gamma_t to, ties down; null: none."""
+    """Grid to round gamma_t to, with ties rounded down; null: no rounding."""
 
     def check(self, gamma_eval: float) -> None:
         if self.snap:
-            _refuse_beyond(self.snap[-1], gamma_eval, "snap")
+            _check_limit(self.snap[-1], gamma_eval, "snap")
 
     def _finish(self, gamma: Float[np.ndarray, " n"], gamma_eval: float) -> Float[np.ndarray, "n 1"]:
-        """Return discount factors cut to [0, gamma_eval], on the grid if any."""
+        """Cut discount factors to [0, gamma_eval], and round them to the grid."""
         gamma = np.clip(gamma, 0.0, gamma_eval)[:, None]
         if self.snap is None:
             return gamma
@@ -184,7 +182,7 @@ class Snapping(GammaSchedule):
 
 
 class Dong(Snapping):
-    """The schedule of Dong et al., gamma_t = 1 - T_t^(-1/5), with phases of sizes T_t (Sec. 6.1).
+    """The schedule of Dong et al., gamma_t = 1 - T_t^(-1/5) with phase sizes T_t (Sec. 6.1).
 
         T_t = (S A / L) ((1 - α_t) m + α_t m (t - 1)),    T_0 = m,
 
@@ -194,11 +192,11 @@ class Dong(Snapping):
     L: Annotated[int, Field(ge=1)] = 1
     """Maximum trajectory length (R7)."""
     start: Literal["T0", "T1"] = "T1"
-    """The phase size that rules task 1 (R18)."""
+    """Phase size in task 1: T_0 or T_1 (R18)."""
     T_0: Literal["m", "scaled"] = "m"
-    """Phase size T_0: m, or m S A / L, scaled as the others."""
+    """Phase size T_0: m, or m S A / L, scaled like later phases."""
     alpha: Literal["own"] | Annotated[list[Annotated[float, Field(ge=0, le=1)]], Field(min_length=1)] = "own"
-    """Alpha_t in T_t: the learner's, or a list for tasks 1, 2, ..., its last for the rest."""
+    """Alpha_t in T_t: the learner's, or a list for tasks 1, 2, ..., with its last value for all later tasks."""
     lag: Annotated[int, Field(ge=0)] = 0
     """Delay, in tasks, of the number t - 1 of past tasks in T_t."""
 
@@ -220,8 +218,7 @@ class Dong(Snapping):
 class UpperBound(Snapping):
     """gamma_t = gamma_0 + gamma_tilde(C_t), an offset plus the minimiser of a loss bound.
 
-    The bound, its factor C_t and its minimiser gamma_tilde are those of Sec. 6.2 and Prop. 1 (`upper_bound_gamma`);
-    gamma_t is cut to [0, gamma_eval].
+    The bound is from Sec. 6.2 and Prop. 1 (`upper_bound_gamma`). gamma_t is cut to [0, gamma_eval].
     """
 
     needs_similarity: ClassVar[bool] = True
@@ -229,13 +226,13 @@ class UpperBound(Snapping):
     gamma_0: Discount = 0.25
     """Offset (R12)."""
     minimum: Minimum = "corrected"
-    """The minimum of U, right or as in Prop. 1 (E1)."""
+    """Minimum of U: corrected, or as in Prop. 1 (E1)."""
     formula: Formula = "text"
     """C_t as in the text, or with the notebook's constant second term."""
     deviation: Literal["own"] | Annotated[float, Field(ge=0)] = "own"
     """Standard deviation of tasks in C_t: the learner's own, or a number."""
     plug: Literal["std", "variance"] = "std"
-    """Value in place of the standard deviation in C_t: itself, or the variance."""
+    """Value used as the standard deviation in C_t: the standard deviation, or the variance."""
 
     def select(self, state: TaskState) -> Float[np.ndarray, "n 1"]:
         own = state.deviation
@@ -245,6 +242,6 @@ class UpperBound(Snapping):
         return self._finish(np.asarray(gamma), state.gamma_eval)
 
 
-def _refuse_beyond(gamma: float, gamma_eval: float, key: str) -> None:
+def _check_limit(gamma: float, gamma_eval: float, key: str) -> None:
     if gamma > gamma_eval:
-        raise ValueError(f"gamma_schedule.{key}={gamma}: it must be at most gamma_eval={gamma_eval}")
+        raise ValueError(f"gamma_schedule.{key} must be at most gamma_eval={gamma_eval}, got {gamma}")

@@ -1,7 +1,7 @@
 """γ*, the discount factor with the smallest mean planning loss (Sec. 2, Sec. 6.3).
 
-Mean losses of equal policies differ by rounding. So γ* is the largest discount factor with a mean loss within
-`MEAN_TIE_TOLERANCE` of the smallest.
+Mean losses of equal policies differ by rounding. So γ* is the largest discount factor within `MEAN_TIE_TOLERANCE` of
+the smallest mean loss.
 """
 
 from typing import TYPE_CHECKING
@@ -16,16 +16,19 @@ if TYPE_CHECKING:  # because it takes long to load
     import pandas
 
 MEAN_TIE_TOLERANCE = 1e-12
-"""Largest difference of tied mean losses, times max(1, smallest, largest mean loss / 100)."""
+"""Largest difference of tied mean losses, in units of max(1, smallest, largest / 100) of the mean losses."""
 
 _ORDINARY_LOSS = 100.0
-"""Losses of rewards in [0, 1] stay below this at the usual gamma_eval."""
+"""Upper bound on losses with rewards in [0, 1] at gamma_eval = 0.99."""
 
 
 def best_index(mean: Float[np.ndarray, "*B G"]) -> Int[np.ndarray, "*B"]:
-    """Return the index of γ* on curves over ascending discount factors; ValueError for NaN."""
+    """Return the index of γ* on each curve over ascending discount factors.
+
+    ValueError: a mean loss is NaN.
+    """
     if np.isnan(mean).any():
-        raise ValueError("gamma* is not defined where a mean loss is NaN")
+        raise ValueError("gamma* is undefined for a mean loss of NaN")
     by_gamma = np.ascontiguousarray(np.moveaxis(mean, -1, 0))  # minima over a short last axis are slow
     smallest = by_gamma.min(0)
     size = np.maximum(smallest, by_gamma.max(0) / _ORDINARY_LOSS)
@@ -40,7 +43,7 @@ def minimising(gammas: Float[np.ndarray, " G"], mean: Float[np.ndarray, "*B G"])
     ValueError: the discount factors do not ascend strictly.
     """
     if (np.diff(gammas) <= 0).any():
-        raise ValueError(f"gammas={gammas.tolist()}: they must ascend strictly")
+        raise ValueError(f"gammas must ascend strictly, got {gammas.tolist()}")
     unknown = np.asarray(np.isnan(mean).any(-1))
     if not unknown.any():
         return np.asarray(gammas[best_index(mean)])
@@ -50,8 +53,7 @@ def minimising(gammas: Float[np.ndarray, " G"], mean: Float[np.ndarray, "*B G"])
 def hindsight_index(loss: Float[np.ndarray, "n T G"], scope: Scope, choice: HindsightChoice) -> Int[np.ndarray, "n T"]:
     """Return the index of the discount factor chosen in hindsight (Sec. 6.3).
 
-    The scope is `all_tasks` (best fixed) or `each_task` (dynamic best); the choice is that of the mean over runs,
-    `population`, or of each run, `per_run` (R8).
+    The choice minimises the mean over runs (`population`) or the loss of each run (`per_run`, R8).
     """
     axes = (0,) * (choice == "population") + (1,) * (scope == "all_tasks")
     index = best_index(loss.mean(axes, keepdims=True) if axes else loss)
@@ -59,12 +61,12 @@ def hindsight_index(loss: Float[np.ndarray, "n T G"], scope: Scope, choice: Hind
 
 
 def in_hindsight(table: "pandas.DataFrame", schedule: Hindsight) -> "pandas.DataFrame":
-    """Return a sorted grid table's rows as chosen in hindsight, one per run and task.
+    """Select the rows chosen in hindsight, one per run and task.
 
-    ValueError: the table has other discount factors than the schedule.
+    The table is sorted and complete. ValueError: its discount factors differ from the grid of the schedule.
     """
     loss, gammas = loss_array(table)
     if gammas.tolist() != schedule.gammas:
-        raise ValueError(f"the table has the discount factors {gammas.tolist()}, not those of {schedule}")
+        raise ValueError(f"the table must have the discount factors of {schedule}, got {gammas.tolist()}")
     index = hindsight_index(loss, schedule.scope, schedule.choice).ravel()
     return table.iloc[np.arange(len(index)) * len(gammas) + index].reset_index(drop=True)

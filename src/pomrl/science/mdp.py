@@ -31,13 +31,13 @@ LARGEST_GAMMA_EVAL = 1.0 - sqrt(np.finfo(float).eps / LOSS_ERROR)
 def random_chain_mdp(
     rng: np.random.Generator, S: int, A: int, zeros: int
 ) -> tuple[Float[np.ndarray, "S A S"], Float[np.ndarray, "S A"]]:
-    """Draw a random chain MDP (Sec. 5): P(s, a, s') and R(s, a).
+    """Draw the transition probabilities and rewards of a random chain MDP (Sec. 5).
 
-    In each row P(s, a, ·), 0 <= `zeros` < S uniformly chosen states have probability 0; the others are uniform in (0,
-    1] and normalised. Rewards are uniform in [0, 1).
+    In each row, `zeros` uniformly chosen states, at most S - 1, have probability 0. The others are uniform in (0, 1]
+    and normalised. Rewards are uniform in [0, 1).
     """
     if not 0 <= zeros <= S - 1:
-        raise ValueError(f"zeros={zeros}: of {S} states at least 0 and at most {S - 1} can have probability 0")
+        raise ValueError(f"zeros must be between 0 and S - 1 = {S - 1}, got {zeros}")
     weight = 1.0 - rng.random((S, A, S))
     rank = rng.random((S, A, S)).argsort(-1, kind="stable").argsort(-1, kind="stable")
     weight[rank < zeros] = 0.0
@@ -45,12 +45,15 @@ def random_chain_mdp(
 
 
 def expected_rewards(R: Rewards, P: Float[np.ndarray, "*n S A S"]) -> Float[np.ndarray, "*n S A"]:
-    """Return R(s, a) = Σ_s' P(s, a, s') R(s, a, s'); rewards of pairs as given."""
+    """Return R(s, a) = Σ_s' P(s, a, s') R(s, a, s').
+
+    Rewards of pairs, [..., S, A], are returned unchanged.
+    """
     return R if R.ndim < P.ndim else (P * R).sum(-1)
 
 
 def for_each_model(R: Rewards, P: Float[np.ndarray, "k S A S"]) -> Rewards:
-    """Return rewards with an axis for the k models."""
+    """Add an axis for the k models to shared rewards."""
     is_shared = R.shape in (P.shape[1:3], P.shape[1:]) and R.shape != P.shape[:3]
     return np.broadcast_to(R, (len(P), *R.shape)) if is_shared else R
 
@@ -58,18 +61,18 @@ def for_each_model(R: Rewards, P: Float[np.ndarray, "k S A S"]) -> Rewards:
 def check_gamma_eval(gamma_eval: float) -> None:
     """Raise a ValueError unless gamma_eval is in [0, `LARGEST_GAMMA_EVAL`]."""
     if not 0.0 <= gamma_eval < 1.0:
-        raise ValueError(f"gamma_eval={gamma_eval!r} is not in [0, 1)")
+        raise ValueError(f"gamma_eval must be in [0, 1), got {gamma_eval!r}")
     if gamma_eval > LARGEST_GAMMA_EVAL:
         error = np.finfo(float).eps / (1.0 - gamma_eval) ** 2
         raise ValueError(
-            f"gamma_eval={gamma_eval!r}: losses would have rounding errors of about {error:.1g}; it must be at most "
-            f"{LARGEST_GAMMA_EVAL:.8f}, where they are {LOSS_ERROR:g}"
+            f"gamma_eval must be at most {LARGEST_GAMMA_EVAL:.8f}, got {gamma_eval!r}: rounding errors of losses would "
+            f"be about {error:.1g}, not {LOSS_ERROR:g}"
         )
 
 
 @dataclass(frozen=True)
 class Criterion:
-    """How policies are judged: discount factor, horizon, norm and start."""
+    """The criterion of losses: discount factor, norm, horizon and start."""
 
     gamma_eval: float
     """Discount factor of values; 1 with a horizon, or for proper policies (`solvers.undiscounted`)."""
@@ -78,10 +81,9 @@ class Criterion:
     horizon: int | None = None
     """Number of steps after which a task ends; None: never."""
     start: tuple[float, ...] | None = None
-    """Probability of each first state, the weights of means; None: uniform."""
+    """Probability of each first state, a weight in means; None: uniform."""
 
     def optimal_value(self, P: ModelStack, R: RewardStack) -> Float[np.ndarray, "M S"]:
-        """Return V*, the exact optimal value of each of M MDPs."""
         gamma = np.array([self.gamma_eval])
         if self.horizon is not None:
             return finite_horizon.plan(P, R, np.tile(gamma, (len(P), 1)), self.horizon)[1][:, 0]
@@ -93,13 +95,13 @@ class Criterion:
     def distinct_values(
         self, P: ModelStack, R: RewardStack, policies: Shaped[np.ndarray, "..."] | Sequence[Any]
     ) -> tuple[Float[np.ndarray, "k S"], Int[np.ndarray, " k"], Int[np.ndarray, "M G"]]:
-        """Return values as `solvers.evaluation.distinct_policy_values` does."""
+        """Evaluate policies; return the output of `solvers.evaluation.distinct_policy_values`."""
         if self.horizon is None and self.gamma_eval < 1.0:
             return distinct_policy_values(P, R, policies, self.gamma_eval)
         S, A = R.shape[1:]
         actions = input_checks.policies(policies, S, A)
         if actions.ndim not in (3, 3 + (self.horizon is not None)) or len(actions) != len(R):
-            raise ValueError(f"policy must be [M, G, S] with M = {len(R)}, but its shape is {actions.shape}")
+            raise ValueError(f"policy must be [M, G, S] with M = {len(R)}, got {actions.shape}")
         M, G = actions.shape[:2]
         model, index = np.repeat(np.arange(M), G), np.arange(M * G).reshape(M, G)
         if self.horizon is None:
@@ -114,28 +116,27 @@ class Criterion:
         policy: Shaped[np.ndarray, "..."] | Sequence[Any],
         V_star: Float[np.ndarray, "M S"] | None = None,
     ) -> Float[np.ndarray, "M G"]:
-        """Return the losses of policies (`planning_loss`)."""
         V_star = self.optimal_value(P, R) if V_star is None else V_star
         V, model, index = self.distinct_values(P, R, policy)
         size = self.distinct_values(P, np.abs(R), policy)[0] if action_ties.have_both_signs(R) else np.abs(V)
         losses = action_ties.differences(V_star[model], V, size)
-        # the long axis last is faster
+        # faster with the long axis last
         loss = losses.T.copy().max(0) if self.norm == "max" else self.mean(losses)
         return loss[index]
 
     def mean(self, values: Float[np.ndarray, "*n S"]) -> Float[np.ndarray, "*n"]:
-        """Return the mean over the first state."""
+        """Return the mean over first states, weighted by `start`."""
         return values.mean(-1) if self.start is None else (values * np.array(self.start)).sum(-1)
 
 
 def optimal_value(
     P: Shaped[np.ndarray, "M S A S"] | Sequence[Any], R: Shaped[np.ndarray, "M S A"] | Sequence[Any], gamma: float
 ) -> Float[np.ndarray, "M S"]:
-    """Return V*, the exact optimal value of each of M MDPs.
+    """Return the exact optimal values V* of M MDPs.
 
     Raises:
-        ValueError: P and R are no models, or gamma is not in [0, 1].
-        NeverEndsError: gamma is 1, and a state ends under no policy, or gains for ever.
+        ValueError: P and R are not models, or gamma is not in [0, 1].
+        NeverEndsError: gamma is 1, and a state has no undiscounted value.
     """
     return Criterion(gamma).optimal_value(input_checks.float64(P, "P"), input_checks.float64(R, "R"))
 
@@ -148,27 +149,20 @@ def planning_loss(
     V_star: Shaped[np.ndarray, "M S"] | Sequence[Any] | None = None,
     norm: LossNorm = "max",
 ) -> Float[np.ndarray, "M G"]:
-    """Return policies' planning loss on the true models (Sec. 2), a discounted reward.
+    """Return the planning losses of policies on the true models (Sec. 2).
 
-    It is max_s |V*(s) - V^π(s)| with exact values at gamma_eval, or the mean over states (`norm`). Differences within
-    rounding errors (`solvers.action_ties`) are 0, so that an optimal policy loses exactly 0.
-
-    Args:
-        P: True transition probabilities.
-        R: True rewards.
-        policy: G policies for each model, usually planned on estimated models.
-        gamma_eval: Discount factor of both values.
-        V_star: The result of `optimal_value(P, R, gamma_eval)`, if known.
-        norm: Norm over states.
+    The loss is max_s |V*(s) - V^π(s)|, or the mean over states (`norm`), in discounted reward. Differences within
+    rounding errors (`solvers.action_ties`) are 0, so an optimal policy loses exactly 0. `V_star` is the result of
+    `optimal_value(P, R, gamma_eval)`, if known.
 
     Raises:
-        ValueError: P and R are no models, gamma_eval is not in [0, 1], or an action is not one of the model's.
-        NeverEndsError: gamma_eval is 1, and a state never ends.
+        ValueError: P and R are not models, gamma_eval is not in [0, 1], or an action is out of range.
+        NeverEndsError: gamma_eval is 1, and a policy never ends from some state.
     """
     P, R = input_checks.float64(P, "P"), input_checks.float64(R, "R")
     check_models(P, R)
     gamma_eval = input_checks.float64(gamma_eval, "gamma_eval").item()
     check_gammas(np.array([gamma_eval]), undiscounted=True)
     if V_star is not None and (V_star := input_checks.float64(V_star, "V_star")).shape != R.shape[:2]:
-        raise ValueError(f"V_star must be [M, S], here {R.shape[:2]}, but its shape is {V_star.shape}")
+        raise ValueError(f"V_star must be [M, S] = {R.shape[:2]}, got {V_star.shape}")
     return Criterion(gamma_eval, norm).planning_loss(P, R, policy, V_star)

@@ -1,4 +1,4 @@
-"""Batches for the meta-learner, the tasks' own or others."""
+"""Sources of the meta-learner's batches."""
 
 from abc import abstractmethod
 from dataclasses import replace
@@ -14,27 +14,27 @@ from pomrl.science.randomness import Generators
 
 
 class MetaBatch(Component):
-    """Base class of the sources of the meta-learner's batches."""
+    """Base class of sources of the meta-learner's batches."""
 
     is_shared: ClassVar[bool] = False
     """Whether the trials of a run share one memory."""
 
     unvisited: Literal["skip", "uniform"] = "skip"
-    """What a pair (s,a) without transitions in a batch adds to the averages: nothing, or a uniform row."""
+    """Pairs (s,a) without transitions in a batch: left out of the averages, or included as uniform rows."""
 
     @property
     def drawn(self) -> int:
-        """Number of further batches drawn for each task."""
+        """The number of additional batches drawn for each task."""
         return 0
 
     def check(self, data: Data, m: int) -> None:
-        """Raise a ValueError if these batches cannot be drawn like `data` with this m."""
+        """Raise a ValueError if these batches cannot be drawn."""
 
     @abstractmethod
     def of_tasks(self, own: Batch, data: Data, rngs: Generators, P: TaskModels) -> Batch:
-        """Return the meta-learner's batches, from the tasks' own, [T, n, K, S, A, S], or new ones.
+        """Return the meta-learner's batches, one per memory.
 
-        There is one batch for each memory, [T, n, S, A, S] if shared, otherwise [T, n K, S, A, S].
+        `own` is [T, n, K, S, A, S]; the result [T, n, S, A, S] if shared, otherwise [T, n K, S, A, S].
         """
 
 
@@ -54,9 +54,9 @@ class Separate(MetaBatch):
     batches: Annotated[int, Field(ge=1)] = 1
     """Number of separate batches of each task."""
     length: Annotated[int | None, Field(ge=1, le=10**6)] = None
-    """Length of their trajectories; null: that of data.length."""
+    """Length of the trajectories in separate batches; null: data.length."""
     combine: Literal["mean_of_frequencies", "pooled"] = "pooled"
-    """One batch of several: the mean of their frequencies, or the frequencies of their counts."""
+    """Frequencies in the combined batch: the mean over batches, or from summed counts."""
 
     @property
     def drawn(self) -> int:
@@ -64,7 +64,7 @@ class Separate(MetaBatch):
 
     def check(self, data: Data, m: int) -> None:
         if self.length is not None and not isinstance(data, Trajectories):
-            raise ValueError(f"meta_batch.length={self.length}: only data=trajectories has a length; set it to null")
+            raise ValueError(f"meta_batch.length must be null unless data=trajectories, got {self.length}")
         self._data(data).check(m)
 
     def _data(self, data: Data) -> Data:
@@ -80,7 +80,7 @@ class Separate(MetaBatch):
         return replace(pooled, P_bar=self._mean_of_frequencies(frequencies, visited[..., None]))
 
     def _mean_of_frequencies(self, total: TaskModels, batches: Int[np.ndarray, "T n S A 1"]) -> TaskModels:
-        """Return the mean over batches of frequencies with this sum; uniform without any."""
+        """Return mean frequencies from sums over batches; uniform without batches."""
         if self.unvisited == "uniform":
             total += (self.batches - batches) / total.shape[-1]
         total[np.broadcast_to(batches == 0, total.shape)] = 1.0 / total.shape[-1]

@@ -1,14 +1,11 @@
 """Order of axes of transition probabilities and rewards.
 
-| input | reading |
-|---|---|
-| an array [S, A, S], or [M, S, A, S] | `P[s, a, s']` |
-| an array with S = A | `P[s, a, s']`, with a warning unless `axes` is given |
-| an array [A, S, S] with S ≠ A | an error: `axes="ass"` reads it |
-| a list of S x S matrices, dense or sparse | one matrix for each action |
-| any of these with `axes="sas"` or `axes="ass"` | `[s, a, s']` or `[a, s, s']` |
-| rewards [S, A] | `R[s, a]`; with `axes="ass"` also [A, S], where S ≠ A |
-| rewards with three axes | in the order of `axes`, or as P is read |
+- An array [S, A, S] or [M, S, A, S] is `P[s, a, s']`; S = A gives a warning unless `axes` is set.
+- An array [A, S, S] with S ≠ A is an error unless `axes="ass"`.
+- A list of S x S matrices, dense or sparse, has one matrix per action.
+- With `axes`, any of these is `[s, a, s']` (`sas`) or `[a, s, s']` (`ass`).
+- Rewards [S, A] are `R[s, a]`; with `axes="ass"` also [A, S], where S ≠ A.
+- Rewards with three axes follow `axes`, or the reading of P.
 """
 
 import inspect
@@ -23,11 +20,11 @@ Axes = Literal["sas", "ass"]
 
 
 class ReadingWarning(UserWarning):
-    """Warns of the reading of an ambiguous input."""
+    """A warning about the reading of an ambiguous input."""
 
 
 def warn(line: str) -> None:
-    """Warn of an input's reading, at the caller's line outside this package."""
+    """Issue a `ReadingWarning` for the user's line of code."""
     level, frame = 1, inspect.currentframe()
     while frame is not None and str(frame.f_globals.get("__name__")).startswith(("pomrl.", "pomrl_logs.")):
         level, frame = level + 1, frame.f_back
@@ -35,12 +32,12 @@ def warn(line: str) -> None:
 
 
 def is_object_array(values: Any) -> bool:
-    """Return whether this is an array of objects."""
+    """Return whether values are an array of objects."""
     return isinstance(values, np.ndarray) and values.dtype.kind == "O"
 
 
 def is_list_of_matrices(values: Any) -> bool:
-    """Return whether these are matrices [S, S] in a sequence, by action."""
+    """Return whether values are a sequence of matrices [S, S] by action."""
     if not isinstance(values, list | tuple) and not is_object_array(values):
         return False
     shapes = {matrix.shape if sparse.issparse(matrix) else np.shape(matrix) for matrix in values}
@@ -48,27 +45,26 @@ def is_list_of_matrices(values: Any) -> bool:
 
 
 def check_axes(axes: Any) -> None:
-    """Check the order of axes."""
+    """Raise a ValueError for an unknown order of axes."""
     if axes not in (None, "sas", "ass"):
         raise ValueError(f"axes must be 'sas' for [s, a, s'] or 'ass' for [a, s, s'], got {axes!r}")
 
 
 def states_first(P: np.ndarray, axes: Axes | None, name: str = "P", *, by_action: bool = False) -> np.ndarray:
-    """Return an array [..., S, A, S], from the order in the table above.
+    """Reorder the axes of an array to [..., S, A, S].
 
-    Messages call it `name`; `by_action` states that it was a list of matrices, one for each action. ValueError: actions
-    seem to come before states, without `axes`.
+    `by_action` marks a list of matrices, one per action. ValueError: the shape is [..., A, S, S] without `axes`.
     """
     first, second, last = P.shape[-3:]
     if axes == "ass" or (axes is None and by_action):
         return P.swapaxes(-3, -2)
     if axes is None and first == second == last > 1:
         warn(
-            f"{name} has S = A = {last} and was read as {name}[s, a, s']; axes='ass' reads {name}[a, s, s'], "
-            "axes='sas' says that it is right"
+            f"{name} has S = A = {last} and was read as {name}[s, a, s']; set axes='ass' for {name}[a, s, s'], "
+            "or axes='sas' to confirm"
         )
     if axes is None and first != second == last:
         raise ValueError(
-            f"{name} must be [..., S, A, S], states before actions, got {list(P.shape)}; axes='ass' reads [a, s, s']"
+            f"{name} must be [..., S, A, S], states before actions, got {list(P.shape)}; set axes='ass' for [a, s, s']"
         )
     return P

@@ -1,11 +1,6 @@
 """Planners: optimal policies of stacks of MDPs, for grids of discount factors.
 
-The optimal value V* of an MDP (P, R, γ) solves Bellman's equation,
-
-    V*(s) = max_a Q*(s, a),    Q*(s, a) = R(s, a) + γ Σ_s' P(s, a, s') V*(s'),
-
-and a policy π is optimal if π(s) maximises Q*(s, ·) in every state s. All planners are exact up to rounding
-(`solvers.action_ties`): an action is kept unless another gains more.
+All planners are exact up to rounding (`solvers.action_ties`).
 """
 
 from abc import abstractmethod
@@ -39,11 +34,11 @@ _STEPS_PER_PAIR = 100
 
 
 class Planner(Component):
-    """Base class of planners. Subclasses implement `_plan`."""
+    """Base class of planners."""
 
     @property
     def looks_ahead(self) -> int | None:
-        """Number of planned steps; None: infinitely many, with gamma below 1."""
+        """The number of planned steps; None: infinitely many."""
         return None
 
     def plan(
@@ -54,18 +49,15 @@ class Planner(Component):
     ) -> Int[np.ndarray, "M G *S"]:
         """Return an optimal policy of each model at each discount factor.
 
-        Args:
-            P: Transition probabilities P(s, a, s') of M models, with at most `input_checks.MOST_ACTIONS` actions.
-            R: Rewards R(s, a) of the models.
-            gammas: [G] or [M, G] in [0, 1], fastest in ascending order; 1 is `solvers.undiscounted` for every planner.
+        Models have at most `input_checks.MOST_ACTIONS` actions. Discount factors are [G] or [M, G] in [0, 1], fastest
+        in ascending order. At 1, planners for infinitely many steps use `solvers.undiscounted`.
 
         Returns:
-            The action in each state, for each model and discount factor; [M, G, h, S] by steps to go if `looks_ahead`
-                is h.
+            The action in each state, [M, G, S]. If `looks_ahead` is h, also by steps to go, [M, G, h, S].
 
         Raises:
-            ValueError: P and R are no models or gammas no discount factors; the message names the first wrong index.
-            NeverEndsError: A discount factor is 1, and a state ends under no policy, or gains for ever.
+            ValueError: An argument is invalid; the message gives the first wrong index.
+            NeverEndsError: A discount factor is 1, and a state has no undiscounted value.
         """
         P, R, gammas = (
             input_checks.float64(P, "P"),
@@ -73,10 +65,10 @@ class Planner(Component):
             input_checks.float64(gammas, "gammas"),
         )
         if P.ndim != 4:
-            raise ValueError(f"P must be [M, S, A, S], but its shape is {P.shape}")
+            raise ValueError(f"P must be [M, S, A, S], got {P.shape}")
         check_models(P, R)
         if gammas.ndim == 0 or gammas.shape[:-1] not in ((), (len(P),)) or not gammas.shape[-1]:
-            raise ValueError(f"gammas must be [G] or [M, G] with M = {len(P)}, but their shape is {gammas.shape}")
+            raise ValueError(f"gammas must be [G] or [M, G] with M = {len(P)}, got {gammas.shape}")
         gammas = np.broadcast_to(gammas, (len(P), gammas.shape[-1]))
         check_gammas(gammas, undiscounted=True)
         if self.looks_ahead is None and (is_undiscounted := gammas == 1.0).any():
@@ -96,16 +88,14 @@ class Planner(Component):
 
     @abstractmethod
     def _plan(self, P: ModelStack, R: RewardStack, gammas: GammaGrid) -> PolicyGrid:
-        """Return an optimal policy of each model and discount factor, for valid arguments."""
+        """Return the result of `plan`, for valid arguments."""
 
 
 class PolicyIteration(Planner):
     """Howard's policy iteration for all models together, each at its own discount factor.
 
-    Exact evaluation and improvement alternate until the policy is stable (`solvers.policy_stacks`). A stable model
-    moves on to its next discount factor, and starts from its last policy, so that slow models hold up no others: a grid
-    of 21 discount factors takes about 1.05 evaluations for each policy. The size of the models decides how they are
-    evaluated (`solvers`).
+    A model with a stable policy moves on to its next discount factor, starting from this policy. So slow models do not
+    delay others.
 
     Raises:
         ArithmeticError: A policy keeps changing, by rounding errors beyond the tolerance.
@@ -118,7 +108,7 @@ class PolicyIteration(Planner):
         if S <= ELIMINATED_STATES:
             slices = [slice(start, start + STACKED_SYSTEMS) for start in range(0, max(M, 1), STACKED_SYSTEMS)]
             return np.concatenate([_walk(PolicyStack(P[i], R[i]), gammas[i], A) for i in slices])
-        if S < relative_values.SWEPT_STATES and sparse.few_follow(P):
+        if S < relative_values.SWEPT_STATES and sparse.has_few_successors(P):
             return _walk(PolicyStack(P, R), gammas, A)
         large = [_plan_large_model(*model) for model in zip(P, R, gammas, strict=True)]
         return np.stack(large) if large else np.empty((*gammas.shape, S), np.int16)
@@ -127,7 +117,7 @@ class PolicyIteration(Planner):
 def _plan_large_model(
     P: Float[np.ndarray, "S A S"], R: Float[np.ndarray, "S A"], gammas: Float[np.ndarray, " G"]
 ) -> Int[np.ndarray, "G S"]:
-    if sparse.pays(P):
+    if sparse.is_sparse(P):
         return sparse.plan(sparse.sparse_rows(P), R, gammas)[0]
     sweeps = 20 + len(R) // (2 * R.shape[1])  # cost about as much as policy iteration by LAPACK
     policy, unsolved = relative_values.solve_grid(P, R, gammas, sweeps)
@@ -137,7 +127,6 @@ def _plan_large_model(
 
 
 def _walk(stack: PolicyStack, gammas: GammaGrid, A: int) -> PolicyGrid:
-    """Return the optimal policies of a stack of models along their discount factors."""
     M, G = gammas.shape
     S = stack.policies(np.zeros(M, bool)).shape[1]
     optimal = np.empty((M, G, S), np.int16)
@@ -150,24 +139,24 @@ def _walk(stack: PolicyStack, gammas: GammaGrid, A: int) -> PolicyGrid:
         patience = np.where(stable, 0, patience + 1)
         if patience.max() > _STEPS_PER_PAIR * S * A:
             stuck = int(patience.argmax())
-            raise ArithmeticError(f"model {model[stuck]}, gamma[{column[stuck]}]: policy iteration does not end")
+            raise ArithmeticError(f"model {model[stuck]}, gamma[{column[stuck]}]: policy iteration did not converge")
         walking = position < G
-        if walking.sum() <= 0.75 * len(walking):  # dropping models copies all others, so several are dropped at once
+        if walking.sum() <= 0.75 * len(walking):  # dropping models copies all others, so several are dropped together
             stack.keep(walking)
             model, position, patience = model[walking], position[walking], patience[walking]
     return optimal
 
 
 class ValueIteration(Planner):
-    """Relative value iteration of each model, for all discount factors at once (`solvers.relative_values`).
+    """Relative value iteration of each model, for all discount factors together (`solvers.relative_values`).
 
-    States that reach different states are planned separately. ArithmeticError: no convergence within `max_sweeps`.
+    Each set of reachable states is planned separately. ArithmeticError: no convergence within `max_sweeps`.
     """
 
     tolerance: Annotated[float, Field(gt=0)] = 1e-12
     """Largest loss of the policy, times (1 - gamma), in units of its largest reward."""
     max_sweeps: Annotated[int, Field(ge=1)] = 1_000_000
-    """Sweeps after which planning fails with an error."""
+    """Largest number of sweeps; planning then fails with an error."""
 
     def _plan(self, P: ModelStack, R: RewardStack, gammas: GammaGrid) -> PolicyGrid:
         optimal = np.empty((*gammas.shape, R.shape[1]), np.int16)
@@ -184,13 +173,13 @@ class ValueIteration(Planner):
 
 
 class BackwardInduction(Planner):
-    """Backward induction over finitely many steps, with actions by steps to go.
+    """Backward induction over finitely many steps; actions depend on the steps to go.
 
-    With fewer steps than the problem's horizon it looks only so far ahead. Discount factors may be 1.
+    Discount factors may be 1.
     """
 
     steps: Annotated[int, Field(ge=1, le=10_000)]
-    """Steps that are planned ahead, at most the problem's horizon."""
+    """Number of steps to plan ahead, at most the problem's horizon."""
 
     @property
     def looks_ahead(self) -> int | None:

@@ -1,4 +1,4 @@
-"""An experiment: a problem, and a method for it."""
+"""The two parts of an experiment: a problem and a method."""
 
 from dataclasses import fields, is_dataclass
 from typing import Annotated, Any
@@ -29,20 +29,23 @@ Probabilities = Annotated[
 
 @dataclass(frozen=True, config=CHECKED, kw_only=True)
 class Problem:
-    """Everything but the method. All draws depend on the problem and the run's index."""
+    """The settings of an experiment without its method.
+
+    Draws depend only on the problem and the index of the run.
+    """
 
     S: Annotated[int, Field(ge=2)]
     """Number of states."""
     A: Annotated[int, Field(ge=1)]
     """Number of actions."""
     m: Annotated[int, Field(ge=1, le=10**9)]
-    """Transitions sampled for each (s,a) in each task, or trajectories."""
+    """Number of transitions sampled for each (s,a) in each task, or of trajectories."""
     T: Annotated[int, Field(ge=1, le=32767)]
     """Number of tasks."""
     sigma: Annotated[float | None, Field(ge=0)]
-    """Similarity of tasks, of the kind in task_distribution.measure; null: given by another key."""
+    """Similarity of the tasks: a variance or standard deviation (task_distribution.measure); null: from another key."""
     gamma_eval: Annotated[float, Field(ge=0, le=1)]
-    """Discount factor at which policies are judged; 1 with a horizon, or where all policies end."""
+    """Discount factor at which policies are evaluated; 1 with a horizon, or if all policies end."""
     seed: Annotated[int, Field(ge=0)]
     """Seed of all draws."""
     task_distribution: InstanceOf[TaskDistribution]
@@ -54,10 +57,10 @@ class Problem:
     meta_batch: InstanceOf[MetaBatch] = Own()
     """Which transitions later tasks learn from."""
     trials: Annotated[int, Field(ge=1, le=10**6)] = 1
-    """Batches of each task over whose estimates losses are averaged."""
+    """Number of batches of each task; losses are averaged over their estimates."""
     reward_model: RewardModel = "known"
-    """Rewards to plan with: the true ones; means of the task's samples, or of all tasks'; or a posterior mean between
-    the two."""
+    """Rewards to plan with: the true ones; means of the samples of the task, or of all tasks; or a posterior mean
+    between the two."""
     reward_noise: Annotated[float, Field(ge=0)] = 0.0
     """Standard deviation of a sampled reward; ignored if reward_model=known."""
     reward_low: float = 0.0
@@ -67,47 +70,44 @@ class Problem:
     loss: LossNorm = "max"
     """Norm over states of the planning loss: the worst state, or their mean."""
     start: Annotated[int, Field(ge=0)] | Probabilities | None = None
-    """First state, or the probability of each, as weights in loss=mean and metrics; null: that of the
-    task_distribution, or else uniform."""
+    """First state, or the probability of each, as weights in loss=mean and metrics; null: as in the task_distribution,
+    otherwise uniform."""
     horizon: Annotated[int | None, Field(ge=1, le=10_000)] = None
     """Steps after which a task ends, for policies and losses; null: never."""
 
     @property
     def criterion(self) -> Criterion:
-        """How policies are judged."""
         start = self.task_distribution.start if self.start is None else self.start
         if isinstance(start, int):
             start = [float(s == start) for s in range(self.S)]
         return Criterion(self.gamma_eval, self.loss, self.horizon, None if start is None else tuple(start))
 
     def mean(self, run: int) -> MeanModel:
-        """Return the first mean model of a run; ValueError for an impossible sigma."""
+        """Draw the first mean model of a run; ValueError for an impossible sigma."""
         return self.task_distribution.draw_mean(self.seed, run, self.S, self.A, self.sigma)
 
     @property
     def reward_learning(self) -> RewardLearning:
-        """How rewards are estimated."""
         return RewardLearning(self.reward_model, self.reward_noise, self.reward_low, self.reward_high)
 
     @property
     def memories(self) -> int:
-        """Number of learners in each run: one per trial, or a shared one."""
+        """The number of learners per run: one per trial, or a shared one."""
         return 1 if self.meta_batch.is_shared else self.trials
 
     @property
     def bytes_of_model(self) -> int:
-        """The size of the transition probabilities of one model, in bytes."""
         return self.S**2 * self.A * np.dtype(float).itemsize
 
     @property
     def copies(self) -> int:
-        """Number of model-sized arrays in one task's batches."""
+        """The number of model-sized arrays in the batches of a task."""
         return max(self.trials, self.meta_batch.drawn)
 
 
 @dataclass(frozen=True, config=CHECKED, kw_only=True)
 class Method:
-    """An agent, its estimator, schedule and planner, and a metric."""
+    """An agent with its estimator, schedule and planner, and a metric."""
 
     estimator: InstanceOf[Estimator[Any]]
     """How a task's model is estimated."""
@@ -116,13 +116,13 @@ class Method:
     planner: InstanceOf[Planner]
     """How policies are found."""
     agent: InstanceOf[Agent[Any]] = CertaintyEquivalence()
-    """How policies are made of what is known of a task."""
+    """How policies are made from the data of a task."""
     metric: InstanceOf[Metric] = PlanningLoss()
-    """A number for each policy beside its planning loss."""
+    """A number for each policy in addition to its planning loss."""
 
     @property
     def is_measured(self) -> bool:
-        """Return whether tables have a column for the metric."""
+        """Whether tables have a column for the metric."""
         return type(self.metric) is not PlanningLoss
 
 

@@ -1,8 +1,8 @@
 """Named random streams.
 
-Every random number comes from a 64-bit key: seed, run, stream, and index. Keys form a tree: `fold` returns a child of a
-key for each index. Each stream of a run has a NumPy generator, in the order of the tasks; frequent draws take a key for
-each task from it (`task_keys`, `sampling`). So run 17 is the same alone, among 600 runs, or in another process.
+Every random number comes from a 64-bit key of seed, run, stream and index. Keys form a tree (`fold`). Each stream of a
+run has a NumPy generator, used in the order of the tasks. Frequent draws take one key per task from it (`task_keys`,
+`sampling`). So run 17 is the same alone, among 600 runs, or in another process.
 """
 
 from collections import UserList
@@ -16,15 +16,15 @@ from jaxtyping import Num, UInt64
 from numpy.random.bit_generator import ISeedSequence
 
 Generators = Sequence[np.random.Generator]
-"""The generator of each of n runs, for one purpose alone."""
+"""The generator of each of n runs, for a single purpose (`Stream`)."""
 
 Keys = UInt64[np.ndarray, "*N"]
 WORD = 2**64 - 1
-"""The largest key."""
+"""The largest 64-bit key."""
 
 
 class Stream(IntEnum):
-    """Purposes of generators; the number is part of the key."""
+    """The purpose of a generator; its number is part of the key."""
 
     MEAN_MODEL = 0
     TASKS = 1
@@ -40,9 +40,9 @@ def fold(key: int, index: int) -> int: ...
 @overload
 def fold(key: Keys, index: int | Num[np.ndarray, "..."]) -> Keys: ...
 def fold(key: Any, index: Any) -> Any:
-    """Return the child of a key with this index, at least 0; elementwise.
+    """Return the child of a key at an index of at least 0, elementwise.
 
-    It is the number of SplitMix64 (Steele, Lea and Flood 2014) at this position from the key.
+    It is the output of SplitMix64 (Steele, Lea and Flood 2014) at this index, seeded with the key.
     """
     if isinstance(index, np.ndarray):
         index = index.astype(np.uint64)
@@ -58,7 +58,7 @@ def _root(seed: int) -> int:
 
 
 class _Words(ISeedSequence):
-    """Seed words of a bit generator, ten times as fast as `SeedSequence`."""
+    """A sequence of given seed words, ten times as fast as `SeedSequence`."""
 
     def __init__(self, state: UInt64[np.ndarray, "4"]) -> None:
         self.words = state
@@ -72,11 +72,14 @@ def _generator(state: UInt64[np.ndarray, "4"]) -> np.random.Generator:
 
 
 WORDS = range(2**32, 2**32 + 4)
-"""Indices of the children that seed a generator, beyond all others."""
+"""Indices of the child keys that seed a generator, above the indices of all other children."""
 
 
 def generator(seed: int, run: int, stream: Stream, *index: int) -> np.random.Generator:
-    """Return the generator of one stream of one run, by index if there are several."""
+    """Return the generator of a stream of a run.
+
+    `index` distinguishes several generators of one stream.
+    """
     key = _root(seed)
     for child in (run, int(stream), *index):
         key = fold(key, child)
@@ -84,7 +87,7 @@ def generator(seed: int, run: int, stream: Stream, *index: int) -> np.random.Gen
 
 
 class GeneratorsOfRuns(UserList[np.random.Generator]):
-    """Generators of one stream of several runs, made when first used."""
+    """The generators of one stream in several runs, created on first use."""
 
     def __init__(self, seed: int, runs: Sequence[int], stream: Stream) -> None:
         self._seed, self._runs, self._stream = seed, runs, stream
@@ -96,5 +99,5 @@ class GeneratorsOfRuns(UserList[np.random.Generator]):
 
 
 def task_keys(rngs: Generators, tasks: int) -> UInt64[np.ndarray, "tasks n"]:
-    """Draw the keys of the next tasks of n runs, words of 64 bits."""
+    """Draw a key for each of the next tasks of n runs."""
     return np.array([rng.bit_generator.random_raw(tasks) for rng in rngs]).T

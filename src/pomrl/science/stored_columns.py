@@ -1,4 +1,4 @@
-"""The tables of experiments, with all columns."""
+"""The columns of the tables of experiments."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,42 +15,42 @@ if TYPE_CHECKING:  # because it takes long to load
 
 @dataclass(frozen=True, eq=False)
 class PlannedStack:
-    """N = tasks times runs models, with estimates and policies from K batches."""
+    """The N models of several tasks in all runs, with policies for K estimates."""
 
     criterion: Criterion
     P: Float[np.ndarray, "N S A S"]
     R: Float[np.ndarray, "N S A"]
-    """True rewards R(s, a); those of transitions as expectations."""
+    """True rewards R(s, a), expected over next states."""
     V_star: Float[np.ndarray, "N S"]
     P_hat: Float[np.ndarray, "N K S A S"]
     policy: Int[np.ndarray, "N K G *S"]
     """Policies; over a horizon also by steps to go."""
     gamma: Float[np.ndarray, "N K G"]
     alpha: Float[np.ndarray, "N _K"]
-    """Mixing rates, one if all batches share a memory."""
+    """Mixing rates, one for each memory: K, or 1 if the trials share it."""
     sigma: Float[np.ndarray, "N _K"]
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column of an experiment's table: a number per run, task and discount factor."""
+    """A table column, with a number per run, task and discount factor."""
 
     name: str
     label: str
-    """What axes say."""
+    """Label on the axes of plots."""
     unit: str
     """Unit of the numbers; empty if none."""
     meaning: str
-    """What documents say."""
+    """Description in documents."""
     values: Callable[[PlannedStack], np.ndarray] | None = None
-    """Numbers for a stack, [N] or [N, G], a mean over batches; None for index columns and a metric's."""
+    """Function from a stack to its numbers, [N] or [N, G], averaged over trials; None for indices and metrics."""
     dtype: str = "float64"
     is_finite: bool = True
-    """Whether NaN is a fault."""
+    """Whether NaN is an error."""
 
 
 def _mean_gamma(stack: PlannedStack) -> Float[np.ndarray, "N G"]:
-    """Return the mean over batches, exactly the common value if there is one."""
+    """Return the mean over trials, exact if all trials have one value."""
     gamma = stack.gamma
     return np.where((gamma == gamma[:, :1]).all(1), gamma[:, 0], gamma.mean(1))
 
@@ -81,15 +81,15 @@ COLUMNS = (
         "gamma",
         "Discount factor γ",
         "",
-        "discount factor of planning: each of the schedule's, or the one that the schedule or the agent chose",
+        "discount factor of planning: each one of the grid, or the one chosen by the schedule or the agent",
         _mean_gamma,
     ),
     Column(
         "planning_loss",
         "Planning loss",
         "discounted reward",
-        "value that the policy loses against the optimal one in the true model, both judged at `gamma_eval`, at least "
-        "0: of the worst state (`loss=max`) or the mean over states (`loss=mean`)",
+        "optimal value minus value of the policy, both in the true model at `gamma_eval`, at least 0: the largest over "
+        "states (`loss=max`) or the mean over states (`loss=mean`)",
         _planning_loss,
     ),
     Column(
@@ -125,10 +125,10 @@ MEASURED = "measured"
 METRIC_COLUMN = Column(
     MEASURED,
     "Metric",
-    "that of the metric",
+    "unit of the metric",
     "the number of the metric; only in experiments with a metric other than the planning loss",
 )
-"""Further column of experiments with a metric."""
+"""Additional column of experiments with a metric."""
 
 SCHEMA = {column.name: column.dtype for column in COLUMNS}
 """The types of the columns of every table."""
@@ -143,7 +143,7 @@ def evaluate(stack: PlannedStack) -> Columns:
 
 
 def tabulate(stacks: Sequence[Columns], runs: Sequence[int], T: int) -> "pandas.DataFrame":
-    """Return the table, sorted by run, task and gamma, of stacks by task and run."""
+    """Return a table sorted by run, task and gamma, from stacks in task order."""
     import pandas as pd
 
     n, G = len(runs), stacks[0]["gamma"].shape[1]
@@ -156,9 +156,9 @@ def tabulate(stacks: Sequence[Columns], runs: Sequence[int], T: int) -> "pandas.
 
 
 def loss_array(table: "pandas.DataFrame") -> tuple[Float[np.ndarray, "n T G"], Float[np.ndarray, " G"]]:
-    """Return planning losses by run, task and discount factor, and the discount factors.
+    """Return planning losses [n, T, G], and the discount factors.
 
-    The table is complete and sorted. With a schedule, G is 1 and the discount factor is that of the first row.
+    The table is complete and sorted. With a schedule, G is 1, and gamma is from the first row.
     """
     shape = table["run"].nunique(), table["task"].nunique(), -1
     loss = table["planning_loss"].to_numpy(float).reshape(shape)

@@ -1,7 +1,6 @@
-"""Checks of experiments, and of all that components return.
+"""Checks of experiments and of the output of components.
 
-Arrays of wrong shapes, types or ranges are refused where a component returns them. Arrays for components are read-only
-(`base.make_read_only`).
+Arrays passed to components are read-only (`base.make_read_only`).
 """
 
 from collections.abc import Iterator, Sequence
@@ -31,69 +30,62 @@ Shape = tuple[int, ...]
 
 
 class ComponentError(ValueError):
-    """A component breaks its contract; the message names component, method, task and index."""
+    """A violation of a component's contract."""
 
 
 @dataclass(frozen=True)
 class ComponentOutput:
-    """Checks of a component method's output, with both in messages."""
+    """Checks of the output of a component's method; failures are a ComponentError."""
 
     component: Any
     method: str
     context: str = ""
-    """Task or run, in words that follow the method's name."""
+    """Task or run, as in ` in task 3`, appended to the method's name."""
 
     @property
     def name(self) -> str:
-        """Component, method and context."""
         kind = type(self.component)
         return f"{kind.__module__}.{kind.__qualname__}.{self.method}{self.context}"
 
     def check_type(self, expected: type, value: Any, field: str = "") -> None:
-        """Check the type; `field` is a field of the output."""
         if not isinstance(value, expected):
-            self._refuse(field, f"a {type(value).__name__}; it must be a {expected.__name__}")
+            self._refuse(field, expected.__name__, type(value).__name__)
 
     def check_array(self, value: Any, *shapes: Shape, field: str = "", dtype: Any = np.float64) -> None:
-        """Check type and shape of an array."""
         if not isinstance(value, np.ndarray) or value.dtype != dtype:
             kind = f"array of {value.dtype}" if isinstance(value, np.ndarray) else type(value).__name__
-            self._refuse(field, f"a {kind}; it must be an array of {np.dtype(dtype)}")
+            self._refuse(field, f"an array of {np.dtype(dtype)}", kind)
         if value.shape not in shapes:
             allowed = " or ".join(map(str, dict.fromkeys(shapes)))
-            self._refuse(field, f"an array of shape {value.shape}; it must be {allowed}")
+            self._refuse(field, f"an array of shape {allowed}", str(value.shape))
 
     def check_range(self, values: np.ndarray, low: float, high: float, field: str = "", label: str = "") -> None:
-        """Check that no value is out of range or NaN; `label` names them."""
+        """Check for values outside [low, high], and for NaN."""
         if not (values.min() >= low and values.max() <= high):
             index = tuple(np.argwhere(~((values >= low) & (values <= high)))[0].tolist())
             entry = f"{label}{field}{list(index) if index else ''}"
             raise ComponentError(f"{self.name}: {entry} = {float(values[index])!r} is not {_range_label(low, high)}")
 
     def check_finite(self, values: np.ndarray, field: str = "") -> None:
-        """Check that all values are finite."""
         self.check_range(values, -LARGEST_FLOAT, LARGEST_FLOAT, field)
 
     def check_models(self, P: Any, shape: Shape, field: str = "") -> None:
-        """Check that the rows of an array are distributions."""
         self.check_array(P, shape, field=field)
-        if not P.min() >= 0.0:  # rows that sum to 1 then have no entry above 1
+        if not P.min() >= 0.0:  # rows with sum 1 then have no entry above 1
             self.check_range(P, 0.0, 1.0, field)
         self.check_row_sums(P, field)
 
     def check_row_sums(self, P: Float[np.ndarray, "*n S A S"], field: str = "") -> None:
-        """Check that rows sum to 1."""
         total, tolerance = input_checks.row_sums(P)
         self.check_range(total, 1.0 - tolerance, 1.0 + tolerance, field, "the sum of the row ")
 
     def check_counts(self, counts: Any, shape: Shape, field: str = "") -> None:
-        """Check that an array has integers, at least 0."""
         whole = isinstance(counts, np.ndarray) and counts.dtype.kind in "iu"
         self.check_array(counts, shape, field=field, dtype=counts.dtype if whole else np.int64)
         self.check_range(counts, 0.0, LARGEST_FLOAT, field)
 
-    def _refuse(self, field: str, description: str) -> NoReturn:
-        raise ComponentError(f"{self.name} returned {field and f'as {field} '}{description}")
+    def _refuse(self, field: str, expected: str, actual: str) -> NoReturn:
+        raise ComponentError(f"{self.name} must return {expected}{field and f' as {field}'}, got {actual}")
 
 
 def _range_label(low: float, high: float) -> str:
@@ -103,7 +95,10 @@ def _range_label(low: float, high: float) -> str:
 
 
 def mean_models(problem: Problem, run: int) -> Iterator[MeanModel]:
-    """Yield the mean model of each task of a run, without end; ValueError if impossible."""
+    """Return an endless iterator of mean models, one per task.
+
+    ValueError: sigma is impossible.
+    """
     distribution, context = problem.task_distribution, f" in run {run}"
     first = problem.mean(run)
     _check_mean(first, problem.S, problem.A, ComponentOutput(distribution, "draw_mean", context))
@@ -123,13 +118,13 @@ def _changing_means(means: Iterator[MeanModel], first: MeanModel, output: Compon
             output.check_models(mean.P_o, mean.P_o.shape, "P_o")
             last = mean
         yield mean
-    raise ComponentError(f"{output.name} ended; it must yield mean models without end")
+    raise ComponentError(f"{output.name} must yield mean models without end")
 
 
 def check_moments(
     distribution: TaskDistribution, means: Sequence[MeanModel]
 ) -> tuple[Float[np.ndarray, "n S A S"], Float[np.ndarray, "n S A S"]]:
-    """Return the mean models of n runs and their variances, checked at once."""
+    """Return the checked mean models and variances of n runs."""
     P_o = np.stack([mean.P_o for mean in means])
     mean_output, output = ComponentOutput(distribution, "draw_mean"), ComponentOutput(distribution, "variance")
     mean_output.check_models(P_o, P_o.shape, "P_o")
@@ -143,7 +138,7 @@ def check_moments(
 
 
 def draw_tasks(distribution: TaskDistribution, rngs: Generators, means: Sequence[MeanModel], tasks: int) -> Tasks:
-    """Draw the next tasks of n runs, and check them."""
+    """Draw and check the next tasks of n runs."""
     draws, output = distribution.draw(rngs, means, tasks), ComponentOutput(distribution, "draw")
     output.check_type(Tasks, draws)
     shape = (tasks, len(means), *means[0].P_o.shape)
@@ -156,18 +151,18 @@ def draw_tasks(distribution: TaskDistribution, rngs: Generators, means: Sequence
 
 
 def draw_batch(data: Data, rngs: Generators, P: TaskModels, m: int, batches: int) -> Batch:
-    """Draw the batches of T tasks, and check them."""
+    """Draw and check the batches of T tasks."""
     counts, output = data.draw(rngs, P, m, batches), ComponentOutput(data, "draw")
     output.check_counts(counts, (*P.shape[:2], batches, *P.shape[2:]))
     batch = Batch.of_counts(counts, m, equal=data.is_equal)
-    if data.is_equal:  # whose numbers of transitions are those of the first pair
-        output.check_range(batch.visits, 1.0, LARGEST_FLOAT, label="is_equal, but the number of transitions of pairs ")
-        output.check_row_sums(batch.P_bar, "is_equal, but divided by the transitions of the first pair ")
+    if data.is_equal:  # numbers of transitions were taken from the first pair alone
+        output.check_range(batch.visits, 1.0, LARGEST_FLOAT, label="visits (is_equal: of the first pair)")
+        output.check_row_sums(batch.P_bar, "P_bar (is_equal: divided by the visits of the first pair)")
     return batch
 
 
 def draw_meta_batches(meta_batch: MetaBatch, own: Batch, data: Data, rngs: Generators, P: TaskModels) -> Batch:
-    """Return the checked batches for the meta-learner."""
+    """Draw and check the batches for the meta-learner."""
     batch, output = meta_batch.of_tasks(own, data, rngs, P), ComponentOutput(meta_batch, "of_tasks")
     output.check_type(Batch, batch)
     T, n, K, *model = own.counts.shape
@@ -182,7 +177,7 @@ def draw_meta_batches(meta_batch: MetaBatch, own: Batch, data: Data, rngs: Gener
 
 
 def check_estimate(estimator: Estimator[Any], t: int, estimate: Any, batch: Batch) -> None:
-    """Check that h_t are distributions, and the deviation >= 0 or NaN everywhere."""
+    """Check the prior h_t and the deviation, >= 0 or NaN everywhere."""
     output = ComponentOutput(estimator, "assess", f" in task {t}")
     output.check_type(Estimate, estimate)
     if not callable(estimate.h):
@@ -195,32 +190,32 @@ def check_estimate(estimator: Estimator[Any], t: int, estimate: Any, batch: Batc
 def check_trials(
     estimator: Estimator[Any], t: int, estimate: Estimate, priors: Sequence[Any], rates: Sequence[Any], shape: Shape
 ) -> None:
-    """Check priors h_t and mixing rates alpha_t, by trial or shared."""
-    for h in priors if callable(estimate.h) else ():  # others have been checked (`check_estimate`)
+    """Check priors h_t and mixing rates alpha_t, of each trial or shared."""
+    for h in priors if callable(estimate.h) else ():  # a shared prior was checked in `check_estimate`
         ComponentOutput(estimator, "estimate", f" in task {t}").check_models(h, shape)
     for alpha in rates:
         check_mixing_rate(estimator, t, alpha, shape)
 
 
 def check_mixing_rate(estimator: Estimator[Any], t: int, alpha: Any, shape: Shape) -> None:
-    """Check that a mixing rate alpha_t lies in [0, 1]."""
+    """Check the shape and range [0, 1] of a mixing rate alpha_t."""
     output = ComponentOutput(estimator, "assess", f" in task {t}")
     output.check_array(alpha, *_per_pair(shape), field="alpha")
     output.check_range(alpha, 0.0, 1.0, "alpha")
 
 
 def check_gammas(gamma_schedule: GammaSchedule, gammas: Any, state: TaskState) -> None:
-    """Check that a task's discount factors lie in [0, gamma_eval]."""
+    """Check the shape and range [0, gamma_eval] of discount factors."""
     output = ComponentOutput(gamma_schedule, "select", f" in task {state.t}")
     output.check_array(gammas, (len(state.alpha), gamma_schedule.gammas_per_task))
     output.check_range(gammas, 0.0, state.gamma_eval)
 
 
 def ask_agent(agent: Agent[Any], task: TaskData, memory: Any) -> Decision:
-    """Return an agent's checked decision."""
+    """Return the checked decision of an agent."""
     output = ComponentOutput(agent, "act", f" in task {task.t}")
     if agent.discounts and task.gammas.max() == 1.0:
-        raise ValueError(f"{output.name}: set the discount factors of gamma_schedule below 1, because it discounts")
+        raise ValueError(f"{output.name} needs discount factors below 1, got 1; set gamma_schedule below 1")
     policy, gamma = agent.act(task, memory)
     n, S, A = task.P_hat.shape[:3]
     G = 1 if agent.chooses_gamma else task.gammas.shape[-1]
@@ -232,7 +227,7 @@ def ask_agent(agent: Agent[Any], task: TaskData, memory: Any) -> Decision:
 
 
 def measure(metric: Metric, tasks: MetricInput) -> Float[np.ndarray, "M G"]:
-    """Return a metric's checked numbers."""
+    """Return the checked numbers of a metric."""
     values, output = metric.measure(tasks), ComponentOutput(metric, "measure")
     output.check_array(values, tasks.gamma.shape)
     output.check_finite(values)
@@ -254,9 +249,9 @@ def _check_mean(mean: Any, S: int, A: int, output: ComponentOutput) -> None:
 
 
 def check_experiment(problem: Problem, method: Method, runs: Sequence[int]) -> None:
-    """Check that method, problem and runs fit together.
+    """Raise a ValueError unless problem, method and runs fit together.
 
-    ValueError names the key, its value and the remedy.
+    The message gives key, value and remedy.
     """
     _check_criterion(problem, method)
     problem.task_distribution.check(problem.S, problem.A)
@@ -265,27 +260,32 @@ def check_experiment(problem: Problem, method: Method, runs: Sequence[int]) -> N
     problem.meta_batch.check(problem.data, problem.m)
     if problem.data.is_adaptive and (problem.trials > 1 or problem.meta_batch != Own()):
         raise ValueError(
-            f"trials={problem.trials}: where a learner collects its data, there is one batch for each task; "
-            "set trials=1 and meta_batch=own, or data.behaviour=uniform"
+            f"trials must be 1 and meta_batch must be own if a learner collects its data, got {problem.trials} and "
+            f"{type(problem.meta_batch).__name__}; set trials=1 and meta_batch=own, or data.behaviour=uniform"
         )
     if problem.data.is_adaptive and problem.reward_model != "known":
         raise ValueError(
-            f"reward_model={problem.reward_model}: a learner that collects its data plans with the true rewards; set "
+            f"reward_model must be known if a learner collects its data, got {problem.reward_model}; set "
             "reward_model=known, or data.behaviour=uniform"
         )
     if problem.reward_low > problem.reward_high:
-        raise ValueError(f"reward_low={problem.reward_low}: it must be at most reward_high={problem.reward_high}")
+        raise ValueError(f"reward_low must be at most reward_high={problem.reward_high}, got {problem.reward_low}")
     method.estimator.check(problem.data.most_visits(problem.m))
     if method.estimator.needs_candidates and problem.task_distribution.candidates() is None:
         name, tasks = type(method.estimator).__name__, type(problem.task_distribution).__name__
-        raise ValueError(f"estimator {name} needs tasks with one of finitely many models, unlike those of {tasks}")
+        raise ValueError(f"estimator {name} needs a task_distribution of finitely many models, got {tasks}")
     method.gamma_schedule.check(problem.gamma_eval)
     if method.gamma_schedule.needs_similarity and not method.estimator.has_similarity:
         name = type(method.gamma_schedule).__name__
-        raise ValueError(f"gamma_schedule {name} needs an estimator with a similarity, which this one does not have")
+        raise ValueError(
+            f"gamma_schedule {name} needs an estimator with a similarity, got {type(method.estimator).__name__}"
+        )
     if method.agent.chooses_gamma and isinstance(method.gamma_schedule, Hindsight):
         name = type(method.agent).__name__
-        raise ValueError(f"gamma_schedule: agent {name} chooses a discount factor of a grid itself; set it to grid")
+        raise ValueError(
+            f"gamma_schedule must be grid for agent {name}, because the agent chooses gamma, got Hindsight; set "
+            "gamma_schedule=grid"
+        )
     for run in runs:
         next(mean_models(problem, run))
 
@@ -294,15 +294,17 @@ def _check_criterion(problem: Problem, method: Method) -> None:
     if problem.horizon is None and problem.gamma_eval != 1.0:
         check_gamma_eval(problem.gamma_eval)
     if problem.horizon is None and problem.gamma_eval == 1.0 and isinstance(problem.task_distribution, RandomChains):
-        raise ValueError("gamma_eval=1: random chains never end; set gamma_eval below 1, or a horizon")
+        raise ValueError(
+            "gamma_eval must be below 1 for random chains, which never end, got 1; set gamma_eval below 1, or a horizon"
+        )
     if problem.data.is_adaptive and problem.gamma_eval == 1.0:
-        raise ValueError("gamma_eval=1: a learner that collects its data plans with it; set data.behaviour=uniform")
+        raise ValueError("gamma_eval must be below 1 if a learner collects its data, got 1; set data.behaviour=uniform")
     start = problem.criterion.start
     if start is not None and (len(start) != problem.S or not abs(sum(start) - 1.0) <= 1e-9 or min(start) < 0.0):
-        raise ValueError(f"start={problem.start}: it must be a state or {problem.S} probabilities that sum to 1")
+        raise ValueError(f"start must be a state or {problem.S} probabilities with sum 1, got {problem.start}")
     if problem.start is not None and problem.loss == "max" and not method.is_measured:
-        raise ValueError(f"start={problem.start}: loss=max is that of the worst state; set loss=mean or a metric")
+        raise ValueError(f"start must be null with loss=max, got {problem.start}; set loss=mean or a metric")
     steps, horizon = method.planner.looks_ahead, problem.horizon
     if steps is not None and (horizon is None or steps > horizon):
         name = type(method.planner).__name__
-        raise ValueError(f"horizon={horizon}: planner {name} looks ahead {steps}; set horizon to at least that")
+        raise ValueError(f"horizon must be at least {steps}, the steps of planner {name}, got {horizon}")

@@ -1,4 +1,4 @@
-"""The claims of the study: what is claimed is fixed before the data are seen."""
+"""The claims of the study, fixed before the data are seen."""
 
 from pomrl.study import Part, SweepResults, claim, less, no_worse
 

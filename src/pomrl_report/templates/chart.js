@@ -1,7 +1,7 @@
 "use strict";
 // Line charts as SVG. A chart has one horizontal and one vertical axis, each with a `domain` of two numbers, a `title` and
 // optionally `ticks`; its `areas`, `lines`, `marks` and `rules` are in the units of these axes. The SVG is hidden from
-// assistive technology: the element that holds it has a label, and what it shows stands in words or a table beside it.
+// assistive technology: the element around it has a label, and words or a table next to it show the same content.
 const SHAPES = ["circle", "square", "triangle", "diamond", "cross", "wedge"];
 
 const drawChart = (() => {
@@ -58,7 +58,7 @@ const drawChart = (() => {
     return shown;
   }
 
-  // Replace the content of an element by a chart that has its width.
+  // Replace the content of an element by a chart of its width.
   function draw(host, chart) {
     const width = Math.max(240, host.clientWidth);
     const { height } = chart;

@@ -12,7 +12,7 @@
     return Object.values(data.curves).some((curve) => label in curve.choices);
   }
 
-  // The state of the controls: a value for each key, and the methods that are drawn.
+  // The state of the controls: a value for each key, and the drawn methods.
   const start = data.series.find((each) => each.T > 1) ?? data.series[0];
   const chosen = Object.fromEntries(KEYS.map((key) => [key, start[key]]));
   let wanted = new Set();
@@ -22,7 +22,7 @@
   const task = () => Number(element("task").value);
   const round = (value) => value.toFixed(3);
 
-  // Set a key to a value. The other keys become those of the experiment that agrees with most of their present values.
+  // Set a key to a value. The other keys take the values of the experiment that keeps most of their present values.
   function choose(key, value) {
     const agreement = (each) => KEYS.reduce((sum, other) => sum + (each[other] === chosen[other]) * (other === "sweep" ? 3 : 1), 0);
     const candidates = data.series.filter((each) => each[key] === value);
@@ -30,7 +30,7 @@
     KEYS.forEach((other) => { chosen[other] = best[other]; });
   }
 
-  // The order of numbers before words, which name the similarity where it is no number.
+  // Numbers come before words, which describe the similarity if it is no number.
   function numbersFirst(a, b) {
     if (typeof a !== typeof b) return typeof a === "number" ? -1 : 1;
     return a < b ? -1 : 1;
@@ -67,7 +67,7 @@
     element("methods").replaceChildren(element("methods").querySelector("legend"), ...labels);
   }
 
-  // A series is dashed if it would hide an earlier one that is the same in this task.
+  // A series is dashed if it would hide an equal, earlier series in this task.
   function lines(t) {
     return drawn().map((each, i, all) => {
       const { gammas, mean } = data.curves[each.curve];
@@ -87,7 +87,7 @@
     });
   }
 
-  // What is marked in a task: the minimum of each series, and what schedules choose.
+  // The marks in a task: the minimum of each series, and the choices of schedules.
   function marks(t) {
     return drawn().flatMap((each) => {
       const curve = data.curves[each.curve];
@@ -106,20 +106,20 @@
   function drawLoss() {
     drawChart(element("loss"), {
       height: 360,
-      x: { domain: [0, 1], title: "γ, with which the model is planned" },
+      x: { domain: [0, 1], title: "Discount factor γ of planning" },
       y: { domain: [0, 1.05 * highest()], title: "Planning loss" },
       areas: bands(task()), lines: lines(task()), marks: marks(task()).map((each) => ({ ...each, at: [each.gamma, each.mean] })),
     });
   }
 
-  // The best discount factor and those that schedules choose, against the task.
+  // The best and the chosen discount factors against the task.
   function drawHorizon() {
     const history = allTasks().flatMap(marks);
     const best = (each) => history.filter((mark) => mark.mark === MINIMUM && mark.method === each.method);
     drawChart(element("horizon"), {
       height: 190,
       x: { domain: [0.5, chosen.T + 0.5], title: "Task t", ticks: allTasks().filter((t) => t % Math.ceil(chosen.T / 15) === 0 || t === 1) },
-      y: { domain: [0, 1], title: "γ chosen" },
+      y: { domain: [0, 1], title: "Chosen γ" },
       lines: drawn().map((each) => ({ points: best(each).map((mark) => [mark.task, mark.gamma]), color: each.color })),
       marks: history.map((mark) => ({ ...mark, at: [mark.task, mark.gamma] })), rules: [task()],
     });
@@ -156,10 +156,10 @@
     fillTable(["Method", "γ*", "Loss at γ*", "Loss at γ_eval", ...names.map((name) => `γ: ${name}`)], rows);
   }
 
-  // A sentence for each series that is the same as an earlier one in this task.
+  // A sentence for each series that equals an earlier one in this task.
   function coinciding(t) {
     const pairs = drawn().map((each, i, all) => [each, all.slice(0, i).find((other) => same(other, each, t))]);
-    return pairs.filter(([, other]) => other).map(([each, other]) => `${each.method} is the same as ${other.method} in this task.`).join(" ");
+    return pairs.filter(([, other]) => other).map(([each, other]) => `${each.method} and ${other.method} are equal in this task.`).join(" ");
   }
 
   function fillTable(heads, rows) {

@@ -1,5 +1,5 @@
 "use strict";
-// The filter of the scorecard, and figures that open large. Without JavaScript all claims and figures are shown as well.
+// The filter of the scorecard, and enlarged figures. Without JavaScript, all claims and figures are still shown.
 (() => {
   const form = document.getElementById("filter");
   if (!form) return;
@@ -36,7 +36,7 @@
   filter();
 })();
 
-// Tables are packed, and leave the page as they are: NAME.csv, or NAME.csv.gz without JavaScript.
+// Tables are packed in the page, and saved as NAME.csv; without JavaScript as NAME.csv.gz.
 (() => {
   async function leave(link) {
     const href = URL.createObjectURL(await unpacked(link.href.split(",")[1]).blob());
@@ -60,7 +60,7 @@
   }
 
   document.querySelectorAll("figure img").forEach((image) => {
-    const button = Object.assign(document.createElement("button"), { type: "button", className: "enlarge", title: "Open large" });
+    const button = Object.assign(document.createElement("button"), { type: "button", className: "enlarge", title: "Enlarge" });
     image.replaceWith(button);
     button.append(image);
     button.addEventListener("click", () => open(image));

@@ -1,7 +1,7 @@
 "use strict";
 (async () => {
   const SECONDS = 3;
-  const MOST = 500; // rows that are listed: more are slow, and nobody reads them
+  const MOST = 500; // the largest number of listed rows; more would be slow
   const element = (id) => document.getElementById(id);
   const { table, losses, colors } = await unpacked(element("data").textContent).json();
   const settings = table.columns.slice(1, table.columns.indexOf("runs"));
@@ -12,7 +12,7 @@
     return Object.fromEntries([...table.columns.map((name, i) => [name, cells[i]]), ["planning_loss", loss]]);
   });
 
-  // What the reader has chosen is kept in the address, so that it stays when the page follows a sweep.
+  // The choices of the reader are kept in the address, so that they survive when the page is loaded again.
   const state = { words: "", group: "", sort: "", down: false, selected: [], ...JSON.parse(decodeURIComponent(location.hash.slice(1)) || "{}") };
   const keep = () => history.replaceState(null, "", `#${encodeURIComponent(JSON.stringify(state))}`);
 
@@ -73,8 +73,8 @@
   function group(members) {
     const means = members.map((row) => row.planning_loss).filter((loss) => loss !== "");
     const mean = means.length ? `, mean loss ${shown(means.reduce((sum, each) => sum + each, 0) / means.length)}` : "";
-    const said = `${state.group} = ${shown(members[0][state.group])}: ${members.length}${mean}`;
-    return create("tr", {}, create("th", { scope: "rowgroup", colSpan: columns.length + 1, textContent: said }));
+    const title = `${state.group} = ${shown(members[0][state.group])}: ${members.length}${mean}`;
+    return create("tr", {}, create("th", { scope: "rowgroup", colSpan: columns.length + 1, textContent: title }));
   }
 
   function renew() {
@@ -87,19 +87,19 @@
     });
     const head = create("thead", {}, create("tr", {}, create("td", { textContent: "draw" }), ...columns.map(heading)));
     element("experiments").replaceChildren(head, body);
-    const cut = found.length > MOST ? `, of which the first ${MOST} are listed` : "";
+    const cut = found.length > MOST ? `; the first ${MOST} are listed` : "";
     element("count").textContent = `${found.length} of ${rows.length} experiments${cut}.`;
     draw();
   }
 
   const row = (name) => rows.find((each) => each.signature === name);
 
-  // What is drawn is named by the settings in which it differs.
+  // The label of a drawn experiment: the settings in which experiments differ.
   function key(each, i, drawn) {
     const differs = (name) => drawn.some((other) => other[name] !== drawn[0][name]);
     const differing = [...settings, "code"].filter((name) => differs(name) && !(name.includes(".") && differs(name.split(".")[0])));
-    const said = differing.map((name) => `${name} = ${shown(row(each.name)[name])}`).join(", ");
-    const entry = create("li", {}, drawChart.key(SHAPES[i % SHAPES.length]), ` ${each.name}${said && ": "}${said}`);
+    const values = differing.map((name) => `${name} = ${shown(row(each.name)[name])}`).join(", ");
+    const entry = create("li", {}, drawChart.key(SHAPES[i % SHAPES.length]), ` ${each.name}${values && ": "}${values}`);
     entry.style.setProperty("color", `color-mix(in oklab, currentColor 55%, ${each.color})`);
     return entry;
   }
@@ -135,7 +135,7 @@
   renew();
   element("experiments").dataset.ready = "";
 
-  // Nobody is interrupted while typing.
+  // The page is not loaded again while somebody types.
   const follow = () => { if (document.hidden || document.activeElement === element("words")) setTimeout(follow, 1000 * SECONDS); else location.reload(); };
   if (element("data").dataset.live === "1") setTimeout(follow, 1000 * SECONDS);
 })();

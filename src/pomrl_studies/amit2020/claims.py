@@ -1,4 +1,4 @@
-"""Claims of the study of discounting as a regulariser, paraphrasing the paper."""
+"""Claims on discounting as a regulariser, paraphrasing the paper."""
 
 from collections.abc import Mapping
 
@@ -21,7 +21,7 @@ from pomrl.study import (
 )
 
 AGENTS = {"td": "SARSA", "lstd": "LSTD", "certainty_equivalence": "planning"}
-"""Learners and their labels: planning is on the estimated model."""
+"""Learners and their labels; `planning` is on the estimated model."""
 
 GRID_AGENTS = {"td_5000": "SARSA", "lstd": "LSTD", "certainty_equivalence": "planning"}
 """Learners in grid worlds, where SARSA takes more steps."""
@@ -29,15 +29,15 @@ GRID_AGENTS = {"td_5000": "SARSA", "lstd": "LSTD", "certainty_equivalence": "pla
 TRAJECTORIES = (4, 8, 16, 32)
 """Numbers of trajectories."""
 
-FEW = TRAJECTORIES[:2]
+FEW_TRAJECTORIES = TRAJECTORIES[:2]
 
 GAMMA_EVAL = 0.99
 
 NO_PENALTY = 0.0001
-"""The weight of L2 that counts as none."""
+"""The smallest weight of L2, treated as no penalty."""
 
 EQUIVALENT_PENALTIES = {0.4: 0.9, 3.92: 0.5}
-"""Weights of L2 for four transitions of each pair, and the equivalent discount factors: 4 (0.99 / gamma - 1)."""
+"""Weights of L2, 4 (0.99 / gamma - 1) for four transitions of each pair, and the equivalent gamma."""
 
 
 @claim("D1", "lower_gammas", figures=("lower_gammas",))
@@ -76,20 +76,19 @@ def the_best_gamma_grows(sweep: SweepResults) -> list[Part]:
 
 @claim("D4", "lower_gammas", figures=("lower_gammas",))
 def the_gain_shrinks(sweep: SweepResults) -> list[Part]:
-    """What the best gamma saves of the loss at gamma_eval is less with 32 trajectories than with 4.
+    """The best gamma saves less of the loss at gamma_eval with 32 trajectories than with 4.
 
-    Abstract: the gain is related to the size of the data. Random MDPs; the other half of the runs selects the best
-    gamma.
+    Abstract: as D3. Random MDPs; the other half of the runs selects the best gamma.
     """
     return [
-        less(_save(sweep.at(agent=agent, m=32)), _save(sweep.at(agent=agent, m=4)), f"{name}, 32 less 4 trajectories")
+        less(_gain(sweep.at(agent=agent, m=32)), _gain(sweep.at(agent=agent, m=4)), f"{name}, 32 less 4 trajectories")
         for agent, name in AGENTS.items()
     ]
 
 
 @claim("D5")
 def discounting_is_a_penalty() -> list[Part]:
-    """TD and LSTD with a lower gamma are those with gamma_eval and a penalty on the values of the states in the data.
+    """TD and LSTD with a lower gamma equal those with gamma_eval and a penalty on the values of the states in the data.
 
     Abstract: an explicit equivalence. The penalty is (gamma_eval / gamma - 1) V(s)^2 / 2 in each sample, with rewards
     scaled by gamma / gamma_eval and learning rates by its inverse.
@@ -105,7 +104,7 @@ def discounting_is_a_penalty() -> list[Part]:
 
 @claim("D6", "equal_numbers")
 def with_equal_data_l2_is_discounting(sweep: SweepResults) -> list[Part]:
-    """LSTD with gamma_eval and L2 is LSTD with a lower gamma, if all pairs have the same number of transitions.
+    """LSTD with gamma_eval and L2 equals LSTD with a lower gamma, if all pairs have the same number of transitions.
 
     Follows from the equivalence: the weight is the number of transitions times gamma_eval / gamma - 1.
     """
@@ -130,12 +129,12 @@ def with_equal_data_l2_is_discounting(sweep: SweepResults) -> list[Part]:
 def l2_helps_with_few_data(lstd: SweepResults, td: SweepResults) -> list[Part]:
     """Some L2 penalty at gamma_eval loses less than none, if trajectories are few.
 
-    Our reading: L2 is the reference for discounting, and a regulariser too. Random MDPs, 4 and 8 trajectories.
+    Our reading: L2, the reference for discounting, is a regulariser too. Random MDPs, 4 and 8 trajectories.
     """
     return [
         smaller_minimum(_penalty_curves(sweep, n)[:, 1:], _penalty_curves(sweep, n)[:, :1], f"{name}, {n} trajectories")
         for sweep, name in ((lstd, "LSTD"), (td, "SARSA"))
-        for n in FEW
+        for n in FEW_TRAJECTORIES
     ]
 
 
@@ -158,13 +157,13 @@ def discounting_beats_l2(lstd: SweepResults, td: SweepResults) -> list[Part]:
 
 @claim("D9", "uneven_numbers", is_judged=False)
 def what_is_gained_with_uneven_data(sweep: SweepResults) -> list[Part]:
-    """What the best gamma saves of the loss at gamma_eval with equal and with unequal numbers of transitions.
+    """How much of the loss at gamma_eval the best gamma saves, with equal and with unequal numbers of transitions.
 
     Abstract: the gain is related to the distribution of the data; it does not say how.
     """
     names = {"generative": "equal numbers", "unequal": "unequal numbers"}
     return [
-        Part(f"{name}, {data_label}", _share(sweep.at(agent=agent, data=data)))
+        Part(f"{name}, {data_label}", _loss_ratio(sweep.at(agent=agent, data=data)))
         for agent, name in AGENTS.items()
         for data, data_label in names.items()
     ]
@@ -172,12 +171,12 @@ def what_is_gained_with_uneven_data(sweep: SweepResults) -> list[Part]:
 
 @claim("D10", "mixing", figures=("mixing",), is_judged=False)
 def what_is_gained_where_chains_mix_slowly(sweep: SweepResults) -> list[Part]:
-    """What the best gamma saves of the loss at gamma_eval where chains mix fast and slowly.
+    """How much of the loss at gamma_eval the best gamma saves, where chains mix fast and slowly.
 
     Abstract: the gain is related to the mixing rate of the data; it does not say how. Mixing times 2 to 50.
     """
     return [
-        Part(f"{name}, mixing time {1 / leave:g}", _share(sweep.at(agent=agent, leave=leave)))
+        Part(f"{name}, mixing time {1 / leave:g}", _loss_ratio(sweep.at(agent=agent, leave=leave)))
         for agent, name in AGENTS.items()
         for leave in (0.5, 0.1, 0.02)
     ]
@@ -187,20 +186,19 @@ def _shorter_wins(sweep: SweepResults, agents: Mapping[str, str]) -> list[Part]:
     return [
         best_is_between(sweep.at(agent=agent, m=n), f"{name}, {n} trajectories", below=GAMMA_EVAL)
         for agent, name in agents.items()
-        for n in FEW
+        for n in FEW_TRAJECTORIES
     ]
 
 
-def _save(losses: Result) -> Float[np.ndarray, " n"]:
+def _gain(losses: Result) -> Float[np.ndarray, " n"]:
     return losses.regret - losses.at_best_fixed()
 
 
-def _share(losses: Result) -> ScalarEstimate:
+def _loss_ratio(losses: Result) -> ScalarEstimate:
     return ratio(losses.at_best_fixed(), losses.regret)
 
 
 def _penalty_curves(sweep: SweepResults, n: int) -> Float[np.ndarray, "n weights"]:
-    """Return the losses at gamma_eval by weight, from none on."""
     by_weight = sweep.where(m=n)
     return np.stack([by_weight.at(l2=weight).regret for (weight,) in sorted(by_weight.values)], axis=1)
 
@@ -210,7 +208,7 @@ def _regret_at(losses: Result, gamma: float) -> Float[np.ndarray, " n"]:
 
 
 def _differences(rng: np.random.Generator) -> tuple[float, float]:
-    """Compare lower gammas with penalties on random data."""
+    """Return the largest differences between a lower gamma and a penalty on random data."""
     S, steps = 6, 500
     gamma, (s, after), reward = rng.uniform(0.5, GAMMA_EVAL), rng.integers(S, size=(2, steps)), rng.random(steps)
     scale = GAMMA_EVAL / gamma

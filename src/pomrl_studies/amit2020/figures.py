@@ -1,4 +1,4 @@
-"""Figures of the study of discounting as a regulariser."""
+"""Figures on discounting as a regulariser."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -29,10 +29,10 @@ AGENTS = ("td", "lstd", "certainty_equivalence")
 """Learners; the last one plans on the estimated model."""
 
 LOOKS = sequence((4, 8, 16, 32), "n = {}".format)
-"""Styles of numbers of trajectories."""
+"""Plot styles by number of trajectories."""
 
-MIXING = sequence((0.5, 0.1, 0.02), lambda leave: f"mixing time {1 / leave:g}")
-"""Styles of probabilities to leave a group."""
+MIXING_LOOKS = sequence((0.5, 0.1, 0.02), lambda leave: f"mixing time {1 / leave:g}")
+"""Plot styles by probability of leaving a group."""
 
 
 def _agents_grid(sweep: str, key: str, looks: Mapping[Any, Look], agents: Sequence[str] = AGENTS) -> PanelGrid:
@@ -68,7 +68,7 @@ def mixing() -> PanelGrid:
     For eight trajectories of ten steps; the mixing time is one over the spectral gap. Bands are 95 % intervals of the
     mean.
     """
-    return _agents_grid("mixing", "task_distribution.leave", MIXING)
+    return _agents_grid("mixing", "task_distribution.leave", MIXING_LOOKS)
 
 
 def _at_gamma_eval(rows: pd.DataFrame) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""Least-squares temporal differences with an L2 penalty, followed by greedy improvement."""
+"""Least-squares policy iteration with an L2 penalty."""
 
 from typing import Annotated, ClassVar
 
@@ -10,11 +10,11 @@ from pomrl.components import Agent, Decision, TaskData, chain_value, expected_re
 
 
 class LeastSquares(Agent[None]):
-    """LSTD-Q with an L2 penalty (Lagoudakis and Parr, 2003) and greedy improvement, from the uniform policy.
+    """LSTD-Q with an L2 penalty (Lagoudakis and Parr, 2003) and greedy improvement.
 
-    With one feature for each pair its equations are (N + l2) Q = N R + gamma C V, with the numbers N of transitions of
-    pairs, their counts C, and V(s) = sum_a pi(a|s) Q(s, a). So V is the value of a chain with rows shrunk by N / (N +
-    l2); for positive l2, rows without transitions are 0.
+    It starts at the uniform policy. With one feature per pair, the equations are (N + l2) Q = N R + gamma C V. Pairs
+    have N transitions with counts C, and V(s) = sum_a pi(a|s) Q(s, a). So rows are shrunk by N / (N + l2); rows without
+    transitions are 0.
     """
 
     discounts: ClassVar[bool] = True
@@ -22,7 +22,7 @@ class LeastSquares(Agent[None]):
     l2: Annotated[float, Field(ge=0)] = 1.0
     """Weight of the squares of action values, in transitions."""
     improvements: Annotated[int, Field(ge=1, le=1000)] = 10
-    """Rounds of evaluation and improvement."""
+    """Number of rounds of evaluation and improvement."""
 
     @property
     def plans_per_gamma(self) -> int:
@@ -46,7 +46,7 @@ def action_values(
     pi: Float[np.ndarray, "n G S A"],
     gammas: Float[np.ndarray, "n G"],
 ) -> Float[np.ndarray, "n G S A"]:
-    """Return Q = R + gamma P V for stochastic policies."""
+    """Return Q = R + gamma P V for stochastic policies pi."""
     chain = (pi[..., None, :] @ P[:, None])[..., 0, :]
     V = chain_value(chain, (pi * R[:, None]).sum(-1), gammas)
     return R[:, None] + gammas[..., None, None] * (P[:, None] @ V[:, :, None, :, None])[..., 0]

@@ -1,4 +1,4 @@
-"""Model-free SARSA and Q-learning on the transitions of a task."""
+"""Model-free SARSA and Q-learning."""
 
 from typing import Annotated, ClassVar, Literal
 
@@ -10,10 +10,10 @@ from pomrl.components import Agent, Decision, TaskData
 
 
 class TemporalDifference(Agent[None]):
-    """Learns action values from resampled transitions of the task, and acts greedily.
+    """A greedy learner of action values from resampled transitions of the task.
 
-    Step i moves Q(s, a) by the share rate / (delay + i) to its target: R + gamma Q(s', a') with a' from the frequencies
-    of actions in the data at s' (SARSA), or R + gamma max Q(s', .) (Q-learning).
+    Step i moves Q(s, a) by the share rate / (delay + i) to its target. In SARSA it is R + gamma Q(s', a'), with a' from
+    the frequencies of actions at s' in the data. In Q-learning it is R + gamma max Q(s', .).
     """
 
     discounts: ClassVar[bool] = True
@@ -31,12 +31,12 @@ class TemporalDifference(Agent[None]):
     l2: Annotated[float, Field(ge=0, le=0.5)] = 0.0
     """Weight of the squares of all action values; each step also descends their gradient."""
     next_action: Literal["drawn_again", "kept"] = "drawn_again"
-    """Whether the action a' is drawn at each step, or once for each transition as in recorded data; for target=sarsa
-    alone.
+    """Whether the action a' is drawn at each step, or once for each transition as in recorded data; only for
+    target=sarsa.
     """
     ends: Annotated[float, Field(ge=0, le=1)] = 0.0
-    """Share of transitions without a next action in the data, as at the end of a trajectory: a' is then uniform; for
-    target=sarsa alone.
+    """Share of transitions without a next action in the data, as at the end of a trajectory: a' is then uniform; only
+    for target=sarsa.
     """
 
     @property

@@ -1,4 +1,4 @@
-"""Worlds drawn for each run: grids, and two-group chains with a given mixing time."""
+"""Random grids, and random chains with slow mixing."""
 
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from jaxtyping import Float
 from pomrl.components import Field, MeanModel, TaskDistribution, Tasks
 
 MOVES = np.array([[-1, 0], [1, 0], [0, 1], [0, -1], [0, 0]])
-"""Intended moves of the actions in a grid."""
+"""The moves of the actions in a grid, in rows and columns."""
 
 
 class DrawnWorld(TaskDistribution):
@@ -33,14 +33,15 @@ class DrawnWorld(TaskDistribution):
 
 
 class DrawnGrid(DrawnWorld):
-    """A grid whose moves succeed with probabilities of their own, and stay otherwise.
+    """A grid with a random probability of success for each move.
 
-    The state is row * side + column. Actions move to the four neighbours, or stay. Success probabilities are uniform in
-    [0, 1). Each state's reward is uniform in [-0.5, 0.5), whatever the action; one random state pays 1.
+    The state is row * side + column. Actions move to the four neighbours, or stay; failed moves stay. Success
+    probabilities are uniform in [0, 1). Rewards depend on the state alone and are uniform in [-0.5, 0.5); one random
+    state pays 1.
     """
 
     side: Annotated[int, Field(ge=2, le=30)] = 4
-    """Places along a side."""
+    """Number of places along a side."""
 
     @property
     def size(self) -> tuple[int, int]:
@@ -63,14 +64,15 @@ class DrawnGrid(DrawnWorld):
 class TwoGroups(DrawnWorld):
     """Random chains of two groups of states, with rare steps between them.
 
-    A pair (s, a) leads to two states of the group of s, with normalised uniform weights, and with probability `leave`
-    to one state of all. The mixing time, one over the spectral gap under the uniform policy, is about 1 / leave.
+    A pair (s, a) leads to two states in the group of s, with normalised uniform weights. With probability `leave` it
+    leads to one random state instead. The mixing time, one over the spectral gap under the uniform policy, is about
+    1 / leave.
     """
 
     states: Annotated[int, Field(ge=4, le=1000)] = 10
-    """States, half of them in each group."""
+    """Number of states, half of them in each group."""
     actions: Annotated[int, Field(ge=1, le=100)] = 5
-    """Actions."""
+    """Number of actions."""
     leave: Annotated[float, Field(gt=0, le=1)] = 0.1
     """Probability of a step to any state."""
 

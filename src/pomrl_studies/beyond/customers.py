@@ -1,4 +1,4 @@
-"""Batteries of customers with their own tariffs: rewards vary between tasks."""
+"""Batteries of customers with different tariffs."""
 
 from typing import Annotated
 
@@ -9,35 +9,37 @@ from pydantic import Field
 from pomrl.components import Candidates, FiniteTasks
 
 _LEVELS, _WEATHERS = 6, 2
-"""Levels of charge, from empty to full, and weathers, each with prices of its own."""
+"""Numbers of levels of charge, from empty to full, and of weathers with different prices."""
 
 _PRIMES = np.array([2.0, 3.0, 5.0, 7.0, 11.0, 13.0, 17.0])
-"""Primes with irrational roots, one for each number of a customer."""
+"""Primes; multiples of their square roots, modulo 1, place a customer's parameters in their ranges."""
 
 _LOWEST = np.array([0.5, 0.5, 0.5, 0.5, 0.1, 0.1, 0.6])
 _HIGHEST = np.array([3.0, 3.0, 4.0, 4.0, 0.5, 0.5, 0.95])
-"""The ranges of a customer's numbers: two buying prices, two selling prices, two weather changes, and an efficiency."""
+"""The ranges of a customer's parameters: two buying prices, two selling prices, two probabilities of a change of
+weather, and the efficiency.
+"""
 
 _STORAGE, _EMPTY = 0.1, 2.0
-"""What each level of charge costs in a period, and what it costs to sell from an empty battery."""
+"""The cost of each level of charge in a period, and of a sale from an empty battery."""
 
 _SELLS, _LEAKS = 0.9, 0.05
-"""Probability that a sale, and that a period without one, takes a level of charge."""
+"""The probability of losing a level of charge by a sale, and by waiting."""
 
 
 class Tariffs(FiniteTasks):
-    """Batteries of customers, who differ in prices, in the weather, and in how well the battery charges.
+    """Batteries of customers with different prices, weather and efficiency.
 
-    The state is charge * 2 + weather. Actions are to wait, to charge, and to sell. Charging adds a level with the
-    efficiency as probability, from 0.6 to 0.95; selling removes one with 0.9, waiting with 0.05. The weather changes
-    independently, with probability 0.1 to 0.5. By the weather, buying costs 0.5 to 3 and a sale earns 0.5 to 4. A level
-    of charge costs 0.1 a period, and a sale from an empty battery 2.
+    The state is charge * 2 + weather. Actions are to wait, to charge, and to sell. Charging adds a level with
+    probability 0.6 to 0.95, the efficiency. Selling removes one with probability 0.9, waiting with 0.05. The weather
+    changes independently with probability 0.1 to 0.5. Depending on the weather, buying costs 0.5 to 3 and a sale earns
+    0.5 to 4. A level of charge costs 0.1 a period, and a sale from an empty battery 2.
     """
 
     customers: Annotated[int, Field(ge=2, le=10_000)] = 64
     """Number of customers; each task draws one uniformly."""
     prices_differ: bool = True
-    """Whether each customer has own prices; else all have the mean prices, and tasks share their rewards."""
+    """Whether customers have different prices. Otherwise all have the mean prices, and tasks share their rewards."""
 
     @property
     def size(self) -> tuple[int, int]:

@@ -1,4 +1,4 @@
-"""Maintenance, promotions and triage: families by an author blind to tied rows."""
+"""Maintenance, promotions and triage: families written without knowledge of `tied_rows`."""
 
 from typing import Annotated
 
@@ -9,27 +9,27 @@ from pydantic import Field
 from pomrl.components import Latents, Rewards, TaskFamily
 
 _NEW_MACHINE_INCOME = 10.0
-"""Income of a new machine in a period; wear reduces it by its squared share, failure to 0."""
+"""Income of a new machine in a period; a machine with the share x of full wear earns the fraction 1 - x^2."""
 
 _CALL_OUT, _REPAIR, _REPLACEMENT = 8.0, 6.0, 16.0
-"""What it costs to call the crew, and what the crew asks for a machine that still runs and for a failed one."""
+"""The costs of calling the crew, of a repair, and of replacing a failed machine."""
 
 _REPAIRS = np.array([[0, 0], [1, 0], [0, 1], [1, 1]], dtype=bool)
 """Whether each action repairs the first and the second machine."""
 
 
 class Maintenance(TaskFamily):
-    """Two machines in parallel, and a crew that repairs them; the latent is the wear, a probability in a period.
+    """Two machines and a repair crew; the latent is the probability of wear of a machine in a period.
 
     The state is w1 * classes + w2, the wear of both machines from 0 (new) to failed. Actions run both machines (0), or
-    repair the first (1), the second (2) or both (3). A running machine gets a class worse with the latent as
-    probability, independently; a repaired one is new in the next period. A running machine earns 10 (1 - (w / (classes
-    - 1))^2). Calling the crew costs 8, and each repair 6, or 16 after a failure (cf. Dekker, Wildeman and van der Duyn
+    repair the first (1), the second (2) or both (3). Each running machine independently gets a class worse with the
+    probability of wear. A repaired one is new in the next period. A running machine earns 10 (1 - (w / (classes -
+    1))^2). Calling the crew costs 8, and each repair 6, or 16 after a failure (cf. Dekker, Wildeman and van der Duyn
     Schouten 1997, A review of multi-component maintenance models with economic dependence).
     """
 
     classes: Annotated[int, Field(ge=2, le=30)] = 6
-    """Classes of wear of a machine, with new and failed."""
+    """Number of classes of wear of a machine, including new and failed."""
 
     @property
     def size(self) -> tuple[int, int]:
@@ -38,7 +38,7 @@ class Maintenance(TaskFamily):
     def models(self, latent: Latents) -> tuple[Float[np.ndarray, "k S A S"], Rewards]:
         W = self.classes
         wear = np.arange(W)
-        machine = np.zeros((2, len(latent), W, W))  # one that runs, and one that is repaired
+        machine = np.zeros((2, len(latent), W, W))  # a running and a repaired machine
         machine[0, :, wear, wear] += 1.0 - latent
         machine[0, :, wear, np.minimum(wear + 1, W - 1)] += latent
         machine[1, :, :, 0] = 1.0
@@ -57,7 +57,7 @@ _SEASON_FACTORS = np.array([0.7, 1.0, 0.8, 1.5])
 """Relative sales in winter, spring, summer and autumn."""
 
 _STRANGERS, _LOYAL = 4.0, 4.0
-"""Hundreds of sales in a usual quarter: those that need no goodwill, and the further ones at the highest goodwill."""
+"""Hundreds of sales in a quarter of season factor 1: without goodwill, and added at the highest goodwill."""
 
 _EARNINGS_PER_SALE = np.array([1.0, 0.75, 0.4])
 """Earnings per sale without a promotion, with a small and with a large discount."""
@@ -66,24 +66,24 @@ _SALES_FACTORS = np.array([1.0, 1.1, 1.3])
 """Relative sales in the quarter of a promotion."""
 
 _RESPONSE_FACTORS = np.array([0.0, 0.6, 1.0])
-"""Relative chance that a promotion raises the goodwill."""
+"""The probability that each promotion raises goodwill, relative to the latent."""
 
 _FORGETTING_PROBABILITY = 0.25
-"""Probability that goodwill falls by a level in a quarter."""
+"""The probability that goodwill falls by a level in a quarter."""
 
 
 class Promotions(TaskFamily):
-    """A shop that buys goodwill by promotions; the latent is the response, a probability in a quarter.
+    """A shop with promotions; the latent is the response, the probability of more goodwill after a large discount.
 
     The state is goodwill * 4 + quarter, from winter to autumn in cycles. Actions are no promotion, a small discount and
-    a large one. Goodwill rises by a level with the response as probability after a large discount, with 0.6 times it
-    after a small one; independently it falls with probability 0.25 (cf. Nerlove and Arrow 1962, Optimal advertising
-    policy under dynamic conditions). Sales are 4, and up to 4 more in proportion to goodwill, times 0.7, 1, 0.8 or 1.5
-    by the season and 1, 1.1 or 1.3 by the promotion; each earns 1, 0.75 or 0.4.
+    a large one. A large discount raises goodwill by a level with the probability of the response, a small one with 0.6
+    times this probability. Independently, goodwill falls by a level with probability 0.25 (cf. Nerlove and Arrow 1962,
+    Optimal advertising policy under dynamic conditions). Sales are 4 to 8, linear in goodwill. The season multiplies
+    them by 0.7, 1, 0.8 or 1.5, and the promotion by 1, 1.1 or 1.3. Each sale earns 1, 0.75 or 0.4.
     """
 
     levels: Annotated[int, Field(ge=2, le=200)] = 8
-    """Levels of goodwill."""
+    """Number of levels of goodwill."""
 
     @property
     def size(self) -> tuple[int, int]:
@@ -107,30 +107,30 @@ class Promotions(TaskFamily):
 
 
 _RECOVERY_PROBABILITIES = np.array([0.4, 0.8])
-"""Probability that the treatment of a severe and of a mild case ends in a slot."""
+"""The probability that the treatment of a severe and of a mild case ends in a slot."""
 
 _SEVERE_SHARE = 0.3
-"""Share of severe cases among arrivals."""
+"""The share of severe cases among arrivals."""
 
 _WORSENING_PROBABILITY = 0.03
-"""Probability that a waiting mild case becomes severe in a slot; at most one does."""
+"""The probability that a waiting mild case becomes severe in a slot; at most one does."""
 
 _CASE_COSTS = np.array([3.0, 1.0])
-"""Cost of a severe and of a mild case in a slot."""
+"""The cost of a severe and of a mild case in a slot."""
 
 _SECOND_TEAM_COST = 16.0
-"""Cost of a second team in a slot."""
+"""The cost of a second team in a slot."""
 
 
 class Triage(TaskFamily):
-    """An emergency department with two rooms; the latent is the load, the probability that a patient arrives in a slot.
+    """An emergency department with two rooms; the latent is the load, the probability of an arrival in a slot.
 
     The state is severe * (mild_room + 1) + mild, the numbers of cases. Actions are to treat a severe case, to treat a
-    mild case, and to call a second team and treat one of each. In a slot, first a treated severe case leaves with
-    probability 0.4 and a mild one with 0.8; then one of m mild cases becomes severe with probability 0.03 m, if there
-    is room; then a patient arrives, severe with 30 %; a full room rejects patients. A severe case costs 3 and a mild
-    case 1 a slot, and the second team 16 (cf. Argon and Ziya 2009, Priority assignment under imperfect information on
-    customer type identities).
+    mild case, and to call a second team and treat one of each. In a slot, a treated severe case first leaves with
+    probability 0.4 and a mild one with 0.8. Then one of m mild cases becomes severe with probability 0.03 m, if there
+    is room. Then a patient may arrive, severe with probability 0.3; a full room rejects patients. A severe case costs 3
+    and a mild case 1 a slot, and the second team 16 (cf. Argon and Ziya 2009, Priority assignment under imperfect
+    information on customer type identities).
     """
 
     severe_room: Annotated[int, Field(ge=1, le=30)] = 5

@@ -1,1 +1,1 @@
-"""The board: every learner on the same problems, ranked (docs/board.md)."""
+"""Rank learners on the same problems (docs/board.md)."""

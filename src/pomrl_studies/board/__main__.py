@@ -1,6 +1,8 @@
-"""Compute the shipped losses: python -m pomrl_studies.board [NAME ... | --signatures].
+"""Compute the shipped losses.
 
-Names are learners to add alone. --signatures renews signatures after an edit of code that leaves all losses the same.
+    python -m pomrl_studies.board [NAME ... | --signatures]
+
+With names, only these learners are computed. --signatures renews signatures after an edit without effect on losses.
 """
 
 import sys

@@ -4,7 +4,7 @@
   const element = (id) => document.getElementById(id);
   const tables = [...document.querySelectorAll("table.sortable")];
 
-  // The number that a cell begins with; cells without one come last.
+  // The number at the start of a cell; cells without one come last.
   const number = (row, i) => Number.parseFloat(row.cells[i].textContent);
   const compare = (a, b, i, sign) => {
     const [x, y] = [number(a, i), number(b, i)];
@@ -48,7 +48,7 @@
     drawChart(host, {
       height: 360,
       x: { domain: [0, 200], title: "Loss, in per cent of the mean loss of no meta-learning" },
-      y: { domain: [0, 1], title: "Share of runs that lose at most this" },
+      y: { domain: [0, 1], title: "Share of runs with at most this loss" },
       areas: drawn.map(({ share: [, low, high], color }) => ({ points: thresholds.map((at, i) => [at, low[i], high[i]]), color, opacity: 0.15 })),
       lines: drawn.map(({ share: [mean], color, dashes }) => ({ points: thresholds.map((at, i) => [at, mean[i]]), color, dashes })),
     });

@@ -1,4 +1,4 @@
-"""The cells of the board, version 1: problems for every learner, which never change."""
+"""The problems of version 1 of the board; they never change."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ FAMILIES = (
 """The families of the sweep `beyond/families`."""
 
 SPREADS = (0.05, 0.15)
-"""The largest differences of their latents from the mean."""
+"""The largest differences of the latents from their mean."""
 
 SIGMAS = (0.01, 0.025, 0.047)
 """The similarities of the tasks of the paper's random chains."""
@@ -36,23 +36,23 @@ Group = Literal["families", "chains", "icu_sepsis"]
 
 @dataclass(frozen=True)
 class Cell:
-    """A problem, and the number of its runs."""
+    """A problem with its number of runs."""
 
     name: str
     group: Group
     runs: int
     settings: Mapping[str, Any]
-    """Its settings by dotted keys, as `pomrl.run` takes them."""
+    """Its settings by dotted keys, as for `pomrl.run`."""
 
 
 def board_cells() -> tuple[Cell, ...]:
-    """List the cells; that of ICU-Sepsis needs the data of the package `icu-sepsis`."""
+    """List all cells; ICU-Sepsis needs the package `icu-sepsis`."""
     return (*common_cells(), *([ICU_SEPSIS] if icu_sepsis.data_file() else []))
 
 
 @cache
 def common_cells() -> tuple[Cell, ...]:
-    """List the cells without further data: those of ranks and counts."""
+    """List the cells for ranks and counts: all except ICU-Sepsis."""
     families = (
         Cell(f"{family} {spread:g}", "families", 100, {"task_distribution": family, "task_distribution.spread": spread})
         for family, spread in product(FAMILIES, SPREADS)
@@ -61,4 +61,4 @@ def common_cells() -> tuple[Cell, ...]:
 
 
 ICU_SEPSIS = Cell("icu_sepsis", "icu_sepsis", 10, {"task_distribution": "icu_sepsis", **icu_sepsis.SETTINGS})
-"""The cell of a real problem."""
+"""The cell of a model estimated from real patients."""

@@ -1,4 +1,4 @@
-"""Checks of a learner before its row is computed."""
+"""Check a learner before its row is computed."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,30 +13,26 @@ PROBLEMS = (
     {"sigma": 0.01, "T": 4},
     {"task_distribution": "river_swim", "T": 4},
 )
-"""Small problems: independent rows, and rows that move together."""
+"""Two small problems: one with independent rows, and one with rows that change together."""
 
 RUNS = range(3)
-"""The runs that are computed together and alone."""
+"""The runs to compute both together and separately."""
 
 
 def check(learner: Learner) -> None:
-    """Check that a learner returns models, and that its runs are independent.
-
-    Raises:
-        ValueError: It does not; the message has its name.
-    """
+    """Check a learner's models and the independence of runs; ValueError if wrong."""
     for settings in PROBLEMS:
         table = _table(learner, settings, RUNS)
         by_run = [_table(learner, settings, [run]) for run in RUNS]
         if not np.array_equal(table, np.concatenate(by_run), equal_nan=True):
-            raise ValueError(f"{learner.label}: each run must have the same bits alone and among others")
+            raise ValueError(f"{learner.label}: a run must not depend on the runs computed with it")
 
 
 def _table(learner: Learner, settings: dict[str, object], runs: Sequence[int]) -> np.ndarray:
     problem, method = losses.problem_and_method(learner, settings)
     try:
         (table,) = tables(problem, [_at_eval(method, learner, problem.gamma_eval)], runs)
-    except Exception as error:  # whatever the class of somebody raises
+    except Exception as error:  # user-defined code may raise anything
         raise ValueError(f"{learner.label}: {type(error).__name__}: {error}") from error
     return table.to_numpy(float)
 

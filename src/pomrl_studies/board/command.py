@@ -14,22 +14,22 @@ from pomrl_studies.board.learner import own_learners, shipped_learners
 from pomrl_studies.board.scores import Score
 
 CHECKED = ("without_meta", "chains 0.01")
-"""The learner and cell that are computed again."""
+"""The learner and cell that are computed again, to check the shipped losses."""
 
 TOLERANCE = 1e-4
-"""The largest relative difference between losses of two processors."""
+"""The largest relative difference between losses on two processors."""
 
 LABEL_WIDTH = 25
-"""Columns of a learner's name."""
+"""The width of a learner's name, in characters."""
 
 
 def board(file: Path | None = None, *, output: Path = Path("board"), workers: int | None = None) -> None:
-    """Rank learners on the problems of the board, yours among them.
+    """Rank learners on the problems of the board, including yours.
 
     Args:
-        file: A file with your learner: NAME.py with classes of ModelEstimator, or NAME.yaml where there are keys.
+        file: A file with your learner: NAME.py with classes of ModelEstimator, or NAME.yaml if it needs keys.
         output: The folder that the page and the table are written to.
-        workers: Processes that compute; by default one for each core.
+        workers: The number of processes; by default one for each core.
 
     Raises:
         ValueError: A learner is refused; the message has its name.
@@ -41,7 +41,7 @@ def board(file: Path | None = None, *, output: Path = Path("board"), workers: in
             checks.check(learner)
         check_shipped(shipped)
         if ICU_SEPSIS not in board_cells():
-            _say("ICU-Sepsis is left out: pip install 'pomrl[icu-sepsis]' installs its data")
+            _say("ICU-Sepsis is left out: its data are not installed; run `pip install 'pomrl[icu-sepsis]'`")
     rows = [row for learner in own for row in losses.compute(learner, board_cells(), _say, workers=workers)]
     ranked = scores.score([*shipped_learners().values(), *own], scores.by_learner(shipped), scores.by_learner(rows))
     print(text(ranked))
@@ -50,17 +50,20 @@ def board(file: Path | None = None, *, output: Path = Path("board"), workers: in
 
 
 def check_shipped(shipped: Sequence[losses.CellLosses]) -> None:
-    """Raise a ValueError if the shipped losses of one cell are not those that this code computes."""
+    """Compute a shipped cell again; ValueError if its losses differ."""
     name, cell = CHECKED
     (stored,) = (row for row in shipped if (row.learner, row.cell) == CHECKED)
     cells = [common for common in common_cells() if common.name == cell]
     (computed,) = losses.compute(shipped_learners()[name], cells, str)
     if not np.allclose(computed.losses, stored.losses, rtol=TOLERANCE, atol=0.0):
-        raise ValueError(f"{losses.FILE}: must be of this code, but {name} has other losses in {cell}")
+        raise ValueError(
+            f"{losses.FILE}: the losses of {name} in {cell} differ from the present code; "
+            "run `python -m pomrl_studies.board` to compute them again"
+        )
 
 
 def write(ranked: Sequence[Score], folder: Path) -> list[Path]:
-    """Write the page and the table of scores, and return their paths."""
+    """Write the page and the table of scores; return their paths."""
     folder.mkdir(parents=True, exist_ok=True)
     cells = [*common_cells(), ICU_SEPSIS]
     table, html = folder / "board.csv", folder / "index.html"
@@ -76,8 +79,8 @@ def text(ranked: Sequence[Score]) -> str:
     second = f"  {'':<{LABEL_WIDTH}}{'':<19}{'better worse':<13}better worse"
     lines = [head, second, *(_line(score) for score in ranked if score.learner.base is None)]
     on_top = [_line_on_top(score) for score in ranked if score.learner.base]
-    remark = "rank among shipped learners; cells of 21 that are better and worse; *: yours"
-    return "\n".join([*lines, "", "  a horizon on top, in % of the learner at γ_eval", *on_top, "", remark])
+    remark = "rank: among shipped learners; better, worse: counts of 21 cells; *: yours"
+    return "\n".join([*lines, "", "  with chosen horizons, in % of the same learner at γ_eval", *on_top, "", remark])
 
 
 def _line(score: Score) -> str:

@@ -1,8 +1,8 @@
-"""Learners of the board: files of the folder `learners`, and files of a user's own.
+"""Read learners from the folder `learners` and from users' files.
 
-A file NAME.yaml has a `label`, a line `about`, and settings such as `estimator: ada_pomrl`. `estimator` may also be a
-class with its keys, `{_target_: mine.Mine, strength: 3}`. With `base: NAME`, it chooses the discount factor on top of
-that learner.
+NAME.yaml has a `label`, a line `about`, and settings such as `estimator: ada_pomrl`. `estimator` may be a class with
+its keys, `{_target_: mine.Mine, strength: 3}`. With `base: NAME`, it chooses the discount factor for
+the learner NAME.
 """
 
 import sys
@@ -26,8 +26,11 @@ FOLDER = Path(__file__).parent / "learners"
 METHOD = ("estimator", "gamma_schedule", "planner", "agent")
 """The groups of settings of a learner."""
 
+DETAILS = ("label", "about", "base", "is_limit", "groups")
+"""The keys of a learner's file in addition to settings."""
+
 CHEAP: tuple[Group, ...] = ("families", "chains")
-"""The groups of cells for ways to choose the discount factor, unless their file names others."""
+"""The default groups of cells for learners with a `base`."""
 
 
 @dataclass(frozen=True)
@@ -42,37 +45,36 @@ class Learner:
     """Its settings by dotted keys; the value of `estimator` may be an object, or its class and keys."""
     about: str = ""
     base: str | None = None
-    """The learner on top of which it chooses a discount factor; None in the first table."""
+    """The learner for which it chooses a discount factor; None in the first table."""
     is_limit: bool = False
-    """Whether it is told what no learner knows. A limit has no rank."""
+    """Whether it knows true quantities, such as the mean model. A limit has no rank."""
     groups: tuple[Group, ...] = get_args(Group)
     """The groups of cells in which it is run."""
     is_own: bool = False
-    """Whether it is the user's."""
+    """Whether the user defined it."""
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """Its settings, with an object in place of a class and its keys."""
+        """Its settings, with estimators as objects."""
         estimator = self.description.get("estimator")
         objects = {"estimator": _component(self.file, estimator)} if isinstance(estimator, dict) else {}
         return {**self.description, **objects}
 
     def is_run_in(self, cell: Cell) -> bool:
-        """Return whether the learner is run in a cell."""
         return cell.group in self.groups
 
 
 def shipped_learners() -> dict[str, Learner]:
-    """Return the shipped learners by name, in alphabetical order."""
+    """Return the shipped learners by name."""
     learners = {path.stem: read_learner(path) for path in sorted(FOLDER.glob("*.yaml"))}
     return {name: _on_top(learner, learners) for name, learner in learners.items()}
 
 
 def own_learners(path: Path) -> list[Learner]:
-    """Return the learners in a file of the user: classes of a module, or a YAML file.
+    """Read a user's learners from a module or YAML file.
 
     Raises:
-        ValueError: The file is wrong; the message names it.
+        ValueError: The file is invalid.
     """
     if path.suffix not in (".py", ".yaml") or not path.is_file():
         raise ValueError(f"{path}: must be a file with a learner, NAME.py or NAME.yaml")
@@ -88,7 +90,6 @@ def own_learners(path: Path) -> list[Learner]:
 
 
 def _on_top(learner: Learner, shipped: Mapping[str, Learner]) -> Learner:
-    """Return a learner with the settings of its base below its own."""
     if learner.base is None:
         return learner
     if learner.base not in shipped:
@@ -97,16 +98,12 @@ def _on_top(learner: Learner, shipped: Mapping[str, Learner]) -> Learner:
 
 
 def read_learner(path: Path, *, is_own: bool = False) -> Learner:
-    """Read the YAML file of a learner.
-
-    Raises:
-        ValueError: The file is wrong; the message names it.
-    """
+    """Read the YAML file of a learner; ValueError if invalid."""
     content = _yaml(path)
     settings = {key: value for key, value in content.items() if key.partition(".")[0] in METHOD}
     details = {key: value for key, value in content.items() if key not in settings}
-    if unknown := details.keys() - {"label", "about", "base", "is_limit", "groups"}:
-        raise ValueError(f"{path}: {min(unknown)} must be a key of a learner or of {', '.join(METHOD)}")
+    if unknown := details.keys() - {*DETAILS}:
+        raise ValueError(f"{path}: unknown key {min(unknown)!r}; available: {', '.join([*DETAILS, *METHOD])}")
     if not settings:
         raise ValueError(f"{path}: must have a setting of {', '.join(METHOD)}, got none")
     details = {"label": path.stem, "groups": CHEAP if "base" in details else get_args(Group), **details}
@@ -134,10 +131,10 @@ def _first_error(error: ValidationError) -> str:
 def _component(path: Path, description: Mapping[str, Any]) -> Estimator[Any]:
     module, _, name = str(description.get("_target_", "")).rpartition(".")
     if not module:
-        raise ValueError(f"{path}: estimator must name its class in _target_, as in `_target_: mine.Mine`")
+        raise ValueError(f"{path}: estimator must have its class in _target_, as in `_target_: mine.Mine`")
     cls = getattr(_import(module, path.parent), name, None)
     if not (isinstance(cls, type) and issubclass(cls, Estimator)):
-        raise ValueError(f"{path}: _target_ must name a class of pomrl.components.Estimator, got {module}.{name}")
+        raise ValueError(f"{path}: _target_ must be a class of pomrl.components.Estimator, got {module}.{name}")
     return _estimator(path, cls, {key: value for key, value in description.items() if key != "_target_"})
 
 
@@ -151,7 +148,6 @@ def _estimator(path: Path, cls: type[Estimator[Any]], keys: Mapping[str, Any]) -
 
 
 def _estimator_classes(module: ModuleType) -> Iterator[type[Estimator[Any]]]:
-    """Yield the estimators of a module, without those it imports."""
     for value in vars(module).values():
         is_estimator = isinstance(value, type) and issubclass(value, Estimator)
         if is_estimator and value.__module__ == module.__name__ and not getattr(value, "__abstractmethods__", None):
@@ -159,15 +155,14 @@ def _estimator_classes(module: ModuleType) -> Iterator[type[Estimator[Any]]]:
 
 
 def _import(name: str, folder: Path) -> ModuleType:
-    """Import a module, of a folder where it has one of this name."""
     file = folder / f"{name}.py"
     if str(folder.resolve()) not in sys.path and folder != FOLDER:
         sys.path.append(str(folder.resolve()))
     try:
         module = import_module(name)
-    except (Exception, SystemExit) as error:  # whatever the module of somebody raises
+    except (Exception, SystemExit) as error:  # user-defined code may raise anything
         raise ValueError(f"{name}: must be importable, got {type(error).__name__}: {error}") from error
     origin = getattr(module, "__file__", None)
     if file.is_file() and (origin is None or Path(origin).resolve() != file.resolve()):
-        raise ValueError(f"{file}: must have another name, because {name} is a module already")
+        raise ValueError(f"{file}: another module is named {name}; rename the file")
     return module

@@ -1,4 +1,7 @@
-"""What documents look up in the board, such as `{board(meta_gradient, worse_than, ada_pomrl)}`."""
+"""Look up scores of the board in documents.
+
+An example is `{board(meta_gradient, worse_than, ada_pomrl)}`.
+"""
 
 from functools import cache
 
@@ -8,21 +11,18 @@ from pomrl_studies.board.learner import shipped_learners
 from pomrl_studies.board.scores import Score
 
 SIGNS = {"better_than": -1, "worse_than": 1}
-"""The signs of comparisons."""
+"""The sign of `scores.compare` for each comparison."""
 
 
 def board(learner: str, what: str, other: str = "", group: str = "families") -> str:
     """Return a number of a shipped learner.
 
-    Args:
-        learner: Its name.
-        what: `better_than` or `worse_than`, as in `13 of 18` cells; `rank`; or `loss`, in per cent of no meta-learning.
-        other: The learner to compare with; for `loss`, the cell.
-        group: The group of cells to count.
+    `what` is `rank`; `loss`, in the cell `other` and in per cent of the loss without meta-learning; or `better_than` or
+    `worse_than`, compared with the learner `other`, as in `13 of 18` cells of the group.
 
     Raises:
-        LookupError: There is no such learner or cell.
-        ValueError: There is no such number.
+        LookupError: A learner or cell is unknown.
+        ValueError: `what` is unknown, or the learner has no rank.
     """
     if what in SIGNS:
         cells = [cell for cell in common_cells() if cell.group == group]

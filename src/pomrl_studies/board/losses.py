@@ -1,4 +1,4 @@
-"""The losses of learners in cells: computed by `pomrl.run`, or read from the shipped table."""
+"""Compute, read and write the losses of learners in cells."""
 
 import csv
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -21,10 +21,10 @@ FILE = Path(__file__).parent / "losses.csv"
 """The losses of the shipped learners."""
 
 DIGITS = 5
-"""Significant digits of losses, in the table and everywhere else."""
+"""The number of significant digits of all losses."""
 
 TIMED_RUNS = 20
-"""Runs of the random chains for the time of a task."""
+"""The number of runs of the random chains to time a task."""
 
 RECOMPUTED = ("garnet 0.15", "chains 0.01")
 """The cells that are computed again before signatures are renewed."""
@@ -39,9 +39,9 @@ class CellLosses:
     signature: str
     """The signature of its stored runs."""
     milliseconds: float
-    """Processor time of a task of the random chains, with drawing, planning at gamma_eval and judging."""
+    """Processor time of a task of the random chains, including drawing, planning at gamma_eval and evaluation."""
     gamma: float
-    """The discount factor with the smallest mean loss; NaN where it is chosen in each task."""
+    """The discount factor with the smallest mean loss; NaN if it is chosen in each task."""
     loss_at_gamma: float
     """The mean loss at this discount factor."""
     losses: Float[np.ndarray, " n"]
@@ -49,11 +49,11 @@ class CellLosses:
 
 
 Report = Callable[[str], object]
-"""A function that takes a line about the progress."""
+"""A function called with a line about the progress."""
 
 
 def compute(learner: Learner, cells: Sequence[Cell], report: Report, *, workers: int | None = None) -> list[CellLosses]:
-    """Compute what the store lacks of a learner, in its cells."""
+    """Compute the losses of a learner in its cells; use stored runs."""
     milliseconds = time_per_task(learner)
     rows = []
     for cell in filter(learner.is_run_in, cells):
@@ -75,12 +75,12 @@ def _compute_cell(learner: Learner, cell: Cell, milliseconds: float, workers: in
 
 
 def rounded(values: Any) -> Any:
-    """Round numbers to the digits of the table."""
+    """Round numbers to `DIGITS` significant digits."""
     return np.array([float(f"{value:.{DIGITS}g}") for value in np.atleast_1d(values)]).reshape(np.shape(values))[()]
 
 
 def time_per_task(learner: Learner) -> float:
-    """Return the milliseconds of processor time for a task; NaN if not run in the random chains."""
+    """Measure the milliseconds of a task; NaN without random chains."""
     if "chains" not in learner.groups:
         return np.nan
     problem, method = problem_and_method(learner, {"sigma": 0.01})
@@ -94,30 +94,33 @@ def time_per_task(learner: Learner) -> float:
 
 
 def problem_and_method(learner: Learner, settings: Mapping[str, Any]) -> tuple[Problem, Method]:
-    """Return a problem with these settings, and a learner's method for it."""
+    """Return a problem, and the method of a learner."""
     composed = _experiment(learner, settings)
     return composed.problem, composed.method
 
 
 def current_signature(learner: Learner, cell: Cell) -> str:
-    """Return the signature of a learner in a cell with the present code."""
+    """Return the signature of a learner in a cell, with the present code."""
     return signature(_experiment(learner, cell.settings))
 
 
 def with_current_signatures(
     rows: Sequence[CellLosses], learners: Mapping[str, Learner], cells: Sequence[Cell]
 ) -> list[CellLosses]:
-    """Return rows with the signatures of the present code.
+    """Return rows with present signatures.
 
     Raises:
-        ValueError: The present code gives other losses in a cell of `RECOMPUTED`.
+        ValueError: Losses in a cell of `RECOMPUTED` differ.
     """
     by_name = {cell.name: cell for cell in cells}
     for row in rows:
         if row.cell in RECOMPUTED:
             computed = _compute_cell(learners[row.learner], by_name[row.cell], row.milliseconds, 1)
             if not np.array_equal(computed.losses, row.losses):
-                raise ValueError(f"{row.learner} must have the losses of the present code in {row.cell}")
+                raise ValueError(
+                    f"the losses of {row.learner} in {row.cell} differ from the present code; "
+                    f"run `python -m pomrl_studies.board {row.learner}`"
+                )
     return [replace(row, signature=current_signature(learners[row.learner], by_name[row.cell])) for row in rows]
 
 

@@ -1,4 +1,4 @@
-"""The page of the board: tables that sort and filter, and performance profiles."""
+"""Render the page of the board."""
 
 from collections.abc import Sequence
 from math import isnan
@@ -13,14 +13,14 @@ TEMPLATES = Path(__file__).parent
 """The folder of the template."""
 
 COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7a6a00", "#4b0092")
-"""The colours of profiles, in turn."""
+"""The colours of profiles; more profiles reuse them with dashes."""
 
 DRAWN = (NONE, ADA)
-"""The profiles that are drawn at first, beside those of the best learner and the user's."""
+"""The profiles drawn at first, besides the best learner and the user's learners."""
 
 
 def html(scores: Sequence[Score]) -> str:
-    """Render the page of the board with these scores, the best first."""
+    """Render the page with scores, best first."""
     learners = [score for score in scores if score.learner.base is None]
     return render(
         "board.html.j2",
@@ -38,13 +38,16 @@ def html(scores: Sequence[Score]) -> str:
 
 
 def count_of_gamma_eval(score: Score) -> str:
-    """Return the number of common cells with gamma_eval as the best discount factor."""
+    """Count the common cells with gamma_eval as the best discount factor."""
     gammas = [score.cells[cell.name].gamma for cell in common_cells() if cell.name in score.cells]
     return f"{sum(gamma == 0.99 for gamma in gammas)} of {len(gammas)}"
 
 
 def cell_text(score: CellScore) -> str:
-    """Return a loss in per cent, half of its interval, and a sign if it differs from that of ada-POMRL."""
+    """Format a loss in per cent, with half of its interval.
+
+    A sign marks a significant difference (`CellScore.versus_ada`).
+    """
     half = (score.percent.upper - score.percent.lower) / 2.0
     ends = "" if isnan(half) else f" ± {half:.2g}" if half < 10 else f" ± {half:.0f}"
     return f"{score.percent.estimate:.0f}{ends}{ {-1: ' ▼', 0: '', 1: ' ▲'}[score.versus_ada] }"

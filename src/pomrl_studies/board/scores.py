@@ -1,6 +1,6 @@
-"""The scores of learners: losses in per cent of a reference in pairs of runs, ranks, counts of cells, and profiles.
+"""Score learners: losses in per cent, ranks, counts and profiles.
 
-The numbers of a learner depend on its own and the shipped losses, so that no row moves when a learner is added.
+A user's learner changes no other row.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,13 +16,13 @@ from pomrl_studies.board.learner import Learner
 from pomrl_studies.board.losses import CellLosses
 
 NONE, ADA = "without_meta", "ada_pomrl"
-"""The learners of reference."""
+"""The reference learners."""
 
 ERROR = 0.05
-"""The error of an interval, and of the comparisons of all cells together."""
+"""The error rate of an interval, and of the comparisons in all cells together."""
 
 RESAMPLES = 1000
-"""Resamples of runs, of all cells together, because a run has related draws at several σ."""
+"""Resamples of runs, shared by all cells, because a run has related draws at several σ."""
 
 THRESHOLDS = np.linspace(0.0, 200.0, 41)
 """The losses of profiles, in per cent of no meta-learning."""
@@ -33,15 +33,15 @@ Losses = Mapping[str, Mapping[str, CellLosses]]
 
 @dataclass(frozen=True)
 class CellScore:
-    """The loss of a learner in a cell, in per cent of its reference."""
+    """The loss of a learner in a cell, in per cent."""
 
     percent: Interval
     versus_ada: int
-    """-1: shown to lose less than ada-POMRL, or its base in the second table; 1: more; 0: neither."""
+    """Comparison with ada-POMRL, in the second table with the base: -1 significantly smaller, 1 larger, 0 neither."""
     versus_none: int
-    """The same for no meta-learning."""
+    """The same comparison with no meta-learning."""
     gamma: float
-    """The discount factor with the smallest loss; NaN where it is chosen."""
+    """The discount factor with the smallest loss; NaN if it is chosen in each task."""
     percent_at_gamma: float
 
 
@@ -59,7 +59,6 @@ class Score:
 
     @property
     def mean_percent(self) -> float:
-        """The mean loss over its cells, in per cent of its reference."""
         return float(np.mean([cell.percent.estimate for cell in self.cells.values()]))
 
     def count(self, comparison: str, sign: int) -> int:
@@ -69,7 +68,7 @@ class Score:
 
 
 def by_learner(rows: Iterable[CellLosses]) -> Losses:
-    """Return losses by learner and cell."""
+    """Group losses by learner and cell."""
     losses: dict[str, dict[str, CellLosses]] = {}
     for row in rows:
         losses.setdefault(row.learner, {})[row.cell] = row
@@ -91,7 +90,6 @@ def is_ranked(learner: Learner) -> bool:
 
 
 def _sort_key(row: Score) -> float:
-    """Return the mean rank, 0 for a limit, or the mean loss in the second table."""
     if row.rank or row.learner.is_limit:
         return row.rank.estimate if row.rank else 0.0
     return row.mean_percent
@@ -125,7 +123,7 @@ def _score_cell(row: CellLosses, shipped: Losses, learner: Learner) -> CellScore
 
 
 def compare(a: Float[np.ndarray, " n"], b: Float[np.ndarray, " n"]) -> int:
-    """Return -1 if the mean of a is shown to be below that of b, 1 if above, else 0."""
+    """Compare means: -1 if a is significantly smaller, 1 if larger, else 0."""
     lower, upper = mean(a - b).interval(ERROR / len(common_cells()))
     return int(lower > 0.0) - int(upper < 0.0)
 
@@ -133,7 +131,6 @@ def compare(a: Float[np.ndarray, " n"], b: Float[np.ndarray, " n"]) -> int:
 def _mean_rank(
     losses: Mapping[str, CellLosses], rivals: Sequence[Mapping[str, CellLosses]], cells: Sequence[Cell]
 ) -> Interval:
-    """Return the mean rank over cells, from 1, with the interval of resampled runs."""
     ranks = []
     for cell in cells:
         sample = np.stack([learner[cell.name].losses for learner in (losses, *rivals)], axis=1)
@@ -147,7 +144,7 @@ def _mean_rank(
 def _profile(
     losses: Mapping[str, CellLosses], none: Mapping[str, CellLosses], cells: Sequence[Cell]
 ) -> Float[np.ndarray, "3 thresholds"]:
-    """Return the performance profile of Agarwal et al. (2021): the share of runs, averaged over cells."""
+    """Return the performance profile of Agarwal et al. (2021)."""
     shares, resampled = [], []
     for cell in cells:
         percent = 100.0 * losses[cell.name].losses / none[cell.name].losses.mean()
@@ -159,17 +156,17 @@ def _profile(
 
 COLUMNS = ("table", "learner", "label", "is_own", "milliseconds", "rank", "rank_lower", "rank_upper", "better_than_ada",
            "worse_than_ada", "better_than_none", "worse_than_none")  # fmt: skip
-"""The columns of scores before those of cells."""
+"""The columns of scores before the columns of cells."""
 
 
 def columns(cells: Sequence[Cell]) -> list[str]:
-    """Return the columns of the table of scores."""
+    """Return the columns of the score table."""
     names = ("percent", "percent_lower", "percent_upper", "gamma", "at gamma")
     return [*COLUMNS, *(f"{cell.name} {name}" for cell in cells for name in names)]
 
 
 def flat(score: Score, cells: Sequence[Cell]) -> dict[str, str | int | float]:
-    """Return a score as a row of the table, with columns of a cell after its name."""
+    """Return a score as a row of the score table."""
     rank = score.rank or Interval(np.nan, np.nan, np.nan)
     counts = [score.count(f"versus_{reference}", sign) for reference in ("ada", "none") for sign in (-1, 1)]
     table = "horizons" if score.learner.base else "learners"

@@ -1,7 +1,7 @@
 """Compare the advice of four papers on the same draws, by rules fixed in advance.
 
-A *cell* is a problem with a number m of transitions from each pair. Claims count the cells where a method is better
-than another; differences are shares of the loss of planning on frequencies with gamma_eval.
+A *cell* is a problem with m transitions from each pair. Claims count the cells where a method is better than another.
+Differences are relative to the loss of planning on frequencies with gamma_eval.
 """
 
 from pomrl.study import LossPerRun, Part, SweepResults, claim, in_more_than, less_in_shares, no_worse
@@ -16,7 +16,7 @@ TRANSITIONS = (2, 5, 20)
 """Numbers of transitions from each pair."""
 
 MARGIN = 0.02
-"""The relative margin of claims of no worse loss."""
+"""The relative margin of "no worse" in claims."""
 
 Method = dict[str, LossPerRun]
 """The losses of a method in each cell."""
@@ -26,9 +26,11 @@ Method = dict[str, LossPerRun]
 def cross_validation_helps(frequencies: SweepResults) -> list[Part]:
     """planning on frequencies, gamma by cross-validation is better than gamma_eval in more than half of the cells.
 
-    Jiang et al. (2015): a shorter horizon, chosen by cross-validation.
+    Jiang et al. (2015): choose a shorter horizon by cross-validation.
     """
-    return _better(_cross_validated(frequencies), _at_eval(frequencies), _at_eval(frequencies), "cross-validated γ")
+    return _compare_in_cells(
+        _cross_validated(frequencies), _at_eval(frequencies), _at_eval(frequencies), "cross-validated γ"
+    )
 
 
 @claim("A2", "penalties", "frequencies", figures=("advice",))
@@ -37,7 +39,7 @@ def penalties_help(penalties: SweepResults, frequencies: SweepResults) -> list[P
 
     Amit et al. (2020): a penalty does what a shorter horizon does.
     """
-    return _better(_cells(penalties), _at_eval(frequencies), _at_eval(frequencies), "LSTD with L2")
+    return _compare_in_cells(_losses_by_cell(penalties), _at_eval(frequencies), _at_eval(frequencies), "LSTD with L2")
 
 
 @claim("A3", "weights", "frequencies", figures=("advice",))
@@ -46,17 +48,19 @@ def weights_of_pairs_help(weights: SweepResults, frequencies: SweepResults) -> l
 
     Rathnam et al. (2023): a uniform prior of least expected squared error in each pair.
     """
-    return _better(_cells(weights), _at_eval(frequencies), _at_eval(frequencies), "weight of each pair")
+    return _compare_in_cells(
+        _losses_by_cell(weights), _at_eval(frequencies), _at_eval(frequencies), "weight of each pair"
+    )
 
 
 @claim("A4", "schedules", "frequencies", figures=("advice",))
 def the_schedule_helps(schedules: SweepResults, frequencies: SweepResults) -> list[Part]:
-    """ada-POMRL with the schedule of its upper bound is better than planning on frequencies in more than half.
+    """ada-POMRL with its upper-bound schedule is better than planning on frequencies in more than half of the cells.
 
-    Khetarpal et al. (2023): a learned mean model, with a horizon that grows as the bound says.
+    Khetarpal et al. (2023): a learned mean model, with the horizon of the smallest bound.
     """
-    learned = _cells(schedules, gamma_schedule="upper_bound")
-    return _better(learned, _at_eval(frequencies), _at_eval(frequencies), "ada-POMRL, upper-bound schedule")
+    learned = _losses_by_cell(schedules, gamma_schedule="upper_bound")
+    return _compare_in_cells(learned, _at_eval(frequencies), _at_eval(frequencies), "ada-POMRL, upper-bound schedule")
 
 
 @claim("A5", "priors", "frequencies", figures=("advice",))
@@ -65,19 +69,19 @@ def learned_priors_help(priors: SweepResults, frequencies: SweepResults) -> list
 
     This project: a better prior, learned from earlier tasks, and the full horizon.
     """
-    learned = _cells(priors, estimator="tied_rows")
-    return _better(learned, _cross_validated(frequencies), _at_eval(frequencies), "tied rows")
+    learned = _losses_by_cell(priors, estimator="tied_rows")
+    return _compare_in_cells(learned, _cross_validated(frequencies), _at_eval(frequencies), "tied rows")
 
 
 @claim("A6", "posteriors", "priors", figures=("advice",))
 def posterior_gammas_do_no_harm(posteriors: SweepResults, priors: SweepResults) -> list[Part]:
     """the gamma of the smallest posterior loss is no worse than gamma_eval, with each learned prior, in every cell.
 
-    This project: no worse by a margin of 2 %, with ada-POMRL and with empirical Bayes.
+    This project: ada-POMRL and empirical Bayes, by a margin of 2 %.
     """
     claim_parts = []
     for estimator in ("ada_pomrl", "empirical_bayes"):
-        chosen, at_eval = _cells(posteriors, estimator=estimator), _cells(priors, estimator=estimator)
+        chosen, at_eval = _losses_by_cell(posteriors, estimator=estimator), _losses_by_cell(priors, estimator=estimator)
         label = f"posterior's γ less γ_eval, {estimator}"
         claim_parts += [no_worse(chosen[cell], at_eval[cell], f"{label}, {cell}", MARGIN) for cell in chosen]
     return claim_parts
@@ -87,12 +91,13 @@ def posterior_gammas_do_no_harm(posteriors: SweepResults, priors: SweepResults) 
 def posterior_gammas_beat_schedules(
     posteriors: SweepResults, schedules: SweepResults, priors: SweepResults
 ) -> list[Part]:
-    """with ada-POMRL, the gamma of the smallest posterior loss beats both schedules of the paper in more than half.
+    """with ada-POMRL, the gamma of smallest posterior loss beats both schedules of the paper in more than half of the
+    cells.
 
     This project: better than both in the same cell.
     """
-    chosen, at_eval = _cells(posteriors, estimator="ada_pomrl"), _cells(priors, estimator="ada_pomrl")
-    scheduled = {name: _cells(schedules, gamma_schedule=name) for name in ("upper_bound", "dong")}
+    chosen, at_eval = _losses_by_cell(posteriors, estimator="ada_pomrl"), _losses_by_cell(priors, estimator="ada_pomrl")
+    scheduled = {name: _losses_by_cell(schedules, gamma_schedule=name) for name in ("upper_bound", "dong")}
     groups = [
         [
             less_in_shares(chosen[cell], losses[cell], at_eval[cell], f"posterior's γ less {name}, {cell}")
@@ -103,7 +108,7 @@ def posterior_gammas_beat_schedules(
     return in_more_than(len(groups) / 2, groups, "cells")
 
 
-def _cells(sweep: SweepResults, **method: str) -> Method:
+def _losses_by_cell(sweep: SweepResults, **method: str) -> Method:
     return {
         f"{problem}, m = {m}": sweep.at(task_distribution=problem, m=m, **method).regret
         for problem in PROBLEMS
@@ -112,13 +117,13 @@ def _cells(sweep: SweepResults, **method: str) -> Method:
 
 
 def _at_eval(frequencies: SweepResults) -> Method:
-    return _cells(frequencies, agent="certainty_equivalence")
+    return _losses_by_cell(frequencies, agent="certainty_equivalence")
 
 
 def _cross_validated(frequencies: SweepResults) -> Method:
-    return _cells(frequencies, agent="cross_validated_gamma")
+    return _losses_by_cell(frequencies, agent="cross_validated_gamma")
 
 
-def _better(a: Method, b: Method, whole: Method, label: str) -> list[Part]:
-    groups = [[less_in_shares(a[cell], b[cell], whole[cell], f"{label}, {cell}")] for cell in a]
+def _compare_in_cells(a: Method, b: Method, baseline: Method, label: str) -> list[Part]:
+    groups = [[less_in_shares(a[cell], b[cell], baseline[cell], f"{label}, {cell}")] for cell in a]
     return in_more_than(len(groups) / 2, groups, "cells")

@@ -1,4 +1,4 @@
-"""Selection of the discount factor by cross-validation."""
+"""Select the discount factor by cross-validation."""
 
 from typing import Annotated, ClassVar
 
@@ -12,13 +12,13 @@ from pomrl.components import Agent, Batch, Counts, Decision, TaskData
 class CrossValidatedGamma(Agent[None]):
     """The discount factor with the smallest loss on held-out transitions.
 
-    Policies of all discount factors are planned on all folds but one, and evaluated on the frequencies of that one.
+    Policies are planned on all folds but one, and evaluated on the frequencies of the remaining fold.
     """
 
     chooses_gamma: ClassVar[bool] = True
 
     folds: Annotated[int, Field(ge=2, le=100)] = 5
-    """Folds of the transitions of a task."""
+    """Number of folds of the transitions of a task."""
 
     @property
     def plans_per_gamma(self) -> int:

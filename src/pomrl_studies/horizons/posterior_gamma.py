@@ -1,4 +1,4 @@
-"""Selection of the discount factor by the expected posterior loss."""
+"""Select the discount factor by the expected posterior loss."""
 
 from typing import Annotated, ClassVar
 
@@ -11,8 +11,7 @@ from pomrl.components import Agent, Decision, TaskData, draw_models
 class PosteriorGamma(Agent[None]):
     """The discount factor with the smallest expected loss under the posterior of the task.
 
-    Policies of all discount factors are evaluated on models drawn from the posterior, a Dirichlet distribution in each
-    pair.
+    Policies are evaluated on models drawn from the posterior, a Dirichlet distribution in each pair.
     """
 
     chooses_gamma: ClassVar[bool] = True

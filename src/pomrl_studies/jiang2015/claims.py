@@ -1,4 +1,4 @@
-"""Claims of the study of guidance discount factors, quoting the paper's abstract alone."""
+"""Claims on guidance discount factors; quotes are from the abstract."""
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -10,21 +10,21 @@ TRAJECTORIES = (5, 10, 20, 50, 200)
 """Numbers of trajectories."""
 
 FEW_TRAJECTORIES = TRAJECTORIES[:3]
-"""The numbers at which a model is inaccurate."""
+"""Numbers of trajectories with an inaccurate model."""
 
 GAMMA_EVAL, STATES, ACTIONS, ERROR = 0.99, 10, 2, 0.05
-"""The settings of the sweeps, and the probability with which a bound may fail."""
+"""The settings of the sweeps, and the error probability of the bound."""
 
 GAMMAS = np.array([*(i / 20 for i in range(20)), GAMMA_EVAL])
 
 ALL_SUCCESSORS_RUNS = {"all_successors": 16_000}
-"""The number of runs for the variant with all states as successors, where short horizons cost little."""
+"""Runs for the variant with all states as successors, where short horizons cost little."""
 
 REWARDS = np.random.default_rng(2015).random((20, STATES, ACTIONS))
 """Twenty draws of rewards for exact claims."""
 
 TRANSITIONS = (10**2, 10**4, 10**6, 10**8)
-"""Numbers of transitions from each pair at which the bound is minimised."""
+"""Numbers of transitions from each pair for which the bound is minimised over gamma."""
 
 
 @claim("J1", "guidance", figures=("guidance_gamma",))
@@ -120,7 +120,7 @@ def policies_in_reach(sweep: SweepResults) -> list[Part]:
 
 @claim("J9", figures=("policies_and_bound",))
 def policies_grow_with_gamma() -> list[Part]:
-    """The policies that are optimal in some model are one at gamma = 0, and a larger gamma has all of a smaller one.
+    """At gamma = 0 one policy is optimal in every model; policies optimal in some model stay so at a larger gamma.
 
     Abstract: the horizon has "an intuitive, monotonic relationship with a simple counting measure of complexity"
     (Theorem 1).
@@ -149,33 +149,32 @@ def nearly_all_policies_near_one() -> list[Part]:
 def enumeration_finds_the_same_policies() -> list[Part]:
     """Planning in many small models finds no policy outside of the sets of J9, and each policy of a set in some model.
 
-    Theorem 1: the 729 deterministic models of three states and two actions and 1,000 random ones, for five draws of
+    Theorem 1: the 729 deterministic and 1,000 random models with three states and two actions, for five draws of
     rewards and four discount factors.
     """
     rng = np.random.default_rng(2016)
     S, A = 3, 2
-    policies, strangers, largest = all_policies(S, A), 0, 0.0
+    policies, n_outside, largest = all_policies(S, A), 0, 0.0
     deterministic = np.eye(S)[all_policies(S * A, S)].reshape(-1, S, A, S)
     for R in rng.random((5, S, A)):
         P = np.concatenate([deterministic, rng.dirichlet(np.full(S, 0.3), (1000, S, A))])
         for gamma in (0.0, 0.2, 0.5, 0.8):
             inside = policies[is_optimal_somewhere(R, gamma)]
             greedy = _advantages(P, R, gamma).argmax(-1)
-            strangers += int((~(greedy[:, None] == inside).all(-1).any(1)).sum())
+            n_outside += int((~(greedy[:, None] == inside).all(-1).any(1)).sum())
             advantages = _advantages(np.stack([model_of_policy(R, policy, gamma) for policy in inside]), R, gamma)
             largest = max(largest, -np.take_along_axis(advantages, inside[..., None], -1).min())
     return [
-        Part("models with an optimal policy outside of the set", Exact(float(strangers)), below=0.5),
+        Part("models with an optimal policy outside of the set", Exact(float(n_outside)), below=0.5),
         Part("largest disadvantage of a policy of a set in its model", Exact(float(largest)), below=1e-9),
     ]
 
 
 @claim("J12", "guidance_bound")
 def the_bound_holds(sweep: SweepResults) -> list[Part]:
-    """The loss exceeds the bound at any guidance gamma in less than 5 % of runs.
+    """The loss exceeds the bound at some guidance gamma in less than 5 % of runs.
 
-    Theorem 2: n transitions from each pair and rewards at most 1. The compared bound counts one policy, and so is below
-    the theorem's.
+    Theorem 2: n transitions from each pair, rewards at most 1. The compared bound counts one policy, so it is smaller.
     """
     return [
         Part(
@@ -189,10 +188,10 @@ def the_bound_holds(sweep: SweepResults) -> list[Part]:
 
 @claim("J13", figures=("policies_and_bound",))
 def the_bound_predicts_shorter_horizons() -> list[Part]:
-    """With 100 transitions of each pair the bound is smallest at a gamma below gamma_eval; it grows with their number.
+    """With 100 transitions of each pair the bound is smallest at a gamma below gamma_eval; with more, this gamma grows.
 
     Abstract: "a bound on the planning loss predicting that a planning horizon shorter than the true horizon can reduce
-    overfitting and improve test performance" (Theorem 2).
+    overfitting" (Theorem 2).
     """
     best = [float(GAMMAS[bound_curve(n).argmin()]) for n in TRANSITIONS]
     return [
@@ -203,12 +202,12 @@ def the_bound_predicts_shorter_horizons() -> list[Part]:
 
 
 def sets_of_policies() -> Bool[np.ndarray, "draws G N"]:
-    """Find the policies optimal in some model, by rewards and gamma."""
+    """Mark policies optimal in some model, by rewards and gamma."""
     return np.array([[is_optimal_somewhere(R, gamma) for gamma in GAMMAS] for R in REWARDS])
 
 
 def bound_curve(n: int) -> Float[np.ndarray, " G"]:
-    """Return Theorem 2's bound by gamma, with mean numbers of policies."""
+    """Return the bound of Theorem 2 with mean numbers of policies."""
     return _bound(GAMMAS, sets_of_policies().sum(-1).mean(0), n)
 
 

@@ -1,4 +1,4 @@
-"""Figures of the study of guidance discount factors."""
+"""Figures on guidance discount factors."""
 
 import numpy as np
 import pandas as pd
@@ -29,7 +29,7 @@ from pomrl.figures import (
 from pomrl_studies.jiang2015.claims import GAMMAS, TRANSITIONS, bound_curve, sets_of_policies
 
 LOOKS = sequence((5, 10, 20, 50, 200), "n = {}".format)
-"""Styles of numbers of trajectories."""
+"""Plot styles by number of trajectories."""
 
 
 def _curves(title: str, sweep: str, label: str) -> Panel:
@@ -55,7 +55,7 @@ def training_and_test() -> PanelGrid:
     return PanelGrid([[training, _curves("true model", "guidance", "Loss")]], share_y=False)
 
 
-def _for_each_number(view: View) -> View:
+def _by_number(view: View) -> View:
 
     def viewed(rows: pd.DataFrame) -> pd.DataFrame:
         only = in_task(1)(rows)
@@ -67,18 +67,16 @@ def _for_each_number(view: View) -> View:
 POLICIES = of_values("guidance_policies", "m", LOOKS, view=in_task(1))
 
 CHOICES = [
-    Series(Look("γ_eval", "#d55e00", "D"), "guidance", {}, _for_each_number(at_largest_gamma)),
-    Series(
-        Look("cross-validation", "#0173b2", "s"), "guidance_cross_validation", {}, _for_each_number(at_largest_gamma)
-    ),
-    Series(Look("best γ in hindsight", "black", "X", ":"), "guidance", {}, _for_each_number(best_fixed)),
+    Series(Look("γ_eval", "#d55e00", "D"), "guidance", {}, _by_number(at_largest_gamma)),
+    Series(Look("cross-validation", "#0173b2", "s"), "guidance_cross_validation", {}, _by_number(at_largest_gamma)),
+    Series(Look("best γ in hindsight", "black", "X", ":"), "guidance", {}, _by_number(best_fixed)),
 ]
 """Ways to select a guidance discount factor."""
 
 
 @figure(series=POLICIES)
 def guidance_policies(sweeps: StoredSweeps, kind: Kind = "se") -> Drawing:
-    """The number of different policies for the guidance discount factors up to each one.
+    """The number of different policies planned with the guidance discount factors up to each value.
 
     In one estimated model, for n trajectories. There are 1,024 policies. Bands show one standard error.
     """
@@ -138,8 +136,8 @@ def policies_and_bound(_: StoredSweeps) -> Drawing:
     return panels.finish(canvas, data)
 
 
-def _against_gamma(series: Series, y: np.ndarray, what: str) -> pd.DataFrame:
-    return series.values(pd.DataFrame({"gamma": GAMMAS, "y": y}), "gamma", "y", what)
+def _against_gamma(series: Series, y: np.ndarray, quantity: str) -> pd.DataFrame:
+    return series.values(pd.DataFrame({"gamma": GAMMAS, "y": y}), "gamma", "y", quantity)
 
 
 def _one_panel(sweeps: StoredSweeps, series: list[Series], x: str, kind: Kind) -> tuple[Figure, Axes, pd.DataFrame]:

@@ -1,4 +1,4 @@
-"""Policies optimal in some model with given rewards, and the bound by their number (Theorems 1 and 2)."""
+"""Policies optimal in some model, and the bound from their number (Theorems 1, 2)."""
 
 from functools import cache
 from itertools import product
@@ -14,15 +14,11 @@ def all_policies(S: int, A: int) -> Int[np.ndarray, "N S"]:
 
 
 def is_optimal_somewhere(R: Float[np.ndarray, "S A"], gamma: float) -> Bool[np.ndarray, " N"]:
-    """Return the policies optimal at gamma for some transition probabilities.
+    """Mark the policies optimal at gamma in [0, 1) for some transition probabilities.
 
-    Let D be the largest immediate reward that a policy gives up in a state, M the most that it earns in a state, and m
-    the smallest of the states' largest rewards. It is optimal for some probabilities if and only if D is 0 or at most
+    Let D and M be the largest immediate rewards that a policy gives up and earns in a state. Let m be the smallest over
+    states of the best reward. The policy is optimal for some probabilities if and only if D is 0 or at most
     gamma (M - m) / (1 - gamma); the page `notes.md` has the proof.
-
-    Args:
-        R: The rewards.
-        gamma: The discount factor, at least 0 and below 1.
     """
     earned, best = R[np.arange(len(R)), all_policies(*R.shape)], R.max(1)
     given_up = (best - earned).max(1)
@@ -32,9 +28,9 @@ def is_optimal_somewhere(R: Float[np.ndarray, "S A"], gamma: float) -> Bool[np.n
 def model_of_policy(
     R: Float[np.ndarray, "S A"], policy: Int[np.ndarray, " S"], gamma: float
 ) -> Float[np.ndarray, "S A S"]:
-    """Return the proof's model, where a policy is optimal at gamma.
+    """Return a model where a policy is optimal at gamma, as in the proof.
 
-    The policy leads to its best-paid state, all other actions to the state with the smallest best reward.
+    The policy leads to its best-paid state, other actions to the state with the smallest best reward.
     """
     states, best = np.arange(len(R)), R.max(1)
     earned = R[states, policy]
@@ -57,15 +53,10 @@ def loss_bound(
     gamma_eval: float,
     error: float,
 ) -> Float[np.ndarray, " G"]:
-    """Return Theorem 2's bound on the loss, for rewards in [0, 1].
+    """Return the bound of Theorem 2 on the loss, for rewards in [0, 1].
 
-    Args:
-        gammas: The planning discount factors, at most gamma_eval.
-        policies: Number of policies optimal in some model, by discount factor.
-        n: Number of transitions from each pair.
-        pairs: Number of pairs.
-        gamma_eval: The discount factor of evaluation.
-        error: The probability that the bound fails.
+    It fails with probability `error` at most. The planning `gammas` are at most `gamma_eval`, `policies` counts the
+    policies optimal in some model, and n is the number of transitions from each pair.
     """
     short = (gamma_eval - gammas) / ((1.0 - gamma_eval) * (1.0 - gammas))
     width = np.sqrt(np.log(2.0 * pairs * policies / error) / (2.0 * n))

@@ -1,4 +1,4 @@
-"""Compare our curves with readings of the notebook's figures."""
+"""Compare our curves with points digitised from figures of the authors' notebook."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,30 +11,29 @@ import pandas as pd
 from pomrl.figures import COLUMNS, Series, StoredSweeps, band, best_gamma
 
 NOTEBOOK_RUNS = 100
-"""The number of runs of each figure in the notebook."""
+"""The number of runs in each figure of the notebook."""
 
 READING, PRINTED, Z = "reading error", "as printed by the notebook", "z"
-"""What the column `band` of a drawing's table says of a point that was read off, of a printed one, and of a z."""
-
+"""Values of the column `band` in a figure's table: digitised points, numbers printed by the notebook, and z-scores."""
 
 CONTRADICTED = {("min loss", 1): 0.949638347757141, ("gamma*", 1): 0.5}
-"""Printed values of the notebook that contradict readings, by series and task.
+"""Numbers printed by the notebook that contradict its figures, by curve and task.
 
-The markers of task 1 in the figure of cell 45 were read as 0.964 and 0.511, 4.9 and 4.3 reading errors off.
+In the figure of cell 45 the markers of task 1 were digitised as 0.964 and 0.511, 4.9 and 4.3 reading errors away.
 """
 
 
 @dataclass(frozen=True)
 class AuthorsSeries(Series):
-    """A series of a figure, and the notebook's curve of the same."""
+    """A series of a figure, with the corresponding curve of the notebook."""
 
     cells: Sequence[int] = ()
-    """The notebook's cells with the figure; none if no such figure was read."""
+    """The notebook cells with this figure; empty if it was not digitised."""
     curve: str = ""
     """The name of the curve in `digitised.csv`."""
 
     def notebook_points(self) -> pd.DataFrame:
-        """Return the readings, with the columns x, value and reading_error."""
+        """Return the digitised points, with the columns x, value and reading_error."""
         table = read_digitised()
         rows = table[table["cell"].isin(self.cells) & (table["series"] == self.curve)]
         return rows.assign(x=rows["gamma"].fillna(rows["task"]))[["x", "value", "reading_error"]]
@@ -42,27 +41,22 @@ class AuthorsSeries(Series):
 
 @cache
 def read_digitised() -> pd.DataFrame:
-    """Return the readings of the notebook's figures (see `examples/notebook/README.md`)."""
+    """Load the points digitised from the notebook's figures (see `examples/notebook/README.md`)."""
     return pd.read_csv(Path(__file__).with_name("digitised.csv")).dropna(subset="value")
 
 
 PointComparison = Callable[[pd.DataFrame, pd.DataFrame, str], pd.DataFrame]
-"""A function of a series' rows, the readings, and the name of the horizontal axis.
+"""A function of our losses, the digitised points, and the column of the horizontal axis (task or gamma).
 
-It returns the readings with the columns ours and z.
+It returns the points with the added columns ours (our value) and z.
 """
 
 
 def compare_losses(rows: pd.DataFrame, notebook: pd.DataFrame, x: str) -> pd.DataFrame:
-    """Compare mean losses.
+    """Compare mean losses (a `PointComparison`).
 
-    z is the difference divided by the root of three summed variances: of the reading, of our mean, and of the
-    notebook's mean over `NOTEBOOK_RUNS` runs, from the spread of our runs.
-
-    Args:
-        rows: The losses of our runs.
-        notebook: The readings.
-        x: The column of the horizontal axis: task or gamma.
+    z is the difference divided by its standard error. The error combines the reading error with the sampling errors of
+    our mean and of the notebook's, both estimated from the spread of our runs.
     """
     ours = band(rows, [x], kind="sd").set_index(x)
     # 0.30000000000000004 is 0.3 on the axis of the figure
@@ -73,32 +67,28 @@ def compare_losses(rows: pd.DataFrame, notebook: pd.DataFrame, x: str) -> pd.Dat
 
 
 def compare_best_gammas(rows: pd.DataFrame, notebook: pd.DataFrame, x: str) -> pd.DataFrame:
-    """Compare gamma* of each task.
+    """Compare gamma* in each task (a `PointComparison`).
 
-    Minima of flat curves are uncertain, so z is in units of the loss: the excess loss of our runs at the notebook's
-    gamma*, divided by its paired standard error over both kinds of runs.
-
-    Args:
-        rows: The losses of our runs.
-        notebook: The readings.
-        x: The column of tasks.
+    Minima of flat curves are uncertain, so z compares losses. It is our excess loss at the notebook's gamma*, divided
+    by its standard error for both numbers of runs.
     """
     best = best_gamma(rows, [x]).set_index(x)["gamma"]
     outcomes = []
     for task, value in zip(notebook["x"], notebook["value"], strict=True):
         losses = rows[rows[x] == task].pivot(index="run", columns="gamma", values="planning_loss")
-        theirs = losses.columns[np.abs(losses.columns.to_numpy(float) - value).argmin()]
-        excess = losses[theirs] - losses[best[task]]
+        notebook_gamma = losses.columns[np.abs(losses.columns.to_numpy(float) - value).argmin()]
+        excess = losses[notebook_gamma] - losses[best[task]]
         error = excess.std() * np.sqrt(1 / len(excess) + 1 / NOTEBOOK_RUNS)
-        outcomes.append((best[task], excess.mean() / error if theirs != best[task] else 0.0))
+        outcomes.append((best[task], excess.mean() / error if notebook_gamma != best[task] else 0.0))
     ours, z = zip(*outcomes, strict=True) if outcomes else ((), ())
     return notebook.assign(ours=ours, z=z)
 
 
 def points(sweeps: StoredSweeps, series: AuthorsSeries, x: str, compare: PointComparison) -> pd.DataFrame:
-    """Return the notebook's points of a series as drawing rows.
+    """Return the notebook's points of a series as a table with `COLUMNS`.
 
-    Readings have their error as interval. Printed values that differ from readings have rows of their own.
+    Each digitised point has a row with its reading error as interval, and a row with its z. Values in `CONTRADICTED`
+    follow.
     """
     notebook, rows = series.notebook_points(), series.rows(sweeps)
     if notebook.empty or rows.empty:
@@ -115,11 +105,11 @@ def points(sweeps: StoredSweeps, series: AuthorsSeries, x: str, compare: PointCo
 
 
 def label(series: Series) -> str:
-    """Return the table's name of the notebook's points of a series."""
+    """Return the label of the notebook's points of a series."""
     return f"{series.look.label}, the notebook's"
 
 
-def in_words(data: pd.DataFrame) -> str:
-    """Describe the distance of readings from our curves."""
+def describe_distance(data: pd.DataFrame) -> str:
+    """Summarise the distances of digitised points from our curves."""
     z = data.loc[data["band"] == Z, "mean"].abs()
     return f"Largest |z| of {len(z)} readings: {z.max():.1f}"

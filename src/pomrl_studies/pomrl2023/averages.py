@@ -1,4 +1,4 @@
-"""Averages of losses over the first tasks (R10), and panels of them by numbers of samples m and tasks T."""
+"""Average losses over the first tasks (R10), and draw the averages in panels."""
 
 from collections.abc import Mapping, Sequence
 
@@ -7,16 +7,16 @@ import pandas as pd
 from pomrl.figures import AVERAGE_LOSS, TASKS, Kind, Panel, Series, View, dynamic_best, look, sequence
 
 
-def average_panels(sweep: str, settings: Mapping[str, int | float | str], tasks: Sequence[int] = TASKS) -> list[Series]:
-    """Return a series of the average loss for each t (R10)."""
+def average_series(sweep: str, settings: Mapping[str, int | float | str], tasks: Sequence[int] = TASKS) -> list[Series]:
+    """Return one series for each t: the average loss over tasks 1 to t."""
     looks = sequence(tasks, lambda t: f"tasks 1 to {t}" if t > 1 else "task 1")
     return [Series(look, sweep, settings, average_of_first(t)) for t, look in looks.items()]
 
 
 def average_of_first(t: int) -> View:
-    """Return the view of losses averaged over tasks 1 to t (R10).
+    """Return a view of losses averaged over tasks 1 to t.
 
-    It is empty for an experiment with fewer than t tasks.
+    Experiments with fewer tasks have no rows.
     """
 
     def averaged(rows: pd.DataFrame) -> pd.DataFrame:
@@ -29,7 +29,7 @@ def average_of_first(t: int) -> View:
 
 
 def best_so_far(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the least average loss of a single gamma, by task."""
+    """Return the running average loss at the best constant gamma, by task."""
     if rows.empty:
         return rows
     total = rows.sort_values(["run", "gamma", "task"]).groupby(["run", "gamma"])["planning_loss"].cumsum()
@@ -37,11 +37,11 @@ def best_so_far(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 AVERAGED_TASKS = (1, 2, 5, 15, 30)
-"""The drawn averages over tasks 1 to t of ada-POMRL, up to T."""
+"""The numbers t of first tasks in the averages of ada-POMRL."""
 
 
 def average_row(sweep: str, pairs: Sequence[tuple[int, int]], prefix: str = "", band: Kind = "sd") -> list[Panel]:
-    """Return a panel for each (m, T), with and without meta-learning."""
+    """Return a panel for each pair (m, T), with and without meta-learning."""
     return [
         Panel(f"{prefix}m = {m}, T = {T}", _series(sweep, m, T), "gamma", band, label=AVERAGE_LOSS) for m, T in pairs
     ]
@@ -49,7 +49,7 @@ def average_row(sweep: str, pairs: Sequence[tuple[int, int]], prefix: str = "", 
 
 def _series(sweep: str, m: int, T: int) -> list[Series]:
     batches = {"batches": f"m{m}_T{T}"}
-    averages = average_panels(sweep, {**batches, "estimator": "ada_pomrl"}, AVERAGED_TASKS)
+    averages = average_series(sweep, {**batches, "estimator": "ada_pomrl"}, AVERAGED_TASKS)
     ada_pomrl = [average for average, t in zip(averages, AVERAGED_TASKS, strict=True) if t <= T]
     without = {**batches, "estimator": "without_meta"}
     return [*ada_pomrl, Series(look("without_meta"), sweep, without, average_of_first(T))]

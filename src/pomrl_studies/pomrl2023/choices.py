@@ -1,4 +1,4 @@
-"""The choices that make variants: readings of the text, and differences to the authors' notebook."""
+"""Choices between readings of the paper, and differences from the authors' notebook."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,25 +13,25 @@ from pomrl.study import Variant, VariantJob
 
 @dataclass(frozen=True)
 class Choice:
-    """One decision: a few keys, and the experiments that they concern."""
+    """A decision about the paper, as overrides of the experiments concerned."""
 
     name: str
     reading: str
     """The ambiguity (R1, ...) or error (E1, ...) of the paper that it decides; may be empty."""
     overrides: tuple[str, ...]
-    """Its overrides, each as `key=value`."""
+    """The overrides, each as `key=value`."""
     where: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
-    """The options that the keys concern, by group; empty if they concern all."""
+    """The options of the experiments concerned, by configuration group; empty for all experiments."""
     needs: Sequence[str] = ()
-    """The names of required choices."""
+    """The names of choices that must precede this one."""
 
     def concerns(self, options: Mapping[str, str]) -> bool:
-        """Return whether the choice concerns an experiment with these options by group."""
+        """Return whether the choice concerns an experiment with these options, by group."""
         return all(options.get(group) in names for group, names in self.where.items())
 
 
 def keep_allowed(choices: Sequence[Choice]) -> list[Choice]:
-    """Return the choices with all required ones present."""
+    """Return the choices preceded by all of their required choices."""
     allowed: list[Choice] = []
     for choice in choices:
         if {*choice.needs} <= {choice.name for choice in allowed}:
@@ -40,12 +40,12 @@ def keep_allowed(choices: Sequence[Choice]) -> list[Choice]:
 
 
 def without(choices: Sequence[Choice], left_out: Choice) -> list[Choice]:
-    """Return all choices but one."""
+    """Return all choices except one."""
     return [choice for choice in choices if choice != left_out]
 
 
 def combine(choices: Sequence[Choice], name: str = "") -> Variant:
-    """Return the variant of the allowed choices, named by default after them."""
+    """Combine the allowed choices into a variant, by default named after them."""
     kept_choices = keep_allowed(choices)
 
     def change(job: VariantJob) -> list[str]:
@@ -60,7 +60,7 @@ def combine(choices: Sequence[Choice], name: str = "") -> Variant:
 
 @dataclass(frozen=True)
 class Difference:
-    """One difference between the paper's text and the authors' notebook."""
+    """A difference between the paper's text and the authors' notebook."""
 
     name: str
     reading: str
@@ -68,20 +68,20 @@ class Difference:
     where: str
     """The section of the paper; empty if the paper is silent."""
     kind: str
-    """choice, omission (missing in the text), bug, or label (a figure of the paper contradicts it)."""
+    """One of choice, omission (missing in the text), bug, or label (a figure of the paper contradicts it)."""
     text: str
-    """The text's version."""
+    """The version of the paper's text."""
     notebook: str
-    """The notebook's version."""
+    """The version of the notebook."""
     choice: Choice | None
-    """The choice that sets its keys; None without a key."""
+    """The choice of the notebook's version; None if no setting expresses it."""
     why: str
-    """The reason for a missing key; may be empty."""
+    """Why no setting expresses it; may be empty."""
 
 
 @cache
 def differences() -> tuple[Difference, ...]:
-    """Return all differences, those with a key first."""
+    """Load all differences from `ledger.yaml`; those with a choice come first."""
     described = yaml.safe_load(Path(__file__).with_name("ledger.yaml").read_text(encoding="utf-8"))
     with_key = [_difference(name, entry, _choice(name, entry)) for name, entry in described["choices"].items()]
     without_key = [_difference(name, entry, None) for name, entry in described["without_key"].items()]
@@ -89,7 +89,7 @@ def differences() -> tuple[Difference, ...]:
 
 
 def choices() -> list[Choice]:
-    """Return the choices of the differences with a key."""
+    """Return the choices of all differences."""
     return [difference.choice for difference in differences() if difference.choice]
 
 

@@ -1,4 +1,4 @@
-"""Panels of gamma*, the effective planning horizon, and of the loss at gamma*."""
+"""Panels and plot styles of gamma* (the effective planning horizon) and its loss."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -9,15 +9,15 @@ from matplotlib.axes import Axes
 from pomrl.figures import Kind, Look, Panel, StoredSweeps, best_gamma_band, look
 
 MINIMUM = replace(look("ada_pomrl"), label="Loss at γ*")
-"""The look of the loss at the best discount factor."""
+"""The plot style of the loss at gamma*."""
 
 HORIZON = Look("Best discount factor γ*", "#444444", "s", ":")
-"""The look of the best discount factor."""
+"""The plot style of gamma*."""
 
 
 @dataclass(frozen=True)
 class HorizonPanel(Panel):
-    """A panel of gamma* in each task, the minimiser of the mean loss over runs."""
+    """A panel of gamma*, the minimiser of the mean loss, in each task."""
 
     label: str = "Discount factor γ*"
 
@@ -32,5 +32,5 @@ class HorizonPanel(Panel):
 
     def draw(self, ax: Axes, data: pd.DataFrame) -> None:
         super().draw(ax, data)
-        # No discount factor exceeds 1, but one and its standard deviation may.
+        # gamma* is at most 1, but its band may exceed 1.
         ax.set_ylim(top=max(1.05, ax.get_ylim()[1]))

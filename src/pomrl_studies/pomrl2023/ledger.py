@@ -1,4 +1,4 @@
-"""Effects of the differences between text and notebook, from stored losses."""
+"""Estimate effects of the differences between the paper's text and the authors' notebook."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -13,15 +13,17 @@ from pomrl_studies.pomrl2023.choices import Choice, choices, combine, keep_allow
 from pomrl_studies.pomrl2023.tasks_and_gains import LAST_TASKS
 
 FAMILY = "ledger"
-"""The family of variants whose choices are the differences."""
+"""The name of the family of variants with these differences."""
 
 LOSS, GAIN, GAMMA_STAR = "loss", "gain over without", "γ*"
-"""Numbers of ada-POMRL in the last tasks: its loss at gamma_eval, by how much less that is than without meta-learning,
-and the discount factor with the smallest mean loss."""
+"""The numbers of ada-POMRL in the last tasks: loss and gain at gamma_eval, and the gamma with the smallest mean loss.
+
+The gain is the loss without meta-learning less the loss of ada-POMRL.
+"""
 
 
 def settings_with(page: Page, selection: Sequence[Choice]) -> Mapping[str, Sequence[Setting]]:
-    """Return the experiments of each sweep with these choices."""
+    """Return the experiments of each sweep under these choices."""
     name, study = combine(selection).name, page.study
     (match,) = (variant for variant in study.family(FAMILY).variants if variant.name == name)
     return {sweep: study.settings(sweep, match) for sweep in match.sweeps or ()}
@@ -36,11 +38,11 @@ class NotebookResults:
 
     @property
     def ada_pomrl(self) -> Result:
-        """ada-POMRL on the grid of discount factors."""
+        """The losses of ada-POMRL on the grid of gamma."""
         return self.losses["ada_pomrl", "grid"]
 
     def at_gamma_eval(self, estimator: str) -> Result:
-        """Return the losses of an estimator with gamma_eval as largest discount factor."""
+        """Return an estimator's losses; gamma_eval is the last gamma."""
         return self.ada_pomrl if estimator == "ada_pomrl" else self.losses[estimator, "fixed"]
 
     def gain(self, estimator: str) -> Float[np.ndarray, " n"]:
@@ -49,17 +51,17 @@ class NotebookResults:
 
     @property
     def gamma_star(self) -> Float[np.ndarray, " B"]:
-        """gamma* of ada-POMRL in the last tasks: the estimate, then its resamples."""
+        """The gamma* of ada-POMRL in the last tasks, followed by bootstrap resamples of it."""
         return minimising(self.ada_pomrl.gammas, _with_resamples(self.last_curve))
 
     @property
     def last_curve(self) -> Float[np.ndarray, "n G"]:
-        """The last tasks' loss of ada-POMRL against the discount factor."""
+        """The loss of ada-POMRL averaged over the last tasks."""
         return self.ada_pomrl.loss[:, [t - 1 for t in LAST_TASKS]].mean(1)
 
 
 def _with_resamples(sample: Float[np.ndarray, "n ..."]) -> Float[np.ndarray, "B ..."]:
-    """Return the mean over runs, followed by the means of paired resamples."""
+    """Return the mean over runs, followed by means of paired resamples."""
     return np.concatenate([sample.mean(0)[None], bootstrap_means(sample)])
 
 
@@ -82,7 +84,10 @@ def load(settings: Mapping[str, Sequence[Setting]], runs: int | None = None) -> 
 
 
 def effects(page: Page, runs: int | None = None) -> pd.DataFrame:
-    """Estimate the effects of differences with a key, on all numbers."""
+    """Estimate the effect of each difference with a choice.
+
+    Each is added to the repaired text, and to all other differences. Effects are left out where no experiment changes.
+    """
     all_choices = choices()
     rows = []
     for choice in all_choices:
@@ -101,7 +106,7 @@ def _signatures(settings: Mapping[str, Sequence[Setting]]) -> list[str]:
 
 
 def _effects(choice: Choice, before: NotebookResults, after: NotebookResults) -> Iterator[tuple[str, Interval]]:
-    """Yield a choice's effects on ada-POMRL, or on the concerned method."""
+    """Yield the effects on ada-POMRL, or on other methods if only they are concerned."""
     where = dict(choice.where)
     if choice.concerns({"estimator": "ada_pomrl", "gamma_schedule": "grid"}):
         yield LOSS, difference(before.ada_pomrl.tasks(LAST_TASKS), after.ada_pomrl.tasks(LAST_TASKS), paired=True)
@@ -116,12 +121,12 @@ def _effects(choice: Choice, before: NotebookResults, after: NotebookResults) ->
 
 @dataclass(frozen=True)
 class Check:
-    """A number on a rung of the ladder, with the paper's bound."""
+    """A number computed on each rung of the `ladder`, with the paper's bound on it."""
 
     name: str
     value: Callable[[NotebookResults], Interval]
     above: float | None
-    """The paper's lower bound of the number; None without one."""
+    """The paper's lower bound; None without one."""
 
 
 def _mean(values: Float[np.ndarray, " n"]) -> Interval:
@@ -130,11 +135,11 @@ def _mean(values: Float[np.ndarray, " n"]) -> Interval:
 
 def _share(results: NotebookResults) -> Interval:
     gains = np.stack([results.gain("uniform_prior"), results.gain("ada_pomrl")], axis=1)
-    ours = _with_resamples(gains)
-    return _percentile(ours[:, 0] / ours[:, 1])
+    resampled = _with_resamples(gains)
+    return _percentile(resampled[:, 0] / resampled[:, 1])
 
 
-def _not_behind(results: NotebookResults) -> Interval:
+def _margin_to_oracle(results: NotebookResults) -> Interval:
     return _mean(1.1 * results.at_gamma_eval("oracle").tasks(LAST_TASKS) - results.ada_pomrl.tasks(LAST_TASKS))
 
 
@@ -147,14 +152,17 @@ CHECKS = (
     ),
     Check("gain over no meta-learning, tasks 11 to 15", lambda results: _mean(results.gain("ada_pomrl")), 0.0),
     Check("share of it from the uniform model", _share, None),
-    Check("1.1 oracle less ada-POMRL, tasks 11 to 15", _not_behind, 0.0),
+    Check("1.1 oracle less ada-POMRL, tasks 11 to 15", _margin_to_oracle, 0.0),
     Check("γ*, tasks 11 to 15", lambda results: _percentile(results.gamma_star), 0.7),
 )
-"""The numbers compared on each rung, subjects of the paper's claims (Q1.1, Q1.4, Q3.4, Q2.2)."""
+"""The numbers computed on each rung; the claims Q1.1, Q1.4, Q2.2 and Q3.4 are about them."""
 
 
 def ladder(page: Page, runs: int | None = None) -> pd.DataFrame:
-    """Return the numbers after the first 0, 1, 2, ... changes."""
+    """Compute `CHECKS` with the first 0, 1, 2, ... differences applied.
+
+    Each number of differences is a rung. Rungs that change no experiment are left out.
+    """
     all_choices, checks = choices(), []
     before: list[str] = []
     for length in range(len(all_choices) + 1):

@@ -1,4 +1,4 @@
-"""Panels of our curves overlaid with the points of the notebook's figures."""
+"""Overlay our curves with points of the notebook's figures."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -34,19 +34,19 @@ SIGMAS = {1.5: 0.01, 0.75: 0.025, 0.375: 0.047}
 """The paper's similarity sigma, by the factor c of the notebook's Dirichlet parameters c S (P_o + 0.015)."""
 
 DIGITISED_FACTOR = 0.375
-"""The factor c of cells 44, 45, 55 and 61, whose figures were read."""
+"""The factor c of cells 44, 45, 55 and 61, whose figures were digitised."""
 
 CELL_61_CURVES = {"oracle": "oracle", "without_meta": "without", "pomrl": "POMRL", "ada_pomrl": "ada-POMRL"}
 """The names of the estimators' curves in the figure of cell 61."""
 
 
 def title(c: float) -> str:
-    """Return a panel's title: the factor c and the similarity."""
+    """Return a panel's title with the factor c and the similarity."""
     return f"c = {c:g} (σ = {SIGMAS[c]:g})"
 
 
 def per_task(c: float, estimators: Sequence[str], title: str) -> Panel:
-    """Return the panel of losses in each task, planned with gamma_eval."""
+    """Return a panel of the loss in each task, at gamma_eval."""
     settings = {"task_distribution.concentration_over_S": c}
     series = [
         AuthorsSeries(
@@ -63,7 +63,7 @@ def per_task(c: float, estimators: Sequence[str], title: str) -> Panel:
 
 
 def against_gamma(c: float, title: str, estimator: str = "ada_pomrl") -> Panel:
-    """Return the panel of loss against gamma, with task 1's readings."""
+    """Return a panel of the loss against gamma, with digitised points of task 1."""
     settings = {"task_distribution.concentration_over_S": c, "estimator": estimator}
     series = [
         AuthorsSeries(
@@ -80,8 +80,8 @@ def against_gamma(c: float, title: str, estimator: str = "ada_pomrl") -> Panel:
 
 
 def points(sweeps: StoredSweeps, grid_panels: Sequence[Panel], kind: Kind | None = None) -> pd.DataFrame:
-    """Return our points and the notebook's as a table with `pomrl.figures.COLUMNS`."""
-    theirs = [
+    """Return our and the notebook's points as a table with `pomrl.figures.COLUMNS`."""
+    notebook_tables = [
         agreement.points(
             sweeps, series, panel.x, compare_best_gammas if isinstance(panel, HorizonPanel) else compare_losses
         )
@@ -90,12 +90,13 @@ def points(sweeps: StoredSweeps, grid_panels: Sequence[Panel], kind: Kind | None
         if isinstance(series, AuthorsSeries)
     ]
     return pd.concat(
-        [points_of_panels(sweeps, grid_panels, kind), *(table for table in theirs if len(table))], ignore_index=True
+        [points_of_panels(sweeps, grid_panels, kind), *(table for table in notebook_tables if len(table))],
+        ignore_index=True,
     )
 
 
 def draw_points(ax: Axes, data: pd.DataFrame, series: Series) -> None:
-    """Draw the notebook's readings and printed values over our curve."""
+    """Draw digitised points and printed values over our curve."""
     series_rows = data[(data["panel"] == series.panel) & (data["series"] == agreement.label(series))]
     readings = series_rows[series_rows["band"] == agreement.READING]
     printed = series_rows[series_rows["band"] == agreement.PRINTED]
@@ -123,18 +124,18 @@ def draw_row(axes: Sequence[Axes], data: pd.DataFrame, row: Sequence[Panel]) -> 
 
 
 def legend_entries(data: pd.DataFrame) -> list[Line2D]:
-    """Return the legend entries of the notebook's points and their distance."""
+    """Return legend entries for the notebook's points and their distance."""
     marks = {
         agreement.READING: Line2D([], [], label="Hollow: the notebook's, read off", **_hollow(Look("", "0.3"))),
         agreement.PRINTED: Line2D([], [], label="The notebook's, as printed", **_PRINTED),
-        agreement.Z: Line2D([], [], linestyle="", label=agreement.in_words(data)),
+        agreement.Z: Line2D([], [], linestyle="", label=agreement.describe_distance(data)),
     }
     return [mark for band, mark in marks.items() if (data["band"] == band).any()]
 
 
 @dataclass(frozen=True)
 class AuthorsGrid(PanelGrid):
-    """A figure of rows of panels over one legend, overlaid with the notebook's points."""
+    """A grid of panels, overlaid with the notebook's points."""
 
     share_y: bool = False
 

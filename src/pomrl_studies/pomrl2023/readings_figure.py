@@ -14,11 +14,11 @@ from pomrl.figures import Drawing, context, panels
 from pomrl.study import LOOKS, Judgements, rank
 
 TILE_WIDTH, TILE_HEIGHT = 0.42, 0.22
-"""The size of a tile in inches, which has room for a number."""
+"""The width and height of a tile in inches, with room for a number."""
 
 
 def draw(judgements: Judgements, variants: Sequence[str]) -> Drawing:
-    """Draw the claims judged under variants, a tile for each."""
+    """Draw a tile for each claim and variant."""
     matrix = _matrix(judgements, variants)
     names = rank(judgements, variants)
     verdicts = matrix.pivot(index="claim", columns="reading", values="verdict").loc[matrix["claim"].unique(), names]
@@ -33,7 +33,7 @@ def draw(judgements: Judgements, variants: Sequence[str]) -> Drawing:
 
 
 def in_all(judgements: Judgements, variants: Sequence[str]) -> set[str]:
-    """Return the ids of claims judged under all of these variants."""
+    """Return the ids of claims judged under all variants."""
     return set.intersection(*({*judgements.of(name)} for name in variants))
 
 

@@ -1,4 +1,4 @@
-"""Panels of the planning loss per task at three similarities, with tasks on the simplex."""
+"""Draw the loss in each task at three similarities, with drawn task models as insets."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from pomrl.figures import METHODS, Kind, Look, Panel, PanelGrid, Series, StoredS
 from pomrl_studies.pomrl2023 import simplex
 
 STRUCTURES = {0.01: "Strong structure", 0.025: "Medium structure", 0.047: "Loose structure"}
-"""The name of the structure of tasks at each task similarity: the largest variance of an entry of the model."""
+"""The name of each similarity sigma, the largest variance of an entry of a task model."""
 
 DRAWS = 150
 TASK_MODELS = Look("Task models, three states", "#4477AA", ".", "", size=1.5)
@@ -18,12 +18,12 @@ TASK_MODELS = Look("Task models, three states", "#4477AA", ".", "", size=1.5)
 
 @dataclass(frozen=True)
 class Similarities(PanelGrid):
-    """Panels of the loss in each task by similarity, with draws of tasks as insets."""
+    """A grid of losses in each task, with drawn task models as insets."""
 
     row_height: float = 2.8
 
     def points(self, sweeps: StoredSweeps, kind: Kind | None = None) -> pd.DataFrame:
-        """Return the losses, and three-state task models of variance sigma."""
+        """Return the losses, and three-state task models with entries of variance sigma."""
         draws = [
             simplex.points(_task_models(panel), simplex.dirichlet(simplex.concentration(sigma), DRAWS))
             for panel, sigma in zip(self.panels, STRUCTURES, strict=True)
@@ -31,7 +31,6 @@ class Similarities(PanelGrid):
         return pd.concat([super().points(sweeps, kind), *draws], ignore_index=True)
 
     def draw_row(self, axes: Sequence[Axes], data: pd.DataFrame, row: Sequence[Panel]) -> None:
-        """Draw the losses, and the task models as insets."""
         super().draw_row(axes, data, row)
         sharing = [axes] if self.share_y else [[ax] for ax in axes]
         insets = [inset for group in sharing for inset in _insets(group, room=0.3)]
@@ -40,7 +39,6 @@ class Similarities(PanelGrid):
 
 
 def _insets(axes: Sequence[Axes], *, room: float) -> list[Axes]:
-    """Return insets in the upper right corners of panels."""
     bottom, top = axes[0].get_ylim()
     axes[0].set_ylim(bottom, bottom + (top - bottom) / (1.0 - room))
     return [ax.inset_axes((0.6, 1.0 - room, 0.4, room)) for ax in axes]
@@ -50,8 +48,8 @@ def _task_models(panel: Panel) -> Series:
     return Series(TASK_MODELS, panel=panel.letter)
 
 
-def sweep_series(sweep: str, estimators: Sequence[str] = METHODS, *, share_y: bool = True) -> Similarities:
-    """Return panels (a) to (c) of a sweep over similarities."""
+def similarity_panels(sweep: str, estimators: Sequence[str] = METHODS, *, share_y: bool = True) -> Similarities:
+    """Return a row of panels, one for each similarity of a sweep."""
     row = [
         Panel(f"{name}, σ = {sigma:g}", of_estimators(sweep, {"sigma": sigma}, estimators), "task", "sd")
         for sigma, name in STRUCTURES.items()

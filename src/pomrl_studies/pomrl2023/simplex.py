@@ -1,4 +1,4 @@
-"""Task models on the simplex: distributions over three states in a triangle."""
+"""Draw distributions over three states in a triangle, the simplex."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from pomrl.figures import Series
 
 CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(0.75)]])
-"""The corners of the triangle in the plane, where one state has probability 1."""
+"""The corners (x, y) of the triangle; in each, one state has probability 1."""
 
 
 def dirichlet(concentration: float, draws: int, seed: int = 0) -> Float[np.ndarray, "draws 3"]:
@@ -19,22 +19,22 @@ def dirichlet(concentration: float, draws: int, seed: int = 0) -> Float[np.ndarr
 
 
 def concentration(variance: float) -> float:
-    """Return the concentration of the symmetric three-state Dirichlet, given its entries' variance."""
+    """Return the concentration of `dirichlet` for a variance of its entries."""
     return (2.0 / 9.0 / variance - 1.0) / 3.0
 
 
 def variance(concentration: float) -> float:
-    """Return the variance of an entry, (2/9) / (3 concentration + 1)."""
+    """Return the variance of an entry of a draw of `dirichlet`."""
     return 2.0 / 9.0 / (3.0 * concentration + 1.0)
 
 
 def points(series: Series, rows: Float[np.ndarray, "draws 3"]) -> pd.DataFrame:
-    """Return distributions over three states as a table with `pomrl.figures.COLUMNS`."""
+    """Return distributions as a table with `pomrl.figures.COLUMNS`."""
     return series.values(pd.DataFrame(rows @ CORNERS, columns=["x", "y"]), "x", "y", "draw")
 
 
 def draw(ax: Axes, data: pd.DataFrame, series: Sequence[Series], *, names: bool = True) -> None:
-    """Draw series into one panel, by default with state names."""
+    """Draw series into a panel, by default with state names."""
     outline = CORNERS[[0, 1, 2, 0]]
     ax.plot(outline[:, 0], outline[:, 1], color="0.5", linewidth=0.7, label="_simplex")
     for marks in series:

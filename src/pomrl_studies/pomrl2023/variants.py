@@ -9,33 +9,34 @@ from pomrl_studies.pomrl2023.choices import Choice, choices, combine, without
 CONCENTRATION = {"sigma=0.01": "1.5", "sigma=0.025": "0.75", "sigma=0.047": "0.375"}
 """The Dirichlet concentration, as a multiple of S, for each sigma of the paper.
 
-The notebook sets concentrations. Their largest variances of tasks around a random mean model are the paper's sigma.
+The notebook sets concentrations. The largest variance of tasks around a random mean model is then about the paper's
+sigma.
 """
 
 SCHEDULES = ("gamma_schedules", "gamma_0")
-"""The sweeps of gamma schedules, drawn by the notebook from ada-POMRL's losses, by the text from POMRL's."""
+"""The sweeps of gamma schedules. The estimator is ada-POMRL in the notebook, and POMRL in the text."""
 
-FURTHER = {name: ["task_distribution.concentration_over_S=null"] for name in ("illustration", "equal_tasks")}
-"""Further overrides of sweeps: equal tasks have no concentration."""
+EXTRA_OVERRIDES = {name: ["task_distribution.concentration_over_S=null"] for name in ("illustration", "equal_tasks")}
+"""Additional overrides by sweep: equal tasks have no concentration."""
 
-_NOT_IN_IT = "The notebook does not contain the experiment, which is computed under its definitions of everything else."
+_ABSENT = "The notebook does not contain this experiment; it is computed with the notebook's other definitions."
 
 _FEWER_SAMPLES = (
-    "What turns it: m trajectories of 10 steps visit a pair 2.5 times on average, where the text has m = 5 transitions "
-    "from each (shown by `data=trajectories`, `data.length=10` alone in the experiments as repaired)."
+    "Reason: m trajectories of 10 steps visit a pair 2.5 times on average, where the text has m = 5 transitions from "
+    "each (shown by setting only `data=trajectories`, `data.length=10` in the repaired experiments)."
 )
 
-_START = "ada-POMRL's first guess of the variance counts as a task for ever, so that it stays in the estimate"
+_START = "ada-POMRL's first guess of the variance counts as a task for ever, so it stays in the estimate"
 
 NOTES = {
-    "I.1": _NOT_IN_IT,
-    "I.2": _NOT_IN_IT,
-    "A.3": _NOT_IN_IT,
-    "A.4": _NOT_IN_IT,
-    "A.5": f"{_NOT_IN_IT} What turns it: {_START} (shown by `estimator.start_weight=0` alone in the experiments as "
-    "computed).",
-    "Q1.5": f"No single difference was shown to turn it. Most of it is that {_START}: with `estimator.start_weight=0` "
-    "alone the gap falls to 9 % [7, 12] (500 runs), around the margin of 10 %.",
+    "I.1": _ABSENT,
+    "I.2": _ABSENT,
+    "A.3": _ABSENT,
+    "A.4": _ABSENT,
+    "A.5": f"{_ABSENT} Reason: {_START} (shown by only setting `estimator.start_weight=0` in the computed "
+    "experiments).",
+    "Q1.5": f"No single difference was shown to change the verdict. The main reason is that {_START}: with only "
+    "`estimator.start_weight=0` the gap falls to 9 % [7, 12] (500 runs), around the margin of 10 %.",
     "Q2.1": _FEWER_SAMPLES,
     "Q4.5": _FEWER_SAMPLES,
     "T.1": "The notebook has no simulation of the bound.",
@@ -44,10 +45,10 @@ NOTES = {
 
 @variant(runs=500, notes=NOTES)
 def computed(job: VariantJob) -> list[str]:
-    """The same claims by the same rules, with the experiments that the first author's published notebook computes.
+    """Translate overrides to the experiments of the first author's published notebook.
 
-    Its schedules are those of ada-POMRL. Each loss is a mean over five batches of every task, so claims are judged at
-    fewer runs; the notebook takes a hundred, with the same mean.
+    Schedules use ada-POMRL. Each loss is a mean over five batches per task, so claims are judged on fewer runs. The
+    notebook takes a hundred batches, which have the same mean.
     """
     is_of_schedules = job.sweep in SCHEDULES
     overrides = [override for override in job.overrides if not (is_of_schedules and override.startswith("estimator="))]
@@ -60,20 +61,20 @@ def computed(job: VariantJob) -> list[str]:
         "reading=computed",
         "trials=5",
         *(["estimator=ada_pomrl"] if is_of_schedules else []),
-        *FURTHER.get(job.sweep, []),
+        *EXTRA_OVERRIDES.get(job.sweep, []),
     ]
 
 
 printed = of_keys("printed", {"reading": "printed"})
-"""The text as it stands.
+"""The text as printed.
 
-Numbered equations and algorithm boxes take precedence over prose, the main text over the appendix; where silent, the
-default.
+Numbered equations and algorithm boxes take precedence over prose, and the main text over the appendix. Defaults apply
+where the paper is silent.
 """
 
 
 WITH_PRIOR, LEARNED, ADA = ("oracle", "pomrl", "ada_pomrl"), ("pomrl", "ada_pomrl"), ("ada_pomrl",)
-"""The estimators in whose experiments a choice has a meaning."""
+"""The estimators with a prior, with a learned prior, and with a learned similarity."""
 
 READINGS = (
     Choice("std", "R1", ("task_distribution.measure=std",)),
@@ -94,7 +95,7 @@ READINGS = (
     Choice("mse_optimal", "E4", ("estimator.mixing=mse_optimal",), {"estimator": WITH_PRIOR}),
     Choice("debiased", "E5", ("estimator.similarity=debiased",), {"estimator": ADA}),
 )
-"""Ambiguities (R..) and errors (E..) of the paper's text."""
+"""The alternatives for ambiguities (R1, ...) and errors (E1, ...) of the paper's text."""
 
 
 def _combined(name: str, *names: str) -> Variant:
@@ -114,7 +115,7 @@ def _combined(name: str, *names: str) -> Variant:
     ),
 )
 def readings() -> Iterator[Variant]:
-    """Yield the repaired text, each choice, combinations, and named sets."""
+    """Yield variants: the repaired text, each choice, combinations, and named sets."""
     yield combine([])
     yield from (combine([choice]) for choice in READINGS)
     alternatives = [[None, *(choice for choice in READINGS if choice.reading == group)] for group in ("R1", "R2", "E4")]
@@ -140,7 +141,7 @@ def readings() -> Iterator[Variant]:
     is_judged=False,
 )
 def ledger() -> Iterator[Variant]:
-    """Yield the repaired text, single differences, ladder, and all but one."""
+    """Yield variants: the repaired text, single and accumulated differences, and all but one."""
     all_choices = choices()
     ladder = [all_choices[:length] for length in range(1, len(all_choices) + 1)]
     single, but_one = [[choice] for choice in all_choices], [without(all_choices, choice) for choice in all_choices]

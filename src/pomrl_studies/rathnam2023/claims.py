@@ -1,4 +1,4 @@
-"""Claims of the study of discounting as a prior, quoting the paper's abstract alone."""
+"""Claims on discounting as a prior, from the abstract alone."""
 
 from itertools import product
 
@@ -9,10 +9,10 @@ from pomrl.study import Exact, Part, Result, SweepResults, claim, less, mean, ra
 from pomrl_studies.rathnam2023.priors import least_error_weight
 
 GAMMA_EVAL, M = 0.99, 8
-"""The discount factor at which policies are judged, and the mean number of transitions of a pair, in the sweeps."""
+"""The discount factor of evaluation and the mean number of transitions of a pair, in the sweeps."""
 
 WEIGHTS = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.0)
-"""Weights of priors equivalent to the discount factors of the sweep `discounting`, in their order."""
+"""Prior weights equivalent to the discount factors of the sweep `discounting`, in the same order."""
 
 COMPARED_WEIGHTS = (0.9, 0.7, 0.5, 0.3, 0.1)
 """The weights compared for each of `PRIORS`."""
@@ -22,10 +22,10 @@ PRIORS = ("uniform", "first_state", "visited")
 
 @claim("D1")
 def policies_are_the_same() -> list[Part]:
-    """Planning with gamma and with a prior of weight w, the same in all pairs, is planning with gamma (1 - w).
+    """Planning with gamma and the same prior of weight w in all pairs yields the policy of planning with gamma (1 - w).
 
     Abstract: "planning under a lower discount factor produces an identical optimal policy to planning using any prior
-    on the transition matrix that has the same distribution for all states and actions".
+    [...] that has the same distribution for all states and actions".
     """
     rng = np.random.default_rng(3251)
     n, S, A = 2000, 10, 2
@@ -38,10 +38,11 @@ def policies_are_the_same() -> list[Part]:
 
 @claim("D2", "discounting", "same_weights")
 def losses_are_the_same(discounting: SweepResults, priors: SweepResults) -> list[Part]:
-    """With uneven data, too, such a prior loses to the last bit what the smaller discount factor loses.
+    """With uneven data, too, the losses of the prior of D1 and of the smaller discount factor are equal to the last
+    bit.
 
-    Abstract: the same sentence, for policies of estimated models; a uniform prior, one of a single state, and the
-    frequencies of next states, each with five weights.
+    Abstract: as D1, for policies of estimated models. Priors are uniform, on a single state, or the frequencies of
+    next states, each with five weights.
     """
     by_gamma = discounting.at(data="unequal").average_curve[:, [WEIGHTS.index(weight) for weight in COMPARED_WEIGHTS]]
     claim_parts = []
@@ -54,7 +55,7 @@ def losses_are_the_same(discounting: SweepResults, priors: SweepResults) -> list
 
 @claim("D3", figures=("implied_prior",))
 def the_prior_counts_more_where_data_do() -> list[Part]:
-    """Such a prior is a Dirichlet prior that counts as more transitions in a pair that has more of them.
+    """The prior of D1 is a Dirichlet prior that counts as more transitions in pairs with more transitions.
 
     Abstract: "In fact, it functions like a prior with stronger regularization on state-action pairs with more
     transition data."
@@ -74,7 +75,7 @@ def the_prior_counts_more_where_data_do() -> list[Part]:
 
 @claim("D4", "discounting", "same_transitions", figures=("discounting_or_prior",))
 def equal_data_make_no_difference(discounting: SweepResults, priors: SweepResults) -> list[Part]:
-    """With equally many data in all pairs, a Dirichlet prior of any strength loses what a discount factor loses.
+    """With the same amount of data in all pairs, a Dirichlet prior of any strength loses what a discount factor loses.
 
     Abstract: follows from the equivalence.
     """
@@ -84,10 +85,10 @@ def equal_data_make_no_difference(discounting: SweepResults, priors: SweepResult
 
 @claim("D5", "discounting", "same_transitions", figures=("discounting_or_prior",))
 def uneven_data_make_one(discounting: SweepResults, priors: SweepResults) -> list[Part]:
-    """With uneven data the best such prior loses less than the best discount factor.
+    """With uneven data the best prior of D4 loses less than the best discount factor.
 
-    Abstract: "This leads to poor performance when the transition matrix is estimated from data sets with uneven amounts
-    of data across state-action pairs."
+    Abstract: "poor performance when the transition matrix is estimated from data sets with uneven amounts of data
+    across state-action pairs".
     """
     best = _transition_curves(priors, "unequal"), discounting.at(data="unequal").average_curve
     return [smaller_minimum(*best, "smallest loss of a prior of the same transitions less that of a gamma")]
@@ -115,43 +116,52 @@ def own_weights_beat_every_gamma(discounting: SweepResults, own: SweepResults) -
     state-action-specific method".
     """
     return [
-        smaller_minimum(_own(own, "unequal")[:, None], discounting.at(data="unequal").average_curve, OWN_WEIGHTS_LABEL)
+        smaller_minimum(
+            _own_weight_regret(own, "unequal")[:, None], discounting.at(data="unequal").average_curve, OWN_WEIGHTS_LABEL
+        )
     ]
 
 
 @claim("D8", "discounting", "own_weights")
 def with_frequencies_plugged_in(discounting: SweepResults, own: SweepResults) -> list[Part]:
-    """The same holds if the frequencies of a pair are put into the formula for its unknown probabilities.
+    """D7 also holds if the frequencies of a pair replace its unknown probabilities in the formula.
 
     Abstract: as above; it does not say how to replace unknown probabilities.
     """
-    own_curves, by_gamma = _own(own, "unequal", "frequencies"), discounting.at(data="unequal").average_curve
+    own_curves, by_gamma = (
+        _own_weight_regret(own, "unequal", "frequencies"),
+        discounting.at(data="unequal").average_curve,
+    )
     return [smaller_minimum(own_curves[:, None], by_gamma, OWN_WEIGHTS_LABEL)]
 
 
 @claim("D9", "discounting", "own_weights", figures=("discounting_or_prior",))
 def the_advantage_is_that_of_uneven_data(discounting: SweepResults, own: SweepResults) -> list[Part]:
-    """A weight of each pair gains more on the best discount factor with uneven data than with equally many.
+    """A weight for each pair gains more over the best discount factor with uneven than with even data.
 
-    Abstract: a global parameter "leads to poor performance when the transition matrix is estimated from data sets with
-    uneven amounts of data across state-action pairs".
+    Abstract: as D5; a global parameter "leads to poor performance".
     """
-    uneven, equal = (_own(own, data) - discounting.at(data=data).at_best_fixed() for data in ("unequal", "generative"))
+    uneven, equal = (
+        _own_weight_regret(own, data) - discounting.at(data=data).at_best_fixed() for data in ("unequal", "generative")
+    )
     return [less(uneven, equal, f"{OWN_WEIGHTS_LABEL}: uneven data less equal data")]
 
 
 @claim("D10", "discounting", "same_transitions", "own_weights", figures=("discounting_or_prior",), is_judged=False)
 def other_priors(discounting: SweepResults, same: SweepResults, own: SweepResults) -> list[Part]:
-    """How much priors lose beside the best discount factor, as a share of its loss.
+    """How much more priors lose than the best discount factor, as a share of its loss.
 
-    Beyond the abstract: own weights by the replacement of unknown probabilities, and the best prior of the same
+    Beyond the abstract: own weights by the estimate of unknown probabilities, and the best prior with the same
     transitions in all pairs. The other half of the runs selects the best.
     """
     claim_parts = []
     for data, data_label in (("generative", "equal data"), ("unequal", "uneven data")):
         by_gamma = discounting.at(data=data)
         by_prior = Result.of_losses(_transition_curves(same, data)[:, None], by_gamma.gammas)
-        losses = {f"own weights, {name}": _own(own, data, name) for name in ("posterior", "frequencies", "known")}
+        losses = {
+            f"own weights, {name}": _own_weight_regret(own, data, name)
+            for name in ("posterior", "frequencies", "known")
+        }
         losses["best prior of the same transitions"] = by_prior.at_best_fixed()
         claim_parts += [
             Part(f"{data_label}, {name}", ratio(loss, by_gamma.at_best_fixed())) for name, loss in losses.items()
@@ -165,7 +175,7 @@ OWN_WEIGHTS_LABEL = "loss with a weight of each pair less that with the best gam
 def implied_transitions(
     n: Int[np.ndarray, "..."], weight: Float[np.ndarray, "..."] | float
 ) -> Float[np.ndarray, "..."]:
-    """Return the transitions equivalent to a prior weight, beside n transitions."""
+    """Return the transitions equivalent to a prior weight, given n transitions."""
     return weight * n / (1.0 - weight)
 
 
@@ -189,5 +199,5 @@ def _transition_curves(priors: SweepResults, data: str) -> Float[np.ndarray, "n 
     return np.stack([priors.at(data=data, weight=weight).regret for weight in WEIGHTS], axis=1)
 
 
-def _own(own: SweepResults, data: str, concentration: str = "posterior") -> Float[np.ndarray, " n"]:
+def _own_weight_regret(own: SweepResults, data: str, concentration: str = "posterior") -> Float[np.ndarray, " n"]:
     return own.at(data=data, concentration=concentration).regret

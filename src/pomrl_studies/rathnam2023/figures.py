@@ -1,4 +1,4 @@
-"""Figures of the study of discounting as a prior."""
+"""Figures on discounting as a prior."""
 
 import numpy as np
 import pandas as pd
@@ -22,7 +22,7 @@ from pomrl_studies.rathnam2023.claims import GAMMA_EVAL, M, implied_transitions
 from pomrl_studies.rathnam2023.priors import least_error_weight
 
 GAMMAS = (0.0, 0.5, 0.99)
-"""Points of the line of a method without a discount factor."""
+"""Horizontal positions for a method without a discount factor."""
 
 
 def _at_gammas(rows: pd.DataFrame) -> pd.DataFrame:
@@ -30,7 +30,7 @@ def _at_gammas(rows: pd.DataFrame) -> pd.DataFrame:
     return selected.assign(gamma=GAMMA_EVAL * (1.0 - selected["estimator.weight"].astype(float)))
 
 
-def _along(rows: pd.DataFrame) -> pd.DataFrame:
+def _at_all_gammas(rows: pd.DataFrame) -> pd.DataFrame:
     selected = at_largest_gamma(in_task(1)(rows))
     return pd.concat([selected.assign(gamma=gamma) for gamma in GAMMAS], ignore_index=True)
 
@@ -39,19 +39,21 @@ def _panel(title: str, data: str) -> Panel:
     series = [
         Series(Look("discounting", "#d55e00", "D"), "discounting", {"data": data}, in_task(1)),
         Series(look("same_transitions"), "same_transitions", {"data": data}, _at_gammas),
-        Series(look("least_error"), "own_weights", {"data": data, "estimator.concentration": "posterior"}, _along),
+        Series(
+            look("least_error"), "own_weights", {"data": data, "estimator.concentration": "posterior"}, _at_all_gammas
+        ),
     ]
     return Panel(title, series, "gamma", "se")
 
 
 @figure()
 def discounting_or_prior() -> PanelGrid:
-    """The planning loss of discounting and of two priors, with equally many data in all pairs and with uneven data.
+    """The planning loss of discounting and of two priors, with equal data in all pairs and with uneven data.
 
-    Against the discount factor; a prior with the same number of transitions in all pairs is placed at its equivalent
-    for eight transitions. The line is a prior with a weight of each pair, its circle gamma_eval, with which all priors
-    are planned. Uneven data have one or fifteen transitions. In random MDPs, averaged over states. Bands show one
-    standard error.
+    The horizontal axis is the discount factor. A prior with the same number of transitions in all pairs is placed at
+    its equivalent for eight transitions. The line is a prior with a weight for each pair; its circle marks gamma_eval,
+    at which all priors are planned. Uneven data have one or fifteen transitions. In random MDPs, averaged over states.
+    Bands show one standard error.
     """
     return PanelGrid([[_panel("equal data", "generative"), _panel("uneven data", "unequal")]])
 

@@ -1,4 +1,4 @@
-"""Estimators that mix the frequencies of a task with a prior common to all pairs."""
+"""Mix the frequencies of a task with a common prior of all pairs."""
 
 from abc import abstractmethod
 from typing import Annotated, Literal
@@ -13,9 +13,9 @@ Weight = Annotated[float, Field(ge=0, le=1)]
 
 
 class SamePrior(ModelEstimator):
-    """The estimate w q + (1 - w) P_bar with a common distribution q of next states; by default uniform.
+    """The estimate w q + (1 - w) P_bar, with a common distribution q of next states.
 
-    Subclasses define the weight w, possibly from the task's own batch.
+    Subclasses define the weight w, possibly from the task's batch; q is uniform by default.
     """
 
     def estimate(self, memory: Memory, batch: Batch, truth: Truth) -> Models:
@@ -25,7 +25,7 @@ class SamePrior(ModelEstimator):
 
     @abstractmethod
     def weights(self, batch: Batch, truth: Truth) -> PerPair:
-        """Return the weight of the prior in each pair, in [0, 1]."""
+        """Return the weights of the prior, in [0, 1]."""
 
     def distribution(self, batch: Batch) -> Float[np.ndarray, "n 1 1 S"]:
         """Return the common distribution of next states."""
@@ -34,13 +34,13 @@ class SamePrior(ModelEstimator):
 
 
 class SameWeight(SamePrior):
-    """A prior with the same weight in all pairs, equivalent to a smaller discount factor (`pages/notes.md`)."""
+    """A prior with equal weight in all pairs, equivalent to a smaller discount factor (`pages/notes.md`)."""
 
     weight: Weight = 0.5
     """Weight of the prior."""
     prior: Literal["uniform", "first_state", "visited"] = "uniform"
-    """The distribution of next states: uniform; the first state alone; or the frequencies of next states in the task's
-    batch, each plus one.
+    """The distribution of next states: uniform, only the first state, or the numbers of next states in the task's
+    batch, each plus one and normalised.
     """
 
     def weights(self, batch: Batch, truth: Truth) -> PerPair:
@@ -57,7 +57,7 @@ class SameWeight(SamePrior):
 
 
 class SameTransitions(SamePrior):
-    """A uniform prior worth the same number of transitions in all pairs, as a Dirichlet prior."""
+    """A uniform Dirichlet prior, worth the same number of transitions in all pairs."""
 
     weight: Weight = 0.5
     """Weight of the prior in a pair with m transitions; larger with fewer, smaller with more."""
@@ -68,15 +68,15 @@ class SameTransitions(SamePrior):
 
 
 class LeastError(SamePrior):
-    """A uniform prior whose weight in each pair minimises the expected squared error of its row.
+    """A uniform prior with the weight of least expected squared error in each pair.
 
-    In a pair with n transitions it is (1 - C) / (1 - C + n (C - 1 / S)), where C is the sum of the squared
-    probabilities of the row, to be estimated (`pages/notes.md`).
+    The weight after n transitions is (1 - C) / (1 - C + n (C - 1 / S)). C is the sum of squared probabilities of the
+    row, to be estimated (`pages/notes.md`).
     """
 
     concentration: Literal["posterior", "frequencies", "known"] = "posterior"
     """The estimate of C: its mean under the posterior of a uniform prior of the row, its value for the frequencies, or
-    the true one, if all tasks are equal.
+    the true value if all tasks are equal.
     """
 
     def weights(self, batch: Batch, truth: Truth) -> PerPair:
@@ -92,6 +92,9 @@ class LeastError(SamePrior):
 def least_error_weight(
     C: Float[np.ndarray, "..."], n: Float[np.ndarray, "..."] | float, S: int
 ) -> Float[np.ndarray, "..."]:
-    """Return the weight of a uniform prior of least expected squared error."""
+    """Return the error-minimising weight of a uniform prior.
+
+    C and n are as in `LeastError`.
+    """
     noise, bias = 1.0 - C, n * np.maximum(C - 1.0 / S, 0.0)
     return np.divide(noise, noise + bias, out=np.ones_like(noise + bias), where=noise + bias > 0)

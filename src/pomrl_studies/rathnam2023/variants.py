@@ -1,4 +1,4 @@
-"""Variants of the study that depend on the experiment."""
+"""Variants for some experiments only."""
 
 from collections.abc import Sequence
 

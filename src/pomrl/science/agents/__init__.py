@@ -1,1 +1,1 @@
-"""Agents, which map what is known of a task to policies."""
+"""Agents: maps from the data of a task to policies."""

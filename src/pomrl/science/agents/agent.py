@@ -1,6 +1,6 @@
-"""Agents map a task's data, memory of earlier tasks and a generator to policies.
+"""Agents: maps from data, memory and random numbers to policies.
 
-The default agent, `CertaintyEquivalence`, combines the experiment's estimator, schedule and planner.
+The default is `CertaintyEquivalence`.
 """
 
 from abc import abstractmethod
@@ -28,40 +28,39 @@ Policy = Int[np.ndarray, "*policies S"]
 
 @dataclass(frozen=True, eq=False)
 class TaskData:
-    """What an agent knows of a task, in n runs; arrays are read-only."""
+    """The read-only input of an agent: a task in n runs."""
 
     t: int
     criterion: Criterion
     batch: Batch
-    """The transitions that were sampled in the task."""
+    """The transitions sampled in the task."""
     R: Rewards
-    """Rewards R(s, a) or R(s, a, s'): known, or estimated as the key reward_model says; means of the task's own samples
-    for `own`."""
+    """Rewards R(s, a) or R(s, a, s'): known, or estimated as set by reward_model; for `own`, means of the task's
+    samples."""
     P_hat: Float[np.ndarray, "*n S A S"]
-    """The estimate of the estimator."""
+    """The models estimated by the estimator."""
     gammas: Float[np.ndarray, "*n G"]
     """The discount factors of the schedule, ascending."""
     planner: Planner
     believe: Callable[[Batch], Belief]
     """The estimator's belief about the task after other data, such as a part of the batch."""
     rngs: Generators
-    """The agent's own generator of each run."""
+    """The generator of each run, for this agent alone."""
 
     @property
     def gamma_eval(self) -> float:
-        """Discount factor at which policies are judged."""
         return self.criterion.gamma_eval
 
     def plan(self, P: Float[np.ndarray, "*n S A S"], gammas: Float[np.ndarray, "*n G"]) -> Policy:
-        """Return the planner's policies on these models, with the task's rewards."""
-        front, model = P.shape[:-3], P.shape[-3:]
+        """Return optimal policies of models with the rewards of the task."""
+        leading, model = P.shape[:-3], P.shape[-3:]
         R = expected_rewards(self.R, P)
         stack = P.reshape(-1, *model), R.reshape(-1, *model[:-1]), gammas.reshape(-1, gammas.shape[-1])
         policy = self.planner.plan(*stack)
-        return policy.reshape(*front, *policy.shape[1:])
+        return policy.reshape(*leading, *policy.shape[1:])
 
     def losses(self, P: Float[np.ndarray, "*n S A S"], policy: Policy) -> Float[np.ndarray, "*n G"]:
-        """Return the losses of policies on these models, with the task's rewards."""
+        """Return the planning losses of policies as if the models P were true."""
         R, model = expected_rewards(self.R, P), P.shape[-3:]
         policies = policy.reshape(-1, *policy.shape[P.ndim - 3 :])
         losses = self.criterion.planning_loss(P.reshape(-1, *model), R.reshape(-1, *model[:-1]), policies)
@@ -69,23 +68,23 @@ class TaskData:
 
 
 class Decision(NamedTuple):
-    """Policies of an agent for a task, and their discount factors."""
+    """The output of an agent: policies and their discount factors."""
 
     policy: Policy
     gamma: Float[np.ndarray, "*n G"]
-    """Discount factor of each policy, the schedule's or the agent's."""
+    """Discount factor of each policy, from the schedule or the agent."""
 
     @staticmethod
     def best(task: TaskData, expected: Float[np.ndarray, "*n G"]) -> "Decision":
-        """Return the policies at the discount factors with the smallest expected losses."""
+        """Plan at the discount factor with the smallest expected loss, in each run."""
         gamma = np.take_along_axis(task.gammas, best_index(expected)[..., None], axis=-1)
         return Decision(task.plan(task.P_hat, gamma), gamma)
 
 
 class Agent(Component, Generic[MemoryT]):
-    """Base class of agents. The type parameter is the type of their memory.
+    """Base class of agents.
 
-    Agents are stateless. All methods work on n independent runs, which must not influence one another.
+    Agents are stateless. All methods work on n runs, which must not influence one another.
     """
 
     chooses_gamma: ClassVar[bool] = False
@@ -96,11 +95,11 @@ class Agent(Component, Generic[MemoryT]):
 
     @property
     def plans_per_gamma(self) -> int:
-        """Plans of a small model for each discount factor, for estimates of time."""
+        """The number of plans per discount factor on a small model, for time estimates."""
         return 1
 
     def initial_memory(self, n: int, S: int, A: int) -> Any:
-        """Return the memory before the first task, for n runs; none by default."""
+        """Return the memory of n runs before the first task; default None."""
         return None
 
     @abstractmethod
@@ -108,12 +107,12 @@ class Agent(Component, Generic[MemoryT]):
         """Return policies for a task, and their discount factors in [0, gamma_eval]."""
 
     def learn(self, memory: MemoryT, batch: Batch, R: Rewards) -> MemoryT:
-        """Return the memory after one more task, with the transitions for later tasks."""
+        """Return the next memory; `batch` has the transitions for later tasks."""
         return memory
 
 
 class CertaintyEquivalence(Agent[None]):
-    """The default agent: plans as if the estimated model were true (Algorithms 1 and 2)."""
+    """The default agent: it plans on the estimated model (Algorithms 1 and 2)."""
 
     def act(self, task: TaskData, memory: None) -> Decision:
         return Decision(task.plan(task.P_hat, task.gammas), task.gammas)

@@ -1,1 +1,1 @@
-"""Estimators of models and rewards, and what they remember of earlier tasks."""
+"""Estimators of models and rewards, with their memories."""

@@ -1,7 +1,10 @@
-"""Estimators of a task's transition model, from its batch and earlier ones.
+"""Estimators of the transition model of a task.
 
-A `ModelEstimator` returns the model by one method. Any other estimator returns the prior h_t and the mixing rate α_t of
-P_hat_t = α_t h_t + (1 - α_t) P_bar_t, with the frequencies P_bar_t of the task's batch (Algorithm 1).
+An estimator returns the prior h_t and the mixing rate α_t of Algorithm 1,
+
+    P_hat_t = α_t h_t + (1 - α_t) P_bar_t,
+
+with the frequencies P_bar_t of the task's batch.
 """
 
 from abc import abstractmethod
@@ -22,7 +25,7 @@ MemoryT = TypeVar("MemoryT")
 
 @dataclass(frozen=True)
 class Truth:
-    """True moments of the task distribution in each of n runs."""
+    """The true moments of the task distribution in n runs."""
 
     P_o: Models
     """Mean over tasks of each entry of the model."""
@@ -35,7 +38,7 @@ class Truth:
 
 
 class Estimate(NamedTuple):
-    """An estimator's output for a task, in each of n runs."""
+    """The output of an estimator for a task in n runs."""
 
     h: Models | Callable[[Batch], Models]
     """Prior h_t with rows that are distributions, or a function of a trial's batch."""
@@ -43,23 +46,23 @@ class Estimate(NamedTuple):
     """Mixing rate α_t in [0, 1], the weight of the prior, or a function of the number N of transitions from each pair.
     """
     deviation: PerPair
-    """Similarity of the tasks, a standard deviation; NaN everywhere if there is none."""
+    """Similarity of the tasks as a standard deviation; NaN everywhere without one."""
 
 
 @dataclass(frozen=True, eq=False)
 class Belief:
-    """Belief about a task's model in n runs: a Dirichlet for each pair (s, a)."""
+    """A Dirichlet belief about each pair (s, a) of a task in n runs."""
 
     P_hat: Models
-    """Estimate of the model, the mean."""
+    """Mean of the belief, the estimated model."""
     concentration: PerPair
-    """Concentration around the mean."""
+    """Concentration around the mean, in transitions."""
 
 
 class Estimator(Component, Generic[MemoryT]):
-    """Base class of estimators. The type parameter is the type of their memory.
+    """Base class of estimators.
 
-    Estimators are stateless. All methods work on n independent runs, which must not influence one another.
+    Estimators are stateless. All methods work on n runs, which must not influence one another.
     """
 
     needs_candidates: ClassVar[bool] = False
@@ -67,20 +70,20 @@ class Estimator(Component, Generic[MemoryT]):
 
     @property
     def relative_time(self) -> float:
-        """Time to learn from a task, in units of POMRL's."""
+        """The time to learn from a task, relative to POMRL."""
         return 1.0
 
     @property
     def has_similarity(self) -> bool:
-        """Return whether there is a similarity, as some schedules need."""
+        """Whether the estimator has a similarity; some schedules need one."""
         return True
 
     def check(self, m: int) -> None:
-        """Raise a ValueError unless m transitions from a pair in a batch are possible."""
+        """Raise a ValueError if m transitions per pair are too few."""
 
     @abstractmethod
     def initial_memory(self, n: int, S: int, A: int) -> MemoryT:
-        """Return the memory before the first task, for n runs."""
+        """Return the memory of n runs before the first task."""
 
     @abstractmethod
     def learn(self, memory: MemoryT, batch: Batch) -> MemoryT:
@@ -88,16 +91,16 @@ class Estimator(Component, Generic[MemoryT]):
 
     @abstractmethod
     def assess(self, t: int, batch: Batch, before: MemoryT, after: MemoryT, truth: Truth) -> Estimate:
-        """Return the prior, the mixing rate and the similarity of task t, from 1.
+        """Return the prior, the mixing rate and the similarity of task t >= 1.
 
-        `before` and `after` are the memories before and after `learn` of its batch.
+        `before` and `after` are the memories before and after `learn`.
         """
 
 
 class ModelEstimator(Estimator[Memory]):
-    """Base class of estimators of a model by one method, `estimate`.
+    """Base class of estimators without a mixing rate, with one method, `estimate`.
 
-    In tables the mixing rate is 1, because the model contains the task's own batch, and there is no similarity.
+    The estimate is a prior of weight 1; there is no similarity.
     """
 
     @property
@@ -112,9 +115,8 @@ class ModelEstimator(Estimator[Memory]):
 
     @abstractmethod
     def estimate(self, memory: Memory, batch: Batch, truth: Truth) -> Models:
-        """Return the model of a task, [n, S, A, S], from earlier tasks, its batch and the true moments."""
+        """Return the model of a task from memory, batch and true moments."""
 
     def assess(self, t: int, batch: Batch, before: Memory, after: Memory, truth: Truth) -> Estimate:
-        """Return the model as a prior of weight 1, for each trial."""
         ones = np.ones((len(batch.P_bar), 1, 1))
         return Estimate(lambda own: self.estimate(before, own, truth), ones, np.nan * ones)

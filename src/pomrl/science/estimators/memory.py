@@ -1,9 +1,8 @@
-"""A learner's memory of all batches, and how it forgets them.
+"""Memories of batches, with forgetting.
 
-A past batch counts `factor` times as much with each further task, less than 1 where the mean model changes. If the
-factor is learned, there is a memory for each of `FORGETTING_FACTORS`; the best predictor of all batches so far is used.
-Counts of a pair (s, a) are then Dirichlet-multinomial around a mean known up to an error, with the concentrations of
-`GRID`.
+Each new task multiplies the weight of past batches by a factor, below 1 if the mean model changes. A learned factor is
+the most probable of `FORGETTING_FACTORS`, given all batches so far. Their likelihood is Dirichlet-multinomial around
+an uncertain mean model, with the concentrations of `GRID`.
 """
 
 from dataclasses import dataclass, field, replace
@@ -23,13 +22,13 @@ PerPair = Float[np.ndarray, "n #S #A"]
 """A number for each pair (s, a) of each of n runs, or one for all pairs."""
 
 GRID = np.geomspace(0.5, 1000.0, 8)[:, None, None, None]
-"""Concentrations of tasks around their mean model, for likelihoods."""
+"""Concentrations of tasks around their mean model, averaged over in likelihoods."""
 
 LEAST_CONCENTRATION = 0.05
 """Least concentration of a prediction from earlier tasks."""
 
 LEAST_TASKS = 1e-12
-"""Least number of tasks as a divisor."""
+"""Smallest divisor in place of a number of tasks."""
 
 UNKNOWN_CONCENTRATION = 3.0
 """Concentration around the uniform model in a pair without data."""
@@ -40,8 +39,8 @@ def predictive_concentration(
 ) -> Float[np.ndarray, "*C N #S #A"]:
     """Return the concentration of the next model around the average of earlier tasks.
 
-    The variance of an entry with mean p is p (1 - p) / (c + 1) around its true mean, plus that of the average of
-    frequencies of m transitions. `tasks` is the effective number of earlier tasks, 0 where the mean is unknown.
+    An entry with mean p has the variance p (1 - p) / (c + 1), plus the variance of the average of frequencies of m
+    transitions. `tasks` is the effective number of earlier tasks; 0: unknown mean.
     """
     average_variance = (1.0 + c / np.maximum(m, 1.0)) / (c + 1.0) / np.maximum(tasks, LEAST_TASKS)
     concentration = 1.0 / (1.0 / (c + 1.0) + average_variance) - 1.0
@@ -53,9 +52,9 @@ def log_likelihoods(
     mean: Float[np.ndarray, "K n S A S"],
     concentrations: Float[np.ndarray, "C K n #S #A"],
 ) -> Float[np.ndarray, "K n C"]:
-    """Return a batch's log probability under K explanations, up to a constant.
+    """Return the log likelihoods of K hypotheses given a batch, up to a constant.
 
-    Explanations have a mean model above 0 everywhere, and concentrations around it.
+    A hypothesis has a positive mean model and C concentrations.
     """
     from scipy.special import gammaln  # here, because it takes long to load
 
@@ -73,10 +72,10 @@ def log_likelihoods(
 
 
 def _log_rising(weight: Float[np.ndarray, "C K M"], number: Num[np.ndarray, " M"]) -> Float[np.ndarray, "C K M"]:
-    """Return log(weight (weight + 1) ... (weight + number - 1)); most numbers are 1."""
+    """Return the logarithm of weight (weight + 1) ... (weight + number - 1)."""
     from scipy.special import gammaln  # here, because it takes long to load
 
-    logarithms = np.log(weight)
+    logarithms = np.log(weight)  # exact for number 1, the most frequent one
     is_repeated = number > 1
     repeated = weight[..., is_repeated]
     logarithms[..., is_repeated] = gammaln(repeated + number[is_repeated]) - gammaln(repeated)
@@ -91,38 +90,37 @@ def evidence(log_likelihood: Float[np.ndarray, "K n C"]) -> Float[np.ndarray, "K
 
 
 Forgetting = Literal["learned"] | Annotated[float, Field(gt=0, le=1)]
-"""Factor of forgetting, or `learned`."""
+"""Factor on the weights of past tasks after each task, or `learned`."""
 
 FORGETTING_FACTORS = (1.0, 0.95, 0.9, 0.8, 0.6, 0.3)
 LOG_ODDS = np.array([0.0, *[-5.0] * (len(FORGETTING_FACTORS) - 1)])[:, None]
 """Prior log odds of each factor: forgetting must be clearly better."""
 
 UNSEEN_TRANSITIONS = 0.3
-"""Transitions added to each state in predictions, so that none is impossible."""
+"""Pseudo-count of each next state in predictions, so that none is impossible."""
 
 LEAST_DEGREES = 1e-9
-"""Least degrees of freedom as a divisor."""
+"""Smallest divisor in place of degrees of freedom."""
 
 
 @dataclass(frozen=True)
 class Memory:
-    """Sufficient statistics of the batches of all tasks so far, in n runs.
+    """The sufficient statistics of the batches so far, in n runs.
 
-    Average and variance over tasks are Welford's (App. C), of the frequencies P_bar of counted pairs (`Batch.counted`).
-    Averages may start with a weight, as if from tasks with a uniform mean.
+    Average and variance over tasks follow Welford (App. C), for counted pairs (`Batch.counted`).
     """
 
     by_level: ClassVar[tuple[str, ...]] = ()
-    """Fields with another first axis than the runs."""
+    """Fields whose first axis is not the runs."""
 
     tasks: int
     """Number of tasks so far."""
     m: int
     """The m of the experiment, at least 2; the unit of the sums below."""
     start: float
-    """Weight of the start, in tasks."""
+    """Weight of the initial uniform model in averages, in tasks."""
     counted: PerPair
-    """Number of tasks with this pair counted, without the start."""
+    """Number of tasks with this pair counted, without the initial model."""
     mass: PerPair
     """Sum of the weights of these tasks."""
     squared_mass: PerPair
@@ -142,9 +140,9 @@ class Memory:
     by_transitions: bool = field(default=False, kw_only=True)
     """Whether a task weighs N / m, not 1, in averages and variances."""
     rivals: "Rivals | None" = field(default=None, kw_only=True)
-    """Memories with each factor, if the factor is learned."""
+    """Memories for all possible factors, if the factor is learned."""
     earlier: "tuple[Memory, ...]" = field(default=(), kw_only=True)
-    """Memories of the tasks before, as many as an estimator's lag."""
+    """Memories of the previous tasks, up to the lag of the estimator."""
 
     def __post_init__(self) -> None:
         make_read_only(self.counted, self.mass, self.squared_mass, self.visits)
@@ -152,10 +150,6 @@ class Memory:
 
     @staticmethod
     def initial(n: int, S: int, A: int, start: float = 0.0, variance: float = 0.0) -> "Memory":
-        """Return the memory before the first task, of n runs.
-
-        The start has a weight in tasks, and a variance of each entry.
-        """
         empty, zero = np.zeros((n, 1, 1)), np.zeros((n, S, A, S))
         uniform = np.full((n, S, A, S), 1.0 / S)
         return Memory(
@@ -164,30 +158,30 @@ class Memory:
 
     @property
     def weight(self) -> PerPair:
-        """Total weight of the averages, with the start."""
+        """The total weight of averages, with the initial model."""
         return self.start + self.mass
 
     @property
     def effective_tasks(self) -> PerPair:
-        """Kish's effective sample size of the weighted tasks, without the start."""
+        """Kish's effective number of weighted tasks, without the initial model."""
         zero = np.zeros_like(self.mass)
         return np.divide(self.mass**2, self.squared_mass, out=zero, where=self.squared_mass > 0)
 
     @property
     def transitions_per_task(self) -> PerPair:
-        """Mean number of transitions from a pair in its counted tasks."""
+        """The mean number of transitions from a pair in counted tasks."""
         return np.divide(self.visits, self.mass, out=np.zeros_like(self.visits), where=self.mass > 0)
 
     @property
     def predicted(self) -> Models:
-        """Mean model of the next task, with `UNSEEN_TRANSITIONS` to each state."""
+        """The mean model of the next task, smoothed by `UNSEEN_TRANSITIONS`."""
         total = self.visits[..., None]
         return (total * self.P_o_hat + UNSEEN_TRANSITIONS) / (total + UNSEEN_TRANSITIONS * self.P_o_hat.shape[-1])
 
     def log_likelihoods(self, counts: Counts) -> Float[np.ndarray, "K n C"]:
         """Return the log likelihood of a batch for each concentration in `GRID`.
 
-        The memory holds K n runs, explanation by explanation.
+        The memory has K n runs, hypothesis by hypothesis.
         """
         concentrations = predictive_concentration(GRID, self.effective_tasks, self.transitions_per_task)
         runs = (len(self.P_o_hat) // len(counts), len(counts))
@@ -227,7 +221,7 @@ class Memory:
         )
 
     def weigh(self, batch: Batch) -> "Memory":
-        """Return the memory with only the weights of one more task."""
+        """Add only the weights of one more task."""
         return replace(self, **self._weights(batch))
 
     def _weights(self, batch: Batch) -> dict[str, Any]:
@@ -241,17 +235,17 @@ class Memory:
         }
 
     def skip(self) -> "Memory":
-        """Return the memory after a task without a batch to learn from."""
+        """Count a task without a batch to learn from."""
         return replace(self, tasks=self.tasks + 1)
 
     def following(self, before: "Memory", lag: int) -> "Memory":
-        """Return the memory, with `before` among at most `lag` earlier ones."""
+        """Append the previous memory to `earlier`, and keep the last `lag`."""
         if lag == 0:
             return self
         return replace(self, earlier=(*before.earlier, replace(before, earlier=()))[-lag:])
 
     def forgotten(self, factor: float | PerPair) -> "Memory":
-        """Return the memory with all weights times `factor`."""
+        """Multiply the weights of all past tasks by a factor."""
         if isinstance(factor, float) and factor == 1.0:
             return self
         model_factor = np.asarray(factor)[..., None]
@@ -267,7 +261,7 @@ class Memory:
         )
 
     def of_runs(self, index: Int[np.ndarray, " k"]) -> "Memory":
-        """Return the memory of the runs with these indices, without rivals."""
+        """Select runs by index, and drop `rivals`."""
         arrays = {name: value for name, value in vars(self).items() if isinstance(value, np.ndarray)}
         selection = {name: value.take(index, int(name in self.by_level)) for name, value in arrays.items()}
         return replace(self, **selection, rivals=None)
@@ -281,21 +275,21 @@ class Memory:
     def sampling_variance(self) -> Models:
         """Return an unbiased estimate of a single transition's variance E[p (1 - p)].
 
-        It is 1/4, the largest value, for pairs without two transitions in a batch.
+        Pairs without two transitions in a batch have 1/4, the largest value.
         """
         is_known = (self.degrees > 0)[..., None]
         average = np.divide(self.noise, self.degrees[..., None], out=np.zeros_like(self.noise), where=is_known)
         return np.where(is_known, average * (self.m / (self.m - 1)), 0.25)
 
     def sampling_noise(self) -> Models:
-        """Return an estimate of E[p (1 - p) / N], P_bar's variance due to sampling."""
+        """Estimate E[p (1 - p) / N], the sampling variance of P_bar."""
         mass = np.where(self.mass > 0, self.mass, 1.0)
         return self.sampling_variance() * (self.inverse / mass)[..., None] / self.m
 
 
 @dataclass(frozen=True, eq=False)
 class Rivals:
-    """Memories with each of `FORGETTING_FACTORS`, and the likelihood of each."""
+    """The memories for all `FORGETTING_FACTORS`, and their likelihoods."""
 
     memory: Memory
     """Memories of all n runs, factor by factor."""

@@ -1,12 +1,4 @@
-"""The paper's estimators: least squares regularised towards a prior.
-
-The closed form (Eq. 4, App. B) is
-
-    P_hat_t = α_t h_t + (1 - α_t) P_bar_t,
-
-with the frequencies P_bar_t of the task's batch. Estimators differ in the sources of the prior h_t, the similarity σ of
-the tasks and the mixing rate α_t.
-"""
+"""Estimators of the paper: least squares regularised towards a prior (Eq. 4, App. B)."""
 
 from dataclasses import replace
 from typing import Annotated, Literal
@@ -20,8 +12,8 @@ from pomrl.science.estimators.estimator import Estimate, Estimator, Truth
 from pomrl.science.estimators.memory import Forgetting, Memory, Models, PerPair, learn_and_forget
 
 Prior = Literal["inclusive", "exclusive", "known", "unsmoothed", "uniform"]
-"""A prior learned from all batches, or all but the task's own (R2); or given: the true mean model, that model before
-`task_distribution.smoothing`, or the uniform one."""
+"""A prior learned from all batches, or from all except the task's own (R2); or given: the true mean model, with or
+without `task_distribution.smoothing`, or the uniform model."""
 
 LEARNED = ("inclusive", "exclusive")
 
@@ -29,8 +21,8 @@ LEARNED = ("inclusive", "exclusive")
 class RegularisedLeastSquares(Estimator[Memory]):
     """The estimate P_hat_t = alpha_t h_t + (1 - alpha_t) P_bar_t of a task's model (Eq. 4).
 
-    A variation overrides one of `prior_model`, `similarity_estimate` and `mixing_rate`. An estimator with another
-    formula or other keys is a subclass of `Estimator`.
+    Subclasses can override `prior_model`, `similarity_estimate` and `mixing_rate`. Other formulas need a subclass of
+    `Estimator`.
     """
 
     mixing: Literal["paper", "mse_bound", "mse_optimal"] | Annotated[float, Field(ge=0, le=1)]
@@ -39,7 +31,7 @@ class RegularisedLeastSquares(Estimator[Memory]):
     """Prior: mean of batches with or without the task's own (R2), the true P_o, P_o before task_distribution.smoothing,
     or uniform."""
     similarity: Literal["known", "welford", "debiased"] | None = None
-    """Sigma^2: the true one, Welford's estimate, or that less the sampling noise (E5)."""
+    """Sigma^2: the true value, Welford's estimate, or Welford's estimate minus the sampling noise (E5)."""
     index: Literal["text", "algorithm"] = "text"
     """1 + 1/t (Sec. 3.2) or 1 + 1/(t-1) (Alg. 1) in the paper's rate of task t (R17)."""
     plug: Literal["variance", "squared"] = "variance"
@@ -47,7 +39,7 @@ class RegularisedLeastSquares(Estimator[Memory]):
     scope: Literal["max", "per_pair"] = "max"
     """One mixing rate, from the largest deviation, or one per (s,a) (R5)."""
     variance: Literal["sample", "population"] = "sample"
-    """The variance of Welford (R3)."""
+    """Welford's variance of n tasks, with divisor n - 1 (sample) or n (population) (R3)."""
     start_deviation: Annotated[float, Field(ge=0, le=1)] = 0.5
     """Similarity in tasks 1 and 2, a standard deviation (R4)."""
     v2: Annotated[float, Field(gt=0, le=1)] = 1.0
@@ -59,22 +51,22 @@ class RegularisedLeastSquares(Estimator[Memory]):
     first_batch: Literal["use", "skip"] = "use"
     """Whether later tasks learn from the batch of task 1."""
     start_weight: Annotated[float, Field(ge=0)] = 0.0
-    """Weight, in tasks, of the start (uniform model, `start_deviation`) in learned averages."""
+    """Weight, in tasks, of the initial values (uniform model, `start_deviation`) in learned averages."""
     lag: Annotated[int, Field(ge=0)] = 0
-    """Delay, in tasks, of what similarity and mixing rate have learned."""
+    """Delay, in tasks, of the memory used for similarity and mixing rate."""
 
     forgetting: Forgetting = 1.0
-    """Factor on past tasks' weights per further task; learned: by the likelihood of past batches."""
+    """Factor on the weights of past tasks after each task; learned: chosen by the likelihood of past batches."""
 
     weights: Literal["tasks", "transitions"] = "tasks"
-    """Unit of equal weight in averages and variances over tasks: a task, or a transition from the pair."""
+    """Weights in averages and variances over tasks: equal for all tasks, or for all transitions from the pair."""
 
     @model_validator(mode="after")
     def _consistent(self) -> "RegularisedLeastSquares":
         if self.similarity is None and isinstance(self.mixing, str):
-            raise ValueError(f"mixing={self.mixing} needs a similarity: known, welford or debiased")
+            raise ValueError(f"similarity must be known, welford or debiased with mixing={self.mixing}, got null")
         if self.start_weight and self.forgetting != 1.0:
-            raise ValueError(f"start_weight={self.start_weight}: it must be 0 where tasks are forgotten (forgetting)")
+            raise ValueError(f"start_weight must be 0 unless forgetting is 1, got {self.start_weight}")
         return self
 
     @property
@@ -84,7 +76,7 @@ class RegularisedLeastSquares(Estimator[Memory]):
     def check(self, m: int) -> None:
         learns = self.similarity in ("welford", "debiased")
         if m < 2 and (self.similarity == "debiased" or (learns and self.mixing == "mse_optimal")):
-            raise ValueError(f"m={m}: the sampling noise cannot be estimated from one sample; m must be at least 2")
+            raise ValueError(f"m must be at least 2 to estimate the sampling noise, got {m}")
 
     def initial_memory(self, n: int, S: int, A: int) -> Memory:
         memory = Memory.initial(n, S, A, self.start_weight, self.start_deviation**2)
@@ -98,14 +90,14 @@ class RegularisedLeastSquares(Estimator[Memory]):
         return learned.following(memory, self.lag)
 
     def assess(self, t: int, batch: Batch, before: Memory, after: Memory, truth: Truth) -> Estimate:
-        """Return the parts of the estimate; with a lag, from an earlier memory."""
+        """Return the estimate; a lag delays similarity and mixing rate."""
         lagged = before.earlier[0] if before.earlier else before
         deviation = self.similarity_estimate(lagged, batch.m, truth)
 
         def rate(N: int | PerPair) -> PerPair:
             return self.mixing_rate(t, N, deviation, lagged, truth)
 
-        alpha = rate(batch.m) if self.samples == "m" else rate  # alpha_1 = 0
+        alpha = rate(batch.m) if self.samples == "m" else rate
         return Estimate(self.prior_model(before, after, truth), alpha, deviation)
 
     def prior_model(self, before: Memory, after: Memory, truth: Truth) -> Models:
@@ -119,10 +111,10 @@ class RegularisedLeastSquares(Estimator[Memory]):
         return (after if self.prior == "inclusive" else before).P_o_hat
 
     def similarity_estimate(self, memory: Memory, m: int, truth: Truth) -> PerPair:
-        """Return the similarity sigma of the tasks, a standard deviation.
+        """Return the similarity sigma of the tasks, a standard deviation; NaN without one.
 
-        It is that of each pair (s, a), or the largest for the scope `max`; NaN if there is none; `start_deviation` for
-        pairs counted in fewer than two tasks.
+        It is a number per pair (s, a), or the largest for the scope `max`. Pairs counted in fewer than two tasks have
+        `start_deviation`.
         """
         n = len(memory.P_o_hat)
         if self.similarity is None:
@@ -143,9 +135,10 @@ class RegularisedLeastSquares(Estimator[Memory]):
         return np.where(is_sufficient.any((1, 2), keepdims=True), largest, self.start_deviation)
 
     def mixing_rate(self, t: int, m: int | PerPair, deviation: PerPair, memory: Memory, truth: Truth) -> PerPair:
-        """Return alpha_t in [0, 1], the prior's weight; 0 for a learned prior in task 1 (Alg. 1).
+        """Return alpha_t in [0, 1], the weight of the prior.
 
-        m is the number of transitions from each pair (s, a) in the task's batch, or one number for all.
+        It is 0 for a learned prior in task 1 (Alg. 1). m is the number of transitions from each pair, or one number for
+        all.
         """
         if t == 1 and self._first_task() == "alone":
             return np.zeros_like(deviation)
@@ -160,12 +153,11 @@ class RegularisedLeastSquares(Estimator[Memory]):
         return squared_error_mixing_rate(x, v, task_number, self.prior)
 
     def _first_task(self) -> str:
-        """Return the resolved `first_task`."""
         mixes = self.prior not in LEARNED or not isinstance(self.mixing, str)
         return self.first_task or ("mix" if mixes else "alone")
 
     def _transition_variance(self, memory: Memory, truth: Truth) -> PerPair:
-        """Return E[p (1 - p)], true if the similarity is, else estimated (E4)."""
+        """Return E[p (1 - p)], true for a known similarity, otherwise estimated (E4)."""
         if self.similarity == "known":
             return self._over_scope(np.maximum(truth.P_o * (1.0 - truth.P_o) - truth.variance, 0.0))
         if memory.tasks == 0:
@@ -173,17 +165,18 @@ class RegularisedLeastSquares(Estimator[Memory]):
         return self._over_scope(memory.sampling_variance())
 
     def _over_scope(self, values: Models) -> PerPair:
-        """Return the largest value of each pair (s, a), or of each run."""
+        """Return the largest value per pair (s, a), or per run."""
         return values.max((-3, -2, -1))[:, None, None] if self.scope == "max" else values.max(-1)
 
 
 def paper_mixing_rate(
     x: Float[np.ndarray, "..."] | float, t: Num[np.ndarray, "..."] | int, v2: float = 1.0
 ) -> Float[np.ndarray, "..."] | float:
-    """Return Sec. 3.2's mixing rate, α_t = v² / (x (1 + 1/t) + v²) with x = m σ².
+    """Return the mixing rate of the paper (Sec. 3.2).
 
-    Arguments broadcast. v² bounds a transition's variance p (1 - p): 1 in the text, at least 1/4. The rate is 1 for x =
-    0, and 0 for infinite x.
+        α_t = v² / (x (1 + 1/t) + v²)    with x = m σ²
+
+    Arguments broadcast. v² bounds the variance p (1 - p) of a transition: 1 in the text, at least 1/4.
     """
     return v2 / (x * (1.0 + 1.0 / t) + v2)
 
@@ -191,8 +184,8 @@ def paper_mixing_rate(
 def squared_error_mixing_rate(x: PerPair, v: PerPair, t: int | PerPair, prior: Prior) -> PerPair:
     """Return the mixing rate with the least mean squared error in task t (E4).
 
-    It is v / (v + x) with x = m σ² and the variance v = E[p (1 - p)] of a transition, and 1 if both are 0; times (t -
-    1) / t for an exclusive prior. With forgetting, t is 1 more than the weight of past tasks.
+    It is v / (v + x) with x = m σ² and v = E[p (1 - p)], the variance of a transition; 1 if both are 0. For an
+    exclusive prior this is multiplied by (t - 1) / t. With forgetting, t is 1 plus the effective number of past tasks.
     """
     factor = (t - 1) / t if prior == "exclusive" else 1.0
     return factor * np.divide(v, v + x, out=np.ones_like(v + x), where=v + x > 0)

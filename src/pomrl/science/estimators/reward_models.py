@@ -1,6 +1,6 @@
-"""Estimates of rewards, which the paper takes as known (Sec. 2).
+"""Estimates of rewards; the paper takes rewards as known (Sec. 2).
 
-Each sampled transition comes with its reward and normal noise. Losses are always those of the true rewards.
+Sampled rewards have normal noise. Losses always use the true rewards.
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ RewardModel = Literal["known", "own", "pooled", "shrunk"]
 """Known rewards, or estimates: means of the task's own samples, of all samples, or empirical Bayes between the two."""
 
 Broadcast = Float[np.ndarray, "..."] | float
-"""Numbers that broadcast with those of pairs."""
+"""Numbers that broadcast with `PairValues`."""
 
 PairValues = Float[np.ndarray, "n K S A"]
 """A number for each pair (s, a) in each trial of each run."""
@@ -25,7 +25,7 @@ PairValues = Float[np.ndarray, "n K S A"]
 
 @dataclass(frozen=True)
 class RewardMemory:
-    """Sums over the tasks so far with samples of a pair, by trial and run."""
+    """The sums over past tasks with samples of a pair."""
 
     tasks: PairValues | float = 0.0
     visits: PairValues | float = 0.0
@@ -40,7 +40,6 @@ class RewardMemory:
     """Sum over tasks of 1 / N with the number N of samples."""
 
     def update(self, mean: PairValues, N: PairValues) -> "RewardMemory":
-        """Return the memory after one more task, with means of N samples."""
         is_sampled = (N > 0).astype(float)
         return RewardMemory(
             tasks=self.tasks + is_sampled,
@@ -66,9 +65,9 @@ class RewardMemory:
 
 
 def sample_means(rngs: Generators, noise: float, own: Batch, R: Rewards) -> Float[np.ndarray, "n K S A"]:
-    """Draw the mean sampled reward of each pair in a task, with R of each run.
+    """Draw the mean sampled reward of each pair in a task.
 
-    Noise is the standard deviation of a single reward's.
+    R has the true rewards of each run; `noise` is the standard deviation of one reward.
     """
     means = expected_rewards(np.repeat(R[:, None], own.P_bar.shape[1], axis=1), own.P_bar)
     deviates = np.stack([rng.standard_normal(own.P_bar.shape[1:-1]) for rng in rngs])
@@ -77,25 +76,24 @@ def sample_means(rngs: Generators, noise: float, own: Batch, R: Rewards) -> Floa
 
 @dataclass(frozen=True)
 class RewardLearning:
-    """Settings for the estimation of unknown rewards."""
+    """The settings for estimating rewards."""
 
     model: RewardModel
     noise: float
     """Standard deviation of a reward's noise."""
     low: float
     high: float
-    """An unknown reward is uniform in [low, high]; the paper's in [0, 1]."""
+    """An unknown reward is uniform in [low, high], in the paper [0, 1]."""
 
     @property
     def prior(self) -> tuple[float, float]:
-        """Mean and variance of an unknown reward."""
+        """The mean and variance of an unknown reward."""
         return (self.low + self.high) / 2.0, (self.high - self.low) ** 2 / 12.0
 
     def estimate(self, memory: RewardMemory, mean: PairValues, N: PairValues) -> tuple[PairValues, RewardMemory]:
-        """Return the rewards to plan a task with, and the memory after it.
+        """Return the rewards to plan with, and the next memory.
 
-        `mean` is over N samples of the task. A pair without samples has the prior's mean, unless the model uses other
-        tasks'.
+        `mean` is over N samples. A pair without samples has the prior mean, unless the model uses other tasks.
         """
         learned, (prior_mean, prior_variance) = memory.update(mean, N), self.prior
         if self.model == "own":
@@ -112,7 +110,6 @@ class RewardLearning:
 def _posterior(
     mean: Broadcast, variance: Broadcast, observed: Broadcast, error: Broadcast, is_observed: Bool[np.ndarray, "..."]
 ) -> tuple[Float[np.ndarray, "..."], Float[np.ndarray, "..."]]:
-    """Return mean and variance of a normal number after an observation."""
     weight = np.where(is_observed, _ratio(variance, variance + error, 1.0), 0.0)
     return mean + weight * (observed - mean), (1.0 - weight) * variance
 

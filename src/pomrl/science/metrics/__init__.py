@@ -1,1 +1,1 @@
-"""Metrics of policies beside the planning loss."""
+"""Metrics of policies in addition to the planning loss."""

@@ -1,4 +1,4 @@
-"""Metrics: a number for each policy of a task, beside its planning loss."""
+"""Metrics: a number for each policy, in addition to its planning loss."""
 
 from abc import abstractmethod
 from dataclasses import dataclass
@@ -14,27 +14,26 @@ from pomrl.science.mdp import Criterion, Rewards
 
 @dataclass(frozen=True, eq=False)
 class MetricInput:
-    """M tasks for a metric, each with its true model, data, and G policies."""
+    """The input of a metric: M tasks with model, data and G policies."""
 
     P: Float[np.ndarray, "M S A S"]
     """The true models."""
     R: Rewards
     """The true rewards R(s, a)."""
     P_hat: Float[np.ndarray, "M S A S"]
-    """The estimates of the estimator."""
+    """The models estimated by the estimator."""
     R_hat: Rewards
-    """The rewards R(s, a) that are planned with."""
+    """The rewards R(s, a) to plan with."""
     counts: Counts
-    """The transitions that were sampled in the tasks."""
+    """The numbers of transitions N(s, a, s') sampled in the tasks."""
     policy: Int[np.ndarray, "M G *S"]
-    """Action in each state; over a horizon by steps to go, from 1 to h."""
+    """Action in each state; over a horizon also by steps to go, [M, G, h, S]."""
     gamma: Float[np.ndarray, "M G"]
     V_star: Float[np.ndarray, "M S"]
     criterion: Criterion
 
     @property
     def gamma_eval(self) -> float:
-        """Discount factor at which policies are judged."""
         return self.criterion.gamma_eval
 
     @cached_property
@@ -45,7 +44,7 @@ class MetricInput:
 
 
 class Metric(Component):
-    """Base class of metrics of many tasks, which must not influence one another."""
+    """Base class of metrics; tasks must not influence one another."""
 
     @abstractmethod
     def measure(self, tasks: MetricInput) -> Float[np.ndarray, "M G"]:
@@ -53,7 +52,7 @@ class Metric(Component):
 
 
 class PlanningLoss(Metric):
-    """The planning loss, the default, which is in every table."""
+    """The planning loss, a column of every table; the default."""
 
     def measure(self, tasks: MetricInput) -> Float[np.ndarray, "M G"]:
         return tasks.criterion.planning_loss(tasks.P, tasks.R, tasks.policy, tasks.V_star)

@@ -1,1 +1,1 @@
-"""Draws by keys, in C and in NumPy with the same bits."""
+"""Random draws from keys, in C or NumPy with the same bits."""

@@ -411,12 +411,12 @@ static PyObject *dirichlet(PyObject *self, PyObject *arguments) {
     (void)self;
     if (!PyArg_ParseTuple(arguments, "OOOnnn", objects, objects + 1, objects + 2, &N, &rows, &S)) return NULL;
     if (!is_within("N", N, 0, MOST) || !is_within("rows", rows, 0, MOST) || !is_within("S", S, 1, MOST)) return NULL;
-    const Wanted wanted[] = {
+    const BufferSpec specs[] = {
         {"keys", KEYS, sizeof(uint64_t), 0, N},
         {"shape", DOUBLES, sizeof(double), 0, times(rows, S)},
         {"P", DOUBLES, sizeof(double), 1, times(N, times(rows, S))},
     };
-    if (!take(objects, wanted, views, 3)) return NULL;
+    if (!take(objects, specs, views, 3)) return NULL;
     Entries entries = {0};
     const int made = make_entries(&entries, views[1].buf, rows, S);
     if (made) {
@@ -441,12 +441,12 @@ static PyObject *transitions(PyObject *self, PyObject *arguments) {
     if (!is_within("N", N, 0, MOST) || !is_within("batches", batches, 0, MOST) || !is_within("rows", rows, 0, MOST) ||
         !is_within("S", S, 1, MOST) || !is_within("m", m, 1, MOST))
         return NULL;
-    const Wanted wanted[] = {
+    const BufferSpec specs[] = {
         {"keys", KEYS, sizeof(uint64_t), 0, N},
         {"P", DOUBLES, sizeof(double), 0, times(N, times(rows, S))},
         {"counts", INTEGERS, sizeof(int64_t), 1, times(times(N, batches), times(rows, S))},
     };
-    if (!take(objects, wanted, views, 3)) return NULL;
+    if (!take(objects, specs, views, 3)) return NULL;
     double *below = malloc((size_t)S * sizeof(double));
     if (below) {
         Py_BEGIN_ALLOW_THREADS
@@ -476,12 +476,12 @@ static PyObject *trajectories(PyObject *self, PyObject *arguments) {
         return NULL;
     if (!are_sizes(N, batches, m, L, S, A)) return NULL;
     const Py_ssize_t model = times(times(S, A), S);
-    const Wanted wanted[] = {
+    const BufferSpec specs[] = {
         {"keys", KEYS, sizeof(uint64_t), 0, N},
         {"P", DOUBLES, sizeof(double), 0, times(N, model)},
         {"counts", INTEGERS, sizeof(int64_t), 1, times(times(N, batches), model)},
     };
-    if (!take(objects, wanted, views, 3)) return NULL;
+    if (!take(objects, specs, views, 3)) return NULL;
     Walk walk = {0};
     const int made = make_walk(&walk, m, L, S, A);
     if (made) {
@@ -507,14 +507,14 @@ static PyObject *pooled_trajectories(PyObject *self, PyObject *arguments) {
         return NULL;
     if (!are_sizes(N, batches, m, L, S, A)) return NULL;
     const Py_ssize_t pairs = times(N, times(S, A)), cells = times(N, times(times(S, A), S));
-    const Wanted wanted[] = {
+    const BufferSpec specs[] = {
         {"keys", KEYS, sizeof(uint64_t), 0, N},
         {"P", DOUBLES, sizeof(double), 0, cells},
         {"counts", INTEGERS, sizeof(int64_t), 1, cells},
         {"frequencies", DOUBLES, sizeof(double), 1, cells},
         {"visited", INTEGERS, sizeof(int64_t), 1, pairs},
     };
-    if (!take(objects, wanted, views, 5)) return NULL;
+    if (!take(objects, specs, views, 5)) return NULL;
     Walk walk = {0};
     const int made = make_walk(&walk, m, L, S, A);
     if (made) {

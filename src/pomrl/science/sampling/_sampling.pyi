@@ -1,4 +1,4 @@
-"""Types of the extension module from `_sampling.c`. All arrays are contiguous, in C's order."""
+"""Types of the extension module `_sampling.c`. All arrays are contiguous, in C order."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +14,12 @@ def dirichlet(keys: Keys, shape: Doubles, P: Doubles, N: int, rows: int, S: int,
     """Fill `P` with N models, with a Dirichlet row for each row of shapes."""
 
 def transitions(keys: Keys, P: Doubles, counts: Counts, N: int, batches: int, rows: int, S: int, m: int, /) -> None:
-    """Fill `counts` with those of m transitions from each row of each of N models."""
+    """Fill `counts` with the counts of m transitions from each row of each of N models."""
 
 def trajectories(
     keys: Keys, P: Doubles, counts: Counts, N: int, batches: int, m: int, L: int, S: int, A: int, /
 ) -> None:
-    """Fill `counts` with those of m trajectories of L transitions in each batch."""
+    """Fill `counts` with the counts of m trajectories of L transitions in each batch."""
 
 def pooled_trajectories(
     keys: Keys,

@@ -1,6 +1,6 @@
-"""Draws by keys, in C (`_sampling.c`) or in NumPy with the same bits.
+"""Random draws from keys, in C (`_sampling.c`) or NumPy with the same bits.
 
-The C code, built at installation by a compiler if any, is 7 to 27 times as fast.
+The C code is 7 to 27 times as fast.
 """
 
 from functools import cache
@@ -28,7 +28,7 @@ def is_built() -> bool:
 
 
 def dirichlet(keys: Keys, shape: Float[np.ndarray, "rows S"]) -> Float[np.ndarray, "N rows S"]:
-    """Draw N models of Dirichlet rows; each row has a shape above 0."""
+    """Draw N models with Dirichlet rows; no row of `shape` is 0."""
     if _sampling is None or not is_built():
         return reference.dirichlet(keys, shape)
     N, (rows, S) = len(keys), shape.shape
@@ -52,7 +52,7 @@ def transitions(
 def trajectories(
     keys: Keys, P: Float[np.ndarray, "N S A S"], batches: int, m: int, length: int
 ) -> Int[np.ndarray, "N batches S A S"]:
-    """Draw the counts of m trajectories with uniform starts and actions, by batch."""
+    """Draw the counts of m trajectories with uniform starts and actions."""
     if _sampling is None or not is_built():
         return reference.trajectories(keys, P, batches, m, length)
     N, S, A, _ = P.shape

@@ -1,7 +1,7 @@
 """Draws in NumPy, the bit-exact reference of `_sampling.c`.
 
-A task has a key; its batches, rows and entries have keys below it, the same for every sigma and m. Logarithm,
-exponential and normal quantile are written out, because C's and NumPy's differ in last bits.
+A task has a key; its batches, rows and entries have child keys, independent of sigma and m. Logarithm, exponential and
+normal quantile are written out, because C and NumPy differ in last bits.
 """
 
 from collections.abc import Iterable, Sequence
@@ -45,11 +45,11 @@ FAR_TAIL = (
      7.86869131145613259100e-4, 1.84631831751005468180e-5, 1.42151175831644588870e-7, 2.04426310338993978564e-15),
 )
 # fmt: on
-"""Coefficients of polynomials, the constant one first; those of quantiles are a numerator and a denominator."""
+"""Coefficients of polynomials, the constant first; quantiles have a numerator and a denominator."""
 
 
 def polynomial(coefficients: Sequence[float], x: Numbers) -> Numbers:
-    """Return the polynomial, the constant coefficient first, by Horner's rule."""
+    """Evaluate a polynomial, the constant coefficient first, by Horner's rule."""
     value = np.full(x.shape, coefficients[-1])
     for coefficient in coefficients[-2::-1]:
         value = value * x + coefficient
@@ -57,7 +57,7 @@ def polynomial(coefficients: Sequence[float], x: Numbers) -> Numbers:
 
 
 def log(x: Numbers) -> Numbers:
-    """Return the logarithm of normal positive numbers, as fdlibm, to about one ulp."""
+    """Return logarithms of normal positive numbers, as in fdlibm, to one ulp."""
     bits = np.ascontiguousarray(x).view(np.uint64) + (0x3FF0000000000000 - 0x3FE6A09E00000000)
     exponent = ((bits >> 52).astype(np.int64) - 1023).astype(float)
     f = ((bits & 0x000FFFFFFFFFFFFF) + 0x3FE6A09E00000000).view(np.float64) - 1.0
@@ -68,7 +68,7 @@ def log(x: Numbers) -> Numbers:
 
 
 def exp(x: Numbers) -> Numbers:
-    """Return e^x for x <= 0, as fdlibm; 0 below about 1e-307."""
+    """Return e^x for x <= 0, as in fdlibm; 0 below about 1e-307."""
     is_zero = ~(x > -707.0)
     x = np.where(is_zero, 0.0, x)
     power = (x * 1.44269504088896338700e00 - 0.5).astype(np.int64)
@@ -82,7 +82,7 @@ def exp(x: Numbers) -> Numbers:
 
 
 def normal_quantile(u: Numbers) -> Numbers:
-    """Return standard normal quantiles at u in (0, 1), by PPND16 (Wichura 1988, AS 241)."""
+    """Return standard normal quantiles at u in (0, 1) (PPND16, Wichura 1988, AS 241)."""
     q = u - 0.5
     r = np.sqrt(-log(np.where(q < 0.0, u, 1.0 - u)))
     tail = np.where(r <= 5.0, _ratio(TAIL, r - 1.6), _ratio(FAR_TAIL, r - 5.0))
@@ -94,20 +94,20 @@ def _ratio(coefficients: tuple[Sequence[float], Sequence[float]], x: Numbers) ->
 
 
 MOST_DRAWN_ONE_BY_ONE = 50
-"""Most transitions from a row that are drawn one by one."""
+"""Largest number of transitions from a row drawn one by one."""
 
 LARGEST_BELOW_ONE = float(np.nextafter(1.0, 0.0))
 
 
 def uniform(keys: Keys, index: int | Num[np.ndarray, "..."]) -> Numbers:
-    """Return a number of each key, one of 2^52 equally spaced ones in (0, 1)."""
+    """Draw uniform number `index` of each key, with 52 bits, in (0, 1)."""
     return ((fold(keys, index) >> 12).astype(float) + 0.5) * 2.0**-52
 
 
 def gamma_variates(keys: Keys, shape: Numbers) -> Numbers:
     """Draw a gamma variate of each shape >= 1 (Marsaglia and Tsang 2000).
 
-    Number 0 of a key stays unused.
+    Uniform number 0 of each key is reserved for `dirichlet`.
     """
     value, waiting, index = np.empty(shape.shape), np.arange(shape.size), 1
     d = shape - 1.0 / 3.0
@@ -126,7 +126,7 @@ def gamma_variates(keys: Keys, shape: Numbers) -> Numbers:
 def dirichlet(keys: Keys, shape: Float[np.ndarray, "rows S"]) -> Float[np.ndarray, "N rows S"]:
     """Draw the models of N tasks, with Dirichlet rows of these shapes.
 
-    Rows are normalised gamma variates; with a shape below 1, by logarithms of G(a) = G(a + 1) U^(1/a), against
+    Rows are normalised gamma variates. Rows with a shape below 1 use logarithms of G(a) = G(a + 1) U^(1/a), against
     underflow.
     """
     row, entry = np.nonzero(shape)
@@ -144,12 +144,12 @@ def dirichlet(keys: Keys, shape: Float[np.ndarray, "rows S"]) -> Float[np.ndarra
     small_rows = ((shape > 0.0) & (shape < 1.0)).any(-1)
     largest = log_weight[:, small_rows].max(-1, keepdims=True)
     weight[:, small_rows] = exp(log_weight[:, small_rows] - largest)
-    return weight / weight.cumsum(-1)[..., -1:]  # sums from the first entry to the last, as C adds
+    return weight / weight.cumsum(-1)[..., -1:]  # summed from first to last entry, as in C
 
 
 @dataclass(frozen=True, eq=False)
 class _Intervals:
-    """Intervals of (0, 1) with n independent uniform numbers each, for transitions from rows."""
+    """Intervals of (0, 1) with n independent uniform numbers each."""
 
     keys: Keys
     row: Int[np.ndarray, " k"]
@@ -166,8 +166,7 @@ def transitions(
 ) -> Int[np.ndarray, "N batches rows S"]:
     """Draw the counts of m transitions from each row, in independent batches.
 
-    More than `MOST_DRAWN_ONE_BY_ONE` uniform numbers are split at their median, a beta variate. The work grows with the
-    logarithm of m.
+    More than `MOST_DRAWN_ONE_BY_ONE` uniform numbers are split at their median, a beta variate.
     """
     N, rows, S = P.shape
     row_keys = fold(fold(keys[:, None], np.arange(batches))[..., None], np.arange(rows)).ravel()
@@ -188,7 +187,6 @@ def transitions(
 def _states(
     row_cumulative: Float[np.ndarray, "rows S"], row: Int[np.ndarray, "*k"], u: Float[np.ndarray, "*k"]
 ) -> Int[np.ndarray, "*k"]:
-    """Return the state of each number in a row of cumulative probabilities."""
     return next_states((below.take(row) for below in row_cumulative.T), np.minimum(u, LARGEST_BELOW_ONE))
 
 
@@ -220,11 +218,11 @@ def _split(
 
 
 class Pooled(NamedTuple):
-    """Sums over the batches of each task."""
+    """The sums over the batches of each task."""
 
     counts: Int[np.ndarray, "*N S A S"]
     frequencies: Float[np.ndarray, "*N S A S"]
-    """Frequencies of next states in each batch; 0 for a pair without transitions."""
+    """Sum of the frequencies of next states; a batch without transitions of the pair adds 0."""
     visited: Int[np.ndarray, "*N S A"]
     """Number of batches with visits of a pair."""
 
@@ -232,7 +230,7 @@ class Pooled(NamedTuple):
 def trajectories(
     keys: Keys, P: Float[np.ndarray, "N S A S"], batches: int, m: int, length: int
 ) -> Int[np.ndarray, "N batches S A S"]:
-    """Draw the counts of m trajectories with uniform starts and actions, by batch."""
+    """Draw the counts of m trajectories with uniform starts and actions."""
     N, S, A, _ = P.shape
     batch = np.arange(N * batches).reshape(N, batches, 1, 1) * (S * A * S)
     positions = batch + _cells(keys, P, batches, m, length)
@@ -249,7 +247,7 @@ def pooled_trajectories(keys: Keys, P: Float[np.ndarray, "N S A S"], batches: in
     frequencies = np.bincount(positions, 1.0 / visits[pairs.ravel()], P.size)
     return Pooled(
         np.bincount(positions, minlength=P.size).reshape(P.shape),
-        frequencies.astype(float).reshape(P.shape),  # an empty one has integers
+        frequencies.astype(float).reshape(P.shape),  # without transitions, `bincount` returns integers
         (visits > 0).reshape(N, batches, S, A).sum(1),
     )
 
@@ -257,9 +255,9 @@ def pooled_trajectories(keys: Keys, P: Float[np.ndarray, "N S A S"], batches: in
 def _cells(
     keys: Keys, P: Float[np.ndarray, "N S A S"], batches: int, m: int, length: int
 ) -> Int[np.ndarray, "N batches length m"]:
-    """Return the position of each transition in its model.
+    """Draw transitions; return the flat position of each in its model.
 
-    One number chooses an action; its remainder, uniform again, the next state.
+    One uniform number chooses the action. Its remainder, again uniform, chooses the next state.
     """
     N, S, A, _ = P.shape
     trajectory_keys = fold(fold(keys[:, None], np.arange(batches))[..., None], np.arange(m))
@@ -276,14 +274,17 @@ def _cells(
 
 
 def cumulative(P: Float[np.ndarray, "*n S"]) -> Float[np.ndarray, "*n S"]:
-    """Return the cumulative probabilities of rows, exactly 1 from the last supported state."""
+    """Return cumulative probabilities, exactly 1 from the last supported state."""
     below = P.cumsum(-1)
     below[below == below[..., -1:]] = 1.0
     return below
 
 
 def next_states(below: Iterable[Float[np.ndarray, "*#N"]], u: Float[np.ndarray, "*N"]) -> Num[np.ndarray, "*N"]:
-    """Return next states by inverse cumulative probabilities, state by state."""
+    """Return next states of u in (0, 1), by inverting cumulative probabilities.
+
+    `below` yields the cumulative probabilities up to each state.
+    """
     state = np.zeros(u.shape, np.intp)
     for column in below:
         state += column <= u

@@ -6,7 +6,7 @@
  * action is better. A lane that has finished its model takes the next one, so that no lane waits for another.
  *
  * Evaluation is Gaussian elimination without pivots on (I - gamma P_pi) V = R_pi, which is strictly diagonally dominant.
- * All operations are those of `policy_stacks.PolicyStack` and `elimination.eliminate`, in the same order, and
+ * All operations are those of `policy_stacks.PolicyStack` and `evaluation.eliminate`, in the same order, and
  * multiplications and additions are never contracted (-ffp-contract=off): the bits are the same as NumPy's, with every
  * width of vectors. `target_clones` has the compiler write the same code for several processors; the loader takes the one
  * that fits. The sizes of the paper have copies of their own, in which the compiler knows S and A.
@@ -265,13 +265,13 @@ static PyObject *plan(PyObject *self, PyObject *arguments) {
     if (!is_within("M", M, 0, PY_SSIZE_T_MAX) || !is_within("S", S, 1, MOST) || !is_within("A", A, 1, MOST) ||
         !is_within("G", G, 1, PY_SSIZE_T_MAX) || !is_within("sides", sides, 1, 2))
         return NULL;
-    const Wanted wanted[] = {
+    const BufferSpec specs[] = {
         {"P", "d", sizeof(double), 0, times(M, S * A * S)},
         {"R", "d", sizeof(double), 0, times(M, S * A)},
         {"gammas", "d", sizeof(double), 0, times(M, G)},
         {"policies", "h", sizeof(int16_t), 1, times(times(M, G), S)},
     };
-    if (!take(objects, wanted, views, 4)) return NULL;
+    if (!take(objects, specs, views, 4)) return NULL;
     Workspace work = {0};
     int64_t stuck = -1;
     const int made = !M || make_workspace(&work, S, A, (int)sides);
@@ -306,15 +306,15 @@ static PyObject *evaluate(PyObject *self, PyObject *arguments) {
                           objects + 5, &k, &S, &A))
         return NULL;
     if (!is_within("k", k, 0, PY_SSIZE_T_MAX) || !is_within("S", S, 1, MOST) || !is_within("A", A, 1, MOST)) return NULL;
-    const Wanted wanted[] = {
-        {"P", "d", sizeof(double), 0, AS_LONG_AS_IT_IS},
-        {"R", "d", sizeof(double), 0, AS_LONG_AS_IT_IS},
+    const BufferSpec specs[] = {
+        {"P", "d", sizeof(double), 0, ANY_COUNT},
+        {"R", "d", sizeof(double), 0, ANY_COUNT},
         {"models", "lq", sizeof(int64_t), 0, k},
         {"policies", "h", sizeof(int16_t), 0, times(k, S)},
         {"gammas", "d", sizeof(double), 0, k},
         {"V", "d", sizeof(double), 1, times(k, S)},
     };
-    if (!take(objects, wanted, views, 6)) return NULL;
+    if (!take(objects, specs, views, 6)) return NULL;
     const Py_ssize_t M = length(views) / (S * A * S);
     int right = length(views) == M * (S * A * S) && length(views + 1) == M * (S * A);
     if (!right) PyErr_Format(PyExc_ValueError, "P and R have %zd and %zd items, which are no models of %zd states and "

@@ -1,4 +1,4 @@
-"""Types of the extension module from `_compiled.c`. All arrays are contiguous, in C's order."""
+"""Types of the extension module `_compiled.c`. All arrays are contiguous, in C order."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,4 +29,4 @@ def plan(
 def evaluate(
     P: Doubles, R: Doubles, models: Indices, policies: Actions, gammas: Doubles, V: Doubles, k: int, S: int, A: int, /
 ) -> None:
-    """Fill `V` with the values of k policies, each of the model that `models` names."""
+    """Fill `V` with the values of k policies, each on its model in `models`."""

@@ -1,7 +1,7 @@
-"""The compiled engine (`_compiled.c`): policy iteration and evaluation of small models.
+"""The compiled engine (`_compiled.c`): planning and evaluation of small models.
 
-It does the operations of `policy_stacks.PolicyStack` and `evaluation.eliminate` with the same bits, ten times as fast.
-It is built at installation if there is a C compiler.
+Results are bit-identical to `policy_stacks.PolicyStack` and `evaluation.eliminate`, ten times as fast. The engine is
+built at installation if there is a C compiler.
 """
 
 import hashlib
@@ -15,7 +15,7 @@ from jaxtyping import Float, Int, Int16
 from pomrl.science.solvers import GammaGrid, ModelStack, RewardStack, action_ties, input_checks
 
 HEADER = Path(__file__).parents[1] / "_buffers.h"
-"""What all C sources include."""
+"""The header of all C sources."""
 
 
 def is_built_from(module: ModuleType | None, source: Path) -> bool:
@@ -37,9 +37,9 @@ def is_built() -> bool:
     return is_built_from(_compiled, Path(__file__).with_name("_compiled.c"))
 
 
-def _built():  # its type is that of the module, which pyright takes from `_compiled.pyi`
+def _built():  # without annotation, so that pyright takes the type from `_compiled.pyi`
     if _compiled is None:
-        raise RuntimeError("the compiled engine was not built when the package was installed")
+        raise RuntimeError("the compiled engine was not built; install the package again with a C compiler")
     return _compiled
 
 
@@ -48,8 +48,8 @@ def plan(
 ) -> Int16[np.ndarray, "M G S"]:
     """Return optimal policies of M models at G discount factors each.
 
-    An action replaces another if it gains more than `rounding` of the sizes of both values (`action_ties`).
-    ArithmeticError: a policy changes more than `patience` times at a discount factor.
+    `rounding` is `action_ties.ROUNDING_SHARE`. ArithmeticError: a policy changes more than `patience` times at one
+    discount factor.
     """
     (M, S, A), G = R.shape, gammas.shape[1]
     policies = np.empty((M, G, S), np.int16)
@@ -57,14 +57,14 @@ def plan(
     sides = 1 + action_ties.have_both_signs(R)
     stuck_model = _built().plan(P, R, gammas, policies, M, S, A, G, sides, rounding, patience)
     if stuck_model >= 0:
-        raise ArithmeticError(f"model {stuck_model}: policy iteration does not end")
+        raise ArithmeticError(f"model {stuck_model}: policy iteration did not converge")
     return policies
 
 
 def evaluate(
     P_pi: Float[np.ndarray, "k S S"], R_pi: Float[np.ndarray, "k S"], gammas: Float[np.ndarray, " k"]
 ) -> Float[np.ndarray, "k S"]:
-    """Return the values of k Markov chains with rewards, by discount factor."""
+    """Return the values of k Markov chains, each at its discount factor."""
     k, S = R_pi.shape  # a chain is a model with one action
     return evaluate_policies(P_pi[:, :, None], R_pi[..., None], np.arange(k), np.zeros((k, S), np.int16), gammas)
 
@@ -76,7 +76,7 @@ def evaluate_policies(
     policies: Int[np.ndarray, "k S"],
     gammas: Float[np.ndarray, " k"],
 ) -> Float[np.ndarray, "k S"]:
-    """Return the values of k policies, each with its model and discount factor."""
+    """Return the values of k policies, each on its model at its gamma."""
     V = np.empty(policies.shape)
     P, R, gammas = input_checks.float64(P, "P"), input_checks.float64(R, "R"), input_checks.float64(gammas, "gammas")
     models, policies = np.require(models, np.int64, ["C", "A"]), np.require(policies, np.int16, ["C", "A"])

@@ -1,8 +1,6 @@
 """Exact values of policies on stacks of finite MDPs.
 
-The value of a policy π, the expected discounted reward from each state, solves S linear equations,
-
-    V(s) = R(s, π(s)) + γ Σ_s' P(s, π(s), s') V(s'),    or  (I - γ P_π) V = R_π.
+The value of a policy π, the expected discounted reward from each state, solves (I - γ P_π) V = R_π.
 """
 
 from collections.abc import Sequence
@@ -23,8 +21,8 @@ from pomrl.science.solvers import (
 )
 
 ELIMINATED_STATES = 64
-"""Largest number of equations solved by elimination, by both engines for the same bits. NumPy's is faster than LAPACK
-up to about 16 equations, and three times as slow at 64; the compiled one is three times as fast at 64."""
+"""Largest number of equations solved by elimination, in C and NumPy with the same bits. In NumPy it is faster than
+LAPACK up to about 16 equations, and three times as slow at 64; in C it is three times as fast at 64."""
 
 STACKED_SYSTEMS = 1500
 """Number of systems solved together, to fit into the processor's cache."""
@@ -33,9 +31,8 @@ STACKED_SYSTEMS = 1500
 def eliminate(system: Float[np.ndarray, "S S+1 n"], scratch: Float[np.ndarray, "S S n"]) -> Float[np.ndarray, "S n"]:
     """Solve n linear systems in place, by Gaussian elimination without pivots.
 
-    That is safe for diagonally dominant systems such as I - gamma P_pi with gamma < 1. The last column of the system is
-    the right-hand side, then the solution. The systems are the last axis: each step is one elementwise operation, with
-    the same bits on every processor.
+    This is safe for diagonally dominant systems. The last column has the right-hand side, then the solution. The last
+    axis is the system, so each step is elementwise, with the same bits on every processor.
     """
     S = len(system)
     for k in range(S - 1):
@@ -49,7 +46,7 @@ def eliminate(system: Float[np.ndarray, "S S+1 n"], scratch: Float[np.ndarray, "
     return V
 
 
-_ALIKE_SHARE = 0.25
+_LARGEST_CHANGED_SHARE = 0.25
 """Largest share of states with different actions for policies to share a factorisation."""
 
 _WELL_CONDITIONED_GAMMA = 0.99
@@ -62,12 +59,12 @@ def policy_value(
     policy: Shaped[np.ndarray, "*#n S"] | Sequence[Any],
     gamma: Shaped[np.ndarray, "*#n"] | Sequence[Any] | float,
 ) -> Float[np.ndarray, "*n S"]:
-    """Return the exact value of a policy, the solution V of (I - γ P_π) V = R_π.
+    """Return the exact value of a policy.
 
-    Leading axes are stacks and broadcast; gamma is in [0, 1). Models and gamma are not checked (`input_checks`).
+    Leading axes are stacks and broadcast; gamma is in [0, 1). Models and gamma are not checked.
 
     Raises:
-        ValueError: Shapes do not fit, an action is not one of the model's, or doubles do not hold the numbers.
+        ValueError: Shapes do not fit, an action is out of range, or a dtype is not exact as float64.
     """
     P, R, gamma = input_checks.float64(P, "P"), input_checks.float64(R, "R"), input_checks.float64(gamma, "gamma")
     input_checks.check_shapes(P, R)
@@ -102,8 +99,7 @@ def chain_value(
 def solve_dominant(system: Float[np.ndarray, "S S"], right: Float[np.ndarray, "S ..."]) -> Float[np.ndarray, "S ..."]:
     """Solve equations with diagonally dominant rows by LAPACK, without row exchanges.
 
-    LAPACK gets columns as rows, with the diagonal as pivot, so that rounding errors of large values stay in their
-    states.
+    The transposed system has its pivots on the diagonal, so rounding errors of large values stay in their states.
     """
     from scipy.linalg import lu_factor, lu_solve  # here, because it takes long to load
 
@@ -125,7 +121,7 @@ def _value_by_elimination(
 def action_values(
     P: ModelStack, R: RewardStack, V: Float[np.ndarray, "M G S"], gammas: GammaGrid
 ) -> Float[np.ndarray, "M G S A"]:
-    """Return R(s, a) + γ Σ_s' P(s, a, s') V(s') for G values of each model."""
+    """Return R + γ P V for G values of each model."""
     M, S, A, _ = P.shape
     following = np.matmul(P.reshape(M, S * A, S), V.swapaxes(1, 2)).swapaxes(1, 2).reshape(*V.shape, A)
     return R[:, None] + gammas[..., None, None] * following
@@ -134,17 +130,19 @@ def action_values(
 def distinct_policy_values(
     P: ModelStack, R: RewardStack, policies: Shaped[np.ndarray, "M G S"] | Sequence[Any], gamma: float
 ) -> tuple[Float[np.ndarray, "k S"], Int[np.ndarray, " k"], Int[np.ndarray, "M G"]]:
-    """Return the exact values of G policies of each MDP, each distinct one once.
+    """Evaluate G policies of each MDP, skipping repetitions along the grid.
 
-    Along a grid most policies equal the one before. Returned are values of the k others, the MDP of each, and for each
-    policy the index of its values. Models are not checked; ValueError for policies that are not integers [M, G, S] in
-    range.
+    Returns:
+        The values of the k policies unlike their predecessor, the MDP of each, and the row of values for each policy.
+
+    Raises:
+        ValueError: Policies are not integers [M, G, S] in range; models are not checked.
     """
     policies = input_checks.policies(policies, *R.shape[-2:])
     if policies.ndim != 3 or len(policies) != len(R):
-        raise ValueError(f"policy must be [M, G, S] with M = {len(R)}, but its shape is {policies.shape}")
+        raise ValueError(f"policy must be [M, G, S] with M = {len(R)}, got {policies.shape}")
     M, G, S = policies.shape
-    is_new = _differs_from_the_one_before(policies)
+    is_new = _differs_from_previous(policies)
     position = np.flatnonzero(is_new)
     model, distinct = position // max(G, 1), policies.reshape(M * G, S).take(position, 0)
     if S >= relative_values.SWEPT_STATES:
@@ -159,11 +157,11 @@ def distinct_policy_values(
     return V, model, np.cumsum(is_new).reshape(is_new.shape) - 1
 
 
-def _differs_from_the_one_before(policies: PolicyGrid) -> Bool[np.ndarray, "M G"]:
+def _differs_from_previous(policies: PolicyGrid) -> Bool[np.ndarray, "M G"]:
     M, G, S = policies.shape
     is_new = np.zeros((M, G), bool)
     is_new[:, :1] = True
-    # The differences are few, and finding them all takes a tenth of the time of `any` over a short axis.
+    # Differences are few; finding them all takes a tenth of the time of `any` over a short axis.
     changed = np.flatnonzero(policies[:, 1:] != policies[:, :-1]) // S
     is_new[:, 1:].flat[changed] = True
     return is_new
@@ -172,11 +170,11 @@ def _differs_from_the_one_before(policies: PolicyGrid) -> Bool[np.ndarray, "M G"
 def _values_on_large_model(
     P: Float[np.ndarray, "S A S"], R: Float[np.ndarray, "S A"], policies: Int[np.ndarray, "k S"], gamma: float
 ) -> Float[np.ndarray, "k S"]:
-    if sparse.pays(P):
+    if sparse.is_sparse(P):
         return sparse.policy_values(sparse.sparse_rows(P), R, policies, gamma)
     base = policies[len(policies) // 2]
-    is_alike = (policies != base).any(0).mean() <= _ALIKE_SHARE
-    if len(policies) > 1 and is_alike and gamma <= _WELL_CONDITIONED_GAMMA:
+    is_close = (policies != base).any(0).mean() <= _LARGEST_CHANGED_SHARE
+    if len(policies) > 1 and is_close and gamma <= _WELL_CONDITIONED_GAMMA:
         return _values_near_a_policy(P, R, policies, base, gamma)
     return np.stack([policy_value(P, R, policy, gamma) for policy in policies])
 
@@ -188,10 +186,7 @@ def _values_near_a_policy(
     base: Int[np.ndarray, " S"],
     gamma: float,
 ) -> Float[np.ndarray, "k S"]:
-    """Return the values of policies unlike `base` in few states.
-
-    By Woodbury's formula one factorisation serves all policies, and each needs d equations more, for its d states.
-    """
+    """Return the values of policies close to `base`, by Woodbury's formula."""
     all_states = np.arange(len(base))
     states = np.flatnonzero((policies != base).any(0))
     actions = policies[:, states]
@@ -202,6 +197,7 @@ def _values_near_a_policy(
     V_base, response = solution[:, 0], solution[:, 1:]
 
     V = V_base + (R_pi[:, states] - R[states, base[states]]) @ response.T
+    # one factorisation for all policies, then d equations for each, where d states differ
     core = np.eye(len(states)) - gamma * (P_change @ response)
     change = np.linalg.solve(core, gamma * (P_change @ V[..., None]))[..., 0]
     return V + change @ response.T

@@ -1,11 +1,7 @@
 """Steps of policy iteration for stacks of MDPs (Howard, 1960).
 
-One step evaluates the policy π of each MDP and then improves it,
-
-    V = (I - γ P_π)⁻¹ R_π,    π(s) <- argmax_a R(s, a) + γ Σ_s' P(s, a, s') V(s').
-
-Up to `evaluation.ELIMINATED_STATES` states, sums run in the order of the states, with the same bits on every processor,
-in stacks of every size, and in the compiled engine.
+One step evaluates the policy of each MDP and then improves it. Up to `evaluation.ELIMINATED_STATES` states, sums are in
+the order of the states, so results are bit-identical on every processor, in every stack and in C.
 """
 
 import numpy as np
@@ -16,9 +12,9 @@ from pomrl.science.solvers.evaluation import ELIMINATED_STATES, action_values, c
 
 
 class PolicyStack:
-    """A stack of n MDPs with current policies, at first optimal for gamma = 0.
+    """A stack of n MDPs with their current policies.
 
-    P_pi and R_pi are kept between steps. Rewards have a leading axis of one or two sides, R and |R|
+    The initial policies are optimal for gamma = 0. Rewards have a leading axis: R, and if needed |R|
     (`action_ties.signed_and_absolute`).
     """
 
@@ -30,16 +26,16 @@ class PolicyStack:
         self._by_state = np.ascontiguousarray(P.transpose(3, 2, 1, 0)) if small else None
 
     def improve(self, gamma: Float[np.ndarray, " n"]) -> Bool[np.ndarray, " n"]:
-        """Take one step for each MDP, and return which policies have changed.
+        """Take one step for each MDP; return a mask of changed policies.
 
-        An action is kept unless another gains more than rounding (`action_ties`), so that no policy occurs twice.
+        An action is kept unless another gains more than rounding (`action_ties`), so no policy occurs twice.
         """
         V = chain_value(self._P_pi, self._R_pi, gamma)
         Q = np.stack([self._action_values(R, U, gamma) for R, U in zip(self._R, V, strict=True)])
         gain = excess(Q, V[..., None])
         is_better = (gain > 0.0).any(-1)
         i, state = np.nonzero(is_better)
-        # of several best ones the next one after the current one
+        # among several best actions, take the next one after the current action
         other_actions = (self._policy[i, state, None] + np.arange(1, gain.shape[-1])) % gain.shape[-1]
         first = best_of_better(np.take_along_axis(gain[i, state], other_actions, -1)) if len(i) else i
         action = other_actions[np.arange(len(i)), first]
@@ -55,11 +51,9 @@ class PolicyStack:
         return _action_values_in_order(self._by_state, R, V, gamma)
 
     def policies(self, mask: Bool[np.ndarray, " n"]) -> Int[np.ndarray, "k S"]:
-        """Return the current policies of the MDPs in the mask."""
         return self._policy[mask]
 
     def keep(self, mask: Bool[np.ndarray, " n"]) -> None:
-        """Keep only the MDPs in the mask."""
         self._P, self._R, self._policy = self._P[mask], self._R[:, mask], self._policy[mask]
         self._P_pi, self._R_pi = self._P_pi[mask], self._R_pi[:, mask]
         if self._by_state is not None:
@@ -72,7 +66,6 @@ def _action_values_in_order(
     V: Float[np.ndarray, "n S"],
     gamma: Float[np.ndarray, " n"],
 ) -> Float[np.ndarray, "n S A"]:
-    """Return R + γ P V as sums in the order of the states."""
     state_values = np.ascontiguousarray(V.T)
     Q = by_state[0] * state_values[0]
     product = np.empty_like(Q)

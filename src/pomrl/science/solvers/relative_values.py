@@ -1,8 +1,7 @@
-"""Relative value iteration for many discount factors at once (Puterman 1994, Sec. 6.6).
+"""Relative value iteration for many discount factors (Puterman 1994, Sec. 6.6).
 
-Value iteration applies V <- max_a (R + γ P V). The relative values h are V less its first entry, which does not change
-greedy policies. One sweep is one product P h, with a column for each discount factor. The error shrinks as the chain
-forgets its state, for random models far quicker than γ.
+Relative values h are values minus their first entry, with the same greedy policies. The error shrinks as the chain
+forgets its state, for random models far faster than γ.
 """
 
 import numpy as np
@@ -11,10 +10,10 @@ from jaxtyping import Bool, Float, Int
 from pomrl.science.solvers.action_ties import ROUNDING_SHARE
 
 SWEPT_STATES = 96
-"""Fewest states to try sweeps first if few states follow each pair; grids mix slowly."""
+"""Smallest number of states for value iteration on sparse models, because grids mix slowly."""
 
 _ROUNDING = 8.0 * float(np.finfo(float).eps)
-"""Rounding of a step's span, times (1 - γ), in units of the largest |R + γ P h|."""
+"""Rounding error of a step's span, times (1 - γ), in units of the largest |R + γ P h|."""
 
 
 def solve_grid(
@@ -26,12 +25,13 @@ def solve_grid(
 ) -> tuple[Int[np.ndarray, "G S"], Int[np.ndarray, " unsolved"]]:
     """Plan on one MDP for all discount factors of a grid in [0, 1).
 
-    Returns a policy for each discount factor, and the indices of unsolved ones, with meaningless policies.
-
     Action values have an error of at most γ span / (1 - γ), with the step's span max - min. A discount factor is solved
-    if all actions but one of each state are worse by more than that and rounding (Puterman 1994, Sec. 6.7), or if γ
-    span is so small that the greedy policy is tied with an optimal one (`action_ties`). With a tolerance, γ span may be
-    the tolerance times the greedy policy's largest |R|, or at the limit of rounding.
+    if all actions but one of each state are worse by more than this and rounding (Puterman 1994, Sec. 6.7). It is also
+    solved if γ span is so small that the greedy policy is tied with an optimal one (`action_ties`). With a tolerance, γ
+    span may instead be the tolerance times the greedy policy's largest |R|, or at the limit of rounding.
+
+    Returns:
+        A policy for each discount factor, and the indices of unsolved ones, with meaningless policies.
     """
     S, A = R.shape
     by_action, rewards = P.transpose(1, 0, 2).reshape(A * S, S), R.T[..., None]
@@ -65,9 +65,9 @@ def solve_by_closures(
     max_sweeps: int,
     tolerance: float,
 ) -> tuple[Int[np.ndarray, "G S"], Int[np.ndarray, " unsolved"]]:
-    """Plan as `solve_grid`, each state within the states that it can reach.
+    """Plan by `solve_grid` separately on the states reachable from each state.
 
-    So steps, rounding errors and rewards of unreachable states do not matter.
+    So unreachable states do not affect steps, rounding errors or rewards.
     """
     policies, unsolved = np.empty((len(gammas), len(R)), np.int16), np.empty(0, np.intp)
     closures, closure = np.unique(_reached(P), axis=0, return_inverse=True)
@@ -80,7 +80,7 @@ def solve_by_closures(
 
 
 def _reached(P: Float[np.ndarray, "S A S"]) -> Bool[np.ndarray, "S S"]:
-    """Return which states can follow each state, itself included."""
+    """Return a mask of the states reachable from each state, itself included."""
     reached = (P > 0.0).any(1) | np.eye(len(P), dtype=bool)
     while (successors := (reached.astype(np.float32) @ reached.astype(np.float32)) > 0.0).sum() > reached.sum():
         reached = successors

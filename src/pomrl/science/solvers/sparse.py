@@ -1,10 +1,9 @@
 """Planning and evaluation of a sparse MDP, with few successors of each pair.
 
-Rows P(s, a, ·) stand in the order a S + s, in which maxima over actions take a fifth of the time. No array has S²
-entries. A policy's value solves (I - γ P_π) V = R_π. SuperLU is exact, but its factors fill in where the chain mixes
-quickly: 2 million entries for 2,000 states with 8 random successors, 40 thousand for a grid. There BiCGSTAB needs few
-products; it is tried for `BICGSTAB_STEPS` steps, and accepted by its residuals. Once it fails, later policies are
-factorised. Pivots are those of the diagonal, so that unreachable states do not enter equations.
+Rows are in the order a S + s, where maxima over actions take a fifth of the time. No array has S² entries. SuperLU
+is exact, but its factors fill in if the chain mixes quickly; then BiCGSTAB needs few products. It is tried for
+`BICGSTAB_STEPS` steps, and accepted by its residuals. After it fails, all later policies are factorised. Pivots are on
+the diagonal, so unreachable states do not enter equations.
 """
 
 # SciPy's sparse linear algebra comes without types.
@@ -17,54 +16,54 @@ from scipy.sparse import csr_array, eye_array
 from pomrl.science.solvers.action_ties import ROUNDING_SHARE, best_of_better, excess, signed_and_absolute
 
 SPARSE_STATES = 128
-"""Fewest states for sparse matrices to be faster."""
+"""Smallest number of states for sparse matrices."""
 
 SPARSE_SHARE = 0.05
-"""Largest share of positive transition probabilities for the same."""
+"""Largest share of positive transition probabilities for sparse matrices."""
 
 MOST_EVALUATIONS = 10_000
 """Evaluations at one discount factor before planning fails; tens are usual."""
 
 BICGSTAB_STATES = 600
-"""Fewest states for BiCGSTAB."""
+"""Smallest number of states for BiCGSTAB."""
 
 BICGSTAB_STEPS, BICGSTAB_STARTS = 100, 5
-"""Steps of BiCGSTAB, and starts from the true residual, before factorisation."""
+"""Steps of BiCGSTAB per start, and number of starts from the true residual, before factorisation."""
 
 _RESIDUAL_SHARE = ROUNDING_SHARE / 16.0
-"""Largest residual over 1 - γ, in units of an equation's terms; well below errors of ties."""
+"""Largest residual over 1 - γ, in units of an equation's terms; well below `ROUNDING_SHARE`."""
 
 _ULPS = 8.0 * float(np.finfo(float).eps)
-"""Rounding of a residual, in the same units."""
+"""Rounding error of a residual, in the same units."""
 
 
-def pays(P: Float[np.ndarray, "S A S"]) -> bool:
-    """Return whether a model is large and sparse enough."""
-    return len(P) >= SPARSE_STATES and few_follow(P)
+def is_sparse(P: Float[np.ndarray, "S A S"]) -> bool:
+    """Return whether a model is large and sparse enough for sparse matrices."""
+    return len(P) >= SPARSE_STATES and has_few_successors(P)
 
 
-def few_follow(P: Float[np.ndarray, "*n S A S"]) -> bool:
-    """Return whether few states follow each pair (s, a)."""
+def has_few_successors(P: Float[np.ndarray, "*n S A S"]) -> bool:
+    """Return whether pairs (s, a) have few successors."""
     return bool(np.count_nonzero(P) <= SPARSE_SHARE * P.size)
 
 
 def sparse_rows(P: Float[np.ndarray, "S A S"]) -> csr_array:
-    """Return the rows P(s, a, ·) as a sparse matrix, in the order a S + s."""
+    """Return the rows as a sparse matrix in the order a S + s."""
     return csr_array(P.transpose(1, 0, 2).reshape(-1, P.shape[-1]))
 
 
 def by_action(pairs: csr_array, A: int) -> csr_array:
-    """Return rows of the order s A + a in the order a S + s."""
+    """Reorder rows from s A + a to a S + s."""
     return pairs[np.arange(len(pairs.indptr) - 1).reshape(-1, A).T.ravel()]
 
 
 def plan(
     rows: csr_array, R: Float[np.ndarray, "S A"], gammas: Float[np.ndarray, " G"]
 ) -> tuple[Int[np.ndarray, "G S"], Float[np.ndarray, "G S"]]:
-    """Return an optimal policy at each discount factor, and its values, by policy iteration.
+    """Return an optimal policy at each discount factor, and its values.
 
-    Each discount factor starts from the one before; ascending ones in [0, 1) are fastest. ArithmeticError: a policy
-    keeps changing.
+    Policy iteration starts from the previous policy; ascending discount factors in [0, 1) are fastest. ArithmeticError:
+    a policy keeps changing.
     """
     sides = signed_and_absolute(R)
     solver, rewards = ChainSolver(rows, sides), np.ascontiguousarray(sides.swapaxes(1, 2))
@@ -81,7 +80,7 @@ def plan(
             policy[better] = best_of_better(gain[:, better].T)
         else:
             raise ArithmeticError(
-                f"gamma = {gamma}: policy iteration does not end after {MOST_EVALUATIONS} evaluations"
+                f"gamma = {gamma}: policy iteration did not converge in {MOST_EVALUATIONS} evaluations"
             )
         policies[g], values[g] = policy, V[0]
     return policies, values
@@ -99,7 +98,7 @@ def policy_values(
 
 
 class ChainSolver:
-    """Solver of one model's policy values for k rewards, by BiCGSTAB until it fails."""
+    """A solver of policy values for k rewards, by BiCGSTAB until it fails."""
 
     def __init__(self, rows: csr_array, R: Float[np.ndarray, "k S A"]) -> None:
         self._rows, self._R, self._iterates = rows, R, R.shape[1] >= BICGSTAB_STATES
@@ -107,10 +106,7 @@ class ChainSolver:
     def value(
         self, policy: Int[np.ndarray, " S"], gamma: float, start: Float[np.ndarray, "k S"]
     ) -> Float[np.ndarray, "k S"]:
-        """Return a policy's values for each reward, nearly to rounding.
-
-        Iteration begins at `start`; gamma is in [0, 1).
-        """
+        """Return a policy's values for each reward, iterating from `start`; gamma < 1."""
         from scipy.sparse.linalg import splu  # here, because it takes long to load
 
         states = np.arange(len(policy))
@@ -129,7 +125,7 @@ class ChainSolver:
 def _iterated(
     chain: csr_array, R_pi: Float[np.ndarray, " S"], V: Float[np.ndarray, " S"], gamma: float
 ) -> Float[np.ndarray, " S"] | None:
-    """Solve chain V = R_pi by BiCGSTAB from V on; None where that is slow."""
+    """Solve chain V = R_pi by BiCGSTAB, starting at V; None without convergence."""
     from scipy.sparse.linalg import bicgstab  # here, because it takes long to load
 
     for _ in range(BICGSTAB_STARTS):

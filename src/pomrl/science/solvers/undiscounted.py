@@ -1,7 +1,7 @@
-"""Plans and values without discount, for proper policies.
+"""Undiscounted planning and evaluation of proper policies.
 
-A state is terminal if all actions stay there and pay nothing. A policy is proper if it reaches one from each state with
-probability 1; its value solves (I - P_π) V = R_π on the other states (Bertsekas and Tsitsiklis 1991).
+A state is terminal if all actions stay there with reward 0. A policy is proper if it reaches a terminal state from each
+state with probability 1. Its value solves (I - P_π) V = R_π on the other states (Bertsekas and Tsitsiklis 1991).
 """
 
 import numpy as np
@@ -16,17 +16,16 @@ MOST_EXPECTED_STEPS = 60_000.0
 
 
 class NeverEndsError(ValueError):
-    """A state has no undiscounted value."""
+    """An error for a state without an undiscounted value."""
 
 
 def plan(P: ModelStack, R: RewardStack) -> Int[np.ndarray, "M S"]:
     """Return the best proper policy of each model, by policy iteration.
 
-    An improvement of a proper policy is proper, or gains reward for ever. NeverEndsError: so does a state, or it ends
-    under no policy.
+    NeverEndsError: a policy gains reward for ever, or no policy is proper.
     """
     policy, is_terminal = _proper_policy(P, terminal(P, R)), terminal(P, R)
-    models, undiscounted, reason = np.arange(len(P)), np.ones((len(P), 1)), "gains for ever under some policy"
+    models, undiscounted, reason = np.arange(len(P)), np.ones((len(P), 1)), "gains reward for ever under some policy"
     while True:
         sides = [(side, _values(P, side, policy, models, is_terminal, reason)) for side in signed_and_absolute(R)]
         Q = np.stack([action_values(P, side, V[:, None], undiscounted)[:, 0] for side, V in sides])
@@ -34,29 +33,36 @@ def plan(P: ModelStack, R: RewardStack) -> Int[np.ndarray, "M S"]:
         is_better = (gain > 0.0).any(-1) & ~is_terminal
         if not is_better.any():
             return policy
+        # the improvement of a proper policy is proper, or gains reward for ever
         policy = np.where(is_better, best_of_better(gain), policy)
 
 
 def policy_values(P: ModelStack, R: RewardStack, policies: PolicyGrid) -> Float[np.ndarray, "k S"]:
-    """Return the values of k = M G policies, G of each model; NeverEndsError without an end."""
+    """Return the values of k = M G policies; NeverEndsError for improper ones."""
     M, G, S = policies.shape
     return _values(
-        P, R, policies.reshape(M * G, S), np.repeat(np.arange(M), G), terminal(P, R), "never ends under its policy"
+        P,
+        R,
+        policies.reshape(M * G, S),
+        np.repeat(np.arange(M), G),
+        terminal(P, R),
+        "reaches no terminal state under its policy",
     )
 
 
 def terminal(P: ModelStack, R: RewardStack) -> Bool[np.ndarray, "M S"]:
-    """Return which states are terminal."""
+    """Return a mask of the terminal states."""
     return (P.diagonal(0, 1, 3) == 1.0).all(1) & (R == 0.0).all(-1)
 
 
 def _proper_policy(P: ModelStack, is_terminal: Bool[np.ndarray, "M S"]) -> Int[np.ndarray, "M S"]:
-    """Return policies that approach an end from each state."""
     reached, policy = is_terminal, np.zeros(is_terminal.shape, np.intp)
     while not reached.all():
         is_nearer = (P * reached[:, None, None]).sum(-1) > 0.0
         is_new = is_nearer.any(-1) & ~reached
-        _refuse(~reached & ~is_new.any(-1, keepdims=True), np.arange(len(P)), "ends under no policy")
+        _refuse(
+            ~reached & ~is_new.any(-1, keepdims=True), np.arange(len(P)), "reaches no terminal state under any policy"
+        )
         policy = np.where(is_new, is_nearer.argmax(-1), policy)
         reached = reached | is_new
     return policy
@@ -70,18 +76,19 @@ def _values(
     is_terminal: Bool[np.ndarray, "M S"],
     reason: str,
 ) -> Float[np.ndarray, "k S"]:
-    """Return the values of k policies, each of the model with this index.
-
-    Rows of terminal states are 0, so that a proper policy's equations have one solution.
-    """
     rows, is_live = (model[:, None], np.arange(P.shape[1]), policy), ~is_terminal[model]
+    # rows of terminal states are 0, so that the equations of a proper policy have one solution
     P_pi = np.where(is_live[..., None], P[rows], 0.0)
     reached, before = ~is_live, np.zeros(1)
     while before.sum() != reached.sum():
         before, reached = reached, reached | ((P_pi * reached[:, None]).sum(-1) > 0.0)
     _refuse(~reached, model, reason)
     steps = chain_value(P_pi, is_live.astype(float), 1.0)
-    _refuse(~(steps <= MOST_EXPECTED_STEPS), model, f"takes more than {MOST_EXPECTED_STEPS:.0f} steps to its end")
+    _refuse(
+        ~(steps <= MOST_EXPECTED_STEPS),
+        model,
+        f"takes more than {MOST_EXPECTED_STEPS:.0f} expected steps to a terminal state",
+    )
     return chain_value(P_pi, R[rows], 1.0)
 
 

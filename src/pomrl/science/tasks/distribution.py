@@ -1,8 +1,4 @@
-"""Distributions of related tasks (Sec. 3.1).
-
-`TaskDistribution` is the base class, `FiniteTasks` of those with finitely many models, `TaskFamily` of families with
-one number per task.
-"""
+"""Distributions of related tasks (Sec. 3.1)."""
 
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -23,7 +19,7 @@ from pomrl.science.solvers.input_checks import check_models
 
 @dataclass(frozen=True)
 class MeanModel:
-    """What the tasks of one run have in common."""
+    """The mean model of the tasks of a run, with their rewards and similarity."""
 
     P_o: Float[np.ndarray, "S A S"]
     """Mean over tasks of the transition probabilities."""
@@ -34,19 +30,19 @@ class MeanModel:
     deviation: float
     """Largest standard deviation over tasks of an entry of the model."""
     largest_deviation: float
-    """Limit of the deviation with this P_o, exclusive."""
+    """Exclusive upper limit of the deviation with this P_o."""
     unsmoothed: Float[np.ndarray, "S A S"] | None = None
     """Mean model before smoothing; None without smoothing."""
 
     @property
     def has_room(self) -> bool:
-        """Return whether tasks around this mean model can have the deviation."""
+        """Whether the deviation is possible with this P_o."""
         return self.deviation < self.largest_deviation or self.deviation == 0
 
 
 @dataclass(frozen=True, eq=False)
 class Tasks:
-    """The models and rewards of consecutive tasks in each of n runs."""
+    """The models and rewards of consecutive tasks in n runs."""
 
     P: Float[np.ndarray, "tasks n S A S"]
     """Transition probabilities."""
@@ -64,35 +60,34 @@ class TaskDistribution(Component):
 
     @property
     def size(self) -> tuple[int, int] | None:
-        """Numbers (S, A) if the distribution determines them."""
+        """The sizes (S, A), if determined by the distribution."""
         return None
 
     @property
     def start(self) -> list[float] | None:
-        """Probability of each first state if the key `start` is null; None: uniform."""
+        """The default probability of each first state; None: uniform."""
         return None
 
     def check(self, S: int, A: int) -> None:
         """Raise a ValueError if the distribution does not allow S and A."""
         if self.size not in (None, (S, A)):
             raise ValueError(
-                f"S={S}, A={A}: the tasks of {type(self).__name__} have {self.size[0]} states and {self.size[1]} "
-                "actions; set S=null A=null"
+                f"S and A must be {self.size[0]} and {self.size[1]} for the tasks of {type(self).__name__}, "
+                f"got {S} and {A}; set S=null A=null"
             )
 
     @abstractmethod
     def draw_mean(self, seed: int, run: int, S: int, A: int, sigma: float | None) -> MeanModel:
-        """Draw what the tasks of a run have in common.
+        """Draw the mean model of a run.
 
-        Sigma is None if a key of the distribution gives it. ValueError: this sigma is impossible, given twice or
-        missing.
+        sigma is None if another key determines it. ValueError: sigma is impossible, missing, or given with this key.
         """
 
     @abstractmethod
     def draw(self, rngs: Generators, means: Sequence[MeanModel], tasks: int) -> Tasks:
         """Draw the next tasks of n runs, each from its own generator.
 
-        Tasks are drawn in their order: splitting a call in two draws the same.
+        Tasks are drawn in order, so two calls draw the same tasks as one.
         """
 
     @abstractmethod
@@ -105,14 +100,14 @@ class TaskDistribution(Component):
 
 
 Latents = Float[np.ndarray, " k"]
-"""Values of the latent, in the family's units."""
+"""Values of the latent, the number that determines a model of a family, in its units."""
 
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
     """The k equally likely models of a task, and their moments.
 
-    Rows are divided by their sums. ValueError: P and R are no models; the message names the first wrong index.
+    Rows are divided by their sums. ValueError: P and R are not models.
     """
 
     latent: Shaped[np.ndarray, " k"]
@@ -125,13 +120,13 @@ class Candidates:
         latent, P, R = (input_checks.float64(getattr(self, name), name) for name in ("latent", "P", "R"))
         if P.ndim != 4 or P.shape[1] != P.shape[3] or len(P) != len(latent) or not P.size:
             actions_first = P.ndim == 4 and P.shape[2] == P.shape[3]
-            hint = ", which has actions before states: swap these two axes" if actions_first else ""
+            hint = ", actions before states; swap these two axes" if actions_first else ""
             raise ValueError(f"P must be [k, S, A, S] with k = {len(latent)}, got {list(P.shape)}{hint}")
         R = for_each_model(R, P)
         if R.shape not in (P.shape[:-1], P.shape):
             shapes = f"[S, A], [S, A, S], [k, S, A] or [k, S, A, S] with P {list(P.shape)}"
             raise ValueError(f"R must be {shapes}, got {list(R.shape)}")
-        check_models(P, np.zeros(P.shape[:-1]))  # before rewards of transitions, which a wrong entry would spoil
+        check_models(P, np.zeros(P.shape[:-1]))  # first, because a wrong entry spoils expected rewards
         check_models(P, expected_rewards(R, P))
         for name, array in (("latent", latent), ("P", P / P.sum(-1, keepdims=True)), ("R", R)):
             make_read_only(array)
@@ -139,29 +134,27 @@ class Candidates:
 
     @cached_property
     def variance(self) -> Float[np.ndarray, "S A S"]:
-        """The variance over tasks of each entry of the model."""
         return ((self.P - self.P.mean(0)) ** 2).mean(0)
 
     @cached_property
     def mean(self) -> MeanModel:
-        """Mean over tasks of models and rewards, with the largest standard deviation."""
+        """The mean over tasks, with the largest standard deviation."""
         deviation = float(np.sqrt(self.variance.max()))
         return MeanModel(self.P.mean(0), self.R.mean(0), np.asarray((self.variance > 0).any(-1)), deviation, np.inf)
 
 
 class FiniteTasks(TaskDistribution):
-    """Base class of distributions of finitely many, equally likely models.
-
-    Subclasses implement `candidate_models`. A task takes one uniform number from its generator.
-    """
+    """Base class of distributions of finitely many, equally likely models."""
 
     @abstractmethod
     def candidate_models(self) -> Candidates:
-        """Return the models; cached, as far as memory goes."""
+        """Return the equally likely models, if possible from a cache."""
 
     def draw_mean(self, seed: int, run: int, S: int, A: int, sigma: float | None) -> MeanModel:
         if sigma is not None:
-            raise ValueError(f"sigma={sigma}: the models of the tasks give sigma already; set sigma=null")
+            raise ValueError(
+                f"sigma must be null because the models of the tasks determine it, got {sigma}; set sigma=null"
+            )
         return self.candidate_models().mean
 
     def draw(self, rngs: Generators, means: Sequence[MeanModel], tasks: int) -> Tasks:
@@ -178,9 +171,9 @@ class FiniteTasks(TaskDistribution):
 
 
 class TaskFamily(FiniteTasks):
-    """Base class of families with equally spaced, equally likely values of a latent.
+    """Base class of families of models with one parameter, the latent.
 
-    Subclasses implement `size` and `models`, and give the range of the latent in `domain`.
+    Its values are equally spaced and equally likely.
     """
 
     domain: ClassVar[tuple[float, float]] = (0.0, 1.0)
@@ -198,7 +191,7 @@ class TaskFamily(FiniteTasks):
         low, high = self.domain
         if not (low <= self.centre - self.spread + 1e-12 and self.centre + self.spread <= high + 1e-12):
             raise ValueError(
-                f"centre={self.centre}, spread={self.spread}: the latent must stay between {low:g} and {high:g}"
+                f"the latent must stay between {low:g} and {high:g}, got centre={self.centre}, spread={self.spread}"
             )
         return self
 
@@ -209,16 +202,16 @@ class TaskFamily(FiniteTasks):
 
     @abstractmethod
     def models(self, latent: Latents) -> tuple[Float[np.ndarray, "k S A S"], Rewards]:
-        """Return P, and R [k, S, A] or [k, S, A, S], for values of the latent.
+        """Return P and R for values of the latent.
 
-        R is without k if shared.
+        R is [k, S, A] or [k, S, A, S], without k if shared.
         """
 
     def candidate_models(self) -> Candidates:
         return _candidates(self)
 
 
-@lru_cache(maxsize=2)  # those of the largest family take a hundred megabytes
+@lru_cache(maxsize=2)  # the models of the largest family take 100 MB
 def _candidates(family: TaskFamily) -> Candidates:
     latent = family.latents()
     if family.size is not None:

@@ -1,4 +1,4 @@
-"""The paper's task distributions: models P_t around a random chain P_o (Sec. 5, App. F)."""
+"""Task distributions of the paper, around a random chain P_o (Sec. 5, App. F)."""
 
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -19,41 +19,34 @@ SMALLEST_DEVIATION = 4096.0 * float(np.finfo(float).eps)
 """Smallest positive sigma, as a standard deviation: about 9.1e-13. Below it, rounding adds to the spread of models."""
 
 SMALLEST_CONCENTRATION = float(np.finfo(float).eps)
-"""Smallest concentration of a Dirichlet; rounding may make it 0."""
+"""Smallest concentration of a Dirichlet, in place of one rounded to 0."""
 
 
 class RandomChains(TaskDistribution):
-    """Base class of distributions around random chains.
-
-    Subclasses implement `variance`, `_draw` and `_largest_deviation`.
-    """
+    """Base class of distributions around random chains."""
 
     measure: Literal["variance", "std"] = "variance"
-    """What sigma is: a variance or a standard deviation (R1)."""
+    """Whether sigma is a variance or a standard deviation (R1)."""
     zeros: Annotated[int, Field(ge=0)]
-    """States of probability 0 in each row of the mean model (R15)."""
+    """Number of next states with probability 0 in each row of the mean model (R15)."""
     mean_model: Literal["per_run", "fixed"] = "per_run"
     """A mean model for each run, or one for all runs (R6)."""
     mean_seed: Annotated[int, Field(ge=0)] = 0
     """Seed of a fixed mean model (R6)."""
     smoothing: Annotated[float, Field(ge=0)] = 0.0
-    """Added to each probability of the mean model before its rows are normalised."""
+    """Number added to each probability of the mean model before its rows are normalised."""
     varying: Annotated[float, Field(gt=0, le=1)] = 1.0
     """Fraction of the pairs (s,a) in which tasks differ, rounded up."""
     reward: Literal["state_action", "state"] = "state_action"
     """Whether the reward depends on the action (R14)."""
     reward_spread: Annotated[float, Field(ge=0)] = 0.0
-    """Standard deviation over tasks of each normal reward; 0: equal rewards."""
+    """Standard deviation over tasks of each normally distributed reward; 0: the same rewards in all tasks."""
 
     def check(self, S: int, A: int) -> None:
         if self.zeros > S - 1:
-            raise ValueError(f"task_distribution.zeros={self.zeros}: it must be at most S - 1 = {S - 1}")
+            raise ValueError(f"task_distribution.zeros must be at most S - 1 = {S - 1}, got {self.zeros}")
 
     def draw_mean(self, seed: int, run: int, S: int, A: int, sigma: float | None) -> MeanModel:
-        """Draw the mean model of a run; `measure` is the unit of sigma.
-
-        ValueError: sigma is below `SMALLEST_DEVIATION`, too large, given twice or missing.
-        """
         rng = generator(*self.mean_key(seed, run), Stream.MEAN_MODEL)
         chain, R = random_chain_mdp(rng, S, A, self.zeros)
         if self.reward == "state":
@@ -69,14 +62,14 @@ class RandomChains(TaskDistribution):
         return mean
 
     def mean_key(self, seed: int, run: int) -> tuple[int, int]:
-        """Return the seed and the run for draws of mean models."""
+        """Return the seed and run for draws of mean models."""
         return (seed, run) if self.mean_model == "per_run" else (self.mean_seed, 0)
 
     def _smooth(self, chain: Float[np.ndarray, "S A S"]) -> Float[np.ndarray, "S A S"]:
         return (chain + self.smoothing) / (1.0 + self.smoothing * chain.shape[-1]) if self.smoothing else chain
 
     def recentre(self, mean: MeanModel, P_o: Float[np.ndarray, "S A S"]) -> MeanModel:
-        """Return the mean model with another P_o and the same sigma, perhaps without room."""
+        """Replace P_o and keep sigma, even if impossible (`MeanModel.has_room`)."""
         unsmoothed = None if mean.unsmoothed is None else P_o
         return replace(
             mean, P_o=P_o, largest_deviation=self._largest_deviation(P_o[mean.varying]), unsmoothed=unsmoothed
@@ -85,43 +78,40 @@ class RandomChains(TaskDistribution):
     def another_mean(self, rng: np.random.Generator, mean: MeanModel) -> MeanModel:
         """Draw another mean model with the same rewards, sigma and varying pairs.
 
-        ValueError: it leaves no room for sigma.
+        ValueError: sigma is impossible with its P_o.
         """
         S, A, _ = mean.P_o.shape
         chain, _ = random_chain_mdp(rng, S, A, self.zeros)
         other = self.recentre(mean, self._smooth(chain))
         if not other.has_room:
             raise ValueError(
-                f"sigma: no {type(self).__name__} distribution on another mean model of the stream has the standard "
-                f"deviation {mean.deviation:.6g}; it must be below {other.largest_deviation:.6g}"
+                f"sigma must be below {other.largest_deviation:.6g} as a standard deviation, got {mean.deviation:.6g} "
+                f"({type(self).__name__} on another mean model of the stream)"
             )
         return replace(other, unsmoothed=chain) if self.smoothing else other
 
     def _deviation(self, sigma: float | None, P_o: Float[np.ndarray, "pairs S"]) -> float:
-        """Return sigma as a standard deviation, for P_o of the varying pairs."""
         if sigma is None:
-            raise ValueError(
-                "sigma=null: a number is missing; only task_distribution.concentration_over_S can stand for it"
-            )
+            raise ValueError("sigma must be a number unless task_distribution.concentration_over_S is set, got null")
         return sqrt(sigma) if self.measure == "variance" else float(sigma)
 
     def _check_sigma(self, sigma: float | None, mean: MeanModel, run: int) -> None:
         power = 2 if self.measure == "variance" else 1
         if 0 < mean.deviation < SMALLEST_DEVIATION:
             raise ValueError(
-                f"sigma={sigma}: with so small a {self.measure}, tasks would differ by rounding errors; it must be 0 "
-                f"or at least {SMALLEST_DEVIATION**power:.3g}"
+                f"sigma must be 0 or at least {SMALLEST_DEVIATION**power:.3g} as a {self.measure}, got {sigma}: tasks "
+                "would differ by rounding errors"
             )
         if not mean.has_room:
             largest = mean.largest_deviation**power
             limit = f"below {largest:.6g}" if largest else "0, because its rows have one state each"
             raise ValueError(
-                f"sigma={sigma}: no {type(self).__name__} distribution on the mean model of run {run} has this "
-                f"{self.measure}; it must be {limit} (task_distribution.zeros={self.zeros})"
+                f"sigma must be {limit} as a {self.measure}, got {sigma} ({type(self).__name__} on the mean model of "
+                f"run {run}, task_distribution.zeros={self.zeros})"
             )
 
     def draw_tasks(self, rng: np.random.Generator, mean: MeanModel, tasks: int) -> Float[np.ndarray, "tasks S A S"]:
-        """Draw the next models P_t of a run; P_o in other pairs."""
+        """Draw the next models P_t of a run, with P_o outside `mean.varying`."""
         if mean.deviation == 0:
             return np.broadcast_to(mean.P_o, (tasks, *mean.P_o.shape))
         models = self._draw(rng, mean, tasks)
@@ -135,33 +125,33 @@ class RandomChains(TaskDistribution):
             return Tasks(P, np.broadcast_to(R, (tasks, *R.shape)))
         shape = (R.shape[1], R.shape[2] if self.reward == "state_action" else 1)
         P, deviates = np.empty((tasks, *R.shape, R.shape[1])), np.empty((tasks, len(R), *shape))
-        for t in range(tasks):  # one task after the other, in the order of their streams
+        for t in range(tasks):  # task by task, so that two calls draw the same as one
             for i, (rng, mean) in enumerate(pairs):
                 P[t, i], deviates[t, i] = self.draw_tasks(rng, mean, 1)[0], rng.standard_normal(shape)
         return Tasks(P, R + self.reward_spread * deviates)
 
     @abstractmethod
     def _largest_deviation(self, P_o: Float[np.ndarray, "pairs S"]) -> float:
-        """Return the exclusive limit of sigma, for P_o of the varying pairs."""
+        """Return the exclusive upper limit of sigma, from the rows of varying pairs."""
 
     @abstractmethod
     def _draw(self, rng: np.random.Generator, mean: MeanModel, tasks: int) -> Float[np.ndarray, "tasks S A S"]:
-        """Draw the next models, in order, for sigma > 0 and all pairs varying."""
+        """Draw the next models, in order, for sigma > 0, varying in all pairs."""
 
 
 class Dirichlet(RandomChains):
     """P_t(s,a) ~ Dir(c P_o(s,a)) on P_o's support, with one concentration c (App. F).
 
-    The variance of an entry with mean p is p (1 - p) / (c + 1); the largest variance is sigma^2. The key
-    `concentration_over_S` gives c, and sigma follows.
+    An entry with mean p has the variance p (1 - p) / (c + 1); the largest variance is sigma^2. The key
+    `concentration_over_S` sets c instead of sigma.
     """
 
     concentration_over_S: Annotated[float | None, Field(gt=0)] = None
-    """Gives c = concentration_over_S S (1 + smoothing S) in place of sigma, which must be null; null: c follows from
+    """Sets c = concentration_over_S S (1 + smoothing S) instead of sigma, which must be null; null: c follows from
     sigma."""
 
     def concentration(self, mean: MeanModel) -> float:
-        """Return c, given or max p (1 - p) / sigma^2 - 1; infinite for sigma = 0."""
+        """Return c, as given or max p (1 - p) / sigma^2 - 1."""
         if self.concentration_over_S is not None:
             return self._given_concentration(mean.P_o.shape[-1])
         return mean.largest_deviation**2 / mean.deviation**2 - 1.0 if mean.deviation > 0 else np.inf
@@ -174,19 +164,18 @@ class Dirichlet(RandomChains):
             return super()._deviation(sigma, P_o)
         if sigma is not None:
             setting = f"task_distribution.concentration_over_S={self.concentration_over_S}"
-            raise ValueError(f"sigma={sigma}: {setting} gives sigma already; set sigma=null")
+            raise ValueError(f"sigma must be null with {setting}, got {sigma}; set sigma=null")
         return self._largest_deviation(P_o) / sqrt(self._given_concentration(P_o.shape[-1]) + 1.0)
 
     def recentre(self, mean: MeanModel, P_o: Float[np.ndarray, "S A S"]) -> MeanModel:
-        """Return the mean model with another P_o; a given c is kept."""
+        """Replace P_o, and keep c if it was given, otherwise sigma."""
         moved = super().recentre(mean, P_o)
         if self.concentration_over_S is None:
             return moved
         return replace(moved, deviation=self._deviation(None, P_o[mean.varying]))
 
     def _largest_deviation(self, P_o: Float[np.ndarray, "pairs S"]) -> float:
-        """Return sigma at c = 0, with a single 1 in each row of P_t."""
-        return sqrt((P_o * (1.0 - P_o)).max())
+        return sqrt((P_o * (1.0 - P_o)).max())  # the limit for c = 0, where each row of P_t has a single next state
 
     def variance(self, mean: MeanModel) -> Float[np.ndarray, "S A S"]:
         P_o = mean.P_o * mean.varying[..., None]
@@ -201,7 +190,8 @@ class Dirichlet(RandomChains):
 class Gaussian(RandomChains):
     """P_t = P_o + N(0, sigma^2) on P_o's support, clipped at 0 and normalised (R9).
 
-    All-zero rows are drawn again. sigma is the deviation before clipping and normalising, which change the moments.
+    Rows without positive entries are drawn again. sigma is the deviation before clipping and normalising, which change
+    the moments.
     """
 
     has_exact_moments: ClassVar[bool] = False
@@ -227,10 +217,9 @@ class Gaussian(RandomChains):
 class UniformBall(RandomChains):
     """P_t(s,a) = P_o(s,a) + a uniform point of a Euclidean ball, with sum zero on the support.
 
-    These tasks are bounded almost surely, as the theory assumes (Eq. 3), unlike Dirichlet tasks. In a row with k
-    supported states, a ball with entries of at most b gives each the variance b^2/(k + 1). Entries stay in [0, 1], so
-    that b is at most the row's smallest supported entry: rows with too little room for sigma vary as much as they can,
-    rows with a single state do not vary.
+    These tasks are bounded almost surely, as the theory assumes (Eq. 3). In a row with k supported states, a ball with
+    entries of at most b gives each the variance b^2/(k + 1). Entries stay in [0, 1], so b is at most the smallest
+    supported entry. Rows with too little room for sigma vary as much as possible; rows with a single state do not vary.
     """
 
     def almost_sure_radius(self, mean: MeanModel) -> float:
@@ -242,13 +231,12 @@ class UniformBall(RandomChains):
         return np.where(mean.P_o > 0, (self._reach(mean) / scale)[..., None] ** 2, 0.0)
 
     def _reach(self, mean: MeanModel) -> Float[np.ndarray, "S A"]:
-        """Return the largest move of the entries of each row."""
         room, scale = self._room(mean.P_o)
         return np.where(mean.varying, np.minimum(mean.deviation * scale, room), 0.0)
 
     @staticmethod
     def _room(P_o: Float[np.ndarray, "*n S"]) -> tuple[Float[np.ndarray, "*n"], Float[np.ndarray, "*n"]]:
-        """Return the largest possible move of each row's entries, and that per unit of sigma."""
+        """Return the largest possible b of each row, and b / sigma."""
         states = (P_o > 0).sum(-1)
         room = np.where(P_o > 0, P_o, 1.0).min(-1)
         return np.where(states > 1, room, 0.0), np.sqrt(states + 1.0)
@@ -261,15 +249,15 @@ class UniformBall(RandomChains):
         return np.stack([self._draw_task(rng, mean) for _ in range(tasks)])
 
     def _draw_task(self, rng: np.random.Generator, mean: MeanModel) -> Float[np.ndarray, "S A S"]:
-        """Draw a uniform direction, and a radius with a uniform d-th power."""
+        """Draw a uniform point in the ball of each row."""
         supported = mean.P_o > 0
         states = supported.sum(-1, keepdims=True)
         direction = np.where(supported, rng.standard_normal(mean.P_o.shape), 0.0)
         direction -= np.where(supported, direction.sum(-1, keepdims=True) / states, 0.0)
         dimension = np.maximum(states - 1.0, 1.0)
-        reach = self._reach(mean)[..., None] * np.sqrt(states / dimension)  # no entry moves as far as its vector
+        reach = self._reach(mean)[..., None] * np.sqrt(states / dimension)  # an entry moves less than its vector
         radius = reach * rng.random((*states.shape[:-1], 1)) ** (1.0 / dimension)
         length = np.sqrt((direction**2).sum(-1, keepdims=True))
         moved = mean.P_o + np.divide(radius, length, out=np.zeros_like(length), where=states > 1) * direction
         moved = np.maximum(moved, 0.0)  # at the edge of the ball rounding may make an entry negative
-        return moved / moved.sum(-1, keepdims=True)  # and the entries of a short direction sum to 0 only up to rounding
+        return moved / moved.sum(-1, keepdims=True)  # entries of a short direction sum to 0 only up to rounding

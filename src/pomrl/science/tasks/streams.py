@@ -1,7 +1,6 @@
 """Streams of tasks, with a constant or changing mean model.
 
-The paper assumes one distribution (Sec. 3.1). Here the mean model may drift, switch, or take turns with others;
-rewards, varying pairs and sigma stay.
+The paper assumes one distribution (Sec. 3.1). Rewards, varying pairs and sigma stay constant.
 """
 
 from abc import abstractmethod
@@ -21,21 +20,22 @@ NewTask = Annotated[int, Field(ge=2)]
 
 
 class TaskStream(Component):
-    """Base class of streams of tasks. Subclasses implement `means`."""
+    """Base class of streams of tasks."""
 
     def check(self, T: int, distribution: TaskDistribution) -> None:
         """Raise a ValueError if the stream does not allow T of these tasks."""
         if not isinstance(distribution, RandomChains):
             raise ValueError(
-                f"stream: {type(self).__name__} changes the mean model of random chains; {type(distribution).__name__} "
-                "is another task_distribution; set stream=stationary"
+                f"stream {type(self).__name__} needs a task_distribution of random chains, got "
+                f"{type(distribution).__name__}; set stream=stationary"
             )
 
     @abstractmethod
     def means(self, rng: np.random.Generator, mean: MeanModel, distribution: RandomChains) -> Iterator[MeanModel]:
-        """Yield the mean model of each task, without end; the same object until it changes.
+        """Yield the mean model of each task, without end.
 
-        ValueError at the first yield: a mean model leaves no room for sigma.
+        The object is the same until the mean model changes. ValueError at the first yield: sigma is impossible with a
+        mean model.
         """
 
 
@@ -50,14 +50,14 @@ class Stationary(TaskStream):
 
 
 class Drift(TaskStream):
-    """A random walk: each supported entry moves by a normal deviate of speed times sigma.
+    """A random walk: each supported entry of P_o moves by N(0, (speed sigma)^2).
 
-    Deviates are centred in each row. Negative entries are reflected at 0, and rows normalised, so that the support
-    stays. A step without room for sigma is not taken.
+    Here sigma is a standard deviation. Moves are centred in each row. Negative entries are reflected at 0 and rows
+    normalised, which keeps the support. Steps that would make sigma impossible are skipped.
     """
 
     speed: Annotated[float, Field(ge=0, le=10)]
-    """Deviation of a step of the mean model, in units of sigma per task."""
+    """Standard deviation of a step of the mean model, in units of sigma per task."""
 
     def means(self, rng: np.random.Generator, mean: MeanModel, distribution: RandomChains) -> Iterator[MeanModel]:
         while True:
@@ -66,7 +66,6 @@ class Drift(TaskStream):
             mean = moved if moved.has_room else mean
 
     def _move(self, rng: np.random.Generator, mean: MeanModel) -> Float[np.ndarray, "S A S"]:
-        """Return the mean model after one step of varying rows with several states."""
         support = mean.P_o > 0
         step = np.where(support, self.speed * mean.deviation * rng.standard_normal(mean.P_o.shape), 0.0)
         step -= np.where(support, step.sum(-1, keepdims=True) / support.sum(-1, keepdims=True), 0.0)
@@ -75,7 +74,7 @@ class Drift(TaskStream):
 
 
 class Switch(TaskStream):
-    """A mean model that is replaced by another draw at given tasks."""
+    """A mean model, replaced by another draw at given tasks."""
 
     at: Annotated[
         tuple[NewTask, ...],
@@ -88,7 +87,7 @@ class Switch(TaskStream):
     def check(self, T: int, distribution: TaskDistribution) -> None:
         super().check(T, distribution)
         if self.at[-1] > T:
-            raise ValueError(f"stream.at={list(self.at)}: a switch is beyond the last task, T={T}")
+            raise ValueError(f"stream.at must be at most T={T}, got {list(self.at)}")
 
     def means(self, rng: np.random.Generator, mean: MeanModel, distribution: RandomChains) -> Iterator[MeanModel]:
         new_means = [distribution.another_mean(rng, mean) for _ in self.at]
@@ -99,17 +98,17 @@ class Switch(TaskStream):
 
 
 class Cycle(TaskStream):
-    """Several mean models, drawn alike; tasks have them in turn, or at random."""
+    """Several mean models from one distribution, used in turn or at random."""
 
     models: Annotated[int, Field(ge=1, le=1000)]
     """Number of mean models, at most T."""
     order: Literal["in_turn", "random"] = "in_turn"
-    """Whether they take turns, or are random."""
+    """Order of the mean models: in turn, or drawn at random for each task."""
 
     def check(self, T: int, distribution: TaskDistribution) -> None:
         super().check(T, distribution)
         if self.models > T:
-            raise ValueError(f"stream.models={self.models}: there are more mean models than tasks, T={T}")
+            raise ValueError(f"stream.models must be at most T={T}, got {self.models}")
 
     def means(self, rng: np.random.Generator, mean: MeanModel, distribution: RandomChains) -> Iterator[MeanModel]:
         models = [mean, *(distribution.another_mean(rng, mean) for _ in range(self.models - 1))]

@@ -1,4 +1,4 @@
-"""Tasks whose models are listed in a file."""
+"""Tasks with models from a file."""
 
 from functools import lru_cache
 from pathlib import Path
@@ -11,10 +11,10 @@ from pomrl.science.tasks.distribution import Candidates, FiniteTasks
 
 
 class Table(FiniteTasks):
-    """Models from a file, each task with one of them, all equally likely.
+    """Models from a file; each task has one of these, all equally likely.
 
-    The file is NumPy's npz with P, [k, S, A, S] or [S, A, S], and R, [k, S, A] or [k, S, A, S], or [S, A] or [S, A, S]
-    for all models alike.
+    The npz file has P, [k, S, A, S] or [S, A, S], and R, [k, S, A] or [k, S, A, S]. R without k is shared by all
+    models.
     """
 
     file: DataFile
@@ -34,17 +34,16 @@ class Table(FiniteTasks):
 
 @lru_cache(maxsize=2)
 def _candidates(file: str, axes: Axes | None, _time: int, _size: int) -> Candidates:
-    """Return the models in a file; ValueError names the file and the first bad index."""
     try:
         with np.load(file, allow_pickle=False) as arrays:
             P, R = arrays["P"], arrays["R"]
-    except Exception as error:  # NumPy raises errors of many kinds where a file is damaged
-        raise ValueError(f"{file}: it is no file of NumPy's format npz with the arrays P and R ({error})") from error
+    except Exception as error:  # NumPy raises many types of errors for damaged files
+        raise ValueError(f"{file}: not an npz file with the arrays P and R ({error})") from error
     try:
         P = states_first(P[None] if P.ndim == 3 else P, axes) if P.ndim in (3, 4) else P
         A, S = P.shape[-2:]
         if axes == "ass" and A == S > 1 and R.shape in ((S, A), (len(P), S, A)):
-            warn(f"R has S = A = {A} and was read as R[s, a]; R.swapaxes(-2, -1) is R[a, s]")
+            warn(f"R has S = A = {A} and was read as R[s, a]; use R.swapaxes(-2, -1) for R[a, s]")
         elif axes == "ass" and R.shape[-3:] == (A, S, S):
             R = R.swapaxes(-3, -2)
         return Candidates(np.arange(len(P), dtype=float), P, R)

@@ -1,4 +1,7 @@
-"""Claims of ours on the paper's methods without one of its assumptions."""
+"""Our claims on the paper's methods without one of its assumptions.
+
+Losses are at gamma_eval, averaged over tasks.
+"""
 
 from dataclasses import replace
 
@@ -6,14 +9,14 @@ from pomrl.study import Part, SweepResults, claim, less, no_worse
 from pomrl_studies.pomrl2023.claims import horizons, planning_accuracy
 
 MAX_RELATIVE_COST = 0.05
-"""The largest relative cost of forgetting in stationary streams."""
+"""The largest claimed relative cost of forgetting in stationary streams."""
 
 
 @claim("N1", "streams", figures=("streams",))
 def forgetting_pays(sweep: SweepResults) -> list[Part]:
     """learned forgetting beats the average of means under drift and switch, and costs at most 5 % without them.
 
-    What the paper leaves open: loss of ada-POMRL at gamma_eval, averaged over tasks.
+    What the paper leaves open: loss of ada-POMRL.
     """
     claim_parts = []
     for stream in ("drift", "switch", "stationary"):
@@ -32,7 +35,7 @@ def forgetting_pays(sweep: SweepResults) -> list[Part]:
 def own_numbers_pay(sweep: SweepResults) -> list[Part]:
     """with unequal numbers of transitions, ada-POMRL with each pair's own number beats ada-POMRL with the mean number.
 
-    What the paper leaves open: loss at gamma_eval, averaged over tasks, for both distributions of the numbers.
+    What the paper leaves open: both distributions of the numbers.
     """
     claim_parts = []
     for numbers, label in (("extremes", "one or fifteen"), ("geometric", "geometric")):

@@ -1,7 +1,7 @@
-"""Claims of ours on models from the literature: do meta-learning and schedules help beyond random chains?
+"""Our claims on models from the literature, by losses averaged over tasks.
 
-A claim holds in a family if it holds at both spreads of the latent; families are counted with Holm's correction
-(`inference.Count`). Differences are shares of the loss without meta-learning.
+A claim holds in a family if it holds at both spreads. Holm's correction applies to the count of families
+(`inference.Count`). Differences are relative to the loss without meta-learning.
 """
 
 from collections.abc import Sequence
@@ -23,19 +23,19 @@ LEARNERS = ("ada_pomrl", "without_meta")
 """The learner of the paper, and its baseline without earlier tasks."""
 
 DEFAULT_RUNS = 300
-"""The default number of runs of these claims."""
+"""The default number of runs for these claims."""
 
 families_claim = partial(claim, figures=("families",), runs=DEFAULT_RUNS)
 
 Cells = dict[str, Result]
-"""The losses of a method in each cell, a family at a spread."""
+"""The losses of a method by cell; a cell is a family at a spread."""
 
 
 @families_claim("M1", "families", runs=1000)
 def meta_learning_helps_in_every_family(sweep: SweepResults) -> list[Part]:
     """ada-POMRL is better than no meta-learning at gamma_eval in every family.
 
-    Models that people know: loss averaged over tasks.
+    Models that people know
     """
     ada, without = (select_cells(sweep, estimator=name) for name in LEARNERS)
     label = "ada-POMRL less no meta-learning at γ_eval"
@@ -46,7 +46,7 @@ def meta_learning_helps_in_every_family(sweep: SweepResults) -> list[Part]:
 def the_schedule_helps_in_a_family(sweep: SweepResults, schedules: SweepResults) -> list[Part]:
     """the schedule of the upper bound is better than gamma_eval in at least one family.
 
-    Models that people know: loss of ada-POMRL averaged over tasks.
+    Models that people know: loss of ada-POMRL.
     """
     scheduled = select_cells(schedules, gamma_schedule="upper_bound")
     at_eval, without = (select_cells(sweep, estimator=name) for name in LEARNERS)
@@ -80,7 +80,7 @@ def exact_posteriors_need_no_shorter_horizon(sweep: SweepResults) -> list[Part]:
 def the_schedule_harms_in_most_families(sweep: SweepResults, schedules: SweepResults) -> list[Part]:
     """the schedule of the upper bound is worse than gamma_eval in more than half of the families.
 
-    Models that people know: loss of ada-POMRL averaged over tasks.
+    Models that people know: loss of ada-POMRL.
     """
     scheduled = select_cells(schedules, gamma_schedule="upper_bound")
     at_eval, without = (select_cells(sweep, estimator=name) for name in LEARNERS)
@@ -92,8 +92,8 @@ def the_schedule_harms_in_most_families(sweep: SweepResults, schedules: SweepRes
 def the_mixing_rate_explains_forest(sweep: SweepResults, mse_optimal: SweepResults) -> list[Part]:
     """in forest, ada-POMRL is worse than no meta-learning because of its mixing rate.
 
-    Models that people know: at a spread of 0.15, the loss averaged over tasks is above that without meta-learning with
-    the paper's mixing rate, and below it with the rate of least squared error (errata, E4).
+    Models that people know: spread 0.15. With the paper's mixing rate the loss is larger than without meta-learning,
+    with the rate of least squared error (errata, E4) smaller.
     """
     forest = {"task_distribution": "forest", "spread": 0.15}
     ada, without = (sweep.at(**forest, estimator=name).regret for name in LEARNERS)
@@ -108,8 +108,8 @@ def the_mixing_rate_explains_forest(sweep: SweepResults, mse_optimal: SweepResul
 def empirical_bayes_is_worse_where_rows_move_together(sweep: SweepResults) -> list[Part]:
     """empirical Bayes is worse than ada-POMRL in four families, and in forest also worse than no meta-learning.
 
-    Models that people know: loss averaged over tasks at gamma_eval in inventory, queue, forest and frozen_lake_8x8.
-    Empirical Bayes assumes independent rows.
+    Models that people know: inventory, queue, forest and frozen_lake_8x8 at gamma_eval. Empirical Bayes assumes
+    independent rows.
     """
     claim_parts = []
     for family in ("inventory", "queue", "forest", "frozen_lake_8x8"):
@@ -124,9 +124,9 @@ def empirical_bayes_is_worse_where_rows_move_together(sweep: SweepResults) -> li
 
 @families_claim("H4.2", "families", is_judged=False)
 def independent_rows_gain(sweep: SweepResults) -> list[Part]:
-    """how much a posterior mean gains from a shorter horizon that wrongly takes the rows of a model as independent.
+    """how much a posterior mean that wrongly takes the rows of a model as independent gains from a shorter horizon.
 
-    What a horizon is worth: the relative gain of the best gamma at gamma_eval for `estimator=empirical_bayes`, on
+    What a horizon is worth: the relative gain of the best gamma over gamma_eval for `estimator=empirical_bayes`, on
     models whose latent moves many rows together.
     """
     empirical = select_cells(sweep, estimator="empirical_bayes")
@@ -134,7 +134,7 @@ def independent_rows_gain(sweep: SweepResults) -> list[Part]:
 
 
 def select_cells(sweep: SweepResults, families: Sequence[str] = FAMILIES, **method: str) -> Cells:
-    """Return the losses of a method in these families, at both spreads."""
+    """Return a method's losses by family and spread."""
     return {
         f"{family}, spread {spread:g}": sweep.at(task_distribution=family, spread=spread, **method)
         for family in families
@@ -153,6 +153,6 @@ def less_in_cells(a: Cells, b: Cells, without: Cells, label: str) -> list[Part]:
 
 
 def in_families(cell_parts: Sequence[Part], more_than: float) -> list[Part]:
-    """Count the families where a comparison holds at both spreads."""
+    """Count families where a comparison holds at both spreads."""
     family_parts = [cell_parts[start : start + len(SPREADS)] for start in range(0, len(cell_parts), len(SPREADS))]
     return in_more_than(more_than, family_parts, "families")

@@ -1,7 +1,7 @@
-"""Claims of ours on the worth of a shorter horizon beside a good prior.
+"""Our claims on shorter horizons and better priors.
 
-They are about the paper's problem at three similarities, H5 in each of three readings. One half of the runs selects the
-best fixed gamma, the other estimates its loss (`Result.in_hindsight`). See the page `theory`, section 8.
+They use the paper's problem at three similarities, and losses averaged over tasks. One half of the runs selects the
+best fixed gamma, the other estimates its loss (page `theory`, Sec. 8).
 """
 
 from typing import Any
@@ -28,13 +28,13 @@ SIGMAS = (0.01, 0.025, 0.047)
 """The similarities of tasks."""
 
 MIN_LONG_GAMMA = 0.94
-"""The smallest long discount factor, with a weight on ignorance of about 5 %."""
+"""The smallest long discount factor, equivalent to a prior weight of about 5 %."""
 
 MAX_RELATIVE_GAIN = 0.02
 """The largest negligible gain of a shorter horizon, relative to the loss at gamma_eval."""
 
 MARGIN = 0.02
-"""The relative margin of claims of no worse loss."""
+"""The relative margin of "no worse" in claims."""
 
 CONCENTRATIONS = (1.5, 0.75, 0.375)
 """The concentrations over S of the three similarities in the authors' notebook."""
@@ -47,7 +47,7 @@ WEIGHTS = (0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.83)
 
 
 def no_worse_at_gamma_eval(sweep: SweepResults, learner: str, other: str, label: str) -> list[Part]:
-    """Claim that a regret exceeds another by at most `MARGIN`."""
+    """Compare two regrets with the tolerance `MARGIN`, at each sigma."""
     return [
         no_worse(
             sweep.at(sigma=sigma, estimator=learner).regret,
@@ -73,7 +73,7 @@ def bayes_gains_nothing_from_a_short_horizon(sweep: SweepResults) -> list[Part]:
 def horizons_grow_only_without_a_prior(sweep: SweepResults) -> list[Part]:
     """gamma* of ada-POMRL grows with the task, while with the prior known long horizons are best in every task.
 
-    What a horizon is worth: as Q2.3 for ada-POMRL; under exact Bayes the smallest mean loss at gamma >= 0.94 exceeds
+    What a horizon is worth: as Q2.3 for ada-POMRL. Under exact Bayes the smallest mean loss at gamma >= 0.94 exceeds
     the smallest below it by at most 2 % in every task.
     """
     claim_parts = []
@@ -89,7 +89,7 @@ def horizons_grow_only_without_a_prior(sweep: SweepResults) -> list[Part]:
 def learned_prior_replaces_a_horizon(sweep: SweepResults) -> list[Part]:
     """empirical Bayes at gamma_eval is no worse than ada-POMRL at its best fixed gamma, at every sigma.
 
-    What a horizon is worth: no worse by a margin of 2 %, loss averaged over tasks.
+    What a horizon is worth: no worse by a margin of 2 %.
     """
     return [
         no_worse(
@@ -106,8 +106,8 @@ def learned_prior_replaces_a_horizon(sweep: SweepResults) -> list[Part]:
 def wrong_priors_gain(sweep: SweepResults) -> list[Part]:
     """how much a posterior mean under a wrong prior gains from a shorter horizon.
 
-    What a horizon is worth: the relative gain of the best gamma at gamma_eval, for a prior with mean P_o or the uniform
-    model and a fixed weight alpha.
+    What a horizon is worth: the relative gain of the best gamma over gamma_eval. The prior has a fixed weight alpha
+    around P_o or the uniform model.
     """
     means = {"known": "true mean", "uniform": "uniform prior"}
     return [
@@ -125,8 +125,7 @@ def wrong_priors_gain(sweep: SweepResults) -> list[Part]:
 def learned_prior_beats_the_average_of_means(text: SweepResults, notebook: SweepResults) -> list[Part]:
     """empirical Bayes is better than POMRL, ada-POMRL and aggregating at every sigma, under each of three readings.
 
-    What a prior is worth: the loss at gamma_eval averaged over tasks, as printed, as repaired, and as the authors'
-    notebook computes it.
+    What a prior is worth: at gamma_eval, as printed, as repaired, and as computed by the authors' notebook.
     """
     claim_parts = []
     for reading in ("printed", "repaired"):
@@ -145,8 +144,7 @@ def learned_prior_beats_the_average_of_means(text: SweepResults, notebook: Sweep
 def what_is_lost_by_learning_the_law(sweep: SweepResults) -> list[Part]:
     """how much more empirical Bayes and ada-POMRL lose than the posterior mean under the true law of mean models.
 
-    What a prior is worth: the difference relative to the loss of `estimator=hierarchical_bayes`, at gamma_eval averaged
-    over tasks.
+    What a prior is worth: the difference relative to the loss of `estimator=hierarchical_bayes`, at gamma_eval.
     """
     claim_parts = []
     for estimator, name in {"empirical_bayes": "empirical Bayes", "ada_pomrl": "ada-POMRL"}.items():
@@ -158,21 +156,20 @@ def what_is_lost_by_learning_the_law(sweep: SweepResults) -> list[Part]:
 
 
 def _empirical_bayes_is_better(sweep: SweepResults, label: str, **setting: Any) -> list[Part]:
-    """Compare the regrets of empirical Bayes and the paper's learners."""
     regret = {name: sweep.at(**setting, estimator=name).regret for name in ("empirical_bayes", *LEARNERS)}
     empirical = regret.pop("empirical_bayes")
     return [less(empirical, regret[name], f"empirical Bayes less {rival}, {label}") for name, rival in LEARNERS.items()]
 
 
 def relative_gain(losses: Result) -> ScalarEstimate:
-    """Estimate the best fixed gamma's relative gain; 0 without loss."""
+    """Estimate the relative gain of the best fixed gamma; 0 if all losses are 0."""
     if not losses.regret.any():
         return Student(0.0, len(losses.loss), 0.0)
     return ratio(2.0 * losses.regret - losses.at_best_fixed(), losses.regret)
 
 
 def gains_little(losses: Result, label: str) -> Part:
-    """Claim that the best fixed gamma gains at most `MAX_RELATIVE_GAIN`."""
+    """Compare the gain of the best fixed gamma with `MAX_RELATIVE_GAIN`."""
     label = f"gain of the best γ over the loss at γ_eval, {label}, {PAIRED}"
     return Part(label, relative_gain(losses), below=MAX_RELATIVE_GAIN, interest=0.0)
 

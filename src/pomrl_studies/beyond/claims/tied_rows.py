@@ -1,4 +1,7 @@
-"""Claims of ours on `estimator=tied_rows`, fixed before any data of their sweeps' seed."""
+"""Our claims on `estimator=tied_rows`, fixed before data of their seed were drawn.
+
+Losses are at gamma_eval, averaged over tasks; "no worse" has a margin of 2 %.
+"""
 
 from collections.abc import Sequence
 
@@ -7,14 +10,14 @@ from pomrl_studies.beyond.claims.families import DEFAULT_RUNS, FAMILIES, in_fami
 from pomrl_studies.beyond.claims.horizons_and_priors import MARGIN, gains_little, no_worse_at_gamma_eval, relative_gain
 
 NAMES = {"ada_pomrl": "ada-POMRL", "without_meta": "no meta-learning"}
-"""The learners that it must match."""
+"""The learners compared with tied rows, and their labels."""
 
 
 @claim("T1", "tied_rows", runs=DEFAULT_RUNS, figures=("tied_rows",))
 def it_never_does_harm(sweep: SweepResults) -> list[Part]:
     """tied rows are no worse than ada-POMRL, and no worse than no meta-learning, in every family.
 
-    Rows that move together: no worse by a margin of 2 %, loss averaged over tasks at gamma_eval.
+    Rows that move together
     """
     return _no_harm(sweep, FAMILIES)
 
@@ -23,7 +26,7 @@ def it_never_does_harm(sweep: SweepResults) -> list[Part]:
 def it_closes_half_of_the_distance(sweep: SweepResults) -> list[Part]:
     """tied rows close at least half of the distance from empirical Bayes to the exact posterior in five families.
 
-    Rows that move together: loss averaged over tasks at gamma_eval.
+    Rows that move together
     """
     names = ("tied_rows", "empirical_bayes", "exact_posterior", "without_meta")
     learner_cells = [select_cells(sweep, estimator=name) for name in names]
@@ -39,7 +42,7 @@ def it_closes_half_of_the_distance(sweep: SweepResults) -> list[Part]:
 def it_is_empirical_bayes_in_random_chains(sweep: SweepResults) -> list[Part]:
     """in the paper's random chains, where rows are independent, tied rows are no worse than empirical Bayes.
 
-    Rows that move together: no worse by a margin of 2 %, loss averaged over tasks at gamma_eval.
+    Rows that move together
     """
     return no_worse_at_gamma_eval(sweep, "tied_rows", "empirical_bayes", "tied rows less empirical Bayes at γ_eval")
 
@@ -58,8 +61,7 @@ def it_needs_no_shorter_horizon(sweep: SweepResults) -> list[Part]:
 def the_repaired_rate_helps(sweep: SweepResults, repaired: SweepResults) -> list[Part]:
     """ada-POMRL with a debiased similarity and the rate that minimises the squared error is no worse in any family.
 
-    Rows that move together: no worse than plain ada-POMRL by a margin of 2 %, loss averaged over tasks at gamma_eval
-    (errata, E4 and E5).
+    Rows that move together: compared with plain ada-POMRL (errata, E4 and E5).
     """
     ada = select_cells(sweep, estimator="ada_pomrl")
     return [
@@ -72,18 +74,17 @@ def the_repaired_rate_helps(sweep: SweepResults, repaired: SweepResults) -> list
 def it_does_no_harm_in_fresh_families(sweep: SweepResults) -> list[Part]:
     """T1 holds in three families that were written after the estimator was fixed.
 
-    Rows that move together: maintenance of two machines, promotions of a shop, and triage, by an author blind to the
-    estimator.
+    Rows that move together: maintenance of two machines, promotions of a shop, and triage, by an author who did not
+    know the estimator.
     """
     return _no_harm(sweep, ("maintenance", "promotions", "triage"))
 
 
 @claim("T7", "rewards_by_task", runs=DEFAULT_RUNS, is_judged=False, figures=("rewards_by_task",))
 def what_a_shorter_horizon_gains_where_rewards_differ(sweep: SweepResults) -> list[Part]:
-    """how much a shorter horizon gains beside a learned prior where rewards differ from task to task.
+    """how much a shorter horizon gains in addition to a learned prior where rewards differ from task to task.
 
-    Rows that move together: the relative gain of the best fixed gamma at gamma_eval, with tariffs of each customer, and
-    with common tariffs.
+    Rows that move together: the relative gain of the best fixed gamma, with own and with common tariffs of customers.
     """
     rewards = {True: "rewards by task", False: "rewards shared"}
     learners = {"tied_rows": "tied rows", "empirical_bayes": "empirical Bayes", "ada_pomrl": "ada-POMRL"}

@@ -1,17 +1,18 @@
 """Empirical Bayes: learn the prior of the tasks by marginal likelihood.
 
-In each pair (s, a), with N transitions from it in task t,
+In each pair (s, a), with N transitions,
 
     counts of task t   ~  Multinomial(N, P_t),
-    P_t                ~  Dirichlet(c P_o),              with one concentration c for the whole model,
-    P_o                ~  Dirichlet(b) on its support,   where each state is in the support with probability π.
+    P_t                ~  Dirichlet(c P_o),
+    P_o                ~  Dirichlet(b) on its support.
 
-The posterior mean of P_t is α P_o + (1 - α) P_bar_t with α = c / (c + N). The batches of all tasks so far determine
-P_o, by its posterior mean, and c, b and π, by Newton and fixed-point steps on the marginal likelihood.
+The whole model has one concentration c. Each state is in the support with probability π. The posterior mean of P_t is
+α P_o + (1 - α) P_bar_t with α = c / (c + N). Newton and fixed-point steps on the marginal likelihood of all batches
+estimate c, b and π; P_o is a posterior mean.
 
-The likelihood of n transitions to a state with a = c P_o has the factors a + k, k = 0 .. n - 1. Each stands for a
-Bernoulli variable of probability a / (a + k): whether the transition is a new draw from P_o or a copy of an earlier one
-(Antoniak, 1974). Expected new draws are sufficient for P_o.
+The likelihood of n transitions to a state with a = c P_o has the factors a + k, k = 0 .. n - 1. Each transition is a
+new draw from P_o with probability a / (a + k), or copies an earlier one (Antoniak, 1974). Expected new draws are
+sufficient for P_o.
 """
 
 from dataclasses import dataclass, replace
@@ -34,34 +35,36 @@ from pomrl.components import (
 )
 
 C_MEDIAN = 9.0
-"""Median of the log-normal prior of the concentration c."""
+"""The median of the log-normal prior of the concentration c."""
 
 C_VARIANCE = 0.5
-"""Variance of the logarithm of c in its prior."""
+"""The variance of log c in this prior."""
 
 B_START = 2.5
-"""The initial b; uniform weights, normalised (Sec. 5), are about as unequal as with b = 3."""
+"""The initial b. Normalised uniform weights (Sec. 5) correspond to about b = 3."""
 
 B_WEIGHT = 20.0
-"""Weight of `B_START`, in new draws."""
+"""The weight of `B_START`, in new draws."""
 
 SUPPORT_START = 0.5
 """The initial π."""
 
 SUPPORT_WEIGHT = 20.0
-"""Weight of `SUPPORT_START`, in entries of the model."""
+"""The weight of `SUPPORT_START`, in entries of the model."""
 
 STEPS_PER_TASK = 2
-"""Number of steps on all unknowns in each task, from the values of the previous task."""
+"""The number of steps on all unknowns in each task, from the values of the previous task."""
 
 SMALLEST, LARGEST = 1e-2, 1e4
 """Limits of c and of b."""
 
 LEVEL_EDGES = np.array(list(accumulate(range(230), lambda edge, _: edge + max(1, edge // 6), initial=0)))
-"""The first levels of bins, up to 10^15: single levels below 12, then widths of at most a sixth of the first level."""
+"""The first level of each bin (see `DirichletMemory.counts_above`), up to 10^15. Bins below 12 have one level; the
+width of later ones is at most a sixth of their first level.
+"""
 
 MIN_MEAN_PROBABILITY = 1e-12
-"""The least predicted probability of a state."""
+"""The smallest predicted probability of a state."""
 
 PerRun = Float[np.ndarray, "n 1 1 1"]
 """A number for each of n runs."""
@@ -69,36 +72,35 @@ PerRun = Float[np.ndarray, "n 1 1 1"]
 
 @dataclass(frozen=True)
 class DirichletMemory(Memory):
-    """The counts of all tasks so far and the estimated prior, for each of n runs."""
+    """The counts of all tasks and the estimated prior, for n runs."""
 
     by_level: ClassVar[tuple[str, ...]] = ("counts_above", "visits_above")
 
     counts_above: Float[np.ndarray, "J n S A S"]
-    """The samples at each of J levels, summed over tasks: a state's first sample in a task has level 0, the next one 1.
-    High levels are binned (`level_edges`).
+    """The transitions by level, summed over tasks. A state's first transition from a pair in a task has level 0, the
+    next one level 1. High levels share bins (`level_edges`).
     """
     visits_above: Float[np.ndarray, "J n S A"]
-    """The transitions from each pair (s, a) at each level."""
+    """The transitions from each pair (s, a), by level."""
     c: PerRun
-    """Concentration of the tasks around P_o."""
+    """The concentration of tasks around P_o."""
     b: PerRun
-    """Parameter of the Dirichlet distribution of P_o on its support."""
+    """The parameter of the Dirichlet distribution of P_o."""
     support: PerRun
-    """Probability π that a state is in the support of a row of P_o."""
+    """The probability π that a state is in the support of a row of P_o."""
     states: Float[np.ndarray, "n S A 1"]
-    """Expected number of states in the support of each row."""
+    """The expected number of states in the support of each row."""
     P_o: Models
-    """Posterior mean of P_o."""
+    """The posterior mean of P_o."""
     P_o_geometric: Models
     """The exponential of the posterior mean of log P_o, on the support."""
 
     @property
     def predicted(self) -> Models:
-        """The posterior mean of P_o."""
+        """The posterior mean of P_o, at least `MIN_MEAN_PROBABILITY`."""
         return np.maximum(self.P_o, MIN_MEAN_PROBABILITY)
 
     def forgotten(self, factor: float | PerPair) -> "DirichletMemory":
-        """Return the memory with past tasks discounted by `factor`."""
         if isinstance(factor, float) and factor == 1.0:
             return self
         counts_above = self.counts_above * np.asarray(factor)[..., None]
@@ -109,7 +111,6 @@ class DirichletMemory(Memory):
         )
 
     def update(self, batch: Batch) -> "DirichletMemory":
-        """Return the memory after one more batch."""
         counts, visits = batch.counts.astype(float), np.broadcast_to(batch.visits, batch.counts.shape[:-1])
         edges = level_edges(max(int(visits.max()), 1))
         counts_above = add_bins(self.counts_above, _by_level(counts, edges))
@@ -122,7 +123,7 @@ class DirichletMemory(Memory):
         return replace(memory, b=_fixed_point(memory.b, draws, memory.states))
 
     def from_frequencies(self) -> "DirichletMemory":
-        """Return the memory with P_o near the frequencies of the first batch."""
+        """Return the memory with P_o near the first task's frequencies."""
         S = self.P_o.shape[-1]
         weight = self.counts_above[0] + 0.5
         P_o = weight / weight.sum(-1, keepdims=True)
@@ -130,7 +131,7 @@ class DirichletMemory(Memory):
         return replace(self, P_o_geometric=P_o, states=n_seen + 0.3 * (S - n_seen))
 
     def step(self) -> tuple["DirichletMemory", Models]:
-        """Update new draws, then c, the supports and π, and P_o, once."""
+        """Update new draws, c, supports, π and P_o, in this order; return the draws too."""
         level = _middles(len(self.counts_above))[:, None, None, None, None]
         a = self.c * self.P_o_geometric
         new = a + level
@@ -156,13 +157,12 @@ class DirichletMemory(Memory):
         return memory, draws
 
     def _newton_step(self, level: Float[np.ndarray, "J 1 1 1 1"], draws: Models, curvature: Models) -> PerRun:
-        """Return c after a Newton step on log c."""
         new = self.c / (self.c + level)
         visits = self.visits_above[..., None]
         slope = _total(draws) - _total((visits * new).sum(0)) - np.log(self.c / C_MEDIAN) / C_VARIANCE
         visit_term = _total((visits * new * (1.0 - new)).sum(0))
         bend = visit_term - _total(curvature) + 1.0 / C_VARIANCE
-        bend = np.maximum(bend, 0.3 * visit_term + 1.0 / C_VARIANCE)  # where the likelihood is not concave
+        bend = np.maximum(bend, 0.3 * visit_term + 1.0 / C_VARIANCE)  # the likelihood may not be concave
         return np.clip(self.c * np.exp(np.clip(slope / bend, -1.0, 1.0)), SMALLEST, LARGEST)
 
 
@@ -170,8 +170,8 @@ class EmpiricalBayes(Estimator[DirichletMemory]):
     """The posterior mean of P_t under a prior learned by marginal likelihood."""
 
     forgetting: Forgetting = 1.0
-    """Factor by which a past task counts less with each further task; learned: by how well past batches predict the
-    next.
+    """Factor by which each new task reduces the weight of past tasks; learned: chosen by how well past batches predict
+    the next.
     """
 
     def initial_memory(self, n: int, S: int, A: int) -> DirichletMemory:
@@ -195,7 +195,7 @@ class EmpiricalBayes(Estimator[DirichletMemory]):
     def assess(self, t: int, batch: Batch, before: DirichletMemory, after: DirichletMemory, truth: Truth) -> Estimate:
         """Return the posterior mean of P_o, with weight c / (c + N).
 
-        The similarity is the largest deviation over tasks of an entry, sqrt(p (1 - p) / (c + 1)) with p in P_o.
+        The similarity is the largest sqrt(p (1 - p) / (c + 1)), over entries p of P_o.
         """
         P_o, c = after.P_o, after.c[..., 0]
         variance = (P_o * (1.0 - P_o)).max((1, 2, 3), keepdims=True) / (after.c + 1.0)
@@ -203,7 +203,7 @@ class EmpiricalBayes(Estimator[DirichletMemory]):
 
 
 def level_edges(largest: int) -> Int[np.ndarray, " E"]:
-    """Return the edges of bins of levels up to `largest`."""
+    """Return bin edges for levels up to `largest`."""
     return LEVEL_EDGES[: np.searchsorted(LEVEL_EDGES, largest) + 1]
 
 
@@ -219,7 +219,7 @@ def _by_level(counts: Float[np.ndarray, "..."], edges: Int[np.ndarray, " E"]) ->
 
 
 def add_bins(a: Float[np.ndarray, "I ..."], b: Float[np.ndarray, "J ..."]) -> Float[np.ndarray, "K ..."]:
-    """Add two arrays of bins of possibly different number."""
+    """Add two arrays with possibly different numbers of bins."""
     longer, shorter = (a, b) if len(a) >= len(b) else (b, a)
     if len(longer) == len(shorter):
         return longer + shorter
@@ -231,9 +231,9 @@ def add_bins(a: Float[np.ndarray, "I ..."], b: Float[np.ndarray, "J ..."]) -> Fl
 def _unseen_in_support(
     draws: Float[np.ndarray, "n S A 1"], states: Float[np.ndarray, "n S A 1"], b: PerRun, support: PerRun
 ) -> Float[np.ndarray, "n S A 1"]:
-    """Return the probability of unseen next states in the support.
+    """Return the posterior probability of support for unseen states.
 
-    If it is, no draw reaches it with the probability E[(1 - p)^draws] with p ~ Beta(b, b (states - 1)).
+    A state in the support has no draw with probability E[(1 - p)^draws], p ~ Beta(b, b (states - 1)).
     """
     rest_of_row = b * np.maximum(states - 1.0, 0.25)
     none = _gamma_ratio(rest_of_row, b) / _gamma_ratio(rest_of_row + draws, b)
@@ -260,7 +260,7 @@ def _shift(x: Float[np.ndarray, "..."]) -> Float[np.ndarray, "..."]:
 
 
 def _fixed_point(b: PerRun, draws: Models, states: Float[np.ndarray, "n S A 1"]) -> PerRun:
-    """Return b after a fixed-point step for the Dirichlet-multinomial (Minka, 2000)."""
+    """Update b by a fixed-point step for the Dirichlet-multinomial (Minka, 2000)."""
     row_draws = draws.sum(-1, keepdims=True)
     gain = _digamma(b + draws) - _digamma(b)
     slope = states * (_digamma(b * states + row_draws) - _digamma(b * states))
@@ -269,5 +269,5 @@ def _fixed_point(b: PerRun, draws: Models, states: Float[np.ndarray, "n S A 1"])
 
 
 def _total(values: Float[np.ndarray, "n S A #S"]) -> PerRun:
-    """Sum the entries of each run, in a fixed order."""
+    """Sum each run in a fixed order."""
     return values.reshape(len(values), -1).sum(-1)[:, None, None, None]

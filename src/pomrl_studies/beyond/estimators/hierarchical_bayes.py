@@ -1,17 +1,18 @@
-"""Hierarchical Bayes by Markov chain Monte Carlo, given only the law of mean models.
+"""Hierarchical Bayes by Markov chain Monte Carlo, given only the distribution of mean models.
 
-A reference for online learners on random chains (Sec. 5), too expensive for large problems. In each row of S states
-with `zeros` states of probability 0,
+A reference for online learners on random chains (Sec. 5), too slow for large problems. In each row,
 
     counts of task t   ~  Multinomial(N, P_t),
     P_t                ~  Dirichlet(c P_o),
-    P_o                =  w / Σ w on a uniformly random support, with weights w uniform in (0, 1],
+    P_o                =  w / Σ w on a uniformly random support.
 
-and log c is uniform on a grid. One sweep of the Gibbs sampler draws
+Weights w are uniform in (0, 1], `zeros` states are outside the support, and log c is uniform on a grid. A sweep of the
+Gibbs sampler has four steps:
 
-- the *new draws* from P_o (see `empirical_bayes`), with numbers K by state and L by row; - the auxiliary variable u ~
-Gamma(L, Σ w), which makes weights independent with density w^K exp(-u w) on (0, 1]; - the supports, all equally likely
-that contain the new draws, and the weights; - c, by Metropolis-Hastings on its grid, from P_o and the counts alone.
+- Draw the *new draws* from P_o (see `empirical_bayes`), with numbers K by state and L by row.
+- Draw u ~ Gamma(L, Σ w); given u, weights are independent with density w^K exp(-u w) on (0, 1].
+- Draw supports uniformly among the supports with all seen states, and then the weights.
+- Draw c by Metropolis-Hastings on its grid, from P_o and the counts.
 
 Batches seed the generators.
 """
@@ -32,7 +33,7 @@ CONCENTRATIONS = np.exp(np.linspace(np.log(0.1), np.log(1000.0), 93))
 """The grid of concentrations c, equally likely a priori."""
 
 STEPS_PER_SWEEP = 4
-"""The Metropolis-Hastings steps for c in each sweep."""
+"""The number of Metropolis-Hastings steps for c in each sweep."""
 
 MAX_GRID_MOVE = 10
 """The largest move of c in a step, in points of its grid."""
@@ -43,20 +44,20 @@ MIN_WEIGHT = 1e-12
 
 @dataclass(frozen=True)
 class SampledMemory:
-    """The counts of all tasks so far, and posterior samples of P_o and c, for each of n runs."""
+    """The counts of all tasks and the posterior samples, for each of n runs."""
 
     tasks: int
-    """Number of tasks so far."""
+    """The number of tasks so far."""
     counts_above: Float[np.ndarray, "J n S A S"]
     """The number of tasks with more than k transitions from a pair to a state, for each k from 0."""
     visits_above: Float[np.ndarray, "J n"]
-    """The number of tasks and pairs with more than k transitions, for each k from 0."""
+    """The number of pairs with more than k transitions, summed over tasks, for each k from 0."""
     weights: Models
     """The weights w of the last sweep."""
     c: Float[np.ndarray, "k n"]
-    """Samples of the concentration."""
+    """The k samples of the concentration."""
     P_o: Float[np.ndarray, "k n S A S"]
-    """Samples of the mean model."""
+    """The k samples of the mean model."""
 
     def count(self, batch: Batch) -> "SampledMemory":
         """Add the counts of one more task, without new samples."""
@@ -68,18 +69,17 @@ class SampledMemory:
 
 
 class HierarchicalBayes(Estimator[SampledMemory]):
-    """The posterior mean of P_t given the law of P_o, with unknown P_o and concentration."""
+    """The posterior mean of P_t, given the distribution of P_o but not P_o or the concentration."""
 
     zeros: Annotated[int, Field(ge=0)]
-    """States of probability 0 in each row of the mean model."""
+    """Number of states of probability 0 in each row of the mean model."""
     sweeps: Annotated[int, Field(ge=1, le=100_000)] = 40
-    """Posterior samples in each task."""
+    """Number of posterior samples in each task."""
     burn_in: Annotated[int, Field(ge=0, le=100_000)] = 10
-    """Discarded sweeps in each task."""
+    """Number of discarded sweeps in each task."""
 
     @property
     def relative_time(self) -> float:
-        """A sweep takes twelve times as long as POMRL in a task."""
         return 12.0 * (self.burn_in + self.sweeps)
 
     def initial_memory(self, n: int, S: int, A: int) -> SampledMemory:
@@ -110,13 +110,12 @@ class HierarchicalBayes(Estimator[SampledMemory]):
     def _weights(
         self, rngs: Generators, draws: Models, is_seen: Bool[np.ndarray, "n S A S"], weights: Models
     ) -> Models:
-        """Draw the supports and weights, given new draws and previous weights."""
         total = draws.sum(-1)
         u = np.stack([rng.standard_gamma(row_totals) for rng, row_totals in zip(rngs, total, strict=True)])
         u = (u / weights.sum(-1))[..., None]
         uniform, key = np.stack([rng.random((2, *draws.shape[1:])) for rng in rngs], axis=1)
         n_seen = is_seen.sum(-1, keepdims=True)
-        n_unseen = np.maximum(draws.shape[-1] - self.zeros - n_seen, n_seen == 0)  # a row has one state at least
+        n_unseen = np.maximum(draws.shape[-1] - self.zeros - n_seen, n_seen == 0)  # each row has at least one state
         rank = np.where(is_seen, np.inf, key).argsort(-1).argsort(-1)
         inside = is_seen | (rank < n_unseen)
         sampled = np.zeros_like(draws)
@@ -124,7 +123,7 @@ class HierarchicalBayes(Estimator[SampledMemory]):
         return sampled
 
     def assess(self, t: int, batch: Batch, before: SampledMemory, after: SampledMemory, truth: Truth) -> Estimate:
-        """Return the samples' mean of P_o, weighted by their mixing rates."""
+        """Average samples of P_o by their mixing rates."""
         rate = _rates(after, batch.visits)
         h = _mean(rate[..., None] * after.P_o) / _mean(rate)[..., None]
         variance = _mean(after.P_o * (1.0 - after.P_o) / (after.c + 1.0)[..., None, None, None])
@@ -171,7 +170,7 @@ def _draw_truncated_gamma(
     """Draw weights with the density w^K exp(-u w) on (0, 1]."""
     shape = draws + 1.0
     below = gammainc(shape, u)
-    # Where u is small the exponential is flat, and the density is that of a power.
+    # For small u the exponential is flat, and the density is a power of w.
     weight = np.where(below > 1e-250, gammaincinv(shape, uniform * below) / np.maximum(u, MIN_WEIGHT), 0.0)
     weight = np.where((below > 1e-250) & (u > MIN_WEIGHT), weight, uniform ** (1.0 / shape))
     return np.clip(weight, MIN_WEIGHT, 1.0)

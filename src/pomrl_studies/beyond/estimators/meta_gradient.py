@@ -1,13 +1,13 @@
-"""A learner whose regulariser follows online meta-gradients, instead of the average of means.
+"""Learn the regulariser by online meta-gradients instead of an average of means.
 
-The paper's idea: "to replace the current average of means regularizer by an online meta-gradient step closer to the
-ARUBA and MAML" (Sec. 7). Ours is the loss: the leave-one-out log-likelihood of the task's transitions. With N
-transitions from a pair, n of them to s', the others have the frequency q = (n - 1) / (N - 1), and
+Sec. 7 proposes "to replace the current average of means regularizer by an online meta-gradient step closer to the
+ARUBA and MAML". It leaves the loss open. Here it is the leave-one-out log-likelihood. If n of N transitions lead to
+s', the others lead there with frequency q = (n - 1) / (N - 1), and
 
     L = Σ n log p,  p = α h + (1 - α) q,    ∂L/∂h = n α / p,    ∂L/∂logit α = α (1 - α) Σ n (h - q) / p.
 
-The logit of the mixing rate moves by `FIRST_STEP` / √t times the mean gradient of a transition. The natural gradient,
-preconditioned by diag(h) - h hᵀ, moves h by the share 1 / (t + 1) towards α h n / p, normalised.
+The logit of the mixing rate moves by `FIRST_STEP` / √t times the mean gradient per transition. The natural gradient,
+with preconditioner diag(h) - h hᵀ, moves h by the share 1 / (t + 1) towards the normalised α h n / p.
 """
 
 from dataclasses import dataclass
@@ -18,22 +18,21 @@ from jaxtyping import Float
 from pomrl.components import Batch, Estimate, Estimator, Models, Truth
 
 FIRST_STEP = 8.0
-"""Step of the logit of the mixing rate in the first task; the best of 1, 2, 4 and 8 in 100 runs of seed 77."""
+"""The step of the logit of the mixing rate in the first task: the best of 1, 2, 4 and 8 in 100 runs of seed 77."""
 
 
 @dataclass(frozen=True)
 class Regulariser:
-    """The regulariser after some tasks, in each of n runs."""
+    """The regulariser in each of n runs."""
 
     tasks: int
     h: Models
     """The prior."""
     logit: Float[np.ndarray, "n 1 1 1"]
-    """Logit of the mixing rate."""
+    """The logit of the mixing rate."""
 
     @property
     def alpha(self) -> Float[np.ndarray, "n 1 1 1"]:
-        """The mixing rate."""
         return 1.0 / (1.0 + np.exp(-self.logit))
 
 

@@ -1,6 +1,6 @@
-"""A learner for tasks from several mean models, with an average for each.
+"""Learn several mean models, each an average of its tasks.
 
-Each task joins the component with the largest likelihood of its batch; one empty component competes if there is one.
+Each task joins the component with the largest likelihood of its batch; empty components compete too.
 """
 
 from dataclasses import dataclass
@@ -28,24 +28,23 @@ from pomrl.components import (
 
 @dataclass(frozen=True)
 class MixtureMemory:
-    """The averages of each component, and the prior of the last task, for each of n runs."""
+    """The average of each component and the last task's prior."""
 
     members: Memory
-    """The memories of all n runs of the first component, then of the next one, and so on."""
+    """The memories of all components, ordered by component and then by run."""
     log_likelihood: Float[np.ndarray, "n C"]
-    """Log-likelihood of all batches under their components, for each concentration in `GRID`."""
+    """The log-likelihood of all batches under their components, for each concentration in `GRID`."""
     prior: Models
-    """Prior mean of the last task, selected by its own batch and without it."""
+    """The prior mean of the last task: the average of its component before its batch."""
     concentration: PerPair
-    """Concentration of this prior."""
+    """The concentration of this prior."""
     spread: Float[np.ndarray, " n"]
-    """Concentration of tasks around the mean model of their component, its posterior geometric mean."""
+    """The posterior geometric mean of the concentration of tasks around their component's mean model."""
 
     def __post_init__(self) -> None:
         make_read_only(self.log_likelihood, self.prior, self.concentration, self.spread)
 
     def update(self, batch: Batch) -> "MixtureMemory":
-        """Return the memory after one batch, with the task's prior."""
         n, members = len(self.prior), self.members
         K = len(members.P_o_hat) // n
         likelihoods = members.log_likelihoods(batch.counts)
@@ -64,7 +63,7 @@ class MixtureMemory:
 
 
 def _ascribe(batch: Batch, chosen: Int[np.ndarray, " n"], K: int) -> Batch:
-    """Return a batch for each component, empty unless assigned."""
+    """Return a batch for each component; all but the chosen ones are empty."""
     n = len(chosen)
     repeated = batch.of_runs(np.tile(np.arange(n), K))
     empty = np.repeat(np.arange(K), n) != np.tile(chosen, K)
@@ -95,7 +94,7 @@ class Mixture(Estimator[MixtureMemory]):
         return memory.update(batch)
 
     def assess(self, t: int, batch: Batch, before: MixtureMemory, after: MixtureMemory, truth: Truth) -> Estimate:
-        """Return the component's previous average, with weight c / (c + N)."""
+        """Return the average of the task's component before its batch."""
         h, c = after.prior, after.concentration
         deviation = np.sqrt((h * (1.0 - h)).max((1, 2, 3)) / (after.spread + 1.0))
         return Estimate(h, lambda N: c / (c + N), deviation[:, None, None])

@@ -1,13 +1,13 @@
 """Models of random moves, shared by all rows of an action.
 
 States are ordered. A transition under action a draws a *move*: a shift by d states, with probability `shift[a, d]`, or
-a reset to the state j, with probability `reset[a, j]`. Shifts end at the first or last state at the latest. At state s
-a shift is blocked with probability `blocked[s, d]`; the next state then comes from `fallback[s]`. So
+a reset to state j, with probability `reset[a, j]`. Shifts stop at the first and the last state. At state s a shift is
+blocked with probability `blocked[s, d]`; `fallback[s]` then determines the next state.
 
-    P(s' | s, a)  =  sum over d of shift[a, d] ((1 - blocked[s, d]) 1{s + d = s'} + blocked[s, d] fallback[s, s'])
+    P(s' | s, a)  =  Σ_d shift[a, d] ((1 - blocked[s, d]) 1{s + d = s'} + blocked[s, d] fallback[s, s'])
                      + reset[a, s'].
 
-Shifts and resets vary between tasks and are learned from all rows of an action; blocking is common to all tasks.
+Shifts and resets vary between tasks; blocking does not.
 """
 
 from dataclasses import dataclass, fields
@@ -19,10 +19,10 @@ from jaxtyping import Bool, Float, Int
 from pomrl.components import Counts, Models
 
 BLOCKED, PASSED = 0.1, 0.6
-"""Transitions that are added to those in which a shift was blocked at a state, and to those in which it was not."""
+"""Pseudo-transitions with a blocked and with a passed shift, for each state and shift."""
 
 STAYED, ANYWHERE = 1.0, 0.2
-"""Transitions that are added to those of a fallback: to the state itself, and to all states together."""
+"""Pseudo-transitions of each fallback to the state itself, and to all states together."""
 
 MOVE_PSEUDOCOUNT = 1e-3
 """Pseudo-transitions of each move, so that no move is impossible."""
@@ -39,15 +39,15 @@ class _ByMove:
     """A number for each move, in each of n runs."""
 
     shift: Float[np.ndarray, "n A V"]
-    """Of the V = 2 S - 1 shifts by d = 1 - S .. S - 1, blocked or not."""
+    """V = 2 S - 1 shifts by d = 1 - S .. S - 1, blocked or not."""
     reset: Float[np.ndarray, "n A S"]
-    """Of resets to each state."""
+    """Resets to each state."""
     blocked: Float[np.ndarray, "n S V"]
-    """Of blocked shifts at a state."""
+    """Blocked shifts at each state."""
     passed: Float[np.ndarray, "n S V"]
-    """Of passed shifts at a state."""
+    """Passed shifts at each state."""
     fallback: Float[np.ndarray, "n S S"]
-    """Of each next state of blocked shifts."""
+    """Next states of blocked shifts at each state."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,6 @@ class MoveCounts(_ByMove):
 
     @staticmethod
     def none(n: int, S: int, A: int) -> "MoveCounts":
-        """Return no transitions."""
         V = 2 * S - 1
         return MoveCounts(*map(np.zeros, ((n, A, V), (n, A, S), (n, S, V), (n, S, V), (n, S, S))))
 
@@ -83,7 +82,6 @@ class MoveCounts(_ByMove):
 
     @property
     def by_action(self) -> Float[np.ndarray, "n A 1"]:
-        """The number of transitions under each action."""
         return _total(self.shift) + _total(self.reset)
 
     @property
@@ -102,7 +100,7 @@ class MoveModel(_ByMove):
 
     @property
     def model(self) -> Models:
-        """The transition probabilities by these moves."""
+        """The transition probabilities under these moves."""
         passing = _along(self.shift, self.passed)
         P = passing + self.blocking[..., None] * self.fallback[:, :, None] + self.reset[:, None]
         low, high = self._tails()
@@ -112,7 +110,7 @@ class MoveModel(_ByMove):
 
     @property
     def blocking(self) -> Rows:
-        """The probability of a blocked shift."""
+        """The probability of a blocked shift in each row."""
         return self.blocked @ self.shift.swapaxes(1, 2)
 
     def _tails(self) -> tuple[Rows, Rows]:
@@ -122,12 +120,12 @@ class MoveModel(_ByMove):
         return low, high
 
     def expected_moves(self, counts: Counts, weights: Rows) -> MoveCounts:
-        """Return the expected numbers of transitions by each move, the E step."""
+        """Return the expected numbers of transitions by each move (E step)."""
         ratio = _ratio(counts, self.model, weights)
         inside = _along(self.shift, self.passed)
         inside *= ratio
         into_fallback = ratio * self.fallback[:, :, None]
-        row_blocked = into_fallback.sum(-1)  # what a blocked shift has to explain
+        row_blocked = into_fallback.sum(-1)  # expected transitions per unit of the probability of a blocked shift
         shift = _by_shift(inside) + self.shift * (row_blocked.swapaxes(1, 2) @ self.blocked)
         passed = _by_state(inside)
         for mask, edge in zip(_beyond(self.passed.shape[1]), (ratio[..., 0], ratio[..., -1]), strict=True):
@@ -173,14 +171,9 @@ class MoveModel(_ByMove):
 
 
 def fit_moves(counts: Counts, weights: Rows, earlier: MoveCounts, start: MoveModel, steps: int) -> MoveModel:
-    """Fit the probabilities of moves in a task, by EM.
+    """Fit the probabilities of moves in a task by EM.
 
-    Args:
-        counts: The transitions N(s, a, s') of the task.
-        weights: The weight of each row.
-        earlier: The moves of earlier tasks.
-        start: The initial probabilities.
-        steps: The number of steps.
+    The weights multiply the transitions of each row.
     """
     moves = start
     for _ in range(steps):
@@ -200,7 +193,7 @@ def _total(values: Float[np.ndarray, "*n k"]) -> Float[np.ndarray, "*n 1"]:
 
 
 def _along(shift: Float[np.ndarray, "n A V"], passed: Float[np.ndarray, "n S V"]) -> Models:
-    """Return the probability of a passing shift from s to s'."""
+    """Return the probability of a passed shift from s to s'."""
     S = passed.shape[1]
     shift_index = np.arange(S) - np.arange(S)[:, None] + S - 1
     by_action = shift.take(shift_index, axis=2).swapaxes(1, 2)
@@ -232,6 +225,6 @@ def _ends(S: int) -> Int[np.ndarray, "S V"]:
 
 @cache
 def _beyond(S: int) -> tuple[Bool[np.ndarray, "S V"], Bool[np.ndarray, "S V"]]:
-    """Return which shifts lead beyond the first, and the last state."""
+    """Mark shifts beyond the first and beyond the last state."""
     end = np.arange(S)[:, None] + np.arange(1 - S, S)
     return end < 0, end >= S

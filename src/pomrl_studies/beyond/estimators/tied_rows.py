@@ -1,11 +1,11 @@
-"""Learn whether rows of the model are tied, and share data between tied rows.
+"""Detect tied rows of the model, and share data between them.
 
-Each row (s, a) is independent, as in `empirical_bayes`, or tied to others of its action by random moves
-(`random_moves`). Both give a posterior mean α h + (1 - α) P_bar with α = c / (c + N). Earlier tasks predict the row's
-batch, for tied rows with the other rows of the task. The likelihood of these predictions gives the probability of a
-tie, by which the estimate averages both posterior means.
+A row (s, a) is independent (`empirical_bayes`), or tied to other rows of its action by random moves (`random_moves`).
+Both cases have a posterior mean α h + (1 - α) P_bar with α = c / (c + N). Earlier tasks predict the row's batch; the
+other rows of the task also predict a tied one. The likelihood yields the probability of a tie, which weights both
+means.
 
-Where most rows are tied, next states unseen in a row and unlikely by the moves get probability 0.
+Where most rows are tied, unseen next states with small probability under the moves get probability 0.
 """
 
 from dataclasses import dataclass
@@ -21,73 +21,73 @@ from pomrl_studies.beyond.estimators.empirical_bayes import DirichletMemory, Emp
 from pomrl_studies.beyond.estimators.random_moves import MoveCounts, MoveModel, Rows, fit_moves
 
 CONCENTRATIONS = (2.0, 8.0, 30.0, 120.0, 1000.0)
-"""Concentrations of a row around its prediction by moves and earlier tasks."""
+"""Candidate concentrations of a tied row around its predicted mean."""
 
 MOVE_WEIGHTS = (2.0, 10.0, 50.0, 400.0)
-"""Weights of the moves in the mean of a row, in transitions, beside its own in earlier tasks."""
+"""Candidate weights of the moves in the mean of a row, in transitions; the row's earlier new draws are added."""
 
 PARAMETER_GRID = np.array(list(product(MOVE_WEIGHTS, CONCENTRATIONS)))
-"""The candidate pairs of a weight and a concentration."""
+"""All J pairs of a weight and a concentration."""
 
 FIRST_CONCENTRATIONS = (1.0, 2.0, 4.0, 8.0, 16.0)
-"""Concentrations of an independent row around the uniform one, in the first task."""
+"""Candidate concentrations of an independent row around the uniform row, in the first task."""
 
 EVIDENCE_DISCOUNT = 0.8
-"""Discount of past evidence, since explanations improve from task to task."""
+"""Factor on past evidence in each task, below 1 because explanations improve over tasks."""
 
 PRIOR_LOG_ODDS = -1.0
-"""Prior log-odds that a row is tied."""
+"""Prior log-odds of a tie, for each row."""
 
 FIRST_STEPS, STEPS = 25, 3
-"""Steps of EM in the first task, and in every other one."""
+"""Numbers of EM steps: in each of two passes over the first task, and in each later task."""
 
 SHARE_STEPS = 20
-"""Steps of EM for the share of tied rows."""
+"""Number of EM steps for the share of tied rows."""
 
 TRUST_POWER = 4
-"""Power of the share of tied rows that they are trusted with: a half is next to none."""
+"""Exponent of the share of tied rows in their weight; a share of 1/2 gives a weight of 1/16."""
 
 MIN_UNSEEN_PROBABILITY = 0.05
-"""Probability from which an unseen next state is kept."""
+"""The predicted probability above which an unseen next state is kept."""
 
 UNIFORM_WEIGHTS = (0.1, 0.3, 1.0, 3.0, 10.0)
-"""Weights of the uniform row, in transitions, for rows equal in all tasks."""
+"""Candidate weights of the uniform row, in transitions, for rows equal in all tasks."""
 
 NEW_DRAW_SHARE = 0.7
-"""New draws from the mean model of a row for each of its transitions in earlier tasks."""
+"""Assumed number of new draws from the mean of a row, per transition in earlier tasks."""
 
 PerRun = Float[np.ndarray, "n 1 1"]
 """A number for each of n runs."""
 
 
 MIN_RELATIVE_PROBABILITY = 1e-4
-"""Least probability of a transition in the mean of a row, times the number of states."""
+"""The smallest probability of a transition in the mean of a row, times the number of states."""
 
 
 @dataclass(frozen=True)
 class TiedMemory:
-    """The evidence of all tasks so far about rows and their ties, for each of n runs."""
+    """The evidence about rows and their ties, for each of n runs."""
 
     by_rows: DirichletMemory
-    """The memory of independent rows."""
+    """The memory for independent rows."""
     moves: MoveCounts
     """The number of transitions explained by each move."""
     log_odds: Rows
-    """Log-likelihood ratio of tied and independent rows."""
+    """The log-likelihood ratio of tied to independent rows."""
     log_likelihood: Rows
-    """Predictive log-likelihood of the transitions of a row in the last task."""
+    """The predictive log-likelihood of each row's transitions in the last task."""
     share: PerRun
     """The share of tied rows."""
     scores: Float[np.ndarray, "n J"]
-    """Log-likelihood of the tied rows for each of the J pairs in `PARAMETER_GRID`."""
+    """The log-likelihood of tied rows for each pair in `PARAMETER_GRID`."""
     tied: Rows
-    """Probability that a row is tied."""
+    """The probability of a tie, for each row."""
     c: PerRun
-    """Concentration of tied rows around their mean."""
+    """The concentration of tied rows around their mean."""
     h_tied: Models
-    """Mean of each row of the last task if tied."""
+    """The mean of each row of the last task if tied."""
     h_independent: Models
-    """Mean of each row if independent."""
+    """The mean of each row if independent."""
 
     def rates(self, N: Num[np.ndarray, "*n_and_pairs"]) -> tuple[Rows, Rows]:
         """Return the weights of both means in a row with N transitions."""
@@ -148,10 +148,7 @@ class TiedRows(Estimator[TiedMemory]):
         )
 
     def assess(self, t: int, batch: Batch, before: TiedMemory, after: TiedMemory, truth: Truth) -> Estimate:
-        """Average both explanations by their weights for this batch.
-
-        The similarity is that of independent rows (`EmpiricalBayes`).
-        """
+        """Average both means; the similarity is from `EmpiricalBayes`."""
         tied, independent = (rate[..., None] for rate in after.rates(batch.visits))
         h = (tied * after.h_tied + independent * after.h_independent) / (tied + independent)
         by_rows = EmpiricalBayes().assess(t, batch, before.by_rows, after.by_rows, truth)
@@ -160,33 +157,32 @@ class TiedRows(Estimator[TiedMemory]):
 
 @dataclass(frozen=True)
 class EqualOrTiedMemory:
-    """The evidence about rows equal in all tasks, for each of n runs."""
+    """The evidence about rows equal in all tasks."""
 
     otherwise: TiedMemory
-    """The memory of rows that vary between tasks."""
+    """The memory for rows that vary between tasks."""
     counts: Models
     """The transitions of all tasks."""
     log_odds: Rows
-    """Log-likelihood ratio of equal and varying rows."""
+    """The log-likelihood ratio of equal to varying rows."""
     share: PerRun
     """The share of equal rows."""
     scores: Float[np.ndarray, "n J"]
-    """Their log-likelihood for each of `UNIFORM_WEIGHTS`."""
+    """The log-likelihood of equal rows for each of `UNIFORM_WEIGHTS`."""
 
     @property
     def equal(self) -> Rows:
-        """The probability that each row is equal in all tasks."""
+        """The probability of equality in all tasks, for each row."""
         return expit(_logit(self.log_odds, self.share))
 
     @property
     def mean(self) -> Models:
-        """The mean of each row if equal, unseen transitions excluded for ties."""
+        """The mean of each row if equal; without unseen transitions where ties are common."""
         uniform = np.take(UNIFORM_WEIGHTS, self.scores.argmax(1))[:, None, None, None] / self.counts.shape[-1]
         mean = (self.counts + uniform) / (self.counts + uniform).sum(-1, keepdims=True)
         return _mix(self.otherwise.share**TRUST_POWER, _keep(mean, self.counts > 0), mean)
 
     def rate(self, N: int | PerPair) -> PerPair:
-        """Return the joint weight of all means in a row."""
         return self.equal + (1.0 - self.equal) * self.otherwise.rate(N)
 
 
@@ -211,7 +207,6 @@ class EqualOrTied(Estimator[EqualOrTiedMemory]):
     def assess(
         self, t: int, batch: Batch, before: EqualOrTiedMemory, after: EqualOrTiedMemory, truth: Truth
     ) -> Estimate:
-        """Average all explanations by their weights for this batch."""
         otherwise = TiedRows().assess(t, batch, before.otherwise, after.otherwise, truth)
         equal, varying = (weight[..., None] for weight in (after.equal, after.rate(batch.visits) - after.equal))
         return Estimate(
@@ -221,7 +216,7 @@ class EqualOrTied(Estimator[EqualOrTiedMemory]):
 
 @dataclass(frozen=True)
 class _Means:
-    """The components of the means of tied rows, before a task is seen."""
+    """The predictors of tied rows before a task."""
 
     moves: MoveModel
     """The probabilities of moves in a typical task."""
@@ -237,9 +232,9 @@ class _Means:
         return _Means(moves, _positive(moves.model), history)
 
     def for_task(self, model: Models, weight: float | Float[np.ndarray, "n 1 1 1"]) -> Models:
-        """Return the row means of a task, given its moves' model.
+        """Return the row means of a task, given the model of its moves.
 
-        A row's earlier transitions are rescaled by the ratio of the models of this task and a typical one.
+        The ratio of this model to the typical one rescales earlier transitions.
         """
         mean = weight * self.typical + self.history
         mean *= _positive(model)
@@ -248,16 +243,16 @@ class _Means:
 
 
 class _Explanation(NamedTuple):
-    """The explanation of all transitions so far by tied rows, and its likelihood."""
+    """The explanation of all transitions by tied rows, and its likelihood."""
 
     moves: MoveModel
     """The moves of the last task."""
     explained: MoveCounts
-    """The number of its transitions explained by each move."""
+    """The number of transitions in the last task explained by each move."""
     scores: Float[np.ndarray, "n J"]
     log_odds: Rows
     log_likelihood: Rows
-    """Predictive log-likelihood of the last batch."""
+    """The predictive log-likelihood of the last batch."""
     share: PerRun
 
     @property
@@ -267,12 +262,12 @@ class _Explanation(NamedTuple):
 
     @property
     def tied(self) -> Rows:
-        """The probability that each row is tied."""
+        """The probability of a tie, for each row."""
         return expit(_logit(self.log_odds, self.share))
 
 
 def _explanation(memory: TiedMemory, counts: Counts, means: _Means, before: _Explanation, steps: int) -> _Explanation:
-    """Explain the batch of a task, given the previous probabilities of ties."""
+    """Explain a batch, given previous probabilities of ties."""
     earlier, tied = memory.by_rows, before.tied
     moves = fit_moves(counts, tied, memory.moves, before.moves, steps)
     explained = moves.expected_moves(counts, tied)
@@ -307,11 +302,11 @@ class _Rows:
         return _Rows(entries, counts.ravel()[entries], counts.sum(-1))
 
     def if_tied(self, means: list[Models]) -> Float[np.ndarray, "J n S A"]:
-        """Return the log-likelihood of tied rows for each pair in `PARAMETER_GRID`."""
+        """Return log-likelihoods for each pair in `PARAMETER_GRID`."""
         return np.array([self._log_likelihood(mean, np.array(c)) for mean in means for c in CONCENTRATIONS])
 
     def if_equal(self, earlier: Models) -> Float[np.ndarray, "J n S A"]:
-        """Return the log-likelihood of equal rows for each of `UNIFORM_WEIGHTS`."""
+        """Return log-likelihoods for each of `UNIFORM_WEIGHTS`."""
         S = earlier.shape[-1]
         N = earlier.sum(-1)
         likelihoods = [
@@ -321,7 +316,7 @@ class _Rows:
         return np.array(likelihoods)
 
     def if_independent(self, earlier: DirichletMemory) -> Rows:
-        """Return the log-likelihood of independent rows, predicted by earlier tasks."""
+        """Return log-likelihoods under predictions from earlier tasks."""
         if earlier.tasks:
             tasks, m = earlier.effective_tasks, earlier.transitions_per_task
             c = predictive_concentration(earlier.c[..., 0][None], tasks, m)[0]
@@ -346,7 +341,7 @@ def _positive(models: Models) -> Models:
 
 
 def _keep(models: Models, mask: Bool[np.ndarray, "n S A S"]) -> Models:
-    """Remove transitions from models, unless a row would lose all."""
+    """Remove transitions outside the mask, unless a row would lose all."""
     masked = models * mask
     total = masked.sum(-1, keepdims=True)
     return np.where(total > 0, masked / np.where(total > 0, total, 1.0), models)

@@ -1,4 +1,4 @@
-"""CliffWalking (Sutton and Barto 2018, Example 6.6), with the table of Gymnasium."""
+"""CliffWalking (Sutton and Barto 2018, Example 6.6), from Gymnasium."""
 
 import numpy as np
 from jaxtyping import Float
@@ -13,8 +13,8 @@ _SIDEWAYS = ((1, 3), (0, 2), (1, 3), (0, 2))
 class CliffWalking(TaskFamily):
     """A walk along a cliff; the latent is the probability of slipping sideways.
 
-    Both sides are equally likely. A step pays -1; a fall pays -100 and leads back to the start. The goal is absorbing
-    and pays nothing.
+    Both sides are equally likely. A step pays -1; a fall pays -100 and leads to the start. The goal is absorbing and
+    pays nothing.
     """
 
     @property

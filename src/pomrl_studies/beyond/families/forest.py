@@ -1,4 +1,4 @@
-"""Forest management under fires (the example `forest` of the MDP toolbox, Chadès et al. 2014)."""
+"""Forest management (`forest` in the MDP toolbox, Chadès et al. 2014)."""
 
 from typing import Annotated
 
@@ -10,14 +10,14 @@ from pomrl.components import Latents, Rewards, TaskFamily
 
 
 class Forest(TaskFamily):
-    """A forest that grows old or burns; the latent is the yearly probability of a fire.
+    """A growing forest; the latent is the yearly probability of a fire.
 
     The state is the age class. Action 0 waits: the forest burns down to age 0, or grows by a class up to the oldest.
-    Action 1 cuts it down. Waiting pays 4 in the oldest class; cutting pays 2 there, 0 at age 0 and 1 else.
+    Action 1 cuts it down. Waiting pays 4 in the oldest class. Cutting pays 2 there, 0 at age 0 and otherwise 1.
     """
 
     ages: Annotated[int, Field(ge=2, le=1000)] = 10
-    """Classes of age."""
+    """Number of age classes."""
 
     @property
     def size(self) -> tuple[int, int]:

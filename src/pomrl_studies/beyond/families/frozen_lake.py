@@ -1,4 +1,4 @@
-"""FrozenLake, with the map of Gymnasium (Towers et al. 2024)."""
+"""FrozenLake, from Gymnasium (Towers et al. 2024)."""
 
 from typing import Literal
 
@@ -15,12 +15,12 @@ _SIDEWAYS = ((3, 1), (0, 2), (1, 3), (2, 0))
 class FrozenLake(TaskFamily):
     """A walk over ice with holes; the latent is the probability of slipping sideways.
 
-    Both sides are equally likely; Gymnasium's slippery lake has a slip of 2/3. The goal pays 1; the goal and the holes
+    Both sides are equally likely; the slippery lake of Gymnasium has a slip of 2/3. The goal pays 1. Goal and holes
     are absorbing.
     """
 
     map: Literal["4x4", "8x8"] = "4x4"
-    """The map of Gymnasium."""
+    """Name of the map in Gymnasium."""
 
     @property
     def size(self) -> tuple[int, int]:

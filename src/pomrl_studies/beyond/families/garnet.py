@@ -1,4 +1,4 @@
-"""Garnet: random models with few successors of each pair (Archibald, McKinnon and Thomas 1995)."""
+"""Garnet: random models with few successors (Archibald, McKinnon and Thomas 1995)."""
 
 from typing import Annotated
 
@@ -10,17 +10,14 @@ from pomrl.components import Latents, Rewards, TaskFamily
 
 
 class Garnet(TaskFamily):
-    """Mixtures of two random models with the same few successors; the latent is the weight of the second one.
-
-    Each pair (s, a) has `branching` random successors.
-    """
+    """Mixtures of two random models with shared successors; the latent is the weight of the second."""
 
     states: Annotated[int, Field(ge=2, le=10_000)] = 20
-    """States."""
+    """Number of states."""
     actions: Annotated[int, Field(ge=1, le=1000)] = 3
-    """Actions."""
+    """Number of actions."""
     branching: Annotated[int, Field(ge=1)] = 4
-    """Successors of a pair (s,a)."""
+    """Number of random successors of each pair (s, a)."""
     model_seed: Annotated[int, Field(ge=0)] = 0
     """Seed of the two models."""
 

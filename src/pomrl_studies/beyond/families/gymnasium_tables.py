@@ -1,4 +1,4 @@
-"""Models of Gymnasium's tables, with slips to the outcomes of other actions."""
+"""Build models from Gymnasium's transition tables, with slips to other actions."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,18 +12,18 @@ from pomrl.components import Latents, Rewards
 
 @dataclass(frozen=True)
 class TransitionTable:
-    """The table of a deterministic environment."""
+    """The transition table of a deterministic environment."""
 
     following: Int[np.ndarray, "S A"]
     """The next state."""
     reward: Float[np.ndarray, "S A"]
     """The reward of the transition."""
     terminal: Bool[np.ndarray, " S"]
-    """Whether an episode ends in a state."""
+    """Whether an episode ends in the state."""
 
 
 def table(environment: str, **options: Any) -> TransitionTable:
-    """Return the table of a deterministic toy text of Gymnasium.
+    """Load the transition table of a deterministic toy-text environment of Gymnasium.
 
     Raises:
         ValueError: Gymnasium is not installed.
@@ -31,7 +31,9 @@ def table(environment: str, **options: Any) -> TransitionTable:
     try:
         from gymnasium.envs import toy_text
     except ImportError as error:
-        raise ValueError(f"{environment} is an environment of Gymnasium: pip install 'pomrl[families]'") from error
+        raise ValueError(
+            f"{environment} needs Gymnasium, which is not installed; run pip install 'pomrl[families]'"
+        ) from error
     entries: Mapping[int, Mapping[int, Any]] = getattr(toy_text, environment)(**options).P
     outcomes = np.array([[entries[s][a][0] for a in sorted(entries[s])] for s in sorted(entries)], float)
     following, reward, ends = outcomes[..., 1].astype(int), outcomes[..., 2], outcomes[..., 3].astype(bool)
@@ -46,13 +48,14 @@ def slipping(
     Terminal states are absorbing and pay nothing.
 
     Args:
-        outcomes: The outcomes of the actions.
-        slip: The probability of a slip, for each of k models.
-        slips_to: The equally likely actions to which each action slips.
-        blocked_slips: Whether an action may slip in a state that it does not leave.
+        outcomes: The table without slips.
+        slip: The probability of a slip in each model.
+        slips_to: The equally likely replacements of each action in a slip.
+        blocked_slips: Whether an action may slip in a state that it leaves unchanged.
 
     Returns:
-        The transition probabilities, and the mean reward R(s, a, s'); of impossible transitions that at a slip of 1/2.
+        Transition probabilities and mean rewards R(s, a, s'). Transitions of probability 0 get their reward at a slip
+        probability of 1/2.
     """
     slips = np.broadcast_to(
         blocked_slips | (outcomes.following != np.arange(len(outcomes.following))[:, None]), outcomes.following.shape

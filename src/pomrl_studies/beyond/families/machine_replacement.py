@@ -1,4 +1,4 @@
-"""The replacement of a machine that wears out (cf. Puterman 1994, Markov Decision Processes)."""
+"""Machine replacement (cf. Puterman 1994, Markov Decision Processes)."""
 
 from typing import Annotated
 
@@ -9,18 +9,18 @@ from pydantic import Field
 from pomrl.components import Latents, Rewards, TaskFamily
 
 _INCOME, _NEW_MACHINE = 10.0, 20.0
-"""What a machine earns in a period, less its state, and what a new machine costs."""
+"""The income of a new machine in a period, and its price."""
 
 
 class MachineReplacement(TaskFamily):
-    """A machine that wears out; the latent is its wear, the probability of each of two trials to get worse a period.
+    """A machine under wear; the latent is the probability of each of two possible steps of wear a period.
 
-    The state is the wear, from 0 for a new machine. Action 0 keeps it: wear grows by a binomial number of states, up to
-    the worst. Action 1 buys a new machine for 20, which works in the same period. A machine in state s earns 10 - s.
+    The state is the wear, from 0 for a new machine. Action 0 keeps the machine; its wear grows by 0 to 2 states, up to
+    the worst. Action 1 buys a new one for 20, which works in the same period. A machine in state s earns 10 - s.
     """
 
     states: Annotated[int, Field(ge=2, le=1000)] = 10
-    """States of the machine."""
+    """Number of states of the machine."""
 
     @property
     def size(self) -> tuple[int, int]:

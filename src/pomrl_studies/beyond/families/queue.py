@@ -1,4 +1,4 @@
-"""A queue with a controlled service rate, in discrete time (cf. Puterman 1994, Markov Decision Processes)."""
+"""A discrete-time queue with controlled service (cf. Puterman 1994, Markov Decision Processes)."""
 
 from typing import Annotated
 
@@ -9,18 +9,18 @@ from pydantic import Field
 from pomrl.components import Latents, Rewards, TaskFamily
 
 _SERVICE = np.array([0.2, 0.5, 0.8])
-"""Probability that a customer in service leaves in a slot, at each rate."""
+"""The probability that a service ends in a slot, at each rate."""
 
 _COST = np.array([0.0, 1.0, 4.0])
-"""Cost of each rate in a slot; each customer costs 1."""
+"""The cost of each rate in a slot; each customer costs 1."""
 
 
 class Queue(TaskFamily):
-    """A queue with a server; the latent is the load, the probability that a customer arrives in a slot.
+    """A queue with a server; the latent is the load, the probability of an arrival in a slot.
 
     The state is the number of customers, at most `room`; arrivals at a full room are lost. Actions are service rates: a
     customer leaves with probability 0.2, 0.5 or 0.8, independently of arrivals, at a cost of 0, 1 or 4. Each customer
-    costs 1 a slot, so no reward is above 0.
+    costs 1 a slot, so rewards are at most 0.
     """
 
     room: Annotated[int, Field(ge=1, le=1_000_000)] = 10

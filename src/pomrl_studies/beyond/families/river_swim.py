@@ -1,4 +1,4 @@
-"""RiverSwim, a swimmer against the current (Strehl and Littman 2008, Model-based interval estimation for MDPs)."""
+"""RiverSwim (Strehl and Littman 2008, Model-based interval estimation for MDPs)."""
 
 from typing import Annotated, ClassVar
 
@@ -9,21 +9,21 @@ from pydantic import Field
 from pomrl.components import Latents, Rewards, TaskFamily
 
 _STAY = 0.6
-"""Probability of staying while swimming upstream; current and progress share the rest."""
+"""The probability of staying while swimming upstream; current and progress share the rest."""
 
 
 class RiverSwim(TaskFamily):
-    """A swimmer in a river; the latent is the current, the probability of being carried back while swimming upstream.
+    """A swimmer in a river; the latent is the current, the probability of drifting back while swimming upstream.
 
-    States are places along the river. Action 0 goes one place downstream. Action 1 swims upstream: it succeeds with
-    probability 0.4 less the current, and stays with probability 0.6. At the lower end action 0 pays 5, at the upper end
-    action 1 pays 10,000.
+    States are places along the river. Action 0 goes one place downstream. Action 1 swims upstream: it stays with
+    probability 0.6, and succeeds with probability 0.4 minus the current. At the lower end action 0 pays 5, at the upper
+    end action 1 pays 10,000.
     """
 
     domain: ClassVar[tuple[float, float]] = (0.0, 0.4)
 
     places: Annotated[int, Field(ge=2, le=1000)] = 6
-    """Places along the river, the states."""
+    """Number of places along the river, the states."""
 
     @property
     def size(self) -> tuple[int, int]:

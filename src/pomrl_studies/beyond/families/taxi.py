@@ -1,4 +1,4 @@
-"""Taxi (Dietterich 2000, Hierarchical reinforcement learning with the MAXQ value function), with Gymnasium's table."""
+"""Taxi (Dietterich 2000, Hierarchical reinforcement learning with the MAXQ value function), from Gymnasium."""
 
 import numpy as np
 from jaxtyping import Float
@@ -11,11 +11,11 @@ _SIDEWAYS = ((2, 3), (2, 3), (0, 1), (0, 1), (), ())
 
 
 class Taxi(TaskFamily):
-    """A taxi in a town; the latent is the rain, the probability that a move slips sideways.
+    """A taxi in a town; the latent is the rain, the probability of slipping sideways.
 
-    Both sides are equally likely, and moves into walls stay; Gymnasium's rainy town has a rain of 0.2. A step pays -1,
-    a drop-off at the destination 20, and a pick-up or drop-off elsewhere -10. The episode ends with the ride: its last
-    state is absorbing and pays nothing.
+    Both sides are equally likely; moves into walls stay. The rainy town of Gymnasium has a rain of 0.2. A step pays -1,
+    a drop-off at the destination 20, and a pick-up or drop-off elsewhere -10. The last state of a ride is absorbing and
+    pays nothing.
     """
 
     @property

@@ -2,8 +2,8 @@
 
 The planning loss in each task, with a latent that differs from task to task.
 
-At a spread of 0.15 of the latent, planned with γ_eval, in the units of the family's rewards. Bands show 95 % intervals
-of the mean.
+The spread of the latent is 0.15. All plan with γ_eval; losses are in the units of the family's rewards. Bands show 95 %
+intervals of the mean.
 """
 
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ TITLES = {
 
 
 def learners_grid(sweep: str, learners: Sequence[str]) -> PanelGrid:
-    """Return a grid of the learners' losses, a panel per family."""
+    """Return a grid of losses, with a panel per family."""
     spread = {"task_distribution.spread": 0.15}
     series = {family: of_estimators(sweep, {"task_distribution": family, **spread}, learners) for family in TITLES}
     grid_panels = [Panel(TITLES[family], panel_series, "task", "ci") for family, panel_series in series.items()]

@@ -31,7 +31,7 @@ ORDER = Look("Order of the bound, scaled", "black", "", "--")
 CONSTANT = Look("What of it remains", "black", "", ":")
 
 DRAWN_TASKS = np.unique(np.geomspace(5, T, 30).round())
-"""The drawn numbers of tasks; learners hardly learn in the first few."""
+"""The numbers of tasks T in the figure, from 5 on, because learners hardly learn before."""
 
 VIEW = running_average(at_largest_gamma)
 
@@ -50,11 +50,11 @@ SERIES = series_of(PANELS)
 def long_streams(sweeps: StoredSweeps, kind: Kind | None = None) -> Drawing:
     """A thousand tasks.
 
-    The average regret over a thousand tasks, beside the order of the bound on it, on logarithmic axes.
+    The average regret over a thousand tasks, and the order of the bound on it, on logarithmic axes.
 
     Tasks are uniform in a ball, and m = 5. Dashed lines show the term in the O of Theorem 2 (E7), scaled to the regret
-    of POMRL(σ) at the last T, dotted lines its constant part; at the marked T it is twice this part. Bands show one
-    standard error.
+    of POMRL(σ) at the last T. Dotted lines show its constant part; at the marked T the term is twice this part. Bands
+    show one standard error.
 
     Beyond the paper, whose experiments have at most 30 tasks.
     """
@@ -71,16 +71,13 @@ def long_streams(sweeps: StoredSweeps, kind: Kind | None = None) -> Drawing:
 
 
 def radius(sigma: float) -> float:
-    """Return the almost-sure bound on the distance of tasks from their mean."""
+    """Return the largest possible distance of a task from the mean."""
     tasks = UniformBall(zeros=5, measure="std")
     return tasks.almost_sure_radius(tasks.draw_mean(2000, 0, 10, 2, sigma))
 
 
 def flattens_at(sigma: float) -> float:
-    """Return the T with equal falling and constant parts of the order.
-
-    It is infinite for sigma = 0.
-    """
+    """Return the T with equal falling and constant parts; infinite at sigma = 0."""
     order, constant = (float(regret_order(m=M, radius=radius(sigma), T=number)) for number in (1.0, np.inf))
     return ((order - constant) / constant) ** 2 if sigma else np.inf
 

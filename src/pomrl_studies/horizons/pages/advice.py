@@ -1,4 +1,4 @@
-"""The table of the page `advice.md`: how often each method is best, and what it loses."""
+"""The table of the page `advice.md`."""
 
 import pandas as pd
 
@@ -8,7 +8,7 @@ from pomrl_studies.horizons.claims import PROBLEMS, TRANSITIONS
 
 
 def parts(page: Page) -> dict[str, str]:
-    """Return the table of the page; write the share of each method in each cell, in per cent, to the outputs."""
+    """Return the table; write shares of loss, in per cent, to the outputs."""
     points, sizes = page.points("advice"), dict(zip("abc", TRANSITIONS, strict=True))
     places = {"problem": points["x"].map(dict(enumerate(PROBLEMS))), "m": points["panel"].map(sizes)}
     shares = points.assign(**places).rename(columns={"series": "method", "mean": "share"})
@@ -17,7 +17,10 @@ def parts(page: Page) -> dict[str, str]:
 
 
 def tables(losses: pd.DataFrame) -> dict[str, str]:
-    """Return the table of the page, from the share of each method in each cell; the smallest of a cell is the best."""
+    """Count the cells where each method is best, better or worse.
+
+    Shares are in per cent of the loss of planning on frequencies with gamma_eval.
+    """
     best = losses["share"] == losses.groupby(["problem", "m"])["share"].transform("min")
     cells = losses.assign(best=best, better=losses["upper"] < 100.0, worse=losses["lower"] > 100.0)
     names = ["best", "better", "worse"]

@@ -1,4 +1,4 @@
-"""Claims on the appendix (App. F, Figures F2, F3, F5) and the start of ada-POMRL (Sec. 4)."""
+"""Claims on Appendix F and on the start of ada-POMRL (Sec. 4)."""
 
 from functools import partial
 
@@ -30,18 +30,17 @@ figure_f5_claim = partial(claim, figures=("varyingSmT",))
 starts_claim = partial(claim, figures=("initial_similarity",))
 
 REVISED_ON = "2026-11-21"
-"""The day of the revision of rules, after verdicts had been seen."""
+"""The day on which rules were revised, after verdicts had been seen."""
 
 STARTS = (0.01, 0.1, 0.5)
 MAX_VERY_SMALL_GAMMA = 0.5
 """The upper limit of a "very small discount factor"."""
 
 MANY_TASKS = range(2, 6)
-"""The tasks of "many tasks": each of the first must have a larger loss."""
+"""The "many tasks" of A.7; the loss must be larger in each."""
 
 _SMALL_AND_PAIRED = (
-    "the 'very small discount factor' of (5, 5) is a part of its own, and settings that share draws are compared in "
-    "pairs"
+    "the 'very small discount factor' of (5, 5) is a separate part, and settings that share draws are compared in pairs"
 )
 
 
@@ -72,8 +71,7 @@ def aggregating_on_a_par(sweep: SweepResults) -> list[Part]:
 def aggregating_is_not_reliable(sweep: SweepResults) -> list[Part]:
     """at sigma = 0.047 aggregating is worse than POMRL and ada-POMRL, and does not improve over the last tasks.
 
-    App. F.2, Figure F2c: "such a naive method is not reliable as the underlying task similarity decreases [...] and the
-    planning loss doesn't improve".
+    App. F.2, Figure F2c: "such a naive method is not reliable [...] and the planning loss doesn't improve".
     """
     aggregating, pomrl, ada = (sweep.at(sigma=0.047, estimator=name) for name in ("aggregating", "pomrl", "ada_pomrl"))
     last = aggregating.at_eval[:, LAST_TASKS.start - 1 : LAST_TASKS.stop - 1]
@@ -95,8 +93,7 @@ def samples_and_tasks(sweep: SweepResults) -> list[Part]:
     """for (m, T) = (5, 5) gamma* is very small, smaller than for (20, 5), and the gain is largest for (5, 30).
 
     App. F.2, Figure F3: "For m = T, smaller loss is obtained with very small discount factor [...] For m >> T [...]
-    slightly larger effective discount factors. Not a lot is gained in this scenario from meta-learning [...] m << T is
-    the most interesting case [...] resulting in huge gains".
+    slightly larger effective discount factors [...] m << T [...] resulting in huge gains".
     """
     return _samples_and_tasks(sweep, "m5_T30")
 
@@ -109,22 +106,22 @@ def samples_and_tasks(sweep: SweepResults) -> list[Part]:
     revised=Revision(REVISED_ON, _SMALL_AND_PAIRED, Verdict.UNDECIDED),
 )
 def more_states(states_20: SweepResults, states_30: SweepResults) -> list[Part]:
-    """A.3 also holds with 20 states, and with 30 states if (m, T) = (5, 15) is in the place of (5, 30).
+    """A.3 also holds with 20 states, and with 30 states for (m, T) = (5, 15) in place of (5, 30).
 
     App. F.3, Figure F5: "despite larger state-space we observe the same effect".
     """
     return [*_samples_and_tasks(states_20, "m5_T30", "S = 20: "), *_samples_and_tasks(states_30, "m5_T15", "S = 30: ")]
 
 
-def _samples_and_tasks(sweep: SweepResults, many_tasks: str, where: str = "") -> list[Part]:
+def _samples_and_tasks(sweep: SweepResults, many_tasks: str, prefix: str = "") -> list[Part]:
     few, samples = (sweep.at(batches=name, estimator="ada_pomrl") for name in ("m5_T5", "m20_T5"))
     gains = {name: gain(sweep, batches=name) for name in ("m5_T5", "m20_T5", many_tasks)}
-    label = f"{where}m5_T5: smallest loss below 0.5 less that from 0.5 on"
+    label = f"{prefix}m5_T5: smallest loss below 0.5 less that from 0.5 on"
     return [
         best_is_in(few, few.average_curve, few.gammas < MAX_VERY_SMALL_GAMMA - ROUNDING, label),
-        smaller_best(few, few.average_curve, samples.average_curve, f"{where}γ* at m5_T5 less that at m20_T5"),
-        less(gains["m5_T5"], gains[many_tasks], f"{where}gain at m5_T5 less that at {many_tasks}"),
-        less(gains["m20_T5"], gains[many_tasks], f"{where}gain at m20_T5 less that at {many_tasks}"),
+        smaller_best(few, few.average_curve, samples.average_curve, f"{prefix}γ* at m5_T5 less that at m20_T5"),
+        less(gains["m5_T5"], gains[many_tasks], f"{prefix}gain at m5_T5 less that at {many_tasks}"),
+        less(gains["m20_T5"], gains[many_tasks], f"{prefix}gain at m20_T5 less that at {many_tasks}"),
     ]
 
 
@@ -134,15 +131,15 @@ def _samples_and_tasks(sweep: SweepResults, many_tasks: str, where: str = "") ->
     runs=4000,
     title="a wrong first estimate of σ matters in the first tasks only",
     revised=Revision(
-        REVISED_ON, "only a large start has to be worse: the text says that a small one hurts too", Verdict.UNDECIDED
+        REVISED_ON, "only a large start must be worse: the text says that a small one hurts too", Verdict.UNDECIDED
     ),
 )
 def start_matters_at_first(sweep: SweepResults) -> list[Part]:
     """a large first estimate of sigma slows ada-POMRL in the first tasks, and no start matters in the last.
 
-    Sec. 4: the initial value "will only affect the results of a finite number of tasks at the beginning [...] where the
-    true σ is small, a large initialization will slow down convergence". A start of 0.5 is compared with 0.1 in the
-    first tasks, and each with the smallest, 0.01, in the last.
+    Sec. 4: the initial value "will only affect the results of a finite number of tasks at the beginning [...] a
+    large initialization will slow down convergence". A start of 0.5 is compared with 0.1 in the first tasks, and both
+    are compared with 0.01 in the last.
     """
     first, last = (
         {start: sweep.at(start_deviation=start).tasks(tasks) for start in STARTS} for tasks in (FIRST_TASKS, LAST_TASKS)
@@ -162,7 +159,7 @@ def small_start_hurts(sweep: SweepResults) -> list[Part]:
     """a first estimate of sigma of 0.01 is worse than one of 0.1 in the first tasks.
 
     Sec. 4: "Using σ̂_1 too small will gives a slightly increased weight to the prior in initial tasks, which is not
-    desirable as the latter is not yet learned and will result in an increased bias".
+    desirable".
     """
     small, medium = (sweep.at(start_deviation=start).tasks(FIRST_TASKS) for start in STARTS[:2])
     return [less(medium, small, "start 0.1 less start 0.01, first tasks")]
@@ -172,9 +169,8 @@ def small_start_hurts(sweep: SweepResults) -> list[Part]:
 def large_start_costs_many_tasks(sweep: SweepResults) -> list[Part]:
     """where all tasks are equal, a large first estimate of sigma makes ada-POMRL worse in each of tasks 2 to 5.
 
-    Sec. 4: "In the extreme case where σ ≈ 0, a large initialization will drastically slow down ada-POMRL as it will
-    take many tasks before it discovers that the optimal behavior is essentially to aggregate the batches". A start of
-    0.5 is compared with 0.01.
+    Sec. 4: "where σ ≈ 0, a large initialization will drastically slow down ada-POMRL as it will take many tasks before
+    it discovers" that aggregating is optimal. A start of 0.5 is compared with 0.01.
     """
     small, large = (sweep.at(start_deviation=start) for start in (STARTS[0], STARTS[-1]))
     return [less(small.task(t), large.task(t), f"start 0.01 less start 0.5, task {t}") for t in MANY_TASKS]
@@ -194,8 +190,7 @@ BEST_GAMMA_REVISION = Revision(
 def little_is_gained(sweep: SweepResults) -> list[Part]:
     """for (m, T) = (20, 5) ada-POMRL gains less than 10 % over no meta-learning.
 
-    App. F.2, Figure F3b: "For m >> T, each task has enough samples to inform itself [...] Not a lot is gained in this
-    scenario from meta-learning".
+    App. F.2, Figure F3b: "Not a lot is gained in this scenario from meta-learning".
     """
     return _little_gained(sweep)
 
@@ -210,25 +205,24 @@ def little_is_gained(sweep: SweepResults) -> list[Part]:
 def little_is_gained_with_more_states(states_20: SweepResults, states_30: SweepResults) -> list[Part]:
     """A.8 also holds with 20 and with 30 states.
 
-    App. F.3, Figure F5b, F5e: "despite larger state-space we observe the same effect [...] Not a lot is gained in this
-    scenario from meta-learning".
+    App. F.3, Figure F5b, F5e: quoted at A.4.
     """
     return [*_little_gained(states_20, "S = 20: "), *_little_gained(states_30, "S = 30: ")]
 
 
-def _little_gained(sweep: SweepResults, where: str = "") -> list[Part]:
+def _little_gained(sweep: SweepResults, prefix: str = "") -> list[Part]:
     ada, without = (sweep.at(batches="m20_T5", estimator=name) for name in ("ada_pomrl", "without_meta"))
-    label = f"{where}m20_T5: ada-POMRL less no meta-learning"
+    label = f"{prefix}m20_T5: ada-POMRL less no meta-learning"
     at_best = no_smaller_minimum(ada.average_curve, without.average_curve, f"{label}, each at its best γ")
     return [*under("at γ = 0.99", [no_better(ada.regret, without.regret, label)]), *under("at the best γ", [at_best])]
 
 
-@claim("A.10", title="the distribution that is drawn has the σ that is named", figures=("dirichlet_task_dist",))
+@claim("A.10", title="the drawn distribution has the stated σ", figures=("dirichlet_task_dist",))
 def similarity_of_the_drawn_distribution() -> list[Part]:
     """Dir(15, 15, 15) has the similarity 0.0129.
 
-    App. F.1, Figure F1: "with Dir(α) where α = [15, 15, 15], resulting in our task-similarity measure approximately to
-    be σ = 0.0129". The closer of standard deviation and variance, to 10 % (E15).
+    App. F.1, Figure F1: "our task-similarity measure approximately to be σ = 0.0129". The closer of its standard
+    deviation and variance may differ by 10 % (E15).
     """
     variance = (1 / 3) * (2 / 3) / (45 + 1)
     nearest = min((variance, variance**0.5), key=lambda spread: abs(spread / 0.0129 - 1))

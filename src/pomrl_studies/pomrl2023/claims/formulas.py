@@ -27,11 +27,11 @@ ORDER_OF_MAGNITUDE = 10.0
 
 @claim("T.9", title="the mixing rate minimises the mean squared error", figures=("squared_error", "mixing_rates"))
 def mixing_rate_is_optimal() -> list[Part]:
-    """the paper's mixing rate minimises the bound on the mean squared error, and that error to 10 %.
+    """the paper's mixing rate minimises the bound on the mean squared error, and the error itself to within 10 %.
 
-    App. B, Sec. 5.1: "the mixing coefficient with smallest MSE"; the "optimal mixing rate". The bound is the printed
-    one of Sec. 3.2. The error has a closed form for the Dirichlet tasks of the figure squared_error, at the true
-    similarity (E4).
+    App. B, Sec. 5.1: "the mixing coefficient with smallest MSE"; the "optimal mixing rate". The bound is printed in
+    Sec. 3.2. The error has a closed form for the Dirichlet tasks of the figure squared_error, at the true similarity
+    (E4).
     """
     table = mixing_rates_and_errors()
     errors = table.pivot(index=["prior", "t"], columns="mixing", values="closed_form")
@@ -57,8 +57,8 @@ def mixing_rate_is_optimal() -> list[Part]:
 def squared_error_bound_holds() -> list[Part]:
     """the mean squared error of the estimate is at most the bound that the mixing rate is derived from.
 
-    Sec. 3.2, App. B: "MSE ≤ α_t² σ² (1 + 1/t) + (1 - α_t)² 1/m", where "we upper bounded the variance of" the average
-    of t - 1 tasks by σ²/t. In task 2, with equal tasks and all weight on the prior, the bound is 0 and the error that
+    Sec. 3.2, App. B: "MSE ≤ α_t² σ² (1 + 1/t) + (1 - α_t)² 1/m", with σ²/t for the variance of an average of
+    t - 1 tasks. In task 2, with equal tasks and all weight on the prior, the bound is 0. The error is then the variance
     of the batch before, 1/(4m) for fair coins (E4).
     """
     t = 2
@@ -71,10 +71,10 @@ def squared_error_bound_holds() -> list[Part]:
 
 @claim("T.11", title="the mixing rate grows to the optimal one", figures=("mixing_rates",))
 def mixing_rate_grows() -> list[Part]:
-    """POMRL's mixing rate grows with t from task 2 on, stays below that for a known mean, and approaches it.
+    """POMRL's mixing rate grows with t from task 2 on, stays below the rate for a known mean, and approaches it.
 
-    App. B: α_t ≤ α*, so that "the uncertainty on the prior implies that its weight in the estimator is smaller, but
-    eventually converges at a fast rate to the optimal value".
+    App. B: α_t ≤ α*; the "weight in the estimator is smaller, but eventually converges at a fast rate to the optimal
+    value".
     """
     x, t = M * np.array(SIGMAS)[:, None], np.arange(2, T + 1)
     alpha, known_mean_rate = np.asarray(paper_mixing_rate(x, t)), 1.0 / (x + 1.0)
@@ -92,9 +92,9 @@ def mixing_rate_grows() -> list[Part]:
 def similarity_is_estimated() -> list[Part]:
     """the variance over batches, which ada-POMRL takes for sigma^2, is sigma^2 in expectation.
 
-    Sec. 4, App. C: ada-POMRL "uses Welford's algorithm to compute an online estimate of the variance after every task
-    using the model estimators, and simply plugs-in this estimate". For Dirichlet tasks of concentration c the variance
-    over batches of m samples is (1 + c/m) σ² in every entry (E5); "is" to 10 %.
+    Sec. 4, App. C: ada-POMRL "uses Welford's algorithm to compute an online estimate of the variance [...], and simply
+    plugs-in this estimate". For Dirichlet tasks of concentration c the variance over batches of m samples is
+    (1 + c/m) σ² in every entry (E5). The tolerance is 10 %.
     """
     c, m = DIRICHLET.concentration, DIRICHLET.m
     label = f"expected variance over σ², less 1, c = {c:g}, m = {m}"
@@ -103,7 +103,7 @@ def similarity_is_estimated() -> list[Part]:
 
 @claim("T.13", title="the schedule's γ is where the upper bound is smallest", figures=("upper_bound",), is_main=True)
 def minimum_of_the_upper_bound() -> list[Part]:
-    """Proposition 1 says where U is smallest: at 0 for C ≥ 1, at 1 for C < 1/2, and at (1 - C)/(1 + C) else.
+    """Proposition 1 says where U is smallest: at 0 for C ≥ 1, at 1 for C < 1/2, and at (1 - C)/(1 + C) otherwise.
 
     Sec. 6.2, Proposition 1: "The existence of a strict minimum in (0, 1) is determined by C". U'(γ) has the sign of C(1
     + γ) - (1 - γ), so U has its minimum at (1 - C)/(1 + C) for every C < 1, and at 0 otherwise (E1).
@@ -137,8 +137,7 @@ def constant_is_of_the_order_of_the_bound() -> list[Part]:
 def small_at_first() -> list[Part]:
     """in the first task of the experiments the stated minimum of U is above 0 and below 0.5.
 
-    Sec. 6.2: "when T = 1 and m is small, the multiplicative term C is large and the bound is not really informative
-    [...], and γ should be small, potentially close to but not equal to zero".
+    Sec. 6.2: "when T = 1 and m is small, [...] γ should be small, potentially close to but not equal to zero".
     """
     C = regret_constant(1, M, SIGMAS[0])
     minima = {"as printed": upper_bound_gamma(C, "as_printed"), "corrected": upper_bound_gamma(C, "corrected")}

@@ -37,8 +37,8 @@ def _ada(sweep: SweepResults) -> Result:
 def short_horizon_at_first(sweep: SweepResults) -> list[Part]:
     """gamma* is below 0.5 in the first task.
 
-    Sec. 5.2, Figures 4b, 4c: "when the agent has seen fewer tasks T, an intermediate value of the discount is optimal,
-    i.e., one that minimizes the task-averaged planning loss (γ* < 0.5)".
+    Sec. 5.2, Figures 4b, 4c: "when the agent has seen fewer tasks T, an intermediate value of the discount is optimal
+    [...] (γ* < 0.5)".
     """
     ada = _ada(sweep)
     inside = ada.gammas < 0.5 - ROUNDING

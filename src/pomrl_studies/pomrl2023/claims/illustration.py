@@ -24,7 +24,7 @@ from pomrl_studies.pomrl2023.tasks_and_gains import SOME_RUNS
 figure_2_claim = partial(claim, figures=("illustration",))
 
 REVISED_ON = "2026-11-21"
-"""The day of the revision of rules, after verdicts had been seen."""
+"""The day on which rules were revised, after verdicts had been seen."""
 
 SAMPLES = (5, 10, 20, 50)
 WEIGHTS = (0.0, 0.25, 0.5, 0.75)
@@ -54,8 +54,8 @@ def more_samples(sweep: SweepResults) -> list[Part]:
 def more_weight_on_the_truth(sweep: SweepResults) -> list[Part]:
     """with 5 samples, more weight on the true model lowers the smallest loss and raises gamma*.
 
-    Figure 2: "inspecting one value of m across tasks (e.g., m = 5), we see that the same effect (lower planning loss
-    and larger effective discount) occurs when the learner puts more weight on the ground truth prior through α".
+    Figure 2: "the same effect (lower planning loss and larger effective discount) occurs when the learner puts more
+    weight on the ground truth prior through α".
     """
     return _each_step({weight: sweep.at(mixing=weight, m=5) for weight in WEIGHTS}, "α")
 

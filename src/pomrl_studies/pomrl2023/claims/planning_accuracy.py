@@ -39,8 +39,7 @@ def _losses(sweep: SweepResults, estimator: str) -> Result:
 def loss_falls(sweep: SweepResults) -> list[Part]:
     """ada-POMRL's loss at gamma_eval is lower in task 15 than in task 1.
 
-    Sec. 5.1, Figure 4a: "our approach ada-POMRL (green) results in decreasing per-task planning loss as more tasks are
-    seen".
+    Sec. 5.1, Figure 4a: "ada-POMRL (green) results in decreasing per-task planning loss as more tasks are seen".
     """
     ada = _losses(sweep, "ada_pomrl")
     return [less(ada.task(15), ada.task(1), "ada-POMRL, task 15 less task 1")]
@@ -67,8 +66,8 @@ def _log_ratio(variances: np.ndarray) -> np.ndarray:
 def no_improvement_without(sweep: SweepResults) -> list[Part]:
     """without meta-learning the loss does not improve over tasks.
 
-    Sec. 5.1, Figure 4a: "without meta-learning (red), the agent struggles to cope as it faces new tasks every round,
-    and its performance does not improve".
+    Sec. 5.1, Figure 4a: "without meta-learning (red), the agent struggles to cope [...], and its performance does not
+    improve".
     """
     return [does_not_improve(_losses(sweep, "without_meta").at_eval, "without meta-learning")]
 
@@ -79,9 +78,8 @@ def no_improvement_without(sweep: SweepResults) -> list[Part]:
 def order_of_methods(sweep: SweepResults) -> list[Part]:
     """in the last tasks the oracle is best, POMRL and ada-POMRL are next, all better than without meta-learning.
 
-    Sec. 5.1, Figure 4a: "approaches the optimal value returned by the oracle prior knowledge baseline (blue). On the
-    contrary, without meta-learning (red), the agent struggles"; the oracle "should play the role of an 'empirical lower
-    bound'".
+    Sec. 5.1, Figure 4a: "without meta-learning (red), the agent struggles"; the oracle "should play the role of an
+    'empirical lower bound'".
     """
     oracle, without, pomrl, ada = (
         _losses(sweep, name).tasks(LAST_TASKS) for name in ("oracle", "without_meta", "pomrl", "ada_pomrl")
@@ -98,10 +96,10 @@ def order_of_methods(sweep: SweepResults) -> list[Part]:
     "Q1.5", "task_similarity", runs={"repaired": 24_000}, title="ada-POMRL catches up with POMRL", selected_on=True
 )
 def gap_closes(sweep: SweepResults) -> list[Part]:
-    """ada-POMRL is behind POMRL in the first tasks, and on a par with it in the last.
+    """ada-POMRL is worse than POMRL in the first tasks, and on a par with it in the last.
 
-    Sec. 4, Figure 3: "a performance gap for the initial set of tasks as compared to the oracle POMRL, but improves with
-    more tasks"; "eventually converges albeit with a slower rate".
+    Sec. 4, Figure 3: "a performance gap for the initial set of tasks [...], but improves with more tasks"; "eventually
+    converges albeit with a slower rate".
     """
     pomrl, ada = _losses(sweep, "pomrl"), _losses(sweep, "ada_pomrl")
     return [
@@ -125,8 +123,7 @@ def approaches_the_oracle(sweep: SweepResults) -> list[Part]:
 def loss_of_pomrl_falls(sweep: SweepResults) -> list[Part]:
     """POMRL's loss at gamma_eval is lower in task 15 than in task 1.
 
-    Sec. 4, Figure 3: "with each round t POMRL is able to plan better as it learns and adapts the regularizer to the
-    incoming tasks".
+    Sec. 4, Figure 3: "with each round t POMRL is able to plan better".
     """
     pomrl = _losses(sweep, "pomrl")
     return [less(pomrl.task(15), pomrl.task(1), "POMRL, task 15 less task 1")]
@@ -136,8 +133,7 @@ def loss_of_pomrl_falls(sweep: SweepResults) -> list[Part]:
 def gap_is_due_to_the_learned_similarity() -> list[Part]:
     """POMRL and ada-POMRL differ in where the similarity comes from, and in nothing else.
 
-    Sec. 5.1: "adaptation to learned task-similarity on-the-fly which is the primary cause of the performance gap in
-    ada-POMRL and POMRL".
+    Sec. 5.1: "adaptation to learned task-similarity on-the-fly [...] is the primary cause of the performance gap".
     """
     pomrl, ada = (
         vars(experiment(PUBLISHED, [f"estimator={name}"]).method.estimator) for name in ("pomrl", "ada_pomrl")

@@ -33,7 +33,7 @@ from pomrl_studies.pomrl2023.tasks_and_gains import FIRST_TASKS, LAST_TASKS, MAN
 figure_5_claim = partial(claim, figures=("dependence_on_tasksimilarity",))
 
 REVISED_ON = "2026-11-21"
-"""The day of the revision of rules, after verdicts had been seen."""
+"""The day on which rules were revised, after verdicts had been seen."""
 
 PAIRED_REVISION = Revision(
     REVISED_ON,
@@ -57,9 +57,8 @@ NAMES = {"pomrl": "POMRL", "ada_pomrl": "ada-POMRL"}
 def gain_shrinks(sweep: SweepResults) -> list[Part]:
     """the gain of ada-POMRL over no meta-learning is smaller at sigma = 0.047 than at 0.01.
 
-    Sec. 5.3, Figures 5a-c: for closely related tasks "meta-learning the shared structure alongside a good model
-    initialization leads to most gains"; sigma = 0.047 "is the loosely structured case where we don't expect much
-    meta-learning to help".
+    Sec. 5.3, Figures 5a-c: for closely related tasks "meta-learning the shared structure [...] leads to most gains".
+    sigma = 0.047 "is the loosely structured case where we don't expect much meta-learning to help".
     """
     return [less(gain(sweep, sigma=0.047), gain(sweep, sigma=0.01), "gain at 0.047 less that at 0.01")]
 
@@ -71,15 +70,14 @@ def gain_shrinks(sweep: SweepResults) -> list[Part]:
     title="ada-POMRL does no worse in the end where tasks are loosely related",
     revised=Revision(
         REVISED_ON,
-        "'no worse' has a margin of 10 %, as 'on a par' has: else equality would stay open for ever",
+        "'no worse' has a margin of 10 %, as 'on a par' has: otherwise equality would never be decided",
         Verdict.UNDECIDED,
     ),
 )
 def does_not_hurt(sweep: SweepResults) -> list[Part]:
-    """at sigma = 0.047 ada-POMRL is in the last task no worse than in the first.
+    """at sigma = 0.047 ada-POMRL is no worse in the last task than in the first.
 
-    Sec. 5.3, Figure 5f: "ada-POMRL does not do worse overall than the initial run T = 1, meaning that while there is
-    not a significant improvement, our method does not hurt performance in loosely structured tasks".
+    Sec. 5.3, Figure 5f: "ada-POMRL does not do worse overall than the initial run T = 1".
     """
     ada = sweep.at(sigma=0.047, estimator="ada_pomrl")
     return [
@@ -118,9 +116,9 @@ def u_shaped(sweep: SweepResults) -> list[Part]:
     title="POMRL and ada-POMRL are on a par with the oracle at every similarity",
     revised=Revision(
         "2026-11-26",
-        "The share of the distance from no meta-learning to the oracle is judged too, because the oracle loses next to "
-        "nothing where tasks are similar, so that no share of its loss can be met. (Since 2026-11-21 each sigma is "
-        "judged by itself, and 'not beaten' has a margin of 10 %, as 'on a par' has)",
+        "The share of the distance from no meta-learning to the oracle is judged too. Where tasks are similar the "
+        "oracle loses next to nothing, so no share of its loss can be met. (Since 2026-11-21 each sigma is judged by "
+        "itself, and 'not beaten' has a margin of 10 %, as 'on a par' has)",
         Verdict.DOES_NOT_HOLD,
     ),
 )
@@ -128,7 +126,7 @@ def consistent_with_the_oracle(sweep: SweepResults) -> list[Part]:
     """at every sigma POMRL and ada-POMRL are on a par with the oracle in the last tasks, and do not beat it.
 
     Sec. 5.3, Figures 5a-c: "both POMRL and ada-POMRL remain consistent in their performance as compared to the Oracle
-    Prior Knowledge baseline"; Sec. 5.1: the oracle "should play the role of an 'empirical lower bound'".
+    [...]"; Sec. 5.1: the oracle is an "empirical lower bound".
     """
     claim_parts = []
     for sigma in SIGMAS:
@@ -204,7 +202,7 @@ def slower_at_an_intermediate_similarity(sweep: SweepResults) -> list[Part]:
     """at sigma = 0.025 ada-POMRL gains over no meta-learning, and converges more slowly than at 0.01.
 
     Sec. 5.3, Figure 5e: "An intermediate value of task-similarity still leads to gains, albeit at a lower speed of
-    convergence"; sigma = 0.025 "is in the intermediate regime (needs longer T)".
+    convergence".
     """
     ada, without = (sweep.at(sigma=0.025, estimator=name) for name in ("ada_pomrl", "without_meta"))
     stages = [stage for sigma in (0.025, 0.01) for stage in _stages(sweep.at(sigma=sigma, estimator="ada_pomrl"))]
@@ -233,7 +231,7 @@ def _speed(stages: np.ndarray) -> np.ndarray:
 def higher_and_u_shaped(sweep: SweepResults) -> list[Part]:
     """at sigma = 0.047 ada-POMRL's loss is higher, on average over gamma, and U-shaped in every task.
 
-    Sec. 5.3, Figure 5f: "All planning loss curves remain U-shaped and overall higher".
+    Sec. 5.3, Figure 5f: quoted at Q3.3.
     """
     losses = {sigma: sweep.at(sigma=sigma, estimator="ada_pomrl") for sigma in SIGMAS}
     levels = {sigma: sigma_losses.average_curve.mean(1) for sigma, sigma_losses in losses.items()}

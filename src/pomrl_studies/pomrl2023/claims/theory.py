@@ -1,4 +1,4 @@
-"""Claims on the theorems, refuted by counterexamples of exactly known probability."""
+"""Claims on Theorems 1 to 3, with counterexamples of known probability."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -28,10 +28,10 @@ from pomrl_studies.pomrl2023.theory.simulations import MODEL_ERROR_COVERAGE
 theorem_claim = partial(claim, figures=("average_regret", "vacuous_bounds"))
 
 REVISED_ON = "2026-11-22"
-"""The day of the revision of T.1's rule, after verdicts had been seen."""
+"""The day on which the rule of T.1 was revised, after verdicts had been seen."""
 
 SIGMAS = (0.01, 0.025, 0.047)
-"""The similarities of the experiments, bounds in the theory."""
+"""The similarities sigma of the experiments, which are bounds in the theory."""
 
 M, T = 5, 15
 """Samples and tasks of the experiments."""
@@ -48,10 +48,7 @@ DELTA: float = MODEL_ERROR_COVERAGE.parameters["delta"]
 
 @dataclass(frozen=True)
 class Coverage(ScalarEstimate):
-    """The share of `runs` sequences in which a bound holds, with Clopper and Pearson's interval.
-
-    The setting is the worst of many, because the bound must hold in all of them.
-    """
+    """The share of sequences with a valid bound, and its Clopper-Pearson interval."""
 
     @property
     def is_possible(self) -> bool:
@@ -77,10 +74,9 @@ class Coverage(ScalarEstimate):
     simulation=MODEL_ERROR_COVERAGE,
     revised=Revision(
         REVISED_ON,
-        "the theorem is judged as the universal statement that it is, which a counterexample refutes; before, it was "
-        "judged by simulated sequences of up to 20 tasks, with the factor x/(x + 1) of the paper's own Theorem 2 where "
-        "Theorem 3 prints x/(2x + 1) (x = sigma^2 m; by the first rule, as printed, it was not reproduced); they are "
-        "reported beside it",
+        "the theorem is a universal statement, so a counterexample refutes it. Before, it was judged by simulated "
+        "sequences of up to 20 tasks, which are still reported. They had the factor x/(x + 1) of Theorem 2, where "
+        "Theorem 3 prints x/(2x + 1), with x = sigma^2 m. By the first rule, as printed, it was not reproduced",
         Verdict.HOLDS,
     ),
 )
@@ -88,7 +84,8 @@ def bounds_hold(simulated: pd.DataFrame) -> list[Part]:
     """Theorem 3's bound on the model error holds with probability 1 - delta, in all tasks at once.
 
     Theorem 3, App. D: "with probability 1 - δ"; delta = 0.05. The counterexamples are equal tasks (sigma = 0) with fair
-    coins as transitions, m = 1,000: the bound falls with the number of tasks, and the error in task 1 does not.
+    coins as transitions, and m = 1,000. The bound falls with the number of tasks, and the error in task 1 does not.
+    Simulated coverage is reported for the worst setting, because the bound must hold in all.
     """
     worst = simulated.groupby("version").agg({"coverage": "min", "sequences": "first"}).to_dict("index")
     share = Coverage(worst[REPAIRED]["coverage"], worst[REPAIRED]["sequences"])
@@ -100,7 +97,7 @@ def bounds_hold(simulated: pd.DataFrame) -> list[Part]:
 
 
 def _fails_in_task_1(S: int, A: int, tasks: int) -> Part:
-    """Compute the printed bound's failure probability in the first equal task."""
+    """Compute the failure probability of the printed bound in task 1 of equal tasks."""
     m = 1000
     bound = float(model_error_bound(t=1, m=m, radius=0.0, S=S, A=A, T=tasks, delta=DELTA, version="as_printed"))
     pair_failure = 2.0 * float(bdtr(ceil(m * (0.5 - bound)) - 1, m, 0.5))
@@ -110,7 +107,10 @@ def _fails_in_task_1(S: int, A: int, tasks: int) -> Part:
 
 
 WRONG_SAMPLE_PROBABILITY = 0.5 * (1.0 - 0.6)
-"""The probability that one sample of each of two actions, which lead on with 1/2 and 3/5, favours the worse one."""
+"""The probability that one sample of each of two actions favours the worse one.
+
+The actions lead on with probabilities 1/2 and 3/5.
+"""
 
 
 @claim("T.2", title="the bound of Theorem 1 holds", figures=("vacuous_bounds",))
@@ -131,8 +131,8 @@ def planning_loss_bound_holds() -> list[Part]:
 def average_regret_bound_holds() -> list[Part]:
     """Theorem 2's bound on the average regret holds with probability 1 - delta, up to constants and logarithms.
 
-    Sec. 3.3, Theorem 2: "with probability at least 1 - δ". With Σ the diameter of the feasible models, the example of
-    T.2 in every task has the bound 0 at gamma_eval for all constants, and task 1 costs a loss (E9).
+    Sec. 3.3, Theorem 2: "with probability at least 1 - δ". If every task is the example of T.2, and Σ is the diameter
+    of the feasible models, the bound at gamma_eval is 0 for all constants. Yet task 1 costs a loss (E9).
     """
     label = "probability at least that the regret exceeds the bound, equal tasks of two actions, one sample"
     ratio = max(
@@ -163,8 +163,8 @@ def _proven_over_order(m: int, sigma: float, tasks: int) -> float:
     is_main=True,
     revised=Revision(
         "2026-11-26",
-        "The bound less that of an agent that is told the mean model is judged too, because the paper defines "
-        "its regret, and not 'no regret'",
+        "The excess of the bound over the bound for an agent that knows the mean model is judged too, because the "
+        "paper defines its regret, and not 'no regret'",
         Verdict.DOES_NOT_HOLD,
     ),
 )
@@ -191,7 +191,7 @@ def no_regret() -> list[Part]:
 
 
 def _excess_over_known_mean(sigma: float, many: int = 10_000) -> Part:
-    """Compare Theorem 2's exponent of T, beyond a known mean, with -1/2."""
+    """Compare the bound's excess over its value for a known mean with 1/√T."""
     alpha = 1.0 / (sigma**2 * M + 1.0)
     limit = alpha * sigma + (1.0 - alpha) / sqrt(M)
     one_task, many_tasks = (float(regret_order(m=M, radius=sigma, T=tasks)) - limit for tasks in (1, many))
@@ -207,8 +207,8 @@ def _value(lead_on: float, discount: float = 0.9) -> float:
 def bound_falls_for_similar_tasks() -> list[Part]:
     """for sigma < 1/√m the first term of Theorem 2's bound dominates, and the bound falls as 1/√T.
 
-    Sec. 3.3: "if m is fixed and small, for small enough values of σ² (typically σ < 1/√m), the first term dominates and
-    the r.h.s. boils down to O((σ + 1/√m)/√T)".
+    Sec. 3.3: "for small enough values of σ² (typically σ < 1/√m), the first term dominates and the r.h.s. boils down to
+    O((σ + 1/√m)/√T)".
     """
     small = np.linspace(0.001, 0.999, 999) / sqrt(M)
     second = small**2 * sqrt(M) / (small**2 * M + 1.0)
@@ -235,13 +235,13 @@ def _about(label: str, value: float, claimed: float) -> Part:
     )
 
 
-@claim("T.6", title="the bound has the special cases that are named", figures=("average_regret",))
+@claim("T.6", title="the bound has the stated special cases", figures=("average_regret",))
 def special_cases_of_the_bound() -> list[Part]:
     """Theorem 2's bound is of the order 1/√(mT) for equal tasks, and 1/√m in one task of many samples.
 
-    Sec. 3.3: for σ = 0 "the bound below reflects that we have to estimate only one model [...] with mT samples"; "if
-    T = 1 and m grows large, the second term dominates and is equivalent to O(√(Σ/m))", with "an additional O(1/m) but
-    second order term"; for σ = 1 the bound "remains valid and gracefully degrades". With Σ = 1.
+    Sec. 3.3: for σ = 0 "we have to estimate only one model [...] with mT samples". Also, "if T = 1 and m grows large,
+    the second term dominates and is equivalent to O(√(Σ/m))", with "an additional O(1/m) but second order term". For
+    σ = 1 the bound "remains valid and gracefully degrades". Here Σ = 1.
     """
     few, many = INFINITE_NUMBER, 100 * INFINITE_NUMBER
     bias = [3.0 * SIGMAS[0] / (SIGMAS[0] ** 2 * m + 1.0) for m in (few, many)]
@@ -274,8 +274,7 @@ def guaranteed_gain() -> list[Part]:
 def bound_falls_with_tasks_and_similarity() -> list[Part]:
     """Theorem 2's bound falls with the number of tasks, and does not fall by 10 % as tasks become less similar.
 
-    Abstract: "Our bound suggests that the average regret over tasks decreases as the number of tasks increases and as
-    the tasks are more similar"; Figure 1: it "scales with task-similarity σ".
+    Abstract: quoted at Q3.5; Figure 1: it "scales with task-similarity σ".
     """
     sigma = np.linspace(0.0, 1.0, 1001)
     order = np.asarray(regret_order(m=M, radius=sigma, T=np.arange(1, T + 1)[:, None]))

@@ -2,11 +2,9 @@
 
 Planning with online meta-learning, at two similarities of the tasks.
 
-The left panels have the similarity of the paper's figure, the right ones that of the notebook's cells 44, 45, 55 and
-61, whose readings are hollow. Bands show one standard error over 100 runs, or for gamma* in (g) and (h) a bootstrap
-standard deviation.
-
-The legend has the number of readings, and their largest |z|.
+The left panels have the similarity of the paper's figure, the right ones the similarity of the notebook's cells 44, 45,
+55 and 61. Hollow points were read off these cells; the legend has their number and largest |z|. Bands show one standard
+error over 100 runs, or for gamma* in (g) and (h) a bootstrap standard deviation.
 """
 
 from pomrl.figures import METHODS, Look, Panel, View, dynamic_best, everything
@@ -14,7 +12,7 @@ from pomrl_studies.pomrl2023 import overlay
 from pomrl_studies.pomrl2023.agreement import AuthorsSeries
 from pomrl_studies.pomrl2023.horizons import HORIZON, MINIMUM, HorizonPanel
 
-SHOWN = (1.5, overlay.DIGITISED_FACTOR)
+FACTORS = (1.5, overlay.DIGITISED_FACTOR)
 
 
 def _series(look: Look, c: float, view: View, curve: str) -> AuthorsSeries:
@@ -25,10 +23,10 @@ def _series(look: Look, c: float, view: View, curve: str) -> AuthorsSeries:
 
 FIGURE = overlay.AuthorsGrid(
     [
-        [overlay.per_task(c, METHODS, overlay.title(c)) for c in SHOWN],
-        [overlay.against_gamma(c, "ada-POMRL") for c in SHOWN],
-        [Panel("ada-POMRL, γ = γ*", [_series(MINIMUM, c, dynamic_best, "min loss")], "task", "se") for c in SHOWN],
-        [HorizonPanel("ada-POMRL", [_series(HORIZON, c, everything, "gamma*")], "task", "se") for c in SHOWN],
+        [overlay.per_task(c, METHODS, overlay.title(c)) for c in FACTORS],
+        [overlay.against_gamma(c, "ada-POMRL") for c in FACTORS],
+        [Panel("ada-POMRL, γ = γ*", [_series(MINIMUM, c, dynamic_best, "min loss")], "task", "se") for c in FACTORS],
+        [HorizonPanel("ada-POMRL", [_series(HORIZON, c, everything, "gamma*")], "task", "se") for c in FACTORS],
     ],
     row_height=1.9,
 )

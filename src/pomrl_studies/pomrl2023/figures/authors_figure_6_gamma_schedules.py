@@ -2,11 +2,9 @@
 
 The average loss of ada-POMRL in tasks 1 to t under the gamma schedules.
 
-Panel (a) shows all schedules, (b) those but the constant gamma_eval, and (c) the upper-bound schedule for several
-offsets gamma_0. Hollow points are readings of the notebook's cells 48, 50 and 49. Bands show one standard error over
-600 runs.
-
-The legend has the number of readings, and their largest |z|.
+Panel (a) shows all schedules, (b) all except the constant gamma_eval, and (c) the upper-bound schedule for several
+offsets gamma_0. Hollow points were read off the notebook's cells 48, 50 and 49; the legend has their number and largest
+|z|. Bands show one standard error over 600 runs.
 """
 
 from collections.abc import Sequence
@@ -18,7 +16,7 @@ from pomrl_studies.pomrl2023.averages import best_so_far
 from pomrl_studies.pomrl2023.figures.figure_6_gamma_schedules import STORED
 
 CURVES = {"fixed": "gamma_eval", "upper_bound": "upper_bound_0.35"}
-"""The names of curves in the notebook's figures, where they differ from the schedules'."""
+"""The names of curves in the notebook's figures, where they differ from the names of schedules."""
 
 
 def _schedule(name: str, cell: int) -> AuthorsSeries:

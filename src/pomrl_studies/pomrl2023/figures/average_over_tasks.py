@@ -6,11 +6,11 @@ Bands show one standard error.
 """
 
 from pomrl.figures import AVERAGE_LOSS, Panel, PanelGrid, look
-from pomrl_studies.pomrl2023.averages import average_panels
+from pomrl_studies.pomrl2023.averages import average_series
 
 
 def _panel(estimator: str, sigma: float) -> Panel:
-    series = average_panels("task_similarity", {"sigma": sigma, "estimator": estimator})
+    series = average_series("task_similarity", {"sigma": sigma, "estimator": estimator})
     return Panel(f"{look(estimator).label}, σ = {sigma:g}", series, "gamma", "se", label=AVERAGE_LOSS)
 
 

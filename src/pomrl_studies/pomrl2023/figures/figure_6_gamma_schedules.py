@@ -1,4 +1,4 @@
-"""The planning loss per task under the gamma schedules (Sec. 6)."""
+"""The loss per task under the gamma schedules (Sec. 6)."""
 
 from pomrl.figures import (
     RUNNING_AVERAGE,
@@ -23,14 +23,11 @@ STORED: dict[str, tuple[str, View]] = {
     "dong": ("dong", at_largest_gamma),
     "upper_bound": ("upper_bound", at_largest_gamma),
 }
-"""The option and the view of each gamma schedule's stored losses.
-
-`fixed` is the constant gamma_eval.
-"""
+"""The stored option of each gamma schedule, and the view of its losses; `fixed` is the constant gamma_eval."""
 
 
 def schedule_series(estimator: str, schedule: str, *, averaged: bool = False) -> Series:
-    """Return a schedule's loss in task t, or averaged over tasks 1 to t."""
+    """Return the loss of a schedule in task t, or averaged over tasks 1 to t."""
     stored, view = STORED[schedule]
     curve_view = running_average(view) if averaged else view
     settings = {"estimator": estimator, "gamma_schedule": stored}

@@ -11,4 +11,4 @@ it is all one single task. [...] Error bars represent 1-standard deviation of un
 from pomrl.figures import METHODS
 from pomrl_studies.pomrl2023 import similarities
 
-FIGURE = similarities.sweep_series("task_similarity", [*METHODS, "aggregating"])
+FIGURE = similarities.similarity_panels("task_similarity", [*METHODS, "aggregating"])

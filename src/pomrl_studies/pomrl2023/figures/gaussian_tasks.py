@@ -7,4 +7,4 @@ Bands show one standard deviation. Vertical axes are separate because of a singl
 
 from pomrl_studies.pomrl2023 import similarities
 
-FIGURE = similarities.sweep_series("gaussian_tasks", share_y=False)
+FIGURE = similarities.similarity_panels("gaussian_tasks", share_y=False)

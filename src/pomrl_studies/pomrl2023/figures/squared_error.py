@@ -15,7 +15,7 @@ LINES = ("-", "--", ":")
 SIMULATIONS = (SQUARED_ERROR_AGAINST_ALPHA, MIXING_RATES_AND_ERRORS)
 
 CURVES = {
-    t: replace(look, linestyle=line)  # equal curves lie on each other in panel (c), and gaps let all of them be seen
+    t: replace(look, linestyle=line)  # in panel (c) curves coincide, and gaps keep all visible
     for (t, look), line in zip(sequence(TASKS, "t = {}".format).items(), LINES, strict=True)
 }
 MIXING = {
@@ -30,10 +30,10 @@ PANELS = dict(zip("abc", PRIORS, strict=True))
 def squared_error(sweeps: StoredSweeps) -> Drawing:
     """Squared error against the mixing rate.
 
-    The mean squared error of an estimate against the weight alpha of its prior, for Dirichlet tasks: simulated (points)
-    and in closed form (lines), with the weights of the mixing rates (E4).
+    The mean squared error of an estimate against the weight alpha of its prior, for Dirichlet tasks (E4).
 
-    The concentration is 10 and m = 5; the mixing rates know the true similarity.
+    Small points are simulated, and lines are in closed form. Other markers show the weights of the mixing rates. The
+    concentration is 10 and m = 5; the mixing rates know the true similarity.
     """
     errors, rates = (sweeps[simulation.name] for simulation in SIMULATIONS)
     data = pd.concat([points for panel in PANELS for points in _points(panel, errors, rates)], ignore_index=True)

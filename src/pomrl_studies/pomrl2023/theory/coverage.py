@@ -1,6 +1,6 @@
 """Simulate how often the bounds hold, and how loose they are.
 
-Tasks are uniform in a ball (`UniformBall`), as the bounds assume almost surely.
+Tasks are uniform in a ball (`UniformBall`), so that the assumption of the bounds holds almost surely.
 """
 
 from collections.abc import Iterator, Sequence
@@ -46,22 +46,15 @@ def model_error_coverage(
     states: Sequence[int] = (2, 4),
     tasks: Sequence[int] = (2, 5, 20),
 ) -> "pd.DataFrame":
-    """Simulate the joint coverage over tasks of the model error's bounds.
+    """Simulate the joint coverage over tasks of the bounds on model errors.
 
-    There is one action, and the mean model is uniform, with the largest sampling noise.
-
-    Args:
-        sequences: Number of independent sequences of tasks.
-        seed: Seed of all draws.
-        delta: The probability that a bound may fail.
-        sigmas: Almost-sure bounds on |P_t - P_o|, at most 1/S; the mixing rate uses them too.
-        ms: Numbers of transitions from each state.
-        states: Numbers of states.
-        tasks: Numbers of tasks.
+    There is one action. The mean model is uniform, which has the largest sampling noise. `sigmas` are almost-sure
+    bounds on |P_t - P_o|, at most 1/S, and known to the mixing rate. `ms` are numbers of transitions from each state,
+    and `delta` is the probability of failure in the bounds.
 
     Returns:
-        A row for each case, prior and version of the bound. coverage is the share of sequences with all errors below
-        their bounds; looseness the divisor of the bounds at which coverage is 1 - delta.
+        A row for each case, prior and version of the bound. coverage is the share of sequences with all errors within
+        their bounds. looseness is the divisor of the bounds at which coverage is 1 - delta.
     """
     rng = np.random.default_rng(seed)
     rows = []
@@ -93,7 +86,7 @@ def _model_errors(
 def _uniform_ball_tasks(
     rng: np.random.Generator, n: int, S: int, m: int, radius: float, T: int
 ) -> Iterator[tuple[Models, Batches]]:
-    """Yield, task by task, the models and batches of n one-action sequences."""
+    """Yield the models and batches of n one-action sequences, by task."""
     P_o = np.full((S, n, S), 1.0 / S)
     deviation = radius / sqrt(S + 1)
     mean = MeanModel(P_o, np.zeros((S, n)), np.ones((S, n), bool), deviation, 1.0 / S / sqrt(S + 1))
@@ -109,7 +102,7 @@ def _relative(value: Float[np.ndarray, "..."], bound: Float[np.ndarray, "..."]) 
 
 
 def _coverage(ratio: Float[np.ndarray, " n"], delta: float) -> dict[str, float | int]:
-    """Return coverage and looseness, from the largest relative value in each sequence."""
+    """Compute coverage and looseness from the largest relative value in each sequence."""
     largest = float(np.quantile(ratio, 1.0 - delta))
     looseness = 1.0 / largest if largest > 0 else np.inf
     return {"coverage": float((ratio <= 1.0).mean()), "looseness": looseness, "sequences": len(ratio)}
@@ -125,13 +118,8 @@ def regret_coverage(
 ) -> "pd.DataFrame":
     """Simulate the coverage of the bounds on POMRL(sigma)'s loss and regret.
 
-    Args:
-        sequences: Number of independent sequences of tasks.
-        seed: Seed of all draws.
-        delta: The probability that a bound may fail.
-        ms: Numbers of transitions from each (s, a).
-        sigmas: Standard deviations of `UniformBall`, for the mixing rate; bounds use the almost-sure radius.
-        gammas: Planning discount factors; the last one is gamma_eval.
+    The mixing rate knows `sigmas`, the standard deviations of `UniformBall`. Bounds use the almost-sure radius. The
+    last of `gammas` is gamma_eval, and `ms` are numbers of transitions from each (s, a).
 
     Returns:
         A row for each case, prior, version of the bound, gamma and quantity, as in `model_error_coverage`.

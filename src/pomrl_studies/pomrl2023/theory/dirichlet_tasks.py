@@ -1,4 +1,4 @@
-"""Dirichlet tasks with a common mean of all rows, for simulations."""
+"""Dirichlet tasks for simulations."""
 
 from dataclasses import dataclass
 
@@ -24,15 +24,13 @@ class DirichletTasks:
 
     @property
     def S(self) -> int:
-        """The number of states."""
         return len(self.P_o)
 
     @property
     def pseudo_counts(self) -> Float[np.ndarray, " S"]:
-        """The parameters of the Dirichlet distribution, one for each state."""
         return self.concentration * np.array(self.P_o)
 
     def truth(self, n: int) -> Truth:
-        """Return the mean models and the variances over tasks, for n runs."""
+        """Return mean models, and variances over tasks, for n runs."""
         P_o = np.broadcast_to(self.P_o, (n, self.S, 1, self.S))
         return Truth(P_o, P_o * (1.0 - P_o) / (self.concentration + 1.0))

@@ -11,13 +11,8 @@ def learned_mixing_rates(
 ) -> "pd.DataFrame":
     """Simulate the mixing rates of ada-POMRL on random chains (Sec. 5).
 
-    Args:
-        sequences: Number of independent sequences.
-        sigma: Similarity of the tasks, a variance.
-        m: Number of transitions for each (s, a) in each task.
-        T: Number of tasks.
-        S: Number of states; half of them are unreachable from a pair.
-        seed: Seed of all draws.
+    `sigma` is a variance, and `m` the number of transitions from each (s, a). From each pair half of the states are
+    unreachable.
 
     Returns:
         A row for each sequence and task, with the columns run, task and alpha.

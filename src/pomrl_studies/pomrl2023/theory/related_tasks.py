@@ -1,4 +1,4 @@
-"""Simulate related tasks with their priors, estimates and discount factors, for figure 1."""
+"""Simulate related tasks and their estimates by POMRL, for Figure 1."""
 
 from itertools import repeat
 
@@ -11,20 +11,13 @@ from pomrl.study import Batches, UpperBound, pomrl
 from pomrl_studies.pomrl2023.theory.dirichlet_tasks import DirichletTasks
 
 DIRICHLET = DirichletTasks(concentration=20.0, P_o=(0.5, 0.3, 0.2), m=5)
-"""The distribution of the tasks of figure 1."""
+"""The distribution of the tasks of Figure 1."""
 
 
 def related_tasks(
     dirichlet: DirichletTasks = DIRICHLET, sequences: int = 200, T: int = 15, gamma_eval: float = 0.99, seed: int = 0
 ) -> "pd.DataFrame":
     """Simulate POMRL(sigma) on sequences of Dirichlet tasks with repeated rows.
-
-    Args:
-        dirichlet: Distribution of the tasks.
-        sequences: Number of independent sequences.
-        T: Number of tasks.
-        gamma_eval: Discount factor of evaluation.
-        seed: Seed of all draws.
 
     Returns:
         A row for each task and sequence, with the task's model P, batch P_bar, prior, estimate P_hat, and gamma.

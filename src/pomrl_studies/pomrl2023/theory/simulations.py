@@ -1,4 +1,4 @@
-"""Simulations of the study's figures and claims, computed and stored once."""
+"""The simulations of figures and claims, computed and stored once."""
 
 import numpy as np
 

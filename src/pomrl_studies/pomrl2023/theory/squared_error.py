@@ -1,6 +1,6 @@
-"""Mean squared error against the weight of the prior, for Dirichlet tasks (App. B; errata: E4).
+"""Mean squared errors by weight of the prior, for Dirichlet tasks (App. B, E4).
 
-A closed form validates the simulation.
+A closed form checks the simulation.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ DIRICHLET = DirichletTasks(concentration=10.0, P_o=(0.1, 0.2, 0.3, 0.4), m=5)
 """The distribution of the tasks."""
 
 TASKS = (2, 5, 15)
-"""The numbers t of the tasks."""
+"""The numbers t of the evaluated tasks."""
 
 
 def squared_error_against_alpha(
@@ -31,12 +31,7 @@ def squared_error_against_alpha(
 ) -> "pd.DataFrame":
     """Simulate the mean squared error of a row for each weight alpha.
 
-    Args:
-        alphas: Weights in [0, 1].
-        dirichlet: Distribution of the tasks.
-        tasks: Numbers t of the tasks, from 2 on.
-        sequences: Number of independent sequences, at least 2.
-        seed: Seed of all draws.
+    `alphas` must be in [0, 1], and all `tasks` and `sequences` at least 2.
 
     Returns:
         A row for each t, prior and alpha, with the mean mse, its standard_error, and its expectation closed_form.
@@ -62,11 +57,9 @@ def squared_error_against_alpha(
 
 
 def mixing_rates_and_errors(dirichlet: DirichletTasks = DIRICHLET, tasks: Sequence[int] = TASKS) -> "pd.DataFrame":
-    """Return mixing rates at the true similarity, and their squared errors.
+    """Compute mixing rates at the true similarity, and their squared errors.
 
-    Args:
-        dirichlet: Distribution of the tasks.
-        tasks: Numbers t of the tasks, from 2 on.
+    All `tasks` must be at least 2.
     """
     truth = dirichlet.truth(1)
     memory = Memory.initial(*truth.P_o.shape[:3])
@@ -83,10 +76,10 @@ def mixing_rates_and_errors(dirichlet: DirichletTasks = DIRICHLET, tasks: Sequen
 def dirichlet_squared_error(
     alpha: Float[np.ndarray, " G"], prior: str, t: int, dirichlet: DirichletTasks
 ) -> Float[np.ndarray, " G"]:
-    """Return a row's expected squared error by alpha, in task t >= 2.
+    """Compute a row's expected squared error in task t >= 2, by alpha.
 
-    With concentration c and V = sum p (1 - p), the variances over tasks and of a sampled transition sum over entries to
-    V/(c + 1) and V c/(c + 1). An inclusive prior of weight alpha is an exclusive one of weight alpha (t - 1)/t.
+    With concentration c and V = sum p (1 - p), the variances over tasks sum to V/(c + 1). The variances of a sampled
+    transition sum to V c/(c + 1). An inclusive prior of weight alpha is an exclusive one of weight alpha (t - 1)/t.
     """
     c, P_o = dirichlet.concentration, np.array(dirichlet.P_o)
     spread = float(np.sum(P_o * (1.0 - P_o)))
