@@ -48,10 +48,16 @@ class HorizonReport:
     table: "pd.DataFrame"
     """A row for each plan: support, gamma, gain (over the decisions of the log) and lower (its lower limit)."""
     changes: "pd.DataFrame"
-    """A row for each recommended change, the largest gain first: task, state, from (the decisions of the log), to,
-    tried and tried_in_all (how often the task, and all tasks, tried it), gain (by the estimated models), runner_up (the
-    best other action with the recommended support, or "open"), difference (between the values of `to` and runner_up)
-    and probability (of a positive difference).
+    """A row for each recommended change, the largest gain first.
+
+    - task, state: the place of the change
+    - from: the decisions of the log
+    - to: the recommended action
+    - tried, tried_in_all: how often the task, and all tasks, tried it
+    - gain: the gain by the estimated models
+    - runner_up: the best other action with the recommended support, or "open"
+    - difference: the value of `to` minus the value of runner_up
+    - probability: the probability of a positive difference
     """
     tasks: "pd.DataFrame"
     """A row for each task: task, transitions, pairs (the share of tried pairs), changes (the number of states) and gain

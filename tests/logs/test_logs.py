@@ -148,7 +148,7 @@ BAD = {
     ),
     "a report without a discount": (
         lambda _: pomrl_logs.horizon_report(pomrl_logs.from_log(chain_log()), 1.0),
-        "gamma_eval=1.0 is not in",
+        r"gamma_eval must be in \[0, 1\), got 1\.0",
     ),
     "a report on a huge log": (
         lambda _: pomrl_logs.horizon_report(replace(HUGE, actions=tuple(range(10**6)))),
@@ -182,7 +182,7 @@ BAD = {
     ),
     "a huge log": (
         lambda path: HUGE.new_task(),
-        r"1 tasks, 100000 states, for which model\(\) plans without a prior: transition probabilities take",
+        r"1 tasks, 100000 states, for which model\(\) plans without a prior: transition probabilities must take",
     ),
     "known rewards of another shape": (
         lambda path: pomrl_logs.from_log(chain_log()).with_rewards(np.zeros((4, 3))),
