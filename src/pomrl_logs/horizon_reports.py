@@ -50,14 +50,14 @@ class HorizonReport:
     changes: "pd.DataFrame"
     """A row for each recommended change, the largest gain first.
 
-    - task, state: the place of the change
-    - from: the decisions of the log
-    - to: the recommended action
-    - tried, tried_in_all: how often the task, and all tasks, tried it
-    - gain: the gain by the estimated models
-    - runner_up: the best other action with the recommended support, or "open"
-    - difference: the value of `to` minus the value of runner_up
-    - probability: the probability of a positive difference
+    - task, state: the place of the change.
+    - from: the decisions of the log.
+    - to: the recommended action.
+    - tried, tried_in_all: how often the task, and all tasks, tried it.
+    - gain: the gain by the estimated models.
+    - runner_up: the best other action with the recommended support, or "open".
+    - difference: the value of `to` minus the value of runner_up.
+    - probability: the probability of a positive difference.
     """
     tasks: "pd.DataFrame"
     """A row for each task: task, transitions, pairs (the share of tried pairs), changes (the number of states) and gain
