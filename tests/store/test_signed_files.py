@@ -80,5 +80,5 @@ def test_a_field_that_is_no_data_is_one_line(folder: Path) -> None:
         "from typing import Any\nfrom pomrl.science.gamma_schedules import Fixed\n"
         "class Mine(Fixed):\n    what: Any = print\n"
     )
-    with pytest.raises(ConfigError, match="must be text, numbers, or lists"):
+    with pytest.raises(ConfigError, match="must be text, numbers or lists"):
         signature("gamma_schedule._target_=mine.Mine")
