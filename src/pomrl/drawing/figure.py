@@ -1,8 +1,8 @@
 """Define the figures of a study.
 
 A figure in `figures.py` or `figures/` is a function with `@figure`, or a module with an object `FIGURE`, such as a
-`PanelGrid`. The figure of a module is called `NAME`, by default the module's name without a number: `similarity` in
-`figure_5_similarity`. A title may begin with the number in a paper: "Figure 5: How much ...".
+`PanelGrid`. The figure of a module is called `NAME`, by default the module's name without a number: `gamma_schedules`
+in `figure_6_gamma_schedules`. A title may begin with the number in a paper: "Figure 5: How much ...".
 """
 
 import inspect
