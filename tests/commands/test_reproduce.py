@@ -50,7 +50,7 @@ def test_a_stage_that_fails_ends_the_command_with_status_1_after_the_others(fail
 
 
 def test_no_runs_at_all_are_refused_in_one_line():
-    assert "at least 1" in refused(reproduce, "pomrl", "--runs", "0")
+    assert "--runs must be between 1 and 100,000,000, got 0" in refused(reproduce, "pomrl", "--runs", "0")
 
 
 @pytest.mark.parametrize(
