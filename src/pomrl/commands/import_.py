@@ -20,7 +20,7 @@ def import_(
 
     Args:
         file: An archive of `pomrl export`.
-        most: The maximum total size of its unpacked files (default: 8.6).
+        most: The maximum size of its unpacked files (default: 8.6).
         yes: Agree to add files of a study.
     """
     added_studies: list[str] = []
