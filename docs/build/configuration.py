@@ -27,17 +27,18 @@ from pomrl.science.problem import Problem
 
 HEAD = """# The configuration
 
-Set a key of a group as `group.key=value`; select an option as `group=option`. The column *of* names the options with a
-key, unless all have it; a sign " repeats the line above. Defaults of few options stand behind that of the others.
+Select an option as `group=option`, and set a key of a group as `group.key=value`. The column *options* lists the
+options with a key; it is empty if all options have the key, and " repeats the entry above. The column *default* begins
+with the most common default. Other defaults follow with their options.
 
-The defaults are the paper with its errors corrected. `reading=printed` sets the text as it stands, `reading=computed`
-the authors' notebook; keys on the command line come after a reading. R.. are ambiguities of the paper
-([readings](../src/pomrl_studies/pomrl2023/pages/readings.md)), E.. its errors
+The defaults follow the paper with its errors corrected. `reading=printed` selects the paper as printed, and
+`reading=computed` the authors' notebook. Keys on the command line override a reading. R1, R2, ... are ambiguities of
+the paper ([readings](../src/pomrl_studies/pomrl2023/pages/readings.md)), and E1, E2, ... its errors
 ([errata](../src/pomrl_studies/pomrl2023/pages/errata.md)). `python -m docs.build.configuration` writes this page.
 """
 
 DITTO = '"'
-"""The sign for the same cell as above."""
+"""The sign for a repeated cell."""
 
 BOUNDS = {"minimum": ">=", "exclusiveMinimum": ">", "maximum": "<=", "exclusiveMaximum": "<"}
 """The sign of each bound of a JSON schema."""
@@ -59,7 +60,7 @@ def configuration(sources: Sources) -> str:
     defaults = experiment(sources, [])
     top = [
         _section("The experiment", _rows(Problem, {"default": defaults.problem}, PROBLEM_KEYS)),
-        _section("What is requested", _rows(Request, {"default": defaults.request}, REQUEST_KEYS)),
+        _section("Runs and labels", _rows(Request, {"default": defaults.request}, REQUEST_KEYS)),
     ]
     return "\n".join([HEAD, *top, *(_group(sources, group) for group in GROUPS)])
 
@@ -101,7 +102,7 @@ def _properties(cls: type) -> Mapping[str, Any]:
 
 
 def _rows(cls: type, objects: Mapping[str, Any], keys: Iterable[str]) -> list[Row]:
-    """Return a row for each key of a class; objects give defaults."""
+    """Return a row for each key of a class, with defaults from objects by option."""
     schemas, meanings = _properties(cls), _meanings(cls)
     return [
         Row(
@@ -167,7 +168,7 @@ def _defaults(row: Row) -> str:
 def _shown(value: Any) -> str:
     if isinstance(value, list):
         return f"{value[0]:g}, {value[1]:g}, ..., {value[-2]:g}, {value[-1]:g}"
-    if isinstance(value, DataPath):  # as in the option, whose path starts at the folder in which a command runs
+    if isinstance(value, DataPath):  # relative to the current folder, as in the file of the option
         return f"`{Path(value).relative_to(Path.cwd())}`"
     if isinstance(value, tuple):
         return f"`[{', '.join(map(str, cast(tuple[object, ...], value)))}]`"
@@ -185,7 +186,7 @@ def _table(rows: Sequence[Row], options: set[str]) -> str:
     owners = [_owners(row, options) for row in rows]
     owners = [DITTO if mine and mine == above else mine for above, mine in zip(["", *owners], owners, strict=False)]
     cells = [[f"`{row.key}`", row.meaning, row.values, _defaults(row)] for row in rows]
-    head = ["key", "meaning", "values", "default", "of"]
+    head = ["key", "meaning", "values", "default", "options"]
     if not any(owners):
         return markdown(head[:-1], cells)
     return markdown(head, [[*row, owner] for row, owner in zip(cells, owners, strict=True)])

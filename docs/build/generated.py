@@ -27,7 +27,7 @@ SOURCE = ROOT / "src"
 """The folder of the documented packages."""
 
 FACES = ("", "components", "study", "figures", "bounds")
-"""The modules with public names; the first is `import pomrl`."""
+"""The modules with public names; the first one, empty, is `pomrl`."""
 
 HEADING = "\n    options: {{heading: {0}, toc_label: {0}}}"
 """The options that show an object under its public name."""
@@ -35,7 +35,7 @@ HEADING = "\n    options: {{heading: {0}, toc_label: {0}}}"
 
 def commands() -> str:
     """Return the page of all commands, with their summaries and their help."""
-    sections = ["# Every command", "`pomrl COMMAND --help` prints the same on the terminal."]
+    sections = ["# All commands", "`pomrl COMMAND --help` prints these texts in a terminal."]
     for name in main.all_commands():
         what = main.summary(name)
         sections += [f"## pomrl {name}", f"{what[0].upper()}{what[1:]}.", f"```text\n{help_of(name)}\n```"]
@@ -81,9 +81,9 @@ def package() -> griffe.Module:
 def gallery() -> str:
     """Return the page of all figures: captions, commands, and small pictures."""
     head = (
-        "# Gallery\n\nEvery figure of every study. `pomrl reproduce STUDY` computes a study and draws all its figures. "
-        "The command below a figure draws it alone, from what is stored. Pictures are those that the repository keeps; "
-        "a figure without one has to be computed first."
+        "# Gallery\n\nThis page lists the figures of all studies. `pomrl reproduce STUDY` computes a study and draws "
+        "its figures. The command below a figure draws only this one, from stored results. Figures without a picture "
+        "must be computed first."
     )
     studies = sorted(shipped_studies(), key=lambda study: study.name != "pomrl2023")
     return "\n\n".join([head, *chain.from_iterable(map(figures_in, studies))])
@@ -114,14 +114,14 @@ def glossary() -> str:
 
 
 def conventions() -> str:
-    """Return the page of forms of models and logs, and audit findings."""
-    forms, findings = ["given", "read"], [[f"`{name}`", what] for name, what in KINDS.items()]
+    """Return the page of accepted models and logs, and of audit findings."""
+    forms, findings = ["input", "interpretation"], [[f"`{name}`", what] for name, what in KINDS.items()]
     return "\n\n".join(
         [
             "# How models and logs are read",
             f"## Models\n\n{markdown(forms, [*CONVENTIONS_OF_MODELS.items()])}",
             f"## Logs\n\n{markdown(forms, [*CONVENTIONS_OF_LOGS.items()])}",
-            f"## The audit of a log\n\n{markdown(['finding', 'what is found'], findings)}",
+            f"## The audit of a log\n\n{markdown(['finding', 'meaning'], findings)}",
         ]
     )
 
@@ -136,4 +136,4 @@ PAGES: Mapping[str, Callable[[], str]] = {
         for face in ("", "components", "study", "figures", "bounds")
     },
 }
-"""The functions that make these pages, by their paths."""
+"""The functions to make pages, by path of the page."""

@@ -1,4 +1,4 @@
-"""Write docs/paper-to-code.md, with the lines of code and verdict of each equation.
+"""Write docs/paper-to-code.md: the code and verdict of each equation.
 
 python -m docs.build.paper        in the folder of the checkout
 
@@ -31,24 +31,24 @@ LABEL = re.compile(r"(Eq\.|Alg\.|Algorithms?|Theorem|Prop\.) (?:\((\d+)\)|(\d+))
 
 HEAD = """# From the paper to the code
 
-{equations} equations, {algorithms} algorithms, {figures} figures, {claims} claims. Equations have the numbers that
-the paper prints; they are 26 if the lines of Eq. 14 to 16 are counted one by one. *One file* leads to a line of
-[`pomrl_in_one_file.py`](../examples/pomrl_in_one_file.py), and *library* to a line that experiments, claims or figures
-execute.
+This page lists {equations} equations, {algorithms} algorithms, {figures} figures and {claims} claims. Equations are
+numbered as in the paper; there are 26 if the lines of Eq. 14 to 16 are counted separately. The column *one file* links
+to lines of [`pomrl_in_one_file.py`](../examples/pomrl_in_one_file.py). The column *library* links to lines that
+experiments, claims or figures execute.
 
-{signs}. Three signs are the verdicts on the paper as
-printed, as repaired, and as its authors' notebook computes it. One sign is the verdict on the text as printed, and
-signs in parentheses are those of its parts. A definition and a step of a proof have no verdict. From a step, links lead
-to the proof that holds (theory) and to the errors in the printed one (E..).
+Verdicts: {signs}. Three signs are the verdicts
+on the paper as printed, as repaired, and as computed by the authors' notebook. A single sign is the verdict on the
+printed text; signs in parentheses are the verdicts on its parts. Definitions and steps of proofs have no verdict. Steps
+link to the corrected proof (theory) and to errors in the printed proof (E1, E2, ...).
 
 `python -m docs.build.paper` makes this page from `src/pomrl_studies/pomrl2023/paper.csv`.
 """
 
 OF_FIGURES = """`pomrl reproduce pomrl2023 figures --only 4` draws Figure 4. The files
-`authors_figure_*.py` beside its file draw the figures from what the authors' notebook computes. `reading=printed`,
-`reading=repaired` and `reading=computed` set all keys of the three
-[readings](../src/pomrl_studies/pomrl2023/pages/readings.md), and
-[variants.py](../src/pomrl_studies/pomrl2023/variants.py) has them by name.
+`authors_figure_*.py` in the same folder draw the figures from the computations of the authors' notebook.
+`reading=printed`, `reading=repaired` and `reading=computed` set all keys of a
+[reading](../src/pomrl_studies/pomrl2023/pages/readings.md);
+[variants.py](../src/pomrl_studies/pomrl2023/variants.py) defines the readings as variants.
 """
 """The text above the table of figures."""
 
@@ -105,7 +105,7 @@ def place_table(places: Sequence[dict[str, str]], judgements: Judgements) -> str
         ]
         for row in places
     ]
-    return markdown(["paper", "what", "one file", "library", "verdict"], rows)
+    return markdown(["paper", "description", "one file", "library", "verdict"], rows)
 
 
 def figure_table(figures: Sequence[Figure], judgements: Judgements) -> str:
@@ -121,7 +121,7 @@ def figure_table(figures: Sequence[Figure], judgements: Judgements) -> str:
         ]
         for figure in figures
     ]
-    return markdown(["paper", "what", "one file", "library", "experiment", "verdict"], rows)
+    return markdown(["paper", "description", "one file", "library", "experiment", "verdict"], rows)
 
 
 def claim_table(places: Sequence[dict[str, str]], figures: Sequence[Figure], judgements: Judgements) -> str:

@@ -1,6 +1,6 @@
 """POMRL: online meta-learning of models of tabular MDPs, and planning with them.
 
-`pomrl.components`, `pomrl.study` and `pomrl.figures` have further names, for authors.
+`pomrl.components`, `pomrl.study` and `pomrl.figures` have more names, for authors.
 """
 
 import sys
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 
 MOVED = {"from_log": "pomrl_logs", "horizon_report": "pomrl_logs", "Structure": "pomrl_logs"}
-"""The present packages of names of version 1."""
+"""The new packages of names of version 1."""
 
-if "omegaconf" in sys.modules:  # a notebook may compose without a function of pomrl
+if "omegaconf" in sys.modules:  # a notebook may compose before it calls pomrl
     from pomrl.configuration.resolvers import register_resolvers as _register_resolvers
 
     _register_resolvers()
@@ -34,8 +34,8 @@ def __getattr__(name: str) -> Any:
 
         return version(__name__)
     if name in MOVED:
-        raise ImportError(f"pomrl.{name} is {MOVED[name]}.{name} since version 2")
-    from pomrl.configuration.importing import load_from  # other applications of Hydra load nothing
+        raise ImportError(f"pomrl.{name} was moved in version 2 to {MOVED[name]}.{name}")
+    from pomrl.configuration.importing import load_from  # here, so that other Hydra applications load nothing
 
     value = load_from(__name__, name)
     if value.__module__ == "pomrl.api":  # a notebook may compose later

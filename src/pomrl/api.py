@@ -50,7 +50,7 @@ class SweepJob:
     varied: Mapping[str, Any]
     """The values of the swept keys."""
     settings: Mapping[str, Any]
-    """All settings of the signature, by dotted keys."""
+    """All settings that enter the signature, by dotted keys."""
     signature: str
 
 
@@ -65,16 +65,16 @@ def run(
     """Compute missing runs of one experiment, and return its table.
 
     The default schedule plans with a grid of discount factors. Do not average `planning_loss` over them: `gamma=0.99`
-    returns the rows of one.
+    selects one.
 
     Args:
-        config: A configuration composed by Hydra, instead of settings. `return_hydra_config=True` keeps the names of
-            its options.
+        config: A configuration composed by Hydra, instead of settings. Compose with `return_hydra_config=True` to keep
+            the names of options.
         gamma: Only rows planned with this discount factor.
         config_dir: A folder like conf/ with your own options.
         report: Called with a line after each block of runs, such as `print`.
-        **settings: Settings, such as `sigma=0.02, estimator="pomrl", runs=50`. The value of a group is an option's name
-            or a component. A list is one value.
+        **settings: Settings, such as `sigma=0.02, estimator="pomrl", runs=50`. The value of a group is the name of an
+            option, or a component. A list is one value.
 
     Returns:
         A row for each run, task and discount factor, in this order, with the columns of
@@ -86,7 +86,7 @@ def run(
         ExecutionError: The experiment failed.
     """
     if config is not None and settings:
-        raise ConfigError(f"{next(iter(settings))} must be set in the composed configuration")
+        raise ConfigError(f"{next(iter(settings))} must be set in the composed configuration, got config and a keyword")
     sources = _sources(config_dir)
     experiment = _from_settings(settings, sources) if config is None else _from_config(config, sources)
     mark_notebook_classes(components(experiment.problem, experiment.method).values())
@@ -227,7 +227,9 @@ def load(
     if len(results.results) > 1:
         values = {key: ", ".join(dict.fromkeys(map(str, results.setting_values(key)))) for key in results.keys}
         differing = ", ".join(f"{key} ({options})" for key, options in values.items())
-        raise StoreError(f"{len(results.results)} stored experiments are selected; they differ in {differing}")
+        raise StoreError(
+            f"settings must select one stored experiment, got {len(results.results)}; they differ in {differing}"
+        )
     (result,), (stored,) = results.results, results.stored
     table = Result.of_stored(stored, runs or result.runs, result.experiment).table()
     table.attrs = {"signature": stored.signature, "settings": stored.flat_settings()}
@@ -254,12 +256,12 @@ def plot(  # noqa: PLR0913  (which experiments, and how they are drawn)
         x: The horizontal axis: `task` (default), `gamma`, or a setting, such as `sigma`.
         y: A column of stored tables, such as `alpha`, or a metric (default: `planning_loss`).
         task: Tasks to average: all (default), first, last, or a number.
-        against: The method to compare with, in pairs of runs, such as `estimator=pomrl`.
-        hue: The setting of colours; hue, col and row default to varying settings.
-        col: The setting of columns of panels.
-        row: The setting of rows of panels.
-        band: Confidence intervals of the mean (ci, the default), standard errors (se) or deviations (sd).
-        where: Further settings of stored experiments, such as `sigma=0.01,0.02`.
+        against: The method to subtract in each run, such as `estimator=pomrl`.
+        hue: The setting shown as colours; by default, hue, col and row are varying settings.
+        col: The setting shown as columns of panels.
+        row: The setting shown as rows of panels.
+        band: Confidence intervals of the mean (ci, default), standard errors (se) or standard deviations (sd).
+        where: Only stored experiments with these settings, such as `sigma=0.01,0.02`.
         config_dir: A folder like conf/ with your own options.
         **settings: Settings, as in `sweep`, or a `tag`; none for everything stored. `code` is "all", "previous", or a
             label from `pomrl runs`.
@@ -291,14 +293,14 @@ def table(  # noqa: PLR0913  (which experiments, and how they are tabulated)
     """Tabulate mean, interquartile mean and median over runs, with intervals.
 
     Args:
-        against: The method to compare with, in pairs of runs, such as `estimator=pomrl`, in columns NAME_difference.
+        against: The method to subtract in each run, such as `estimator=pomrl`, in columns NAME_difference.
         y: A column of stored tables, or a metric (default: `planning_loss`), at gamma_eval or the chosen gamma.
         task: Tasks to average: all (default), first, last, or a number.
         statistic: Only this statistic (default: all; with rows and columns: mean).
-        rows: The setting of rows, such as `m`, together with columns.
-        columns: The setting of columns, such as `estimator`.
-        best: Mark the smallest of each row, and all not significantly larger: bold.
-        where: Further settings of stored experiments, such as `sigma=0.01,0.02`.
+        rows: The setting shown as rows, such as `m`; set columns too.
+        columns: The setting shown as columns, such as `estimator`; set rows too.
+        best: Mark the smallest value of each row, and all not significantly larger ones, in bold.
+        where: Only stored experiments with these settings, such as `sigma=0.01,0.02`.
         config_dir: A folder like conf/ with your own options.
         **settings: Settings, as in `plot`.
 
@@ -349,12 +351,7 @@ def select(
     where: Mapping[str, Any] | Sequence[str] | None = None,
     config_dir: str | Path | None = None,
 ) -> SweepResults:
-    """Select stored experiments by command-line words and `where`.
-
-    Raises:
-        ConfigError: A setting is wrong, or the column `value` is unknown.
-        StoreError: No such runs are stored.
-    """
+    """Select stored experiments by command-line words and `where`."""
     conditions = where if isinstance(where, Mapping | None) else filters(where)
     by_key = {overrides.key(name): value for name, value in (conditions or {}).items()}
     sources = _sources(config_dir)

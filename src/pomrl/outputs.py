@@ -15,5 +15,5 @@ def outputs() -> Path:
         StoreError: The variable is empty.
     """
     if not (name := os.environ.get("POMRL_OUTPUTS", "outputs")):
-        raise StoreError("POMRL_OUTPUTS must be the path of a folder, got an empty text; unset it for outputs")
+        raise StoreError("POMRL_OUTPUTS must be the path of a folder, got an empty string; unset it to use outputs")
     return Path(name).expanduser()

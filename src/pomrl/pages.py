@@ -17,7 +17,7 @@ from pomrl.store.derived import DerivedFiles, write_table
 
 @dataclass(frozen=True)
 class Page:
-    """A page: judgements and points to read, tables and figures to write."""
+    """The inputs and outputs of a page: judgements, points, tables and figures."""
 
     study: Study
     name: str

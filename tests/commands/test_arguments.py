@@ -198,7 +198,7 @@ def test_commands_of_version_1_answer_with_the_new_words(
     with pytest.raises(SystemExit) as end:
         main.command(word, ["pomrl", "--variants", "all"])()
     assert end.value.code == 2
-    assert capsys.readouterr() == ("", f"pomrl {word} is {new} since version 2\n")
+    assert capsys.readouterr() == ("", f"pomrl {word} was replaced in version 2 by {new}\n")
 
 
 def test_help_of_the_program_imports_no_command(capsys: pytest.CaptureFixture[str]) -> None:

@@ -50,7 +50,7 @@ def test_a_stage_that_fails_ends_the_command_with_status_1_after_the_others(fail
 
 
 def test_no_runs_at_all_are_refused_in_one_line():
-    assert "at least 1" in refused(reproduce, "pomrl", "--runs", "0")
+    assert "--runs must be between 1 and 100,000,000, got 0" in refused(reproduce, "pomrl", "--runs", "0")
 
 
 @pytest.mark.parametrize(
@@ -59,8 +59,8 @@ def test_no_runs_at_all_are_refused_in_one_line():
         (("mine", "figure"), "figure: unknown stage (did you mean figures?); available: sweeps, claims, variants, "
          "figures, pages, report, article"),
         (("mine", "figures", "curves"), "; select a figure by --only curves"),
-        (("mine", "--only", "curves"), "--only must have the stage figures, as in pomrl reproduce STUDY figures --only "
-         "NAME"),
+        (("mine", "--only", "curves"), "--only must be used with the stage figures, as in pomrl reproduce STUDY "
+         "figures --only NAME"),
         (("mine", "claims"), "mine: no stored runs for its claims; pomrl reproduce mine computes them"),
         (("mine", "figures"), "mine: no stored runs for its figures; pomrl reproduce mine computes them"),
         (("mine", "article"), "mine: article/article.typ is missing"),

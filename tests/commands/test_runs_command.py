@@ -90,7 +90,7 @@ class TestWhatIsListedIsChanged:
     ) -> None:
         kept, _ = (published(sigma, 2) for sigma in (0.01, 0.02))
         monkeypatch.setattr(sys, "stdin", Terminal(answer))
-        assert "1 experiment with 2 runs, 0.0 MB: remove? [y/N]" in call(runs, "sigma=0.02", "--remove")[2]
+        assert "remove 1 experiment with 2 runs, 0.0 MB? [y/N]" in call(runs, "sigma=0.02", "--remove")[2]
         assert len(store.all_experiments()) == len(pd.read_csv(empty_outputs / "index.csv")) == left
         assert kept.complete() == 2
         status, _, err = call(runs, "--remove", "--yes")

@@ -32,7 +32,7 @@ def test_where_nothing_is_judged_it_says_what_judges() -> None:
 
 def test_where_estimates_are_reported_it_says_so(tmp_path: Path) -> None:
     reported = but(judged(tmp_path, FOUND), verdict=None)
-    assert answer_text(PAPER, reported) == "No claim of the study has a verdict: estimates are reported."
+    assert answer_text(PAPER, reported) == "No claim of the study has a verdict; only estimates are reported."
     assert counts(reported)["claims"] == 0
 
 
@@ -62,7 +62,7 @@ def test_under_one_variant_there_are_counts_and_no_groups(tmp_path: Path) -> Non
     assert said.startswith(
         "Of the 6 claims that can be checked, 1 holds, 4 do not hold and 1 is undecided. A verdict is wrong if"
     )
-    assert "equally among the claims and then among" in said
+    assert "equally among the claims, and each share among" in said
     short = answer_text(PAPER, found, in_short=True)
     assert short == "Of the 6 claims that can be checked, 1 holds, 4 do not hold and 1 is undecided."
 

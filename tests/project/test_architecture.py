@@ -303,5 +303,5 @@ def test_the_face_offers_what_it_lists_and_nothing_else() -> None:
     assert all(callable(getattr(pomrl, name)) for name in dir(pomrl))
     with pytest.raises(AttributeError, match="module 'pomrl' has no attribute 'lood'"):
         pomrl.lood  # noqa: B018
-    with pytest.raises(ImportError, match=r"pomrl\.from_log is pomrl_logs\.from_log since version 2"):
+    with pytest.raises(ImportError, match=r"pomrl\.from_log was moved in version 2 to pomrl_logs\.from_log"):
         from pomrl import from_log  # noqa: F401  # pyright: ignore[reportAttributeAccessIssue]

@@ -105,13 +105,13 @@ class TestAgreement:
         table = judged(tmp_path, FOUND)
         agreement = compare(table, table, [*FOUND])
         assert agreement.is_exact
-        assert str(agreement) == f"All 16 verdicts and {agreement.numbers} numbers are the published ones."
+        assert str(agreement) == f"All 16 verdicts and {agreement.numbers} numbers agree with the published ones."
         assert agreement.numbers == 48
 
     def test_the_last_digits_of_another_processor_are_told_from_other_numbers(self, tmp_path: Path) -> None:
         table = judged(tmp_path, FOUND)
         agreement = compare(changed(table, 1.0 + 1e-10), table, [*FOUND])
-        assert str(agreement).endswith("are the published ones, 1 of them within 1e-09.")
+        assert str(agreement).endswith("agree with the published ones, 1 of these numbers within 1e-09.")
         agreement = compare(changed(table, 1.0 + 1e-6), table, [*FOUND])
         assert (len(agreement.different), len(agreement.turned)) == (1, 0)
         assert agreement.different[0].startswith("Q1.1 under printed, a less b: -1.000 [")

@@ -77,7 +77,7 @@ def test_diff_ends_as_diff_does_whether_runs_are_stored_or_not() -> None:
     status, out, _ = call(diff, "m=2", "m=3", "m=4")
     assert status == 1
     assert {"m: 2 -> 3", "m: 2 -> 4"} <= {*out.splitlines()}
-    assert "not stored; pomrl run -m " in out
+    assert "no stored runs to compare; to compute them: pomrl run -m " in out
     for bad in ("foo=1", "sigma=x", "S=1", "abcdef", "./nowhere", "tag=none", "estimator=none"):
         status, out, err = call(diff, "sigma=0.01", bad)
         assert (status, out, err.count("\n")) == (2, "", 1), bad
@@ -113,6 +113,6 @@ def test_what_an_edit_does_is_compared_in_pairs_and_versions_are_told_apart(edit
     assert "no stored runs for estimator=oracle" in call(table, "T=3", "S=4", "estimator=oracle")[2].replace(
         "T=3 S=4 ", ""
     )
-    assert "not stored; pomrl run -m T=3 S=4 estimator=oracle" in re.sub(
+    assert "no stored runs to compare; to compute them: pomrl run -m T=3 S=4 estimator=oracle" in re.sub(
         r"\s+", " ", call(diff, "T=3 S=4 estimator=oracle")[1]
     )

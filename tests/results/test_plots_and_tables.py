@@ -155,6 +155,8 @@ class TestPlots:
             ("--task 2", "task must be all if x is the task, got 2; choose another x"),
             ("--x sgma", "sgma: not all of these experiments have this setting (did you mean sigma?); the keys are "),
             ("estimator=pomrl --against estimator=pomrl", "all selected experiments have the reference method"),
+            ("--hue nosuch", "hue, col and row must be settings of the experiments, got 'nosuch'; varying: "),
+            ("--x gamma --col task", "hue, col and row must be settings of the experiments, got 'task'; varying: "),
         ],
     )
     def test_what_says_nothing_is_refused_in_one_line(self, arguments: str, said: str) -> None:

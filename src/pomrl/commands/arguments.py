@@ -23,7 +23,7 @@ METAVARS = {
     "y": "COLUMN",
     **dict.fromkeys(("hue", "col", "row", "rows", "columns"), "KEY"),
 }
-"""Names of values in help, for options of `pomrl.plot` and `pomrl.table`; by default the option in capitals."""
+"""Placeholders of values in help, for options of `pomrl.plot` and `pomrl.table`; by default the name in capitals."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -35,7 +35,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def with_options_of(function: Callable[..., Any]) -> Callable[[Command], Command]:
-    """Add the keywords of a function to a command with `**options`."""
+    """Add the keyword arguments of a function to a command, as a decorator."""
 
     def add(command: Command) -> Command:
         vars(command)["options_of"] = function

@@ -26,7 +26,7 @@ JOBS = "jobs.csv"
 
 
 MAX_PRINTED_EXPERIMENTS = 100
-"""The largest number of experiments in a printed table; nobody reads a longer one."""
+"""The largest number of experiments in a printed table."""
 
 
 def print_results(experiments: Sequence[Experiment], *, are_complete: bool) -> None:
@@ -44,7 +44,7 @@ def objective(experiment: Experiment) -> float:
 
 
 def estimate_large(first: Experiment, count: int) -> None:
-    """Estimate a large sweep from its first experiment; ConfigError unless dry_run."""
+    """Estimate the cost of a sweep from its first experiment; ConfigError unless dry_run."""
     expected = estimate(plan([first]), count)
     if not first.request.dry_run:
         raise ConfigError(f"{expected}; set yes=true to compute more than {MOST_JOBS:,} experiments")

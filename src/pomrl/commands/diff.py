@@ -44,7 +44,7 @@ if TYPE_CHECKING:  # slow to import
     import pandas as pd
 
 RANGE = re.compile(r"([^\s=]*[^\s=./])\.\.([^\s=./][^\s=]*)?")
-"""Two git revisions as in `git diff`; without the second one, the working files."""
+"""A pattern for OLD..NEW, two git revisions; without NEW, the working files."""
 
 Published = Mapping[tuple[str, str, str], Mapping[str, Any]]
 """The results of `compose_published`, by study, sweep and variant."""
@@ -63,10 +63,10 @@ def diff(
 ) -> None:
     """Show differences between experiments, in settings and results.
 
-    Each experiment of B is compared with the nearest one of A; equal differences are grouped. A alone compares the
-    previous and the present code. For other code give both sides: "tag=dev code=LABEL" "tag=dev". OLD..NEW, two git
-    revisions, lists published sweeps with changed settings; main.. compares with the working files. The exit status is
-    0 if equal, 1 if different, and 2 on error, as in diff(1).
+    Each experiment of B is compared with the most similar one of A, and pairs with equal differences are grouped. A
+    alone compares results of the previous and the present code. For older code, give both: "tag=dev code=LABEL"
+    "tag=dev". OLD..NEW, two git revisions, lists published sweeps with changed settings; main.. compares main with the
+    working files. The exit status is 0 if equal, 1 if different, and 2 on error, as in diff(1).
 
     Args:
         a: Settings, such as "estimator=pomrl sigma=0.01,0.02"; or a signature, a folder, or OLD..NEW.
@@ -92,7 +92,8 @@ def sides(text: str, sources: Sources) -> list[Result]:
     """Return the experiments of an argument, with losses if stored."""
     matches, _ = resolve(shlex.split(text), sources=sources)
     if not matches:
-        raise ConfigError(f"{text or 'defaults'}: no stored experiments")
+        remedy = "give B to compare with other settings" if f"code={PREVIOUS}" in text else "pomrl runs lists all"
+        raise ConfigError(f"no stored experiments for {text or 'the defaults'}; {remedy}")
     return [match.result(text) for match in matches]
 
 
@@ -101,7 +102,7 @@ def _select_code_changes(pairs: Sequence[Pair], text: str) -> list[Pair]:
     if pairs and not code_changes:
         changed = ", ".join(key for key in differences([side.settings for side in pairs[0]]) if key != "code")
         raise ConfigError(
-            f"{text}: results of the previous code have another {changed}; give both sides, with code=all"
+            f"{text}: results of the previous code also differ in {changed}; give both A and B, with code=all"
         )
     return code_changes
 
@@ -140,8 +141,7 @@ def _remarks(group: Sequence[Pair]) -> Iterator[str]:
         if missing := list(dict.fromkeys(side.name for side in pair if not side.runs)):
             where = "".join(f"{key}={pair[0].settings.get(key)}: " for key in keys)
             commands = " and ".join(f"pomrl run -m {name}" for name in missing)
-            computes = "computes it" if len(missing) == 1 else "compute them"
-            yield f"{where}no results to compare: {' and '.join(missing)} not stored; {commands} {computes}"
+            yield f"{where}no stored runs to compare; to compute them: {commands}"
 
 
 @dataclass(frozen=True)
@@ -181,11 +181,7 @@ def parse_range(text: str) -> tuple[str, str] | None:
 
 
 def compare_revisions(old: str, new: str, form: str) -> bool:
-    """Print changes of published sweeps; return whether there are any.
-
-    Raises:
-        ConfigError: As in `compose_revisions`.
-    """
+    """Print changes of published sweeps; return whether there are any."""
     before, after = compose_revisions(old, new)
     changes = [change for key in {**before, **after} for change in _changes(key, before.get(key), after.get(key))]
     if form == "csv":
@@ -235,7 +231,7 @@ def _git(*arguments: str) -> bytes:
     try:
         return subprocess.run(["git", *arguments], check=True, capture_output=True).stdout
     except FileNotFoundError as error:
-        raise ConfigError("git is not installed; revisions need it") from error
+        raise ConfigError("git must be installed to compare revisions") from error
     except subprocess.CalledProcessError as error:
         name = next(word for word in arguments if word.isalpha())
         lines = error.stderr.decode().strip().splitlines()
@@ -326,4 +322,4 @@ def _print_code(before: Published, after: Published) -> None:
         != [experiment["signature"] for experiment in new["experiments"]]
     ]
     if edited:
-        print(f"{len(edited)} of {len(pairs)} sweeps under variants have equal settings and other code")
+        print(f"{len(edited)} of {len(pairs)} pairs of sweep and variant have equal settings but different code")

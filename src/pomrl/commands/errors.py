@@ -23,7 +23,7 @@ class ReportedError(ExecutionError):
 
 
 class JobError(BaseException):
-    """A failed job; no `Exception`, because Hydra would catch it."""
+    """A failed job, not an `Exception`, because Hydra would catch it."""
 
 
 OURS = (ConfigError, StoreError, ExecutionError)
@@ -34,8 +34,8 @@ OURS = (ConfigError, StoreError, ExecutionError)
 def one_line_errors(*types: type[Exception], status: int = 1) -> Iterator[None]:
     """Exit with one line on expected errors.
 
-    These are `OURS`, `types`, system errors, lack of memory and interrupts. HYDRA_FULL_ERROR=1 gives tracebacks. The
-    status is also not 0 after a `StoreWarning`.
+    These are `OURS`, `types`, system errors, lack of memory and interrupts. HYDRA_FULL_ERROR=1 gives tracebacks. After
+    a `StoreWarning`, the status is not 0 either.
     """
     with _print_store_warnings(status), _one_line(types, status):
         yield

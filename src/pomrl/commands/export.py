@@ -18,7 +18,7 @@ from pomrl.store import StoreError, archives
 from pomrl.store.code_digest import find_module, own_modules
 
 NAME = re.compile(r"(?![0-9a-f]+$)[^=/]+")
-"""A word that can only be a study: no setting, signature or path."""
+"""A pattern for names of studies, without settings, signatures and paths."""
 
 
 def export(
@@ -36,7 +36,7 @@ def export(
     Args:
         file: The archive to write.
         what: A study, or settings as in `pomrl run -m`; by default everything stored.
-        where: Further settings of stored experiments, such as `sigma=0.01,0.02`.
+        where: Only stored experiments with these settings, such as `sigma=0.01,0.02`.
         config_dir: A folder like conf/ with your own options.
     """
     if file.suffix != ".zip":
@@ -80,11 +80,7 @@ def study_experiments(study: Study) -> list[Experiment]:
 
 
 def _needed_files(study: Study, experiments: Sequence[Experiment]) -> list[Path]:
-    """Return a study's files, also outside its folder; none if installed.
-
-    Raises:
-        ConfigError: A file is not below the current folder.
-    """
+    """Return the files needed by a study; none if it is installed."""
     if study.is_shipped or study.is_installed:
         return []
     root, folder = Path.cwd().resolve(), study.folder
@@ -96,7 +92,9 @@ def _needed_files(study: Study, experiments: Sequence[Experiment]) -> list[Path]
     modules_beside = {path.resolve() for path in own_modules(modules, importer=study.name).values()}
     files = sorted({*code_files, *modules_beside, *chain.from_iterable(map(data_files, experiments))})
     if outside := [path for path in files if not path.is_relative_to(root) or folder == root]:
-        raise ConfigError(f"{outside[0]}: not below the current folder; call pomrl export in a folder above all files")
+        raise ConfigError(
+            f"{outside[0]}: not below the current folder; run pomrl export in a folder above all files of the study"
+        )
     return [path.relative_to(root) for path in files]
 
 

@@ -16,11 +16,11 @@ def import_(
     """Check an archive and add its experiments, and its study if you agree.
 
     Stored results do not change. Files of a study are added to this folder only if you agree, because commands run its
-    code. A damaged archive adds nothing, with exit status 1.
+    code. Of a damaged archive, nothing is added (exit status 1).
 
     Args:
         file: An archive of `pomrl export`.
-        most: The maximum size of its files (default: 8.6).
+        most: The maximum size of its unpacked files (default: 8.6).
         yes: Agree to add files of a study.
     """
     added_studies: list[str] = []
@@ -44,5 +44,5 @@ def _agrees(files: Sequence[Path], study: str, *, yes: bool) -> bool:
     warn(f"these files belong to the study {study}; pomrl reproduce {study} runs their code")
     if yes or agrees("add them to this folder?"):
         return True
-    warn("they are left out; --yes adds them to this folder")
+    warn("files of the study are not added; repeat with --yes to add them")
     return False

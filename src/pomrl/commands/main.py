@@ -39,7 +39,7 @@ MOVED = {
     "documents": "python -m docs.build STUDY",
     "studies": "pomrl reproduce --list",
 }
-"""Commands of version 1 and their replacements."""
+"""The replacements of commands of version 1."""
 
 HELP = """\
 usage: pomrl COMMAND ...
@@ -65,7 +65,7 @@ def main() -> None:
         flush_output()
 
 
-def _open_standard_error() -> None:  # so that no file gets the descriptor of a closed one
+def _open_standard_error() -> None:  # so that no other file gets its descriptor
     if sys.stderr is None:  # pyright: ignore[reportUnnecessaryComparison]  (None is possible at run time)
         while (descriptor := os.open(os.devnull, os.O_WRONLY)) < 2:
             pass
@@ -79,7 +79,7 @@ def command(name: str, arguments: Sequence[str]) -> Callable[[], None]:
     if name in ("-h", "--help", "help"):
         return _print_help
     if name in MOVED:
-        return partial(exit_with, f"pomrl {name} is {MOVED[name]} since version 2", 2)
+        return partial(exit_with, f"pomrl {name} was replaced in version 2 by {MOVED[name]}", 2)
     if name not in all_commands():
         line = unknown_key(
             name or "pomrl", name, [*all_commands()], "unknown command" if name else "no command given", "available:"
@@ -111,7 +111,7 @@ def summary(name: str) -> str:
     """Return a command's summary line without importing its module."""
     module, _, function = all_commands()[name].partition(":")
     package, *names = module.split(".")
-    spec = find_spec(package)  # of the package: finding a module would import it
+    spec = find_spec(package)  # only of the package: finding a module imports its package
     folder = Path(str(spec.origin)).parent if spec else Path()
     path = folder.joinpath(*names).with_suffix(".py")
     source = path.read_text(encoding="utf-8") if path.is_file() else ""

@@ -19,7 +19,7 @@ def new(folder: Path) -> None:
     It has a sweep, two claims, a figure, an estimator and a page. `pomrl reproduce FOLDER` runs it.
 
     Args:
-        folder: The folder to create, with the name of the study.
+        folder: The folder to create; its name is the study's name.
     """
     name = folder.name
     refuse_name(name, str(folder))

@@ -28,12 +28,12 @@ MAX_NAME_CHARACTERS = 100
 def plot(*selectors: Annotated[str, "KEY=VALUE"], name: str | None = None, **options: Any) -> None:
     """Plot stored experiments.
 
-    A curve is the mean over runs of an experiment, with a band. Files go to outputs/plots/: NAME.pdf, NAME.png,
-    NAME.csv (drawn values) and NAME.json (sources).
+    A curve is the mean over runs of an experiment, with a band. Files are written to outputs/plots/: NAME.pdf,
+    NAME.png, NAME.csv (drawn values) and NAME.json (sources).
 
     Args:
-        selectors: Settings as in `pomrl run -m`; tag=NAME, or code=all; or a signature.
-        name: The name of the files, without suffix; by default from the options.
+        selectors: Settings as in `pomrl run -m`, tag=NAME, code=all (all versions of the code), or a signature.
+        name: The name of the files, without suffix (default: made from the arguments).
         **options: Options of `pomrl.plot`.
     """
     from pomrl.drawing.files import Sidecar, save  # slow to import
@@ -74,7 +74,7 @@ def table(
     --rows sigma --columns estimator --best bold --format latex.
 
     Args:
-        selectors: Settings as in `pomrl run -m`; tag=NAME, or code=all; or a signature.
+        selectors: Settings as in `pomrl run -m`, tag=NAME, code=all (all versions of the code), or a signature.
         format: The format of the table (default: text).
         **options: Options of `pomrl.table`.
     """

@@ -1,6 +1,6 @@
 """All published sweeps under the variants of their studies, as plain data.
 
-`pomrl diff` runs this source with other versions of the package: it must use only names of all versions.
+`pomrl diff` runs this file with other versions of the package, so it must use only names common to all versions.
 """
 
 import hashlib
@@ -27,7 +27,7 @@ def compose_published() -> Iterator[dict[str, Any]]:
 
 
 def digest_published() -> Iterator[dict[str, Any]]:
-    """Yield `compose_published` with the number of experiments only."""
+    """Yield `compose_published`, with numbers of experiments instead of lists."""
     for line, settings in _published():
         yield {**line, "experiments": len(settings), "digest": digest(settings)}
 

@@ -39,16 +39,16 @@ def reproduce(
     """Compute, judge, draw and report a study.
 
     By default all stages run: they compute missing runs, judge claims, draw figures, and write pages, report and
-    article. Selected stages use stored runs; only `sweeps` computes them. `figures` then prints paths, and `claims`
-    verdicts.
+    article. Of selected stages, only `sweeps` and `variants` compute runs; `claims` prints verdicts, and `figures`
+    paths.
 
     Args:
-        study: A shipped study, or your folder.
+        study: The name of a shipped study, or your folder.
         stages: Only these stages: sweeps, claims, variants, figures, pages, report, article.
-        runs: Runs of each experiment (default: as in its sweeps); then there is no article.
-        variants: Also judge claims under these variants or families, or under all; selected stages only use these.
-        only: With the stage figures, only these names, or numbers in the paper such as 4 or F2. NAME_intervals has
-            confidence intervals.
+        runs: Runs of each experiment (default: as in its sweeps); no article is then made.
+        variants: Also judge claims under these variants or families, or under all; selected stages use only these.
+        only: Names of figures to draw, or numbers in the paper such as 4 or F2, with the stage figures. NAME_intervals
+            has confidence intervals.
         list_: List shipped and installed studies, and studies in this folder.
     """
     if list_:
@@ -57,9 +57,9 @@ def reproduce(
     if study is None:
         exit_with("no study given; pomrl reproduce --list lists studies", 2)
     if runs is not None and not 1 <= runs <= MOST_RUNS:
-        exit_with(f"--runs must be at least 1 and at most {MOST_RUNS}, got {runs}", 2)
+        exit_with(f"--runs must be between 1 and {MOST_RUNS:,}, got {runs:,}", 2)
     if only and "figures" not in stages:
-        exit_with("--only must have the stage figures, as in pomrl reproduce STUDY figures --only NAME", 2)
+        exit_with("--only must be used with the stage figures, as in pomrl reproduce STUDY figures --only NAME", 2)
     request = StageRequest(find(study), runs, variants, only, is_named=bool(stages))
     failed = [work() for work in prepare(request, stages).values()] if stages else [_execute_all(request)]
     if any(failed):
@@ -103,7 +103,7 @@ def prepare(request: StageRequest, names: Sequence[str] = ()) -> Mapping[str, Wo
 def conclude(study: Study, *, is_published: bool) -> bool:
     """Print the answer, its agreement with the published one, and result paths.
 
-    Return whether a verdict differs. Nothing is compared unless `is_published`.
+    Return whether a verdict differs. Verdicts are compared only if `is_published`.
     """
     judgements, published = study_claims.load_judgements(study), read_published(study)
     differs = False
@@ -140,7 +140,7 @@ def study_sweeps(study: Study) -> list[str]:
 
 
 def judge_families(request: StageRequest) -> Work | None:
-    """Judge claims under families; compute sweeps of unjudged families."""
+    """Return the work to judge, or only compute, families of variants."""
     study, described = request.study, request.study.described.variants
     named = [*study.families] if request.variants == "all" else (request.variants or "").split(",")
     families = [study.family(name) for name in named if name and name not in described]

@@ -149,11 +149,11 @@ def _hydra_errors_as_ours(flags: Namespace, sources: Sources) -> Iterator[None]:
         raise
     except Exception:  # from Hydra: errors of jobs are in a JobError
         with composing():
-            if not (flags.config_name or flags.config_path):  # our composer may give a better message
+            if not (flags.config_name or flags.config_path):  # this package may have a better message
                 task_overrides = [override for override in flags.overrides if not re.match(r"[+~]*hydra\b", override)]
                 if not any(
                     override.startswith("hydra/sweeper=") for override in flags.overrides
-                ):  # it may search intervals
+                ):  # its values may be intervals
                     check_first(sources, task_overrides, is_sweep=flags.multirun)
             raise
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:  # slow to import
     import pandas as pd
 
 ABANDONED_SECONDS = 3600.0
-"""The age from which on a temporary file belongs to a killed process."""
+"""The smallest age of temporary files to remove; younger ones may be in use."""
 
 SAME, DIFFERS, UNKNOWN = "has the same bytes", "differs from the recomputed block", "cannot be recomputed"
 """The outcomes of recomputing a block."""
@@ -48,27 +48,29 @@ def runs(  # noqa: PLR0913  (a command's options)
 ) -> None:
     """List, label, verify, recompute and remove stored experiments.
 
-    The list, newest first, has varying settings, complete runs, time and code; it is also written to index.csv in the
-    output folder. To replace a damaged file, repeat its pomrl run. On other machines or with other packages, rounding
-    may break ties differently.
+    The list, newest first, has varying settings, complete runs, time and code. It is also written to index.csv in the
+    output folder. To replace a damaged file, repeat its `pomrl run` command. Recomputed blocks may differ on another
+    machine or with other packages, where rounding breaks ties differently.
 
     Args:
-        filter: Only this study, or settings such as sigma=0.01,0.02. To recompute components of a study, give its
-            name.
+        filter: Only experiments of this study, or with settings such as sigma=0.01,0.02. To recompute components of a
+            study, give its name.
         since: Only experiments computed since this local time, such as 2026-11-17 or 2026-11-17T14:30.
         format: The format of the list (default: text).
         verify: Print a line for each damaged file instead of the list.
         recompute: Recompute N random blocks, and compare their bytes.
-        prune: Remove results of other code and files of killed processes, after asking.
+        prune: Remove results of other code, and temporary files of killed processes, after asking.
         remove: Remove the listed experiments, after asking.
         tag: Add a tag to the listed experiments.
-        untag: Remove the tag of the filter tag=NAME.
-        yes: With --remove and --prune: do not ask.
+        untag: Remove the tag NAME given by the filter tag=NAME.
+        yes: Do not ask before --remove and --prune.
     """
     actions = {"verify": verify, "recompute": recompute is not None, "prune": prune, "remove": remove}
     requested = [name for name, is_on in {**actions, "tag": tag, "untag": untag}.items() if is_on]
     if len(requested) > 1:
-        exit_with(f"--{requested[1]}: not allowed with --{requested[0]}; pomrl runs --help lists the arguments", 2)
+        exit_with(
+            f"--{requested[1]} must not be combined with --{requested[0]}; pomrl runs --help lists the arguments", 2
+        )
     add_to_path(Path.cwd())  # to compare the code of components with stored digests
     studies = [find(text) for text in filter if is_study(text)]
     settings = filters([text for text in filter if not is_study(text)])
@@ -110,7 +112,7 @@ def _select(
 
 def _label(listed: Sequence[StoredExperiment], new: str | None, old: Label) -> None:
     if not new and old is None:
-        exit_with("--untag must have a tag to remove, such as tag=NAME --untag", 2)
+        exit_with("--untag must have a filter tag=NAME, as in pomrl runs tag=NAME --untag", 2)
     for stored in listed:
         store.label(stored, new, without=None if new else old)
     print(f"{number_of(len(listed), 'experiment')} changed")
@@ -182,7 +184,7 @@ def _remove(unwanted: list[StoredExperiment], temporary: Sequence[Path] = (), *,
     tags = sorted({printable(tag) for experiment in unwanted for tag in experiment.tags()})
     tagged = f" (tags {', '.join(tags)})" if tags else ""
     what = f"{number_of(len(unwanted), 'experiment')}{tagged} with {number_of(runs, 'run')}, {size / 1e6:,.1f} MB"
-    if not (yes or agrees(f"{what}: remove?")):
+    if not (yes or agrees(f"remove {what}?")):
         print(f"{what} would be removed; --yes removes them")
         return
     for path in temporary:
@@ -233,6 +235,5 @@ def _cell(value: Any) -> Any:
     return printable(text) if isinstance(text, str) else text
 
 
-def _without_formula(cell: Any) -> Any:
-    """Put an apostrophe before text like a formula, for spreadsheets."""
+def _without_formula(cell: Any) -> Any:  # spreadsheets would execute it
     return f"'{cell}" if isinstance(cell, str) and cell.startswith(("=", "+", "-", "@")) else cell

@@ -1,7 +1,7 @@
 """Stages of `pomrl reproduce`: claims and figures.
 
-A figure gives NAME.pdf, NAME.png, NAME.csv (drawn values) and NAME.json (sources), with the runs and bands of its
-caption. NAME_intervals.* has confidence intervals over all shared runs.
+Figures are written to NAME.pdf, NAME.png, NAME.csv (drawn values) and NAME.json (sources). NAME has the runs and bands
+of the caption, NAME_intervals confidence intervals over all shared runs.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -47,10 +47,10 @@ class StageRequest:
 
 
 Work = Callable[[], object]
-"""The work of a stage. It returns whether a part failed, after a line about each failure."""
+"""The work of a stage: it prints a line about each failure, and returns whether there was one."""
 
 Stage = Callable[[StageRequest], Work | None]
-"""A function that validates a request and returns the work; None if the study has none for this stage.
+"""A function to validate a request and return the work; None without work.
 
 Other packages add stages by entry points in the group `pomrl.stages`.
 """
@@ -63,7 +63,7 @@ def package_stages() -> Mapping[str, Stage]:
 
 
 def find_variants(study: Study, names: str | None = None) -> list[Variant]:
-    """Find variants by names, also of families; by default, of `study.yaml`.
+    """Find variants by names of variants or families; by default all in `study.yaml`.
 
     Raises:
         ConfigError: A name is unknown.
@@ -76,7 +76,7 @@ def find_variants(study: Study, names: str | None = None) -> list[Variant]:
 
 
 MAX_VARIANT_COLUMNS = 4
-"""The largest number of variants with columns; for more, verdicts are counted."""
+"""The largest number of variants with a column each; for more, only counts of verdicts are printed."""
 
 
 def claims(request: StageRequest) -> Work | None:
@@ -110,7 +110,7 @@ def _judge_and_show(study: Study, variants: Sequence[Variant]) -> None:
 def judge(study: Study, variants: Sequence[Variant], *, compute: bool = False) -> list[str]:
     """Judge claims under variants, write their table, and return variant names.
 
-    With `compute`, also compute runs that claims need depending on losses.
+    With `compute`, also compute experiments that claims choose by losses.
     """
     all_claims = claims_of(study)
     if not all_claims:
@@ -135,7 +135,7 @@ def judge(study: Study, variants: Sequence[Variant], *, compute: bool = False) -
 
 
 def needed_experiments(study: Study, variants: Sequence[Variant]) -> list[Experiment]:
-    """Return the experiments of claims under variants, with the needed runs."""
+    """Return the experiments of claims under variants, with the required runs."""
     all_claims = claims_of(study)
     bases = [study_claims.basis(study, all_claims, variant) for variant in variants]
     return [
@@ -207,9 +207,9 @@ def _check_series(study: Study) -> None:
 
 
 def _draw_named(study: Study, selections: Sequence[Selection], requested: Sequence[str]) -> None:
-    """Draw figures, print their paths, and list sweeps with too few runs.
+    """Draw figures; exit with status 1 if one is missing.
 
-    The status is 1 if a figure is missing. One version of a requested figure is enough.
+    One version of a requested figure is enough.
     """
     names = selections[0].names
     if not names:

@@ -77,7 +77,8 @@ def draw(
         The figure, and the table of settings, x, mean, lower, upper and n.
 
     Raises:
-        ValueError: Too many settings vary, x and y are equal, or experiments have no counterparts in `against`.
+        ValueError: Too many settings vary, no experiment has a setting of the layout, x and y are equal, or experiments
+            have no counterparts in `against`.
         StoreError: A file is damaged, or an experiment has no such setting or task.
     """
     if options and x == "task" and options.tasks != "all":
@@ -86,7 +87,9 @@ def draw(
     varying = sorted(results.keys, key=lambda key: not isinstance(results.settings[0].get(key), str))
     if x == y:
         raise ValueError(f"x and y must differ, got {y} for both; choose another --x")
-    layout = _complete(layout or PlotLayout(), [key for key in varying if key != x])
+    layout = layout or PlotLayout()
+    _check_settings(layout.settings(), results)
+    layout = _complete(layout, [key for key in varying if key != x])
     axis_columns = [key for key in ("task", "gamma") if key == x]
     frame = _numbers(results, x, y, options.tasks)
     if options.against:
@@ -120,6 +123,13 @@ def _numbers(results: SweepResults, x: str, y: str, tasks: TaskChoice) -> pd.Dat
         axis = {x: np.tile(levels, len(numbers))} if x in ("task", "gamma") else {}
         frames.append(pd.DataFrame({"run": runs, y: numbers.ravel(), "experiment": index, **axis}))
     return pd.concat(frames, ignore_index=True)
+
+
+def _check_settings(keys: Sequence[str], results: SweepResults) -> None:
+    for key in keys:
+        if not any(key in settings for settings in results.settings):
+            varying = ", ".join(results.keys) or "none"
+            raise ValueError(f"hue, col and row must be settings of the experiments, got {key!r}; varying: {varying}")
 
 
 def _complete(layout: PlotLayout, varying: Sequence[str]) -> PlotLayout:

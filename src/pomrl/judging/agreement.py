@@ -1,4 +1,4 @@
-"""Differences between judgements: of variants, and of published results."""
+"""Differences between judgements: of variants, or from published ones."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from pomrl.judging.verdict import Comparison, Verdict
 from pomrl.judging.views import in_words
 
 TOLERANCE = 1e-9
-"""The relative and absolute tolerance for numbers from different types of processors."""
+"""The relative and absolute tolerance for numbers computed on different processors."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,6 @@ class VerdictChange:
 
     @property
     def is_turned(self) -> bool:
-        """Whether one verdict is `holds` and the other `does not hold`."""
         return {self.before.verdict, self.after.verdict} == {Verdict.HOLDS, Verdict.DOES_NOT_HOLD}
 
 
@@ -33,7 +32,7 @@ def counts(judgements: Collection[Judgement]) -> dict[Verdict, int]:
 
 
 def rank(judgements: Judgements, variants: Sequence[str]) -> list[str]:
-    """Sort variants by most `holds`, then fewest `does not hold`."""
+    """Rank variants: most `holds` first, then fewest `does not hold`."""
     verdict_counts = {name: counts(judgements.of(name).values()) for name in variants}
     return sorted(
         variants, key=lambda name: (-verdict_counts[name][Verdict.HOLDS], verdict_counts[name][Verdict.DOES_NOT_HOLD])
@@ -48,7 +47,7 @@ def over(judgements: Judgements, variants: Sequence[str]) -> dict[str, dict[Verd
 
 
 def changes(judgements: Judgements, base: str, variants: Sequence[str]) -> list[VerdictChange]:
-    """Return verdicts different from `base`, by claim, opposite ones first."""
+    """List changes of verdicts from `base`; for each claim, opposite ones first."""
     all_changes: list[VerdictChange] = []
     for id, before in judgements.of(base).items():
         changed = [judgements.of(variant).get(id) for variant in variants]
@@ -60,7 +59,7 @@ def changes(judgements: Judgements, base: str, variants: Sequence[str]) -> list[
 
 
 def opposite(judgements: Judgements, base: str, variants: Sequence[str]) -> dict[str, list[str]]:
-    """Return the variants with the opposite verdict, by claim."""
+    """Return the variants with a verdict opposite to `base`, by claim id."""
     turned: dict[str, list[str]] = {}
     for change in changes(judgements, base, variants):
         if change.is_turned:
@@ -77,7 +76,7 @@ class Agreement:
     numbers: int
     """The number of compared estimates and interval ends."""
     inexact: int
-    """The number of these with different digits."""
+    """The number of compared numbers with different digits."""
     turned: Sequence[str]
     """A line for each verdict that differs, or is missing on one side."""
     different: Sequence[str]
@@ -90,17 +89,17 @@ class Agreement:
     def __str__(self) -> str:
         what = f"{self.verdicts} verdicts and {self.numbers:,} numbers"
         if self.is_exact:
-            return f"All {what} are the published ones."
+            return f"All {what} agree with the published ones."
         if not (self.turned or self.different):
-            return f"All {what} are the published ones, {self.inexact} of them within {TOLERANCE:g}."
+            return f"All {what} agree with the published ones, {self.inexact} of these numbers within {TOLERANCE:g}."
         return (
-            f"Of {what}, {len(self.turned)} verdicts and the numbers of {len(self.different)} comparisons are not the "
-            "published ones."
+            f"Of {what}, {len(self.turned)} verdicts and the numbers of {len(self.different)} comparisons differ from "
+            "the published ones."
         )
 
 
 def compare(computed: Judgements, published: Judgements, variants: Sequence[str]) -> Agreement:
-    """Compare judgements under these variants."""
+    """Compare computed with published judgements."""
     claims = [
         (f"{id} under {variant}", computed.of(variant).get(id), published.of(variant).get(id))
         for variant in variants

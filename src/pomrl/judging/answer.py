@@ -1,4 +1,4 @@
-"""The answer of a study as Markdown: counts of verdicts and their error."""
+"""The answer of a study as Markdown: how many claims hold."""
 
 from collections.abc import Mapping, Sequence
 from itertools import chain
@@ -15,16 +15,16 @@ VERBS = {
     Verdict.NO_DIFFERENCE: ("shows no difference of interest", "show no difference of interest"),
     Verdict.UNDECIDED: ("is undecided", "are undecided"),
 }
-"""The verb for one claim, and for several, by verdict."""
+"""The predicates for one claim and for several, by verdict."""
 
 Groups = dict[tuple[str, ...] | None, list[Judgement]]
-"""Claims by the variants under which they hold; the key None if undecided under any variant."""
+"""Claims by the variants under which they hold. The key None has claims that are undecided under some variant."""
 
 
 def answer_text(study: Study, judgements: Judgements, *, in_short: bool = False) -> str:
-    """Describe how many claims hold under each variant of the headline.
+    """Describe how many claims hold under each headline variant.
 
-    The short form omits titles of claims and `certainty`.
+    `in_short` omits titles of claims, and `certainty`.
     """
     named, decided, few = _select_claims(study, judgements)
     variants = headline(study, judgements)
@@ -33,7 +33,7 @@ def answer_text(study: Study, judgements: Judgements, *, in_short: bool = False)
         command = f"pomrl reproduce {study.word} claims"
         return f"No claims are judged yet under the variants of the study; {command} judges them."
     if not decided:
-        return "No claim of the study has a verdict: estimates are reported."
+        return "No claim of the study has a verdict; only estimates are reported."
     if len(few) == len(decided):
         return sure
     if len(variants) == 1:
@@ -83,7 +83,7 @@ def _formulas(claims: Sequence[Judgement]) -> str:
 
 
 def certainty(study: Study, judgements: Judgements) -> str:
-    """Describe the error rate, and verdicts outside the headline."""
+    """Describe the probability of error, and verdicts outside the headline."""
     named, decided, few = _select_claims(study, judgements)
     if len(few) == len(decided):
         return (
@@ -93,16 +93,16 @@ def certainty(study: Study, judgements: Judgements) -> str:
     variants, error = headline(study, judgements), f"{100 * study.described.error:.0f} %"
     sentences = [
         "A verdict is wrong if infinitely many runs would give the opposite one. The error of "
-        f"{error} is divided once, equally among the claims{' and readings' * (len(variants) > 1)} and then among the "
-        "comparisons of each (Bonferroni), so that the probability of even one wrong verdict is at most about "
-        f"{error}. Effects of 0.5 to 1.5 % of the comparator may fall to *holds* or to *no difference*."
+        f"{error} is divided equally among the claims{' and readings' * (len(variants) > 1)}, and each share among the "
+        "comparisons of a claim (Bonferroni). The probability of even one wrong verdict is therefore at most about "
+        f"{error}. For an effect of 0.5 to 1.5 % of the comparator, *holds* and *no difference* are both possible."
     ]
     verdicts = [judgement.verdict for name in variants for judgement in judgements.of(name).values()]
     if n_equal := verdicts.count(Verdict.NO_DIFFERENCE):
         sentences.append(
-            f"{number_of(n_equal, 'verdict')} {'says' if n_equal == 1 else 'say'} that there is no difference of "
-            "interest: intervals show that a number differs from the threshold of its claim by less than matters (as a "
-            "rule 2 % of what it is compared with)."
+            f"{number_of(n_equal, 'verdict')} {'is' if n_equal == 1 else 'are'} *no difference of interest*: the "
+            "interval shows that the number is closer to the threshold of its claim than the smallest effect of "
+            "interest (by default 2 % of the comparator)."
         )
     if few:
         few_runs = f"Too few runs are stored for {len(few)} of the claims"
@@ -114,10 +114,14 @@ def certainty(study: Study, judgements: Judgements) -> str:
 def _other_variant(judgements: Judgements, name: str, main: str, error: str) -> str:
     decided = [judgement for judgement in judgements.of(name).values() if judgement.verdict]
     turned = len(opposite(judgements, main, [name]))
-    opposites = f"for {number_of(turned, 'claim')} the verdict is the opposite" if turned else "no verdict is turned"
+    opposites = (
+        f"{number_of(turned, 'verdict')} {'is' if turned == 1 else 'are'} opposite to {main}"
+        if turned
+        else f"no verdict is opposite to {main}"
+    )
     return (
         f"Under the variant {name}, {count_verdicts(decided)} of the {number_of(len(decided), 'claim')} that can be "
-        f"checked there; {opposites}. The probability of even one wrong verdict is at most about {error} there too."
+        f"checked; {opposites}. The probability of even one wrong verdict is again at most about {error}."
     )
 
 
@@ -156,14 +160,14 @@ def is_judged_once(claim: Judgement, judgements: Judgements, variants: Sequence[
 
 
 def headline(study: Study, judgements: Judgements) -> list[str]:
-    """Return the judged variants of the headline, otherwise the first judged one."""
+    """Return the judged headline variants; if none, the first judged variant."""
     return [name for name in study.described.headline if judgements.of(name)] or judgements.variants[:1]
 
 
 def group_by_variants(judgements: Judgements, variants: Sequence[str]) -> Groups:
-    """Group claims by the set of variants with the verdict `holds`.
+    """Group claims by the variants with the verdict `holds`.
 
-    A claim with no other verdict has all `variants` as its key.
+    The key is all `variants` if the claim holds wherever it is judged, None if it is undecided anywhere.
     """
     groups: Groups = {}
     for id in dict.fromkeys(id for name in variants for id in judgements.of(name)):

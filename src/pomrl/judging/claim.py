@@ -18,12 +18,13 @@ if TYPE_CHECKING:  # slow to import
     import pandas as pd
 
 MAX_SUGGESTED_RUNS = 1e7
-"""The limit of suggested numbers of runs; beyond it, messages suggest none."""
+"""The limit of suggested numbers of runs; messages suggest no larger ones."""
 
 ClaimFunction = Callable[..., list[Part]]
-"""A function of the results of each sweep of a claim, in that order, or of its simulation's table.
+"""The function of a claim.
 
-The function of an exact claim, without sweeps or simulation, takes no arguments: its numbers are known (`Exact`)."""
+Its arguments are the results of the claim's sweeps, in order, or the table of its simulation. The function of an exact
+claim has no arguments, because its numbers are known (`Exact`)."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class Revision:
     reason: str
     """The change and its reason."""
     before: Verdict
-    """The published verdict by the old rule, at the promised number of runs and with Holm's correction."""
+    """The published verdict by the old rule, on the required number of runs and with Holm's correction."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,12 +48,12 @@ class Claim:
     where: str
     """The section and figure of the claim in its source, or its question in the study."""
     sweeps: tuple[str, ...]
-    """The sweeps of the claim."""
+    """The names of the sweeps that the function reads."""
     check: ClaimFunction
     simulation: Simulation | None = None
     """The simulation of a claim without sweeps."""
     title: str = ""
-    """A short form of the statement, or the statement itself."""
+    """A short form of the statement; by default the statement."""
     figures: Sequence[str] = ()
     """The figures with the results of the claim."""
     selected_on: bool = False
@@ -60,18 +61,18 @@ class Claim:
     revised: Revision | None = None
     """The revision of its rule, if any."""
     runs: int | Mapping[str, int] = 0
-    """The number of runs to judge it on, or this number by variant; 0 for the number of the study."""
+    """The number of runs to judge the claim on, or this number by variant; 0 for the number of the study."""
     is_judged: bool = True
     """Whether the claim gets a verdict; otherwise estimates are reported."""
     is_main: bool = False
-    """Whether a summary lists it if it holds; it always lists claims that do not hold."""
+    """Whether summaries list the claim if it holds; they always list claims that do not hold."""
 
     @property
     def is_exact(self) -> bool:
         return not self.sweeps and self.simulation is None
 
     def parts(self, results: "Mapping[str, SweepResults | pd.DataFrame]") -> tuple[Part, ...]:
-        """Check the claim on results by sweep, or a simulation's table.
+        """Call the function of the claim on results by name of sweep or simulation.
 
         Raises:
             LookupError: A sweep, a simulation or an experiment is missing.
@@ -91,15 +92,15 @@ class Claim:
 
 @dataclass(frozen=True)
 class JudgedClaim:
-    """A claim with its judged parts; none while runs are missing."""
+    """A claim with its judged parts; none if an experiment has no runs."""
 
     claim: Claim
     needed: int = 0
-    """The number of runs to judge it on."""
+    """The number of runs required for a verdict."""
     error: float = ERROR_RATE
-    """The probability of a wrong verdict."""
+    """The largest probability of a wrong verdict."""
     experiments: tuple[Experiment, ...] = ()
-    """The experiments whose losses it reads, stored or missing."""
+    """The experiments whose losses the claim reads, stored or missing."""
     parts: tuple[Comparison, ...] = ()
 
     @property
@@ -110,12 +111,12 @@ class JudgedClaim:
 
     @property
     def runs(self) -> int:
-        """The judged number of runs; 0 if not judged."""
+        """The number of judged runs; 0 without parts."""
         return min((comparison.runs for comparison in self.parts), default=0)
 
     @property
     def verdicts(self) -> dict[str, Verdict]:
-        """The verdict by topic; "" without topics."""
+        """The verdicts by topic; without topics, the key is empty."""
         return by_topic((comparison.topic, comparison.verdict) for comparison in self.parts)
 
     @property
@@ -139,7 +140,7 @@ class JudgedClaim:
         )
 
     def judge(self, estimates: Sequence[Part]) -> "JudgedClaim":
-        """Judge parts; with too few runs, all are undecided."""
+        """Judge parts; with too few runs, all verdicts are undecided."""
         is_judged = self.claim.is_judged
         error = self.error / max(1, sum(comparison.is_claimed for comparison in estimates)) if is_judged else ERROR_RATE
         comparisons = [judge_part(comparison, error) for comparison in estimates]
@@ -153,7 +154,6 @@ class JudgedClaim:
 
     @property
     def is_provisional(self) -> bool:
-        """Whether fewer runs are stored than needed."""
         return self.runs < self.needed
 
 
@@ -168,17 +168,17 @@ def _round_up(number: float) -> int:
 
 
 def claim(id: str, *sweeps: str, **options: Any) -> Callable[[ClaimFunction], Claim]:
-    """Make a `Claim` of its check, as a decorator.
+    """Make a `Claim` of the decorated function.
 
-    The first line of its docstring is the statement. The second paragraph begins with the source, up to a colon.
+    The first paragraph of its docstring is the statement. The second one begins with the source and a colon.
 
     Args:
         id: The identifier, such as Q1.1.
-        sweeps: The sweeps of the function's arguments; none for an exact claim.
-        options: Further fields of `Claim`, such as `figures`.
+        sweeps: The names of sweeps; their results are the arguments of the function.
+        options: Other fields of `Claim`, such as `figures`.
 
     Raises:
-        TypeError: Parentheses are missing, or a field is unknown.
+        TypeError: `@claim` has no parentheses, or a field is unknown.
     """
     if callable(id):
         raise TypeError(

@@ -1,6 +1,7 @@
-"""Comparisons as parts of claims.
+"""Comparisons of losses, as parts of claims.
 
-All comparisons are paired over runs with shared random draws; `description` is their text in tables.
+Arrays have n runs, T tasks or G gammas. Runs with the same random draws are paired. `description` is the text in
+tables.
 """
 
 from collections.abc import Sequence
@@ -19,7 +20,7 @@ EQUALITY_MARGIN = 0.1
 """The margin of claims of equal, no worse or no better means, as a share of the comparator."""
 
 NEAR_GAMMA = 0.1
-"""The largest distance of discount factors near each other."""
+"""The largest distance between discount factors that count as near."""
 
 ROUNDING = 1e-9
 """The tolerance for rounding errors in comparisons of discount factors."""
@@ -29,7 +30,7 @@ PAIRED = "in pairs"
 
 
 def below_zero(description: str, estimate: ScalarEstimate, comparator: float) -> Part:
-    """Claim a negative difference; effects of interest are shares of `comparator`."""
+    """Claim a negative estimate; effects of interest are shares of `comparator`."""
     return Part(f"{description}, {PAIRED}", estimate, below=0.0, interest=INTEREST_SHARE * abs(comparator))
 
 
@@ -44,7 +45,7 @@ def less_in_shares(a: LossPerRun, b: LossPerRun, whole: LossPerRun, description:
 
 
 def on_a_par(a: LossPerRun, b: LossPerRun, description: str) -> Part:
-    """Claim a mean(a) within `EQUALITY_MARGIN` of mean(b)."""
+    """Claim |mean(a) / mean(b) - 1| < EQUALITY_MARGIN."""
     return Part(
         f"{description}, relative, {PAIRED}",
         ratio(a, b),
@@ -67,7 +68,7 @@ def no_better(a: LossPerRun, b: LossPerRun, description: str) -> Part:
 def closes_distance(a: LossPerRun, worst: LossPerRun, best: LossPerRun, description: str) -> Part:
     """Claim (worst - a) / (worst - best) > 1 - EQUALITY_MARGIN, in means.
 
-    It is NaN unless mean(worst - best) > 0. Claim that with `less`.
+    The estimate is NaN unless mean(worst) > mean(best); also claim this with `less`.
     """
     distance = worst - best
     return Part(
@@ -79,7 +80,7 @@ def closes_distance(a: LossPerRun, worst: LossPerRun, best: LossPerRun, descript
 
 
 def does_not_improve(loss: Float[np.ndarray, "n T"], description: str) -> Part:
-    """Claim a relative change over tasks within `EQUALITY_MARGIN`."""
+    """Claim a relative change over tasks within +-EQUALITY_MARGIN."""
     level = loss.mean(1)
     change = ratio(level + loss @ slope(loss.shape[1]), level)
     description = f"{description}, slope times {loss.shape[1] - 1} relative to mean"
@@ -87,7 +88,7 @@ def does_not_improve(loss: Float[np.ndarray, "n T"], description: str) -> Part:
 
 
 def slope(tasks: int) -> Float[np.ndarray, " T"]:
-    """Return the weights of the least-squares slope over tasks, times T - 1."""
+    """Return the weights of tasks in the least-squares slope, times T - 1."""
     centred = np.arange(tasks) - (tasks - 1) / 2
     return centred / (centred @ centred) * (tasks - 1)
 
@@ -95,14 +96,14 @@ def slope(tasks: int) -> Float[np.ndarray, " T"]:
 def best_is_in(
     losses: Result, curve: Float[np.ndarray, "n G"], inside: Bool[np.ndarray, " G"], description: str
 ) -> Part:
-    """Claim a smallest mean loss at one of the `inside` gammas."""
+    """Claim the smallest mean loss at one of the `inside` gammas."""
     estimate = minimum_difference(curve[:, inside], curve[:, ~inside])
     gamma_star = losses.best(curve.mean(0, keepdims=True)).item()
     return below_zero(f"{description} (γ* = {gamma_star:g})", estimate, curve.mean(0)[~inside].min())
 
 
 def best_is_between(losses: Result, subject: str, *, above: float = -np.inf, below: float = np.inf) -> Part:
-    """Claim a smallest average loss strictly between two gammas."""
+    """Claim the smallest average loss strictly between two gammas."""
     inside = (losses.gammas > above + ROUNDING) & (losses.gammas < below - ROUNDING)
     ends = {"above": above, "below": below}
     where = " and ".join(f"{side} {end:g}" for side, end in ends.items() if np.isfinite(end))
@@ -111,31 +112,31 @@ def best_is_between(losses: Result, subject: str, *, above: float = -np.inf, bel
 
 
 def near(losses: Result, gamma: float, distance: float = NEAR_GAMMA) -> Bool[np.ndarray, " G"]:
-    """Return a mask of the gammas within a distance of this one."""
+    """Return a mask of the gammas within `distance` of `gamma`."""
     return np.abs(losses.gammas - gamma) <= distance + ROUNDING
 
 
 def smaller_minimum(a: Float[np.ndarray, "n G"], b: Float[np.ndarray, "n G"], description: str) -> Part:
-    """Claim min(a) < min(b), in means."""
+    """Claim min(mean(a)) < min(mean(b))."""
     return below_zero(description, minimum_difference(a, b), b.mean(0).min())
 
 
 def no_larger_minimum(a: Float[np.ndarray, "n G"], b: Float[np.ndarray, "n G"], description: str) -> Part:
-    """Claim min(a) < (1 + EQUALITY_MARGIN) min(b), in means."""
+    """Claim min(mean(a)) < (1 + EQUALITY_MARGIN) min(mean(b))."""
     return Part(
         f"{description}, relative, {PAIRED}", minimum_ratio(a, b), below=EQUALITY_MARGIN, margin=EQUALITY_MARGIN
     )
 
 
 def no_smaller_minimum(a: Float[np.ndarray, "n G"], b: Float[np.ndarray, "n G"], description: str) -> Part:
-    """Claim min(a) > (1 - EQUALITY_MARGIN) min(b), in means."""
+    """Claim min(mean(a)) > (1 - EQUALITY_MARGIN) min(mean(b))."""
     return Part(
         f"{description}, relative, {PAIRED}", minimum_ratio(a, b), above=-EQUALITY_MARGIN, margin=EQUALITY_MARGIN
     )
 
 
 def best_grows(losses: Result, curves: Float[np.ndarray, "n *rows X G"], description: str) -> Part:
-    """Claim a positive rank correlation of gamma* with index X, in each row."""
+    """Claim a positive rank correlation of gamma* with axis X, in each row."""
     # only losses at candidates for gamma* are resampled
     by_row = curves.reshape(len(curves), -1, curves.shape[-1])
     candidates = [may_be_best(by_row[:, i]) for i in range(by_row.shape[1])]
@@ -154,7 +155,7 @@ def best_grows(losses: Result, curves: Float[np.ndarray, "n *rows X G"], descrip
 
 
 def smaller_best(losses: Result, a: Float[np.ndarray, "n G"], b: Float[np.ndarray, "n G"], description: str) -> Part:
-    """Claim a smaller gamma* of curves a than of curves b."""
+    """Claim a smaller gamma* for curves a than for curves b."""
     return Part(f"{description}, {PAIRED}", smaller_best_gamma(losses.gammas, a, b), below=0.0)
 
 
@@ -164,12 +165,12 @@ def under(topic: str, comparisons: Sequence[Part]) -> list[Part]:
 
 
 def in_more_than(number: float, groups: Sequence[Sequence[Part]], description: str) -> list[Part]:
-    """Claim all comparisons of a group, in more than `number` groups.
+    """Claim more than `number` groups whose comparisons all hold.
 
-    The count of groups has Holm's correction. One refuted comparison refutes its group (Bonferroni).
+    Holm's method corrects the count of groups. One refuted comparison refutes its group (Bonferroni).
 
     Returns:
-        The claimed count, then all comparisons without a claim.
+        The claimed count, then all comparisons as parts without a claim.
     """
     holds = [
         all(comparison.above < comparison.estimate.value < comparison.below for comparison in group) for group in groups
@@ -186,7 +187,7 @@ def in_more_than(number: float, groups: Sequence[Sequence[Part]], description: s
 
 
 def rank_correlation(values: Float[np.ndarray, "*B X"]) -> Float[np.ndarray, "*B"]:
-    """Return Spearman's correlation with the index; 0 for equal values."""
+    """Return Spearman's correlation with the last index; 0 for equal values."""
     columns = np.ascontiguousarray(np.moveaxis(values, -1, 0))  # sums over a short last axis take several times as long
     ranks = np.stack([(columns < column).sum(0) + ((columns == column).sum(0) + 1) / 2 for column in columns])
     ranks -= ranks.mean(0)

@@ -7,13 +7,13 @@
 - `Exact` numbers: no interval.
 
 From `MIN_SKEWNESS_RUNS` runs on, t is corrected for skewness as in Hall (1992, "On the removal of skewness by
-transformation", JRSS B 54). Samples with a large t underestimate skewness: its regression on t, with slope
-(kurtosis - 1.5 skewness^2) / n where positive, is subtracted first. The more conservative of plain and corrected t
-counts, because heavy tails make the corrected one too large.
+transformation", JRSS B 54). Sample skewness is correlated with t: its regression on t, with slope
+max(0, kurtosis - 1.5 skewness^2) / n, is subtracted first. Of plain and corrected t, the more conservative one is used,
+because heavy tails make the corrected one too large.
 
-`benchmarks.error_rates` simulates errors at the threshold, with 100 to 4000 runs of real losses. The t tests had up to
-1.3 times nominal errors of 1e-2 to 1e-4, 1.5 times 1e-5 and 1.8 times 1e-6. The bootstrap, not corrected, had up to 17
-times 1e-4, where a tie of two skewed losses decides the sign.
+`benchmarks.error_rates` simulates errors at the threshold, with 100 to 4000 runs of real losses. Errors of t tests were
+at most 1.3 times nominal errors of 1e-2 to 1e-4, 1.5 times 1e-5, and 1.8 times 1e-6. Errors of the uncorrected
+bootstrap reached 17 times 1e-4, where a tie of two skewed losses decides the sign.
 """
 
 from abc import ABC, abstractmethod
@@ -36,16 +36,16 @@ from pomrl.results.intervals import (
 )
 
 MIN_INTERVAL_RUNS = 10
-"""With fewer runs there is no interval: means of so few losses are far from normally distributed."""
+"""The smallest number of runs for an interval; means of fewer losses are far from normally distributed."""
 
 MIN_SKEWNESS_RUNS = 100
-"""From this number of runs on, skewness is corrected, and resamples are drawn from a normal distribution."""
+"""The smallest number of runs to correct skewness, and to draw resamples from a normal distribution."""
 
 PRECISE_RUNS = 1000
-"""From this number of runs on, claims are judged at small errors, with more resamples."""
+"""The smallest number of runs for more resamples, because claims with many runs are judged at small errors."""
 
 MAX_RESAMPLES_AT_ONCE = 10_000
-"""The number of resamples, or of leave-one-out samples, in memory together."""
+"""The largest number of resamples, or of leave-one-out samples, in memory at a time."""
 
 FIXED_POINT_STEPS = 50
 """The steps of the iteration for interval ends; each reduces the error by two fifths or more."""
@@ -63,7 +63,7 @@ class ScalarEstimate(ABC):
 
     value: float
     runs: int
-    """The number of runs behind the estimate."""
+    """The number of runs used."""
     is_discrete: ClassVar[bool] = False
     """Whether the number has few possible values; widths of intervals then do not fall as 1 / sqrt(runs)."""
 
@@ -130,10 +130,10 @@ class Exact(ScalarEstimate):
 
 @dataclass(frozen=True)
 class Skewness:
-    """The skewness of a mean over n runs, with a correction."""
+    """The skewness of a mean over n runs, and its dependence on t."""
 
     value: Float[np.ndarray, "..."] | float = 0.0
-    """The skewness of the runs over sqrt(n); 0 for no correction."""
+    """The skewness of the runs, divided by sqrt(n); 0 for no correction."""
     drift: Float[np.ndarray, "..."] | float = 0.0
     """The covariance of a sample's skewness with its t statistic; 0 if negative."""
 
@@ -177,13 +177,13 @@ class Student(ScalarEstimate):
 
 
 def conservative_t(t: Float[np.ndarray, "..."] | float, skewness: Skewness) -> tuple[np.ndarray, np.ndarray]:
-    """Return the smaller and the larger of plain and corrected t."""
+    """Return the smaller and the larger of plain and skewness-corrected t."""
     corrected = without_skew(t, skewness.expected(t))
     return np.asarray(np.minimum(t, corrected)), np.asarray(np.maximum(t, corrected))
 
 
 def conservative_quantile(t: float, skewness: Skewness) -> np.ndarray:
-    """Return the distance from estimate to lower end, in standard errors.
+    """Return the distance from the estimate to its lower end, in standard errors.
 
     The quantile t must be positive. Negate the skewness for the upper end.
     """
@@ -210,9 +210,9 @@ def with_skew(t: float, skew: Float[np.ndarray, "..."] | float) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Correlation(ScalarEstimate):
-    """An estimate of a correlation of estimates, by B resamples of runs.
+    """An estimate of a correlation of estimated numbers, by B resamples of runs.
 
-    Their errors weaken the correlation: its interval extends to 1 or -1, by the sign of the estimate.
+    Their errors weaken the correlation: a positive estimate's interval extends to 1, a negative one's to -1.
     """
 
     distribution: Float[np.ndarray, " B"]
@@ -226,8 +226,7 @@ class Correlation(ScalarEstimate):
         return at_most, at_least
 
     def _interval(self, error: float) -> tuple[float, float]:
-        """Return the extended percentile interval; [-1, 1] if B is too small."""
-        if error / 2 < 1.0 / (len(self.distribution) + 2):
+        if error / 2 < 1.0 / (len(self.distribution) + 2):  # too few resamples for these quantiles
             return -1.0, 1.0
         lower, upper = np.quantile(self.distribution, [error / 2, 1.0 - error / 2]).tolist()
         return (-1.0 if self.value <= 0.0 else lower), (1.0 if self.value >= 0.0 else upper)
@@ -238,9 +237,9 @@ class Count(ScalarEstimate):
     """The number of true statements, with Holm's correction of p-values."""
 
     p_true: tuple[float, ...]
-    """The p-values of the hypotheses that a statement is false; small ones support it."""
+    """For each statement, the p-value of the hypothesis that it is false; a small one supports it."""
     p_false: tuple[float, ...]
-    """The p-values of the hypotheses that a statement is true."""
+    """For each statement, the p-value of the hypothesis that it is true."""
     is_discrete = True
 
     def _p_values(self, threshold: float) -> tuple[float, float]:
@@ -292,7 +291,7 @@ def _student(value: float, influence: Float[np.ndarray, " n"]) -> Student:
 
 
 def correlation(statistic: Statistic, sample: Float[np.ndarray, "n _k"]) -> Correlation:
-    """Estimate a correlation of functions of means by resampling runs."""
+    """Estimate a correlation, a function of means, by resampling runs."""
     value, n = statistic(sample.mean(0, keepdims=True)).item(), len(sample)
     if n < MIN_INTERVAL_RUNS:
         return Correlation(value, n, np.full(RESAMPLES_OF_CLAIMS, np.nan))

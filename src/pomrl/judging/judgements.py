@@ -31,10 +31,10 @@ FILE = "claims.csv"
 """The file name of the table."""
 
 DIGITS = 12
-"""The significant digits of numbers in the table; other types of processors may change the last ones."""
+"""The significant digits of numbers in the table; the last ones may differ between processors."""
 
 JUDGED_ON = "judged_on"
-"""The key of the table's sidecar for the digests of the basis of judgement, by variant."""
+"""The key of the table's sidecar file for digests of the inputs of verdicts, by variant."""
 
 OF_CLAIM = ("id", "statement", "title", "where", "figures", "is_main", "selected_on")
 """The fields copied from the claim."""
@@ -59,7 +59,7 @@ class Judgement(JudgementColumns):
     id: str
     statement: str
     title: str = ""
-    """A short form of the statement, or the statement."""
+    """A short form of the statement; by default the statement."""
     where: str = ""
     figures: NameList = ()
     is_main: bool = False
@@ -67,11 +67,11 @@ class Judgement(JudgementColumns):
     verdict: VerdictOrNone
     """The verdict; None if only estimates are reported."""
     reason: str = ""
-    """The reason why it is undecided; empty otherwise."""
+    """Why the claim is undecided; empty otherwise."""
     note: str = ""
     runs: WholeNumber = 0
     needed: WholeNumber = 0
-    """The number of runs to judge it on."""
+    """The number of runs required for a verdict."""
     revised_on: str = ""
     revision: str = ""
     verdict_by_old_rule: Verdict | None = None
@@ -79,7 +79,7 @@ class Judgement(JudgementColumns):
 
     @property
     def decisive(self) -> Comparison:
-        """The comparison behind the verdict, otherwise the first one."""
+        """The deciding comparison; without a verdict, the first one."""
         return next(comparison for comparison in self.comparisons if comparison.decisive)
 
     @property
@@ -92,7 +92,7 @@ class Judgement(JudgementColumns):
 
     @property
     def why(self) -> str:
-        """Why the claim does not hold; may be empty."""
+        """A sentence on why the claim does not hold; empty otherwise."""
         if self.verdict in (Verdict.HOLDS, None):
             return ""
         if self.verdict is Verdict.UNDECIDED:
@@ -130,7 +130,7 @@ class Judgements:
     by_variant: Mapping[str, Mapping[str, Judgement]]
     """The judgements by variant and claim id, in the order of the table."""
     judged_on: Mapping[str, str] = field(default_factory=dict)
-    """The known digests of their basis, by variant."""
+    """The digest of the inputs of verdicts, by variant, if stored."""
     older: tuple[str, ...] = ()
     """The variants with verdicts older than the present code and settings."""
 
@@ -155,7 +155,7 @@ class Judgements:
 def write(folder: Path, new: Sequence[Judgement], command: str, judged_on: Mapping[str, str] | None = None) -> None:
     """Write judgements to the table of a study, and keep other variants.
 
-    `judged_on` has the digests of their basis, by variant.
+    `judged_on` has the digest of their inputs, by variant.
     """
     try:
         old = read(folder)
@@ -217,5 +217,5 @@ def _parse(rows: Sequence[dict[str, str]], path: Path, named: Sequence[str]) -> 
             claim_judgement = Judgement.model_validate({**claim_rows[0], "comparisons": claim_rows})
             by_variant.setdefault(variant, {})[id] = claim_judgement
     except (KeyError, ValidationError) as error:
-        raise StoreError(f"{path}: written by another version ({error})") from error
+        raise StoreError(f"{path}: written by another version of pomrl ({error}); judge the claims again") from error
     return {name: by_claim for name, by_claim in by_variant.items() if by_claim}

@@ -1,12 +1,12 @@
-"""Estimates of smallest means, their places, and largest numbers.
+"""Estimates of smallest means, of gamma*, and of the largest of several numbers.
 
-Near a tie a minimum is not smooth and its place jumps: Student's interval and the bootstrap are invalid. These
-estimates use paired t tests with Hall's correction. For *some* mean of a below *all* means of b, the largest p-value
-over b is valid (Berger 1982, "Multiparameter hypothesis testing and acceptance sampling", Technometrics 24). It is
-multiplied by the number of means of a (Bonferroni). Discount factors not shown to be worse than another form a
-confidence set for gamma*.
+Near a tie, a minimum is not smooth and its argument jumps: Student's interval and the bootstrap are invalid. These
+estimates use paired t tests with Hall's correction. Tests of *some* mean of a below *all* means of b take the
+largest p-value over b (Berger 1982, "Multiparameter hypothesis testing and acceptance sampling", Technometrics 24). It
+is multiplied by the number of means of a (Bonferroni). The confidence set of gamma* has all discount factors not shown
+to be worse than another.
 
-For an error of 1 in 10,000 and 10 means of a, intervals are too wide by an eighth.
+Intervals are conservative: too wide by an eighth for 10 means of a and an error of 1 in 10,000.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ from pomrl.results.intervals import NO_SPREAD
 from pomrl.science.gamma_star import MEAN_TIE_TOLERANCE, minimising
 
 FAR_STANDARD_ERRORS = 8.0
-"""Means further from the smallest one, in standard errors, are the smallest in none of some 100,000 resamples."""
+"""A distance from the smallest mean, in standard errors; no mean further away is the smallest in 100,000 resamples."""
 
 Means = Float[np.ndarray, "n _k"]
 """Several numbers for each of n independent runs."""
@@ -69,7 +69,7 @@ class Pairs:
         )
         deviation = np.sqrt(np.clip(variance, 0.0, None) / (self.runs - 1))
         scale = self.second[0] + factor**2 * self.second[-1]
-        rounding = np.sqrt(NO_SPREAD * np.maximum(1.0, scale) / self.runs)  # of differences of moments
+        rounding = np.sqrt(NO_SPREAD * np.maximum(1.0, scale) / self.runs)  # in differences of moments
         is_constant = deviation <= rounding
         variance, third, fourth = np.where(is_constant, [[[1.0]], [[0.0]], [[3.0]]], [variance, third, fourth])
         return np.where(is_constant, 0.0, deviation), Skewness.from_moments(variance, third, fourth, self.runs)
@@ -77,7 +77,7 @@ class Pairs:
     def t(self, threshold: float, factor: float = 1.0) -> tuple[Float[np.ndarray, "I J"], Float[np.ndarray, "I J"]]:
         """Return the smaller and larger of plain and skewness-corrected t statistics.
 
-        They are NaN if a - factor * b is the threshold in all runs.
+        They are NaN if a - factor * b equals the threshold in all runs.
         """
         deviation, skewness = self.deviation_and_skewness(factor)
         gap = self.difference(factor) - threshold
@@ -87,11 +87,11 @@ class Pairs:
 
     def is_less(self, threshold: float, factor: float = 1.0) -> float:
         """Return the p-value of min(a) - factor * min(b) >= threshold."""
-        return _some_of_all(stdtr(self.runs - 1, self.t(threshold, factor)[1]))
+        return _intersection_union_p(stdtr(self.runs - 1, self.t(threshold, factor)[1]))
 
     def is_more(self, threshold: float, factor: float = 1.0) -> float:
         """Return the p-value of min(a) - factor * min(b) <= threshold."""
-        return _some_of_all(stdtr(self.runs - 1, -self.t(threshold, factor)[0]).T)
+        return _intersection_union_p(stdtr(self.runs - 1, -self.t(threshold, factor)[0]).T)
 
 
 def _central_moment(products: Sequence[Float[np.ndarray, "..."]], factor: float) -> Float[np.ndarray, "I J"]:
@@ -99,14 +99,14 @@ def _central_moment(products: Sequence[Float[np.ndarray, "..."]], factor: float)
     return np.asarray(sum(comb(order, k) * (-factor) ** k * product for k, product in enumerate(products)))
 
 
-def _some_of_all(p: Float[np.ndarray, "I J"]) -> float:
-    """Test whether some i has a property for all j; return the p-value."""
+def _intersection_union_p(p: Float[np.ndarray, "I J"]) -> float:
+    """Return the p-value for some row with a property in all columns."""
     return float(min(1.0, len(p) * np.where(np.isnan(p), 1.0, p).max(1).min()))
 
 
 @dataclass(frozen=True)
 class SmallestMean(ScalarEstimate):
-    """The estimate of `minimum_difference` or `minimum_ratio`."""
+    """An estimate of a difference or ratio of two smallest means."""
 
     pairs: Pairs
     is_ratio: bool = False
@@ -150,7 +150,7 @@ class SmallestMean(ScalarEstimate):
 
 @dataclass(frozen=True)
 class BestDifference(ScalarEstimate):
-    """An estimate of a difference of gamma*, from confidence sets."""
+    """An estimate of the difference between two gamma*, from confidence sets."""
 
     differences: Float[np.ndarray, "G G"]
     """The differences of pairs of discount factors."""
@@ -161,7 +161,7 @@ class BestDifference(ScalarEstimate):
 
     @cached_property
     def p(self) -> Float[np.ndarray, "G G"]:
-        """The p-value of each pair being the best gammas of a and b."""
+        """The p-value of each pair as the best gammas of a and b."""
         return np.minimum(1.0, 2.0 * np.minimum(self.p_a[:, None], self.p_b))
 
     def _p_values(self, threshold: float) -> tuple[float, float]:
@@ -189,7 +189,7 @@ class Largest(ScalarEstimate):
 
 
 def largest(estimates: Sequence[ScalarEstimate]) -> Largest:
-    """Estimate the largest of several numbers over the same runs."""
+    """Estimate the largest of several numbers, from the same runs."""
     return Largest(
         max(estimate.value for estimate in estimates), min(estimate.runs for estimate in estimates), tuple(estimates)
     )
@@ -209,7 +209,7 @@ def minimum_difference(a: Means, b: Means) -> SmallestMean:
 def minimum_ratio(a: Means, b: Means) -> SmallestMean:
     """Estimate min(a) / min(b) - 1 over column means, for b >= 0.
 
-    It is NaN if min(b) is 0.
+    The estimate is NaN if min(b) is 0.
     """
     smallest = b.mean(0).min()
     value = float(a.mean(0).min() / smallest - 1.0) if smallest > 0.0 else np.nan
@@ -219,7 +219,7 @@ def minimum_ratio(a: Means, b: Means) -> SmallestMean:
 def ratio(a: Float[np.ndarray, " n"], b: Float[np.ndarray, " n"]) -> SmallestMean:
     """Estimate mean(a) / mean(b) - 1, for b >= 0, with Fieller's interval.
 
-    It is NaN if all of b is 0. The interval is unbounded if mean(b) may be 0.
+    The estimate is NaN if b is 0 in all runs. The interval is unbounded if mean(b) may be 0.
     """
     return minimum_ratio(a[:, None], b[:, None])
 

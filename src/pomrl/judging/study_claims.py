@@ -34,7 +34,7 @@ from pomrl.store import StoreError, StoreWarning
 from pomrl.store.derived import Simulation
 
 CACHE_BYTES = 64 * 2**20
-"""The size of a reader's cache of losses, in bytes."""
+"""The maximum size of a reader's cache of losses, in bytes."""
 
 
 @dataclass(frozen=True)
@@ -43,19 +43,19 @@ class Basis:
 
     variant: str
     settings: Mapping[str, Sequence[Setting]]
-    """The experiments by sweep; claims about other sweeps are not judged."""
+    """The experiments by name of sweep; claims about other sweeps are not judged."""
     registry: Sequence[Claim]
-    """The claims that share the error, judged on this basis or not."""
+    """All claims that share the error, also claims about other sweeps."""
     runs: int = 1000
     """The default number of runs to judge claims on."""
     error: float = ERROR_RATE
     """The probability of any wrong verdict on the claims."""
     choice: HindsightChoice = "population"
-    """How schedules choose in hindsight."""
+    """Whether schedules choose gamma in hindsight for all runs together or for each run."""
 
     @property
     def claims(self) -> list[Claim]:
-        """The claims about sweeps with all their experiments."""
+        """The claims whose experiments are all in `settings`."""
         return [claim for claim in self.registry if claim.id in self._requests]
 
     def unjudged_outcome(self, claim: Claim) -> JudgedClaim:
@@ -66,7 +66,7 @@ class Basis:
         return claim.runs.get(self.variant, self.runs) if isinstance(claim.runs, Mapping) else claim.runs or self.runs
 
     def requests(self, claim: Claim) -> list[Experiment]:
-        """Return the experiments of a claim with unknown losses."""
+        """Return the experiments read by a claim, found with NaN losses."""
         return self._requests[claim.id]
 
     def requested_experiments(self, claim: Claim) -> list[Experiment]:
@@ -87,7 +87,7 @@ class Basis:
         """Return the parts of a claim, and the experiments read.
 
         Raises:
-            NotInSweepError: An experiment is missing in its sweeps.
+            NotInSweepError: The sweeps of the claim have no such experiment.
         """
         requested: dict[int, Experiment] = {}
 
@@ -147,12 +147,12 @@ class Reader:
 
 
 def judge(basis: Basis, reader: Reader) -> list[JudgedClaim]:
-    """Judge the claims about sweeps; without runs they have no parts."""
+    """Judge the claims about sweeps."""
     return in_threads(lambda claim: judge_claim(basis, claim, reader), basis.claims)
 
 
 def judge_claim(basis: Basis, claim: Claim, reader: Reader) -> JudgedClaim:
-    """Judge a claim, again if it reads further experiments.
+    """Judge a claim, again if losses make it read more experiments.
 
     A damaged file gives a `StoreWarning` and no parts.
     """
@@ -176,7 +176,7 @@ def _read_or_unknown(reader: Reader, requested: Sequence[Experiment], runs: int,
 
 
 BEST_IN_RUN = "gamma_schedule.choice=per_run"
-"""The setting with which schedules choose in hindsight in each run."""
+"""The setting to choose gamma in hindsight for each run."""
 
 
 def basis(study: Study, claims: Sequence[Claim], variant: Variant) -> Basis:
@@ -220,7 +220,7 @@ def load_judgements(study: Study) -> Judgements:
     """Load the judgements of a study, and mark outdated variants.
 
     Raises:
-        StoreError: The table is damaged, or another version wrote it.
+        StoreError: As in `judgements.read`.
     """
     stored = judgements.read(study.outputs, list(study.described.variants))
     judged_variants = [name for name in study.described.variants if stored.of(name)]
@@ -234,7 +234,7 @@ def load_judgements(study: Study) -> Judgements:
 
 
 def validate_claims(study: Study, claims: Sequence[Claim]) -> None:
-    """Raise ConfigError if a claim fails on unknown losses."""
+    """Call claims with NaN losses; raise ConfigError if one fails."""
     default = next((variant for variant in study.variants if variant.name == study.unchanged), study.variants[0])
     unknown = basis(study, claims, default)
     for claim in claims:

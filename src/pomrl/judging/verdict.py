@@ -22,10 +22,10 @@ INTEREST_SHARE = 0.02
 correlations and shares it is absolute."""
 
 MIN_GAP = 1e-12
-"""The smallest gap between estimate and threshold for estimates of needed runs."""
+"""The smallest gap between estimate and threshold in divisors, to avoid division by 0."""
 
 NARROW_SHARE = 0.25
-"""The width of a narrow interval, at most, as a share of the claim's margin."""
+"""The maximum width of a narrow interval, as a share of the claim's margin."""
 
 REPORTED = "reported"
 """The text in place of a verdict if estimates are reported but not judged."""
@@ -42,7 +42,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class VerdictLook:
-    """The sign and color of a verdict."""
+    """The sign and colour of a verdict."""
 
     sign: str
     """A character for the report, for readers who do not see the colour."""
@@ -56,7 +56,7 @@ LOOKS = {
     Verdict.UNDECIDED: VerdictLook(sign="?", color="#EEEEEE"),
     Verdict.HOLDS: VerdictLook(sign="✓", color="#77AADD"),
 }
-"""The look of each verdict, in the order of lists, by interest to readers."""
+"""The sign and colour of each verdict. Lists of claims have this order, by interest to readers."""
 
 
 def claimed_range(above: float, below: float) -> str:
@@ -78,7 +78,7 @@ class Part:
     margin: float | None = None
     """The margin of a claim of equality or of no worse means; None for a claim of a difference."""
     interest: float = INTEREST_SHARE
-    """The smallest difference of interest from a threshold, in units of the estimate; for a claim of a difference."""
+    """The smallest difference of interest from a threshold, in units of the estimate; ignored with a margin."""
     topic: str = ""
     """The topic of the part in a claim with separately judged topics; otherwise empty."""
 
@@ -88,22 +88,22 @@ class Part:
 
     @property
     def p_hold(self) -> float:
-        """The p-value of a false claim; 1 with too few runs.
+        """The p-value of the hypothesis "the claim is false"; 1 with too few runs.
 
-        It is the larger p-value of both thresholds: both must be kept.
+        It is the larger p-value of both thresholds, because the number must be between them.
         """
         return _p(np.max([self.estimate.p_values(self.above)[0], self.estimate.p_values(self.below)[1]]))
 
     @property
     def p_refute(self) -> float:
-        """The p-value of a true claim; 1 with too few runs.
+        """The p-value of the hypothesis "the claim is true"; 1 with too few runs.
 
-        It is the smaller p-value of both thresholds: crossing one is enough.
+        It is the smaller p-value of both thresholds, because crossing one is enough.
         """
         return _p(np.min([self.estimate.p_values(self.above)[1], self.estimate.p_values(self.below)[0]]))
 
     def verdict(self, error: float = ERROR_RATE) -> Verdict:
-        """Return the verdict at this two-sided error, without `NO_DIFFERENCE`."""
+        """Return the verdict at a two-sided error; never `NO_DIFFERENCE`."""
         if self.p_refute <= error / 2:
             return Verdict.DOES_NOT_HOLD
         return Verdict.HOLDS if self.p_hold <= error / 2 else Verdict.UNDECIDED
@@ -114,7 +114,7 @@ def _p(value: float) -> float:
 
 
 WholeNumber = Annotated[int, BeforeValidator(float)]
-"""A number of runs, perhaps written as 1e+06."""
+"""An integer, also if written as 1e+06."""
 
 VerdictOrNone = Annotated[
     Verdict | None,
@@ -125,13 +125,13 @@ VerdictOrNone = Annotated[
 
 
 class JudgementColumns(BaseModel):
-    """The base class of rows; the aliases of fields are columns."""
+    """The base class of table rows; aliases of fields are names of columns."""
 
     model_config = ConfigDict(frozen=True, populate_by_name=True)
 
 
 NAMES_OF_PARTS = {"runs": "part_runs", "verdict": "part_verdict"}
-"""The aliases of fields whose names a judgement has too."""
+"""The aliases of fields with the name of another field of `Judgement`."""
 
 
 class Comparison(JudgementColumns):
@@ -143,9 +143,9 @@ class Comparison(JudgementColumns):
     compared: str = ""
     estimate: float = nan
     lower: float = nan
-    """The lower end of the interval behind the verdict; NaN with too few runs."""
+    """The lower end of the interval that decides the verdict; NaN with too few runs."""
     upper: float = nan
-    """The upper end of the interval behind the verdict; NaN with too few runs."""
+    """The upper end of the interval that decides the verdict; NaN with too few runs."""
     above: float = nan
     below: float = nan
     runs: WholeNumber = 0
@@ -154,11 +154,11 @@ class Comparison(JudgementColumns):
     verdict: VerdictOrNone = Verdict.UNDECIDED
     """The verdict on the comparison; None if nothing is claimed."""
     decisive: bool = True
-    """Whether the verdict on the claim rests on it; without a verdict, whether it is the first one."""
+    """Whether the comparison decides the verdict on the claim; without a verdict, whether it is the first one."""
     p_hold: float = Field(default=1.0, exclude=True)
     p_refute: float = Field(default=1.0, exclude=True)
     deciding_runs: float = Field(default=inf, exclude=True)
-    """The number of runs to probably decide it if the estimate stays; infinite if unknown."""
+    """The number of runs for a probable decision if the estimate does not change; infinite if unknown."""
 
     @staticmethod
     def from_part(part: Part, error: float) -> "Comparison":
@@ -187,7 +187,6 @@ class Comparison(JudgementColumns):
 
     @property
     def found(self) -> str:
-        """The estimate, with its interval if any."""
         if self.is_constant:
             return f"{Interval(self.estimate, nan, nan).text()} in all runs"
         exactly = "exactly " if self.runs == 0 and isfinite(self.estimate) else ""
@@ -195,7 +194,7 @@ class Comparison(JudgementColumns):
 
 
 def judge_part(part: Part, error: float) -> Comparison:
-    """Judge a part at this error."""
+    """Judge a part at a two-sided error."""
     comparison = Comparison.from_part(part, error)
     if comparison.verdict is not Verdict.UNDECIDED:
         return comparison
@@ -204,8 +203,7 @@ def judge_part(part: Part, error: float) -> Comparison:
     return comparison.but(deciding_runs=_deciding_runs(part, comparison.lower, comparison.upper))
 
 
-def _deciding_runs(part: Part, lower: float, upper: float) -> float:
-    """Estimate the runs for a decision; widths fall as 1 / sqrt(runs)."""
+def _deciding_runs(part: Part, lower: float, upper: float) -> float:  # widths fall as 1 / sqrt(runs)
     value, runs = part.estimate.value, part.estimate.runs
     if part.estimate.is_discrete or not isfinite(upper - lower):
         return inf

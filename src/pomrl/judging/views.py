@@ -1,4 +1,4 @@
-"""Judgements as text and Markdown, for terminal and pages."""
+"""Judgements as text for the terminal, and as Markdown for pages."""
 
 from collections.abc import Sequence
 
@@ -32,7 +32,7 @@ def verdict_with_topics(judgement: Judgement) -> str:
 
 
 DECISIVE = "decisive comparison, estimate [interval], claimed"
-"""The column of the table of claims with the comparison behind the verdict."""
+"""The heading of the column with the comparison that decides the verdict."""
 
 
 def columns(judgements: Judgements, variants: Sequence[str]) -> dict[str, list[str]]:
@@ -60,10 +60,10 @@ def columns(judgements: Judgements, variants: Sequence[str]) -> dict[str, list[s
 def legend(study: Study) -> str:
     """Explain the table of claims."""
     sentences = [
-        "Each claim is judged once, on a number of runs that is fixed in advance.",
-        "Where an interval shows that a number differs from the threshold of the claim by less than matters, there is "
-        "no difference of interest.",
-        "Its estimate is that of the decisive comparison, with the interval that decided it.",
+        "Each claim is judged once, on a number of runs fixed in advance.",
+        "No difference of interest: the interval shows that the number is closer to the threshold of the claim than "
+        "the smallest effect of interest.",
+        "Estimates are from decisive comparisons, with the intervals that decided them.",
     ]
     return " ".join([*sentences, *([SELECTED] if study.described.cite else [])])
 
