@@ -21,7 +21,7 @@ class Models:
     V_star: Float[np.ndarray, "M S"]
 
     def first(self, count: int) -> "Models":
-        """The first models only."""
+        """Return the first models."""
         return Models(self.P[:count], self.P_hat[:count], self.R[:count], self.V_star[:count])
 
 

@@ -1,18 +1,19 @@
-"""An example of an estimator: shrink the frequencies of a task towards earlier tasks."""
+"""An example of an estimator: shrink a task's frequencies towards the mean of earlier tasks."""
 
 import numpy as np
 
 from pomrl.components import Batch, Memory, ModelEstimator, Models, Truth
 
 AXES = (1, 2, 3)
-"""The axes of states, actions and next states; the first axis is the run."""
+"""The axes of states, actions and next states; axis 0 has the runs."""
 
 
 class JamesStein(ModelEstimator):
-    """The positive-part James-Stein estimate of the model, with one weight of the mean of earlier tasks for all pairs.
+    """The positive-part James-Stein estimate, with one weight for all pairs.
 
-    The weight is (1 - 2 / d) noise / distance, at most 1: `distance` is the squared distance of the frequencies from
-    the mean, `noise` an unbiased estimate of its sampling part, and d the number of free probabilities.
+    The weight of the mean of earlier tasks is (1 - 2 / d) noise / distance, at most 1. The distance is between the
+    task's frequencies and this mean, squared. The noise is an unbiased estimate of the sampling variance of the
+    frequencies, and d the number of free probabilities.
     """
 
     def estimate(self, memory: Memory, batch: Batch, truth: Truth) -> Models:

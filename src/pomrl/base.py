@@ -1,4 +1,4 @@
-"""The base class of components: frozen dataclasses with validated fields."""
+"""The base class of components, frozen dataclasses with validated fields."""
 
 import os
 from abc import ABC
@@ -25,13 +25,13 @@ class Component(ABC):  # noqa: B024 (its subclasses have abstract methods)
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         if "__init__" in vars(cls):
-            raise TypeError(f"{cls.__qualname__} must not have an __init__; a component has only annotated fields")
+            raise TypeError(f"{cls.__qualname__} must not have an __init__; declare annotated fields instead")
         dataclass(cls, frozen=True, kw_only=True, config=CHECKED)
 
 
 def _in_ascending_order(values: Sequence[Any]) -> Sequence[Any]:
     if any(b <= a for a, b in pairwise(values)):
-        raise ValueError("values must ascend strictly")
+        raise ValueError("values must be strictly ascending")
     return values
 
 
@@ -39,11 +39,11 @@ Ascending = AfterValidator(_in_ascending_order)
 """The validator of a field of strictly ascending numbers."""
 
 SHARE_OF_MEMORY = 0.5
-"""The largest share of memory for one array."""
+"""The largest size of an array, as a share of the machine's memory."""
 
 
 class DataPath(str):
-    """The absolute path of a data file, as the value of a `DataFile` field."""
+    """The absolute path of a data file in a `DataFile` field."""
 
     __slots__ = ()
 
@@ -51,13 +51,13 @@ class DataPath(str):
 def _existing(path: str) -> DataPath:
     absolute = Path(path).absolute()
     if not absolute.is_file():
-        raise ValueError(f"no file {absolute}")
+        raise ValueError(f"must be an existing file, got {absolute}")
     return DataPath(absolute)
 
 
 DataFile = Annotated[str, AfterValidator(_existing)]
-"""The type of a field with the path of a data file. The content of the file is part of the signature. Relative paths
-start at the current folder."""
+"""The type of a field with the path of a data file. The content of the file is part of the experiment's signature.
+Relative paths start at the current folder."""
 
 
 def make_read_only(*arrays: np.ndarray) -> None:
@@ -67,10 +67,10 @@ def make_read_only(*arrays: np.ndarray) -> None:
 
 
 def check_memory(size: int, name: str) -> None:
-    """Raise ValueError if `size` bytes exceed `SHARE_OF_MEMORY` of this machine."""
+    """Raise a ValueError if `size` bytes exceed `SHARE_OF_MEMORY` of this machine."""
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     if size > SHARE_OF_MEMORY * memory:
         raise ValueError(
-            f"{name}: transition probabilities take {size / 2**30:,.1f} GiB; this machine has "
-            f"{memory / 2**30:,.1f} GiB of memory"
+            f"{name}: transition probabilities must take at most {SHARE_OF_MEMORY:.0%} of this machine's "
+            f"{memory / 2**30:,.1f} GiB of memory, got {size / 2**30:,.1f} GiB"
         )

@@ -1,8 +1,8 @@
 """The paper's bounds on model error, planning loss and average regret.
 
-They are as printed (Theorem 3 does not hold, errata: E2, E3) and as proven on the page `theory`. All functions are
-elementwise. Rewards lie in [0, 1]; for rewards in [0, R_max], multiply bounds on losses by R_max. The radius is the
-sigma of the theorems: |P_t - P_o| <= radius almost surely. It is not a standard deviation.
+Each bound has a version as printed and versions proven on the page `theory`; Theorem 3 as printed is wrong (errata: E2,
+E3). All functions are elementwise. Rewards lie in [0, 1]; for rewards in [0, R_max], multiply bounds on losses by
+R_max. The radius is the sigma of the theorems: |P_t - P_o| <= radius almost surely. It is not a standard deviation.
 """
 
 from typing import Any, NotRequired, TypedDict, Unpack
@@ -16,13 +16,13 @@ from pomrl.science.gamma_schedules import regret_upper_bound as regret_upper_bou
 from pomrl.science.gamma_schedules import upper_bound_gamma as upper_bound_gamma
 
 VERSIONS = ("as_printed", "corrected", "sharpened")
-"""The versions of the bound: as in the paper, where it does not hold, and two proven ones."""
+"""The versions of Theorem 3: as in the paper, where it is wrong, and two proven ones."""
 
 REPAIRED = "repaired"
-"""The version with one misprint of Theorem 3 repaired; simulated, not proven."""
+"""The version of Theorem 3 with one misprint repaired; supported by simulations, not proven."""
 
 PRIORS: tuple[Prior, ...] = ("exclusive", "inclusive", "known")
-"""The priors: the mean of earlier batches, of earlier and present ones, or the true mean."""
+"""The priors, in this order: mean of the earlier batches, mean with the task's own batch, true mean model."""
 
 
 class BoundArguments(TypedDict):
@@ -36,14 +36,14 @@ class BoundArguments(TypedDict):
     A: Numbers
     T: Numbers
     delta: Numbers
-    """The probability of a failure of the bound in any entry of any task, in (0, 1)."""
+    """The probability that the bound fails in any entry of any task, in (0, 1)."""
     version: NotRequired[str]
     """One of `VERSIONS`, or `REPAIRED`; `corrected` by default."""
     prior: NotRequired[str]
     """One of `PRIORS`; `inclusive` by default."""
     plugged: NotRequired[Numbers]
-    """The value in the paper's mixing rate in place of the radius: a standard deviation, 0 for a prior of weight 1, or
-    infinity for weight 0; by default the radius."""
+    """The value of sigma in the paper's mixing rate, by default the radius. It can be a standard deviation; 0 gives the
+    prior weight 1, infinity weight 0."""
     Sigma: NotRequired[Numbers]
     """The diameter of the set of models, at most 1 (the default); for `as_printed` and `repaired`."""
 
@@ -51,8 +51,8 @@ class BoundArguments(TypedDict):
 def model_error_bound(*, t: Numbers, **arguments: Unpack[BoundArguments]) -> Values:
     """Bound the largest error |P_hat_t - P_t| of POMRL(sigma) (Theorem 3).
 
-    It holds for all s, a, s' and tasks t = 1..T jointly with probability at least 1 - delta. Tasks must be independent,
-    with mean P_o and |P_t - P_o| <= radius almost surely. Bounds above 1 are vacuous.
+    The bound holds for all s, a, s' and tasks t = 1..T jointly, with probability at least 1 - delta. Tasks must be
+    independent, with mean P_o and |P_t - P_o| <= radius almost surely. Bounds above 1 are vacuous.
 
     Let w be the weight of the batches before task t: 0 in task 1, then alpha_t, or alpha_t (t - 1)/t for the prior
     `inclusive`. The versions are:
@@ -105,7 +105,7 @@ def _weight_of_the_past(t: Numbers, m: Numbers, plugged: Numbers, prior: str) ->
 
 
 def _theorem_3(arguments: BoundArguments, factor: float) -> Values:
-    """Return Theorem 3's bound, where B has weight x/(factor x + 1)."""
+    """Return Theorem 3's bound, with weight x/(factor x + 1) of the term B."""
     m, radius, T = (np.asarray(arguments[name], float) for name in ("m", "radius", "T"))
     delta, Sigma, entries = arguments["delta"], np.asarray(arguments.get("Sigma", 1.0), float), _entries(arguments)
     x = radius**2 * m
@@ -132,10 +132,11 @@ def _check(t: Numbers, arguments: BoundArguments, version: str, prior: str) -> N
 def planning_loss_bound(
     *, gamma: Numbers, gamma_eval: Numbers, t: Numbers, **arguments: Unpack[BoundArguments]
 ) -> Values:
-    """Bound the planning loss of task t, a discounted reward.
+    """Bound the planning loss of task t, in discounted reward.
 
-    It is U(gamma) with C = S `model_error_bound`, or 2 S for `as_printed`, which ignores that rows sum to 1. It holds
-    for all tasks and gamma jointly with probability at least 1 - delta.
+    The bound is U(gamma) with C = S `model_error_bound`. The factor is 2 S for `as_printed` and `repaired`, because the
+    paper does not use that rows sum to 1. The bound holds for all tasks and gamma jointly with probability at least
+    1 - delta.
 
     Raises:
         ValueError: As in `model_error_bound` and `regret_upper_bound`.
@@ -145,10 +146,11 @@ def planning_loss_bound(
 
 
 def average_regret_bound(*, gamma: Numbers, gamma_eval: Numbers, **arguments: Unpack[BoundArguments]) -> Values:
-    """Bound the mean planning loss of tasks 1..T (Theorem 2), a discounted reward.
+    """Bound the mean planning loss of tasks 1..T, in discounted reward (Theorem 2).
 
-    It is U(gamma) with C = `average_uncertainty`. It holds for all gamma jointly with probability at least 1 - delta.
-    For radius = 0 it falls as 1/sqrt(m T), up to logarithms; for radius > 0 it does not vanish with T (errata: E7).
+    The bound is U(gamma) with C = `average_uncertainty`. It holds for all gamma jointly with probability at least
+    1 - delta. For radius = 0 it falls as 1/sqrt(m T), up to logarithms. For radius > 0 it does not vanish with T
+    (errata: E7).
 
     Raises:
         ValueError: As in `planning_loss_bound`.
@@ -157,7 +159,7 @@ def average_regret_bound(*, gamma: Numbers, gamma_eval: Numbers, **arguments: Un
 
 
 def average_uncertainty(**arguments: Unpack[BoundArguments]) -> Values:
-    """Return the constant C of `average_regret_bound`, at least 0, dimensionless.
+    """Return the constant C of `average_regret_bound`.
 
     C is S (2 S for `as_printed` and `repaired`) times the mean of `model_error_bound` over tasks t = 1..T.
 

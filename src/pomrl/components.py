@@ -1,4 +1,4 @@
-"""Names for authors of components: base classes, fields, and `check_component`.
+"""The public names for user-defined components: base classes, fields, and `check_component`.
 
 The annotated attributes of a component are its keys in a configuration, with validated values. `Field` gives a key a
 range and a description; a docstring below the key is also a description:
@@ -8,8 +8,6 @@ range and a description; a docstring below the key is also a description:
 
         def select(self, state: TaskState) -> np.ndarray:
             return np.full((len(state.alpha), 1), self.gamma)
-
-The package itself does not import this module.
 """
 
 from pydantic import Field as Field

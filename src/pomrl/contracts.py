@@ -1,4 +1,4 @@
-"""Contracts of components, and their check: `check_component(Mine(strength=2.0))`."""
+"""Checks of the contracts of components, as in `check_component(Mine(strength=2.0))`."""
 
 import inspect
 import json
@@ -40,20 +40,20 @@ from pomrl.small_experiments import (
 )
 
 MOMENT_DRAWS = 4000
-STANDARD_ERRORS = 5.0  # largest distance of a mean of draws from its expectation
+STANDARD_ERRORS = 5.0  # largest distance of a mean of draws from its expectation, in standard errors
 PLANNER_GAMMAS = np.array([0.0, 0.3, 0.9, 0.99])
 PLANNER_TOLERANCE = 1e-9  # largest loss of a policy, in units of max(1, max |R|) / (1 - gamma)
 
 
 def check_component(component: Component) -> None:
-    """Check the contracts of a component.
+    """Check a component against the contracts of its base class.
 
     Raises:
-        ComponentError: A contract is broken; the message has the check and a remedy.
+        ComponentError: A check fails; the message describes it, with a remedy.
         TypeError: The object is not a component.
     """
     if not isinstance(component, KINDS):
-        raise TypeError(f"component must be an instance of a class of pomrl.components, got {component!r}")
+        raise TypeError(f"component must be an instance of a base class in pomrl.components, got {component!r}")
     for kind, statement, check, remedy in CONTRACTS:
         try:
             if isinstance(component, kind):
@@ -76,27 +76,31 @@ def _check_experiments(component: Any) -> None:
         validation.check_experiment(problem, method, range(RUNS))
         (table,) = tables(problem, [method], range(RUNS))
         gammas = 1 if method.agent.chooses_gamma else method.gamma_schedule.gammas_per_task
-        _require(len(table) == RUNS * problem.T * gammas, f"a table has {len(table)} rows")
-        _require(table["planning_loss"].between(0.0, np.inf, inclusive="left").all(), "a loss is below 0 or not finite")
+        rows = RUNS * problem.T * gammas
+        _require(len(table) == rows, f"a result table must have {rows} rows, got {len(table)}")
+        is_valid = table["planning_loss"].between(0.0, np.inf, inclusive="left")
+        _require(is_valid.all(), "planning losses must be finite and at least 0")
         repetition = tables(problem, [method], range(RUNS))[0]
         remedy = "keep no state between calls, and draw only from the given generators"
-        _require(repetition.equals(table), "an experiment gives other numbers when it is repeated", remedy)
+        _require(repetition.equals(table), "an experiment gives different numbers when it is repeated", remedy)
         single_runs = pd.concat([tables(problem, [method], [run])[0] for run in range(RUNS)], ignore_index=True)
         remedy = "compute each run (first axis) only from its own numbers"
-        _require(single_runs.equals(table), f"a run gives other numbers alone than among {RUNS} runs", remedy)
+        _require(
+            single_runs.equals(table), f"a run computed alone gives different numbers than among {RUNS} runs", remedy
+        )
 
 
 def _check_fields(component: Any) -> None:
     copy = type(component)(**json.loads(json.dumps(asdict(component))))
-    _require(copy == component, f"a copy made from its fields is {copy!r}")
+    _require(copy == component, f"a copy made from its fields differs: {copy!r}")
 
 
 def _check_pickle(component: Any) -> None:
-    _require(pickle.loads(pickle.dumps(component)) == component, "its pickled copy differs from it")
+    _require(pickle.loads(pickle.dumps(component)) == component, "a pickled copy is not equal to it")
 
 
 def _check_source(component: Any) -> None:
-    if type(component).__module__ != "__main__":  # the store reads cells of notebooks
+    if type(component).__module__ != "__main__":  # a class in a notebook has no file; the store reads its cell
         inspect.getsourcefile(type(component))
 
 
@@ -125,7 +129,7 @@ def _check_estimates(estimator: Estimator[Any]) -> None:
 def _check_P(P: np.ndarray) -> None:
     check_models(P, np.zeros(P.shape[:-1]))
     error = np.abs(P.sum(-1) - 1.0).max()
-    _require(error <= 1e-12, f"the sum of a row differs from 1 by {error:.1e}")
+    _require(error <= 1e-12, f"rows of a model must sum to 1, got a difference of {error:.1e}")
 
 
 def _check_gammas(schedule: GammaSchedule) -> None:
@@ -144,7 +148,7 @@ def _check_policies(planner: Planner) -> None:
         for i, g in np.ndindex(gammas.shape):
             loss = _policy_loss(planner, P[[i]], R[[i]], policies[[i], g], float(gammas[i, g])).max()
             is_optimal = loss * (1 - gammas[i, g]) <= PLANNER_TOLERANCE * max(1.0, np.abs(R).max())
-            _require(is_optimal, f"at gamma = {gammas[i, g]:g} a policy loses {loss:.3g} of the optimal value")
+            _require(is_optimal, f"at gamma = {gammas[i, g]:g} a policy is worse than the optimal one by {loss:.3g}")
 
 
 def _check_refusals(planner: Planner) -> None:
@@ -158,9 +162,9 @@ def _require_error(call: Callable[[], Any], name: str) -> None:
     try:
         call()
     except ValueError as error:
-        _require(name in str(error), f"the error must mention {name}, got: {error}")
+        _require(name in str(error), f"the ValueError for an invalid {name} must mention {name}, got: {error}")
         return
-    raise ValueError(f"a wrong {name} must raise a ValueError")
+    raise ValueError(f"an invalid {name} must raise a ValueError")
 
 
 def _small_models(S: int = 4, A: int = 2) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -196,14 +200,15 @@ def _check_tasks(tasks: TaskDistribution) -> None:
     P, variance = _draw_tasks(tasks, mean, 50), tasks.variance(mean)
     _check_P(mean.P_o)
     _check_P(P)
-    _require((P[:, mean.P_o == 0] == 0).all(), "a task has a transition with probability 0 in the mean model")
-    _require((P[0] != P).any() or not variance.any(), "50 tasks are all equal")
+    _require((P[:, mean.P_o == 0] == 0).all(), "a task allows a transition of probability 0 in the mean model")
+    _require((P[0] != P).any() or not variance.any(), "50 tasks with a variance above 0 are all equal")
     rng = np.random.default_rng(1)
     batches = [tasks.draw([rng], [mean], number).P[:, 0] for number in (1, 49)]
-    _require(np.array_equal(np.concatenate(batches), P), "tasks drawn in two calls differ from tasks drawn in one")
-    _require(variance.min() >= 0, "a variance is below 0")
+    _require(np.array_equal(np.concatenate(batches), P), "tasks drawn in two calls differ from tasks drawn in one call")
+    _require(variance.min() >= 0, f"variances must be at least 0, got {variance.min():g}")
     deviation = float(np.sqrt(variance.max()))
-    _require(np.isclose(deviation, mean.deviation), f"sigma is {mean.deviation:g}, the largest deviation {deviation:g}")
+    reason = f"deviation must be {deviation:g}, the largest standard deviation, got {mean.deviation:g}"
+    _require(np.isclose(deviation, mean.deviation), reason)
 
 
 def _check_moments(tasks: TaskDistribution) -> None:
@@ -218,7 +223,7 @@ def _check_moments(tasks: TaskDistribution) -> None:
         distance = np.abs(P.mean(0) - mean.P_o) - errors * np.sqrt(variance)
         _require((distance <= 1e-12).all(), f"the mean of {MOMENT_DRAWS} tasks is not P_o")
         distance = np.abs(squares.mean(0) - variance) - errors * squares.std(0)
-        _require((distance <= 1e-12).all(), f"the variance of {MOMENT_DRAWS} tasks is not the result of variance")
+        _require((distance <= 1e-12).all(), f"the variance of {MOMENT_DRAWS} tasks differs from variance(mean)")
 
 
 def _check_random_chains(tasks: RandomChains) -> None:
@@ -226,18 +231,27 @@ def _check_random_chains(tasks: RandomChains) -> None:
     for run in range(RUNS):
         mean = tasks.draw_mean(0, run, *size, sigma)
         chain = mean.P_o if mean.unsmoothed is None else mean.unsmoothed
-        _require(((chain == 0).sum(-1) == tasks.zeros).all(), f"a row must have zeros={tasks.zeros} impossible states")
+        _require(
+            ((chain == 0).sum(-1) == tasks.zeros).all(),
+            f"each row must have zeros={tasks.zeros} states of probability 0",
+        )
     half_varying = replace(tasks, varying=0.5)
     mean = half_varying.draw_mean(0, 0, *size, sigma)
     same = ~mean.varying
     _require(mean.varying.sum() == mean.varying.size // 2, "varying=0.5 must vary half of the pairs")
-    _require((_draw_tasks(half_varying, mean, 5)[:, same] == mean.P_o[same]).all(), "a constant pair varies")
-    _require((half_varying.variance(mean)[same] == 0).all(), "a constant pair has a variance")
+    _require(
+        (_draw_tasks(half_varying, mean, 5)[:, same] == mean.P_o[same]).all(),
+        "a pair outside the mask varying differs between tasks",
+    )
+    _require((half_varying.variance(mean)[same] == 0).all(), "a pair outside the mask varying has a variance above 0")
     if sigma is None:
         return
     power = 2 if tasks.measure == "variance" else 1
     mean = tasks.draw_mean(0, 0, *size, sigma)
-    _require(np.isclose(mean.deviation**power, sigma, rtol=1e-12), f"deviation must be sigma, got {mean.deviation:g}")
+    _require(
+        np.isclose(mean.deviation**power, sigma, rtol=1e-12),
+        f"deviation must follow sigma={sigma:g}, got {mean.deviation:g}",
+    )
     if np.isfinite(mean.largest_deviation):
         too_large = (mean.largest_deviation * 1.001) ** power
         _require_error(lambda: tasks.draw_mean(0, 0, *size, too_large), "sigma")
@@ -252,11 +266,12 @@ def _check_stream(stream: TaskStream) -> None:
     _require(next(means) is first, "the first mean model must be the given one")
     for mean in islice(means, 11):
         _check_P(mean.P_o)
-        _require(mean.deviation == first.deviation and mean.has_room, "sigma changes, or has no room")
+        _require(mean.deviation == first.deviation, "a new mean model must keep the deviation")
+        _require(mean.has_room, "the deviation must be below largest_deviation")
         largest = np.sqrt((mean.P_o * (1.0 - mean.P_o)).max())
-        _require(mean.largest_deviation == largest, "largest_deviation does not belong to the new mean model")
-        _require(np.array_equal(mean.R, first.R), "the rewards change")
-        _require(np.array_equal(mean.varying, first.varying), "the varying pairs change")
+        _require(mean.largest_deviation == largest, "largest_deviation must be computed from the new mean model")
+        _require(np.array_equal(mean.R, first.R), "a new mean model must keep the rewards")
+        _require(np.array_equal(mean.varying, first.varying), "a new mean model must keep the mask varying")
 
 
 def _check_draws(data: Data) -> None:
@@ -273,14 +288,17 @@ def _check_draws(data: Data) -> None:
     batches_of_calls = [data.draw(rngs, P[:1], m, batches), data.draw(rngs, P[1:], m, batches)]
     _require(
         np.array_equal(np.concatenate(batches_of_calls), counts),
-        "tasks drawn in two calls differ from tasks drawn in one",
+        "batches drawn in two calls differ from batches drawn in one call",
     )
     _require((counts[:, :, 0] != counts[:, :, 1]).any(), "all batches of a task are equal")
     _require((counts[0] != counts[1]).any(), "the batches of all tasks are equal")
     counts = data.draw(rngs_of_runs(), P[:1], 20, 2000).sum(2)
     visits = counts.sum(-1, keepdims=True)
     error = STANDARD_ERRORS * np.sqrt(P[:1] * (1.0 - P[:1]) / visits)
-    _require((np.abs(counts / visits - P[:1]) <= error + 1e-12).all(), "frequencies do not approach the model")
+    _require(
+        (np.abs(counts / visits - P[:1]) <= error + 1e-12).all(),
+        "the frequencies of many transitions differ from the model",
+    )
 
 
 def _check_metric(metric: Metric) -> None:
@@ -295,32 +313,34 @@ def _check_metric(metric: Metric) -> None:
     stacked = validation.measure(metric, MetricInput(*arrays, criterion=criterion))
     for i in range(3):
         single = metric.measure(MetricInput(*(array[[i]] for array in arrays), criterion=criterion))
-        _require(np.array_equal(single[0], stacked[i]), f"task {i} gives other numbers alone than among 3 tasks")
+        _require(
+            np.array_equal(single[0], stacked[i]), f"task {i} measured alone gives different numbers than among 3 tasks"
+        )
 
 
 MODEL_REMEDY = "return new arrays with the shape, type and range of the base class; arguments are read-only"
 CONTRACTS: tuple[tuple[type, str, Callable[[Any], None], str], ...] = (
     (Component, "runs of its experiments are independent", _check_experiments, MODEL_REMEDY),
-    (Component, "its fields describe it", _check_fields, "declare fields, of JSON types, for all settings"),
-    (Component, "it can be sent to another process", _check_pickle, "define its class at the top of a module"),
-    (Component, "its code can be read", _check_source, "define its class in a file with source"),
+    (Component, "its fields determine it", _check_fields, "declare fields, of JSON types, for all settings"),
+    (Component, "it can be pickled", _check_pickle, "define its class at the top of a module"),
+    (Component, "its source code can be found", _check_source, "define its class in a file with source"),
     (Estimator, "its estimates are models", _check_estimates, MODEL_REMEDY),
     (GammaSchedule, "its gammas are in range", _check_gammas, "clip them to [0, state.gamma_eval]"),
     (Planner, "its policies are optimal", _check_policies, "solve Bellman's equation up to rounding"),
     (Planner, "it rejects invalid models", _check_refusals, "implement _plan, and leave plan as it is"),
     (TaskDistribution, "its tasks are models around a mean", _check_tasks, "draw only from the given generator"),
-    (TaskDistribution, "its moments are right", _check_moments, "correct them, or set has_exact_moments = False"),
-    (RandomChains, "it follows zeros, varying, sigma", _check_random_chains, "override only methods that begin with _"),
+    (TaskDistribution, "its moments are exact", _check_moments, "correct them, or set has_exact_moments = False"),
+    (RandomChains, "it obeys zeros, varying, sigma", _check_random_chains, "override only methods that begin with _"),
     (TaskStream, "its mean models keep sigma", _check_stream, "make them with recentre or another_mean"),
     (Data, "its batches are independent draws", _check_draws, "draw task after task from the run's generator"),
     (Metric, "it measures each task separately", _check_metric, "treat each index of the first axis separately"),
 )
-"""The class of components, required property, check, and remedy."""
+"""Base class of the components, required property, check, and remedy."""
 
 KINDS = (Estimator, Agent, GammaSchedule, Planner, TaskDistribution, TaskStream, Data, MetaBatch, Metric)
 
 
 def __getattr__(name: str) -> Any:
     if name.endswith("Contract"):
-        raise ImportError(f"pomrl.contracts.{name} is pomrl.components.check_component(x) since version 2")
+        raise ImportError(f"pomrl.contracts.{name} was removed in version 2; use pomrl.components.check_component(x)")
     raise AttributeError(f"module 'pomrl.contracts' has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""Small experiments with a component, for checks of its contracts."""
+"""Small experiments with a component, to check its contracts."""
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -22,7 +22,7 @@ from pomrl.science.tasks.streams import TaskStream
 RUNS = 3
 SIGMA = 0.002
 UNEQUAL = {"data": Trajectories(length=3), "meta_batch": Separate(batches=2), "trials": 2}
-"""Settings of a problem with unequal numbers of transitions and several trials."""
+"""Settings of a problem with unequal numbers of transitions per pair (s, a) and several trials."""
 
 SMALL_METHOD = Method(
     estimator=RegularisedLeastSquares(mixing="paper", similarity="welford"),
@@ -33,7 +33,7 @@ SMALL_METHOD = Method(
 
 
 class TwoModels(FiniteTasks):
-    """Tasks with one of two models, for estimators with `needs_candidates`."""
+    """A distribution of two equally likely models, for estimators with `needs_candidates`."""
 
     @property
     def size(self) -> tuple[int, int]:
@@ -52,12 +52,12 @@ def small_problem(task_distribution: TaskDistribution | None = None, sigma: floa
 
 
 def small_size(tasks: TaskDistribution) -> tuple[int, int]:
-    """Return S and A for small problems with these tasks."""
+    """Return the S and A of a small problem with these tasks."""
     return tasks.size or (getattr(tasks, "zeros", 2) + 4, 2)
 
 
 def first_accepted(values: Sequence[Any], check: Callable[[Any], None]) -> Any:
-    """Return the first value accepted by `check`, otherwise the last."""
+    """Return the first value without a ValueError from `check`, otherwise the last."""
     for value in values[:-1]:
         with suppress(ValueError):
             check(value)
@@ -107,12 +107,12 @@ def experiments_with(component: Any) -> list[tuple[Problem, Method]]:
 
 
 def rngs_of_runs() -> list[np.random.Generator]:
-    """Return a new generator for each run."""
+    """Return `RUNS` new generators."""
     return [np.random.default_rng(run) for run in range(RUNS)]
 
 
 def small_sigma(tasks: TaskDistribution) -> float | None:
-    """Return a sigma for a distribution; None if its keys determine one."""
+    """Return a sigma for a task distribution; None if its keys determine sigma."""
     try:
         tasks.draw_mean(0, 0, *small_size(tasks), None)
     except ValueError:

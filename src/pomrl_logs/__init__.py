@@ -1,10 +1,9 @@
 """Learn from logs of earlier tasks, and recommend changes of decisions.
 
-- `log_tables` reads transitions (`from_log`), and `audit` checks them.
-- `logs` learns the distribution of models, and predicts that of a new task.
-- `safe_improvement` plans within the support of the data, and `gains` estimates what plans gain.
-- `horizon_reports` recommends changes (`horizon_report`), and `follow_up` checks them in a later log.
-- `command` is `pomrl horizon`.
+- `log_tables` reads transitions, and `audit` checks them.
+- `logs` learns the distribution of models, and predicts new tasks.
+- `safe_improvement` plans within the data, and `gains` estimates gains.
+- `horizon_reports` recommends changes, and `follow_up` checks them later.
 
 `docs/models_and_logs.md` introduces them.
 """

@@ -1,7 +1,7 @@
-"""Test whether two columns are associated within strata, and measure how strongly.
+"""Test whether two columns are associated within strata.
 
-Pearson's X² is summed over strata. Its mean and variance given the margins are exact (Dawson 1954), and a gamma
-distribution with these moments gives the p-value.
+Pearson's X² is summed over strata. A gamma distribution with its exact mean and variance given the margins (Dawson
+1954) gives the p-value.
 """
 
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from jaxtyping import Int
 from scipy.special import gammaincc
 
 MAX_TESTED_ROWS = 200_000
-"""The most rows of a test; of more, so many are drawn."""
+"""The largest number of rows in a test; a random sample of larger logs is tested."""
 
 
 @dataclass(frozen=True)
@@ -19,9 +19,9 @@ class Association:
     """The association of two columns within strata."""
 
     p: float
-    """The probability of as large an X² under independence within strata."""
+    """The probability of this X² or a larger one under independence within strata."""
     effect: float
-    """Cramér's V within strata, from 0 to 1, less its expectation by chance."""
+    """Cramér's V within strata, from 0 to 1, corrected for chance."""
 
 
 def associate(x: Int[np.ndarray, " n"], y: Int[np.ndarray, " n"], stratum: Int[np.ndarray, " n"]) -> Association:
@@ -51,7 +51,7 @@ def associate(x: Int[np.ndarray, " n"], y: Int[np.ndarray, " n"], stratum: Int[n
 def _margins(
     values: Int[np.ndarray, " n"], stratum: Int[np.ndarray, " n"]
 ) -> tuple[Int[np.ndarray, " n"], Int[np.ndarray, " m"], Int[np.ndarray, " m"]]:
-    """Return rows' pairs of stratum and value, their frequencies and strata."""
+    """Return pairs (stratum, value) by row, and sizes and strata of pairs."""
     width = int(values.max(initial=0)) + 1
     pairs, cell, size = np.unique(stratum * width + values, return_inverse=True, return_counts=True)
     return cell, size, pairs // width
@@ -60,14 +60,10 @@ def _margins(
 def moments(
     n: np.ndarray, r: np.ndarray, c: np.ndarray, inverse_rows: np.ndarray, inverse_columns: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the mean and variance of X² over tables with these margins.
+    """Return the mean and variance of X² over tables with given margins.
 
-    Args:
-        n: The sizes of tables.
-        r: The numbers of rows.
-        c: The numbers of columns.
-        inverse_rows: The sums of the inverse sizes of rows.
-        inverse_columns: The sums of the inverse sizes of columns.
+    `n` has table sizes, and `r` and `c` numbers of rows and columns. `inverse_rows` and `inverse_columns` have the sums
+    of inverse row and column sizes.
     """
     n = np.maximum(n, 4.0)
     v = [(k - 1) * (n - k) / (n - 1) for k in (r, c)]

@@ -1,6 +1,6 @@
-"""Audit a log: what stops or weakens advice, and how the table was read.
+"""Audit a log for faults, and report how it was read.
 
-`KINDS` lists the findings. Each kind of fault has its module.
+`KINDS` lists the findings.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,21 +16,21 @@ from pomrl_logs.next_states import check_chain, check_coding, check_ends
 from pomrl_logs.reward_columns import check_rewards
 
 KINDS = {
-    "chain": "next states are the states of other rows: stops",
-    "coding": "no next state is a state: stops",
+    "chain": "next states are the states of wrong rows: stops",
+    "coding": "no next state occurs as a state: stops",
     "cost": "costs are given as rewards: stops",
     "dates": "rewards are dates: stops",
-    "breaks": "many next states are not the states of the next rows of their episodes: weakens",
-    "ends": "states are never left, and `--ends` does not declare them: weakens where rewards are negative",
-    "column": "a column that is not named goes with the action and with what follows: weakens",
-    "history": "the row before goes with what follows, or rewards with what is done next: weakens",
-    "repeats": "whole rows repeat in runs, and are counted once: weakens",
-    "offset": "rewards differ by little beside what they have in common: weakens",
-    "names": "names have blanks around them, and are joined without them: note",
-    "alike": "names differ only in letters' case, blanks or accents, and are several: note",
+    "breaks": "many next states differ from the state of the next row of the episode: weakens",
+    "ends": "states are never left, and not declared by `--ends`: weakens if rewards are negative",
+    "column": "a column without a role is associated with actions and outcomes: weakens",
+    "history": "the previous row is associated with outcomes, or rewards with the next action: weakens",
+    "repeats": "runs of rows are repeated, and counted once: weakens",
+    "offset": "rewards differ by little compared with a common offset: weakens",
+    "names": "names have blanks at their ends, which are removed: note",
+    "alike": "names differ only in case, blanks or accents, and stay separate: note",
     "comments": "lines below the header begin with #, and are left out: note",
-    "order": "next states are those of the next rows of episodes, and last rows are left out: note",
-    "task": "there is no column of tasks, and all rows are of one task: note",
+    "order": "next states are the states of the next rows of episodes; last rows are left out: note",
+    "task": "without a column of tasks, all rows belong to one task: note",
     "decimals": "rewards have decimal commas: note",
 }
 """The findings, by the name for `accept`."""
@@ -45,22 +45,17 @@ def find(
     is_cost: bool,
     has_next: bool,
 ) -> list[Finding]:
-    """List an audit's findings; one that "stops" is the last.
+    """List an audit's findings; one with the effect "stops" is the last.
 
-    Args:
-        rows: The transitions.
-        declared: Whether each state is a declared end.
-        columns: The columns without a role.
-        accept: The names of accepted findings, left out.
-        is_cost: Whether rewards are negated costs.
-        has_next: Whether the table has a column of next states.
+    `accept` has names of findings to leave out, and `columns` the columns without a role. `declared` marks declared
+    ends.
     """
     findings = list[Finding]()
     checks = [check_rewards(rows, is_cost=is_cost)]
     checks += [check_coding(rows, declared), check_chain(rows)] if has_next else []
     for finding in chain(*checks, check_columns(rows, columns), check_history(rows), check_ends(rows, declared)):
-        is_told = finding.name == "history" and any(other.name == "column" for other in findings)
-        if finding.name not in accept and not is_told:
+        is_reported = finding.name == "history" and any(other.name == "column" for other in findings)
+        if finding.name not in accept and not is_reported:
             findings.append(finding)
             if finding.effect == "stops":
                 break

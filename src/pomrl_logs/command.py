@@ -1,4 +1,4 @@
-"""The command `horizon`: advice on the decisions of a log."""
+"""Define the command `horizon`."""
 
 import textwrap
 from collections.abc import Sequence
@@ -14,8 +14,8 @@ from pomrl_logs.log_files import table_name
 from pomrl_logs.log_tables import ColumnRoles, read_log
 from pomrl_logs.logs import Log
 
-MOST_CHANGES = 20
-"""The number of changes that are printed."""
+MAX_PRINTED_CHANGES = 20
+"""The largest number of printed changes."""
 
 Column = Annotated[str | None, "COLUMN"]
 Columns = Annotated[str, "COLUMN"]
@@ -42,35 +42,33 @@ def horizon(  # noqa: PLR0913  (the options of the command)
     after: Annotated[Sequence[Path], "OLD"] = (),
     output: Annotated[Path | None, "FOLDER"] = None,
 ) -> None:
-    """Say what to change in the decisions of a log.
+    """Recommend changes of the decisions of a log.
 
-    The command prints what the audit of the log found, the recommendation and the largest changes. It writes a page, a
-    figure, and tables of the recommended changes and of gains to a folder.
+    The command prints the findings of the audit, the recommendation and the largest changes. It writes a page, a figure
+    and tables to a folder.
 
     Args:
         log: Tables of transitions: .parquet, .csv, .tsv, .jsonl, also .gz.
-        task: Its column (default task, if there is one).
-        state: Its column, or A,B for several (default state).
-        action: Its column, or A,B for several (default action).
-        reward: Its column (default reward).
-        cost: The column of costs, in the place of rewards.
-        next_state: Its column (default next_state, or the state of the next row).
-        terminated: The column that says where episodes have ended.
-        episode: The column that says which episode a transition is of.
-        time: The column by which the rows of an episode are in order.
+        task: Column of tasks (default task, if present).
+        state: Column of states, or A,B for several (default state).
+        action: Column of actions, or A,B for several (default action).
+        reward: Column of rewards (default reward).
+        cost: Column of costs, instead of rewards.
+        next_state: Column of next states (default next_state, or the state of the next row).
+        terminated: Column that marks ends of episodes.
+        episode: Column that identifies episodes.
+        time: Column that orders the rows of an episode.
         ends: States after which nothing is paid.
-        bins: Numbers in a state, as N bins.
-        missing: Names that mean: missing.
-        accept: Findings that are meant.
-        gamma_eval: What policies are judged at (default 0.99).
-        after: Say instead whether what the log OLD promised came true in LOG.
-        output: Default: outputs/horizon/ and the log's name.
+        bins: Number of bins of a numeric column.
+        missing: Names of missing values.
+        accept: Findings to accept.
+        gamma_eval: Discount factor of evaluation (default 0.99).
+        after: Check instead whether the gain promised by the log OLD came true in LOG.
+        output: Folder of the report (default outputs/horizon/ and the log's name).
     """
     folder = output.expanduser() if output else outputs() / "horizon" / table_name(log[0])
-    if not after and folder.exists() and any(folder.iterdir()):
-        raise ValueError(
-            f"{folder}: there is a report already, and nothing is overwritten; --output names another folder"
-        )
+    if not after:
+        _refuse_existing(folder)
     roles = ColumnRoles(
         task=task,
         state=_split(state),
@@ -85,15 +83,14 @@ def horizon(  # noqa: PLR0913  (the options of the command)
     read = partial(read_log, roles=roles, bins=_bins(bins), ends=ends, missing=missing, accept=accept)
     new = read(log)
     if after:
-        old = read(after)
-        _say(*(finding.line for each in (old, new) for finding in each.findings))
-        _say(follow_up(old, new, gamma_eval).words)
-        return
-    report = horizon_report(new, gamma_eval)
-    paths = _write(report, new, folder, log[0])
-    _print(report, new)
-    for path in paths:
-        print(path)
+        _print_follow_up(read(after), new, gamma_eval)
+    else:
+        _print_report(new, gamma_eval, folder, log[0])
+
+
+def _refuse_existing(folder: Path) -> None:
+    if folder.exists() and any(folder.iterdir()):
+        raise ValueError(f"{folder}: a report exists, and is not overwritten; choose another folder with --output")
 
 
 def _split(names: str) -> str | list[str]:
@@ -101,7 +98,6 @@ def _split(names: str) -> str | list[str]:
 
 
 def _bins(words: Sequence[str]) -> dict[str, int]:
-    """Return the number of bins of each column; ValueError unless each word is COLUMN=NUMBER."""
     found = dict[str, int]()
     for word in words:
         column, _, count = word.rpartition("=")
@@ -111,21 +107,33 @@ def _bins(words: Sequence[str]) -> dict[str, int]:
     return found
 
 
-def _say(*sentences: str) -> None:
+def _print_follow_up(old: Log, new: Log, gamma_eval: float) -> None:
+    _print_text(*(finding.line for log in (old, new) for finding in log.findings))
+    _print_text(follow_up(old, new, gamma_eval).words)
+
+
+def _print_report(log: Log, gamma_eval: float, folder: Path, source: Path) -> None:
+    report = horizon_report(log, gamma_eval)
+    paths = _write(report, log, folder, source)
+    _print_summary(report, log)
+    for path in paths:
+        print(path)
+
+
+def _print_text(*sentences: str) -> None:
     for sentence in sentences:
         print(textwrap.fill(printable(sentence), WIDTH))
 
 
-def _print(report: HorizonReport, log: Log) -> None:
-    _say(*log.audit, *report.words[len(report.findings) :], *log.remarks)
+def _print_summary(report: HorizonReport, log: Log) -> None:
+    _print_text(*log.audit, *report.words[len(report.findings) :], *log.remarks)
     if len(report.changes):
-        print_frame(report.changes.head(MOST_CHANGES).round({"gain": 3, "difference": 3, "probability": 2}))
-        if len(report.changes) > MOST_CHANGES:
-            print(f"and {len(report.changes) - MOST_CHANGES} more, which changes.csv has")
+        print_frame(report.changes.head(MAX_PRINTED_CHANGES).round({"gain": 3, "difference": 3, "probability": 2}))
+        if len(report.changes) > MAX_PRINTED_CHANGES:
+            print(f"and {len(report.changes) - MAX_PRINTED_CHANGES} more in changes.csv")
 
 
 def _write(report: HorizonReport, log: Log, folder: Path, source: Path) -> list[Path]:
-    """Write the files of a report, and return their paths."""
     from pomrl.drawing.files import Sidecar, save
     from pomrl.store import files
     from pomrl_logs import figure  # here, because help and errors need no figures

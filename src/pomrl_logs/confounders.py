@@ -15,19 +15,17 @@ MAX_CHANCE_P = 1e-3
 """The largest p-value of an association, corrected for all columns."""
 
 MIN_CRAMERS_V = 0.05
-"""The smallest effect of an association, with actions and with outcomes."""
+"""The smallest reported effect of an association."""
 
 MAX_LEVELS = 8
-"""The most distinct numbers of a column that is tested without bins."""
+"""The largest number of distinct values of a column tested without bins."""
 
 BINS = 4
-"""The number of bins of other numbers."""
+"""The number of bins of other numeric columns."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Strata:
-    """Rows and the strata within which they are compared."""
-
     chosen: Int[np.ndarray, " k"]
     state: Int[np.ndarray, " k"]
     """The stratum by task and state."""
@@ -38,14 +36,12 @@ class _Strata:
     paid: Int[np.ndarray, " k"]
     """The bin of the reward."""
 
-    def course(self, column: Int[np.ndarray, " k"], tests: int) -> Association:
-        """Return a column's stronger association, with next states or rewards."""
+    def outcome(self, column: Int[np.ndarray, " k"], tests: int) -> Association:
         associations = associate(column, self.following, self.pair), associate(column, self.paid, self.pair)
-        return max(associations, key=lambda course: (_counts(course, 2 * tests), course.effect))
+        return max(associations, key=lambda outcome: (_is_relevant(outcome, 2 * tests), outcome.effect))
 
 
 def _strata(rows: Rows, among: Int[np.ndarray, " m"]) -> _Strata:
-    """Return the strata of rows, at most `MAX_TESTED_ROWS` drawn at random."""
     if len(among) > MAX_TESTED_ROWS:
         among = np.sort(np.random.default_rng(0).choice(among, MAX_TESTED_ROWS, replace=False))
     task, state, action, following = (values[among] for values in (rows.task, rows.state, rows.action, rows.following))
@@ -55,9 +51,10 @@ def _strata(rows: Rows, among: Int[np.ndarray, " m"]) -> _Strata:
 
 
 def check_columns(rows: Rows, columns: Mapping[str, "pd.Series"]) -> Iterator[Finding]:
-    """Find columns without a role associated with actions and with outcomes.
+    """Find columns without a role associated with actions and outcomes.
 
-    Actions are compared within tasks and states, outcomes also within actions. Determined columns are left out.
+    Actions are compared within tasks and states, outcomes also within actions. Columns determined by columns with a
+    role are left out.
     """
     strata = _strata(rows, np.arange(len(rows.state)))
     chosen = strata.chosen
@@ -66,21 +63,21 @@ def check_columns(rows: Rows, columns: Mapping[str, "pd.Series"]) -> Iterator[Fi
     levels = {
         name: categories for name, column in columns.items() if (categories := _levels(column, chosen)) is not None
     }
-    levels = {name: codes for name, codes in levels.items() if not any(_says_the_same(codes, other) for other in named)}
+    levels = {name: codes for name, codes in levels.items() if not any(_is_determined(codes, other) for other in named)}
     for name, codes in levels.items():
         with_action = associate(codes, strata.action, strata.state)
-        if not _counts(with_action, len(levels)):
+        if not _is_relevant(with_action, len(levels)):
             continue
-        course = strata.course(codes, len(levels))
-        if _counts(course, 2 * len(levels)):
-            yield _about_column(rows, name, columns[name], with_action, course)
+        outcome = strata.outcome(codes, len(levels))
+        if _is_relevant(outcome, 2 * len(levels)):
+            yield _column_finding(rows, name, columns[name], with_action, outcome)
 
 
 def check_history(rows: Rows) -> Iterator[Finding]:
     """Find outcomes associated with neighbouring rows, given state and action.
 
     In a Markov process the previous row predicts no outcome, and rewards are independent of the next action. Only
-    linked rows are compared.
+    consecutive transitions are compared.
     """
     n = len(rows.state)
     follows = (rows.group[1:] == rows.group[:-1]) & ~rows.ended[:-1] & (rows.following[:-1] == rows.state[1:])
@@ -90,50 +87,49 @@ def check_history(rows: Rows) -> Iterator[Finding]:
     strata = _strata(rows, later)
     before = strata.chosen - 1
     for what, codes in (("action", rows.action[before]), ("state", rows.state[before])):
-        course = strata.course(codes, 3)
-        if _counts(course, 6):
-            yield _about_history(
-                rows, f"the {what} of the row before goes with what follows", course, int(strata.chosen[0])
+        outcome = strata.outcome(codes, 3)
+        if _is_relevant(outcome, 6):
+            yield _history_finding(
+                rows, f"the {what} of the previous row is associated with the outcome", outcome, int(strata.chosen[0])
             )
             return
     earlier = _strata(rows, later - 1)
     transition = earlier.pair * (int(earlier.following.max(initial=0)) + 1) + earlier.following
-    course = associate(rows.action[earlier.chosen + 1], earlier.paid, transition)
-    if _counts(course, 6):
+    outcome = associate(rows.action[earlier.chosen + 1], earlier.paid, transition)
+    if _is_relevant(outcome, 6):
         column = rows.columns["reward"]
-        yield _about_history(rows, f"{column!r} goes with the action of the next row", course, int(earlier.chosen[0]))
+        yield _history_finding(
+            rows, f"{column!r} is associated with the action of the next row", outcome, int(earlier.chosen[0])
+        )
 
 
-def _about_history(rows: Rows, what: str, course: Association, row: int) -> Finding:
+def _history_finding(rows: Rows, what: str, outcome: Association, row: int) -> Finding:
     return Finding(
         "history",
         "weakens",
-        f"{what} (V = {course.effect:.2f}) where state and action are the same ({rows.label(row)}): check that "
-        f"actions and rewards stand in their own rows, or add what else matters to --state {rows.columns['state']}",
+        f"{what} (V = {outcome.effect:.2f}) where state and action are equal ({rows.label(row)}): check that actions "
+        f"and rewards are in the right rows, or add a further column to --state {rows.columns['state']}",
     )
 
 
-def _counts(association: Association, tests: int) -> bool:
+def _is_relevant(association: Association, tests: int) -> bool:
     return association.p * tests < MAX_CHANCE_P and association.effect >= MIN_CRAMERS_V
 
 
-def _about_column(rows: Rows, name: str, column: "pd.Series", action: Association, course: Association) -> Finding:
+def _column_finding(rows: Rows, name: str, column: "pd.Series", action: Association, outcome: Association) -> Finding:
     many = column.nunique() > MAX_LEVELS and as_numbers(column) is not None
     return Finding(
         "column",
         "weakens",
-        f"the column {name!r} goes with the action (V = {action.effect:.2f}) and with what follows (V = "
-        f"{course.effect:.2f}) where states are the same ({rows.label(0)} has {column.iloc[0]}): gains may be those "
-        f"of {name!r}, and not of actions; if it is known before the action, write "
+        f"the column {name!r} is associated with the action (V = {action.effect:.2f}) and with the outcome (V = "
+        f"{outcome.effect:.2f}) where states are equal ({rows.label(0)} has {column.iloc[0]}): gains may be effects "
+        f"of {name!r} instead of actions; if it is known before the action, write "
         f"--state {rows.columns['state']},{name}" + f" --bins {name}={BINS}" * many,
     )
 
 
 def _levels(column: "pd.Series", chosen: Int[np.ndarray, " k"]) -> Int[np.ndarray, " k"] | None:
-    """Return the categories of a column; None without usable ones.
-
-    Missing values are a category.
-    """
+    """Return the categories of a column, including missing; None without usable ones."""
     try:
         codes, values_found = pd.factorize(column.iloc[chosen])
     except TypeError:
@@ -149,8 +145,7 @@ def _levels(column: "pd.Series", chosen: Int[np.ndarray, " k"]) -> Int[np.ndarra
     return np.where(np.isnan(values), 0, 1 + assign_bins(np.nan_to_num(values), BINS))
 
 
-def _says_the_same(column: Int[np.ndarray, " n"], named: Int[np.ndarray, " n"]) -> bool:
-    """Return whether a named column determines another one."""
+def _is_determined(column: Int[np.ndarray, " n"], named: Int[np.ndarray, " n"]) -> bool:
     pairs = np.unique(named.astype(np.int64) * (int(column.max()) + 1) + column)
     different = len(np.unique(named))
     return len(pairs) == different < len(named) / 2 or len(pairs) <= 1.01 * different < len(named) / 4

@@ -7,58 +7,56 @@ import pandas as pd
 from jaxtyping import Bool, Int, UInt64
 
 BASE, MULTIPLIER = np.uint64(6364136223846793005), np.uint64(11400714819323198485)
-"""Odd numbers by which runs of rows get their keys."""
+"""Odd multipliers of the hashes of runs."""
 
 RUN_ROWS = 48
 """The number of rows in a repeated run."""
 
 MIN_DISTINCT_IN_RUN = 8
-"""The fewest distinct rows of a run; runs with fewer may repeat by chance."""
+"""The smallest number of distinct rows in a run; runs with fewer may repeat by chance."""
 
 MAX_RUN_COPIES = 4
-"""The most copies of a run; a deterministic world repeats runs more often."""
+"""The largest number of copies of a run; deterministic processes repeat runs more often."""
 
 MIN_DISTINCT_ROWS = 20
-"""The fewest distinct rows of a table; fewer may all repeat by chance."""
+"""The smallest number of distinct rows in a table; fewer may all repeat by chance."""
 
 MIN_EXPECTED_TRIPLES = 8.0
-"""The fewest triples expected by chance for a test of scattered rows."""
+"""The smallest number of triples expected by chance for a test of scattered rows."""
 
 
 def find_copies(
     columns: Sequence[Int[np.ndarray, " n"]], labels: Sequence[int]
 ) -> tuple[Bool[np.ndarray, " n"], list[int], Int[np.ndarray, " n"]]:
-    """Find rows that repeat earlier runs, apart from labels.
+    """Find rows of repeated runs, ignoring labels.
 
-    Labels distinct in every row are ignored, such as row numbers, and any one other label, such as the name of an
-    export.
+    Labels with distinct values in all rows, such as row numbers, are ignored. One other label may differ too.
 
     Args:
-        columns: The number of the value in each row of each column, from 0.
-        labels: The columns allowed to differ: episodes, and columns without a role.
+        columns: The number of the value in each row, from 0, by column.
+        labels: The positions of the columns that may differ.
 
     Returns:
-        Which rows are copies; the columns in which they differ; the number of each distinct row.
+        A mask of copies, the differing columns, and the number of each distinct row.
     """
     n = len(columns[0])
-    keys = [_mixed(column, number) for number, column in enumerate(columns)]
+    keys = [_hash_column(column, number) for number, column in enumerate(columns)]
     total = sum(keys, np.zeros(n, np.uint64))
     row = pd.factorize(total)[0]
     if (repeated := find_repeats(row)).any():
         return repeated, [], row
     numbered = [label for label in labels if int(columns[label].max(initial=0)) + 1 == n]
     total = total - sum((keys[label] for label in numbered), np.zeros(n, np.uint64))
-    happened = pd.factorize(total - sum((keys[label] for label in {*labels} - {*numbered}), np.zeros(n, np.uint64)))[0]
+    content = pd.factorize(total - sum((keys[label] for label in {*labels} - {*numbered}), np.zeros(n, np.uint64)))[0]
     optional = [[label] for label in labels if label not in numbered]
     for left_out in [[], *optional] if numbered else optional:
-        but_some = total - sum((keys[label] for label in left_out), np.zeros(n, np.uint64))
-        if (copies := _runs_repeat(pd.factorize(but_some)[0], happened)).any():
+        remaining = total - sum((keys[label] for label in left_out), np.zeros(n, np.uint64))
+        if (copies := _runs_repeat(pd.factorize(remaining)[0], content)).any():
             return copies, [*numbered, *left_out], row
     return repeated, [], row
 
 
-def _mixed(column: Int[np.ndarray, " n"], number: int) -> UInt64[np.ndarray, " n"]:
-    """Return hashes of a column, to be summed over columns."""
+def _hash_column(column: Int[np.ndarray, " n"], number: int) -> UInt64[np.ndarray, " n"]:
     key = (column.astype(np.uint64) + np.uint64(1)) * (MULTIPLIER + np.uint64(2 * number)) ^ np.uint64(number)
     key = (key ^ (key >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     key = (key ^ (key >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -68,8 +66,7 @@ def _mixed(column: Int[np.ndarray, " n"], number: int) -> UInt64[np.ndarray, " n
 def find_repeats(row: Int[np.ndarray, " n"]) -> Bool[np.ndarray, " n"]:
     """Find repeated rows: each row, the whole table, or a run.
 
-    Args:
-        row: The number of each distinct row.
+    `row` has the number of each distinct row.
     """
     repeated = _each_row_repeats(row)
     if not repeated.any():
@@ -78,7 +75,7 @@ def find_repeats(row: Int[np.ndarray, " n"]) -> Bool[np.ndarray, " n"]:
 
 
 def _each_row_repeats(row: Int[np.ndarray, " n"]) -> Bool[np.ndarray, " n"]:
-    """Find the copies if each row stands k times in succession."""
+    """Find the copies if each row occurs k times in succession."""
     starts = np.flatnonzero(np.append(True, row[1:] != row[:-1]))
     lengths = np.diff(np.append(starts, len(row)))
     times = int(np.gcd.reduce(lengths)) if len(lengths) else 1
@@ -88,7 +85,7 @@ def _each_row_repeats(row: Int[np.ndarray, " n"]) -> Bool[np.ndarray, " n"]:
 
 
 def _table_repeats(row: Int[np.ndarray, " n"]) -> Bool[np.ndarray, " n"]:
-    """Find the copies if rows occur in multiples of k."""
+    """Find the copies if all rows occur in multiples of k."""
     counts = np.bincount(row)
     times = int(np.gcd.reduce(counts)) if len(counts) else 1
     if times < 2 or len(counts) < MIN_DISTINCT_ROWS:
@@ -99,8 +96,8 @@ def _table_repeats(row: Int[np.ndarray, " n"]) -> Bool[np.ndarray, " n"]:
 def are_copies(row: Int[np.ndarray, " n"]) -> bool:
     """Return whether scattered pairs are too many for chance, given the triples.
 
-    By chance, counts of rows seen once, twice and three times follow Poisson's proportions, n_3 = 2 n_2² / (3 n_1),
-    with more triples if probabilities differ.
+    By chance, the numbers of rows seen once, twice and three times satisfy n_3 = 2 n_2² / (3 n_1) (Poisson), or there
+    are more triples.
     """
     singles, pairs, triples = np.bincount(np.bincount(row), minlength=4)[1:4]
     by_chance = 2.0 * float(pairs) ** 2 / (3.0 * max(float(singles), 1.0))
@@ -108,7 +105,7 @@ def are_copies(row: Int[np.ndarray, " n"]) -> bool:
 
 
 def number_of_copy(row: Int[np.ndarray, " n"]) -> Int[np.ndarray, " n"]:
-    """Return the number of equal rows above each row."""
+    """Count the equal rows above each row."""
     order = np.argsort(row, kind="stable")
     starts = np.flatnonzero(np.append(True, row[order][1:] != row[order][:-1]))
     copies = np.empty(len(row), int)
@@ -116,14 +113,13 @@ def number_of_copy(row: Int[np.ndarray, " n"]) -> Int[np.ndarray, " n"]:
     return copies
 
 
-def _runs_repeat(row: Int[np.ndarray, " n"], happened: Int[np.ndarray, " n"]) -> Bool[np.ndarray, " n"]:
-    """Find rows in repeated runs of `RUN_ROWS` varied rows."""
+def _runs_repeat(row: Int[np.ndarray, " n"], content: Int[np.ndarray, " n"]) -> Bool[np.ndarray, " n"]:
     n = len(row) - RUN_ROWS + 1
     if n < 2:
         return np.zeros(len(row), bool)
-    code = pd.factorize(_keys_of_runs(row))[0]
+    code = pd.factorize(_hash_runs(row))[0]
     copies = np.flatnonzero((number_of_copy(code) > 0) & (np.bincount(code)[code] <= MAX_RUN_COPIES))
-    different = [len(np.unique(happened[start : start + RUN_ROWS])) for start in copies[::RUN_ROWS]]
+    different = [len(np.unique(content[start : start + RUN_ROWS])) for start in copies[::RUN_ROWS]]
     copies = copies[np.repeat(np.array(different, int), RUN_ROWS)[: len(copies)] >= MIN_DISTINCT_IN_RUN]
     marks = np.zeros(len(row) + 1, int)
     np.add.at(marks, copies, 1)
@@ -131,7 +127,7 @@ def _runs_repeat(row: Int[np.ndarray, " n"], happened: Int[np.ndarray, " n"]) ->
     return marks.cumsum()[:-1] > 0
 
 
-def _keys_of_runs(row: Int[np.ndarray, " n"]) -> UInt64[np.ndarray, " m"]:
+def _hash_runs(row: Int[np.ndarray, " n"]) -> UInt64[np.ndarray, " m"]:
     """Return a polynomial hash, modulo 2^64, of each run of `RUN_ROWS` rows."""
     powers = np.cumprod(np.append(np.uint64(1), np.full(len(row), BASE, np.uint64)))
     inverse = np.cumprod(np.append(np.uint64(1), np.full(len(row) - RUN_ROWS, pow(int(BASE), -1, 2**64), np.uint64)))

@@ -1,6 +1,6 @@
-"""Gains over the decisions of a log at each planning discount factor.
+"""Draw gains over the decisions of a log by planning discount factor.
 
-Plans have the recommended support. Bands end at the lower limits. The circle marks the recommendation.
+Bands end at the lower limits. The circle marks the recommendation.
 """
 
 from pomrl.drawing import panels

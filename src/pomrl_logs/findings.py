@@ -1,4 +1,4 @@
-"""Findings of the audit of a log, and the rows that it examines."""
+"""Define the findings of an audit, and the rows examined."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -8,11 +8,11 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 Effect = Literal["stops", "weakens", "note"]
-"""Whether a finding voids advice, weakens it, or describes how the table was read."""
+"""The effect of a finding: it voids advice, weakens it, or only describes how the table was read."""
 
 
 class LogWarning(UserWarning):
-    """A finding that weakens advice."""
+    """A warning about weakened advice."""
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Finding:
     """A finding of the audit."""
 
     name: str
-    """Its name for `accept` or `--accept`."""
+    """The name for `accept` or `--accept`."""
     effect: Effect
     line: str
     """The fault, an example row, and the remedy."""
@@ -49,4 +49,4 @@ class Rows:
     position: Int[np.ndarray, " n"]
     """The position of each row in the original table."""
     label: Callable[[int], str]
-    """The name of a row in messages."""
+    """A function from a row to its name in messages."""

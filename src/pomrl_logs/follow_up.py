@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Int
 
-from pomrl_logs.gains import FOLDS, judges
+from pomrl_logs.gains import FOLDS, fold_evaluators
 from pomrl_logs.horizon_reports import HorizonReport, horizon_report
 from pomrl_logs.logs import Log
 from pomrl_logs.recommendations import Improvement
@@ -18,26 +18,25 @@ QUANTILE_95 = 1.645
 
 @dataclass(frozen=True)
 class FollowUp:
-    """The gain of a later log over an old one, and the promised gain."""
+    """The gain of a later log, and the promised gain."""
 
     promised: Improvement
     gain: float
-    """The estimated gain of the tasks in both logs, a mean over tasks and states."""
+    """The estimated gain, a mean over the tasks of both logs and their states."""
     deviation: float
     """The standard error of the gain."""
     followed: float
-    """The share of later decisions as recommended, in states with a recommended change."""
+    """The share of later decisions that follow the recommendation, in states with a recommended change."""
 
     @property
     def words(self) -> str:
-        """The result as sentences."""
         if not self.promised.mean:
             return "Nothing was promised: the report on the old log says to keep to its decisions."
         low, high = self.gain - QUANTILE_95 * self.deviation, self.gain + QUANTILE_95 * self.deviation
         summary = (
             f"A gain of more than {self.promised.lower:.3g} was promised. The decisions of the later log gained "
-            f"{self.gain:.3g} ({low:.3g} to {high:.3g}) over those of the old one; {self.followed:.0%} of those that "
-            "were to be changed are as recommended."
+            f"{self.gain:.3g} ({low:.3g} to {high:.3g}) over the old ones. {self.followed:.0%} of the decisions with a "
+            "recommended change follow it."
         )
         if low >= self.promised.lower:
             return f"The promise came true. {summary}"
@@ -47,20 +46,19 @@ class FollowUp:
 
 
 def follow_up(old: Log, new: Log, gamma_eval: float = 0.99, *, seed: int = 0) -> FollowUp:
-    """Estimate a later log's gain, beside the promised gain.
+    """Estimate the gain of a later log over an old log.
 
-    New tasks are left out.
-
-    Raises:
-        ValueError: A task of the old log is not in the later one.
+    New tasks are left out. ValueError if a task of the old log is missing in the later one.
     """
     if missing := [task for task in old.tasks if task not in new.tasks]:
-        raise ValueError(f"the later log lacks the task {missing[0]!r}: leave it out of the old log too")
+        raise ValueError(f"task {missing[0]!r} is missing in the later log; remove it from the old log too")
     report, joined = horizon_report(old, gamma_eval, seed=seed), _join(old, new)
     sign = np.repeat([-1.0, 1.0], len(old.tasks)) / (FOLDS * len(old.tasks))
     baseline = np.full(joined.visits.shape[:2], KEEP)
     fold = joined.split(FOLDS, np.random.default_rng(seed))
-    parts = [judge.value(baseline) for judge in judges(joined, gamma_eval, None, fold, joined.worst_ends)]
+    parts = [
+        evaluator.value(baseline) for evaluator in fold_evaluators(joined, gamma_eval, None, fold, joined.worst_ends)
+    ]
     gain = sum(float(sign @ fold.corrected) for fold in parts)
     deviation = np.sqrt(sum(float(fold.errors @ fold.errors) for fold in parts)) / (FOLDS * len(old.tasks))
     return FollowUp(
@@ -69,7 +67,7 @@ def follow_up(old: Log, new: Log, gamma_eval: float = 0.99, *, seed: int = 0) ->
 
 
 def _join(old: Log, new: Log) -> Log:
-    """Join two logs, with old tasks before and after."""
+    # Each old task stands for two: its decisions in the old log, and in the new one.
     states, actions = (tuple(dict.fromkeys(values)) for values in (old.states + new.states, old.actions + new.actions))
     tasks = tuple((log, task) for log in ("old", "new") for task in old.tasks)
     axes = tasks, states, actions, states
@@ -85,7 +83,7 @@ def _join(old: Log, new: Log) -> Log:
 
 
 def _positions(names: Sequence[Hashable], among: Sequence[Hashable]) -> Int[np.ndarray, " n"]:
-    """Return the position of each name among others, or -1."""
+    """Return positions of names; -1 if missing."""
     position = {name: number for number, name in enumerate(among)}
     return np.array([position.get(name, -1) for name in names])
 
@@ -93,5 +91,5 @@ def _positions(names: Sequence[Hashable], among: Sequence[Hashable]) -> Int[np.n
 def _share_followed(report: HorizonReport, visits: Int[np.ndarray, "K S A"]) -> float:
     policies, changed = report.recommendation.policies, report.recommendation.changed
     visits_changed = visits[:, : policies.shape[1]][changed]
-    as_said = np.take_along_axis(visits_changed, policies[changed][:, None], 1)
-    return float(as_said.sum() / max(visits_changed.sum(), 1))
+    followed = np.take_along_axis(visits_changed, policies[changed][:, None], 1)
+    return float(followed.sum() / max(visits_changed.sum(), 1))

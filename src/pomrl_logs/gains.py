@@ -1,17 +1,17 @@
-"""Estimate what plans gain over the decisions of a log, with simultaneous lower limits.
+"""Estimate gains over the decisions of a log, with simultaneous lower limits.
 
-Plans are made without one fold of the episodes and evaluated on it: a value by the models is corrected by the
-temporal-difference errors of the fold's transitions, each weighted by the ratio of visits under the policy and in the
-log. The estimator is doubly robust (Jiang and Li, 2016; Kallus and Uehara, 2020). The estimate is the mean over folds,
-or that of the models if lower.
+Plans are made without one fold of the episodes, and evaluated on it. A value by the models is corrected by
+temporal-difference errors in the fold. Their weights are ratios of visits under the policy and in the log. This
+estimator is doubly robust (Jiang and Li, 2016; Kallus and Uehara, 2020). The estimate is the mean over folds, or over
+the models if lower.
 
-The limits of all compared plans hold together, so the plan with the highest may be selected (Chernozhukov, Chetverikov
-and Kato, 2013): with normal errors, and variances as in the log, with a probability of 95 %.
+The limits of all plans hold simultaneously, so the plan with the highest limit may be selected (Chernozhukov,
+Chetverikov and Kato, 2013). The probability is 95 % for normal errors with variances as in the log.
 
 Rare losses may be missing in the log. After n rare events, a uniform prior expects n + 1, with the same variance. The
-limits therefore count one more transition, the most harmful one with the worst surprise of any task, state and action:
-its error lowers the limit, and its square joins the variance. Among plans with limits above 0, the best by the observed
-data is recommended.
+limits therefore count one more transition, from the most harmful pair and with the worst surprise. Its error lowers the
+limit, and its square is added to the variance. Among plans with limits above 0, the best by the observed data is
+recommended.
 """
 
 from collections.abc import Iterator
@@ -28,10 +28,10 @@ FOLDS = 5
 """The number of folds of episodes."""
 
 SUPPORTS = (5, 10, 20, 50, 100, 200)
-"""The compared supports: how often a task must have tried an action."""
+"""The compared supports: the smallest number of times that a task has tried an action."""
 
 CONFIDENCE = CONFIDENCE_PERCENT / 100
-"""The simultaneous coverage of the limits with normal errors."""
+"""The simultaneous coverage of the limits for normal errors."""
 
 QUANTILE_DRAWS = 4000
 """The number of draws for the quantile of the largest error."""
@@ -42,15 +42,15 @@ States = Bool[np.ndarray, " S"]
 
 @dataclass(frozen=True, eq=False)
 class PolicyValues:
-    """The values of the policies of tasks, means over first states."""
+    """The values of policies by task, averaged over first states."""
 
     by_models: Float[np.ndarray, " K"]
     corrected: Float[np.ndarray, " K"]
-    """The values, corrected by the errors of the models on the test fold."""
+    """The values, corrected by model errors on the test fold."""
     errors: Float[np.ndarray, " E"]
-    """The independent contribution of each episode of the fold."""
+    """The independent contribution of each episode in the fold."""
     weights: Float[np.ndarray, "K S A"]
-    """The weight of the error of a transition from each pair."""
+    """The weight of a transition error, for each pair."""
     surprise: Float[np.ndarray, "K S A"]
     """The largest loss of value by one more transition from each pair."""
 
@@ -70,8 +70,8 @@ class PolicyValues:
         return float((self.weights * self.surprise).max(initial=0.0))
 
 
-class Judge:
-    """Evaluates policies on one fold, with models from the other folds."""
+class FoldEvaluator:
+    """An evaluator of policies on one fold, with models from the other folds."""
 
     def __init__(
         self, estimate: TaskModels, test_log: Log, gamma: float, nonterminal: States, unentered: States
@@ -84,7 +84,6 @@ class Judge:
         self._episode = np.unique(test_log.episode, return_inverse=True)[1]
 
     def value(self, policies: Policies) -> PolicyValues:
-        """Estimate the values of policies."""
         V, weights = self.estimate.values(policies, self.gamma), self._weights(policies)
         outcome = self._paid + self.gamma * V[self._task, self._following]
         error = (outcome - V[self._task, self._state]) * weights.ravel()[self._pair]
@@ -96,8 +95,7 @@ class Judge:
     def _surprise(self, V: Float[np.ndarray, "K S"], outcome: Float[np.ndarray, " n"]) -> Float[np.ndarray, "K S A"]:
         """Return each pair's largest loss by one more transition.
 
-        The transition has the worst outcome in the fold, from any pair. Or it enters a state that no transition of the
-        log enters. Ends have no surprises.
+        It has the worst outcome in the fold, or enters a state never entered in the log. Ends have no surprises.
         """
         Q = self.estimate.action_values(V, self.gamma)
         lowest = V[:, self._unentered].min(-1, initial=V.max())[:, None, None]
@@ -106,9 +104,9 @@ class Judge:
         return np.where(self._nonterminal[:, None], np.maximum(entering, worst), 0.0)
 
     def _weights(self, policies: Policies) -> Float[np.ndarray, "K S A"]:
-        """Return the ratio of visits under policies to the fold's expected transitions.
+        """Return the ratio of policy visits to expected transitions in the fold.
 
-        Where the baseline is kept, each of its decisions is a sample.
+        Where the baseline is kept, all decisions are samples.
         """
         visits = self.estimate.visits
         baseline = (policies == KEEP)[..., None]
@@ -118,21 +116,16 @@ class Judge:
         return np.divide(occupancy, test_visits, out=np.zeros(visits.shape), where=sampled & (test_visits > 0))
 
 
-def judges(
+def fold_evaluators(
     log: Log,
     gamma: float,
     structure: Structure | None,
     fold: Int[np.ndarray, " n"],
     end_rewards: Float[np.ndarray, " S"],
-) -> Iterator[Judge]:
-    """Yield a judge for each fold, with the whole log's visits.
+) -> Iterator[FoldEvaluator]:
+    """Yield an evaluator for each fold, with visits of the whole log.
 
-    Args:
-        log: The transitions and rewards.
-        gamma: The discount factor of evaluation.
-        structure: The declared structure of the models, if known.
-        fold: The fold of each transition (`Log.split`).
-        end_rewards: The reward per step in each end.
+    `fold` has the fold of each transition (`Log.split`), and `end_rewards` the reward per step in each end.
     """
     _, state, _, following = log.indices
     nonterminal, entered = (
@@ -141,12 +134,12 @@ def judges(
     unentered = np.asarray(log.tried.any(1) & ~entered)
     for number in range(FOLDS):
         models = estimate_tasks(log.only(fold != number), structure, end_rewards)
-        yield Judge(replace(models, visits=log.visits), log.only(fold == number), gamma, nonterminal, unentered)
+        yield FoldEvaluator(replace(models, visits=log.visits), log.only(fold == number), gamma, nonterminal, unentered)
 
 
 @dataclass(frozen=True, eq=False)
 class Gains:
-    """The gains of C plans over the decisions of a log, means over tasks and states."""
+    """The gains of C plans over a log, averaged over tasks and states."""
 
     mean: Float[np.ndarray, " C"]
     deviation: Float[np.ndarray, " C"]
@@ -154,7 +147,7 @@ class Gains:
     unseen: Float[np.ndarray, " C"]
     """The largest loss of each gain by one more transition."""
     quantile: float
-    """The standard errors between a gain and its lower limit."""
+    """The number of standard errors between a gain and its lower limit."""
 
     @property
     def observed_lower(self) -> Float[np.ndarray, " C"]:
@@ -167,7 +160,7 @@ class Gains:
         return self.mean - self.unseen - self.quantile * np.hypot(self.deviation, self.unseen)
 
     def least(self, other: "Gains") -> "Gains":
-        """Return for each plan the gain with the lower limit."""
+        """Select the gain with the smaller lower limit, for each plan."""
         fields = [(self.mean, other.mean), (self.deviation, other.deviation), (self.unseen, other.unseen)]
         own = self.lower <= other.lower
         mean, deviation, unseen = (np.where(own, mine, theirs) for mine, theirs in fields)
@@ -177,19 +170,21 @@ class Gains:
 def estimate_gains(
     log: Log, gammas: Float[np.ndarray, " G"], structure: Structure | None, rng: np.random.Generator
 ) -> Gains:
-    """Estimate the gains for each of `SUPPORTS` and discount factors.
+    """Estimate the gains for all supports in `SUPPORTS` and discount factors.
 
     Policies are evaluated at the last discount factor. Undeclared ends may pay nothing, or the worst reward of the log
-    in each step: plans assume the worst, and get the lower limit of both.
+    per step. Plans assume the worst, and get the smaller lower limit.
     """
     fold, worst = log.split(FOLDS, rng), log.worst_ends
     end_cases = [worst, np.zeros_like(worst)] if worst.any() else [worst]
     totals = [_Total.zeros(len(SUPPORTS) * len(gammas)) for _ in end_cases]
-    judges_by_case = [judges(log, float(gammas[-1]), structure, fold, end_rewards) for end_rewards in end_cases]
-    for fold_judges in zip(*judges_by_case, strict=True):
-        plans = np.concatenate([fold_judges[0].estimate.plans(support, gammas) for support in SUPPORTS])
-        for judge, total in zip(fold_judges, totals, strict=True):
-            total.add(judge, plans, len(log.tasks))
+    evaluators_by_case = [
+        fold_evaluators(log, float(gammas[-1]), structure, fold, end_rewards) for end_rewards in end_cases
+    ]
+    for evaluators in zip(*evaluators_by_case, strict=True):
+        plans = np.concatenate([evaluators[0].estimate.plans(support, gammas) for support in SUPPORTS])
+        for evaluator, total in zip(evaluators, totals, strict=True):
+            total.add(evaluator, plans, len(log.tasks))
     first, *other_totals = [total.gains(rng) for total in totals]
     for other in other_totals:
         first = first.least(other)
@@ -198,22 +193,18 @@ def estimate_gains(
 
 @dataclass(eq=False)
 class _Total:
-    """The sums over folds of what plans gain."""
-
     means: Float[np.ndarray, "2 C"]
     unseen: Float[np.ndarray, " C"]
     covariance: Float[np.ndarray, "C C"]
 
     @classmethod
     def zeros(cls, size: int) -> "_Total":
-        """Return empty sums for so many plans."""
         return cls(np.zeros((2, size)), np.zeros(size), np.zeros((size, size)))
 
-    def add(self, judge: Judge, plans: Int[np.ndarray, "C K S"], tasks: int) -> None:
-        """Add the estimates of a fold."""
-        baseline = judge.value(np.full_like(plans[0], KEEP))
+    def add(self, evaluator: FoldEvaluator, plans: Int[np.ndarray, "C K S"], tasks: int) -> None:
+        baseline = evaluator.value(np.full_like(plans[0], KEEP))
         different, which = np.unique(plans, axis=0, return_inverse=True)
-        values = [judge.value(plan) - baseline for plan in different]
+        values = [evaluator.value(plan) - baseline for plan in different]
         gains = [values[number] for number in which.ravel()]
         self.means += np.transpose([(gain.by_models.mean(), gain.corrected.mean()) for gain in gains]) / FOLDS
         errors = np.stack([gain.errors for gain in gains]) / (FOLDS * tasks)
@@ -221,7 +212,6 @@ class _Total:
         self.unseen = np.maximum(self.unseen, [gain.unseen / (FOLDS * tasks) for gain in gains])
 
     def gains(self, rng: np.random.Generator) -> Gains:
-        """Return the gains of the plans."""
         deviation = np.sqrt(self.covariance.diagonal())
         return Gains(self.means.min(0), deviation, self.unseen, _quantile(self.covariance, deviation, rng))
 

@@ -1,7 +1,7 @@
 """Recommend changes of the decisions of a log.
 
-A change is recommended only if transitions of the task itself support it, and if the lower limit of the joint gain of
-all changes is above 0 (`gains`).
+The task itself must have tried a change often enough, and the joint gain of all changes must have a lower limit above 0
+(`gains`).
 """
 
 from collections.abc import Sequence
@@ -22,36 +22,42 @@ from pomrl_logs.reward_columns import MAX_OFFSET_RATIO
 from pomrl_logs.safe_improvement import KEEP, Structure, TaskModels, estimate_tasks, is_sparse
 
 GAMMAS = (0.0, 0.5, 0.7, 0.8, 0.9, 0.95, 0.98)
-"""The default discount factors, up to gamma_eval, which is added."""
+"""The default discount factors; only those up to gamma_eval are used, and gamma_eval is added."""
 
 ARRAYS_IN_MEMORY = 14
-"""The number of arrays of the size of the counts held together."""
+"""The number of arrays of the size of the counts in memory at the same time."""
 
 EQUAL_LIMITS = 1e-9
 """The tolerance between equal limits, in units of the largest value."""
 
 MAX_TRANSITION_FACTOR = 100.0
-"""The largest multiple of the transitions at which a plan is reported as promising."""
+"""The largest multiple of the transitions for which a plan is reported as promising."""
 
 NO_ALTERNATIVE = "open"
-"""The entry for an alternative where no other action has support."""
+"""The entry for a missing alternative, if no other action has support."""
 
 MAX_DOUBT = 0.8
-"""The doubt from which a report warns of its limit."""
+"""The ratio of limit and estimate from which a report warns."""
 
 
 @dataclass(frozen=True, eq=False)
 class HorizonReport:
-    """Recommended changes of the decisions of a log, and their gain."""
+    """Recommended changes of decisions, and their gain."""
 
     recommendation: Recommendation
     table: "pd.DataFrame"
     """A row for each plan: support, gamma, gain (over the decisions of the log) and lower (its lower limit)."""
     changes: "pd.DataFrame"
-    """A row for each recommended change, the largest gain first: task, state, from (what the log does), to, tried and
-    tried_in_all (how often the task, and all tasks, tried it), gain (by the estimated models), runner_up (the best
-    other action with the recommended support, or "open"), difference (between the values of `to` and runner_up) and
-    probability (of a positive difference).
+    """A row for each recommended change, the largest gain first.
+
+    - task, state: the place of the change.
+    - from: the decisions of the log.
+    - to: the recommended action.
+    - tried, tried_in_all: how often the task, and all tasks, tried it.
+    - gain: the gain by the estimated models.
+    - runner_up: the best other action with the recommended support, or "open".
+    - difference: the value of `to` minus the value of runner_up.
+    - probability: the probability of a positive difference.
     """
     tasks: "pd.DataFrame"
     """A row for each task: task, transitions, pairs (the share of tried pairs), changes (the number of states) and gain
@@ -59,32 +65,29 @@ class HorizonReport:
     """
     gamma_eval: float
     warnings: list[str]
-    """The warnings, a line each."""
+    """The warnings, one line each."""
     findings: tuple[str, ...] = ()
-    """The findings of the audit that weaken the advice, a line each."""
+    """The findings of the audit that weaken the advice, one line each."""
 
     def __repr__(self) -> str:
         return f"HorizonReport({self.words[0]})"
 
     @property
     def improvement(self) -> Improvement:
-        """The gain of the recommended changes over the decisions of the log."""
         return self.recommendation.improvement
 
     @property
     def words(self) -> list[str]:
-        """The findings, recommendation, meaning of a gain, and warnings."""
         gains = (
-            "A gain is what is earned more over the whole future, in units of rewards, where a reward one step later "
-            f"counts γ_eval = {self.gamma_eval:g} times as much; it is a mean over tasks and states. Where no episode "
-            f"ends, about {1 - self.gamma_eval:.2g} of it is gained in each step."
+            "A gain is the additional reward over the whole future, in units of rewards, as a mean over tasks and "
+            f"states. A reward one step later counts γ_eval = {self.gamma_eval:g} times as much. If no episode ends, "
+            f"about {1 - self.gamma_eval:.2g} of the gain is earned in each step."
         )
         advice = [self.recommendation.words, *([gains] if self.recommendation.changed.any() else [])]
         return [*self.findings, *advice, *self.warnings]
 
     @property
     def gains(self) -> "pd.DataFrame":
-        """The rows of the table with the recommended support, as text."""
         rows = self.table[self.table["support"] == self.recommendation.support]
         return rows[["gamma", "gain", "lower"]].map("{:.3g}".format)
 
@@ -99,13 +102,13 @@ def horizon_report(
 ) -> HorizonReport:
     """Recommend changes of the decisions of a log.
 
-    Gains are means over tasks and states, in the units of rewards, at gamma_eval.
+    Gains are means over tasks and states, in units of rewards, at gamma_eval.
 
     Args:
         log: The transitions and rewards.
-        gamma_eval: The discount factor of evaluation, also one of those to plan with.
-        gammas: The other discount factors to plan with, at most gamma_eval; by default from `GAMMAS`.
-        structure: The declared structure of the models, if known.
+        gamma_eval: The discount factor of evaluation, also used for plans.
+        gammas: Further discount factors of plans, at most gamma_eval (default `GAMMAS`).
+        structure: The declared structure of the models.
         seed: The seed of the split into folds.
 
     Raises:
@@ -135,7 +138,7 @@ def horizon_report(
 
 
 def _centred(log: Log) -> Log:
-    """Subtract the median reward where a large offset costs digits.
+    """Subtract the median reward if a large offset costs digits.
 
     Without ends, a constant added to all rewards changes no gain.
     """
@@ -150,7 +153,6 @@ def _centred(log: Log) -> Log:
 
 
 def _grid(gamma_eval: float, gammas: Any) -> Float[np.ndarray, " G"]:
-    """Return the compared discount factors, ascending, with gamma_eval last."""
     check_gamma_eval(gamma_eval)
     _, grid, _ = read_gammas([gamma for gamma in GAMMAS if gamma <= gamma_eval] if gammas is None else gammas)
     if grid[-1] > gamma_eval:
@@ -159,9 +161,9 @@ def _grid(gamma_eval: float, gammas: Any) -> Float[np.ndarray, " G"]:
 
 
 def _recommend(log: Log, estimate: TaskModels, gains: Gains, table: "pd.DataFrame") -> Recommendation:
-    """Recommend the observed best plan with a limit above 0.
+    """Recommend the best observed plan with a limit above 0.
 
-    Among equal plans, the longest horizon wins.
+    Among equal plans, the longest horizon is selected.
     """
     tolerance = EQUAL_LIMITS * float(np.abs(log.paid).max() / (1.0 - table["gamma"].max()))
     safe = (gains.lower > tolerance) | (gains.lower.max() <= tolerance)
@@ -179,9 +181,9 @@ def _recommend(log: Log, estimate: TaskModels, gains: Gains, table: "pd.DataFram
 
 
 def _enough(log: Log, gains: Gains) -> float:
-    """Return the number of transitions for a positive limit.
+    """Estimate the number of transitions for a positive limit.
 
-    Standard errors shrink with its square root. Without any supported action, it is where one would have support.
+    Standard errors shrink with its square root. If no action has support, it is the number at which one would.
     """
     transitions, largest = len(log.cell), int(log.visits.max())
     if largest < SUPPORTS[0]:
@@ -199,7 +201,7 @@ def _changes(
     columns = {
         "task": [log.tasks[task] for task in k],
         "state": [log.states[state] for state in s],
-        "from": [_usual(log, visits[task, state]) for task, state in zip(k, s, strict=True)],
+        "from": [_decision_shares(log, visits[task, state]) for task, state in zip(k, s, strict=True)],
         "to": [log.actions[action] for action in a],
         "tried": visits[k, s, a],
         "tried_in_all": visits.sum(0)[s, a],
@@ -213,8 +215,7 @@ def _changes(
     return pd.DataFrame(columns).sort_values("gain", ascending=False, kind="stable", ignore_index=True)
 
 
-def _usual(log: Log, visits: Int[np.ndarray, " A"]) -> str:
-    """Return a state's decisions in the log, most frequent first."""
+def _decision_shares(log: Log, visits: Int[np.ndarray, " A"]) -> str:
     often = [int(action) for action in np.argsort(-visits, kind="stable") if visits[action]]
     return ", ".join(f"{log.actions[action]} {visits[action] / visits.sum():.0%}" for action in often)
 
@@ -234,6 +235,6 @@ def _warnings(improvement: Improvement) -> list[str]:
     if improvement.doubt < MAX_DOUBT:
         return []
     return [
-        f"The limit is {improvement.doubt:.0%} of the estimated gain, so that a small error of the models, which it "
-        "does not count, may make it too high."
+        f"The limit is {improvement.doubt:.0%} of the estimated gain. A small error of the models, which is not "
+        "counted, may make it too high."
     ]

@@ -1,4 +1,4 @@
-"""Read tables from files and frames: names stay text, and rows keep their columns."""
+"""Read tables from files and data frames."""
 
 import csv
 import gzip
@@ -22,16 +22,16 @@ SEPARATORS = ",;\t|"
 
 FORMATS = {
     ".parquet": "parquet",
-    ".csv, .tsv, .txt": "text with a header, and one of , ; tab | between fields; lines that begin with # are comments",
+    ".csv, .tsv, .txt": "text with a header, fields separated by , ; tab or |, and comment lines beginning with #",
     ".jsonl, .ndjson": "an object in each line",
-    ".gz": "any of the two others, compressed",
+    ".gz": "one of the text formats, compressed",
 }
-"""The formats of files, by suffix."""
+"""The file formats by suffix."""
 
 
 @dataclass(frozen=True, eq=False)
 class TableSource:
-    """A table from one file or frame; columns of text files are texts."""
+    """A table from one file or frame; text files give strings."""
 
     frame: "pd.DataFrame"
     where: str
@@ -42,25 +42,19 @@ class TableSource:
     """The findings about how the file was read."""
 
     def label(self, row: int) -> str:
-        """Return the name of a row in messages."""
         number = int(self.frame.index[row])
         return f"row {number}" if self.line is None else f"line {self.line + number}"
 
 
 def read_source(source: Any, is_named: Callable[[str], bool]) -> TableSource:
-    """Read the table of a frame or a file.
+    """Read the table of a frame or file; ValueError with reason and line.
 
-    Args:
-        source: A frame, or the path of a file in one of `FORMATS`.
-        is_named: Whether the user names a column, to detect the separator.
-
-    Raises:
-        ValueError: The file cannot be read; the message gives the reason and the line.
+    `is_named` returns whether the user names a column, to detect the separator.
     """
     if isinstance(source, pd.DataFrame):
         return TableSource(source.reset_index(drop=True), "the log")
     if not isinstance(source, str | Path):
-        raise ValueError(f"a log must be a data frame, the path of a file, or several of them, got {source!r:.60}")
+        raise ValueError(f"a log must be a data frame, a path, or a list of these, got {source!r:.60}")
     path = Path(source).expanduser()
     suffix = (path.with_suffix("") if path.suffix.lower() == ".gz" else path).suffix.lower()
     if suffix == ".parquet":
@@ -73,16 +67,24 @@ def read_source(source: Any, is_named: Callable[[str], bool]) -> TableSource:
 
 
 def table_name(path: Path) -> str:
-    """Return the name of a file without its suffix, and without .gz."""
+    """Return a file name without its suffix, and without .gz."""
     return Path(path.stem).stem if path.suffix.lower() == ".gz" else path.stem
 
 
 def _read_or_refuse(path: Path, reader: Callable[[], Any]) -> Any:
     try:
         return reader()
-    except Exception as error:  # pandas and pyarrow raise errors of many kinds where a file is damaged
+    except FileNotFoundError as error:
+        raise ValueError(f"{path}: no such file") from error
+    except Exception as error:  # pandas and pyarrow raise many kinds of errors for damaged files
+        if isinstance(error, OSError) and error.strerror:
+            raise ValueError(f"{path}: {error.strerror}") from error
         hint = "; save it as UTF-8" if isinstance(error, UnicodeDecodeError) else ""
-        raise ValueError(f"{path}: it cannot be read ({' '.join(str(error).split())}){hint}") from error
+        raise ValueError(f"{path}: the file cannot be read ({_one_line(error)}){hint}") from error
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())
 
 
 def _open(path: Path) -> io.TextIOBase:
@@ -102,7 +104,6 @@ def _from_lines(path: Path) -> "pd.DataFrame":
 
 
 def _from_text(path: Path, is_named: Callable[[str], bool]) -> TableSource:
-    """Read a text file as texts; ValueError for a wrong record."""
     skipped, header = _read_or_refuse(path, lambda: _header(path))
     fields = {separator: next(csv.reader([header], delimiter=separator), []) for separator in SEPARATORS}
     separator = max(
@@ -112,19 +113,18 @@ def _from_text(path: Path, is_named: Callable[[str], bool]) -> TableSource:
     lines, counts, left_out, like_rows = _read_or_refuse(path, lambda: _records(path, skipped, separator))
     if (bad := counts != len(names)).any():
         line, count = lines[bad][0], counts[bad][0]
-        raise ValueError(f"{path}: line {line} must have {len(names)} fields as the header, got {count}")
+        raise ValueError(f"{path}: line {line} must have {len(names)} fields, like the header, got {count}")
     before = [*range(skipped + 1), *(line - 1 for line in left_out)] if left_out else skipped + 1
     options: dict[str, Any] = {"header": None, "names": range(len(names)), "index_col": False}
     options |= {"dtype": "str", "keep_default_na": False, "skiprows": before}
     frame = _read_or_refuse(path, lambda: pd.read_csv(path, sep=separator, **options)) if len(lines) else pd.DataFrame()
     frame = frame.reindex(columns=range(len(names))).set_axis(names, axis=1).set_axis(lines)
-    return TableSource(frame, str(path), 0, separator, _about_comments(path, like_rows[len(names)]))
+    return TableSource(frame, str(path), 0, separator, _comment_findings(path, like_rows[len(names)]))
 
 
-def _about_comments(path: Path, lines: Sequence[int]) -> tuple[Finding, ...]:
-    """Report comment lines similar to rows."""
+def _comment_findings(path: Path, lines: Sequence[int]) -> tuple[Finding, ...]:
     line = (
-        f"{len(lines)} lines of {path} have as many fields as the header, begin with #, and are left out as comments "
+        f"{len(lines)} lines of {path} begin with #, and are left out as comments, but have the fields of a row "
         f"(line {lines[0] if lines else 0})"
     )
     return (Finding("comments", "note", line),) if lines else ()
@@ -136,13 +136,13 @@ def _header(path: Path) -> tuple[int, str]:
         for number, line in enumerate(lines):
             if line.strip() and not line.startswith("#"):
                 return number, line.rstrip("\r\n")
-    raise ValueError("it has no header")
+    raise ValueError("the file has no header")
 
 
 def _records(
     path: Path, skipped: int, separator: str
 ) -> tuple[Int[np.ndarray, " n"], Int[np.ndarray, " n"], list[int], Mapping[int, list[int]]]:
-    """Return records' last lines and fields, comments, and comments by fields."""
+    """Return last lines and field counts of records, comments, and comments by fields."""
     with _open(path) as file:
         for _ in range(skipped + 1):
             next(file)
@@ -166,10 +166,9 @@ def join(sources: Sequence[TableSource]) -> "pd.DataFrame":
     """Concatenate tables; ValueError unless their columns are equal."""
     first, *other_sources = sources
     for other in other_sources:
-        if missing := set(first.frame.columns) ^ set(other.frame.columns):
-            raise ValueError(
-                f"{other.where}: its columns differ from those of {first.where} in {min(map(str, missing))!r}"
-            )
+        if different := set(first.frame.columns) ^ set(other.frame.columns):
+            column = min(map(str, different))
+            raise ValueError(f"{other.where}: its columns must be as in {first.where}, but only one has {column!r}")
     if not other_sources:
         return first.frame
     objects = [source.frame.astype(object) for source in sources]
@@ -177,17 +176,19 @@ def join(sources: Sequence[TableSource]) -> "pd.DataFrame":
 
 
 def missing_column_error(name: str, columns: Sequence[Any], where: str) -> ValueError:
-    """Return the error of a missing column, naming the nearest."""
+    """Make the error for a missing or ambiguous column."""
     texts = [str(column) for column in columns]
     lowered = {text.lower(): text for text in reversed(texts)}
     times = texts.count(name)
     near = [] if times else [lowered[text] for text in get_close_matches(name.lower(), lowered, 1, 0.6)]
-    hint = f"; the nearest is {near[0]!r}" if near else ""
-    return ValueError(f"{where}: there are {times} columns {name!r}{hint}; all: {', '.join(map(repr, texts))}")
+    hint = f" (did you mean {near[0]!r}?)" if near else ""
+    return ValueError(
+        f"{where}: there must be one column {name!r}, got {times}{hint}; available: {', '.join(map(repr, texts))}"
+    )
 
 
 def as_text(value: Any) -> Any:
-    """Return a name as in a text file, without decimal point."""
+    """Convert a name to text, whole numbers without decimal point."""
     if isinstance(value, float | np.floating) and float(value).is_integer():
         return str(int(value))
     return value if isinstance(value, str) else str(value)

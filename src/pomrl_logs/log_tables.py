@@ -1,4 +1,4 @@
-"""Logs from tables of transitions, with an audit."""
+"""Read and audit logs from tables of transitions."""
 
 import warnings
 from collections.abc import Hashable, Mapping, Sequence
@@ -24,21 +24,21 @@ COLUMNS = ("task", "state", "action", "reward", "next_state")
 """The default columns of a log, in the order of the arguments of `from_log`."""
 
 CONVENTIONS = {
-    "names in a text file": "text as it is written: 007, 07 and 7 are three names, and so are None and NA",
-    "names in a frame": "any values that are hashable, as they are; the state 1 is not the state `'1'`",
+    "names in a text file": "text as written: 007, 07 and 7 are three names, and so are None and NA",
+    "names in a frame": "any hashable values, unchanged; the state 1 is not the state `'1'`",
     "names in parquet": "text; whole numbers are written without a point",
-    "missing names": "empty cells, and what `missing` lists; a row with one is refused",
-    "next states": "a column; or, without one, the state of the next row of the episode by `episode` and `time`",
-    "a next state that is missing": "the end, where `terminated` is true; the last row of an episode is left out",
-    "the end of an episode": "`terminated`, a state of its own that is equal to no name; or states that `ends` lists",
-    "a state that is never left": "bounded by the worst that the log shows, unless `ends` lists it",
-    "several columns of a state": "`state=['severity', 'age']`, one name together; those without a next column stay",
+    "missing names": "empty cells, and values in `missing`; a row with one is an error",
+    "next states": "a column; without one, the state of the next row of the episode, by `episode` and `time`",
+    "a missing next state": "the end if `terminated` is true; otherwise only in the last row of an episode, left out",
+    "the end of an episode": "a separate state without a name if `terminated` is true; or the states in `ends`",
+    "a state that is never left": "it may pay nothing or the worst reward in each step, unless it is in `ends`",
+    "several columns of a state": "`state=['severity', 'age']`, combined; without a next column they are constant",
     "numbers in a state": "`bins={'age': 5}` makes 5 bins of about equal size",
-    "no column of tasks": "all rows are of one task",
-    "costs": "`cost` in the place of `reward`: what is spent",
-    "several files or frames": "one below the other, with the same columns",
+    "no column of tasks": "all rows belong to one task",
+    "costs": "`cost` instead of `reward`",
+    "several files or frames": "concatenated; their columns must be equal",
 }
-"""The conventions of reading, as the documentation lists them."""
+"""The conventions of reading, for the documentation."""
 
 
 def from_log(  # noqa: PLR0913  (the table, and a name for each of its columns)
@@ -60,30 +60,30 @@ def from_log(  # noqa: PLR0913  (the table, and a name for each of its columns)
 ) -> Log:
     """Read and audit the transitions of a log.
 
-    See `CONVENTIONS` for how tables are read and `pomrl_logs.audit.KINDS` for the audit. Findings that weaken advice
+    See `CONVENTIONS` for the forms of tables, and `pomrl_logs.audit.KINDS` for the audit. Findings that weaken advice
     are warnings (`LogWarning`); all are in `Log.findings`.
 
     Args:
-        frame: A table with a row for each transition, its path, or several of them, concatenated.
-        task: The column of tasks; by default "task" if present.
+        frame: A table with a row for each transition, its path, or a list of tables to concatenate.
+        task: The column of tasks (default "task" if present).
         state: The column of states, or several.
         action: The column of actions, or several.
-        reward: The column of rewards, numbers; by default "reward".
-        next_state: The column of next states, or several; by default "next_state" if present, or else the state of the
+        reward: The column of numeric rewards (default "reward").
+        next_state: The column of next states, or several. Default: "next_state" if present, otherwise the state of the
             next row of the episode.
         cost: The column of costs, instead of rewards.
-        terminated: The column of ends of episodes, as Gymnasium's `terminated`: nothing is paid afterwards. Truncated
-            episodes need no column.
-        episode: The column of episodes within tasks, assumed independent; by default each transition is one.
-        time: The column that orders the rows of an episode or task; by default the order of the table.
+        terminated: The column of ends of episodes, like `terminated` in Gymnasium: nothing is paid afterwards.
+            Truncated episodes need no column.
+        episode: The column of episodes within tasks, assumed independent. By default each transition is one.
+        time: The column that orders the rows of an episode or task (default: order of the table).
         ends: States after which nothing is paid.
-        bins: The number of bins of numeric columns of states.
+        bins: The number of bins of numeric columns.
         missing: Names of missing values, such as "NA".
         accept: Names of accepted findings, such as "chain".
 
     Raises:
-        ValueError: The table is unreadable, lacks a column, or has a bad entry, or a finding voids advice. The message
-            names the first row and the remedy.
+        ValueError: The table is unreadable, a column is missing, an entry is invalid, or a finding voids advice. The
+            message gives the first row and the remedy.
     """
     roles = ColumnRoles(task, state, action, reward, next_state, cost, terminated, episode, time)
     log = read_log(frame, roles, ends=ends, bins=bins or {}, missing=missing, accept=accept)
@@ -102,9 +102,9 @@ def read_log(
     missing: Sequence[Hashable] = (),
     accept: Sequence[str] = (),
 ) -> Log:
-    """Read a log as `from_log` does, without warnings: findings are in `Log.findings`."""
+    """Read a log without warnings; findings are in `Log.findings`."""
     if unknown := [name for name in accept if name not in audit.KINDS]:
-        raise ValueError(f"accept must name findings, {', '.join(audit.KINDS)}, got {unknown[0]!r}")
+        raise ValueError(f"accept must list findings ({', '.join(audit.KINDS)}), got {unknown[0]!r}")
     inputs = [frame] if isinstance(frame, pd.DataFrame | str | Path) else list(frame)
     if not inputs:
         raise ValueError("a log must have a table, got none")
@@ -113,16 +113,15 @@ def read_log(
     whole = join(sources)
     roles, about = resolve_roles(roles, [str(column) for column in whole.columns], sources[0].where)
     if unknown := [name for name in bins or () if name not in [*name_list(roles.state), *name_list(roles.action)]]:
-        raise ValueError(f"bins must name columns of states or actions, got {unknown[0]!r}")
+        raise ValueError(f"bins must be given for columns of states or actions, got {unknown[0]!r}")
     about += [line for source in sources for line in source.findings]
     table = LogTable(whole, sources, frozenset(missing), bins or {}, about)
     if not len(table.frame):
-        raise ValueError(f"{table.where}: there are no transitions")
-    return _audited(read_transitions(_without_copies(table, roles, accept), roles), ends, accept)
+        raise ValueError(f"{table.where}: the table has no rows")
+    return _make_log(read_transitions(_without_copies(table, roles, accept), roles), ends, accept)
 
 
 def _without_copies(table: LogTable, roles: ColumnRoles, accept: Sequence[str]) -> LogTable:
-    """Remove rows that repeat earlier runs."""
     if "repeats" in accept:
         return table
     names, codes = list(map(str, table.frame.columns)), _column_codes(table.frame)
@@ -131,39 +130,36 @@ def _without_copies(table: LogTable, roles: ColumnRoles, accept: Sequence[str]) 
     if not repeated.any():
         _add_scattered_copies(table, row)
         return table
-    but = f" but {', '.join(repr(names[number]) for number in differing)}" if differing else ""
+    but = f" except {', '.join(repr(names[number]) for number in differing)}" if differing else ""
     line = (
-        f"{int(repeated.sum())} of {len(row)} rows repeat others in runs, in all columns{but}, and are counted once "
-        f"({table.label(int(repeated.argmax()))}); --accept repeats counts each"
+        f"{int(repeated.sum())} of {len(row)} rows are in repeated runs, equal in all columns{but}, and are counted "
+        f"once ({table.label(int(repeated.argmax()))}); count each with --accept repeats"
     )
     table.findings.append(Finding("repeats", "weakens", line))
     return table.rows(np.flatnonzero(~repeated))
 
 
 def _column_codes(frame: "pd.DataFrame") -> list[Int[np.ndarray, " n"]]:
-    """Return the number of the value in each row of each column."""
     columns = (frame.iloc[:, number] for number in range(frame.shape[1]))
     return [pd.factorize(column.map(str) if column.dtype == object else column)[0] for column in columns]
 
 
 def _add_scattered_copies(table: LogTable, row: Int[np.ndarray, " n"]) -> None:
-    """Report scattered duplicates too many for chance."""
     if are_copies(row):
         copies = number_of_copy(row) > 0
         line = (
-            f"{int(copies.sum())} of {len(copies)} rows are the same as others in all columns "
-            f"({table.label(int(copies.argmax()))}), and are counted: leave them out if they are copies"
+            f"{int(copies.sum())} of {len(copies)} rows equal other rows in all columns "
+            f"({table.label(int(copies.argmax()))}), and are counted: remove them if they are copies"
         )
         table.findings.append(Finding("repeats", "weakens", line))
 
 
-def _audited(transitions: Transitions, ends: Sequence[Hashable], accept: Sequence[str]) -> Log:
-    """Return the log of transitions, unless a finding voids advice."""
+def _make_log(transitions: Transitions, ends: Sequence[Hashable], accept: Sequence[str]) -> Log:
     table, rows = transitions.table, transitions.rows
     ends = [table.clean(name) for name in ends]
     declared = np.array([name is END or name in ends for name in rows.states], bool)
     _check_declared(table, rows, ends)
-    columns = _unnamed(table.frame, transitions.roles)
+    columns = _columns_without_role(table.frame, transitions.roles)
     is_cost, has_next = transitions.roles.cost is not None, transitions.roles.next_state is not None
     findings = audit.find(rows, declared, columns, accept, is_cost=is_cost, has_next=has_next)
     if findings and findings[-1].effect == "stops":
@@ -177,8 +173,7 @@ def _audited(transitions: Transitions, ends: Sequence[Hashable], accept: Sequenc
     return replace(log, ends=frozenset(ends), findings=tuple(findings), maximised=maximised)
 
 
-def _unnamed(frame: "pd.DataFrame", roles: ColumnRoles) -> dict[str, "pd.Series"]:
-    """Return the unambiguous columns without a role, by name."""
+def _columns_without_role(frame: "pd.DataFrame", roles: ColumnRoles) -> dict[str, "pd.Series"]:
     columns, named = list(map(str, frame.columns)), {*roles.columns, ""}
     return {
         name: frame.iloc[:, number]
@@ -188,11 +183,10 @@ def _unnamed(frame: "pd.DataFrame", roles: ColumnRoles) -> dict[str, "pd.Series"
 
 
 def _stop(where: str, finding: Finding) -> NoReturn:
-    raise ValueError(f"{where}: {finding.line}; --accept {finding.name} says that it is meant")
+    raise ValueError(f"{where}: {finding.line}; if this is intended, add --accept {finding.name}")
 
 
 def _check_declared(table: LogTable, rows: Rows, ends: Sequence[Hashable]) -> None:
-    """Refuse declared ends that are no states, or are left."""
     for name in ends:
         if name not in rows.states:
             raise ValueError(

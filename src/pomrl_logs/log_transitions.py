@@ -1,4 +1,4 @@
-"""Convert tables to transitions: tasks, ordered episodes, states and next states."""
+"""Convert tables to transitions in ordered episodes."""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
@@ -11,11 +11,11 @@ from pomrl_logs.findings import Finding, Rows
 from pomrl_logs.table_columns import ColumnRoles, LogTable, name_list
 
 MAX_REWARD = 1e100
-"""The largest reward of a log; its inverse is the smallest."""
+"""The largest absolute reward of a log; its inverse is the smallest."""
 
 
 class Combined(tuple[Hashable, ...]):
-    """Names of several columns of a row, combined to one."""
+    """The combined name of several columns in a row."""
 
     __slots__ = ()
 
@@ -54,9 +54,9 @@ def read_transitions(table: LogTable, roles: ColumnRoles) -> Transitions:
     with_next = np.flatnonzero(following >= 0)
     if ended.any():
         states, following = [*states, END], np.where(ended, len(states), following)
-    is_state = np.isin(np.arange(len(states)), state)  # the end is none
+    is_state = np.isin(np.arange(len(states)), state)  # END is not one
     if not len(with_next):
-        raise ValueError(f"{table.where}: there are no transitions: no row has a next state")
+        raise ValueError(f"{table.where}: no row has a next state")
     table = table.rows(with_next)
     columns = {"state": ",".join(name_list(roles.state)), "reward": roles.value}
     columns["next_state"] = ",".join(name_list(roles.next_state)) if roles.next_state else "the state of the next row"
@@ -81,17 +81,16 @@ def read_transitions(table: LogTable, roles: ColumnRoles) -> Transitions:
 
 
 def _check_scale(table: LogTable, reward: Float[np.ndarray, " n"], column: str) -> None:
-    """Refuse rewards whose squares overflow or vanish."""
     size = np.abs(reward)
-    table.refuse(size > MAX_REWARD, column, "is so large that squares overflow: divide all by a number")
+    table.refuse(size > MAX_REWARD, column, "is so large that squares overflow; divide all by a number")
     if size.max(initial=0.0) < 1.0 / MAX_REWARD:
-        table.refuse(size > 0.0, column, "is so small that squares vanish: multiply all by a number")
+        table.refuse(size > 0.0, column, "is so small that squares vanish; multiply all by a number")
 
 
 def _combined_names(
     table: LogTable, columns: Sequence[str], default: str
 ) -> tuple[list[Hashable], Int[np.ndarray, " n"]]:
-    """Return the names of combined columns, and their number in each row.
+    """Return combined names, and their number in each row.
 
     Without columns, all rows have the default name.
     """
@@ -99,7 +98,7 @@ def _combined_names(
         return [default], np.zeros(len(table.frame), int)
     columns_codes = [table.names(column) for column in columns]
     for column, (_, (code,)) in zip(columns, columns_codes, strict=True):
-        table.refuse(code < 0, column, "is missing; leave the row out, or write a name")
+        table.refuse(code < 0, column, "is missing; remove the row, or write a name")
     names, (code,) = _combine([(labels, codes) for labels, codes in columns_codes])
     return names, code
 
@@ -123,7 +122,7 @@ def _combine(
 
 
 def _episodes(table: LogTable, task: Int[np.ndarray, " n"], column: str | None) -> Int[np.ndarray, " n"] | None:
-    """Number the episodes; tasks may share names."""
+    """Assign numbers to episodes; tasks may share names."""
     if column is None:
         return None
     names, (code,) = table.names(column)
@@ -135,8 +134,8 @@ def _check_times(
     table: LogTable, times: Float[np.ndarray, " n"], group: Int[np.ndarray, " n"], roles: ColumnRoles
 ) -> None:
     same = np.append(False, (times[1:] == times[:-1]) & (group[1:] == group[:-1]))
-    what = "of its episode" if roles.episode else "of its task; --episode names what has one row at a time"
-    table.refuse(same, str(roles.time), f"is that of another row {what}")
+    where = "its episode" if roles.episode else "its task; give the column of episodes with --episode"
+    table.refuse(same, str(roles.time), f"occurs in another row of {where}")
 
 
 def _states(
@@ -147,7 +146,7 @@ def _states(
     *,
     has_episodes: bool,
 ) -> tuple[list[Hashable], Int[np.ndarray, " n"], Int[np.ndarray, " n"]]:
-    """Return the names of states, and each row's state and next state.
+    """Return the names of states, and the state and next state of each row.
 
     The next state of a last row is -1.
     """
@@ -159,7 +158,7 @@ def _states(
     for number, column in enumerate(columns):
         pair = [column, following[number]] if number < len(following) else [column]
         names, codes = table.names(*pair)
-        table.refuse(codes[0] < 0, column, "is missing; leave the row out, or write a name")
+        table.refuse(codes[0] < 0, column, "is missing; remove the row, or write a name")
         if len(pair) == 1 and following:
             _check_constant(table, column, codes[0], last, has_episodes=has_episodes)
             codes = [codes[0], codes[0]]
@@ -167,15 +166,17 @@ def _states(
             codes = [codes[0], np.where(last, -1, np.roll(codes[0], -1))]
         columns_codes.append((names, codes))
     names, (state, after) = _combine(columns_codes)
-    lacks = (after < 0) & ~ended
+    is_missing = (after < 0) & ~ended
     if following:
         problem = (
-            "is missing; --terminated COLUMN says where episodes end, and --episode COLUMN which rows are their last"
+            "is missing; mark ends of episodes with --terminated COLUMN, or identify episodes with --episode COLUMN"
         )
-        table.refuse(lacks & ~(last & has_episodes), following[0], problem)
-    if lacks.any():
-        row = int(lacks.argmax())
-        line = f"{int(lacks.sum())} last rows of episodes have no next state, and are left out ({table.label(row)})"
+        table.refuse(is_missing & ~(last & has_episodes), following[0], problem)
+    if is_missing.any():
+        row = int(is_missing.argmax())
+        line = (
+            f"{int(is_missing.sum())} last rows of episodes have no next state, and are left out ({table.label(row)})"
+        )
         table.findings.append(Finding("order", "note", line))
     after = np.where(ended, 0, after)
     return names, state, after
@@ -184,8 +185,7 @@ def _states(
 def _check_constant(
     table: LogTable, column: str, code: Int[np.ndarray, " n"], last: Bool[np.ndarray, " n"], *, has_episodes: bool
 ) -> None:
-    """Refuse changes within an episode of states without next columns."""
     if has_episodes:
         changes = np.append((code[1:] != code[:-1]) & ~last[:-1], False)
-        why = "changes within an episode: name its next values too, --next-state A,B, or leave --next-state out"
+        why = "changes within an episode; add its next values with --next-state A,B, or leave --next-state out"
         table.refuse(changes, column, why)

@@ -1,7 +1,7 @@
-"""Logs of earlier tasks, and what they imply for the next task.
+"""Define logs of earlier tasks, and predict the next task from them.
 
-`log_tables` makes a log from a table. `Log.prior` learns the distribution of models by empirical Bayes
-(`pomrl_studies.beyond.estimators.empirical_bayes`), `Log.rewards` that of rewards, and `Log.new_task` predicts a model.
+`Log.prior` learns the distribution of models by empirical Bayes (`pomrl_studies.beyond.estimators.empirical_bayes`),
+and `Log.rewards` the rewards.
 """
 
 from collections.abc import Hashable
@@ -24,8 +24,7 @@ from pomrl_logs.task_rewards import KnownRewards, LearnedRewards, learn_rewards
 from pomrl_studies.beyond.estimators.empirical_bayes import DirichletMemory, EmpiricalBayes
 
 MAX_PRIOR_TASKS = 200
-"""The most tasks that the prior is learned from."""
-
+"""The largest number of tasks to learn the prior from."""
 
 MAX_DENSE_BYTES = 2**28
 """The largest dense array of counts, in bytes."""
@@ -33,7 +32,7 @@ MAX_DENSE_BYTES = 2**28
 
 @dataclass(frozen=True, eq=False)
 class Posterior:
-    """The posterior of the model of a task: independent Dirichlet rows."""
+    """The posterior of a task's model: independent Dirichlet rows."""
 
     alpha: Float[np.ndarray, "S A S"]
     """The parameters of the Dirichlet distributions."""
@@ -45,17 +44,12 @@ class Posterior:
 
     @property
     def mean(self) -> Float[np.ndarray, "S A S"]:
-        """The expected transition probabilities."""
         return self.alpha / self.alpha.sum(-1, keepdims=True)
 
     def table(self, level: float = 0.95) -> "pd.DataFrame":
         """Return a row for each transition: state, action, next_state, probability, lower, upper.
 
-        Args:
-            level: The probability of the credible interval from lower to upper, in (0, 1).
-
-        Raises:
-            ValueError: The level is not in (0, 1).
+        `level` is the probability of the credible interval from lower to upper. ValueError if it is not in (0, 1).
         """
         if not 0.0 < level < 1.0:
             raise ValueError(f"level must be between 0 and 1, such as 0.95, got {level!r}")
@@ -68,7 +62,7 @@ class Posterior:
 
 @dataclass(frozen=True, eq=False)
 class Log:
-    """The transitions of several tasks, with rewards and the names of tasks, states and actions."""
+    """The transitions of several tasks, with rewards and names."""
 
     cell: Int[np.ndarray, " n"]
     """The flat index of each transition (task, state, action, next state) in `counts`."""
@@ -80,13 +74,13 @@ class Log:
     states: tuple[Hashable, ...]
     actions: tuple[Hashable, ...]
     known_rewards: Float[np.ndarray, "#K S A S"] | None = None
-    """Exact rewards, instead of those of the log (`with_rewards`)."""
+    """Exact rewards, instead of the observed rewards (`with_rewards`)."""
     ends: frozenset[Hashable] = frozenset()
     """The declared ends, after which nothing is paid."""
     findings: tuple[Finding, ...] = ()
-    """The findings of the audit, those that weaken advice first."""
+    """The findings of the audit, beginning with those that weaken advice."""
     maximised: str = ""
-    """The sentence that describes what is maximised; may be empty."""
+    """A sentence about the maximised quantity; may be empty."""
 
     def __repr__(self) -> str:
         tasks, states, actions, _ = self.shape
@@ -94,20 +88,17 @@ class Log:
 
     @property
     def shape(self) -> tuple[int, int, int, int]:
-        """The numbers of tasks, states, actions and next states."""
         return len(self.tasks), len(self.states), len(self.actions), len(self.states)
 
     @property
     def indices(self) -> tuple[Int[np.ndarray, " n"], ...]:
-        """The task, state, action and next state of each transition."""
         return np.unravel_index(self.cell, self.shape)
 
     @cached_property
     def counts(self) -> Int[np.ndarray, "K S A S"]:
         """The number of transitions of each kind.
 
-        Raises:
-            ValueError: They need too much memory; `model` works without them.
+        ValueError if they need too much memory; `model` works without them.
         """
         what = f"{len(self.tasks)} tasks, {len(self.states)} states, for which model() plans without a prior"
         check_memory(3 * 8 * int(np.prod(self.shape)), what)
@@ -129,29 +120,27 @@ class Log:
 
     @property
     def is_large(self) -> bool:
-        """Return whether counts are too large for dense arrays."""
         return 8 * int(np.prod(self.shape)) > MAX_DENSE_BYTES
 
     @cached_property
     def tried(self) -> Bool[np.ndarray, "S A"]:
-        """Return whether any task has a transition from each pair."""
+        """Whether any task has a transition from each pair."""
         return self._visits_in_all > 0
 
     @property
     def _visits_in_all(self) -> Int[np.ndarray, "S A"]:
-        """The number of times all tasks together tried each action."""
         _, S, A, _ = self.shape
         _, state, action, _ = self.indices
         return np.bincount(state * A + action, minlength=S * A).reshape(S, A)
 
     @property
     def nonterminal(self) -> Bool[np.ndarray, " S"]:
-        """Return whether transitions leave each state."""
+        """Whether transitions leave each state."""
         return np.asarray(self.tried.any(1))
 
     @property
     def undeclared(self) -> Bool[np.ndarray, " S"]:
-        """Return whether each state is never left and no declared end."""
+        """Whether each state is never left and not a declared end."""
         declared = [state is END or state in self.ends for state in self.states]
         return np.asarray(~self.nonterminal & ~np.array(declared, bool))
 
@@ -162,7 +151,6 @@ class Log:
 
     @cached_property
     def rewards(self) -> LearnedRewards | KnownRewards:
-        """The known or learned rewards of each task."""
         if self.known_rewards is not None:
             return KnownRewards(self.known_rewards)
         return learn_rewards(self.counts, self.sums(self.reward), self.sums(self.reward**2))
@@ -177,7 +165,6 @@ class Log:
         )
 
     def only(self, chosen: Bool[np.ndarray, " n"]) -> "Log":
-        """Return the log of a selection of transitions."""
         return replace(self, cell=self.cell[chosen], reward=self.reward[chosen], episode=self.episode[chosen])
 
     def split(self, n: int, rng: np.random.Generator) -> Int[np.ndarray, " n"]:
@@ -192,11 +179,8 @@ class Log:
     def with_rewards(self, R: Any) -> "Log":
         """Return the log with exact rewards, such as prices.
 
-        Args:
-            R: Rewards R(s, a) or R(s, a, s'), [S, A] or [S, A, S]; with tasks, [K, S, A, S]; in the log's order.
-
-        Raises:
-            ValueError: The array has another shape, or a reward is not finite.
+        `R` is `R(s, a)` or `R(s, a, s')`, of shape `[S, A]`, `[S, A, S]` or `[K, S, A, S]`, in the order of the log.
+        ValueError for another shape, or a reward that is not finite.
         """
         rewards = float64(R, "R")
         S, A = self.counts.shape[1:3]
@@ -220,7 +204,7 @@ class Log:
     def models(self) -> Float[np.ndarray, "K S A S"]:
         """The posterior mean models of the tasks.
 
-        Next states unseen in all tasks get no probability, because many small ones add up over a long horizon.
+        Next states unseen in all tasks get probability 0, because many small ones add up over a long horizon.
         """
         support = (self.counts.sum(0) > 0) | ~self.tried[..., None]
         inside = np.where(support, self.prior.mean, 0.0)
@@ -242,19 +226,16 @@ class Log:
         ends = [self.states[state] for state in np.flatnonzero(~self.nonterminal & ~self.undeclared)]
         lines = [f"state {name!r} is an end, after which nothing is paid" for name in ends]
         if missing := int((~self.tried[self.nonterminal]).sum()):
-            lines.append(f"{missing} pairs of a state and an action are in no task: they are never planned")
+            lines.append(f"{missing} pairs of a state and an action are in no task, and are never planned")
         if (n_prior_tasks := len(prior_tasks(len(self.tasks)))) < len(self.tasks):
-            lines.append(f"the prior is that of {n_prior_tasks} of the {len(self.tasks)} tasks, evenly spread")
+            lines.append(f"the prior is learned from {n_prior_tasks} of the {len(self.tasks)} tasks, evenly spread")
         return lines
 
     def new_task(self, counts: Int[np.ndarray, "S A S"] | None = None) -> Posterior:
         """Return the posterior of the model of a new task.
 
-        Args:
-            counts: The numbers of its transitions, in the log's order; None: the prior.
-
-        Raises:
-            ValueError: The counts have another shape, or one is negative or not finite.
+        `counts` are its transitions, in the order of the log; None gives the prior. ValueError for another shape, or a
+        number that is negative or not finite.
         """
         if counts is None:
             return self.prior
@@ -269,9 +250,8 @@ class Log:
     def model(self, posterior: Posterior | None = None) -> Model:
         """Return the expected model for `Model.plan`; untried pairs are not allowed.
 
-        Args:
-            posterior: The posterior of a task (`new_task`); None: a sparse model of the frequencies and mean rewards
-                of all tasks together, for any number of states.
+        `posterior` is of a task (`new_task`). None gives a sparse model of pooled frequencies and mean rewards, for any
+        number of states.
         """
         if posterior is None:
             return self._frequencies()
@@ -281,7 +261,6 @@ class Log:
         return Model(P[0], R[0], self.states, self.actions, allowed)
 
     def _frequencies(self) -> Model:
-        """Return the model of the frequencies of all tasks together."""
         _, S, A, _ = self.shape
         _, state, action, following = self.indices
         visits = np.maximum(self._visits_in_all, 1)
@@ -303,10 +282,7 @@ class Log:
     ) -> tuple[Float[np.ndarray, "n S A S"], Float[np.ndarray, "n S A"]]:
         """Make ends absorbing and the rewards of untried pairs 0.
 
-        Args:
-            P: Transition probabilities.
-            R: Expected rewards.
-            end_rewards: The reward per step in each end; by default `worst_ends`.
+        `end_rewards` has the reward per step in each end; by default `worst_ends`.
         """
         P, R = P / P.sum(-1, keepdims=True), np.array(R)
         ends = np.flatnonzero(~self.nonterminal)
@@ -318,5 +294,5 @@ class Log:
 
 
 def prior_tasks(tasks: int) -> Int[np.ndarray, " k"]:
-    """Return the tasks of the prior: all, or evenly spread ones."""
+    """Select the tasks of the prior: all, or evenly spread ones."""
     return np.unique(np.linspace(0, tasks - 1, min(tasks, MAX_PRIOR_TASKS)).round().astype(int))

@@ -1,4 +1,4 @@
-"""Find wrong next states: shifted rows, other codings, states never left."""
+"""Find wrong or missing next states."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -15,10 +15,10 @@ ALIGNMENTS = {
     3: "the state three rows on",
     -1: "the state one row before",
 }
-"""Other rows whose state may be recorded as next state by mistake."""
+"""The rows with states that may be recorded as next states by mistake, by lag."""
 
 MIN_ROWS = 200
-"""The fewest rows for a test of independence of next states."""
+"""The smallest number of rows for a test of independence of next states."""
 
 MAX_UNBALANCED_SHARE = 0.02
 """The largest share of missing rows within episodes."""
@@ -27,11 +27,11 @@ MAX_NEXT_EPISODE_SHARE = 0.95
 """The largest share of last rows that lead to the next episode's first state."""
 
 CLEAR_ERRORS = 4.0
-"""The standard errors by which another alignment must fit better."""
+"""The number of standard errors by which another alignment must fit better."""
 
 
 def check_chain(rows: Rows) -> Iterator[Finding]:
-    """Find next states matching another row than the next."""
+    """Find next states recorded from a wrong row."""
     first = _fits(rows, 1)
     for lag, what in ALIGNMENTS.items():
         other = _fits(rows, lag)
@@ -39,7 +39,7 @@ def check_chain(rows: Rows) -> Iterator[Finding]:
         better, worse = ((sign & comparable) for sign in (other > first, other < first))
         whole = lag != 0 or (other == 1).mean() > 0.999
         if whole and _is_clear(better.sum(), worse.sum(), CLEAR_ERRORS):
-            yield _about_chain(rows, what, comparable, better, (first, other))
+            yield _chain_finding(rows, what, comparable, better, (first, other))
             return
         tasks = int(rows.task.max(initial=0)) + 1
         bad_tasks = _is_clear(
@@ -47,7 +47,7 @@ def check_chain(rows: Rows) -> Iterator[Finding]:
         )
         if lag != 0 and bad_tasks.any():
             inside = bad_tasks[rows.task]
-            yield _about_chain(
+            yield _chain_finding(
                 rows, f"{what} in {bad_tasks.sum()} tasks,", comparable & inside, better & inside, (first, other)
             )
             return
@@ -56,9 +56,7 @@ def check_chain(rows: Rows) -> Iterator[Finding]:
     share = breaks.sum() / max(int((first >= 0).sum()), 1)
     yield from _check_last_rows(rows)
     if share > (0.05 if rows.has_episodes else 0.1) and (rows.has_time or _is_ordered(rows, first)):
-        hint = (
-            "sort the rows of episodes, or name --time" if rows.has_episodes else "name --episode if one begins there"
-        )
+        hint = "sort the rows of episodes, or add --time" if rows.has_episodes else "add --episode if one begins there"
         yield Finding(
             "breaks",
             "weakens",
@@ -70,12 +68,11 @@ def check_chain(rows: Rows) -> Iterator[Finding]:
 
 
 def _is_clear(better: Any, worse: Any, errors: float) -> Any:
-    """Return whether better fits outnumber worse ones significantly (McNemar's test)."""
+    """Return whether better fits clearly outnumber worse ones (McNemar's test)."""
     return (better > 2 * worse) & (better - worse > errors * np.sqrt(better + worse))
 
 
 def _is_ordered(rows: Rows, first: Int[np.ndarray, " n"]) -> bool:
-    """Return whether next rows fit better than others."""
     for other in (_fits(rows, 0), _fits(rows, 3)):
         comparable = (first >= 0) & (other >= 0)
         if not _is_clear(
@@ -85,13 +82,13 @@ def _is_ordered(rows: Rows, first: Int[np.ndarray, " n"]) -> bool:
     return True
 
 
-def _about_chain(rows: Rows, what: str, comparable: Any, better: Any, fits: tuple[Any, Any]) -> Finding:
+def _chain_finding(rows: Rows, what: str, comparable: Any, better: Any, fits: tuple[Any, Any]) -> Finding:
     first, other = ((fit == 1)[comparable].mean() for fit in fits)
     return Finding(
         "chain",
         "stops",
-        f"{rows.columns['next_state']!r} is {what} in {other:.0%} of rows, and that of the next row in {first:.0%} "
-        f"({rows.label(int(better.argmax()))}): write the state that follows, or leave the column out and name "
+        f"{rows.columns['next_state']!r} is {what} in {other:.0%} of rows, and of the next row in {first:.0%} "
+        f"({rows.label(int(better.argmax()))}): write the next state, or leave the column out and add "
         "--episode and --time",
     )
 
@@ -99,7 +96,7 @@ def _about_chain(rows: Rows, what: str, comparable: Any, better: Any, fits: tupl
 def _check_balance(rows: Rows) -> Iterator[Finding]:
     """Find episodes without a chain in any order.
 
-    In a chain each state is entered as often as left, except the first one, and the last one if it is no end.
+    A chain enters each state as often as it leaves it, except the first state, and the last one unless it is an end.
     """
     n, S = len(rows.state), len(rows.states)
     ends = np.concatenate([rows.group * S + rows.state, rows.group * S + rows.following])
@@ -115,9 +112,9 @@ def _check_balance(rows: Rows) -> Iterator[Finding]:
     yield Finding(
         "breaks",
         "weakens",
-        f"{rows.columns['next_state']!r} and states are no chain in any order of the rows of episodes, by "
-        f"{wrong.sum() / n:.0%} of rows (see the episode of {rows.label(row)}): write the state that follows, or "
-        "leave the column out and name --time",
+        f"{rows.columns['next_state']!r} and states form no chain in any order of the rows of episodes: "
+        f"{wrong.sum() / n:.0%} of rows do not fit (see the episode of {rows.label(row)}); write the next state, or "
+        "leave the column out and add --time",
     )
 
 
@@ -139,13 +136,12 @@ def _check_last_rows(rows: Rows) -> Iterator[Finding]:
             "breaks",
             "weakens",
             f"{rows.columns['next_state']!r} of the last row of an episode is the first state of the next one in "
-            f"{share:.0%} of episodes ({rows.label(row)}), which is right only if one goes on with the other: "
-            "leave the column out, or these rows",
+            f"{share:.0%} of episodes ({rows.label(row)}), which is right only if episodes are continued: "
+            "leave out the column, or these rows",
         )
 
 
 def _check_dependence(rows: Rows) -> Iterator[Finding]:
-    """Find next states independent of states and actions."""
     n = min(len(rows.state), MAX_TESTED_ROWS)
     state, following, action, task = (values[:n] for values in (rows.state, rows.following, rows.action, rows.task))
     state_stratum = task * (int(state.max(initial=0)) + 1) + state
@@ -158,14 +154,14 @@ def _check_dependence(rows: Rows) -> Iterator[Finding]:
         yield Finding(
             "breaks",
             "weakens",
-            f"{rows.columns['next_state']!r} has nothing to do with states and actions in {n:,} rows "
-            f"({rows.label(0)} leads from {rows.states[int(state[0])]!r} to {rows.states[int(following[0])]!r}): name "
-            "another column, or leave it out and name --episode and --time",
+            f"{rows.columns['next_state']!r} is independent of states and actions in {n:,} rows "
+            f"({rows.label(0)} leads from {rows.states[int(state[0])]!r} to {rows.states[int(following[0])]!r}): "
+            "choose another column, or leave it out and add --episode and --time",
         )
 
 
 def _check_own(rows: Rows, first: Int[np.ndarray, " n"]) -> Iterator[Finding]:
-    """Find tasks with only own next states, although states change."""
+    """Find tasks with next states equal to states, although states change."""
     own, tasks = _fits(rows, 0), int(rows.task.max(initial=0)) + 1
     n = np.bincount(rows.task, own >= 0, tasks)
     still = np.bincount(rows.task, own == 1, tasks) == n
@@ -176,7 +172,7 @@ def _check_own(rows: Rows, first: Int[np.ndarray, " n"]) -> Iterator[Finding]:
             "chain",
             "stops",
             f"{rows.columns['next_state']!r} is the state of its own row in all rows of {int(bad.sum())} tasks "
-            f"({rows.label(row)}), although states change: write the state that follows",
+            f"({rows.label(row)}), although states change: write the next state",
         )
 
 
@@ -198,9 +194,9 @@ def check_coding(rows: Rows, declared: Bool[np.ndarray, " S"]) -> Iterator[Findi
         yield Finding(
             "coding",
             "stops",
-            f"no next state is a state: {rows.columns['next_state']!r} has {rows.states[int(follow[0])]!r}, and "
-            f"{rows.columns['state']!r} has {rows.states[int(rows.state[0])]!r} ({rows.label(0)}); write both "
-            "alike, or name the ends of episodes with --ends",
+            f"no next state occurs as a state: {rows.columns['next_state']!r} has {rows.states[int(follow[0])]!r}, and "
+            f"{rows.columns['state']!r} has {rows.states[int(rows.state[0])]!r} ({rows.label(0)}); use the same "
+            "names, or declare the ends of episodes with --ends",
         )
 
 
@@ -217,6 +213,6 @@ def check_ends(rows: Rows, declared: Bool[np.ndarray, " S"]) -> Iterator[Finding
     yield Finding(
         "ends",
         "weakens" if worst < 0.0 else "note",
-        f"{len(open_ends)} states are never left: {names} ({example}); advice holds whether nothing is paid there or "
-        f"{worst:.3g} in each step; --ends declares where nothing is",
+        f"{len(open_ends)} states are never left: {names} ({example}); advice allows for a reward of 0 or "
+        f"{worst:.3g} there in each step; declare states without rewards with --ends",
     )

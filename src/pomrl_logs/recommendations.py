@@ -1,4 +1,4 @@
-"""The recommendation of a report, and the alternatives to each change."""
+"""Define recommendations, and alternatives to their changes."""
 
 from dataclasses import dataclass
 
@@ -17,7 +17,7 @@ COVERAGE = "99 % of the logs of a benchmark, and in at least 95 % of those of ea
 class Improvement:
     """The gain of recommended changes at gamma_eval, a mean over tasks and states.
 
-    All is 0 where the decisions of the log are kept.
+    It is 0 if the decisions of the log are kept.
     """
 
     mean: float = 0.0
@@ -27,16 +27,16 @@ class Improvement:
 
     @property
     def doubt(self) -> float:
-        """The ratio of limit and estimate; limits near the estimate fail oftener."""
+        """The ratio of limit and estimate; limits near the estimate fail more often."""
         return self.lower / self.mean if self.mean else 0.0
 
 
 @dataclass(frozen=True, eq=False)
 class Recommendation:
-    """The recommended policies of the tasks of a log."""
+    """The recommended policies of the tasks."""
 
     policies: Policies
-    """The action in each state of each task, as position in `Log.actions`; -1 where decisions are kept."""
+    """The action in each state of each task, as position in `Log.actions`; -1 if decisions are kept."""
     changed: Bool[np.ndarray, "K S"]
     """Whether the log's decisions differ from the recommended action."""
     gamma: float
@@ -47,12 +47,11 @@ class Recommendation:
     transitions: float
     """The number of transitions at which the best plan's estimated gain would be significant.
 
-    Those of the log if changes are recommended; infinite if no plan seems to gain.
+    It is the size of the log if changes are recommended, and infinite if no plan seems to gain.
     """
 
     @property
     def words(self) -> str:
-        """The recommendation as sentences."""
         changes, gain = int(self.changed.sum()), self.improvement
         if changes:
             return (
@@ -69,23 +68,23 @@ class Recommendation:
 
 
 def two_digits(number: float) -> int:
-    """Round up to a number of two digits and zeros."""
+    """Round up to two significant digits."""
     unit = 10 ** max(len(str(int(number))) - 2, 0)
     return int(np.ceil(number / unit)) * unit
 
 
 MIN_VARIANCE = 1e-300
-"""The least variance; a difference without errors is certain."""
+"""The smallest variance; a difference without errors is certain."""
 
 
 @dataclass(frozen=True, eq=False)
 class Alternatives:
-    """The best other action in each state of each task, and its comparison."""
+    """The best other action in each state, and its comparison."""
 
     action: Int[np.ndarray, "K S"]
-    """Its number, or `KEEP` where no other action has support."""
+    """The number of the action, or `KEEP` if no other action has support."""
     difference: Float[np.ndarray, "K S"]
-    """The value of the policy's action less that of the alternative; NaN without one."""
+    """The value of the policy's action minus the value of the alternative; NaN without one."""
     probability: Float[np.ndarray, "K S"]
     """The probability of a positive difference with normal errors; NaN without an alternative."""
 
@@ -93,7 +92,7 @@ class Alternatives:
 def compare_alternatives(
     log: Log, estimate: TaskModels, policies: Policies, support: int, gamma: float
 ) -> Alternatives:
-    """Compare each action with the best other one with support.
+    """Compare each action with the best other supported action.
 
     Action values follow the recommended plan.
     """
@@ -116,7 +115,7 @@ def compare_alternatives(
 
 
 def _squared_errors(log: Log, V: Float[np.ndarray, "K S"], gamma: float) -> Float[np.ndarray, "K S A"]:
-    """Return action values' squared errors, with variances shared by tasks."""
+    """Return squared errors of action values, with variances shared by tasks."""
     task, _, _, following = log.indices
     returns = log.paid + gamma * V[task, following]
     n = np.maximum(log.visits, 1)

@@ -1,4 +1,4 @@
-"""Find rewards that are costs or dates, or have a large common offset."""
+"""Check the column of rewards."""
 
 import re
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from pomrl_logs.findings import Finding, Rows
 COST = re.compile(
     r"(?i)(?<![a-z])(cost|price|expense|penalt|loss|fees?(?!d|l)|charge|burden|kosten|spen[dt]|bill(?!b|i)|damage|regret)"
 )
-"""The names of columns of costs."""
+"""A pattern for names of columns of costs."""
 
 SIGN_SHARE = 0.9
 """The share of one sign, among nonzero numbers, typical of costs or rewards."""
@@ -40,7 +40,7 @@ def check_rewards(rows: Rows, *, is_cost: bool) -> Iterator[Finding]:
             "cost",
             "stops",
             f"the rewards {column!r} are {_share(negative, 'positive')}, {values.min():g} to {values.max():g}, and "
-            f"look like costs, which would be maximised ({rows.label(int(values.argmax()))} has {values.max():g}): "
+            f"look like costs, but are maximised ({rows.label(int(values.argmax()))} has {values.max():g}): "
             f"write --cost {column}",
         )
     if is_cost and negative > SIGN_SHARE * (positive + negative):
@@ -54,15 +54,15 @@ def check_rewards(rows: Rows, *, is_cost: bool) -> Iterator[Finding]:
         yield Finding(
             "dates",
             "stops",
-            f"the rewards {column!r} look like dates ({rows.label(0)} has {values[0]:.0f}): name another column",
+            f"the rewards {column!r} look like dates ({rows.label(0)} has {values[0]:.0f}): choose another column",
         )
     spread = float(np.ptp(reward))
     if spread > 0.0 and np.abs(reward).max() > MAX_OFFSET_RATIO * spread:
         yield Finding(
             "offset",
             "weakens",
-            f"rewards {column!r} are {reward.mean():.4g} and differ by {spread:.3g} at most ({rows.label(0)} has "
-            f"{values[0]:.12g}): subtract what they have in common, unless episodes end",
+            f"rewards {column!r} are {reward.mean():.4g} and differ by at most {spread:.3g} ({rows.label(0)} has "
+            f"{values[0]:.12g}): subtract the common offset, unless episodes end",
         )
 
 
@@ -71,7 +71,7 @@ def _share(n_others: int, sign: str) -> str:
 
 
 def describe_rewards(rows: Rows, *, is_cost: bool) -> str:
-    """Describe what is maximised, for the user to check."""
+    """Describe the maximised quantity, for the user to check."""
     column, values = rows.columns["reward"], -rows.reward if is_cost else rows.reward
     what, aim = ("costs", "minimised") if is_cost else ("rewards", "maximised; --cost if lower is better")
     return f"The {what} {column!r}, {values.min():g} to {values.max():g} and {values.mean():.4g} on average, are {aim}."

@@ -1,14 +1,14 @@
-"""Plans that depart from the decisions of a log within the support of its data.
+"""Plan changes of the decisions of a log within the support of its data.
 
-A plan may change the action in a state only if the task has tried the new one often enough (its *support*), as in safe
-policy improvement with baseline bootstrapping (SPIBB; Laroche, Trichelair and Tachet des Combes, 2019). One more action
-of the estimated model, the *baseline*, repeats the decisions of the log. `gains` chooses the support.
+A plan may change the action in a state only if the task has tried the new action often enough (its *support*). This is
+safe policy improvement with baseline bootstrapping (SPIBB; Laroche, Trichelair and Tachet des Combes, 2019). The
+*baseline* is an additional action that repeats the decisions of the log.
 
-Large state spaces use sparse matrices and one model: its states are pairs of a task and a state. Probabilities are
-frequencies of the task, with one more transition spread as in all tasks.
+Large state spaces use sparse matrices over pairs of task and state. Probabilities are then frequencies of the task,
+with one more transition spread as in all tasks.
 """
 
-# SciPy's sparse matrices come without types.
+# Sparse matrices of SciPy have no type annotations.
 # pyright: reportMissingTypeStubs=false
 
 from collections.abc import Callable
@@ -28,12 +28,12 @@ from pomrl.science.solvers.input_checks import check_models, float64
 from pomrl_logs.logs import Log
 
 MIN_PROBABILITY = 1e-12
-"""The probability given to transitions that a declared structure excludes."""
+"""The probability of transitions excluded by a declared structure."""
 
 
 @dataclass(frozen=True, eq=False)
 class Structure:
-    """A declared structure: the model of a task is a known function of one latent.
+    """A declared structure: models as a function of one latent.
 
     All values of the latent are equally likely a priori.
     """
@@ -41,13 +41,12 @@ class Structure:
     latents: Float[np.ndarray, " g"]
     """The possible values of the latent."""
     models: Callable[[Float[np.ndarray, " g"]], Any]
-    """Returns the probabilities P[g, s, a, s'] for these values, in the log's order of states and actions."""
+    """A function that returns P[g, s, a, s'] for latent values, in the order of states and actions in the log."""
 
     def means(self, counts: Int[np.ndarray, "K S A S"]) -> Float[np.ndarray, "K S A S"]:
         """Return the posterior mean of the model of each task.
 
-        Raises:
-            ValueError: The function returns no models of the log's shape.
+        ValueError if the shape of the models does not fit the log.
         """
         P = float64(self.models(np.asarray(self.latents, float)), "the declared structure")
         shape = [len(self.latents), *counts.shape[1:]]
@@ -60,7 +59,7 @@ class Structure:
 
 
 KEEP = -1
-"""The entry of a policy in a state whose decisions are kept."""
+"""The entry of a policy for keeping the decisions in a state."""
 
 Policies = Int[np.ndarray, "K S"]
 """The action of each task in each state, or `KEEP`."""
@@ -68,7 +67,7 @@ Policies = Int[np.ndarray, "K S"]
 
 @dataclass(frozen=True, eq=False)
 class TaskModels:
-    """Estimated models of the tasks; action 0 is the baseline, 1 + a is action a."""
+    """Estimated models; action 0 is the baseline, and 1 + a is action a."""
 
     P: Float[np.ndarray, "K S B S"]
     R: Float[np.ndarray, "K S B"]
@@ -78,8 +77,8 @@ class TaskModels:
     def plans(self, support: int, gammas: Float[np.ndarray, " G"]) -> Int[np.ndarray, "G K S"]:
         """Return the best policies over supported actions, by discount factor.
 
-        Where an action is supported, the baseline is no choice: its value depends on rarely tried actions. An action
-        that the task always takes equals the baseline; otherwise gains would be overstated.
+        The baseline is excluded if an action is supported: its value depends on rarely tried actions. An action that
+        the task always takes equals the baseline; otherwise gains would be overstated.
         """
         supported = self.visits >= support
         open_ = np.concatenate([~supported.any(-1, keepdims=True), supported], -1)
@@ -88,35 +87,32 @@ class TaskModels:
         return PolicyIteration().plan(self.P, R, gammas).swapaxes(0, 1) + KEEP
 
     def chain(self, policies: Policies) -> tuple[Float[np.ndarray, "K S S"], Float[np.ndarray, "K S"]]:
-        """Return the transitions and rewards of tasks under policies."""
         index = (policies - KEEP)[..., None]
         P = np.take_along_axis(self.P, index[..., None], 2)[:, :, 0]
         return P, np.take_along_axis(self.R, index, 2)[..., 0]
 
     def values(self, policies: Policies, gamma: float) -> Float[np.ndarray, "K S"]:
-        """Return the state values of policies."""
         return chain_value(*self.chain(policies), gamma)
 
     def action_values(self, V: Float[np.ndarray, "K S"], gamma: float) -> Float[np.ndarray, "K S A"]:
-        """Return the action values if the values V follow."""
+        """Return action values, followed by the state values V."""
         return self.R[..., 1:] + gamma * (self.P[:, :, 1:] @ V[:, None, :, None])[..., 0]
 
     def occupancy(self, policies: Policies, gamma: float) -> Float[np.ndarray, "K S"]:
-        """Return the discounted visits to each state, from a uniform first state."""
+        """Return discounted visits to each state, from a uniform first state."""
         P, _ = self.chain(policies)
         S = P.shape[-1]
         return chain_value(P.swapaxes(1, 2), np.full((len(P), S), 1.0 / S), gamma)
 
     def backup(self, policies: Policies, V: Float[np.ndarray, "K S"], gamma: float) -> Float[np.ndarray, "K S"]:
-        """Return the values of one step of policies, followed by V."""
         P, R = self.chain(policies)
         return R + gamma * (P @ V[..., None])[..., 0]
 
     def gains(self, policies: Policies, gamma: float) -> Float[np.ndarray, "K S"]:
-        """Return each departure's addition to the mean value.
+        """Return the contribution of each changed decision to the mean value.
 
-        These are the terms of the performance difference lemma (Kakade and Langford, 2002): the advantage over the
-        baseline, summed over discounted visits.
+        It is the advantage over the baseline, summed over discounted visits (performance difference lemma; Kakade and
+        Langford, 2002).
         """
         baseline = self.values(np.full_like(policies, KEEP), gamma)
         advantage = self.backup(policies, baseline, gamma) - baseline
@@ -128,12 +124,8 @@ def estimate_models(
 ) -> TaskModels:
     """Estimate models of tasks, by the learned prior or a structure.
 
-    Action probabilities of the baseline include one more transition, spread as in all tasks.
-
-    Args:
-        log: The transitions and rewards.
-        structure: The declared structure of the models, if known.
-        end_rewards: The reward per step in each end; by default `Log.worst_ends`.
+    The baseline includes one more transition, spread as in all tasks. `end_rewards` has the reward per step in each end
+    (default `Log.worst_ends`).
     """
     end_rewards = log.worst_ends if end_rewards is None else end_rewards
     P = log.models if structure is None else structure.means(log.counts)
@@ -151,7 +143,7 @@ def estimate_models(
 
 @dataclass(frozen=True, eq=False)
 class SparseTaskModels(TaskModels):
-    """Estimated models whose P has a sparse row for each task, state and action."""
+    """Estimated models with a sparse P."""
 
     P: sparse.csr_array  # pyright: ignore[reportIncompatibleVariableOverride]
     """The rows of (k S + s) B + b, over the states k S + s'."""
@@ -193,12 +185,7 @@ def _solve(chain: sparse.csr_array, R: Float[np.ndarray, "K S"], gamma: float) -
 
 
 def estimate_sparse_models(log: Log, end_rewards: Float[np.ndarray, " S"]) -> SparseTaskModels:
-    """Estimate the models of tasks as sparse matrices.
-
-    Args:
-        log: The transitions and rewards.
-        end_rewards: The reward per step in each end.
-    """
+    """Estimate the models of tasks as sparse matrices."""
     K, S, A, _ = log.shape
     task, state, action, following = log.indices
     pair, pairs = state * A + action, K * S * A

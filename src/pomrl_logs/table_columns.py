@@ -1,4 +1,4 @@
-"""Columns of a table of transitions: their roles, and values as numbers, names and times."""
+"""Read columns of a table of transitions: roles, numbers, names and times."""
 
 import re
 import unicodedata
@@ -29,7 +29,7 @@ def as_numbers(values: "pd.Series") -> Float[np.ndarray, " n"] | None:
 
 
 def assign_bins(values: Float[np.ndarray, " n"], count: int) -> Int[np.ndarray, " n"]:
-    """Return the equal-sized bin of each number; ties share one."""
+    """Return the equal-sized bin of each number; ties share a bin."""
     return np.searchsorted(bin_edges(values, count), values, side="right")
 
 
@@ -39,12 +39,12 @@ def bin_edges(values: Float[np.ndarray, " n"], count: int) -> Float[np.ndarray, 
 
 
 ColumnNames = str | Sequence[str]
-"""The name of a column, or of several combined ones."""
+"""The name of a column, or the names of combined columns."""
 
 
 @dataclass(frozen=True)
 class ColumnRoles:
-    """The names of columns, as the arguments of `from_log`."""
+    """The names of columns by role, as in `from_log`."""
 
     task: str | None = None
     state: ColumnNames = "state"
@@ -57,24 +57,22 @@ class ColumnRoles:
     time: str | None = None
 
     def named(self) -> list[str]:
-        """Return all columns with a role, with default names."""
+        """Return all columns with a role, including default names."""
         return replace(self, task=self.task or "task", next_state=self.next_state or "next_state").columns
 
     @property
     def value(self) -> str:
-        """The column of rewards or costs."""
         return self.cost or self.reward or "reward"
 
     @property
     def columns(self) -> list[str]:
-        """The columns with a role, states first."""
         single = (self.task, self.value, self.terminated, self.episode, self.time)
         names = [*name_list(self.state), *name_list(self.action), *name_list(self.next_state), *single]
         return [name for name in names if name is not None]
 
 
 def name_list(names: ColumnNames | None) -> list[str]:
-    """Return the names of one or several columns as a list."""
+    """Convert one or several names of columns to a list."""
     if names is None:
         return []
     return [names] if isinstance(names, str) else list(names)
@@ -83,8 +81,7 @@ def name_list(names: ColumnNames | None) -> list[str]:
 def resolve_roles(roles: ColumnRoles, columns: Sequence[str], where: str) -> tuple[ColumnRoles, list[Finding]]:
     """Match roles with the columns of a table, and report missing tasks.
 
-    Raises:
-        ValueError: A column is missing, or has two roles.
+    ValueError for a missing column, or one with two roles.
     """
     if roles.cost is not None and roles.reward is not None:
         raise ValueError("a log must have rewards or costs, got both --reward and --cost")
@@ -92,7 +89,7 @@ def resolve_roles(roles: ColumnRoles, columns: Sequence[str], where: str) -> tup
     following = roles.next_state or ("next_state" if "next_state" in columns else None)
     if following is None and roles.episode is None and roles.time is None:
         error = missing_column_error("next_state", columns, where)
-        raise ValueError(f"{error}; without next states, name the order of rows: --episode COLUMN --time COLUMN")
+        raise ValueError(f"{error}; without next states, give the order of rows with --episode COLUMN --time COLUMN")
     resolved = replace(roles, task=task, next_state=following)
     named = resolved.columns
     if len(set(named)) < len(named):
@@ -101,17 +98,17 @@ def resolve_roles(roles: ColumnRoles, columns: Sequence[str], where: str) -> tup
     for name in named:
         if columns.count(name) != 1:
             raise missing_column_error(name, columns, where)
-    return resolved, [] if task else [_about_tasks(columns)]
+    return resolved, [] if task else [_task_finding(columns)]
 
 
-def _about_tasks(columns: Sequence[str]) -> Finding:
+def _task_finding(columns: Sequence[str]) -> Finding:
     near = get_close_matches("task", columns, 1, 0.7)
-    hint = f"; --task {near[0]} names one" if near else ""
-    return Finding("task", "note", f"there is no column 'task', and all rows are of one task{hint}")
+    hint = f"; select one with --task {near[0]}" if near else ""
+    return Finding("task", "note", f"no column 'task', so all rows belong to one task{hint}")
 
 
 MAX_COMPARED_NAMES = 1_000
-"""The most names compared for look-alikes."""
+"""The largest number of names compared for similarity."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,14 +120,13 @@ class LogTable:
     missing: frozenset[Hashable]
     bins: Mapping[str, int]
     findings: list[Finding]
-    """The findings while columns are read."""
+    """The findings collected while columns are read."""
 
     @property
     def where(self) -> str:
         return self.sources[0].where
 
     def label(self, row: int) -> str:
-        """Return the name of a row in messages."""
         if len(self.sources) == 1:
             number = int(self.frame.index[row])
             return f"{'row' if self.sources[0].line is None else 'line'} {number}"
@@ -142,7 +138,6 @@ class LogTable:
         raise IndexError(row)
 
     def rows(self, kept: Any) -> "LogTable":
-        """Return the table of selected rows, in this order."""
         return replace(self, frame=self.frame.iloc[kept])
 
     def refuse(self, bad: Bool[np.ndarray, " n"], column: str, why: str) -> None:
@@ -154,7 +149,6 @@ class LogTable:
             raise ValueError(f"{self.where}: {self.label(row)}: the value of {column!r} {why} ({value!r})")
 
     def is_missing(self, column: str) -> Bool[np.ndarray, " n"]:
-        """Return whether each name is missing."""
         series = self.frame[column]
         tokens = [*self.missing, *([""] if self._is_of_file() else [])]
         return (series.isna() | series.isin(tokens)).to_numpy()
@@ -180,7 +174,7 @@ class LogTable:
         )
         if commas.any() and all(source.separator != "," for source in self.sources):
             points = np.array([not comma and "." in text for comma, text in zip(commas, texts, strict=True)], bool)
-            self.refuse(points[codes], column, "has a decimal point where others have decimal commas")
+            self.refuse(points[codes], column, "has a decimal point, but others have decimal commas")
             with_points = pd.to_numeric(
                 pd.Series([text.replace(",", ".") for text in texts]), errors="coerce"
             ).to_numpy(float)
@@ -189,7 +183,7 @@ class LogTable:
             line = f"{column!r} has decimal commas: {series.iloc[row]} is {values[codes[row]]:g} ({self.label(row)})"
             self.findings.append(Finding("decimals", "note", line))
         numbers = np.append(values, np.nan)[codes]
-        self.refuse(~np.isfinite(numbers), column, "is no finite number")
+        self.refuse(~np.isfinite(numbers), column, "is not a finite number")
         return numbers
 
     def flags(self, column: str) -> Bool[np.ndarray, " n"]:
@@ -201,7 +195,6 @@ class LogTable:
         return is_true
 
     def order(self, column: str) -> Float[np.ndarray, " n"]:
-        """Return a column of times as numbers."""
         series = self.frame[column]
         codes, distinct = pd.factorize(series)
         values = as_numbers(pd.Series(np.asarray(distinct, object)))
@@ -212,9 +205,9 @@ class LogTable:
         return numbers
 
     def names(self, *columns: str) -> tuple[list[Hashable], list[Int[np.ndarray, " n"]]]:
-        """Return sorted names, and their number by row; -1: missing.
+        """Return sorted names, and the number of the name in each row; -1: missing.
 
-        Columns share names and bins; bins are those of the first column.
+        Columns share names and bins. Bins are computed from the first column.
         """
         if (count := next((self.bins[column] for column in columns if column in self.bins), None)) is not None:
             return self._bins(columns, count)
@@ -225,9 +218,9 @@ class LogTable:
             try:
                 code, distinct = pd.factorize(column_values)
             except TypeError as error:
-                raise ValueError(f"{self.where}: the values of {column!r} cannot be names ({error})") from error
+                raise ValueError(f"{self.where}: the values of {column!r} must be hashable ({error})") from error
             clean = [self.clean(value) for value in np.asarray(distinct, object)]
-            self._say_blanks(column, column_values, code, list(distinct), clean)
+            self._report_blanks(column, column_values, code, list(distinct), clean)
             positions = np.array([index.setdefault(value, len(index)) for value in clean] + [-1])
             codes.append(np.where(self.is_missing(column), -1, positions[code]))
         used = np.zeros(len(index) + 1, bool)
@@ -237,7 +230,7 @@ class LogTable:
         order = [number for number in sort_names(values) if used[number]]
         position = np.full(len(index) + 1, -1)
         position[order] = np.arange(len(order))
-        self._say_alike(columns[0], [values[number] for number in order])
+        self._report_similar(columns[0], [values[number] for number in order])
         return [values[number] for number in order], [np.where(code < 0, -1, position[code]) for code in codes]
 
     def clean(self, value: Hashable) -> Hashable:
@@ -245,7 +238,7 @@ class LogTable:
         text = as_text(value) if self._is_of_file() else value
         return text.strip() if isinstance(text, str) else text
 
-    def _say_blanks(self, column: str, series: Any, code: Any, distinct: list[Any], clean: list[Any]) -> None:
+    def _report_blanks(self, column: str, series: Any, code: Any, distinct: list[Any], clean: list[Any]) -> None:
         padded = np.array(
             [isinstance(old, str) and old != new for old, new in zip(distinct, clean, strict=True)] + [False]
         )
@@ -254,17 +247,16 @@ class LogTable:
             row = int(is_padded.argmax())
             example = f"{self.label(row)} has {series.iloc[row]!r}"
             n = int(is_padded.sum())
-            line = f"{n} names of {column!r} have blanks around them, and are read without ({example})"
+            line = f"{n} names of {column!r} have blanks at their ends, which are removed ({example})"
             self.findings.append(Finding("names", "note", line))
 
-    def _say_alike(self, column: str, names: Sequence[Hashable]) -> None:
-        """Report names differing only in case, inner blanks or accents."""
+    def _report_similar(self, column: str, names: Sequence[Hashable]) -> None:
         first_forms = dict[str, str]()
         for name in names[:MAX_COMPARED_NAMES]:
             if isinstance(name, str):
                 plain = " ".join(unicodedata.normalize("NFKC", name).casefold().split())
                 if (other := first_forms.setdefault(plain, name)) != name:
-                    line = f"{column!r} has {other!r} and {name!r}, which look alike, and are two names"
+                    line = f"{column!r} has the similar names {other!r} and {name!r}, which stay separate"
                     self.findings.append(Finding("alike", "note", line))
                     return
 
@@ -272,7 +264,7 @@ class LogTable:
         numbers = [as_numbers(self.frame[column].astype(object)) for column in columns]
         for column, column_numbers in zip(columns, numbers, strict=True):
             if column_numbers is None:
-                self.refuse(np.ones(len(self.frame), bool), column, "must be a number, because --bins names it")
+                self.refuse(np.ones(len(self.frame), bool), column, "must be a number for --bins")
         values = [np.asarray(column_numbers) for column_numbers in numbers]
         edges = bin_edges(values[0][~np.isnan(values[0])], count)
         ends = [-np.inf, *edges, np.inf]
@@ -284,7 +276,7 @@ class LogTable:
 
 
 def sort_names(names: Sequence[Hashable]) -> list[int]:
-    """Return names' positions in natural order, if comparable."""
+    """Return the positions of names in natural order, if comparable."""
 
     def natural(text: str) -> list[Any]:
         pieces = re.split(r"(\d+)", text)

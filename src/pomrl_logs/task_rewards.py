@@ -14,10 +14,10 @@ import numpy as np
 from jaxtyping import Float, Int
 
 MIN_RELATIVE_VARIANCE = 1e-9
-"""The least variance, in units of the variance of all rewards; it keeps matrices regular."""
+"""The smallest variance, in units of the variance of all rewards; it keeps matrices regular."""
 
 MIN_VARIANCE_OF_MEAN = 1e-12
-"""The least variance, in units of the squared mean of rewards, by rounding."""
+"""The smallest variance, in units of the squared mean of rewards, because of rounding."""
 
 Sums = Float[np.ndarray, "K S A S"]
 """A sum over the transitions of each task."""
@@ -42,7 +42,7 @@ class KnownRewards:
     """Rewards known exactly."""
 
     R: Float[np.ndarray, "#K S A S"]
-    """R(s, a, s') of each task, or of all."""
+    """R(s, a, s') of each task, or common to all."""
 
     @property
     def theta(self) -> Float[np.ndarray, "S A S"]:
@@ -56,21 +56,20 @@ class KnownRewards:
 
 @dataclass(frozen=True, eq=False)
 class LearnedRewards:
-    """The posterior of rewards: normal ν and δ of a pair, and ε of tasks given them."""
+    """The posterior of rewards, with normal effects ν, δ and ε."""
 
     indices: Int[np.ndarray, "S A D"]
     """The successors of each pair, padded to D with other states."""
     visits: Float[np.ndarray, "K S A D"]
-    """The numbers of transitions to these states."""
+    """The numbers of transitions to the successors."""
     total: Float[np.ndarray, "K S A D"]
-    """The sums of their rewards, less the average."""
+    """The sums of their rewards, minus the average of each."""
     variances: Variances
     average: float
     """μ, the mean of all rewards."""
 
     @cached_property
     def _shared(self) -> Float[np.ndarray, "K S A"]:
-        """The visits of pairs, plus the weight of the prior of ε."""
         return self.visits.sum(-1) + self.variances.noise_variance / self.variances.task_variance
 
     @cached_property
@@ -91,20 +90,18 @@ class LearnedRewards:
 
     @cached_property
     def theta(self) -> Float[np.ndarray, "S A S"]:
-        """The posterior mean of θ, rewards of a new task."""
+        """The posterior mean of θ, the rewards of a new task."""
         successors = np.zeros((*self.indices.shape[:-1], len(self.indices)))
         np.put_along_axis(successors, self.indices, self._effects[..., 1:], -1)
         return self.average + self._effects[..., :1] + successors
 
     def mean(self, task: int, P: Float[np.ndarray, "S A S"]) -> Float[np.ndarray, "S A"]:
-        """Return a task's expected rewards of pairs, given its model."""
         expected = np.take_along_axis(self.theta, self.indices, -1) - self.average
         own = (self.total[task] - self.visits[task] * expected).sum(-1) / self._shared[task]
         return (P * self.theta).sum(-1) + own
 
 
 def _with_total(values: Float[np.ndarray, "..."], axis: int) -> Float[np.ndarray, "..."]:
-    """Prepend the sum along an axis."""
     return np.concatenate([values.sum(axis, keepdims=True), values], axis)
 
 
@@ -120,15 +117,15 @@ def learn_rewards(counts: Int[np.ndarray, "K S A S"], total: Sums, squares: Sums
     scale = max(float(squares.sum() / n.sum()) - average**2, 0.0)
     least = (
         MIN_RELATIVE_VARIANCE * scale + MIN_VARIANCE_OF_MEAN * average**2 or MIN_VARIANCE_OF_MEAN
-    )  # of rewards that are all 0
+    )  # if all rewards are 0
     freedom = float((n - 1.0).clip(0).sum())
     noise = max(float((squares - n * mean**2).clip(0).sum()) / max(freedom, 1.0), least)
-    tasks = between(mean, n / noise, 0)
+    tasks = variance_between(mean, n / noise, 0)
     if not freedom:
         noise, tasks = max(tasks, least), 0.0
     weight = n / (noise + n * tasks)
     centre = _ratio((weight * mean).sum(0), weight.sum(0))
-    successors = between(centre, weight.sum(0), -1)
+    successors = variance_between(centre, weight.sum(0), -1)
     variances = Variances(scale + least, max(successors, least), max(tasks, least), noise)
     pooled = counts.sum(0)
     successors_seen = (-pooled).argsort(-1, kind="stable")[..., : int((pooled > 0).sum(-1).max())]
@@ -136,13 +133,10 @@ def learn_rewards(counts: Int[np.ndarray, "K S A S"], total: Sums, squares: Sums
     return LearnedRewards(successors_seen, visits, gaps, variances, average)
 
 
-def between(values: Float[np.ndarray, "..."], weight: Float[np.ndarray, "..."], axis: int) -> float:
+def variance_between(values: Float[np.ndarray, "..."], weight: Float[np.ndarray, "..."], axis: int) -> float:
     """Return the variance of values along an axis beyond their errors.
 
-    Args:
-        values: Numbers with errors.
-        weight: The inverse variance of each error, 0 without a value.
-        axis: The axis of comparison.
+    `weight` has the inverse variance of each error, 0 without a value.
     """
     total = weight.sum(axis, keepdims=True)
     centre = _ratio((weight * values).sum(axis, keepdims=True), total)

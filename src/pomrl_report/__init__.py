@@ -1,6 +1,6 @@
 """Write the HTML pages, documents and article of a study.
 
-`html_pages` and `templates/` make `report/index.html` from:
+`html_pages` and `templates/` make `report/index.html` from these files (and modules):
 
     claims.csv: judging, answer
     figures/NAME.{png,csv,json}: figure_files

@@ -19,12 +19,12 @@ from pomrl_report.markup import sentence
 from pomrl_report.rendering import render
 
 MAX_LISTED_CLAIMS = 6
-"""The number of listed claims of a group; the others are folded."""
+"""The largest number of listed claims of a group; the others are folded."""
 
 
 @dataclass(frozen=True)
 class VariantColumn:
-    """The counted verdicts under a variant."""
+    """The counts of verdicts under a variant."""
 
     variant: str
     counts: Mapping[Verdict, int]
@@ -37,7 +37,7 @@ class VariantColumn:
 def main_claims_table(study: Study, judgements: Judgements) -> str:
     """Format the main claims by variant as a Markdown table.
 
-    Cells have a verdict's sign, its estimate, and a comparison other than in the last column.
+    A cell has the verdict's sign and the estimate, and names the comparison if the last column has another.
     """
     variants = headline(study, judgements)
     rows: list[list[str]] = []
@@ -83,7 +83,7 @@ def claims_page(study: Study, judgements: Judgements) -> str:
 
 
 def columns(study: Study, judgements: Judgements) -> list[VariantColumn]:
-    """Return a column for each judged variant of the headline."""
+    """Count the verdicts under each judged variant of the headline."""
     variants = headline(study, judgements)
     decided = {
         name: [judgement for judgement in judgements.of(name).values() if judgement.verdict] for name in variants
@@ -131,9 +131,9 @@ def _why(id: str, judgements: Judgements, variants: Sequence[str]) -> str:
 
 
 def positions(comparison: Comparison) -> Mapping[str, Any] | None:
-    """Return positions of a comparison, in per cent of a drawing's width.
+    """Return a comparison's numbers as positions, in per cent of the width.
 
-    None without an interval. `above` and `below` limit the claimed range.
+    None without an interval. `above` and `below` are the ends of the claimed range.
     """
     if not (isfinite(comparison.lower) and isfinite(comparison.upper)):
         return None

@@ -1,6 +1,7 @@
 """Typeset the article of a study with stored numbers.
 
-The Typst document `article/article.typ` imports `study.typ` (`templates/article.typ` here), with lookups by name.
+The Typst document `article/article.typ` imports `study.typ` (`templates/article.typ` here), with functions to look
+up numbers by name.
 """
 
 import json
@@ -29,7 +30,7 @@ from pomrl.store.derived import DerivedFiles, write_file
 
 
 def write(study: Study) -> Path:
-    """Typeset the article of a study, and return its path.
+    """Typeset the article of a study; return its path.
 
     Raises:
         StoreError: The article is missing, results are not final, a name is unknown, or Typst fails.
@@ -48,7 +49,7 @@ def write(study: Study) -> Path:
 
 
 def values(study: Study, judgements: Judgements, text: str) -> Mapping[str, Any]:
-    """Return an article's values for JSON."""
+    """Return the values for an article's lookups, as JSON types."""
     variants = headline(study, judgements)
     tables = sorted((study.folder / "pages").glob("*.csv"))
     swept = dict.fromkeys(re.findall(r"#setting\(\s*\"([^\"]+)\"", text))
@@ -98,7 +99,7 @@ def _settings(study: Study, name: str) -> Mapping[str, str]:
 
 
 def pictures(study: Study, text: str) -> Mapping[str, bytes]:
-    """Return a text's figures as PNG; StoreError if damaged."""
+    """Return an article's figures as PNG by name; StoreError if damaged."""
     named = dict.fromkeys(re.findall(r"#figure-of\(\s*\"([^\"]+)\"", text))
     names = {name: file_stem(study, name) for name in named}
     figure_files = {name: DerivedFiles(study.outputs / FOLDER / f"{names[name]}.json") for name in names}

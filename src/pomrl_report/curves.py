@@ -25,7 +25,7 @@ DIGITS = 4
 """Digits after the decimal point; intervals are a hundred times wider."""
 
 UNIT = 10.0**-DIGITS
-"""The unit of means and half widths: whole numbers take two thirds of the bytes."""
+"""The unit of means and half widths, stored as whole numbers to save a third of the bytes."""
 
 DISTRIBUTION = "task_distribution"
 """The group that defines the similarity of tasks if `sigma` is null."""
@@ -85,7 +85,7 @@ def _schedule(style: Look) -> str:
 
 
 def data(shown_experiments: Iterable[ShownExperiment]) -> dict[str, Any]:
-    """Return the data of the page's script.
+    """Return the data for the script of the curves.
 
     Returns:
         `unit`, `series` (sweep, setting, method and colour of each curve), `curves` by identifier, `schedules` (labels)
@@ -159,9 +159,8 @@ def _curve(grid: _Member, schedules: Sequence[_Member], fixed: str) -> dict[str,
     """Return a curve over G discount factors in each of T tasks.
 
     Returns:
-        `gammas` [G], `mean` [T, G], and `half` [T, G], the half width of the interval or None for one run. Means and
-        half widths are in units. `best` [T] has the index of gamma*. `choices` has mean gamma and mean loss [T, 2] by
-        schedule; `fixed` is the best gamma for all tasks.
+        `gammas` [G]; `mean` and `half` [T, G] in multiples of `UNIT`; `best` [T], the index of gamma*; and `choices`
+        [T, 2] by schedule, the mean gamma and loss. `half` is the half width of the interval, or None for one run.
     """
     loss, gammas = grid.stored.losses(grid.source.runs)
     runs, mean = len(loss), loss.mean(0)

@@ -15,7 +15,7 @@ FIRST = ("start", "running")
 def docs() -> None:
     """Open the documents in a browser.
 
-    The path of the first page is printed; no network is needed. A built site is preferred to one page.
+    The path of the first page is printed; no network is needed. Without a built site, all documents are on one page.
     """
     page = beside_the_package("site") / "index.html"
     if not page.is_file():

@@ -1,7 +1,7 @@
 """Renew the Markdown documents of a study from stored results.
 
-`parts(page)` of `pages/NAME.py` returns parts of `pages/NAME.md`, between `<!-- PART -->` and `<!-- end of PART -->`.
-`pages/NAME.md.in` is a source with calls (`pomrl_report.lookups`).
+`parts(page)` of `pages/NAME.py` returns texts for `pages/NAME.md` by the name of their PART, between `<!-- PART -->`
+and `<!-- end of PART -->`. `pages/NAME.md.in` is a source with calls (`pomrl_report.lookups`).
 """
 
 import re
@@ -25,7 +25,7 @@ CLAIMS = "claims"
 def renew_all(study: Study, judgements: Judgements, warn: Callable[[str], object]) -> None:
     """Write the documents of a study to its outputs.
 
-    Calls need final results. `warn` is called with a line for each problem.
+    Documents with calls need final results. `warn` is called with a line for each problem.
     """
     problems = renew(study)
     for line in [] if study.families else problems:  # families of variants are computed only on request
@@ -61,11 +61,11 @@ def read_documents(study: Study) -> dict[str, str]:
 
 
 def fill(document: str, contents: Mapping[str, str]) -> str:
-    """Replace parts between their comments; LookupError without a place."""
+    """Replace parts between their comments; LookupError without these."""
     for name, content in contents.items():
         pattern = re.compile(rf"(?<=<!-- {re.escape(name)} -->\n).*?(?=<!-- end of {re.escape(name)} -->)", re.DOTALL)
         if not pattern.search(document):
-            raise LookupError(f"the document has no lines <!-- {name} --> and <!-- end of {name} -->")
+            raise LookupError(f"the document must have the lines <!-- {name} --> and <!-- end of {name} -->")
         document = pattern.sub(lambda _, text=content: f"\n{text.rstrip()}\n\n", document)
     return document
 
@@ -81,7 +81,7 @@ def renew(study: Study) -> list[str]:
         name = module.__name__.rpartition(".")[2]
         document = study.folder / "pages" / f"{name}.md"
         if not document.is_file():
-            raise ConfigError(f"{study.word}: pages/{name}.py makes parts of pages/{name}.md, which is missing")
+            raise ConfigError(f"{study.word}: pages/{name}.md is missing; create it, or remove pages/{name}.py")
         try:
             contents = module.parts(Page(study, name))
             content = fill(document.read_text(encoding="utf-8"), contents)
@@ -99,7 +99,7 @@ def renew(study: Study) -> list[str]:
 
 
 def look_up(study: Study, judgements: Judgements) -> dict[str, str]:
-    """Return the documents from `pages/NAME.md.in` by name.
+    """Fill the documents `pages/NAME.md.in`, and return them by name.
 
     Raises:
         ConfigError: A call is wrong, or a verdict differs.
@@ -115,7 +115,7 @@ def look_up(study: Study, judgements: Judgements) -> dict[str, str]:
 
 
 def study_results(study: Study, judgements: Judgements) -> lookups.Results:
-    """Return judgements to look up, and other studies' published ones."""
+    """Return a study's judgements, and published ones of other studies."""
 
     def read(name: str) -> tuple[Study, Judgements]:
         if name == study.name:

@@ -22,13 +22,13 @@ PIXELS = 1024
 """The largest width of a picture: 1.4 pixels for each pixel of the page's column of 46 rem."""
 
 COLOURS = 40
-"""Colours of a picture: drawings have few, and a palette takes half of the bytes."""
+"""The number of colours of a picture. Drawings have few, and a palette takes half of the bytes."""
 
 SAMPLE = 6
-"""The palette uses every sixth pixel of every sixth row, in a sixth of the time."""
+"""The palette is made from every sixth pixel of every sixth row, in a sixth of the time."""
 
 EFFORT = {"method": 2, "quality": 40}
-"""Compression: files as small as by default in Pillow, in two thirds of the time."""
+"""The compression. Files are as small as by default in Pillow, in two thirds of the time."""
 
 _BANDS = {"sd": "one standard deviation", "se": "one standard error", "ci": BAND_NAMES["ci"]}
 
@@ -50,7 +50,7 @@ class Version:
 
     @property
     def shown(self) -> list[ShownExperiment]:
-        """Its experiments, after the names of their sweeps."""
+        """Its experiments, with the names of their sweeps."""
         return [(sweep, source) for sweep, sources in self.sidecar.sweeps.items() for source in sources]
 
     @cached_property
@@ -87,7 +87,7 @@ class FigureFiles:
     docstring: str = ""
     """Title and caption; empty if the sidecar has them."""
     word: str = ""
-    """The study in commands."""
+    """The name of the study in commands."""
     variant: str = ""
     """The variant; empty for the default."""
 
@@ -139,8 +139,8 @@ class Picture:
     def from_png(cls, content: bytes) -> "Picture":
         """Convert PNG to lossless WebP of at most `PIXELS` width.
 
-        Pixels are averaged, because sharpening filters add colours. The palette is of clusters, because extremes change
-        the hues of pale bands.
+        Pixels are averaged, because sharpening filters add colours. The palette has the centres of clusters, because
+        extreme colours change the hues of pale bands.
         """
         with Image.open(BytesIO(content)) as image:
             width, height = image.size

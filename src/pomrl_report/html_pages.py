@@ -48,7 +48,7 @@ class StudyPage:
 
     @cached_property
     def under_variants(self) -> dict[str, list[FigureFiles]]:
-        """The drawn figures under other variants, described ones first."""
+        """The drawn figures under other variants, in the order of `study.yaml`."""
         folder = self.study.outputs / FOLDER
         folders = sorted(path.name for path in folder.glob("*") if path.is_dir())
         by_variant = {}
@@ -68,13 +68,13 @@ class StudyPage:
         return self.judgements.main
 
     def other_judgements(self, judgement: Judgement) -> list[tuple[str, Judgement]]:
-        """Return judgements of a claim under other described variants."""
+        """Return judgements of a claim under other variants of `study.yaml`."""
         judgements = [self.judgements.of(name).get(judgement.id) for name in self.study.described.variants]
         return [(other.variant, other) for other in judgements if other and other.variant != judgement.variant]
 
     @property
     def matrix(self) -> list[str]:
-        """All variants, best first; empty if all are described."""
+        """All variants, best first; empty if all are in `study.yaml`."""
         names = self.judgements.variants
         return rank(self.judgements, names) if {*names} - {*self.study.described.variants} else []
 
@@ -100,10 +100,10 @@ class StudyPage:
 def html(study: Study, command: str, warn: Callable[[str], object] = str) -> str:
     """Render the page of a study.
 
-    `command` makes the page again. `warn` is called if the verdicts are old.
+    `command` makes the page again. `warn` is called if verdicts are outdated.
 
     Raises:
-        StoreError: There are neither figures nor claims, or a file is damaged or of another version.
+        StoreError: No figures or claims exist, or a file is damaged or of another version.
     """
     page = StudyPage(study)
     figures = [figure for figure in chain(page.figures, *page.under_variants.values()) if figure.versions]
@@ -114,7 +114,8 @@ def html(study: Study, command: str, warn: Callable[[str], object] = str) -> str
     sources: dict[str, list[provenance.ShownExperiment]] = {"": []}
     for figure in figures:
         sources.setdefault(figure.variant, []).extend(chain.from_iterable(version.shown for version in figure.versions))
-    in_threads(attrgetter("picture"), [version for figure in figures for version in figure.versions])  # and kept
+    # Pictures are cached for the template.
+    in_threads(attrgetter("picture"), [version for figure in figures for version in figure.versions])
     return render(
         "study.html.j2",
         of=page,

@@ -1,7 +1,7 @@
 """Look up verdicts and numbers in documents by name.
 
 NAME.md.in has calls such as `{estimate(Q1.5, repaired)}`, or `{holds(beyond/G1, default)}` for another study. A check
-leaves no text behind its sentence.
+such as `holds` leaves no text.
 """
 
 import re
@@ -69,7 +69,9 @@ class Results:
         pattern = ("^" if part.startswith("^") else "") + re.escape(part.removeprefix("^"))
         named = [comparison for comparison in judgement.comparisons if re.search(pattern, comparison.compared)]
         if len(named) != 1:
-            raise LookupError(f"{id} under {variant} has {len(named)} comparisons with the words {part!r}")
+            raise LookupError(
+                f"{id} under {variant} must have one comparison with the words {part!r}, got {len(named)}"
+            )
         return named[0]
 
 
@@ -82,7 +84,7 @@ def fill(
 ) -> str:
     """Replace the calls of a document by their values.
 
-    `name` is the document's name in errors. `more_functions` are further functions by name.
+    `name` is the document's name in errors. `more_functions` are additional functions by name.
 
     Raises:
         ConfigError: A call is wrong, or a verdict differs.
@@ -120,7 +122,7 @@ def _call(function: str, arguments: str, functions: Mapping[str, Callable[..., s
 
 
 def check(results: Results, demanded: Verdict, id: str, *variants: str) -> str:
-    """Check the verdict under each variant; ValueError if another."""
+    """Check the verdict under each variant; ValueError if one differs."""
     for variant in variants:
         if (actual := results.judgement(id, variant).verdict) is not demanded:
             raise ValueError(f"{id} under {variant}: the sentence needs {demanded!s}, got {in_words(actual)}")
@@ -160,7 +162,7 @@ def share(results: Results, id: str, variant: str, part: str = "") -> str:
 
 
 def reduction(results: Results, id: str, variant: str, part: str = "") -> str:
-    """Return a loss reduction: `7 % [5, 10]` for -0.07."""
+    """Return a loss reduction with interval, as in `7 % [5, 10]` for -0.07."""
     comparison = results.comparison(id, variant, part)
     return _in_percent(-comparison.estimate, -comparison.upper, -comparison.lower)
 
@@ -199,7 +201,7 @@ def claimed(results: Results, id: str, variant: str, part: str = "") -> str:
 
 
 def count(results: Results, group: str, study: str = "") -> str:
-    """Return the size of a group: claims, all, none, undecided, or printed+computed."""
+    """Count the claims of a group: `claims`, `all`, `none`, `undecided`, or `printed+computed`."""
     return str(count_groups(*results.read(study or results.study.name)).get(group, 0))
 
 

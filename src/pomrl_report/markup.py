@@ -35,7 +35,7 @@ def _letters(text: str) -> Markup:
 
 
 def paragraphs(text: str) -> list[Markup]:
-    """Return the paragraphs of a caption."""
+    """Return the paragraphs of a caption as HTML."""
     return [symbols(" ".join(paragraph.split())) for paragraph in sentence(text.strip()).split("\n\n") if paragraph]
 
 
@@ -100,7 +100,7 @@ def _headings(tokens: Sequence[Token], prefix: str) -> None:
 
 
 def slug(heading: str) -> str:
-    """Return an identifier: a first word with a digit, or all words."""
+    """Return an identifier: the first word if it has a digit, or all words."""
     first = heading.split()[0].rstrip(".")
     text = first if any(character.isdigit() for character in first) else heading
     return re.sub(r"\W+", "-", text.lower()).strip("-")

@@ -31,12 +31,12 @@ class SweepProvenance:
 
 @dataclass(frozen=True)
 class ReportProvenance:
-    """The origin of experiments and figures, with counts."""
+    """Times, environments and commits of experiments and figures."""
 
     first: str
     """The start of the first computation, in ISO format; empty if nothing is stored."""
     last: str
-    """The start of the last computation, likewise."""
+    """The start of the last computation, in the same form."""
     environments: Sequence[tuple[Mapping[str, str], int]]
     """Versions and platform, with the number of experiments."""
     commits: list[tuple[str, int]]

@@ -16,9 +16,9 @@ from pomrl_report.markup import sentence, symbols
 
 
 def render(template: str, *, escapes: bool = True, folder: Path | None = None, **values: Any) -> str:
-    """Render a template; `folder` may have further ones.
+    """Render a template of this package or of `folder`.
 
-    By default values are escaped, and an unknown name is an error.
+    By default values are escaped as HTML. An unknown name is an error.
     """
     return _environment(escapes, folder).get_template(template).render(values)
 
@@ -40,7 +40,7 @@ def _environment(escapes: bool, folder: Path | None) -> Environment:  # noqa: FB
 
 
 def data_uri(content: bytes, media_type: str) -> str:
-    """Return a data URI."""
+    """Return content as a data URI."""
     return f"data:{media_type};base64,{b64encode(content).decode()}"
 
 

@@ -18,7 +18,7 @@ Warn = Callable[[str], object]
 
 
 def write(study: Study, warn: Warn) -> Path:
-    """Write the page of a study, and return its path.
+    """Write the page of a study; return its path.
 
     Without claims and figures, it is the page of its stored sweeps.
     """
@@ -39,7 +39,7 @@ def _write(folder: Path, page: str, command: str) -> Path:
 def write_selection(selection: SweepResults, folder: Path, command: str, warn: Warn, title: str = "") -> Path:
     """Write the page of stored experiments; return its path.
 
-    A remark replaces a figure of too many settings.
+    If too many settings vary for a figure, a remark replaces it.
     """
     figure, remark, name = None, "", "losses"
     try:

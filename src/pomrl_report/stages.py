@@ -30,7 +30,10 @@ def report(request: StageRequest) -> Work | None:
 
 
 def article(request: StageRequest) -> Work | None:
-    """Typeset the article of a study; skip a missing one unless requested."""
+    """Typeset the article of a study.
+
+    Unless requested by name, it is skipped if missing or with a given number of runs.
+    """
     if not request.is_named and (request.runs is not None or not request.study.article.is_file()):
         return None
 

@@ -43,15 +43,15 @@ def view(
     """Show stored experiments in a browser, even during a sweep.
 
     The page is one file without a server or network. It has a table of experiments to filter, group and sort, with tags
-    and notes, and the losses of selected ones. Until ^C it is renewed when something is stored, and an open page
-    follows.
+    and notes, and the losses of selected ones. Until ^C, the file and the open page are renewed when something is
+    stored.
 
     Args:
-        selectors: Only those with this setting: sigma=0.01,0.02.
+        selectors: Show only experiments with this setting, as in sigma=0.01,0.02.
         once: Write the page, print its path and stop.
-        report: Write a page of curves, settings and provenance instead, print its path and stop. The words select
-            experiments as in `pomrl run -m`, or are tag=NAME or a signature.
-        where: With --report, further settings of stored experiments.
+        report: Write a page of curves, settings and provenance instead, print its path and stop. KEY=VALUE selects
+            experiments as in `pomrl run -m`; tag=NAME and signatures also work.
+        where: With --report, additional settings of stored experiments.
         config_dir: With --report, a folder like conf/ with options of your own.
     """
     if report:

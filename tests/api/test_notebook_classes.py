@@ -159,10 +159,10 @@ def test_what_is_set_later_counts(text: str, digest: Callable[[], str], cell: Ce
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("from functools import partial\nRATES = partial(max, 1)\n", "RATES must be a number, .* got a partial"),
-        ("RATES = object()\n", "RATES must be a number, text, an array or a list of them .*, got a object"),
-        ("class Mine(Mine):\n    c: float = 2.0\n", "Mine: its source cannot be found; it must have a method"),
-        ("exec('def weight(m): return 0.5')\n", "weight: its source cannot be found; it must have its definition"),
+        ("from functools import partial\nRATES = partial(max, 1)\n", "RATES must be data .* got a partial"),
+        ("RATES = object()\n", "RATES must be data \\(numbers, text, arrays or lists\\), got a object"),
+        ("class Mine(Mine):\n    c: float = 2.0\n", "Mine: source not found; give the class a method"),
+        ("exec('def weight(m): return 0.5')\n", "weight: source not found; define it in a notebook cell"),
     ],
 )
 def test_what_no_digest_covers_is_refused(text: str, said: str, session: ModuleType, digest, cell: Cell) -> None:

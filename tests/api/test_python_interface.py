@@ -126,8 +126,8 @@ def test_one_experiment_is_loaded(here: Path) -> None:
     ("settings", "said"),
     [
         ({"sigma": [0.01, 0.02]}, "use pomrl.sweep for several values"),
-        ({"sigma": {}}, "sigma={}: a dict is no setting"),
-        ({"config_dir": "nowhere"}, "nowhere: there is no such folder of options"),
+        ({"sigma": {}}, "sigma must be text, a number or a list of these, got the dict {}"),
+        ({"config_dir": "nowhere"}, "nowhere: no such folder of options"),
         ({"dry_run": True}, "dry_run must be False in Python"),
     ],
 )

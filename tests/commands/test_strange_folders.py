@@ -51,4 +51,4 @@ def test_no_module_of_the_current_folder_hides_a_library_and_no_plugin_is_found_
 def test_a_component_of_the_current_folder_is_found(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text("from pomrl.components import Planner\n\n\nclass Mine(Planner):\n    pass\n")
     ended = call(tmp_path, "pomrl", "run", "planner._target_=mine.Mine", "dry_run=true")
-    assert ended.stderr.startswith("planner._target_=mine.Mine: it does not implement "), ended.stderr
+    assert ended.stderr.startswith("planner._target_=mine.Mine: the class must implement "), ended.stderr

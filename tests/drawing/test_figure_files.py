@@ -81,7 +81,7 @@ def test_sidecars_that_are_damaged_or_old_are_refused(tmp_path: Path, content: s
     (tmp_path / "figure.json").write_text(content)
     if content.endswith("}"):  # whose checksum is right, as if another version had written it
         DerivedFiles(tmp_path / "figure.json").write({}, json.loads(content))
-    with pytest.raises(StoreError, match=r"figure\.json: it is damaged, or another version wrote it"):
+    with pytest.raises(StoreError, match=r"figure\.json: .*damaged, or"):
         Sidecar.read(tmp_path / "figure.json")
 
 

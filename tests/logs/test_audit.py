@@ -103,8 +103,11 @@ STOPS: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], str]] = {
     "its own state": (lambda f: f.assign(next_state=f["state"]), CHAIN),
     "its own state in some tasks": (lambda f: part_of(f, f["task"] < "clinic 2", f["state"]), CHAIN),
     "one row late in some tasks": (lambda f: part_of(f, f["task"] < "clinic 2", f["next_state"].shift(-1)), CHAIN),
-    "another coding": (lambda f: f.assign(next_state=f["next_state"].str[-1]), "no next state is a state: .*--ends"),
-    "other letters": (lambda f: f.assign(next_state=f["next_state"].str.upper()), "no next state is a state"),
+    "another coding": (
+        lambda f: f.assign(next_state=f["next_state"].str[-1]),
+        "no next state occurs as a state: .*--ends",
+    ),
+    "other letters": (lambda f: f.assign(next_state=f["next_state"].str.upper()), "no next state occurs as a state"),
     "dates as rewards": (
         lambda f: f.assign(reward=pd.Timestamp("2025-01-01") + pd.to_timedelta(f["day"], "D")),
         "row 0: the value of 'reward' is a date, not a number",
@@ -136,10 +139,10 @@ def test_what_makes_advice_void_stops_it(fault: str, columns: dict[str, str]):
 
 def test_what_is_meant_is_accepted():
     frame = visits(0).assign(next_state=visits(0)["state"])
-    with pytest.raises(ValueError, match="--accept chain says that it is meant"):
+    with pytest.raises(ValueError, match="if this is intended, add --accept chain"):
         pomrl_logs.from_log(frame)
     assert pomrl_logs.from_log(frame, accept=["chain"]).findings == ()
-    with pytest.raises(ValueError, match=r"accept must name findings, chain, coding, .*, got 'chains'"):
+    with pytest.raises(ValueError, match=r"accept must list findings \(chain, coding, .*\), got 'chains'"):
         pomrl_logs.from_log(frame, accept=["chains"])
 
 
@@ -151,55 +154,55 @@ WEAKENS: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], str, str]] = {
     "some next states of other rows": (
         lambda f: part_of(f, pd.Series(np.arange(len(f)) % 10 < 3), permuted(f["next_state"])),
         "breaks",
-        "is not the state of the next row in .*: name --episode if one begins there",
+        "is not the state of the next row in .*: add --episode if one begins there",
     ),
     "all next states of other rows": (
         lambda f: f.assign(next_state=permuted(f["next_state"])),
         "breaks",
-        "has nothing to do with states and actions in 1,800 rows",
+        "is independent of states and actions in 1,800 rows",
     ),
     "actions one row late": (
         lambda f: f.assign(action=f.groupby(["task", "patient"])["action"].shift(-1)).dropna(),
         "history",
-        "the action of the row before goes with what follows",
+        "the action of the previous row is associated with the outcome",
     ),
     "rewards one row late": (
         lambda f: f.assign(reward=f.groupby(["task", "patient"])["reward"].shift(-1)).dropna(),
         "history",
-        "'reward' goes with the action of the next row",
+        "'reward' is associated with the action of the next row",
     ),
-    "a table three times": (lambda f: pd.concat([f] * 3), "repeats", "3600 of 5400 rows repeat others in runs"),
+    "a table three times": (lambda f: pd.concat([f] * 3), "repeats", "3600 of 5400 rows are in repeated runs"),
     "a table three times, with numbered rows": (
         lambda f: pd.concat([f] * 3).assign(number=np.arange(3 * len(f))),
         "repeats",
-        "3600 of 5400 rows repeat others in runs, in all columns but 'number'",
+        "3600 of 5400 rows are in repeated runs, equal in all columns except 'number'",
     ),
     "three exports": (
         lambda f: pd.concat([f.assign(export=f"of day {day}") for day in range(3)]),
         "repeats",
-        "3600 of 5400 rows repeat others in runs, in all columns but 'export'",
+        "3600 of 5400 rows are in repeated runs, equal in all columns except 'export'",
     ),
     "a clinic under another name": (
         lambda f: pd.concat([f, f[f["task"] == "clinic 3"].assign(task="clinic 9")]),
         "repeats",
-        "300 of 2100 rows repeat others in runs, in all columns but 'task'",
+        "300 of 2100 rows are in repeated runs, equal in all columns except 'task'",
     ),
-    "each row three times": (lambda f: f.loc[f.index.repeat(3)], "repeats", "3600 of 5400 rows repeat others in runs"),
+    "each row three times": (lambda f: f.loc[f.index.repeat(3)], "repeats", "3600 of 5400 rows are in repeated runs"),
     "all rows twice, shuffled": (
         lambda f: pd.concat([f] * 2).sample(frac=1.0, random_state=0),
         "repeats",
-        "1800 of 3600 rows repeat others in runs",
+        "1800 of 3600 rows are in repeated runs",
     ),
-    "a part twice": (lambda f: pd.concat([f, f[600:]]), "repeats", "1200 of 3000 rows repeat others in runs"),
+    "a part twice": (lambda f: pd.concat([f, f[600:]]), "repeats", "1200 of 3000 rows are in repeated runs"),
     "some rows twice": (
         lambda f: pd.concat([f, f[::5]]).sort_index(kind="stable"),
         "repeats",
-        "360 of 2160 rows are the same as others in all columns",
+        "360 of 2160 rows equal other rows in all columns",
     ),
     "rewards beside a large number": (
         lambda f: f.assign(reward=f["reward"] + 1e9),
         "offset",
-        "rewards 'reward' are 1e.09 and differ by 34 at most",
+        "rewards 'reward' are 1e.09 and differ by at most 34",
     ),
 }
 
@@ -221,11 +224,11 @@ OF_EPISODES: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], str]] = {
             .dropna()
             .sample(frac=1.0, random_state=0)
         ),
-        "are no chain in any order of the rows of episodes",
+        "form no chain in any order of the rows of episodes",
     ),
     "the last state of the episode": (
         lambda f: f.assign(next_state=f.groupby(["task", "patient"])["next_state"].transform("last")),
-        "are no chain in any order of the rows of episodes",
+        "form no chain in any order of the rows of episodes",
     ),
     "the next row's state, across episodes": (
         lambda f: f.assign(next_state=f["state"].shift(-1)).dropna(),
@@ -246,7 +249,7 @@ def test_what_is_in_no_column_shows_in_the_rows_before():
     for columns in ({}, EPISODES):
         log = read(hidden, **columns)
         assert named(log) == ["history"]
-        assert "where state and action are the same" in log.audit[0]
+        assert "where state and action are equal" in log.audit[0]
 
 
 def test_copies_are_counted_once():
@@ -272,7 +275,7 @@ def test_worlds_without_chance_repeat_by_themselves():
 def test_a_column_that_drives_action_and_course_is_named(seed: int):
     log = read(visits(seed, 900, old=0.7), **EPISODES)
     assert named(log) == ["column"]
-    assert "the column 'age' goes with the action" in log.audit[0]
+    assert "the column 'age' is associated with the action" in log.audit[0]
     assert "write --state state,age" in log.audit[0]
     missing = visits(seed, 900, old=0.7).assign(age=lambda f: f["age"].where(f["age"] > 60))
     assert named(read(missing, **EPISODES)) == ["column"]  # whether it is missing says all
@@ -341,7 +344,7 @@ def test_the_moments_of_chi_square_are_those_over_all_permutations():
 
 def test_costs_are_asked_for():
     frame = visits(0).assign(cost=-visits(0)["reward"])
-    with pytest.raises(ValueError, match=r"look like costs, which would be maximised .*: write --cost cost"):
+    with pytest.raises(ValueError, match=r"look like costs, but are maximised .*: write --cost cost"):
         pomrl_logs.from_log(frame.drop(columns="reward"), reward="cost")
     np.testing.assert_array_equal(
         pomrl_logs.from_log(frame.drop(columns="reward"), cost="cost").reward, frame["reward"]
@@ -428,6 +431,6 @@ def test_each_kind_is_shown_on_the_page():
 
 
 def test_warnings_are_lines_alone():
-    with pytest.warns(LogWarning, match="1800 of 3600 rows repeat others in runs") as said:
+    with pytest.warns(LogWarning, match="1800 of 3600 rows are in repeated runs") as said:
         pomrl_logs.from_log(pd.concat([visits(0)] * 2))
     assert [str(each.message).count("\n") for each in said] == [0]

@@ -68,7 +68,7 @@ def test_tasks_and_names_are_those_of_either_log():
     old, new = repairs(0, 0.5), repairs(1, 0.0).replace({"worn": "used"})
     found = follow_up(pomrl_logs.from_log(old), pomrl_logs.from_log(pd.concat([new, new.assign(task="another")])), 0.9)
     assert found.followed == 1.0
-    with pytest.raises(ValueError, match="the later log lacks the task 0: leave it out of the old log too"):
+    with pytest.raises(ValueError, match="task 0 is missing in the later log; remove it from the old log too"):
         follow_up(OLD, pomrl_logs.from_log(repairs(0, 0.5, first=1)), 0.9)
 
 
@@ -84,4 +84,4 @@ def test_the_command_says_whether_it_came_true(
     chain_log().to_csv(tmp_path / "other.csv")
     with pytest.raises(SystemExit):
         main.command("horizon", [str(tmp_path / "new.csv"), "--after", str(tmp_path / "other.csv")])()
-    assert "lacks the task" in capsys.readouterr().err
+    assert "is missing in the later log" in capsys.readouterr().err

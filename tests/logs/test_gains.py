@@ -8,7 +8,7 @@ import pytest
 from tests.logs.test_logs import log_of
 
 from pomrl.science.mdp import policy_value
-from pomrl_logs.gains import FOLDS, Judge, estimate_gains, judges
+from pomrl_logs.gains import FOLDS, FoldEvaluator, estimate_gains, fold_evaluators
 from pomrl_logs.horizon_reports import horizon_report
 from pomrl_logs.logs import Log
 from pomrl_logs.safe_improvement import KEEP
@@ -31,8 +31,8 @@ def drawn(steps: int, seed: int, noise: float = 0.0) -> Log:
     return replace(log, reward=log.reward + noise * rng.standard_normal(len(log.reward)))
 
 
-def parts_of(log: Log) -> Iterator[Judge]:
-    return judges(log, GAMMA, None, log.split(FOLDS, RNG), log.worst_ends)
+def parts_of(log: Log) -> Iterator[FoldEvaluator]:
+    return fold_evaluators(log, GAMMA, None, log.split(FOLDS, RNG), log.worst_ends)
 
 
 def true_gain(policies: np.ndarray) -> float:
@@ -45,14 +45,14 @@ def _values(chance: np.ndarray) -> np.ndarray:
     return policy_value(mixed, rewards, np.zeros((K, S), int), GAMMA)
 
 
-def gain(judge: Judge) -> tuple[float, float]:
+def gain(evaluator: FoldEvaluator) -> tuple[float, float]:
     """The corrected gain of the policies, and the variance that is said of it."""
-    found = judge.value(POLICIES) - judge.value(np.full((K, S), KEEP))
+    found = evaluator.value(POLICIES) - evaluator.value(np.full((K, S), KEEP))
     return found.corrected.mean(), (found.errors**2).sum() / K**2
 
 
 def test_a_part_corrects_what_the_others_say_and_its_errors_are_as_large_as_they_are_said_to_be():
-    found = np.array([[gain(judge) for judge in parts_of(drawn(60, seed))] for seed in range(60)])
+    found = np.array([[gain(evaluator) for evaluator in parts_of(drawn(60, seed))] for seed in range(60)])
     gains, said = found[..., 0].mean(-1), found[..., 1].sum(-1) / FOLDS**2
     assert gains.mean() == pytest.approx(true_gain(POLICIES), abs=3 * gains.std() / np.sqrt(len(gains)))
     assert said.mean() == pytest.approx(gains.var(), rel=0.5)
@@ -61,11 +61,11 @@ def test_a_part_corrects_what_the_others_say_and_its_errors_are_as_large_as_they
 def test_a_wrong_model_is_corrected_by_what_it_did_not_see():
     errors = []
     for seed in range(20):
-        for judge in parts_of(drawn(60, seed)):
-            wrong = replace(judge.estimate, R=judge.estimate.R + np.array([0.0, 0.0, 0.5]))
-            judge.estimate = wrong
+        for evaluator in parts_of(drawn(60, seed)):
+            wrong = replace(evaluator.estimate, R=evaluator.estimate.R + np.array([0.0, 0.0, 0.5]))
+            evaluator.estimate = wrong
             by_models = (wrong.values(POLICIES, GAMMA) - wrong.values(np.full((K, S), KEEP), GAMMA)).mean()
-            errors.append((by_models - true_gain(POLICIES), gain(judge)[0] - true_gain(POLICIES)))
+            errors.append((by_models - true_gain(POLICIES), gain(evaluator)[0] - true_gain(POLICIES)))
     of_models, corrected = np.mean(errors, 0)
     assert of_models > 1.0
     assert abs(corrected) < 0.15 * of_models
@@ -93,8 +93,8 @@ def test_limits_hold_and_nobody_is_told_to_change_and_loses(noise: float):
 
 
 def test_an_unseen_loss_is_the_worst_surprise_where_one_more_transition_counts_most():
-    (judge, *_) = parts_of(drawn(60, 0))
-    value, V = judge.value(POLICIES), judge.estimate.values(POLICIES, GAMMA)
+    (evaluator, *_) = parts_of(drawn(60, 0))
+    value, V = evaluator.value(POLICIES), evaluator.estimate.values(POLICIES, GAMMA)
     loss = value.surprise.max()
     assert (value.surprise == loss).all()
     k, s, a = np.unravel_index((value.weights * value.surprise).argmax(), (K, S, A))
@@ -106,7 +106,7 @@ def test_an_unseen_loss_is_the_worst_surprise_where_one_more_transition_counts_m
         states=tuple(range(S)),
         actions=tuple(range(A)),
     )
-    one_more = Judge(judge.estimate, worst, GAMMA, np.ones(S, bool), np.zeros(S, bool)).value(POLICIES)
+    one_more = FoldEvaluator(evaluator.estimate, worst, GAMMA, np.ones(S, bool), np.zeros(S, bool)).value(POLICIES)
     assert a == POLICIES[k, s]
     assert (one_more.by_models - one_more.corrected).sum() == pytest.approx(value.unseen)
 
@@ -129,7 +129,7 @@ def test_nothing_unseen_happens_in_a_state_that_is_never_left():
     models = P.copy()
     models[:, 2] = np.eye(S)[2]
     log = log_of(np.random.default_rng(0).multinomial(60, models), R)
-    for judge in parts_of(log):
-        surprise = judge.value(POLICIES).surprise
+    for evaluator in parts_of(log):
+        surprise = evaluator.value(POLICIES).surprise
         assert (surprise[:, 2] == 0.0).all()
         assert (surprise[:, [0, 1, 3]] > 0.0).all()

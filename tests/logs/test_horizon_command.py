@@ -24,9 +24,9 @@ def test_what_weakens_advice_is_the_first_line_and_the_first_on_the_page(
     visits(0, 900, old=0.7).to_csv(tmp_path / "log.csv", index=False)
     horizon("log.csv", "--episode", "patient", "--time", "day", monkeypatch=monkeypatch, folder=tmp_path)
     printed = " ".join(capsys.readouterr().out.split())
-    assert printed.startswith("the column 'age' goes with the action (V = ")
+    assert printed.startswith("the column 'age' is associated with the action (V = ")
     page = (tmp_path / "outputs" / "horizon" / "log" / "report.html").read_text()
-    assert 0 < page.index("goes with the action") < page.index("What to change")
+    assert 0 < page.index("is associated with the action") < page.index("What to change")
     words = ["--state", "state,age", "--bins", "age=2", "--episode", "patient", "--output", "with_age"]
     horizon("log.csv", *words, monkeypatch=monkeypatch, folder=tmp_path)
     assert capsys.readouterr().out.startswith("The audit of 5,400 transitions found nothing that is wrong. The rewards")
@@ -35,9 +35,9 @@ def test_what_weakens_advice_is_the_first_line_and_the_first_on_the_page(
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        (["--next-state", "late"], "'late' is the state two rows on in .*--accept chain says that it is meant"),
-        (["--reward", "cost"], "write --cost cost; --accept cost says that it is meant"),
-        (["--state", "severity"], "there are 0 columns 'severity'; .*all: "),
+        (["--next-state", "late"], "'late' is the state two rows on in .*if this is intended, add --accept chain"),
+        (["--reward", "cost"], "write --cost cost; if this is intended, add --accept cost"),
+        (["--state", "severity"], "there must be one column 'severity', got 0.*; available: "),
         (["--bins", "age"], "--bins must be COLUMN=NUMBER, such as age=5, got 'age'"),
     ],
 )
@@ -73,7 +73,7 @@ def test_a_report_that_is_there_is_refused_before_the_log_is_read(
     (tmp_path / "there" / "report.html").write_text("mine")
     with pytest.raises(SystemExit):
         horizon("no_such_log.csv", "--output", "there", monkeypatch=monkeypatch, folder=tmp_path)
-    assert "there is a report already" in capsys.readouterr().err
+    assert "a report exists" in capsys.readouterr().err
 
 
 def test_outputs_may_begin_with_the_home_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
@@ -82,3 +82,13 @@ def test_outputs_may_begin_with_the_home_folder(monkeypatch: pytest.MonkeyPatch,
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("POMRL_OUTPUTS", "~/x")
     assert outputs() == tmp_path / "x"
+
+
+def test_a_log_that_is_missing_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    for name in ("nofile.csv", "nofile.csv.gz", "nofile.parquet", "nofile.jsonl"):
+        with pytest.raises(SystemExit) as raised:
+            horizon(name, monkeypatch=monkeypatch, folder=tmp_path)
+        assert raised.value.code == 1
+        assert capsys.readouterr().err == f"{name}: no such file\n"

@@ -136,5 +136,5 @@ def test_the_command_prints_and_writes_the_report(
 
     with pytest.raises(SystemExit):
         called(tmp_path, monkeypatch)
-    assert "there is a report already, and nothing is overwritten; --output names another" in capsys.readouterr().err
+    assert "a report exists, and is not overwritten; choose another folder with --output" in capsys.readouterr().err
     assert (folder / "report.html").read_text() == page

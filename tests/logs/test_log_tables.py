@@ -123,7 +123,7 @@ def test_a_log_with_many_states_is_planned_without_a_dense_array():
 def test_missing_says_which_names_are_missing(tmp_path: Path):
     path = write(tmp_path / "log.csv", HEAD, *LINES, "t,NA,None,0,7")
     assert "NA" in read_log(path, ColumnRoles()).states
-    with pytest.raises(ValueError, match=r"log\.csv: line 5: the value of 'state' is missing; leave the row out"):
+    with pytest.raises(ValueError, match=r"log\.csv: line 5: the value of 'state' is missing; remove the row"):
         read_log(path, ColumnRoles(), missing=["NA"])
     with pytest.raises(ValueError, match="line 2: the value of 'action' is missing"):
         read_log(write(tmp_path / "log.csv", HEAD, "t,1,,0,1"), ColumnRoles())
@@ -153,7 +153,9 @@ def test_a_next_state_may_be_missing_where_the_episode_ended(tmp_path: Path):
         log = read_log(given, ColumnRoles(terminated="done"), accept=["repeats"])
         assert log.states == ("a", "b", END)
         assert log.counts.ravel().nonzero()[0].size == 2
-    with pytest.raises(ValueError, match="row 1: the value of 'next_state' is missing; --terminated COLUMN says"):
+    with pytest.raises(
+        ValueError, match="row 1: the value of 'next_state' is missing; mark ends of episodes with --terminated COLUMN"
+    ):
         read_log(frame, ColumnRoles())
     cut = read_log(frame.assign(visit=np.arange(10) // 2), ColumnRoles(episode="visit"))
     assert cut.states == ("a", "b")
@@ -175,7 +177,7 @@ def test_a_state_of_the_name_of_the_end_goes_on():
 def test_without_a_column_of_tasks_all_rows_are_of_one():
     log = read_log(chain().drop(columns="task").assign(next_state="s0"), ColumnRoles(), accept=["chain", "breaks"])
     assert log.tasks == ("all",)
-    assert "there is no column 'task', and all rows are of one task" in log.audit
+    assert "no column 'task', so all rows belong to one task" in log.audit
 
 
 def test_several_columns_are_one_name():
@@ -185,9 +187,7 @@ def test_several_columns_are_one_name():
     assert log.states[:2] == (("s0", 7), ("s0", 8))
     assert log.actions == (("go", 1),)
     assert str(log.states[0]) == "s0, 7"
-    with pytest.raises(
-        ValueError, match="row 0: the value of 'age' changes within an episode: name its next values too"
-    ):
+    with pytest.raises(ValueError, match="row 0: the value of 'age' changes within an episode; add its next values"):
         read_log(frame.assign(age=range(7)).dropna(), ColumnRoles(state=["state", "age"], episode="visit"))
 
 
@@ -200,34 +200,34 @@ def frame_of(**columns: Any) -> pd.DataFrame:
 BAD: dict[str, tuple[Callable[[Path], Any], str]] = {
     "a field too many": (
         lambda path: pomrl_logs.from_log(write(path / "log.csv", HEAD, LINES[0], LINES[1] + ",9")),
-        r"log\.csv: line 3 must have 5 fields as the header, got 6",
+        r"log\.csv: line 3 must have 5 fields, like the header, got 6",
     ),
     "a field too many in all rows": (
         lambda path: pomrl_logs.from_log(write(path / "log.csv", HEAD, "t,0,a,1,1,9", "t,1,b,5,0,9")),
-        "line 2 must have 5 fields as the header, got 6",
+        "line 2 must have 5 fields, like the header, got 6",
     ),
     "a field too few after a comment": (
         lambda path: pomrl_logs.from_log(write(path / "log.csv", "# c", HEAD, "# d", LINES[0], "t,1")),
-        "line 5 must have 5 fields as the header, got 2",
+        "line 5 must have 5 fields, like the header, got 2",
     ),
-    "a header alone": (lambda path: pomrl_logs.from_log(write(path / "log.csv", HEAD)), "there are no transitions"),
-    "an empty file": (lambda path: pomrl_logs.from_log(write(path / "log.csv", "")), "it has no header"),
+    "a header alone": (lambda path: pomrl_logs.from_log(write(path / "log.csv", HEAD)), "the table has no rows"),
+    "an empty file": (lambda path: pomrl_logs.from_log(write(path / "log.csv", "")), "the file has no header"),
     "another format": (lambda path: pomrl_logs.from_log(path / "log.xlsx"), r"a log must end in .*, got \.xlsx"),
     "two columns of a name": (
         lambda path: pomrl_logs.from_log(write(path / "log.csv", "state," + HEAD, *("1," + line for line in LINES))),
-        "there are 2 columns 'state'",
+        "there must be one column 'state', got 2",
     ),
     "a name that is nearly right": (
         lambda _: pomrl_logs.from_log(frame_of(), state="Stat"),
-        "there are 0 columns 'Stat'; the nearest is 'state'; all: 'task', 'state', 'action', 'reward', 'next_state'",
+        r"there must be one column 'Stat', got 0 \(did you mean 'state'\?\); available: 'task', 'state', 'action',",
     ),
     "no next states": (
         lambda _: pomrl_logs.from_log(frame_of().drop(columns="next_state")),
-        "there are 0 columns 'next_state'; .*; without next states, name the order of rows: --episode COLUMN --time",
+        "there must be one column 'next_state', got 0.*; without next states, give the order of rows with --episode",
     ),
     "two rows at a time": (
         lambda _: pomrl_logs.from_log(frame_of(t=1), time="t"),
-        "the value of 't' is that of another row of its task; --episode names what has one row at a time",
+        "the value of 't' occurs in another row of its task; give the column of episodes with --episode",
     ),
     "a time that is none": (
         lambda _: pomrl_logs.from_log(frame_of(t="early"), time="t"),
@@ -241,15 +241,18 @@ BAD: dict[str, tuple[Callable[[Path], Any], str]] = {
         lambda _: pomrl_logs.from_log(frame_of(), ends=[1]),
         "row 1: ends must never be left, got 1",
     ),
-    "bins of another column": (lambda _: pomrl_logs.from_log(frame_of(), bins={"age": 3}), "bins must name columns of"),
+    "bins of another column": (
+        lambda _: pomrl_logs.from_log(frame_of(), bins={"age": 3}),
+        "bins must be given for columns of",
+    ),
     "bins of texts": (
         lambda _: pomrl_logs.from_log(frame_of(state="a"), bins={"state": 3}),
-        "'state' must be a number, because --bins names it",
+        "'state' must be a number for --bins",
     ),
-    "a reward with a word": (lambda _: pomrl_logs.from_log(frame_of(reward="low")), "row 0: .* is no finite number"),
+    "a reward with a word": (lambda _: pomrl_logs.from_log(frame_of(reward="low")), "row 0: .* is not a finite number"),
     "files that differ": (
         lambda _: pomrl_logs.from_log([frame_of(), frame_of(more=1)]),
-        "its columns differ from those of the log in 'more'",
+        "its columns must be as in the log, but only one has 'more'",
     ),
     "no table": (lambda _: pomrl_logs.from_log([]), "a log must have a table, got none"),
 }

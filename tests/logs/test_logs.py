@@ -61,7 +61,7 @@ def test_transitions_are_counted_under_their_names():
     assert (log.counts[0, 0, 0, 1], log.counts[0, 1, 0, 2], log.counts[1, 0, 1, 0]) == (2, 1, 1)
     assert log.sums(log.reward)[0, 0, 0, 1] == 4.0
     assert log.remarks[0] == "state 3.5 is an end, after which nothing is paid"
-    assert log.remarks[1].startswith("1 pairs of a state and an action are in no task: they are never planned")
+    assert log.remarks[1].startswith("1 pairs of a state and an action are in no task, and are never planned")
     plan = log.model(log.new_task()).plan([0.9])
     assert plan.policies[0, 1] == 0  # the pair that no task has a transition from is not planned
     assert plan.values[0, 2] == 0.0
@@ -130,7 +130,7 @@ def test_parts_keep_episodes_together_and_take_as_many_of_each_task():
 
 def test_of_many_tasks_some_make_the_prior():
     log = pomrl_logs.from_log(pd.DataFrame({"task": range(300)} | ONE_ROW))
-    assert log.remarks == ["the prior is that of 200 of the 300 tasks, evenly spread"]
+    assert log.remarks == ["the prior is learned from 200 of the 300 tasks, evenly spread"]
 
 
 def spoiled(column: str, value: object, row: int = 3) -> pd.DataFrame:
@@ -148,14 +148,17 @@ BAD = {
     ),
     "a report without a discount": (
         lambda _: pomrl_logs.horizon_report(pomrl_logs.from_log(chain_log()), 1.0),
-        "gamma_eval=1.0 is not in",
+        r"gamma_eval must be in \[0, 1\), got 1\.0",
     ),
     "a report on a huge log": (
         lambda _: pomrl_logs.horizon_report(replace(HUGE, actions=tuple(range(10**6)))),
         "a report on 1 tasks, 100000 states",
     ),
-    "a column that is not there": (lambda path: pomrl_logs.from_log(chain_log(), task="id"), "0 columns 'id'; all: "),
-    "no transitions": (lambda path: pomrl_logs.from_log(chain_log()[:0]), "the log: there are no transitions"),
+    "a column that is not there": (
+        lambda path: pomrl_logs.from_log(chain_log(), task="id"),
+        "there must be one column 'id', got 0; available: ",
+    ),
+    "no transitions": (lambda path: pomrl_logs.from_log(chain_log()[:0]), "the log: the table has no rows"),
     "a reward that is NaN": (
         lambda path: pomrl_logs.from_log(spoiled("reward", np.nan)),
         "row 3: the value of 'reward'",
@@ -166,9 +169,9 @@ BAD = {
     ),
     "a state that cannot be a name": (
         lambda path: pomrl_logs.from_log(spoiled("state", [1])),
-        "'state' cannot be names",
+        "'state' must be hashable",
     ),
-    "a file that is not there": (lambda path: pomrl_logs.from_log(path / "log.csv"), r"log\.csv: it cannot be read"),
+    "a file that is not there": (lambda path: pomrl_logs.from_log(path / "log.csv"), r"log\.csv: no such file$"),
     "an end that is neither true nor false": (
         lambda path: pomrl_logs.from_log(chain_log().assign(done="no"), terminated="done"),
         "row 0: the value of 'done' is neither true nor false",
@@ -179,7 +182,7 @@ BAD = {
     ),
     "a huge log": (
         lambda path: HUGE.new_task(),
-        r"1 tasks, 100000 states, for which model\(\) plans without a prior: transition probabilities take",
+        r"1 tasks, 100000 states, for which model\(\) plans without a prior: transition probabilities must take",
     ),
     "known rewards of another shape": (
         lambda path: pomrl_logs.from_log(chain_log()).with_rewards(np.zeros((4, 3))),

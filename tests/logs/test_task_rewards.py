@@ -9,7 +9,7 @@ from pomrl_logs.log_tables import COLUMNS
 from pomrl_logs.safe_improvement import KEEP
 from pomrl_logs.task_rewards import LearnedRewards, learn_rewards
 
-INDEPENDENT = pytest.mark.filterwarnings("ignore:'next_state' has nothing to do with states and actions")
+INDEPENDENT = pytest.mark.filterwarnings("ignore:'next_state' is independent of states and actions")
 """Next states are drawn without regard to states and actions."""
 
 

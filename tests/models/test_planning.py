@@ -122,7 +122,7 @@ def test_nothing_of_twenty_thousand_states_is_ever_dense():
     tracemalloc.stop()
     assert peak < 96e6
     assert loss[0] > 0.0 == loss[1]
-    with pytest.raises(ValueError, match="Queue with 200001 states: transition probabilities take"):
+    with pytest.raises(ValueError, match="Queue with 200001 states: transition probabilities must take"):
         Queue(centre=0.4, spread=0.1, room=200_000).candidate_models()
 
 
@@ -145,11 +145,11 @@ BAD: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: pomrl.plan(with_entry(dense()[0], (1, 2, 1, 0), 2), dense()[1], [0.5]),
         r"the row P\[1, 2, 1\]",
     ),
-    "an array without rewards": (lambda: pomrl.plan(FLIP, None, [0.5]), "need rewards R"),
+    "an array without rewards": (lambda: pomrl.plan(FLIP, None, [0.5]), "also give R"),
     "sparse and dense": (lambda: pomrl.plan([ROWS[:S], np.eye(S)], R, [0.5]), r"P\[1\] must be a sparse"),
     "actions before states": (
         lambda: pomrl.plan(dense()[0][0].swapaxes(0, 1), np.zeros(6), [0.5]),
-        r"P must be \[..., S, A, S\], states before actions, got \[2, 6, 6\]; axes='ass'",
+        r"P must be \[..., S, A, S\], states before actions, got \[2, 6, 6\]; set axes='ass'",
     ),
     "a name too many": (
         lambda: pomrl.from_arrays(FLIP, np.zeros(2), actions="aba", axes="sas"),

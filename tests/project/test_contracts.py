@@ -270,30 +270,35 @@ def component_without_source() -> Any:
 @pytest.mark.parametrize(
     ("component", "statement", "reason", "remedy"),
     [
-        (Mixed(mixing=0.0), "experiments", "a run gives other numbers alone", "first axis"),
+        (Mixed(mixing=0.0), "experiments", "a run computed alone gives different numbers", "first axis"),
         (Overweight(mixing=0.0), "experiments", "alpha[0, 0, 0] = 1.5 is not between 0 and 1", "range"),
         (Undefined(), "experiments", "is not between 0 and 1", "return new arrays"),
         (UndefinedWhenMany(), "estimates are models", "nan is not", "return new arrays"),
         (Overwriting(), "experiments", "read-only", "arguments are read-only"),
-        (Remembering(), "experiments", "other numbers when it is repeated", "keep no state between calls"),
-        (Stateful(mixing=0.0), "fields describe it", "a copy made from its fields is Stateful(", "declare fields"),
-        (local_component(), "sent to another process", "local", "at the top of a module"),
-        (Greedy(), "policies are optimal", "a policy loses", "Bellman"),
-        (Trusting(), "rejects invalid models", "a wrong sum must raise a ValueError", "leave plan as it is"),
+        (Remembering(), "experiments", "different numbers when it is repeated", "keep no state between calls"),
+        (
+            Stateful(mixing=0.0),
+            "fields determine it",
+            "a copy made from its fields differs: Stateful(",
+            "declare fields",
+        ),
+        (local_component(), "can be pickled", "local", "at the top of a module"),
+        (Greedy(), "policies are optimal", "a policy is worse than the optimal one by", "Bellman"),
+        (Trusting(), "rejects invalid models", "an invalid sum must raise a ValueError", "leave plan as it is"),
         (Beyond(), "gammas are in range", "is not between 0 and 0.9", "state.gamma_eval"),
-        (Global(zeros=3), "experiments", "other numbers when it is repeated", "only from the given generators"),
-        (Biased(zeros=3), "moments are right", "the variance of 4000 tasks", "has_exact_moments"),
+        (Global(zeros=3), "experiments", "different numbers when it is repeated", "only from the given generators"),
+        (Biased(zeros=3), "moments are exact", "the variance of 4000 tasks", "has_exact_moments"),
         (Leaking(zeros=3), "models around a mean", "probability 0 in the mean model", "given generator"),
         (Reversed(zeros=3), "models around a mean", "two calls", "given generator"),
-        (Everywhere(zeros=3), "zeros, varying, sigma", "a constant pair varies", "override"),
-        (Misjudged(), "moments are right", "variance is not the variance of the candidates", "has_exact_moments"),
+        (Everywhere(zeros=3), "zeros, varying, sigma", "a pair outside the mask varying differs", "override"),
+        (Misjudged(), "moments are exact", "variance is not the variance of the candidates", "has_exact_moments"),
         (Starting(speed=0.1), "mean models keep sigma", "first mean model must be the given one", "recentre"),
         (Repeating(), "independent draws", "all batches of a task are equal", "task after task"),
-        (Uniform(length=3), "independent draws", "frequencies do not approach the model", "task after task"),
+        (Uniform(length=3), "independent draws", "frequencies of many transitions differ", "task after task"),
         (Counting(), "independent draws", "more transitions than most_visits", "task after task"),
-        (Ranked(), "experiments", "a run gives other numbers alone", "first axis"),
-        (Placed(), "measures each task separately", "task 1 gives other numbers alone", "first axis"),
-        (component_without_source(), "code can be read", "module_without_source", "in a file with source"),
+        (Ranked(), "experiments", "a run computed alone gives different numbers", "first axis"),
+        (Placed(), "measures each task separately", "task 1 measured alone gives different numbers", "first axis"),
+        (component_without_source(), "source code can be found", "module_without_source", "in a file with source"),
         (Unready(), "experiments", "is not one of the 2 actions", "return new arrays"),
         (Discarding(), "experiments", "the sum of the row", "return new arrays"),
     ],
@@ -315,10 +320,10 @@ def test_a_broken_component_is_named_with_the_check_and_the_remedy(
 
 @pytest.mark.parametrize("other", [RegularisedLeastSquares, 3, None, FiniteTasks])
 def test_what_is_no_component_is_refused(other: Any) -> None:
-    with pytest.raises(TypeError, match=r"component must be an instance of a class of pomrl\.components, got"):
+    with pytest.raises(TypeError, match=r"component must be an instance of a base class in pomrl\.components, got"):
         check_component(other)
 
 
 def test_former_names_answer() -> None:
-    with pytest.raises(ImportError, match=r"EstimatorContract is pomrl\.components\.check_component\(x\)"):
+    with pytest.raises(ImportError, match=r"use pomrl\.components\.check_component\(x\)"):
         from pomrl.contracts import EstimatorContract  # noqa: F401  # pyright: ignore[reportAttributeAccessIssue]

@@ -77,7 +77,7 @@ class TestPlaces:
             ("{holds(Q9.9, printed)}", "unknown claim 'Q9.9' under the variant printed"),
             ("{holds(Q1.1, imagined)}", "no judged claims under the variant imagined"),
             ("{nonsense(Q1.1)}", "unknown function 'nonsense'"),
-            ('{estimate(Q1.1, printed, part="c")}', "has 0 comparisons with the words 'c'"),
+            ('{estimate(Q1.1, printed, part="c")}', "must have one comparison with the words 'c', got 0"),
             ("{gamma_star(Q1.1, printed)}", "has no γ*"),
             ("{estimate(Q1.1)}", "missing 1 required positional argument"),
         ],

@@ -95,7 +95,7 @@ def test_every_figure_has_its_place_and_the_commands_that_make_it(page: str, ele
     (similarity,) = (text for text in alternatives if text.startswith("Figure 5:"))
     for words in ("Panels a to f", "ada-POMRL", "one standard deviation over 2 runs"):
         assert words in similarity
-    assert "Bands: one standard deviation over 2 runs; they are no intervals of the mean." in page
+    assert "Bands: one standard deviation over 2 runs; they are not intervals of the mean." in page
 
 
 def test_settings_name_the_runs_behind_a_figure(folder: Path, page: str) -> None:

@@ -45,4 +45,4 @@ def test_both_versions_of_a_figure_stand_together_and_figures_of_variants_where_
     (here / "outputs" / "studies" / "mine" / "figures" / "wide" / "curves.csv").write_text("x\n")
     status, _, said = call(report, "mine")
     assert status == 1
-    assert said.rstrip().endswith("; pomrl reproduce mine figures --variants wide --only curves renews it")
+    assert said.rstrip().endswith("; run pomrl reproduce mine figures --variants wide --only curves again")

@@ -115,7 +115,7 @@ def test_a_terminal_of_80_columns_has_room(monkeypatch: pytest.MonkeyPatch, caps
         ("m", None, "columns must be a setting that varies (m, estimator), got none"),
         ("S", "estimator", "rows must be a setting that varies (m, estimator), got S"),
         ("estimator", "estimator", "rows and columns must be two settings, got estimator twice"),
-        ("estimator", "m", "columns must be one of estimator, "),
+        ("estimator", "m", "columns must be a setting of estimator, "),
     ],
 )
 def test_settings_that_make_no_table_are_refused(rows: str, columns: str | None, words: str) -> None:

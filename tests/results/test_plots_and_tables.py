@@ -71,7 +71,7 @@ class TestTables:
         ("arguments", "status", "words"),
         [
             ("S=5", 1, "no stored runs for S=5"),
-            ("--against sigma=0.01", 1, "runs of different problems are no pairs"),
+            ("--against sigma=0.01", 1, "runs of different problems cannot be paired"),
             ("--where S=4 --against estimator=oracle", 1, "estimator=oracle: no selected experiment matches"),
             ("--where S=4 --task 4", 1, "task must be 1 to 3, got 4"),
             ("--where S=4 --task x", 2, "argument --task: must be all, first, last, or a number, got x"),
@@ -151,8 +151,8 @@ class TestPlots:
     @pytest.mark.parametrize(
         ("arguments", "said"),
         [
-            ("--y gamma --x gamma", "x and y are both gamma"),
-            ("--task 2", "task=2: x is the task; choose another x"),
+            ("--y gamma --x gamma", "x and y must differ, got gamma for both"),
+            ("--task 2", "task must be all if x is the task, got 2; choose another x"),
             ("--x sgma", "sgma: not all of these experiments have this setting (did you mean sigma?); the keys are "),
             ("estimator=pomrl --against estimator=pomrl", "all selected experiments have the reference method"),
         ],

@@ -55,7 +55,7 @@ def test_more_than_an_hour_needs_a_yes(monkeypatch: pytest.MonkeyPatch, here: Pa
     monkeypatch.setattr(plan, "MAX_SECONDS", 1e-9)
     status, _, said = command("T=1", "runs=2")
     assert (status, said.count("\n")) == (1, 1)
-    assert "what takes more than an hour is computed with yes=true" in said
+    assert "set yes=true for work of more than an hour" in said
     assert not (here / "outputs" / "runs").exists()
     assert command("T=1", "runs=2", "yes=true")[0] == 0
     assert command("T=1", "runs=2")[0] == 0  # stored already

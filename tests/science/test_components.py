@@ -83,7 +83,7 @@ def test_its_fields_are_checked(fields: dict[str, Any], message: str) -> None:
 
 
 def test_an_init_of_its_own_is_refused() -> None:
-    with pytest.raises(TypeError, match="Mine must not have an __init__; a component has only annotated fields"):
+    with pytest.raises(TypeError, match="Mine must not have an __init__; declare annotated fields instead"):
 
         class Mine(Shape):
             def __init__(self) -> None:

@@ -40,10 +40,10 @@ COLLECTED = "data=trajectories data.behaviour=epsilon_greedy"
         ("reading=computed sigma=0.01", "sigma must be null with task_distribution.concentration_over_S=1.5, got 0.01"),
         ("sigma=0.3", "as a variance, got 0.3 (Dirichlet on the mean model of run 4"),
         ("task_distribution.zeros=10", "zeros must be at most S - 1 = 9, got 10"),
-        ("task_distribution=river_swim S=7", "6 states and 2 actions"),
+        ("task_distribution=river_swim S=7", "S and A must be 6 and 2 for the tasks of RiverSwim, got 7 and 2"),
         ("task_distribution=river_swim sigma=0.1", "set sigma=null"),
         ("stream=switch stream.at=[16]", "stream.at must be at most T=15, got [16]"),
-        ("stream=switch stream.at=[5,5]", "stream.at=[5, 5]: values must ascend strictly"),
+        ("stream=switch stream.at=[5,5]", "stream.at=[5, 5]: values must be strictly ascending"),
         ("stream=cycle stream.models=16", "stream.models must be at most T=15, got 16"),
         (
             "stream=switch task_distribution=uniform_ball sigma=0.003025 seed=0 stream.at=[2,3,4,5,6]",

@@ -81,7 +81,7 @@ def test_each_derived_file_is_verified_and_named_with_its_command(
     assert status == 1
     (line,) = found.splitlines()
     assert str(path) in line
-    assert line.endswith(f"; pomrl {command.format(study=sound[1])} renews it")
+    assert line.endswith(f"; run pomrl {command.format(study=sound[1])} again")
 
 
 def test_a_drawing_that_was_interrupted_is_no_figure_and_one_that_was_renewed_halfway_is_refused(
@@ -93,7 +93,7 @@ def test_a_drawing_that_was_interrupted_is_no_figure_and_one_that_was_renewed_ha
     status, _, err = call(report, study)
     assert status == 1
     assert err.endswith(
-        f"dirichlet_task_dist.json; pomrl reproduce {study} figures --only dirichlet_task_dist renews it\n"
+        f"dirichlet_task_dist.json; run pomrl reproduce {study} figures --only dirichlet_task_dist again\n"
     )
     sidecar.unlink()
     assert call(report, study)[0] == 0

@@ -72,7 +72,7 @@ def test_a_data_file_that_does_not_exist_is_one_line(folder: Path) -> None:
     (folder / "mine.py").write_text(FROM_FILE)
     status, _, said = call(run, "gamma_schedule=fixed", *with_data("nowhere.txt"))
     assert (status, said.count("\n")) == (1, 1)
-    assert f"gamma_schedule.path='nowhere.txt': no file {folder}/nowhere.txt" in said
+    assert f"gamma_schedule.path='nowhere.txt': must be an existing file, got {folder}/nowhere.txt" in said
 
 
 def test_a_field_that_is_no_data_is_one_line(folder: Path) -> None:
@@ -80,5 +80,5 @@ def test_a_field_that_is_no_data_is_one_line(folder: Path) -> None:
         "from typing import Any\nfrom pomrl.science.gamma_schedules import Fixed\n"
         "class Mine(Fixed):\n    what: Any = print\n"
     )
-    with pytest.raises(ConfigError, match="must be text, numbers, or lists"):
+    with pytest.raises(ConfigError, match="must be text, numbers or lists"):
         signature("gamma_schedule._target_=mine.Mine")

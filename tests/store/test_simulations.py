@@ -21,7 +21,7 @@ def announced(simulation: Simulation = SAMPLE) -> list[str]:
 
 
 def test_what_is_missing_is_computed_once_and_announced():
-    with pytest.raises(StoreError, match=r"noise is not stored, .*pomrl reproduce"):
+    with pytest.raises(StoreError, match=r"noise is missing or damaged; run pomrl reproduce"):
         SAMPLE.load()
     assert announced() == ["simulating noise"]
     assert announced() == []

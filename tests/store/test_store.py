@@ -144,7 +144,7 @@ def test_a_block_under_the_name_of_other_runs_is_refused() -> None:
     kept = stored(range(10))
     path = block_of(kept)
     path.rename(path.with_name(path.name.replace("000000-000009", "000200-000209")))
-    assert "it is no table of these runs" in kept.faults()[0]
+    assert "does not match this experiment and these runs" in kept.faults()[0]
 
 
 @pytest.mark.parametrize("damage", [_flip, Path.unlink, lambda path: path.write_text("{}")])
@@ -180,7 +180,7 @@ def test_missing_runs_are_an_error_and_not_a_shorter_table() -> None:
     stored(range(10))
     with pytest.raises(store.StoreError, match="10 of 11 runs"):
         store.load(experiment(), runs=11)
-    with pytest.raises(store.StoreError, match="signature that starts with ffff"):
+    with pytest.raises(store.StoreError, match="the signature ffff must match one stored experiment"):
         store.by_signature("ffff")
 
 
@@ -194,9 +194,9 @@ def test_hindsight_is_chosen_from_the_grid_when_it_is_read() -> None:
 def test_a_description_that_lies_in_another_folder_is_not_used() -> None:
     kept, other = stored(range(10)), store.open_experiment(experiment(sigma=0.02))
     (kept.folder / "experiment.json").write_bytes((other.folder / "experiment.json").read_bytes())
-    with pytest.warns(store.StoreWarning, match="its settings are not those"):
+    with pytest.warns(store.StoreWarning, match="its settings do not match"):
         assert store.find(sigma=0.02) == [other]
-    assert "its settings are not those of this experiment" in kept.faults()[0]
+    assert "its settings do not match the signature" in kept.faults()[0]
 
 
 def test_runs_are_found_by_their_settings() -> None:
@@ -205,5 +205,5 @@ def test_runs_are_found_by_their_settings() -> None:
     assert store.find(**{"estimator.mixing": 0.5}) == [kept]
     assert store.find(sigma=[0.01, 0.02]) == [kept]
     assert store.find(sigma=0.02) == store.find(sigma=[0.02, 0.03]) == []
-    with pytest.raises(store.StoreError, match=r"sigam: no stored experiment has this key \(did you mean sigma\?\); "):
+    with pytest.raises(store.StoreError, match=r"sigam: unknown key of stored experiments \(did you mean sigma\?\); "):
         store.find(sigam=0.01)

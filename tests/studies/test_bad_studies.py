@@ -25,9 +25,13 @@ BAD: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "headline of no variant": ("study.yaml", "title: A\nheadline: [other]\n", ("headline", "other")),
     "variant of an unknown key": ("study.yaml", ODD.format("{sgima: 0.1}"), ("variants.odd", "mine/first", "sgima")),
     "variant of a wrong value": ("study.yaml", ODD.format("{sigma: -1.0}"), ("variants.odd", "sigma=-1.0")),
-    "variant of no setting": ("study.yaml", ODD.format("{sigma: {a: 1}}"), ("variants.odd.sigma", "a dict")),
+    "variant of no setting": ("study.yaml", ODD.format("{sigma: {a: 1}}"), ("variants.odd.sigma", "the dict")),
     "variant of no function": ("study.yaml", ODD.format("even"), ("variants.odd", "@variant", "variants.py")),
-    "variant that leaves its folder": ("study.yaml", ODD.replace("odd", "../odd").format("{}"), ("a folder of its",)),
+    "variant that leaves its folder": (
+        "study.yaml",
+        ODD.replace("odd", "../odd").format("{}"),
+        ("a valid name of a folder",),
+    ),
     "two claims of one id": ("claims.py", f"{CLAIM}\n\n{CLAIM.replace('helps', 'h')}", ("helps", "'K1'")),
     "claim about no sweep": ("claims.py", CLAIM.replace('"first"', '"last"'), ("claim K1", "last", "first")),
     "claim that names no sweep": ("claims.py", CLAIM.replace('"first", ', ""), ("@claim", "K1")),
@@ -96,11 +100,11 @@ def {name}():
     [
         (
             FAMILY.format(name="a", sigma=0.02) * 2 + FAMILY.format(name="b", sigma=0.03),
-            "two families have a variant wide",
+            "two families have the variant wide",
         ),
-        (FAMILY.format(name="a", sigma=0.02) + "    yield of_keys('wide', {})\n", "a: there are two variants wide"),
+        (FAMILY.format(name="a", sigma=0.02) + "    yield of_keys('wide', {})\n", "a: two variants have the name wide"),
         (FAMILY.format(name="a", sigma="unknown"), "variants.py:6: NameError"),
-        ("", "there is no variant or family of variants a; there is default"),
+        ("", "unknown variant or family a; available: default"),
     ],
 )
 def test_a_bad_family_is_one_line(text: str, words: str, here: Path) -> None:
@@ -115,8 +119,8 @@ def test_a_bad_family_is_one_line(text: str, words: str, here: Path) -> None:
 def test_a_folder_without_a_description_is_no_study(here: Path) -> None:
     (here / "empty").mkdir()
     for command in (reproduce, claims, figures, report, documents):
-        assert refused(command, "empty").startswith("empty: it has no study.yaml")
-        assert refused(command, "nowhere").startswith("nowhere: there is no such study or folder")
+        assert refused(command, "empty").startswith("empty: no study.yaml in this folder")
+        assert refused(command, "nowhere").startswith("nowhere: unknown study or folder")
     assert not (here / "outputs").exists()
 
 
@@ -125,8 +129,8 @@ def test_a_name_that_a_folder_cannot_have_is_refused(here: Path) -> None:
     assert "the study pomrl is shipped" in refused(reproduce, "folder/pomrl")
     for name in ("my-study", "class"):
         write(here / name)
-        assert refused(reproduce, name).startswith(f"{name}: the name of the folder must be a name in Python")
-        assert "a name in Python" in refused(new, f"other/{name}")
+        assert refused(reproduce, name).startswith(f"{name}: the name of the folder must be a Python identifier")
+        assert "a Python identifier" in refused(new, f"other/{name}")
     assert refused(new, "other/yaml") == "other/yaml: a package named yaml exists; give the folder another name"
     assert not (here / "other").exists()
 

@@ -87,8 +87,9 @@ def test_what_was_deleted_is_made_again_by_a_command_that_is_named(here: Path) -
     *lost, last = call(table)[2].splitlines()
     assert last.endswith("no stored runs; run `pomrl run` to compute them")
     assert all(
-        line.endswith("0 of 10 runs are stored without a gap; the same pomrl run computes them") for line in lost
+        line.endswith("0 of 10 runs are stored without a gap; repeat the same pomrl run to compute them")
+        for line in lost
     )
     (here / "outputs" / "studies" / "dated" / "claims.csv").unlink()
     for command in (report, documents):
-        assert call(command, "dated")[2].endswith("; pomrl reproduce dated claims renews it\n")
+        assert call(command, "dated")[2].endswith("; run pomrl reproduce dated claims again\n")

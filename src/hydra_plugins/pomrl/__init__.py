@@ -1,1 +1,1 @@
-"""The launcher, sweeper and search path of Hydra."""
+"""The launcher, sweeper and search path plugins for Hydra."""

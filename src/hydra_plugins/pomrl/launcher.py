@@ -22,7 +22,7 @@ class LauncherConfig:
 
     _target_: str = "hydra_plugins.pomrl.launcher.JointLauncher"
     job_folders: int = 200
-    """The largest number of jobs with a folder each, for `.hydra/`; `jobs.csv` always lists all jobs."""
+    """The largest number of jobs with separate folders for `.hydra/`; `jobs.csv` always lists all jobs."""
 
 
 ConfigStore.instance().store(group="hydra/launcher", name="pomrl", node=LauncherConfig, provider="pomrl")
@@ -38,7 +38,8 @@ class _Job(NamedTuple):  # no dataclass, because Hydra executes this module befo
 class JointLauncher(Launcher):
     """A launcher with checks of all jobs before any computation.
 
-    Experiments share draws. If callbacks or folder names require it, Hydra then runs each job on its stored runs.
+    Experiments share draws. If callbacks or folder names require it, Hydra then runs each job, which reads its stored
+    runs.
     """
 
     def __init__(self, job_folders: int) -> None:
@@ -49,7 +50,7 @@ class JointLauncher(Launcher):
         self.config: Any = config
 
     def launch(self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int) -> Sequence[JobReturn]:
-        """Compute the jobs; each returns its mean loss if a sweeper searches."""
+        """Compute the jobs; return their mean losses to an optimising sweeper."""
         from pomrl.commands.computing import compute, print_results, write_jobs
         from pomrl.configuration.composition import Composer
         from pomrl.configuration.parsing import parse
@@ -67,7 +68,6 @@ class JointLauncher(Launcher):
         return [self._finish(job, failures.get(signature(job.experiment))) for job in jobs]
 
     def _open_folder(self) -> Path:
-        """Create the sweep's folder, and start its log."""
         folder = Path(self.config.hydra.sweep.dir)
         folder.mkdir(parents=True, exist_ok=True)
         with open_dict(self.config.hydra):

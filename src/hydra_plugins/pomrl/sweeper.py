@@ -1,4 +1,4 @@
-"""Sweep products of axes: one for each sweep of `experiment=a,b`."""
+"""Sweep a product of axes for each experiment of `experiment=a,b`."""
 
 from collections.abc import Sequence
 from contextlib import redirect_stderr
@@ -30,7 +30,7 @@ ConfigStore.instance().store(group="hydra/sweeper", name="pomrl", node=SweeperCo
 
 
 class ProductSweeper(Sweeper):
-    """A sweeper for one launch of all jobs."""
+    """A sweeper with a single launch for all jobs."""
 
     def __init__(self, params: dict[str, str] | None = None) -> None:
         self.params = params
@@ -42,7 +42,7 @@ class ProductSweeper(Sweeper):
         )
 
     def sweep(self, arguments: list[str]) -> Sequence[JobReturn]:
-        """Launch the jobs; only print an estimate if too many."""
+        """Launch the jobs; if there are too many, only print an estimate."""
         from pomrl.commands.errors import JobError
 
         try:

@@ -1,9 +1,6 @@
-"""Turn YAML files and command lines into checked objects; nothing is computed.
+"""Turn YAML files and command lines into checked objects.
 
-1. `sources`: folders of options and sweeps, `conf/` and the user's.
-2. `composition`: Hydra composes each job to plain data (`composed`).
-3. `parsing`: plain data becomes an `Experiment`, or an error of one line.
-
-`sweeps` does all three for a named sweep, under a variant (`variants`) of a study (`study`). `settings` are what a
-signature covers.
+`sources` finds options and sweeps, `composition` composes each job with Hydra to plain data (`composed`), and `parsing`
+makes an `Experiment`. `sweeps` does all this for a named sweep, under a variant (`variants`) of a study (`study`).
+`settings` are the part covered by a signature.
 """

@@ -1,4 +1,4 @@
-"""Hold composed configurations, group names and errors, without heavy imports."""
+"""Define composed configurations, group names and errors, without heavy imports."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -6,24 +6,24 @@ from difflib import get_close_matches
 from typing import Any
 
 METHOD_GROUPS = ("estimator", "gamma_schedule", "planner", "agent", "metric")
-"""Groups of the method, on which random draws do not depend."""
+"""The groups of the method; random draws do not depend on them."""
 
 PROBLEM_GROUPS = ("task_distribution", "stream", "data", "meta_batch")
-"""Groups of the problem, on which random draws depend."""
+"""The groups of the problem; random draws depend on them."""
 
 GROUPS = (*PROBLEM_GROUPS, *METHOD_GROUPS, "execution")
 """All groups, each with one option in a configuration."""
 
 MOST_JOBS = 10_000
-"""The most jobs of a sweep without `yes=true`."""
+"""The largest number of jobs of a sweep without `yes=true`."""
 
 
 class ConfigError(ValueError):
-    """Report a wrong configuration in one line: key, value, remedy."""
+    """An error of the configuration, in one line: key, value, remedy."""
 
 
 class UnreadableOverrideError(ConfigError):
-    """Report an override that is not of the form key=value."""
+    """An override without the form key=value."""
 
 
 @dataclass(frozen=True)
@@ -31,11 +31,11 @@ class Composed:
     """A composed configuration as plain data, resolved but unchecked."""
 
     values: Mapping[str, Any]
-    """The values by key; for a group, its option's keys and its class under `_target_`."""
+    """The values by key. A group has the keys of its option, and the class under `_target_`."""
     options: Mapping[str, str]
-    """Each group's option."""
+    """The option of each group."""
     looks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
-    """The looks of users' options, by group."""
+    """The looks of user-defined options, by group."""
 
 
 def number_of(number: int, noun: str) -> str:

@@ -1,7 +1,7 @@
 """Compose the configurations of a sweep's jobs with Hydra, fast.
 
-Hydra takes about 0.1 s for each. Here files are read once, without Hydra's own part; jobs that differ in values alone
-share a composition, and interpolations are resolved once. A process caches compositions until a file changes.
+Hydra takes about 0.1 s per job. Here each file is read once, without the part for Hydra itself. Jobs that differ only
+in values share a composition. Compositions are cached until a file changes.
 """
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
@@ -45,7 +45,7 @@ from pomrl.configuration.resolvers import (
 from pomrl.configuration.sources import PAPER, Sources, folder_of, looks_of_own_options, sweep_names
 
 MAX_AXIS_VALUES = 100_000
-"""The most values of an axis of a sweep."""
+"""The largest number of values of an axis."""
 
 
 def register_short_names() -> None:
@@ -56,19 +56,15 @@ def register_short_names() -> None:
 
 
 class _Loaded(NamedTuple):
-    """A composed configuration, with its interpolations, and each group's option."""
-
     values: Values
-    """The values by key as plain data, without Hydra's own part, and with their interpolations."""
+    """The values by key as plain data, without the key `hydra`; interpolations are not resolved."""
     options: Mapping[str, str]
     looks: Mapping[str, Mapping[str, Any]]
     axes: Mapping[str, Any]
-    """The axes of its sweep: for each key its values, separated by commas."""
+    """The axes of the sweep: the values of each key, separated by commas."""
 
 
 class _Files(CachingConfigRepository):
-    """Read each YAML file once, without its choices for Hydra itself."""
-
     def load_config(self, config_path: str) -> ConfigResult | None:
         if f"config_path={config_path}" not in self.cache and (result := super().load_config(config_path)):
             result.defaults_list = [default for default in result.defaults_list or [] if not _is_of_hydra(default)]
@@ -80,7 +76,7 @@ def _is_of_hydra(default: InputDefault) -> bool:
 
 
 class Composer(ConfigLoaderImpl):
-    """Hydra's loader, with cached files and compositions."""
+    """The loader of Hydra, with cached files and compositions."""
 
     def __init__(self, search_path: ConfigSearchPath, config_name: str = "config") -> None:
         register_resolvers()
@@ -100,24 +96,22 @@ class Composer(ConfigLoaderImpl):
 
     @staticmethod
     def from_hydra(hydra: DictConfig) -> "Composer":
-        """Return the composer for the sources in Hydra's own part."""
         sources = [source for source in hydra.runtime.config_sources if source.provider not in ("hydra", "schema")]
         return _composer(tuple(f"{source.schema}://{source.path}" for source in sources), hydra.job.config_name)
 
     def compose(self, overrides: Sequence[str]) -> Composed:
-        """Compose the defaults with overrides; ConfigError if it fails."""
         with composing():
             return self._compose(*overrides)
 
     def axes(self, name: str) -> Mapping[str, Any]:
-        """Return a sweep's axes: for each key its values, separated by commas."""
+        """Return a sweep's axes: the values of each key, separated by commas."""
         with composing():
             return self._load(f"experiment={name}").axes
 
     def choices(self, axes: Mapping[str, Any], overrides: Sequence[str] = ()) -> list[list[str]]:
         """Return the overrides `key=value` of each axis, one for each value.
 
-        `overrides` replace axes; the last for a key counts. ConfigError for an interval or over `MAX_AXIS_VALUES`.
+        `overrides` replace axes; the last one for a key counts. ConfigError for an interval or over `MAX_AXIS_VALUES`.
         """
         lines = [*(f"{key}={values}" for key, values in axes.items()), *overrides]
         last = {line.partition("=")[0]: line for line in lines}
@@ -151,26 +145,26 @@ class Composer(ConfigLoaderImpl):
         return Composed(cast(Values, resolved), options, looks_of_options)
 
     def _parse(self, line: str) -> Override:
-        """Parse an override, once for each text."""
         if line not in self._read:
             (override,) = OverridesParser.create().parse_overrides([line])
             if override.is_sweep_override():
-                raise ConfigError(f"{line}: several values are a sweep, which needs -m on the command line")
+                raise ConfigError(f"{line}: several values need a sweep; add -m to the command line")
             self._read[line] = override
         return self._read[line]
 
     def _each_value(self, override: Override) -> list[str]:
-        """Return an override for each of its values."""
         key = override.get_key_element()
         if not override.is_sweep_override():
             return [f"{key}={override.get_value_element_as_str()}"]
         if not override.is_discrete_sweep():
             raise ConfigError(
-                f"{override.input_line}: an interval has no list of values; hydra/sweeper=optuna searches it"
+                f"{override.input_line}: an interval cannot be listed; search it with hydra/sweeper=optuna"
             )
         values = list(islice(override.sweep_iterator(), MAX_AXIS_VALUES + 1))
         if len(values) > MAX_AXIS_VALUES:
-            raise ConfigError(f"{override.input_line}: more than {MAX_AXIS_VALUES:,} values; sweep fewer at a time")
+            raise ConfigError(
+                f"{override.input_line}: an axis must have at most {MAX_AXIS_VALUES:,} values; sweep fewer at a time"
+            )
         lines = [f"{key}={Transformer.str(value)}" for value in values]
         for line, value in zip(lines, values, strict=True):
             if isinstance(value, int | float):
@@ -183,7 +177,6 @@ class Composer(ConfigLoaderImpl):
         return not changes and "/" not in override.key_or_group and override.key_or_group not in self._groups
 
     def _load(self, *overrides: str) -> _Loaded:
-        """Compose without Hydra's own part."""
         parsed = [self._parse(line) for line in overrides]
         tree = create_defaults_list(self._files, self._config_name, parsed, prepend_hydra=False, skip_missing=False)
         values: Values = {}
@@ -198,10 +191,9 @@ class Composer(ConfigLoaderImpl):
         return _Loaded(values, choices, looks_of_own_options(choices, self._folders), axes)
 
     def _content(self, path: str, package: str | None) -> Values:
-        """Return a file's content as plain data, placed in its package."""
         result = deepcopy(self._files.load_config(path))
         if result is None or not isinstance(result.config, DictConfig):
-            raise ConfigCompositionException(f"{path}: it has no keys")
+            raise ConfigCompositionException(f"{path}: the file has no keys")
         return _to_values(cast(DictConfig, self._embed_result_config(result, package).config))
 
 
@@ -210,7 +202,7 @@ def _states_of_files(folders: Iterable[Path]) -> Iterator[tuple[Path, int, int]]
     for folder in folders:
         names = glob(f"{escape(str(folder))}/**/*.yaml", recursive=True)  # noqa: PTH207 (Path.rglob follows no links)
         for path in map(Path, names):
-            if path.exists():  # and is no link that leads nowhere, which Hydra does not find either
+            if path.exists():  # skips broken links, as Hydra does
                 status = path.stat()
                 yield path, status.st_mtime_ns, status.st_size
 
@@ -222,7 +214,6 @@ def _composer(paths: tuple[str, ...], config_name: str = "config") -> Composer:
 
 @lru_cache(maxsize=8)
 def _cached_composer(paths: tuple[str, ...], config_name: str, _states: object) -> Composer:
-    """Return the composer of a search path with files in these states."""
     setup_globals()
     for source in (FileConfigSource, StructuredConfigSource):
         SourcesRegistry.instance().register(source)
@@ -238,7 +229,7 @@ def _to_values(config: DictConfig) -> Values:
 
 
 def to_composed(config: Mapping[str, Any], hydra: Any = None) -> Composed:
-    """Convert Hydra's configuration; without its own part options are unknown."""
+    """Convert Hydra's configuration; without `hydra`, options are unknown."""
     register_resolvers()
     config = config if isinstance(config, DictConfig) else OmegaConf.create(dict(config))
     own = OmegaConf.masked_copy(config, [str(key) for key in config if key != "hydra"])
@@ -254,12 +245,12 @@ def to_composed(config: Mapping[str, Any], hydra: Any = None) -> Composed:
 
 
 def parse_flags(arguments: Sequence[str] | None, refuse: Callable[[str], NoReturn]) -> Any:
-    """Parse Hydra's flags and overrides; `refuse` receives errors."""
+    """Parse the flags and overrides of Hydra; `refuse` receives errors."""
     parser = get_args_parser()
-    setattr(parser, "error", refuse)  # noqa: B010 (a type checker wants no method to be replaced)
+    setattr(parser, "error", refuse)  # noqa: B010 (type checkers refuse a replaced method)
     flags = parser.parse_args(arguments)
     if sum(map(bool, (flags.multirun, flags.cfg, flags.info, flags.shell_completion))) > 1:
-        refuse("only one of --multirun, --cfg, --info and --shell-completion can be asked for")
+        refuse("only one of --multirun, --cfg, --info and --shell-completion can be given")
     return flags
 
 
@@ -267,15 +258,15 @@ def parse_flags(arguments: Sequence[str] | None, refuse: Callable[[str], NoRetur
 def composing() -> Generator[None, None, None]:
     """Turn errors of YAML or overrides into a ConfigError of one line.
 
-    Errors of the operating system and a lack of memory stay.
+    Errors of the operating system and MemoryError are raised unchanged.
     """
     try:
         yield
     except OverrideParseException as error:
-        what = "it must be key=value, such as sigma=0.01; text with signs is quoted: 'key=\"...\"'"
+        what = "an override must be key=value, such as sigma=0.01; quote text with signs: 'key=\"...\"'"
         if not error.override.isascii():
             key, _, value = error.override.partition("=")
-            what = f"letters beyond a to z must be quoted: '{key}=\"{value}\"'"
+            what = f"non-ASCII letters must be quoted: '{key}=\"{value}\"'"
         raise UnreadableOverrideError(f"{error.override}: {what}") from error
     except MissingConfigException as error:
         raise ConfigError(_no_option(error)) from error
@@ -291,8 +282,8 @@ def _no_option(error: MissingConfigException) -> str:
     if path.startswith("experiment/"):
         return _no_sweep(path.partition("/")[2], sorted(error.options or ()))
     group, _, name = path.rpartition("/")
-    own = f"; options of your own are files {group}/NAME.yaml of --config-dir FOLDER" if group in GROUPS else ""
-    what = unknown_key(f"{group}={name}", name, sorted(error.options or ()), "there is no such option", "there are")
+    own = f"; add user-defined options as {group}/NAME.yaml in --config-dir FOLDER" if group in GROUPS else ""
+    what = unknown_key(f"{group}={name}", name, sorted(error.options or ()), "unknown option", "available:")
     return f"{what}{own}" if group else " ".join(str(error).split())
 
 
@@ -300,6 +291,6 @@ def _no_sweep(sweep: str, paper_sweeps: Sequence[str]) -> str:
     study, _, name = sweep.rpartition("/")
     folder = folder_of(study)
     if study and not folder.is_dir():
-        return f"experiment={sweep}: there is no study {study}, shipped or in this folder"
+        return f"experiment={sweep}: unknown study {study}; it is neither shipped nor a folder"
     sweeps = sweep_names(folder) if study else paper_sweeps
-    return unknown_key(f"experiment={sweep}", name, sweeps, "there is no such sweep", "there are")
+    return unknown_key(f"experiment={sweep}", name, sweeps, "unknown sweep", "available:")

@@ -1,4 +1,4 @@
-"""Import modules by names that users give."""
+"""Import modules by user-given names."""
 
 import ast
 import sys
@@ -13,7 +13,7 @@ OURS = ("pomrl", "pomrl_logs", "pomrl_report", "pomrl_studies")
 """The packages of this distribution."""
 
 INSTALLED = {"site-packages", "dist-packages"}
-"""The folders of packages that are installed."""
+"""The names of folders with installed packages."""
 
 
 def import_by_name(module: str) -> ModuleType:
@@ -38,7 +38,7 @@ def names_of(face: str) -> dict[str, tuple[str, str]]:
 
 
 def load_from(face: str, name: str) -> Any:
-    """Load a name of a package from the module that defines it."""
+    """Load a name of a package from its defining module."""
     if name not in names_of(face):
         raise AttributeError(f"module {face!r} has no attribute {name!r}")
     module, attribute = names_of(face)[name]

@@ -9,11 +9,11 @@ import numpy as np
 from pomrl.configuration.composed import ConfigError
 
 _PLAIN = re.compile(r"(?!(?:true|false|null|nan|inf)$)[A-Za-z_][\w./-]*", re.IGNORECASE | re.ASCII)
-"""Text that Hydra's grammar needs no quotes for."""
+"""Text without quotes in the grammar of Hydra."""
 
 
 def key(name: str) -> str:
-    """Return the key of an argument: `estimator__prior` means `estimator.prior`."""
+    """Convert an argument to a key: `estimator__prior` to `estimator.prior`."""
     return name.replace("__", ".")
 
 
@@ -23,7 +23,7 @@ def overrides(settings: Mapping[str, Any]) -> list[str]:
 
 
 def axes(settings: Mapping[str, Any]) -> list[str]:
-    """Format settings as overrides of a sweep over the elements of sequences."""
+    """Format settings as overrides, sweeping over the elements of sequences."""
     values = {name: value if _is_sequence(value) else [value] for name, value in settings.items()}
     return [
         f"{key(name)}={','.join(_text(name, element) for element in elements)}" for name, elements in values.items()
@@ -35,7 +35,6 @@ def _is_sequence(value: Any) -> bool:
 
 
 def _text(name: str, value: Any) -> str:
-    """Format a value in Hydra's override grammar."""
     if isinstance(value, np.generic):
         return _text(name, cast(Any, value).item())
     if value is None:
@@ -49,5 +48,5 @@ def _text(name: str, value: Any) -> str:
     if _is_sequence(value):
         return "[" + ",".join(_text(name, element) for element in cast(Sequence[Any], value)) + "]"
     raise ConfigError(
-        f"{key(name)}={value!r}: a {type(value).__name__} is no setting; text, numbers and lists of them are"
+        f"{key(name)} must be text, a number or a list of these, got the {type(value).__name__} {value!r}"
     )

@@ -16,15 +16,15 @@ from pomrl.science.problem import Method, Problem
 from pomrl.science.tasks.distribution import TaskDistribution
 
 Label = Annotated[str, Field(min_length=1, max_length=200)] | int | float | None
-"""A tag or note; text like a number is one."""
+"""A tag or note; Hydra parses text like 1.5 as a number."""
 
 MOST_RUNS = 10**8
-"""The most runs of an experiment; listing their blocks takes 100 MB."""
+"""The largest number of runs of an experiment; listing their blocks takes 100 MB."""
 
 
 @dataclass(frozen=True, config=CHECKED, kw_only=True)
 class Request:
-    """The requested runs of an experiment, and whether to compute them."""
+    """The requested runs of an experiment."""
 
     runs: Annotated[int, Field(ge=1, le=MOST_RUNS)]
     """Number of independent runs."""
@@ -51,7 +51,7 @@ class Experiment:
     options: Mapping[str, str]
     """The name of each group's option; no number depends on it."""
     looks: Mapping[str, Mapping[str, Any]] = dataclasses.field(default_factory=dict[str, Mapping[str, Any]])
-    """How the user's own options look in figures, by group."""
+    """The looks of user-defined options in figures, by group."""
 
 
 def _fields(cls: type) -> tuple[str, ...]:
@@ -73,7 +73,7 @@ KEYS = (*PROBLEM_KEYS, *REQUEST_KEYS)
 
 
 def parse(composed: Composed) -> Experiment:
-    """Make a configuration's objects; ConfigError for a bad key or value.
+    """Make the objects of a configuration; ConfigError for a bad key or value.
 
     `pomrl.science.validation.check_experiment` later checks values against each other.
     """
@@ -85,7 +85,7 @@ def parse(composed: Composed) -> Experiment:
             raise ConfigError(unknown_key(f"{key}={values[key]!r}", key, (*KEYS, *GROUPS)))
     numbers = _fill_sizes({key: values[key] for key in PROBLEM_KEYS if key in values}, values.get("task_distribution"))
     request = make(Request, {key: values[key] for key in REQUEST_KEYS if key in values})
-    _refuse_bad_numbers(numbers)  # before the components that may be made from them
+    _refuse_bad_numbers(numbers)  # before components, which may use them
     components = {group: _component(group, values.get(group)) for group in GROUPS}
     return Experiment(
         problem=make(Problem, numbers | {group: components[group] for group in PROBLEM_GROUPS}),
@@ -110,21 +110,19 @@ def _name(group: str, option: str, component: Any) -> str:
 
 
 def _fill_sizes(numbers: Mapping[str, Any], tasks: Any) -> dict[str, Any]:
-    """Return the problem's numbers, with null S and A filled in."""
     missing = [key for key in ("S", "A") if key in numbers and numbers[key] is None]
     if not missing:
         return dict(numbers)
     if _class("task_distribution", tasks).size is TaskDistribution.size:
-        raise ConfigError(f"{missing[0]}=null: it must be an integer, because this task_distribution has no size")
+        raise ConfigError(f"{missing[0]} must be an integer for a task_distribution without a size, got null")
     try:
         S, A = _component("task_distribution", tasks).size
-    except ValueError as error:  # its file is wrong
+    except ValueError as error:  # a wrong data file
         raise ConfigError(str(error)) from error
     return {**numbers, **{key: {"S": S, "A": A}[key] for key in missing}}
 
 
 def _refuse_bad_numbers(numbers: Mapping[str, Any]) -> None:
-    """Raise a ConfigError naming the problem's first bad number."""
     try:
         Problem(**numbers)
     except ValidationError as invalid:
@@ -139,24 +137,23 @@ def _component(group: str, values: Any) -> Any:
 
 
 def _class(group: str, values: Any) -> Any:
-    """Import the class that an option names in `_target_`."""
     if not isinstance(values, dict) or "_target_" not in values:
-        raise ConfigError(f"{group}={values!r}: an option of this group must name its class in _target_")
+        raise ConfigError(f"{group} must be an option with its class in _target_, got {values!r}")
     target, base = str(cast(dict[str, Any], values)["_target_"]), COMPONENTS[group]
     module, _, name = target.rpartition(".")
     try:
         cls = getattr(import_by_name(module), name)
-    except (Exception, SystemExit) as error:  # whatever a module of somebody's own raises when it is imported
-        raise ConfigError(f"{group}._target_={target}: its class cannot be imported ({in_words(error)})") from error
+    except (Exception, SystemExit) as error:  # a user's module may raise anything
+        raise ConfigError(f"{group}._target_={target}: the class cannot be imported ({in_words(error)})") from error
     if not (isinstance(cls, type) and issubclass(cls, base)):
-        raise ConfigError(f"{group}._target_={target}: it must be a {base.__module__}.{base.__qualname__}")
+        raise ConfigError(f"{group}._target_ must be a subclass of {base.__module__}.{base.__qualname__}, got {target}")
     if missing := getattr(cls, "__abstractmethods__", None):
-        raise ConfigError(f"{group}._target_={target}: it does not implement {', '.join(sorted(missing))}")
+        raise ConfigError(f"{group}._target_={target}: the class must implement {', '.join(sorted(missing))}")
     return cls
 
 
 def make(cls: type, arguments: Mapping[str, Any], prefix: str = "") -> Any:
-    """Construct an object; ConfigError names the first bad key after a prefix."""
+    """Construct an object; ConfigError for the first bad key, after a prefix."""
     try:
         return cls(**arguments)
     except ValidationError as invalid:
@@ -164,7 +161,6 @@ def make(cls: type, arguments: Mapping[str, Any], prefix: str = "") -> Any:
 
 
 def _one_line(errors: Sequence[Any], prefix: str, keys: Sequence[str]) -> str:
-    """Describe the first bad key in one line."""
     first, location = errors[0], errors[0]["loc"][:1]
     key = prefix + str(location[0]) if location else prefix.rstrip(".")
     if first["type"] == "unexpected_keyword_argument":

@@ -1,6 +1,6 @@
-"""Merge configurations as nested values, and resolve `${half:${S}}` and the like.
+"""Merge nested values, and resolve interpolations such as `${half:${S}}`.
 
-It gives what OmegaConf gives, a hundred times as fast.
+The results are as in OmegaConf, a hundred times as fast.
 """
 
 import json
@@ -19,24 +19,22 @@ Values = dict[str, Any]
 
 
 def _half(n: Any) -> Any:
-    """Halve an integer, rounding down; other values stay."""
     return n // 2 if isinstance(n, int) else n
 
 
 def _all_but(share: int, n: Any) -> Any:
-    """Subtract from an integer; other values stay."""
     return n - share if isinstance(n, int) else n
 
 
 def _steps_to(horizon: Any) -> Any:
-    """Return the horizon; 1, which problems without horizon refuse, for None."""
+    """Return the horizon; 1 for None, refused for problems without a horizon."""
     return 1 if horizon is None else horizon
 
 
 def _grid_to(gamma_eval: Any, horizon: Any = None) -> Any:
     """Return the default grid: 0, 0.05, ... below gamma_eval, and gamma_eval.
 
-    Without a horizon 0.99 replaces 1, at which most estimates have no plan.
+    Without a horizon 0.99 replaces 1, because most estimates have no plan at 1.
     """
     if not isinstance(gamma_eval, int | float):
         return gamma_eval
@@ -45,11 +43,10 @@ def _grid_to(gamma_eval: Any, horizon: Any = None) -> Any:
 
 
 OF_NUMBERS = {"half": _half, "all_but": _all_but, "grid_to": _grid_to, "steps_to": _steps_to}
-"""The functions of numbers that YAML files call, such as `${half:${S}}`."""
+"""The functions of numbers for YAML files, such as `${half:${S}}`."""
 
 
 def _scalar(text: Any) -> Any:
-    """Convert a text to a number, boolean or null if possible."""
     for kind in (int, float):
         try:
             return kind(text)
@@ -59,7 +56,7 @@ def _scalar(text: Any) -> Any:
 
 
 def with_typed_environment(value: Any) -> Any:
-    """Let each lone `${oc.env:NAME}` give a number if the variable has one."""
+    """Convert each lone `${oc.env:NAME}` to a number if possible."""
     if isinstance(value, dict):
         return {key: with_typed_environment(inner) for key, inner in cast(dict[str, Any], value).items()}
     if isinstance(value, list):
@@ -69,13 +66,13 @@ def with_typed_environment(value: Any) -> Any:
 
 
 def register_resolvers() -> None:
-    """Register the functions that YAML files call with OmegaConf."""
+    """Register the functions of YAML files with OmegaConf."""
     for name, function in {**OF_NUMBERS, "scalar": _scalar, "shipped": beside_the_package}.items():
         OmegaConf.register_new_resolver(name, function, replace=True)
 
 
 def merge(values: Values, update: Values) -> None:
-    """Merge values into nested ones in place; `???` keeps an existing value."""
+    """Merge values into nested values in place; `???` keeps an existing value."""
     for key, value in update.items():
         below = values.get(key)
         if isinstance(value, dict) and isinstance(below, dict):
@@ -95,7 +92,7 @@ def with_value(values: Values, path: Sequence[str], value: Any) -> Values:
 def resolve(value: Any, values: Values) -> Any:
     """Resolve interpolations of keys outside of groups.
 
-    KeyError if a value is missing or has another interpolation; OmegaConfBaseException if one cannot be resolved.
+    KeyError for a missing value or another interpolation; OmegaConfBaseException if one cannot be resolved.
     """
     if isinstance(value, dict):
         return {key: resolve(inner, values) for key, inner in cast(Values, value).items()}
@@ -111,6 +108,6 @@ def resolve(value: Any, values: Values) -> Any:
 
 @lru_cache(maxsize=10_000)
 def _interpolate(values: str) -> Any:
-    """Resolve the key "" of a JSON mapping by its other keys."""
+    """Resolve the key "" by the other keys of a JSON mapping."""
     resolved = OmegaConf.to_container(OmegaConf.create(json.loads(values)), resolve=True)
     return cast(Values, resolved)[""]

@@ -14,21 +14,21 @@ from pomrl.science.agents.agent import CertaintyEquivalence
 from pomrl.science.problem import Problem, components
 
 SESSION = "__main__"
-"""The module of a notebook or a program."""
+"""The module name of a notebook or a program."""
 
 SOURCE = "__source_digest__"
-"""The attribute with the source digest of a notebook's class."""
+"""The attribute with the source digest of a notebook class."""
 
 DEFAULTS = {"agent": "certainty_equivalence", "metric": "planning_loss"}
-"""The options that settings leave out."""
+"""The options left out of settings."""
 
 
 def scientific_settings(experiment: Experiment) -> dict[str, Any]:
-    """Return exactly the settings that can change a number.
+    """Return the settings with an effect on numbers.
 
-    They come from the checked objects, with all defaults; 0 and 0.0 are equal. Components have their class under
-    `_target_`. A hindsight schedule has its grid's settings. The default agent and metric are left out. A digest
-    represents a data file.
+    They come from the checked objects, with all defaults, so 0 and 0.0 are equal. Components have their class under
+    `_target_`; the default agent and metric are left out. A hindsight schedule has the settings of its grid, and a data
+    file is its digest.
     """
     schedule = {"gamma_schedule": experiment.method.gamma_schedule.computed_schedule()}
     return _settings(experiment.problem, _components(experiment) | schedule, _content_digest)
@@ -40,14 +40,13 @@ def asked_settings(experiment: Experiment) -> dict[str, Any]:
 
 
 def data_files(experiment: Experiment) -> list[Path]:
-    """Return the data files that components read."""
+    """Return the data files of components."""
     instances = _components(experiment).values()
     values = chain.from_iterable(cast(dict[str, object], vars(instance)).values() for instance in instances)
     return [Path(value).resolve() for value in values if isinstance(value, DataPath)]
 
 
 def _components(experiment: Experiment) -> dict[str, Any]:
-    """Return the components by group, without the default agent and metric."""
     method = experiment.method
     left_out = {"agent": type(method.agent) is CertaintyEquivalence, "metric": not method.is_measured}
     by_group = components(experiment.problem, method)
@@ -68,7 +67,7 @@ def _field_values(instance: Any) -> dict[str, Any]:
 
 
 def _target(cls: type) -> str:
-    """Return a class's dotted name, after `@` a notebook's digest."""
+    """Return a class's dotted name; notebook classes add `@` and a digest."""
     digest = vars(cls).get(SOURCE)
     return f"{cls.__module__}.{cls.__qualname__}" + (f"@{digest}" if digest else "")
 
@@ -85,13 +84,13 @@ def _digest(path: DataPath, _time: int, _size: int) -> str:
 
 
 def component_classes(settings: Mapping[str, Any]) -> list[str]:
-    """Return the dotted class names in `scientific_settings`, without notebooks' classes."""
+    """Return the dotted class names in settings, without notebook classes."""
     targets: list[str] = [value["_target_"] for value in settings.values() if isinstance(value, dict)]
     return [target for target in targets if "@" not in target]
 
 
 def flat_settings(settings: Mapping[str, Any], options: Mapping[str, str]) -> dict[str, Any]:
-    """Flatten `scientific_settings`; a group has its option, or else its class."""
+    """Flatten settings; the value of a group is its option, or its class."""
     flat: dict[str, Any] = {group: name for group, name in DEFAULTS.items() if settings and group not in settings}
     for key, value in settings.items():
         if isinstance(value, dict):
@@ -104,7 +103,7 @@ def flat_settings(settings: Mapping[str, Any], options: Mapping[str, str]) -> di
 
 
 def varying_keys(settings: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the keys that differ; a component's, within an option."""
+    """Return the keys with different values; for components, within an option."""
     keys = dict.fromkeys(key for setting in settings for key in setting)
     return [key for key in keys if _differs(key, settings)]
 

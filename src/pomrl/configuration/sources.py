@@ -1,4 +1,4 @@
-"""Locate configurations: `conf/`, the user's folders and those of studies."""
+"""Locate configurations: `conf/`, user folders and studies."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -13,19 +13,19 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 DESCRIPTION = "study.yaml"
-"""The file that makes a folder a study."""
+"""The description of a study; a folder with this file is a study."""
 
 ENTRY_POINTS = "pomrl.studies"
-"""The group of entry points that name studies."""
+"""The group of entry points for studies."""
 
 LOOKS = "looks.yaml"
 """The file with the styles of a folder's options in figures, by group and option."""
 
 SWEEPS = "conf/experiment"
-"""The folder of sweeps in a study; they are options STUDY/NAME of the group `experiment`."""
+"""The folder of sweeps in a study. They are options STUDY/NAME of the group `experiment`."""
 
 PAPER = "pomrl2023"
-"""The paper's study, whose sweeps also have short names."""
+"""The study of the paper. Its sweeps also have short names."""
 
 FORMER_NAMES = {"pomrl": PAPER}
 """Names of studies in version 1."""
@@ -40,11 +40,11 @@ class Sources:
     own: Path | None = None
     """The folder of `--config-dir`."""
     named: tuple[Path, ...] = ()
-    """Folders of studies that are not shipped."""
+    """The folders of other studies."""
 
     @property
     def folders(self) -> tuple[Path, ...]:
-        """The folders of options, absolute; for equal names the earlier one counts."""
+        """The absolute folders of options; for equal names the earlier one counts."""
         studies = (folder / "conf" for folder in self.studies if (folder / "conf").is_dir())
         return tuple(folder.resolve() for folder in (self.folder, *filter(None, [self.own]), *studies))
 
@@ -64,23 +64,23 @@ class Sources:
     def with_options(self, folder: Path | None) -> "Sources":
         """Add a folder of options; ConfigError if missing or hiding others."""
         if folder and not folder.is_dir():
-            raise ConfigError(f"{folder}: there is no such folder of options")
+            raise ConfigError(f"{folder}: no such folder of options")
         self._refuse_hidden(folder)
         return replace(self, own=folder)
 
     def _refuse_hidden(self, folder: Path | None) -> None:
         for path in sorted(folder.glob("*/**/*.yml")) if folder else []:
             if path.relative_to(folder or path).parts[0] in (*GROUPS, "experiment"):
-                raise ConfigError(f"{path}: files of options must end in .yaml, and this one is not read: rename it")
+                raise ConfigError(f"{path}: a file of options must end in .yaml; rename it")
         for path in sorted(folder.glob("*/*.yaml")) if folder and folder.resolve() not in self.folders else ():
             if any((other / path.parent.name / path.name).exists() for other in self.folders):
-                raise ConfigError(f"{path}: {path.parent.name}={path.stem} is shipped; give yours another name")
+                raise ConfigError(f"{path}: the option {path.parent.name}={path.stem} is shipped; choose another name")
 
 
 @cache
 def shipped_packages() -> Mapping[Path, str]:
     """Return the packages of the shipped studies by folder, sorted."""
-    from importlib.metadata import distribution  # here, because it takes a few milliseconds
+    from importlib.metadata import distribution  # here, because it is slow
 
     return _packages(distribution("pomrl").entry_points.select(group=ENTRY_POINTS))
 
@@ -93,13 +93,12 @@ def shipped_folders() -> tuple[Path, ...]:
 @cache
 def installed_packages() -> Mapping[Path, str]:
     """Return the packages of all installed studies by folder, sorted."""
-    from importlib.metadata import entry_points  # here, because most commands name no such study
+    from importlib.metadata import entry_points  # here, because few commands need it
 
     return _packages(entry_points(group=ENTRY_POINTS))
 
 
 def _packages(points: Iterable["EntryPoint"]) -> dict[Path, str]:
-    """Return the packages of entry points by folder."""
     specs = {package: find_spec(package) for package in sorted(point.value for point in points)}
     folders = {package: spec.submodule_search_locations for package, spec in specs.items() if spec}
     return {Path(paths[0]).resolve(): package for package, paths in folders.items() if paths}
@@ -138,7 +137,7 @@ _READ: dict[Path, None] = {}
 
 
 def register_folder(folder: Path) -> None:
-    """Record that this process reads a study, for its looks."""
+    """Record a study read by this process, for its looks."""
     if folder not in shipped_folders():
         _READ.pop(folder, None)
         _READ[folder] = None
@@ -162,19 +161,19 @@ PUBLISHED = Sources(beside_the_package("conf"))
 
 
 def find_looks(group: str, option: str, folders: Iterable[Path]) -> Mapping[str, Any] | None:
-    """Return an option's look in the first folder defining it."""
+    """Return an option's look from the first folder with the option."""
     folder = next((folder for folder in folders if (folder / group / f"{option}.yaml").is_file()), None)
     if folder is None or not (path := folder / LOOKS).is_file():
         return None
     import yaml  # here, because help needs none
 
     try:
-        # libyaml's loader where it was built, because figures ask for looks often
+        # the C loader if available, because figures read looks often
         return yaml.load(path.read_bytes(), getattr(yaml, "CSafeLoader", yaml.SafeLoader))[group][option]
     except KeyError:
         return None
     except (yaml.YAMLError, TypeError) as error:
-        raise ConfigError(f"{path}: cannot be read; it has looks by group and option") from error
+        raise ConfigError(f"{path}: the file must have looks by group and option") from error
 
 
 def looks_of_own_options(choices: Mapping[str, Any], folders: Iterable[str]) -> dict[str, Mapping[str, Any]]:

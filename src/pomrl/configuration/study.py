@@ -1,4 +1,4 @@
-"""Read studies: a description, `study.yaml`, and modules of claims, figures and variants."""
+"""Read studies: `study.yaml`, and modules of claims, figures and variants."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -45,7 +45,7 @@ PRESENT_NAMES = {
     "MARGIN": "pomrl.study.EQUALITY_MARGIN",
     "at_best_fixed": "pomrl.study.Result.at_best_fixed",
 }
-"""The names of version 1 that have others in version 2; those for figures only moved, to `pomrl.figures`."""
+"""The present names of renamed names of version 1. The names for figures moved to `pomrl.figures` unchanged."""
 
 
 @checked_dataclass(frozen=True, config=CHECKED, kw_only=True)
@@ -93,7 +93,7 @@ class Study:
 
     @property
     def word(self) -> str:
-        """Its name in commands: name if shipped or installed, else folder."""
+        """The name in commands: name if shipped or installed, otherwise folder."""
         if self.is_shipped or self.is_installed:
             return self.name
         current = Path.cwd().resolve()
@@ -117,15 +117,13 @@ class Study:
         if name in self.sweeps:
             return name if self.is_shipped and self.name == PAPER else f"{self.name}/{name}"
         if "/" not in name:
-            raise ConfigError(
-                f"{self.word}: there is no sweep {name!r} in {SWEEPS}/; there is {', '.join(self.sweeps)}"
-            )
+            raise ConfigError(f"{self.word}: unknown sweep {name!r}; available in {SWEEPS}/: {', '.join(self.sweeps)}")
         if name not in names(self.sources):
-            raise ConfigError(f"{self.word}: there is no sweep {name!r}, neither here nor of a shipped study")
+            raise ConfigError(f"{self.word}: unknown sweep {name!r}, neither of this study nor of a shipped one")
         return name
 
     def refuse_unknown(self, sweeps: Iterable[str], reader: str) -> None:
-        """Raise a ConfigError naming the reader, such as `claim Q1.1`."""
+        """Raise a ConfigError for an unknown sweep; `reader` is like `claim Q1.1`."""
         for name in sweeps:
             try:
                 self.option(name)
@@ -160,12 +158,11 @@ class Study:
         file = f"{module.replace('.', '/')}.py"
         variant = getattr(self.module(module), function, None) if (self.folder / file).is_file() else None
         if not isinstance(variant, Variant):
-            raise ConfigError(f"{where}={value}: there is no such function with @variant in {file}")
+            raise ConfigError(f"{where}={value}: no function with @variant of this name in {file}")
         return replace(variant, name=name)
 
     @property
     def unchanged(self) -> str:
-        """The name of the variant without changes."""
         return next((name for name, changes in self.described.variants.items() if changes == {}), DEFAULT)
 
     @cached_property
@@ -175,13 +172,13 @@ class Study:
         families = {family.name: family for family in members if isinstance(family, Family)}
         names = [variant.name for family in families.values() if family.is_judged for variant in family.variants]
         if twice := [name for name in names if names.count(name) > 1 and name not in self.described.variants]:
-            raise ConfigError(f"{self.word}/variants.py: two families have a variant {twice[0]}")
+            raise ConfigError(f"{self.word}/variants.py: two families have the variant {twice[0]}")
         return families
 
     def family(self, name: str) -> Family:
         if name not in self.families:
             names = ", ".join([*self.described.variants, *self.families])
-            raise ConfigError(f"{self.word}: there is no variant or family of variants {name}; there is {names}")
+            raise ConfigError(f"{self.word}: unknown variant or family {name}; available: {names}")
         return self.families[name]
 
     @property
@@ -197,13 +194,13 @@ class Study:
         return shipped_packages().get(self.folder) or installed_packages().get(self.folder, self.name)
 
     def modules(self, kind: str) -> list[ModuleType]:
-        """Import its modules KIND.py and KIND/*.py, sorted."""
+        """Import the modules KIND.py and KIND/*.py, sorted."""
         inside = sorted(path.stem for path in (self.folder / kind).glob("*.py") if not path.stem.startswith("_"))
         names = [kind] * (self.folder / f"{kind}.py").is_file() + [f"{kind}.{stem}" for stem in inside]
         return [self.module(name) for name in names]
 
     def module(self, name: str) -> ModuleType:
-        """Import a module by its name in the folder; or ConfigError."""
+        """Import a module by its name in the folder; ConfigError if impossible."""
         self.register()
         try:
             module = import_by_name(f"{self.package}.{name}")
@@ -211,29 +208,28 @@ class Study:
             raise ConfigError(
                 f"{self.word}: {display_path(error.filename or name)}:{error.lineno}: {error.msg}"
             ) from error
-        except (Exception, SystemExit) as error:  # whatever a module of somebody's own raises when it is imported
+        except (Exception, SystemExit) as error:  # a user's module may raise anything
             where = place_of(error, str(self.folder / f"{name.replace('.', '/')}.py"))
             raise ConfigError(f"{self.word}: {where}: {in_words(error)}{_present_name(error)}") from error
         if not Path(str(module.__file__)).resolve().is_relative_to(self.folder):
-            raise ConfigError(f"{self.word}: another package is named {self.name}; give the folder another name")
+            raise ConfigError(f"{self.word}: another package has the name {self.name}; rename the folder")
         return module
 
     def register(self) -> None:
-        """Let this process find the study's modules and looks."""
+        """Make the study's modules and looks available to this process."""
         register_folder(self.folder)
         if not (self.is_shipped or self.is_installed):
             add_to_path(self.folder.parent)
 
 
 def _present_name(error: BaseException) -> str:
-    """Return a hint at the present name of a former one."""
     former = re.match(r"cannot import name '(\w+)' from 'pomrl.study'", str(error))
     if not former:
         return ""
     figures = Path(__file__).parents[1] / "figures.py"
     moved = {former[1]: f"pomrl.figures.{former[1]}"} if f" as {former[1]}\n" in figures.read_text() else {}
     present = {**PRESENT_NAMES, **moved}.get(former[1])
-    return f"; since version 2 it is {present}" if present else ""
+    return f"; its name is {present} since version 2" if present else ""
 
 
 def shipped_studies() -> list[Study]:
@@ -242,52 +238,51 @@ def shipped_studies() -> list[Study]:
 
 
 def is_study(name: str) -> bool:
-    """Return whether a word names a study."""
+    """Return whether a word is the name of a study."""
     try:
         return (folder_of(name) / DESCRIPTION).is_file()
-    except OSError:  # such as a name that is too long for a file
+    except OSError:  # e.g. a name too long for a file
         return False
 
 
 def find(name: str) -> Study:
-    """Return a study by name or folder; ConfigError if wrong."""
+    """Find a study by name or folder; ConfigError if impossible."""
     folder = folder_of(name)
     if folder in shipped_folders():
         return read_study(folder)
     if not (folder / DESCRIPTION).is_file():
-        what = f"it has no {DESCRIPTION}" if folder.is_dir() else "there is no such study or folder"
+        what = f"no {DESCRIPTION} in this folder" if folder.is_dir() else "unknown study or folder"
         names = ", ".join(path.name for path in shipped_folders())
-        raise ConfigError(f"{name}: {what}; shipped are {names}, and pomrl new FOLDER makes one of your own")
+        raise ConfigError(f"{name}: {what}; available: {names}; create a study with pomrl new FOLDER")
     refuse_name(folder.name, name)
     return read_study(folder)
 
 
 def refuse_name(name: str, start: str) -> None:
-    """Raise a ConfigError if a user's study cannot have this name."""
+    """Raise a ConfigError for an invalid name of a user's study."""
     if name in {*(folder.name for folder in shipped_folders()), *FORMER_NAMES}:
-        raise ConfigError(f"{start}: the study {name} is shipped; give the folder another name")
+        raise ConfigError(f"{start}: the study {name} is shipped; rename the folder")
     if not name.isidentifier() or iskeyword(name):
-        raise ConfigError(f"{start}: the name of the folder must be a name in Python, such as my_study")
+        raise ConfigError(f"{start}: the name of the folder must be a Python identifier, such as my_study")
 
 
 def read_study(folder: Path) -> Study:
-    """Read the study in a folder; ConfigError names file and key."""
+    """Read the study in a folder; ConfigError with file and key."""
     path, content = display_path(str(folder / DESCRIPTION)), _read_yaml(folder / DESCRIPTION)
     try:
         described: StudyConfig = make(StudyConfig, content)
     except ConfigError as error:
         raise ConfigError(f"{path}: {error}") from error
     if unknown := [name for name in described.headline if name not in described.variants]:
-        raise ConfigError(f"{path}: headline: there is no variant {unknown[0]}")
+        raise ConfigError(f"{path}: headline: unknown variant {unknown[0]}; available: {', '.join(described.variants)}")
     return Study(folder, described)
 
 
 def _read_yaml(path: Path) -> dict[str, Any]:
-    """Read a YAML mapping; ConfigError names the file."""
     try:
         content: Any = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, yaml.YAMLError) as error:
         raise ConfigError(f"{display_path(str(path))}: {' '.join(str(error).split())}") from error
     if not isinstance(content, dict):
-        raise ConfigError(f"{display_path(str(path))}: it must have keys and values, such as title: ...")
+        raise ConfigError(f"{display_path(str(path))}: the file must have keys and values, such as title: ...")
     return {str(key): value for key, value in cast(dict[Any, Any], content).items()}

@@ -1,4 +1,4 @@
-"""Return the experiments of sweeps, as published or under a variant."""
+"""Make the experiments of sweeps, as published or under a variant."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,18 +22,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Setting:
-    """An experiment of a sweep and its varied values."""
+    """An experiment of a sweep with its varied values."""
 
     varied: dict[str, Any]
     experiment: Experiment
 
 
 Axes = Mapping[str, Any]
-"""For each key its values, separated by commas."""
+"""The values of each key, separated by commas."""
 
 
 def experiment(sources: Sources, overrides: Sequence[str]) -> Experiment:
-    """Return the experiment with these overrides of the defaults; ConfigError if wrong."""
+    """Make the experiment with these overrides of the defaults; ConfigError if wrong."""
     return parse(_composer(sources).compose(overrides))
 
 
@@ -44,17 +44,13 @@ def sweep(
     axes: Axes | None = None,
     further: Sequence[str] = (),
 ) -> list[Setting]:
-    """Return a sweep's experiments in the order of its axes.
+    """Make the experiments of a sweep, in the order of its axes.
 
-    Args:
-        sources: The folders of configurations.
-        name: The sweep, as in `experiment=NAME`; None to sweep the further overrides alone.
-        variant: Changes the experiments, but not `varied`.
-        axes: The axes of a sweep without a file.
-        further: Overrides that replace axes; several values of one are swept.
+    `name` is as in `experiment=NAME`; None sweeps only the `further` overrides, which replace axes. `axes` are for a
+    sweep without a file. A variant changes the experiments, but not `varied`.
 
     Raises:
-        ConfigError: The sweep is unknown, or a setting is wrong, perhaps because of the variant.
+        ConfigError: The sweep is unknown, or a setting is wrong, possibly through the variant.
     """
     composer = _composer(sources, [name] if name else [])
     name = sweep_option(name) if name else None
@@ -78,9 +74,9 @@ def sweep(
 
 
 def expand(composer: "Composer", overrides: Sequence[str], axes: Axes | None = None) -> list[list[list[str]]]:
-    """Return each sweep's choices: for each axis one `key=value` for each value.
+    """Return the overrides of each axis of each sweep, one for each value.
 
-    `experiment=a,b` names two sweeps with their own axes; otherwise `axes` are those of the primary configuration.
+    `experiment=a,b` selects two sweeps with separate axes; otherwise the primary configuration has the `axes`.
     ConfigError if a sweep is unknown or empty, or an axis has too many values.
     """
     extra = [line for line in overrides if not line.startswith("experiment=")]
@@ -90,12 +86,12 @@ def expand(composer: "Composer", overrides: Sequence[str], axes: Axes | None = N
     sweeps = [{"experiment": name, **(composer.axes(name) if own is None else own)} for name in options] or [own or {}]
     expanded = [composer.choices(sweep_axes, extra) for sweep_axes in sweeps]
     if not any(map(all, expanded)):
-        raise ConfigError("this sweep has no experiments, and so there is nothing to compute")
+        raise ConfigError("a sweep must have experiments, got an axis without values")
     return expanded
 
 
 def selection(sources: Sources, overrides: Sequence[str]) -> list[Experiment]:
-    """Return the experiments of `pomrl run -m` with these overrides."""
+    """Make the experiments of `pomrl run -m` with these overrides."""
     named = [line.partition("=")[2].split(",") for line in overrides if line.startswith("experiment=")]
     composer = _composer(sources, chain.from_iterable(named))
     jobs = chain.from_iterable(product(*choices) for choices in expand(composer, overrides))
@@ -124,7 +120,7 @@ def refuse_ignored_choices(sources: Sources, name: str) -> None:
 
 
 def names(sources: Sources) -> list[str]:
-    """Return all sweeps of studies and the user's folder, sorted."""
+    """List all sweeps of studies and the user's folder, sorted."""
     own = sources.own / "experiment" if sources.own else None
     all_names = (
         {path.relative_to(own).with_suffix("").as_posix() for path in own.rglob("*.yaml")} if own else set[str]()
@@ -136,8 +132,7 @@ def names(sources: Sources) -> list[str]:
 
 
 def _composer(sources: Sources, named: Iterable[str] = ()) -> "Composer":
-    """Return the composer of sources with the studies of named sweeps."""
-    from pomrl.configuration.composition import Composer  # here, because what is stored is found without Hydra
+    from pomrl.configuration.composition import Composer  # here, because stored experiments are found without Hydra
 
     for folder in named_folders(named):
         sources = sources.with_study(folder)
@@ -145,7 +140,6 @@ def _composer(sources: Sources, named: Iterable[str] = ()) -> "Composer":
 
 
 def _varied_values(composed: Composed, axes: Iterable[str]) -> dict[str, Any]:
-    """Return the value of each key; for a group its option."""
     values: Any = composed.values
     return {key: composed.options.get(key) or reduce(getitem, key.split("."), values) for key in axes}
 
@@ -156,7 +150,7 @@ def command(name: str, *overrides: str) -> str:
 
 
 def find_options(values: Mapping[str, Any], sources: Sources) -> dict[str, str]:
-    """Return each group's nearest option of the same class."""
+    """Find each group's nearest option of the same class."""
     nearest = {group: _nearest(group, values.get(group), sources) for group in GROUPS}
     return {group: name for group, name in nearest.items() if name}
 
@@ -170,7 +164,7 @@ def _nearest(group: str, value: Any, sources: Sources) -> str | None:
         if _may_have(path, str(values.get("_target_"))):
             try:
                 option: Mapping[str, Any] = composer.compose([f"{group}={path.stem}"]).values[group]
-            except ConfigError:  # it needs further settings
+            except ConfigError:  # an option with required settings
                 continue
             if option["_target_"] == values["_target_"]:
                 keys = {*option, *values}
@@ -180,6 +174,5 @@ def _nearest(group: str, value: Any, sources: Sources) -> str | None:
 
 
 def _may_have(path: Path, target: str) -> bool:
-    """Return whether an option's file names or inherits a class."""
     text = path.read_text(encoding="utf-8")
     return target in text or "_target_" not in text

@@ -1,6 +1,6 @@
-"""Define variants: the same sweeps, claims and figures under other overrides.
+"""Define variants: the same sweeps, claims and figures with changed settings.
 
-A variant comes from `study.yaml` (keys and values), or from `variants.py`: a function with `@variant`, or one with
+A variant comes from `study.yaml` (keys and values), or from `variants.py`: a function with `@variant`, or with
 `@family` for several.
 """
 
@@ -24,11 +24,11 @@ class VariantJob:
     overrides: tuple[str, ...]
     """The sweep's overrides in this job."""
     options: Mapping[str, str]
-    """Each group's option."""
+    """The option of each group."""
 
 
 JobChange = Callable[[VariantJob], Sequence[str]]
-"""A function from a job to its overrides under a variant; the first for a key counts."""
+"""A function from a job to its overrides under a variant. The first override of a key counts."""
 
 
 @dataclass(frozen=True)
@@ -38,26 +38,25 @@ class Variant:
     name: str
     change: JobChange
     runs: int = 0
-    """The number of runs for its claims; 0 for the study's."""
+    """The number of runs for its claims; 0 for the number of the study."""
     notes: Mapping[str, str] = field(default_factory=dict[str, str])
     """Remarks on claims under this variant, by id."""
     is_single: bool = False
-    """Whether it makes one of many changes, whose effects pages report."""
+    """Whether it is one of many changes with effects reported on pages."""
     sweeps: Mapping[str, Mapping[str, Any] | None] | None = None
-    """Its sweeps with their axes, None for those of the study's files; None for all sweeps."""
+    """Its sweeps with axes; None instead of axes: as in the file. None instead of sweeps: all sweeps."""
 
     def __post_init__(self) -> None:
         if not self.name.isprintable() or not {*self.name}.isdisjoint("/\\") or self.name.startswith("."):
-            raise ConfigError(f"{self.name!r}: a variant has a folder of its name, which cannot be called so")
+            raise ConfigError(f"the name of a variant must be a valid name of a folder, got {self.name!r}")
 
     def sets(self, override: str, options: Mapping[str, str]) -> bool:
-        """Return whether the variant sets a key so under these options."""
         return override in self.overrides_of(VariantJob("", (), {**dict.fromkeys(GROUPS, ""), **options}))
 
     def overrides_of(self, job: VariantJob) -> list[str]:
         """Return a job's overrides under the variant; the sweep's axes take precedence.
 
-        ConfigError if its function, perhaps a user's, raises an error.
+        ConfigError if its function raises an error.
         """
         try:
             first = {override.partition("=")[0]: override for override in reversed(self.change(job))}
@@ -69,7 +68,7 @@ class Variant:
 
 
 def of_keys(name: str, values: Mapping[str, Any]) -> Variant:
-    """Return the variant that sets keys outside of a sweep's axes."""
+    """Make a variant with values for keys outside of a sweep's axes."""
     changed = overrides(values)
     return Variant(name, lambda job: [*job.overrides, *changed])
 
@@ -77,7 +76,7 @@ def of_keys(name: str, values: Mapping[str, Any]) -> Variant:
 def variant(*, runs: int = 0, notes: Mapping[str, str] | None = None) -> Callable[[JobChange], Variant]:
     """Make a variant, named after the decorated function of a job.
 
-    Its claims need `runs` runs, 0 for the study's; `notes` are remarks on claims by id.
+    Its claims need `runs` runs (0: as in the study); `notes` are remarks on claims by id.
     """
 
     def make(change: JobChange) -> Variant:
@@ -93,15 +92,15 @@ class Family:
     name: str
     variants: tuple[Variant, ...]
     is_judged: bool = True
-    """Whether claims are judged under them; otherwise a page reads them."""
+    """Whether claims are judged under the variants; otherwise a page reads them."""
 
 
 def family(
     *, sweeps: Sequence[str] | Mapping[str, Mapping[str, Any]], is_judged: bool = True
 ) -> Callable[[Callable[[], Iterable[Variant]]], Family]:
-    """Make a family, named after the decorated function that yields its variants.
+    """Make a family from a decorated generator of variants.
 
-    `sweeps` are computed under them: names in the study, or axes by name. Unless `is_judged`, no claims are.
+    `sweeps` are computed under them: names in the study, or axes by name. Claims are judged only if `is_judged`.
     """
 
     def make(yielding: Callable[[], Iterable[Variant]]) -> Family:
@@ -109,7 +108,7 @@ def family(
         variants = [replace(variant, sweeps=axes) for variant in yielding()]
         names = [variant.name for variant in variants]
         if twice := [name for name in names if names.count(name) > 1]:
-            raise ConfigError(f"{yielding.__name__}: there are two variants {twice[0]}")
+            raise ConfigError(f"{yielding.__name__}: two variants have the name {twice[0]}")
         return Family(yielding.__name__, tuple(variants), is_judged)
 
     return make

@@ -1,8 +1,8 @@
 """Define the figures of a study.
 
 A figure in `figures.py` or `figures/` is a function with `@figure`, or a module with an object `FIGURE`, such as a
-`PanelGrid`. The module's name, without a number as in `figure_5_similarity`, or its `NAME` is the figure's name. A
-title may begin with the number in a paper: "Figure 5: How much ...".
+`PanelGrid`. The figure of a module is called `NAME`, by default the module's name without a number: `gamma_schedules`
+in `figure_6_gamma_schedules`. A title may begin with the number in a paper: "Figure 5: How much ...".
 """
 
 import inspect
@@ -21,7 +21,7 @@ from pomrl.results.sweep_results import StoredSweeps
 from pomrl.store.derived import Simulation
 
 INTERVALS = "_intervals"
-"""The suffix of a version with intervals of the mean."""
+"""The suffix of a figure's version with intervals of the mean."""
 
 SHADED_BANDS = "Of more than four curves of a panel, only the first, the middle and the last have a band."
 
@@ -29,9 +29,10 @@ _NUMBER = re.compile(r"figure_[a-z]?\d+_")
 """The number of a figure in the name of a module."""
 
 Draw = Callable[..., Any]
-"""A function of the stored sweeps, and of the kind of bands for a figure with series, that returns a `Drawing`.
+"""A function that returns a `Drawing`.
 
-A function without arguments returns panels instead: an object with `series` and a function `draw`.
+Its arguments are the stored sweeps and, for a figure with series, the kind of bands. A function without arguments
+returns panels instead: an object with `series` and a method `draw`.
 """
 
 
@@ -43,13 +44,13 @@ class Figure:
     docstring: str
     """Title and caption."""
     draw: Draw
-    """Function of the stored sweeps and simulations by name, and of the kind of bands if there are series."""
+    """The function that draws the figure from stored sweeps and simulations by name, and the kind of bands."""
     module: str
     """The dotted name of the module that defines it."""
     series: Sequence[Series] = ()
-    """The series of runs; without them the figure gets whole sweeps, and has no version with intervals."""
+    """The series of the figure. Without series, it gets whole sweeps and has no version with intervals."""
     whole: Sequence[str] = ()
-    """The names of sweeps, if they differ from the sweeps of the series."""
+    """The names of its sweeps, if they differ from the sweeps of the series."""
     simulations: Sequence[Simulation] = ()
 
     @property
@@ -58,7 +59,7 @@ class Figure:
 
     @property
     def versions(self) -> list[str]:
-        """The names of the version without and with intervals."""
+        """The names of the versions, without and with intervals."""
         return [self.name, *([self.name + INTERVALS] if self.series else [])]
 
     def match_versions(self, name: str) -> list[str]:
@@ -68,7 +69,7 @@ class Figure:
         return [version for version in self.versions if name in (version, file_name(version, self.docstring))]
 
     def draw_version(self, sweeps: StoredSweeps, *, with_intervals: bool) -> Drawing:
-        """Draw a version of the figure; ValueError without rows or drawing."""
+        """Draw a version of the figure; ValueError without rows or a `Drawing`."""
         drawing = self.draw(sweeps, "ci") if with_intervals else self.draw(sweeps)
         if not isinstance(drawing, Drawing):
             raise ValueError(f"a figure must return a Drawing or panels, got {type(drawing).__name__}")
@@ -78,7 +79,7 @@ class Figure:
 def figure(
     *sweeps: str, series: Sequence[Series] = (), simulations: Sequence[Simulation] = ()
 ) -> Callable[[Draw], Figure]:
-    """Make a figure of a drawing function or a function of panels.
+    """Decorate a function (see `Draw`) as a figure of a study.
 
     By default its sweeps are the sweeps of `series`. A drawing function with series receives only their experiments,
     and the kind "ci" for the version with intervals.
@@ -106,7 +107,7 @@ def _figure_of_panels(name: str, docstring: str, panels: Any, module: str) -> Fi
 
 
 def _add_bands(docstring: str, series: Sequence[Series]) -> str:
-    """Add the rule of shaded bands to a caption."""
+    """Add `SHADED_BANDS` to a caption if needed."""
     curves = Counter(panel for panel, _ in {curve.key for curve in series})
     if not docstring or max(curves.values(), default=0) <= MAX_BANDS:
         return docstring
@@ -126,9 +127,12 @@ def figures_of(study: Study) -> list[Figure]:
     for module in study.modules("figures"):
         for figure in _find_figures(module):
             if not figure.docstring:
-                raise ConfigError(f"{study.word}: figure {figure.name} has no docstring with its title and caption")
+                raise ConfigError(
+                    f"{study.word}: figure {figure.name} must have a docstring with its title and caption"
+                )
             if figure.name in figures:
-                raise ConfigError(f"{study.word}: two figures are named {figure.name}, the second in {module.__name__}")
+                place = module.__name__
+                raise ConfigError(f"{study.word}: two figures are named {figure.name}; rename the one in {place}")
             study.refuse_unknown(figure.sweeps, f"figure {figure.name}")
             figures[figure.name] = figure
     return sorted(figures.values(), key=_sort_key)
@@ -143,7 +147,7 @@ def _find_figures(module: ModuleType) -> Iterator[Figure]:
 
 
 def number_of(docstring: str) -> str:
-    """Return the number in a paper, such as F2."""
+    """Return the number in a paper, such as 5; empty without one."""
     head, colon, _ = docstring.partition(":")
     label, _, number = head.partition(" ")
     return number.partition(",")[0] if label == "Figure" and colon else ""

@@ -1,7 +1,7 @@
 """Draw the figures of a study from stored runs.
 
-A version has the files NAME.pdf, NAME.png, NAME.csv and NAME.json, with its number in front: figure_5_NAME.pdf. NAME
-shows the promised runs, and NAME_intervals all runs shared by its curves.
+The files of a numbered figure have a prefix, as in figure_5_NAME.pdf. NAME shows the runs required by its sweeps;
+NAME_intervals may show more, for claims.
 """
 
 import shlex
@@ -34,7 +34,7 @@ from pomrl.results.sweep_results import (
 from pomrl.store import StoreError
 
 MIN_PARALLEL_VERSIONS = 5
-"""Starting processes for fewer versions would take longer than drawing them here."""
+"""The smallest number of versions drawn in parallel. For fewer, starting processes takes longer than drawing."""
 
 FOLDER = "figures"
 """The folder of figures in the outputs of a study, with a subfolder for each variant."""
@@ -76,13 +76,13 @@ class DrawnFigure:
     name: str
     files: list[Path] = field(default_factory=list)
     problem: str = ""
-    """A line on why the figure is not drawn; empty if it is."""
+    """The reason why the figure is not drawn, in one line; empty if it is."""
     missing_runs: Mapping[str, str] = field(default_factory=dict)
-    """A line for each sweep with fewer runs than promised."""
+    """A line for each sweep with fewer runs than required, by name."""
 
 
 def versions(study: Study, names: Sequence[str] = ()) -> list[str]:
-    """Return the names of all or requested versions; ConfigError if unknown."""
+    """Return the requested versions, by default all; ConfigError if unknown."""
     figures = figures_of(study)
     available = [figure.name for figure in figures]
     matches = {
@@ -99,7 +99,7 @@ def find_figure(study: Study, version: str) -> Figure:
 
 
 def file_stem(study: Study, name: str) -> str:
-    """Return the file name of a version or of a page's figure."""
+    """Return the file name of a version or page's figure, without suffix."""
     docstrings = [figure.docstring for figure in figures_of(study) if name in figure.versions]
     return file_name(name, docstrings[0]) if docstrings else name
 
@@ -141,8 +141,8 @@ def _draw(selection: Selection, name: str, cache: SweepCache) -> DrawnFigure:
 def load_sweeps(selection: Selection, name: str, cache: SweepCache | None = None) -> StoredSweeps:
     """Load the runs shared by a version's experiments.
 
-    Their number is at most the promised number, or with intervals the number for claims if larger. So no figure depends
-    on further stored runs.
+    Their number is at most the required number or, with intervals, the number for claims if larger. So additional
+    stored runs change no figure.
     """
     figure, cache = find_figure(selection.study, name), {} if cache is None else cache
     experiments = shown_settings(figure, selection)
@@ -158,7 +158,7 @@ def load_sweeps(selection: Selection, name: str, cache: SweepCache | None = None
 
 
 def draw_version(selection: Selection, name: str, sweeps: StoredSweeps) -> tuple[Drawing, Sidecar]:
-    """Draw a version, with its sidecar; ValueError without stored runs."""
+    """Draw a version and make its sidecar; ValueError without stored runs."""
     figure = find_figure(selection.study, name)
     if figure.sweeps and not any(sweeps[sweep].results for sweep in figure.sweeps):
         raise ValueError(f"no stored runs of {', '.join(figure.sweeps)}")

@@ -23,7 +23,7 @@ from pomrl.store.derived import DerivedFiles
 from pomrl.store.manifests import commit
 
 ASCII_CHARACTERS = range(0x20, 0x7F)
-"""Printable characters. A subset with any of these includes all, so that most figures share it."""
+"""The printable ASCII characters. A font subset with any of them includes all, so that most figures share it."""
 
 _OMITTED_METADATA = {"pdf": dict.fromkeys(("CreationDate", "Creator", "Producer")), "png": {"Software": None}}
 
@@ -43,9 +43,9 @@ class Sidecar:
     docstring: str = ""
     """Title and caption."""
     commit: str | None = None
-    """The git commit of the code, from `save`; None outside of a repository."""
+    """The git commit of the code, set by `save`; None outside of a repository."""
     dirty: bool | None = None
-    """Whether the code was changed since that commit, from `save`; None outside of a repository."""
+    """Whether the code was changed since that commit, set by `save`; None outside of a repository."""
     variant: str = ""
     """The variant of the experiments."""
     sweeps: Mapping[str, Sequence[Origin]] = field(default_factory=dict)
@@ -53,7 +53,7 @@ class Sidecar:
     simulations: Mapping[str, Sequence[Origin]] = field(default_factory=dict)
     """The stored files of each simulation."""
     files: Mapping[str, str] = field(default_factory=dict)
-    """The SHA-256 digest of each other file by name, from `save`."""
+    """The SHA-256 digest of each other file by name, set by `save`."""
 
     @classmethod
     def read(cls, path: Path) -> "Sidecar":
@@ -61,13 +61,13 @@ class Sidecar:
         try:
             return TypeAdapter(cls).validate_python(DerivedFiles(path).read_sidecar())
         except ValidationError as error:
-            raise StoreError(f"{path}: it is damaged, or another version wrote it") from error
+            raise StoreError(f"{path}: damaged, or written by another version; draw the figure again") from error
 
 
 def save(drawing: Drawing, folder: Path, name: str, sidecar: Sidecar) -> list[Path]:
     """Write NAME.pdf, NAME.png, NAME.csv and NAME.json atomically; return their paths.
 
-    In one environment, the first three depend only on the drawing.
+    In one environment, the bytes of the first three depend only on the drawing.
     """
     pdf, png, csv, json_file = [folder / f"{name}.{suffix}" for suffix in ("pdf", "png", "csv", "json")]
     pictures = {path.name: picture(drawing.figure, path.suffix[1:]) for path in (pdf, png)}
@@ -77,7 +77,7 @@ def save(drawing: Drawing, folder: Path, name: str, sidecar: Sidecar) -> list[Pa
 
 
 def picture(figure: Figure, kind: str, dpi: float = 300) -> bytes:
-    """Return a figure as `pdf` or `png`, without the `savefig` layout."""
+    """Return a figure as `pdf` or `png`, without a new layout as in `savefig`."""
     buffer = BytesIO()
     before = figure.canvas, figure.dpi
     with context(), reused_subsets():

@@ -1,4 +1,4 @@
-"""Draw panels of planning losses, and figures of them."""
+"""Draw panels of planning losses, and grids of panels."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -41,7 +41,7 @@ def of_values(
 ) -> list[Series]:
     """Return a series for each value of a setting.
 
-    `looks` has a look for each value; `settings` are other settings.
+    `looks` has the label and style of each value.
     """
     return [Series(look, sweep, {**(settings or {}), key: value}, view) for value, look in looks.items()]
 
@@ -60,7 +60,7 @@ class Panel:
     x: Literal["task", "gamma"]
     """The horizontal axis. Against gamma, the minimum of each curve is marked."""
     band: Kind
-    """The kind of bands in the caption."""
+    """The default kind of bands, described in the caption."""
     zoomed: bool = False
     """Whether the vertical axis starts at the lowest band instead of 0."""
     label: str = panels.LOSS
@@ -89,7 +89,6 @@ class Panel:
             yield series.points(bands, self.x, kind, marked)
 
     def draw(self, ax: Axes, data: pd.DataFrame) -> None:
-        """Draw the panel from points."""
         panels.curves(ax, data, self.series)
         if self.x == "gamma":
             panels.gamma_axis(ax)
@@ -121,7 +120,7 @@ def draw_row(axes: Sequence[Axes], data: pd.DataFrame, row: Sequence[Panel]) -> 
 
 @dataclass(frozen=True)
 class PanelGrid:
-    """A figure of rows of panels above a legend."""
+    """A figure with rows of panels and a legend below."""
 
     rows: Sequence[Sequence[Panel]]
     width: float = TEXT_WIDTH
@@ -146,11 +145,7 @@ class PanelGrid:
         return series_of(self.panels)
 
     def points(self, sweeps: StoredSweeps, kind: Kind | None = None) -> pd.DataFrame:
-        """Return the table of points, by default with the caption's bands.
-
-        Raises:
-            ValueError: No series has rows.
-        """
+        """Return the points, by default with the caption's bands; ValueError without rows."""
         return points_of_panels(sweeps, self.panels, kind)
 
     def draw_row(self, axes: Sequence[Axes], data: pd.DataFrame, row: Sequence[Panel]) -> None:

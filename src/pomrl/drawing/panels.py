@@ -51,21 +51,20 @@ HANDLE_CHARACTERS = 5
 """The width of the handle of a legend's entry, in characters."""
 
 RunNumbers = Mapping[tuple[str, str], set[int]]
-"""The numbers of runs behind the points of each panel's series."""
+"""The numbers of runs of the points, by panel and label of a series."""
 
 
 class DisplayedFigure(Figure):
     """A figure with a picture in notebooks."""
 
     def _repr_png_(self) -> tuple[bytes, dict[str, int]]:
-        """Return the picture, shown at half of its pixels."""
         width, height = self.get_size_inches() * PIXELS_PER_INCH
         content = picture(self, "png", dpi=2 * PIXELS_PER_INCH)
         return content, {"width": round(width), "height": round(height)}
 
 
 def blank(width: float, height: float) -> Figure:
-    """Return an empty figure without global state; sizes in inches."""
+    """Return an empty figure outside of pyplot; sizes are in inches."""
     figure = DisplayedFigure(figsize=(width, height), layout=ConstrainedLayoutEngine(w_pad=0.07))
     FigureCanvasAgg(figure)
     return figure
@@ -74,7 +73,7 @@ def blank(width: float, height: float) -> Figure:
 def grid_of_panels(
     figure: FigureBase, rows: int, columns: int, *, share_y: bool = False, heights: Sequence[float] | None = None
 ) -> list[list[Axes]]:
-    """Add rows of axes with relative heights; `share_y` applies to rows."""
+    """Add a grid of axes; `heights` are relative, and `share_y` is by row."""
     share = "row" if share_y else "none"
     axes = figure.subplots(rows, columns, squeeze=False, sharey=share, height_ratios=heights)
     for ax in axes.flat:
@@ -111,7 +110,7 @@ def draw_curves(ax: Axes, points: pd.DataFrame, looks: Sequence[Look]) -> None:
     sns.lineplot(points, **tidy, estimator=None, errorbar=None, markeredgewidth=0.4, ax=ax)
     with_line = [label for label in colors if groups[label]["mean"].notna().any()]
     lines = dict(zip(with_line, ax.lines[first:], strict=True))
-    for look in (look for look in looks if look.label in lines):  # all values of others are missing
+    for look in (look for look in looks if look.label in lines):  # the others have no values
         _style(lines[look.label], look, is_mean=bool(groups[look.label]["n"].all()))
     shaded = [look for look in looks if groups[look.label]["lower"].notna().any()]
     if len(shaded) > MAX_BANDS:
@@ -130,7 +129,7 @@ def _style(line: Line2D, look: Look, *, is_mean: bool) -> None:
     # Markers at all points of a long line would hide the lines beneath it.
     step = -(-np.size(line.get_xdata(orig=False)) // MAX_MARKERS) if look.linestyle else 1
     line.set(label=look.label, marker=look.marker, markersize=look.size, linestyle=look.linestyle, markevery=step)
-    # Axes have room for all means over runs, but not for all values of bounds, so only these are cut at their edges.
+    # Axes fit all means over runs, but not all values of bounds, so only bounds are clipped.
     line.set_clip_on(not is_mean)
 
 
@@ -200,7 +199,7 @@ def finish(
     for ax in figure.axes:
         for lines in coinciding(ax.lines):
             _interleave(lines)
-    # Otherwise every further layout would move the panels by a rounding error and change the bytes of the next file.
+    # Otherwise every new layout would move the panels by a rounding error and change the bytes of the next file.
     if layout := figure.get_layout_engine():
         layout.execute(figure)
     figure.set_layout_engine("none")
@@ -208,7 +207,7 @@ def finish(
 
 
 def coinciding(lines: Iterable[Line2D]) -> list[list[Line2D]]:
-    """Group lines with equal second halves."""
+    """Group lines with equal values in their second half."""
     groups: dict[bytes, list[Line2D]] = {}
     for line in lines:
         x, y = np.asarray(line.get_data(), float)
@@ -219,7 +218,6 @@ def coinciding(lines: Iterable[Line2D]) -> list[list[Line2D]]:
 
 
 def _interleave(lines: Sequence[Line2D]) -> None:
-    """Draw coinciding lines as alternating dashes over the first line."""
     for index, line in enumerate(lines):
         line.set_markevery((index, len(lines)))
         if index:
@@ -229,7 +227,7 @@ def _interleave(lines: Sequence[Line2D]) -> None:
 def annotate(figure: Figure, data: pd.DataFrame, series: Sequence[Series], sweeps: StoredSweeps) -> None:
     """Write a note on runs and missing series above a figure.
 
-    The figure grows by its height. Arguments are as in `finish`.
+    The figure grows by the note's height.
     """
     if not {"panel", "series", "band"} <= set(data):
         return
@@ -251,9 +249,9 @@ def _span(runs: Collection[int]) -> str:
 def _differing_runs(
     numbers: RunNumbers, series: Sequence[Series], sweeps: StoredSweeps, *, with_intervals: bool
 ) -> Iterator[str]:
-    """Yield a line for each promised number of runs with other runs.
+    """Yield a line for each required number of runs not met exactly.
 
-    Intervals may use more runs.
+    Figures with intervals may have more runs.
     """
     run_numbers: dict[int, set[int]] = {}
     for curve in series:

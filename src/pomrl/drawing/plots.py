@@ -38,7 +38,7 @@ ABSENT = "none"
 
 @dataclass(frozen=True)
 class PlotLayout:
-    """The settings of curves and panels, by default varying ones."""
+    """The settings of curves (`hue`) and panels, by default varying ones."""
 
     hue: str | None = None
     col: str | None = None
@@ -56,7 +56,7 @@ class PlotOptions:
     kind: Kind = "ci"
     """The kind of bands."""
     tasks: TaskChoice = "all"
-    """The tasks to average, unless they are on an axis."""
+    """The tasks to average, unless x is the task."""
     against: Mapping[str, Any] | None = None
     """Settings of a reference method, such as `{"estimator": "pomrl"}`, to subtract in each run."""
 
@@ -68,7 +68,7 @@ def draw(
     layout: PlotLayout | None = None,
     options: PlotOptions | None = None,
 ) -> Drawing:
-    """Draw a number over the runs of selected experiments.
+    """Plot the mean of a number over runs, with bands.
 
     `x` is `task`, `gamma`, or a setting such as `sigma`. `y` is a column of stored tables (`selection.VALUES`) or a
     metric.
@@ -81,11 +81,11 @@ def draw(
         StoreError: A file is damaged, or an experiment has no such setting or task.
     """
     if options and x == "task" and options.tasks != "all":
-        raise ValueError(f"task={options.tasks}: x is the task; choose another x, such as gamma")
+        raise ValueError(f"task must be all if x is the task, got {options.tasks}; choose another x, such as gamma")
     options = options or PlotOptions()
     varying = sorted(results.keys, key=lambda key: not isinstance(results.settings[0].get(key), str))
     if x == y:
-        raise ValueError(f"x and y are both {y}; choose another --x")
+        raise ValueError(f"x and y must differ, got {y} for both; choose another --x")
     layout = _complete(layout or PlotLayout(), [key for key in varying if key != x])
     axis_columns = [key for key in ("task", "gamma") if key == x]
     frame = _numbers(results, x, y, options.tasks)
@@ -106,10 +106,7 @@ def draw(
 
 
 def _numbers(results: SweepResults, x: str, y: str, tasks: TaskChoice) -> pd.DataFrame:
-    """Return a number for each experiment, run and level of x.
-
-    Unless x is gamma, it is at the largest or chosen discount factor.
-    """
+    """Tabulate y by experiment and run, and by task or gamma as x."""
     frames: list[pd.DataFrame] = []
     for index, result in enumerate(results.results):
         if x == "task":
@@ -126,7 +123,6 @@ def _numbers(results: SweepResults, x: str, y: str, tasks: TaskChoice) -> pd.Dat
 
 
 def _complete(layout: PlotLayout, varying: Sequence[str]) -> PlotLayout:
-    """Assign varying settings to the free roles of a layout."""
     remaining = [key for key in varying if key not in layout.settings()]
     free = [role.name for role in fields(PlotLayout) if not getattr(layout, role.name)]
     if len(remaining) > len(free):
@@ -161,7 +157,7 @@ def _looks(results: SweepResults, key: str) -> Mapping[Any, Look]:
 
 
 def labels(results: SweepResults, key: str) -> Mapping[Any, str]:
-    """Return the labels of a group's options, if it has looks."""
+    """Map options of a group to labels; empty for groups without looks."""
     return {value: look.label for value, look in _looks(results, key).items()} if key in GROUPS_WITH_LOOKS else {}
 
 
@@ -183,7 +179,7 @@ class _PanelStyle:
     def draw(self, ax: Axes, rows: pd.DataFrame) -> None:
         looks, labels = [Look("", "#332288", MARKERS[0])], ""
         if self.hue is not None:
-            looks = [  # line styles differ even in grey print
+            looks = [  # line styles stay distinct in grey print
                 replace(self.looks[value], linestyle=LINE_STYLES[i % len(LINE_STYLES)])
                 for i, value in enumerate(_sort(rows[self.hue]))
             ]
@@ -208,7 +204,6 @@ class _PanelStyle:
             ax.errorbar(x, bars["mean"], ends, linestyle="", capsize=2, linewidth=1, **style)
 
     def finish(self, ax: Axes) -> None:
-        """Set labels, ticks and limits of a panel."""
         number = LABELS.get(self.y, self.y.replace("_", " ").capitalize())
         if self.against:
             number = f"{number} minus {', '.join(map(str, self.against.values()))}"
@@ -232,7 +227,7 @@ def _draw_panels(data: pd.DataFrame, style: _PanelStyle, layout: PlotLayout, not
     for (i, row), (j, col) in ((r, c) for r in enumerate(rows) for c in enumerate(cols)):
         settings = {key: value for key, value in ((layout.row, row), (layout.col, col)) if key}
         points = data
-        for key, value in settings.items():  # numbers or text
+        for key, value in settings.items():  # values may be numbers or text
             points = points.loc[[cell == value for cell in points[key]]]
         if not points.empty:
             style.draw(panels[i][j], points)

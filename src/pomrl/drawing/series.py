@@ -1,4 +1,4 @@
-"""Define series, views of stored rows, and points."""
+"""Define the series of figures, and select their stored rows."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,11 +16,11 @@ from pomrl.science.gamma_star import Scope, in_hindsight
 from pomrl.science.stored_columns import MEASURED, SCHEMA
 
 COLUMNS = ["panel", "series", "x", "mean", "lower", "upper", "band", "n", "marker"]
-"""Columns of the table behind a drawing, with a row for each point.
+"""The columns of a drawing's table, with a row for each point.
 
-band is the kind of lower and upper (`sd`, `se` or `ci`, see `results.intervals.Kind`, or `bootstrap sd` or
-`bootstrap ci`), n is the number of independent runs, and marker is true at a marked minimum. A row without runs has a
-value such as a bound as its mean: lower and upper are NaN, n is 0, and band describes the value.
+band is the kind of lower and upper: `sd`, `se` or `ci` (see `results.intervals.Kind`), `bootstrap sd` or
+`bootstrap ci`. n is the number of independent runs, and marker is true at a marked minimum. In the row of a value
+without runs, such as a bound, mean is the value, lower and upper are NaN, n is 0, and band describes the value.
 """
 
 View = Callable[[pd.DataFrame], pd.DataFrame]
@@ -74,10 +74,11 @@ def in_task(t: int) -> View:
 
 @dataclass(frozen=True)
 class Drawing:
-    """A figure and its points, with the columns `COLUMNS`."""
+    """A figure and the table of its points."""
 
     figure: Figure
     data: pd.DataFrame
+    """The points, with the columns `COLUMNS` except in `plots`."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +110,7 @@ class Series:
                 raise ConfigError(f"{self.sweep} has no {key}={selected!r}; {remedy}")
 
     def rows(self, sweeps: StoredSweeps) -> pd.DataFrame:
-        """Return the stored rows of the series, with metrics as losses."""
+        """Return the stored rows of the series; a metric replaces the loss."""
         results = sweeps[self.sweep]
         tables = [
             self._select(table, set(self.settings) - set(result.settings))
@@ -136,9 +137,9 @@ class Series:
         return points.assign(panel=self.panel, series=self.look.label, band=band, marker=marker).loc[:, COLUMNS]
 
     def values(self, table: pd.DataFrame, x: str, y: str, what: str) -> pd.DataFrame:
-        """Return a table without runs as rows of a drawing.
+        """Return values without runs, such as bounds, as rows of a drawing.
 
-        `what` is their entry in the column band.
+        `what` describes them in the column band.
         """
         rows = self._select(table, self.settings)
         points = pd.DataFrame({"x": rows[x], "mean": rows[y], "lower": np.nan, "upper": np.nan, "n": 0})
@@ -150,7 +151,7 @@ class Series:
         return self.panel, self.look.label
 
     def of(self, data: pd.DataFrame) -> pd.DataFrame:
-        """Return its rows of a drawing."""
+        """Return the rows of this series in a drawing."""
         return data.loc[(data["panel"] == self.panel) & (data["series"] == self.look.label)]
 
 

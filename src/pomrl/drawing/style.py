@@ -28,7 +28,7 @@ MAX_BANDS = 4
 """The largest number of bands in a panel; of more curves, only the first, the middle and the last have a band."""
 
 MARKERS = "ovsD^P*Xh"
-"""Markers of options without one in their file."""
+"""The markers of options without a marker in `looks.yaml`."""
 
 _NINE_COLORS = ["#332288", "#CC6677", "#117733", "#88CCEE", "#882255", "#DDCC77", "#44AA99", "#AA4499", "#999933"]
 """The palette "muted" of Paul Tol (personal.sron.nl/~pault)."""
@@ -49,9 +49,9 @@ class Look:
 
 
 def look(option: str, group: str = "estimator", stored: Mapping[str, Any] | None = None) -> Look:
-    """Return the look of an option in `looks.yaml`, or a default.
+    """Return the label and style of an option in `looks.yaml`, or a default.
 
-    Looks of user-defined options are in `stored`, or in the folder `conf` of their study.
+    User-defined options have them in `stored`, or in the folder `conf` of their study.
     """
     own = stored or find_looks(group, option, (*PUBLISHED.folders, *(folder / "conf" for folder in own_studies())))
     digest = hashlib.sha256(option.encode()).digest()
@@ -61,11 +61,13 @@ def look(option: str, group: str = "estimator", stored: Mapping[str, Any] | None
         return replace(default, **own) if own else default
     except TypeError as error:
         keys = ", ".join(field.name for field in fields(Look))
-        raise ConfigError(f"{LOOKS}: the keys of {group}.{option} must be among {keys}") from error
+        raise ConfigError(
+            f"{LOOKS}: the keys of {group}.{option} must be among {keys}, got {', '.join(own or ())}"
+        ) from error
 
 
 def sequence(values: Iterable[OrderedValue], label: Callable[[OrderedValue], str]) -> dict[OrderedValue, Look]:
-    """Return looks of ordered values from light to dark."""
+    """Return looks of ordered values, in colours from light to dark."""
     distinct = list(dict.fromkeys(values))
     return {value: Look(label(value), color) for value, color in zip(distinct, shades(len(distinct)), strict=True)}
 

@@ -1,8 +1,4 @@
-"""Make independent calls in local processes or on Dask workers.
-
-An engine yields each result as soon as it is there, as `joblib.Parallel` does. `pomrl.execution.dask` needs an optional
-package, and is imported only by configurations that name it.
-"""
+"""Make independent calls in local processes, or on Dask workers (an optional package)."""
 
 # These are the names that other rooms use.
 # ruff: noqa: F401

@@ -1,10 +1,10 @@
-"""Compute on the workers of a running Dask cluster, which is never started here.
+"""Compute on the workers of a running Dask cluster.
 
-It uses Dask's futures: joblib's Dask backend waits forever for a call that kills every worker. A finished future turns
-pending again if the worker with its result dies.
+The Dask backend of joblib is not used: it waits forever if a call kills every worker. A finished future becomes pending
+again if the worker with its result dies.
 """
 
-# Most parameters and results of Dask's functions have no types; `Future` has type arguments only in later versions.
+# Most functions of Dask have no type annotations; `Future` has type arguments only in later versions.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownParameterType=false, reportMissingTypeArgument=false, reportUnknownArgumentType=false
 
@@ -35,13 +35,13 @@ except ImportError as error:
     raise ImportError("execution=dask needs the packages of pomrl[dask]: pip install 'pomrl[dask]'") from error
 
 CONNECT_SECONDS = 5
-"""The time within which a scheduler must answer."""
+"""The time limit for the answer of a scheduler."""
 
 FETCH_SECONDS = 60
-"""The time within which a result must arrive from a worker."""
+"""The time limit for a result to arrive from a worker."""
 
 POLL_SECONDS = 0.1
-"""The time between two looks at what is finished, and at whether there are workers."""
+"""The time between two checks for finished calls and for workers."""
 
 SETTINGS = {"distributed.comm.timeouts.connect": f"{CONNECT_SECONDS}s", "distributed.comm.retry.count": 0}
 
@@ -53,10 +53,10 @@ class Dask(Execution):
         str | None,
         Field(
             description="address of a running scheduler, tcp://HOST:PORT or tls://HOST:PORT, or the path of its "
-            "scheduler file; null: the one that Dask's own configuration names"
+            "scheduler file; null: the scheduler of the Dask configuration"
         ),
     ] = None
-    patience: Annotated[int, Field(ge=1, description="seconds to wait for a worker while there is none")] = 60
+    patience: Annotated[int, Field(ge=1, description="seconds to wait while no worker is available")] = 60
 
     @contextmanager
     def parallel(self, seconds: float) -> Generator[Parallel]:
@@ -71,18 +71,17 @@ class Dask(Execution):
                     client.close(timeout=CONNECT_SECONDS)
 
     def _results(self, client: Client, calls: Calls) -> Iterator[Any]:
-        """Submit all calls and yield their results."""
         try:
             submitted = [client.submit(_call, pickle.dumps(call), pure=False) for call in calls]
             futures = {future.key: future for future in submitted}
             completed: Any = as_completed(submitted)
-            submitted.clear()  # because a worker keeps a result as long as there is a future for it
+            submitted.clear()  # because workers keep results while futures exist
             worker_seen = monotonic()
             while futures:
                 for future in completed.next_batch(block=False):
                     try:
                         result = _result(future)
-                    except TimeoutError:  # the worker that holds it is lost, and Dask computes it again
+                    except TimeoutError:  # its worker is lost, and Dask computes the result again
                         completed.add(future)
                     else:
                         del futures[future.key]
@@ -90,7 +89,7 @@ class Dask(Execution):
                 if _has_workers(client):
                     worker_seen = monotonic()
                 elif monotonic() - worker_seen > self.patience:
-                    raise ExecutionError(f"Dask has had no worker for {self.patience} s")
+                    raise ExecutionError(f"Dask has had no worker for {self.patience} s (execution.patience)")
                 sleep(POLL_SECONDS)
         except (CancelledError, CommClosedError, TimeoutError) as error:
             raise ExecutionError("the connection to Dask's scheduler is lost") from error
@@ -100,21 +99,19 @@ def _has_workers(client: Client) -> bool:
     scheduler: Any = client.scheduler
     try:
         return bool(client.sync(scheduler.processing, workers=None, callback_timeout=FETCH_SECONDS))
-    except OSError as error:  # nobody answers at the address any more
+    except OSError as error:  # nothing answers at the address any more
         raise ExecutionError("the connection to Dask's scheduler is lost") from error
 
 
 def _scheduler(named: str | None) -> str:
     """Return the address of a running scheduler; ExecutionError if none answers.
 
-    Without an address, which may be a scheduler file, Dask's client would start a cluster, and it may wait forever for
-    another server. Certificates for tls:// are those of Dask's configuration.
+    The client of Dask would start a cluster without an address, and may wait forever for another server. Certificates
+    for tls:// come from the Dask configuration.
     """
     configured = dask.config.get("scheduler-address", None) or dask.config.get("scheduler-file", None)
     if not (named := named or configured):
-        raise ExecutionError(
-            "execution=dask: name a scheduler that runs, with execution.address or in Dask's own configuration"
-        )
+        raise ExecutionError("execution=dask: set execution.address, or the scheduler in the Dask configuration")
 
     async def identity(address: str) -> Any:
         async with rpc(address, connection_args=Security().get_connection_args("client")) as scheduler:
@@ -125,13 +122,13 @@ def _scheduler(named: str | None) -> str:
         address = named if "://" in named else json.loads(Path(named).read_text())["address"]
         asyncio.run(asyncio.wait_for(identity(address), CONNECT_SECONDS))
         return address
-    except Exception as error:  # whatever answers there may make Dask raise anything
+    except Exception as error:  # Dask may raise anything, depending on the server
         with_these = " to these certificates" if address.startswith("tls:") else ""
-        raise ExecutionError(f"execution.address={named}: no scheduler of Dask answers there{with_these}") from error
+        raise ExecutionError(f"execution.address={named}: no Dask scheduler answers{with_these}") from error
 
 
 def _call(pickled: bytes) -> Any:
-    """Make a pickled call on a worker; schedulers lack its code."""
+    """Make a pickled call on a worker; schedulers cannot import its code."""
     function, arguments, named = pickle.loads(pickled)
     return function(*arguments, **named)
 
@@ -139,12 +136,12 @@ def _call(pickled: bytes) -> Any:
 def _result(future: Future) -> Any:
     """Return the result of a finished future, or raise the call's exception.
 
-    ExecutionError if the call killed its workers or their environment differs; TimeoutError if no result arrives.
+    ExecutionError if the call killed its workers or their environment differs; TimeoutError without a result.
     """
     try:
         return future.result(timeout=FETCH_SECONDS)
     except KilledWorker as error:
         workers = error.allowed_failures + 1
-        raise ExecutionError(f"a block killed each of the {workers} workers that tried it") from error
+        raise ExecutionError(f"each of the {workers} workers that tried a block was killed by it") from error
     except (ImportError, AttributeError, RuntimeError) as error:
-        raise ExecutionError(f"Dask has another environment than this process, and needs the same: {error}") from error
+        raise ExecutionError(f"the Dask workers must have the same environment as this process: {error}") from error

@@ -1,9 +1,9 @@
 """Make calls in local processes, with joblib, or in threads.
 
-Processes ignore the terminal's interrupts and end with the command that started them.
+Processes ignore interrupts of the terminal, and end with their parent.
 """
 
-# joblib and threadpoolctl come without types.
+# joblib and threadpoolctl have no type annotations.
 # pyright: reportMissingTypeStubs=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 
 import ctypes
@@ -25,10 +25,10 @@ from threadpoolctl import threadpool_limits
 from pomrl.execution.engine import Execution, ExecutionError, Parallel
 
 SHORT_WORK_SECONDS = 5.0
-"""Below it, starting processes, which takes seconds as well, does not pay."""
+"""The work below which starting processes takes longer than it saves."""
 
 PR_SET_PDEATHSIG = 1
-"""The option of Linux's prctl for the signal that a process gets when its parent ends."""
+"""The prctl option of Linux for a signal to a process when its parent ends."""
 
 Argument = TypeVar("Argument")
 ResultT = TypeVar("ResultT")
@@ -39,7 +39,7 @@ class Local(Execution):
 
     workers: Annotated[
         int | None,
-        Field(ge=1, description="processes; 1: none besides this; null: one for each core, or 1 for little work"),
+        Field(ge=1, description="processes; 1: only this one; null: one for each core, or 1 for little work"),
     ] = None
 
     def at_once(self, seconds: float) -> int:
@@ -52,13 +52,13 @@ class Local(Execution):
         except BrokenProcessPool as error:
             exit_codes = re.search(r"exit codes of the workers are \{(.*?)\}", str(error))
             how = (exit_codes and exit_codes[1]) or "for an unknown reason"
-            hint = "; perhaps execution.runs_at_a_time has to be smaller for the memory" if "SIGKILL" in how else ""
+            hint = "; if memory was short, set a smaller execution.runs_at_a_time" if "SIGKILL" in how else ""
             raise ExecutionError(f"a process ended while it computed, {how}{hint}") from error
 
 
 def processes(number: int) -> Parallel:
-    """Return joblib's `Parallel`, unordered; for 1 without another process."""
-    # Joblib starts a process anew when its memory has grown, and warns of that.
+    """Return an unordered `joblib.Parallel`; 1 uses no other process."""
+    # joblib restarts a process when its memory has grown, and warns about it.
     warnings.filterwarnings("ignore", "A worker stopped while some jobs were given", UserWarning)
     options: dict[str, Any] = {"return_as": "generator_unordered", "initializer": _end_with, "initargs": (os.getpid(),)}
     return cast(Any, joblib.Parallel(n_jobs=number, **options))
@@ -67,22 +67,22 @@ def processes(number: int) -> Parallel:
 def _end_with(driver: int) -> None:
     """Let the kernel end this process with its parent (on Linux).
 
-    It also keeps joblib from printing fifty lines for a crash, unless the environment asks for them.
+    Traces of joblib after a crash are suppressed, unless the environment requests them.
     """
     signal(SIGINT, SIG_IGN)
     os.environ.setdefault("PYTHONFAULTHANDLER", "")
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, SIGKILL)
-        if os.getppid() != driver:  # which ended before that
+        if os.getppid() != driver:  # the parent ended earlier
             os.kill(os.getpid(), SIGKILL)
 
 
 def one_thread() -> AbstractContextManager[Any]:
-    """Limit BLAS to one thread: more can change bits."""
+    """Limit BLAS to one thread, because several can change bits."""
     return threadpool_limits(limits=1, user_api="blas")
 
 
 def in_threads(function: Callable[[Argument], ResultT], arguments: Iterable[Argument]) -> list[ResultT]:
-    """Map a function over arguments in threads, in their order."""
+    """Map a function over arguments in threads, in order."""
     with one_thread(), ThreadPoolExecutor(joblib.cpu_count()) as threads:
         return list(threads.map(function, arguments))

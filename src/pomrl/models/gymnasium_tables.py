@@ -12,7 +12,7 @@ from scipy import sparse
 
 
 def read_table(table: Any) -> tuple[sparse.csr_array, Float[np.ndarray, "S A"], bool]:
-    """Return rows s A + a, rewards, and whether an end state was added.
+    """Return rows `s A + a` of P, rewards, and whether an end state was added.
 
     Raises:
         ValueError: An entry is wrong; the message locates it.
@@ -52,7 +52,7 @@ def _entries(table: Any) -> list[np.ndarray]:
         columns = list(zip(*((s, a, p, t, r, done) for s, a, p, t, r, done in outcomes), strict=True))
     except (LookupError, TypeError, ValueError) as error:
         raise ValueError(
-            f"P[s][a] must list tuples of probability, next state, reward and end, got others ({error})"
+            f"P[s][a] must list tuples of probability, next state, reward and end, got other entries ({error})"
         ) from error
     if not columns:
         raise ValueError("P[s][a] must list tuples of probability, next state, reward and end, got none")

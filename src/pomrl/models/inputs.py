@@ -19,19 +19,19 @@ from pomrl.science.model_axes import Axes, check_axes, is_list_of_matrices, is_o
 from pomrl.science.solvers import input_checks
 
 CONVENTIONS = {
-    "P, an array": "`[S, A, S]`, or `[M, S, A, S]` for M models; where S = A, a warning says that it was read so",
+    "P, an array": "`[S, A, S]`, or `[M, S, A, S]` for M models; if S = A, a warning states this reading",
     "P, a list of S x S matrices": "one matrix for each action, dense or sparse",
     "P, a sparse matrix": "`[S A, S]`, with row s A + a for the pair (s, a); with `axes='ass'` row a S + s",
     "axes": "`'sas'` or `'ass'`: the order of state, action and next state, also in rewards `R[a, s, s']`",
     "R": "`[S]`, `[S, A]` or `[S, A, S]`, or a list of S x S matrices, one for each action",
     "rows that nearly sum to 1": "divided by their sums, and a warning says by how much; `tolerance` is the limit",
     "actions that are not allowed": (
-        "`R = -inf`, masked entries, rows of zeros, actions that a table lacks, and `allowed[s, a]`; never chosen"
+        "`R = -inf`, masked entries, rows of zeros, actions missing from a table, and `allowed[s, a]`; never chosen"
     ),
-    "a state without an allowed action": "refused; an end stays where it is and pays nothing",
+    "a state without an allowed action": "refused; a state that ends the episode must lead to itself, with reward 0",
     "done, in Gymnasium's table": "the episode ends on the transition: nothing follows, and no state becomes an end",
     "gammas": "in any order, in [0, 1 - 1e-9]; 1 means the best of the policies that end from every state",
-    "rewards": "finite, and not so large or small that values have no digits",
+    "rewards": "finite, and neither so large that values overflow nor so small that they lose their digits",
 }
 """How inputs are read, for the documentation."""
 
@@ -63,11 +63,13 @@ def read_arrays(
     """Read one or several models; arguments are as in `pomrl.plan`.
 
     Raises:
-        ValueError: An input is wrong; the message has the first index.
+        ValueError: An input is wrong; the message has the first wrong index.
     """
     check_axes(axes)
     if axes == "ass" and allowed is not None and np.shape(P)[-3:-2] == np.shape(P)[-1:] != (1,):
-        warn(f"allowed has S = A = {np.shape(P)[-1]} and was read as allowed[s, a]; a transposed one is allowed[a, s]")
+        warn(
+            f"allowed has S = A = {np.shape(P)[-1]} and was read as allowed[s, a]; transpose it if it is allowed[a, s]"
+        )
     if sparse_models.is_sparse(P):
         rows, by_action = sparse_models.pair_rows(P, axes), not sparse.issparse(P)
         if not sparse_models.is_small(rows):
@@ -159,7 +161,7 @@ def _rewards(
     if array.shape == (A, S) != (S, A) and (axes == "ass" or by_action):
         return array.T, masked.T
     if array.shape == (S, A) == (A, S) and axes == "ass" and A > 1:
-        warn(f"R has S = A = {A} and was read as R[s, a]; a transposed one, R.T, is R[a, s]")
+        warn(f"R has S = A = {A} and was read as R[s, a]; transpose it if it is R[a, s]")
     if P.ndim == 3 and array.shape == (S,):
         return np.repeat(array[:, None], A, 1), np.repeat(masked[:, None], A, 1)
     if P.ndim == 4:
@@ -168,7 +170,7 @@ def _rewards(
 
 
 def as_allowed(allowed: Any, shape: tuple[int, ...]) -> Bool[np.ndarray, "..."]:
-    """Return the argument `allowed` as an array of pairs."""
+    """Return the argument `allowed` as a boolean array of this shape."""
     if allowed is None:
         return np.ones(shape, bool)
     try:
@@ -237,10 +239,10 @@ def _sparse_arrays(
     if sparse_models.is_sparse(R):
         transition_rewards = sparse_models.pair_rows(R, axes)
         if transition_rewards.shape != rows.shape:
-            raise ValueError(f"R must be sparse matrices of the shape of P, {[S * A, S]}, got others")
+            raise ValueError(f"R must have the shape of P, {rows.shape}, if sparse, got {transition_rewards.shape}")
         bad = ~np.isfinite(transition_rewards.data)
         if bad.any():
-            raise ValueError(f"R: {transition_rewards.data[bad][0]!r} is not finite")
+            raise ValueError(f"R must be finite, got {transition_rewards.data[bad][0].item()!r}")
         total = np.asarray(rows.sum(1)).reshape(S, A)
         array = np.asarray((rows * transition_rewards).sum(1)).reshape(S, A) / np.where(total > 0.0, total, 1.0)
         masked = np.zeros(array.shape, bool)
@@ -261,7 +263,7 @@ def _sparse_arrays(
     limit = np.maximum(default_tolerance(positive) if tolerance is None else float(tolerance), rounding)
     distance = np.where(flat, np.abs(total - 1.0), 0.0)
     bad = ~(distance <= limit)
-    bad[pair[~(rows.data >= 0.0) & flat[pair]]] = True  # NaN is not either
+    bad[pair[~(rows.data >= 0.0) & flat[pair]]] = True  # also true for NaN
     sparse_models.refuse_rows(bad, rows, A)
     _warn_normalised(distance.reshape(S, A), rounding)
     factor = np.where(flat, 1.0 / np.where((distance > rounding) & flat, total, 1.0), 0.0)
@@ -275,9 +277,9 @@ def _sparse_arrays(
 
 
 def stand_ins(allowed: Bool[np.ndarray, "*M S A"]) -> Int[np.ndarray, "*M S A"]:
-    """Replace each forbidden action by the first allowed one.
+    """Return action indices, with the first allowed one in place of forbidden ones.
 
-    Planning with such a copy changes no value.
+    Planning with these copies changes no value.
     """
     return np.where(allowed, np.arange(allowed.shape[-1]), allowed.argmax(-1)[..., None])
 
@@ -302,8 +304,8 @@ def check_scale(R: Float[np.ndarray, "..."], gamma: float) -> None:
     """Raise a ValueError if values would overflow or lose their digits."""
     size = np.abs(np.where(np.isfinite(R), R, 0.0))
     limit = LARGEST_VALUE * max(1.0 - gamma, 1e-9)
-    input_checks.refuse(size > limit, R, "R", "is so large that values overflow: divide all rewards by a number")
+    input_checks.refuse(size > limit, R, "R", "is so large that values overflow; divide all rewards by a constant")
     if 0.0 < size.max(initial=0.0) < SMALLEST_REWARD:
         input_checks.refuse(
-            size > 0.0, R, "R", "is so small that values have no digits: multiply all rewards by a number"
+            size > 0.0, R, "R", "is so small that values lose their digits; multiply all rewards by a constant"
         )

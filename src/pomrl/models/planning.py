@@ -1,7 +1,6 @@
 """Plan with your own models: arrays, sparse matrices or Gymnasium tables.
 
-`plan` returns optimal policies and values for a grid of discount factors. `from_arrays` and `from_gymnasium` keep
-names of states and actions.
+`from_arrays` and `from_gymnasium` keep names of states and actions.
 """
 
 # SciPy's sparse linear algebra comes without types.
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
 
 
 class End(Enum):
-    """The added state at the end of an episode, unequal to all names."""
+    """The state added for the end of an episode; it equals no name."""
 
     END = "end"
 
@@ -85,7 +84,7 @@ class Model:
         return Plan(factors, policies[position], values[position], self.states, self.actions)
 
     def _playable(self) -> tuple[Any, Float[np.ndarray, "S A"], Int[np.ndarray, "S A"]]:
-        """Return P, R and actions, with stand-ins for forbidden actions."""
+        """Return P, R and action indices, with stand-ins for forbidden actions."""
         stand_in = stand_ins(self.allowed)
         if self.allowed.all():
             return self.P, self.R, stand_in
@@ -102,13 +101,13 @@ class Model:
         *,
         start: Sequence[float] | np.ndarray | None = None,
     ) -> Float[np.ndarray, " G"]:
-        """Return losses of policies against an optimal one, discounted by gamma_eval.
+        """Return the losses of policies compared with an optimal one.
 
         Args:
             policies: Action indices [G, S], as in a `Plan` of a similar model; or action probabilities [G, S, A].
             gamma_eval: Discount factor of both values, in [0, 1).
-            norm: Loss of the worst state, or the mean over states.
-            start: Probability of each first state, for a mean loss.
+            norm: "max" for the loss of the worst state, or "mean" over states.
+            start: Probability of each first state, for a weighted mean; `norm` is then ignored.
 
         Raises:
             ValueError: A policy does not fit the model, or gamma_eval is not in [0, 1) or too near to 1.
@@ -134,11 +133,13 @@ class Model:
         if array.dtype.kind == "f":
             if array.ndim != 3 or array.shape[1:] != (S, A):
                 raise ValueError(
-                    f"probabilities of actions must be [G, S, A], S, A = {S}, {A}, got {list(array.shape)}"
+                    f"probabilities of actions must be [G, S, A] with S, A = {S}, {A}, got {list(array.shape)}"
                 )
             array = np.where((array == 0.0).all(-1, keepdims=True) & self._is_idle[:, None], np.eye(A)[0], array)
             bad = ~(array >= 0.0).all(-1) | ~(np.abs(array.sum(-1) - 1.0) <= inputs.SIX_DIGITS * A)
-            input_checks.refuse(bad, array.sum(-1), "the sum of policy", "must be 1, of probabilities")
+            input_checks.refuse(
+                bad, array.sum(-1), "the sum of policy", "is not 1; floats must be probabilities of actions"
+            )
             weights = array / array.sum(-1, keepdims=True)
         else:
             indices = input_checks.policies(array, S, A)
@@ -238,7 +239,7 @@ def plan(
             sparse; a SciPy sparse matrix [S A, S] of rows s A + a; or Gymnasium's dictionary (`from_gymnasium`).
         R: Rewards [S], [S, A] or [S, A, S], the last as sparse matrices with a large sparse P. For M models, shared
             rewards or a first axis M. None with Gymnasium's dictionary.
-        gammas: Discount factors in [0, 1), in any order; 1 where every planned policy ends.
+        gammas: Discount factors in [0, 1), in any order; or 1 if some policy ends from every state.
         axes: "ass" for arrays with actions first, `P[a, s, s']`; "sas" for states first.
         allowed: Whether each pair is allowed, [S, A]; by default as given by P and R.
         tolerance: Largest error of row sums; by default for numbers of six digits.
@@ -276,7 +277,7 @@ def from_arrays(
     allowed: Any = None,
     tolerance: float | None = None,
 ) -> Model:
-    """Return a model of arrays or sparse matrices, with names.
+    """Make a model from arrays or sparse matrices, with names.
 
     Names are 0, 1, ... by default. Other arguments and errors are as in `pomrl.plan`, for one model.
     """
@@ -303,7 +304,7 @@ def from_gymnasium(
     pay nothing. Actions missing in a state are forbidden there.
 
     Raises:
-        ValueError: The environment or table is unknown or wrong; the message locates the first wrong entry.
+        ValueError: The environment is unknown, or an entry is wrong; the message locates it.
     """
     table = environment
     if isinstance(environment, str):
@@ -313,7 +314,7 @@ def from_gymnasium(
         and (table := getattr(getattr(table, "unwrapped", table), "P", None)) is None
     ):
         name = type(environment).__name__
-        raise ValueError(f"{name} has no table of transitions P; arrays and matrices need rewards R")
+        raise ValueError(f"{name} has no table of transitions P; with an array or matrices, also give R")
     rows, R, has_end = read_table(table)
     S = len(table)
     if allowed is not None and has_end:

@@ -14,11 +14,11 @@ from pomrl.science.solvers import input_checks
 from pomrl.science.solvers import sparse as large
 
 DENSE_BYTES = 2**28
-"""Largest size of transition probabilities as an array, unless a sparse solver is faster."""
+"""Largest size of transition probabilities as an array."""
 
 
 def is_sparse(P: Any) -> bool:
-    """Return whether P is or has a sparse matrix."""
+    """Return whether P is sparse, or a sequence with a sparse matrix."""
     return sparse.issparse(P) or (isinstance(P, list | tuple) and any(map(sparse.issparse, P)))
 
 
@@ -52,7 +52,7 @@ def model_size(rows: sparse.csr_array) -> tuple[int, int]:
 
 
 def is_small(rows: sparse.csr_array) -> bool:
-    """Return whether an array is faster than a sparse matrix."""
+    """Return whether an array fits into memory, and is faster."""
     S, A = model_size(rows)
     return 8 * S * A * S <= DENSE_BYTES and (S < large.SPARSE_STATES or rows.nnz > large.SPARSE_SHARE * S * A * S)
 
@@ -61,7 +61,7 @@ def dense(rows: sparse.csr_array) -> Float[np.ndarray, "S A S"]:
     """Return the rows as an array, for gamma = 1; ValueError above `DENSE_BYTES`."""
     S, A = model_size(rows)
     if 8 * S * A * S > DENSE_BYTES:
-        raise ValueError(f"gamma = 1 must be planned with fewer states, got S, A = {S}, {A}; choose a gamma below 1")
+        raise ValueError(f"a model must be smaller for gamma = 1, got S, A = {S}, {A}; choose a gamma below 1")
     return rows.toarray().reshape(S, A, S)
 
 

@@ -15,7 +15,7 @@ LOSS_AT_LARGEST = "loss at the largest gamma"
 MINIMUM_LOSS = "minimum loss"
 
 Pair = tuple[Result, Result]
-"""The two sides of a comparison."""
+"""The old and the new result of a comparison."""
 
 
 def nearest(old: Sequence[Result], new: Sequence[Result]) -> list[Pair]:
@@ -24,7 +24,7 @@ def nearest(old: Sequence[Result], new: Sequence[Result]) -> list[Pair]:
 
 
 def group_pairs(pairs: Sequence[Pair]) -> list[list[Pair]]:
-    """Group pairs by how their settings differ; omit identical pairs."""
+    """Group pairs by their changed settings; omit pairs with equal settings."""
     groups: dict[str, list[Pair]] = {}
     for a, b in pairs:
         if changed := differences([a.settings, b.settings]):
@@ -49,8 +49,8 @@ def effects(group: Sequence[Pair]) -> "pd.DataFrame":
     """Tabulate the effect of a change on the results of each pair.
 
     Returns:
-        For each result of each pair with runs: varying settings, result, runs, and difference (second less first) with
-        interval.
+        A row for each pair with runs and each loss (column result). It has the settings that vary among pairs, runs,
+        and the difference (second minus first) with its interval.
     """
     import pandas as pd
 
@@ -65,7 +65,7 @@ def effects(group: Sequence[Pair]) -> "pd.DataFrame":
 
 
 def loss_differences(a: Result, b: Result, *, paired: bool) -> dict[str, Interval]:
-    """Return differences in average loss, b less a, with intervals.
+    """Return differences in average loss, b minus a, with intervals.
 
     Losses are at the largest gamma and, on grids, at gamma*.
     """

@@ -49,22 +49,22 @@ def cross_table(  # noqa: PLR0913  (what is tabulated, and how)
 ) -> "pd.DataFrame":
     """Tabulate a statistic over runs by two settings.
 
-    `value` is a stored column or a metric, and `statistic` one of `summaries.STATISTICS`. `labels` has the text of
-    values by key. With `marks_best`, a column `best` lists the smallest value of each row and all not significantly
-    larger.
+    `value` is a stored column or a metric, and `statistic` one of `summaries.STATISTICS`. `labels` maps each key to
+    the labels of its values. With `marks_best`, the column `best` lists the smallest value of each row and all not
+    significantly larger.
 
     Returns:
-        The column `rows`, then LABEL, LABEL_lower and LABEL_upper for each column. `attrs` has `caption`, `label`,
-        `columns` and `statistic`.
+        A column for `rows`, then LABEL, LABEL_lower and LABEL_upper for each value of `columns`. `attrs` has `caption`,
+        `label`, `columns` and `statistic`.
 
     Raises:
-        ValueError: A setting does not vary, a cell has several experiments, or columns are not methods with
-        `marks_best`.
+        ValueError: A setting does not vary, a cell has several experiments, or, with `marks_best`, `columns`
+        is no setting of a method.
     """
     import pandas as pd
 
     if marks_best and columns and columns.partition(".")[0] not in METHOD_GROUPS:
-        raise ValueError(f"best compares methods: columns must be one of {', '.join(METHOD_GROUPS)}, got {columns}")
+        raise ValueError(f"columns must be a setting of {', '.join(METHOD_GROUPS)} to mark the best, got {columns}")
     places = _places(results, rows, columns)
     samples = {cell: results.results[place].per_run(value, tasks) for cell, place in places.items()}
     row_heads, column_heads = (
@@ -89,7 +89,6 @@ def cross_table(  # noqa: PLR0913  (what is tabulated, and how)
 
 
 def _heads(values: Sequence[Any], labels: Mapping[Any, str]) -> dict[Any, Any]:
-    """Map each value to its heading: sorted numbers, or distinct labels."""
     distinct = dict.fromkeys(values)
     are_numbers = all(isinstance(value, int | float) for value in distinct)
     heads = {value: labels.get(value, value) for value in (sorted(distinct) if are_numbers else distinct)}
@@ -97,7 +96,7 @@ def _heads(values: Sequence[Any], labels: Mapping[Any, str]) -> dict[Any, Any]:
 
 
 def best_columns(samples: Mapping[str, LossPerRun], statistic: str) -> list[str]:
-    """List the smallest sample and all not significantly larger in pairs."""
+    """List the smallest sample and all not significantly larger, paired by run."""
     smallest = min(samples, key=lambda name: summary(samples[name], statistic).estimate)
     first = samples[smallest]
     names = []
@@ -109,7 +108,6 @@ def best_columns(samples: Mapping[str, LossPerRun], statistic: str) -> list[str]
 
 
 def _places(results: SweepResults, rows: str | None, columns: str | None) -> Mapping[tuple[Any, Any], int]:
-    """Map each cell to the index of its experiment."""
     varying = ", ".join(results.keys) or "none"
     for name, key in (("rows", rows), ("columns", columns)):
         if key not in results.keys:
@@ -122,7 +120,8 @@ def _places(results: SweepResults, rows: str | None, columns: str | None) -> Map
         first = results.settings[places.setdefault(cell, place)]
         if differing := [key for key in results.keys if first.get(key) != settings.get(key)]:
             raise ValueError(
-                f"rows and columns must distinguish all experiments, which also differ in {', '.join(differing)}"
+                f"rows and columns must distinguish all experiments, which also differ in {', '.join(differing)}; "
+                "select one value of each"
             )
     return places
 

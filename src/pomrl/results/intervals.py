@@ -27,23 +27,23 @@ BAND_NAMES = {
     "se": "Standard errors",
     "sd": "Standard deviations",
 }
-"""The words for each `Kind` in notes."""
+"""The name of each `Kind` of band in the notes of figures."""
 
 RESAMPLES_OF_GAMMA_STAR = 1000
 RESAMPLES_OF_SUMMARIES = 2000
-"""For interquartile means and medians."""
+"""The number of resamples for interquartile means and medians."""
 
 RESAMPLES_OF_CLAIMS = 9999
-"""For the correlations of claims on few runs."""
+"""The number of resamples for correlations in claims with few runs."""
 
 RESAMPLES_OF_PRECISE_CLAIMS = 399_999
-"""For correlations of claims on many runs, whose small error rates fewer resamples cannot resolve."""
+"""The number for correlations in claims with many runs. Fewer cannot resolve their small error rates."""
 
 MAX_RESAMPLED_RUNS = 2**20
-"""The number of runs resampled together. It bounds memory and changes no result."""
+"""The largest number of runs resampled together. It bounds memory and changes no result."""
 
 MAX_DEVIATION_RUNS = 10_000
-"""The number of runs whose deviations from the mean are in memory together."""
+"""The largest number of runs whose deviations from the mean are in memory together."""
 
 Kind = Literal["sd", "se", "ci"]
 """A band around the mean: a standard deviation, a standard error, or Student's confidence interval."""
@@ -54,7 +54,7 @@ NO_SPREAD = 1e-12
 
 @dataclass(frozen=True)
 class Interval:
-    """An estimate with its confidence interval, NaN for one run."""
+    """An estimate with its confidence interval; the ends are NaN for one run."""
 
     estimate: float
     lower: float
@@ -74,7 +74,7 @@ class Interval:
 
 
 def percentile(estimate: float, resampled: Float[np.ndarray, " B"]) -> Interval:
-    """Return an estimate with its percentile interval."""
+    """Return an estimate with the percentile interval of its resamples."""
     lower, upper = np.quantile(resampled, INTERVAL_QUANTILES)
     return Interval(float(estimate), float(lower), float(upper))
 
@@ -82,7 +82,7 @@ def percentile(estimate: float, resampled: Float[np.ndarray, " B"]) -> Interval:
 def bootstrap_interval(sample: np.ndarray, statistic: Callable[[np.ndarray], np.ndarray]) -> Interval:
     """Return a statistic with its bootstrap percentile interval.
 
-    The sample [K, n] has K paired numbers in each of n runs.
+    The sample [K, n] has K paired numbers in each of n runs. `statistic` reduces the last axis.
     """
     estimate = float(np.squeeze(statistic(sample)))
     n, resamples = sample.shape[-1], RESAMPLES_OF_SUMMARIES
@@ -113,10 +113,10 @@ def bootstrap_means(
 def normal_means(
     sample: Float[np.ndarray, "n k"], resamples: int, chunk: int, seed: int
 ) -> Iterator[Float[np.ndarray, "b k"]]:
-    """Yield chunks of normal draws of the mean over many runs.
+    """Yield chunks of normally distributed means over runs.
 
-    They replace bootstrap means. The square root of the covariance is symmetric, because signs of eigenvectors differ
-    between processors.
+    They approximate bootstrap means of many runs. The square root of the covariance is symmetric, because signs of
+    eigenvectors differ between processors.
     """
     n, centre = len(sample), sample.mean(0)
     products = np.zeros((len(centre), len(centre)))
@@ -133,7 +133,7 @@ def normal_means(
 def band(frame: "pd.DataFrame", by: Sequence[str], value: str = "planning_loss", kind: Kind = "sd") -> "pd.DataFrame":
     """Return the mean over runs in each group, with a band.
 
-    The table has the columns `by`, run and `value`.
+    `frame` has the columns `by`, run and `value`.
 
     Returns:
         The sorted columns `by`, mean, lower, upper and n (runs); lower and upper are NaN for one run.
@@ -159,7 +159,7 @@ def half_width(numbers: Float[np.ndarray, "n ..."]) -> Float[np.ndarray, "..."]:
 
 
 def best_gamma(frame: "pd.DataFrame", by: Sequence[str]) -> "pd.DataFrame":
-    """Return gamma* of each group (Sec. 2): columns `by` and gamma.
+    """Tabulate gamma* of each group (Sec. 2) in the columns `by` and gamma.
 
     Raises:
         ValueError: A run misses a gamma of its group, or has one twice.
@@ -170,11 +170,11 @@ def best_gamma(frame: "pd.DataFrame", by: Sequence[str]) -> "pd.DataFrame":
 def best_gamma_band(frame: "pd.DataFrame", by: Sequence[str], kind: Kind = "sd") -> "pd.DataFrame":
     """Return `best_gamma` of each group, with a bootstrap band over runs.
 
-    The band is a standard deviation of the resamples or, with kind `ci`, their percentile interval, extended to
-    `best_gamma`. Groups with the same number of runs share resamples. Errors are as for `best_gamma`.
+    The band is gamma* ± a standard deviation of the resamples or, with kind `ci`, their percentile interval, extended
+    to gamma*. Groups with the same number of runs share resamples. Errors are as for `best_gamma`.
 
     Returns:
-        The sorted columns `by`, mean (gamma*), lower and upper; NaN for one run.
+        The sorted columns `by`, mean (gamma*), lower and upper (NaN for one run).
     """
 
     def compute_band(gammas: Float[np.ndarray, " G"], losses: Float[np.ndarray, "n G"]) -> list[float]:
@@ -204,7 +204,7 @@ def _per_group(
     for _, group in groups:
         losses = group.pivot(index="run", columns="gamma", values="planning_loss")
         if losses.isna().to_numpy().any():
-            raise ValueError(f"not every run has every gamma where {_where(group.iloc[0].loc[list(by)])}")
+            raise ValueError(f"every run must have every gamma, got gaps where {_where(group.iloc[0].loc[list(by)])}")
         results.append(statistics(losses.columns.to_numpy(float), losses.to_numpy(float)))
     columns = np.array(results, float).reshape(-1, len(names)).T
     return groups.size().reset_index()[list(by)].assign(**dict(zip(names, columns, strict=True)))
@@ -224,9 +224,9 @@ def _where(settings: "pd.Series") -> str:
 
 
 def difference(a: Float[np.ndarray, " n"], b: Float[np.ndarray, " m"], *, paired: bool) -> Interval:
-    """Return the difference of means, b less a, with its interval.
+    """Return the difference of means, b minus a, with its interval.
 
-    It is by Student for pairs (n = m), and by Welch for independent samples.
+    The interval is Student's for pairs (n = m), and Welch's for independent samples.
     """
     estimate = float(b.mean() - a.mean())
     if min(len(a), len(b)) < 2:

@@ -1,4 +1,4 @@
-"""Read the result of an experiment over run, task and gamma."""
+"""Read the results of an experiment by run, task and gamma."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -23,7 +23,7 @@ LossPerRun = Float[np.ndarray, " n"]
 """A loss, or a difference of losses, in each of n independent runs."""
 
 TaskChoice = Literal["all", "first", "last"] | int
-"""The tasks to average: all, the first, the last, or the one with this number, from 1."""
+"""The tasks to average: all, the first, the last, or one by its number, from 1."""
 
 
 class NotInSweepError(LookupError):
@@ -57,7 +57,7 @@ class StoredColumns(Mapping[str, np.ndarray]):
 class Result:
     """The numbers of an experiment over n runs, T tasks and G discount factors.
 
-    The last of a grid is gamma_eval. G is 1 if a schedule or an agent chose.
+    The last one of a grid is gamma_eval. G is 1 if a schedule or an agent chose the discount factor.
     """
 
     columns: Mapping[str, Shaped[np.ndarray, "n T G"]]
@@ -68,23 +68,23 @@ class Result:
     experiment: Experiment | None = None
     """The requested experiment."""
     name: str = ""
-    """The words of the request."""
+    """The name of the experiment in messages, such as the user's selector."""
 
     @staticmethod
     def of_losses(loss: Float[np.ndarray, "n T G"], gammas: Float[np.ndarray, " G"]) -> "Result":
-        """Make a result of planning losses only."""
+        """Make a result from planning losses only."""
         return Result({"planning_loss": loss, "gamma": np.broadcast_to(gammas, loss.shape)})
 
     @staticmethod
     def of_table(table: "pd.DataFrame", **fields: Any) -> "Result":
-        """Make a result of a complete, sorted table."""
+        """Make a result from a complete, sorted table."""
         return Result(_arrays(table), **fields)
 
     @staticmethod
     def of_stored(stored: StoredExperiment, runs: int, experiment: Experiment | None = None, **fields: Any) -> "Result":
         """Return the first runs of a stored experiment.
 
-        Columns are read on demand, or immediately for a schedule in hindsight.
+        Columns are read on demand, except for a schedule in hindsight.
 
         Raises:
             StoreError: Runs are missing or damaged.
@@ -115,8 +115,7 @@ class Result:
         return pd.DataFrame({name: column.ravel() for name, column in self.columns.items()}, copy=False)
 
     def _chunks(self, name: str) -> Iterator[np.ndarray]:
-        """Yield a column in chunks of whole runs to bound memory."""
-        if isinstance(self.columns, StoredColumns):
+        if isinstance(self.columns, StoredColumns):  # chunks of whole runs bound memory
             yield from (chunk[name] for chunk in self.columns.stored.iterate_columns([name], self.columns.runs))
         else:
             yield self.columns[name]
@@ -124,7 +123,7 @@ class Result:
     def to_xarray(self) -> "Dataset":
         """Return the columns as an xarray dataset over run, task and gamma.
 
-        If gammas were chosen, the last axis is `choice`, and `gamma` a variable.
+        If gammas were chosen, the last axis is `choice`, and `gamma` is a variable.
 
         Raises:
             ImportError: xarray is not installed.
@@ -163,7 +162,6 @@ class Result:
         return name if name in self.columns else MEASURED
 
     def _select(self, numbers: np.ndarray, tasks: TaskChoice) -> np.ndarray:
-        """Select tasks from numbers [n, T, ...]."""
         if tasks == "all":
             return numbers
         T = numbers.shape[1]
@@ -175,12 +173,12 @@ class Result:
 
     @property
     def nbytes(self) -> int:
-        """The size of the losses in memory, in bytes."""
+        """The size of the cached arrays, in bytes."""
         return sum(array.nbytes for array in vars(self).values() if isinstance(array, np.ndarray))
 
     @cached_property
     def gammas(self) -> Float[np.ndarray, " G"]:
-        """The ascending discount factors, or the first chosen one."""
+        """The ascending discount factors of a grid, or the first chosen one."""
         if isinstance(self.columns, StoredColumns):
             return next(self.columns.stored.iterate_columns(["gamma"], 1))["gamma"][0, 0]
         return self.columns["gamma"][0, 0]
@@ -201,7 +199,7 @@ class Result:
         return self._read_means()[1]
 
     def _read_means(self) -> tuple[np.ndarray, np.ndarray]:
-        """Read and keep both reductions of losses in one pass."""
+        """Compute and cache `at_eval` and `average_curve` in one pass."""
         if isinstance(self.columns, StoredColumns):
             at_eval, average_curve, gammas = self.columns.stored.mean_losses(self.runs)
             vars(self)["gammas"] = gammas
@@ -211,7 +209,7 @@ class Result:
         return at_eval, average_curve
 
     def task(self, t: int) -> LossPerRun:
-        """Return the loss in task t, from 1; NotInSweepError without it."""
+        """Return the loss in task t, from 1; NotInSweepError if missing."""
         return self.at_eval[:, self._index(t)]
 
     def tasks(self, numbers: Iterable[int]) -> LossPerRun:
@@ -229,7 +227,7 @@ class Result:
         return self._take(_hindsight_index(self.loss, "each_task", "population")).mean(1)
 
     def curve(self, t: int) -> Float[np.ndarray, "n G"]:
-        """Return the losses in task t; errors as for `task`."""
+        """Return the losses in task t by gamma; errors as for `task`."""
         return self.loss[:, self._index(t)]
 
     def _index(self, t: int) -> int:
@@ -239,7 +237,7 @@ class Result:
         return t - 1
 
     def best(self, mean: Float[np.ndarray, "*B G"]) -> Float[np.ndarray, "*B"]:
-        """Return gamma* of curves of mean losses."""
+        """Return gamma* of each curve of mean losses."""
         return minimising(self.gammas, mean)
 
     def in_hindsight(self, scope: Scope, choice: HindsightChoice) -> "Result":
@@ -264,12 +262,12 @@ class Result:
 
 
 def _arrays(table: "pd.DataFrame") -> dict[str, np.ndarray]:
-    """Return table columns [n, T, G], without a metric with gaps."""
+    """Return columns [n, T, G], except a metric with missing values."""
     shape = table["run"].nunique(), table["task"].nunique(), -1
     complete = [name for name in table if name != MEASURED or table[name].notna().all()]
     return {str(name): table[name].to_numpy().reshape(shape) for name in complete}
 
 
 def _hindsight_index(loss: Float[np.ndarray, "n T G"], scope: Scope, choice: HindsightChoice) -> Int[np.ndarray, "n T"]:
-    """Return indices chosen in hindsight; 0 if all losses are NaN."""
+    """Return indices of gammas; 0 if all losses are NaN."""
     return np.zeros(loss.shape[:2], np.intp) if np.isnan(loss).all() else hindsight_index(loss, scope, choice)

@@ -22,7 +22,7 @@ from pomrl.science.stored_columns import COLUMNS
 from pomrl.store import StoredExperiment, StoreError, StoreWarning
 
 VALUES = tuple(column.name for column in COLUMNS if column.values)
-"""The columns of stored tables to plot and tabulate; metrics have the names of their options."""
+"""The stored columns to plot and tabulate. Metrics are selected by the names of their options."""
 
 PRESENT, PREVIOUS, ALL = "present", "previous", "all"
 """Values of `code`: the present version, the latest other version, and all versions."""
@@ -35,7 +35,7 @@ class Match(NamedTuple):
     runs: int
     """The number of stored runs."""
     experiment: Experiment | None
-    """The requested experiment, perhaps with a schedule in hindsight; None for a signature or filters."""
+    """The requested experiment, perhaps with a schedule in hindsight; None if selected by signature or filters."""
     code: str = PRESENT
     """The label of its code version."""
     is_outdated: bool = False
@@ -43,7 +43,7 @@ class Match(NamedTuple):
 
     @staticmethod
     def load(stored: StoredExperiment) -> "Match":
-        """Read runs and code of an experiment; StoreError if damaged."""
+        """Read the runs and code version of an experiment; StoreError if damaged."""
         manifest = stored.read_manifest()
         return Match(stored, stored.complete(), None, manifest.label(), manifest.is_outdated())
 
@@ -71,17 +71,17 @@ def resolve(
     value: str | None = "planning_loss",
     sources: Sources = PUBLISHED,
 ) -> tuple[list[Match], list[str]]:
-    """Find experiments by overrides, and list omissions.
+    """Find experiments by overrides; also return notes on omissions.
 
-    Overrides are as for `pomrl run -m`. With none, or with `tag=NAME`, all stored experiments with these settings are
-    found. Starts of signatures and folders also work. `code=` is `present` (default), `previous`, `all`, or a label of
-    `pomrl runs`. `where` has further settings, tag or code. A metric as `value` finds experiments with this metric.
+    Overrides are as for `pomrl run -m`, starts of signatures, or folders. Without overrides, or with `tag=NAME`, all
+    stored experiments with these settings are found. `code=` is `present` (default), `previous`, `all`, or a label of
+    `pomrl runs`. `where` adds settings, tag or code. With a metric as `value`, experiments must have it.
 
     Raises:
         ConfigError: A setting is wrong.
         StoreError: A signature or key is unknown.
     """
-    add_to_path(Path.cwd())  # finds components: their present code is compared with the stored
+    add_to_path(Path.cwd())  # to find components, whose present code is compared with the stored version
     if overrides and not any("=" in override for override in overrides):
         return [Match.load(_find_by_name(name)) for name in overrides], []
     settings, where = filters(overrides), dict(where or {})
@@ -154,14 +154,13 @@ def choose(
 
 
 def _is_sound(stored: StoredExperiment) -> bool:
-    """Return whether all files are intact; warn otherwise."""
     if faults := stored.faults(["planning_loss"]):
         warnings.warn(faults[0], StoreWarning, stacklevel=3)
     return not faults
 
 
 def filters(overrides: Sequence[str]) -> dict[str, Any]:
-    """Parse `KEY=VALUE` words, with commas for lists; UnreadableOverrideError otherwise."""
+    """Parse words KEY=VALUE, with commas for lists; UnreadableOverrideError otherwise."""
     settings: dict[str, Any] = {}
     for override in overrides:
         key, equals, value = override.partition("=")
@@ -171,8 +170,8 @@ def filters(overrides: Sequence[str]) -> dict[str, Any]:
         except (yaml.YAMLError, ValueError, RecursionError):
             equals = ""
         if not key or not equals:
-            quote = override[:100] or "an empty filter"
-            raise UnreadableOverrideError(f"{quote}: a filter must be key=value, such as estimator=pomrl")
+            quote = override[:100] or "an empty one"
+            raise UnreadableOverrideError(f"a filter must be KEY=VALUE, such as estimator=pomrl, got {quote}")
     return settings
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # because it takes long to load
 
 
 def interquartile_mean(sample: Float[np.ndarray, "*B n"]) -> Float[np.ndarray, "*B"]:
-    """Return the mean without a quarter (rounded down) at each end."""
+    """Return the mean without the lowest and highest quarter (rounded down)."""
     n = sample.shape[-1]
     cut = n // 4
     return np.sort(sample, axis=-1)[..., cut : n - cut].mean(axis=-1)
@@ -48,7 +48,7 @@ def summary(sample: LossPerRun, statistic: str) -> Interval:
 
 
 def paired_difference(a: LossPerRun, b: LossPerRun, statistic: str) -> Interval:
-    """Return the difference of summaries, b less a, with its interval."""
+    """Return the difference of summaries, b minus a, with its interval."""
     if statistic == "mean":
         return difference(a, b, paired=True)
     summarise_runs = ROBUST[statistic]
@@ -65,8 +65,8 @@ def summarise(
     """Tabulate summaries of each experiment, with its varying settings and runs.
 
     `value` is a stored column, at the largest discount factor, or a metric. Each of `statistics` has the columns NAME,
-    NAME_lower and NAME_upper. `against` has settings of a reference method, such as `{"estimator": "pomrl"}`, to
-    subtract in pairs of runs; it adds NAME_difference and `pairs`.
+    NAME_lower and NAME_upper. `against` has settings of a reference method, such as `{"estimator": "pomrl"}`. Its
+    numbers are subtracted in pairs of runs, in the columns `pairs` and NAME_difference.
 
     Raises:
         ValueError: A setting in `against` does not belong to a method, or an experiment has no counterpart.
@@ -106,7 +106,7 @@ def counterparts(results: SweepResults, against: Mapping[str, Any]) -> dict[int,
     if strange := groups - set(METHOD_GROUPS):
         raise ValueError(
             f"against must be settings of a method ({', '.join(METHOD_GROUPS)}), got {', '.join(sorted(strange))}; "
-            "runs of different problems are no pairs"
+            "runs of different problems cannot be paired"
         )
     shared = [key for key in results.keys if key.partition(".")[0] not in groups]
     method = ", ".join(f"{key}={value}" for key, value in against.items())

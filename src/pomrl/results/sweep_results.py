@@ -27,7 +27,7 @@ class Origin:
 
     signature: str
     runs: int
-    """The number of runs in the table; for a simulation, its number of sequences (0 if it has none)."""
+    """The number of runs in the table; for a simulation, the number of sequences (0 if it has none)."""
     settings: Mapping[str, Any]
     """The settings that vary in its sweep, by their dotted keys; empty for a simulation."""
     blocks: Mapping[str, str]
@@ -56,7 +56,7 @@ class SweepResults:
         return tuple(key.rpartition(".")[2] for key in self.keys)
 
     def where(self, **fixed: Any) -> "SweepResults":
-        """Select the experiments with these values; drop these settings."""
+        """Select experiments by values of settings; drop these settings."""
         remaining = [column for column, name in enumerate(self.names) if name not in fixed]
         rows = [
             row
@@ -71,7 +71,7 @@ class SweepResults:
         )
 
     def at(self, **settings: Any) -> Result:
-        """Return the experiment with these values; NotInSweepError if missing."""
+        """Return the result with these settings; NotInSweepError if missing."""
         values = tuple(settings.get(name) for name in self.names)
         if values not in self.values or not settings.keys() <= {*self.names}:
             request = ", ".join(f"{name}={value!r}" for name, value in settings.items())
@@ -81,7 +81,7 @@ class SweepResults:
         return self.results[self.values.index(values)]
 
     def setting_values(self, key: str) -> list[Any]:
-        """Return the values of a setting; StoreError if missing anywhere."""
+        """Return a setting of each experiment; StoreError if one is missing."""
         settings = self.settings
         if not all(key in mapping for mapping in settings):
             shared = sorted(set(settings[0]).intersection(*settings))
@@ -107,7 +107,7 @@ class SweepResults:
 
     @cached_property
     def tables(self) -> "list[pd.DataFrame]":
-        """The table of each experiment, after columns of varying settings."""
+        """The table of each experiment, with varying settings as first columns."""
         import pandas as pd
 
         columns = {key: _as_column([mapping[key] for mapping in self.settings]) for key in self.keys if self.results}
@@ -162,7 +162,7 @@ def promised_runs(settings: Iterable[Setting]) -> int:
 def load_sweep(settings: Sequence[Setting], max_runs: int | None = None) -> SweepResults:
     """Load the stored results of a sweep; warn about damaged files.
 
-    At most `max_runs` runs are loaded, by default the promised number. The experiments must vary the same keys.
+    At most `max_runs` runs are loaded, by default the number in the YAML file. The experiments must vary the same keys.
     """
     promised = promised_runs(settings)
     max_runs = promised if max_runs is None else max_runs

@@ -1,1 +1,1 @@
-"""Plan the runs that the store lacks (`plan`), and compute and store them (`work`)."""
+"""Plan missing runs (`plan`), and compute and store them (`work`)."""

@@ -1,7 +1,7 @@
-"""Find what the store lacks, estimate its time, and divide it into parts.
+"""Find missing runs, estimate their time, and divide them into parts.
 
 A part is computed by one process. Methods of one problem share a part, and draw models, tasks and batches once. A part
-is a block, or less if blocks are expensive and fewer than the processes. The files are the same either way.
+is a block, or less if expensive blocks are fewer than processes.
 """
 
 from collections import defaultdict
@@ -21,34 +21,34 @@ from pomrl.science.validation import check_experiment
 from pomrl.store import StoredExperiment
 
 MAX_CHECKED_OF_PROBLEM, MAX_CHECKED = 50, 2000
-"""The most runs, of a problem and about of all, checked before any is computed."""
+"""The largest numbers of runs checked in advance: per problem, and about in total."""
 
 MAX_SECONDS = 3600.0
-"""A request that takes longer is computed only with `yes=true`."""
+"""The largest time of a request without `yes=true`."""
 
 PART_SECONDS = 1.0
-"""The least time of a part: less does not pay for another process."""
+"""The least time of a part; less is not worth another process."""
 
 PER_TASK, PER_ENTRY_OF_TASK = 2e-5, 1.5e-7
-"""Seconds to draw a task and learn from it: a constant, and per entry (S * S * A) of a model."""
+"""The seconds to draw a task and learn from it: a constant, and per entry (S * S * A) of a model."""
 
 PER_ENTRY_OF_TRIAL, PER_CUBE = 5e-8, 5e-9
-"""Seconds to draw and estimate a model from a trial, per entry; to evaluate a large one, per S cubed."""
+"""The seconds to estimate a model from a trial, per entry, and to evaluate a large model, per S cubed."""
 
 PER_SQUARE_OF_SMALL, PER_SQUARE, PER_CUBE_OF_PLAN = 1.4e-9, 5e-9, 1e-10
-"""Seconds to plan at one discount factor: small models, per S squared; large ones, per S squared and cubed."""
+"""The seconds of a plan at one discount factor: small models, per S squared; large ones, per S squared and cubed."""
 
 
 @dataclass(frozen=True)
 class PlannedExperiment:
-    """A requested experiment, its place in the store and its missing runs."""
+    """A requested experiment with its missing runs."""
 
     experiment: Experiment
     stored: StoredExperiment
     missing: list[range]
     """The missing runs by block."""
     faults: list[str]
-    """A line for each damaged file."""
+    """The damaged files, a line each."""
 
     @property
     def runs_missing(self) -> int:
@@ -62,7 +62,7 @@ class PlannedExperiment:
 def plan(experiments: Sequence[Experiment]) -> list[PlannedExperiment]:
     """Look up missing runs of experiments; ConfigError if one is impossible.
 
-    The first missing runs of each problem are checked. A later run without the requested sigma fails its method.
+    Only the first missing runs are checked. A later run without the requested sigma fails its method.
     """
     jobs = [_look_up(experiment) for experiment in experiments]
     checked: dict[Problem, set[int]] = defaultdict(set)
@@ -90,8 +90,8 @@ def _look_up(experiment: Experiment) -> PlannedExperiment:
 def estimate_seconds(problem: Problem, method: Method, runs: int) -> float:
     """Estimate the seconds of one process for runs by a method.
 
-    The constants were fitted to one core with the compiled engine, within a factor of about 3, for 6 to 300 states and
-    1 to 100 discount factors and trials. Sparse models, such as Taxi's, take about a fifth.
+    The constants were fitted within a factor of about 3 to one core with the compiled engine, for 6 to 300 states and 1
+    to 100 discount factors and trials. Sparse models, such as Taxi, take about a fifth.
     """
     S, entries = problem.S, problem.S**2 * problem.A
     task_seconds = PER_TASK + PER_ENTRY_OF_TASK * entries * method.estimator.relative_time
@@ -109,7 +109,7 @@ def find_unfinished(jobs: Sequence[PlannedExperiment]) -> list[PlannedExperiment
 
 @dataclass(frozen=True)
 class WorkEstimate:
-    """The work of a request, within a factor of about 3."""
+    """An estimate of work, within a factor of about 3."""
 
     experiments: int
     runs: int
@@ -137,7 +137,7 @@ def estimate(jobs: Sequence[PlannedExperiment], times: int = 1) -> WorkEstimate:
 def check_time_limit(work: WorkEstimate) -> None:
     """Raise a ConfigError if the work takes longer than `MAX_SECONDS`."""
     if work.seconds / work.workers > MAX_SECONDS:
-        raise ConfigError(f"{work}; what takes more than an hour is computed with yes=true")
+        raise ConfigError(f"{work}; set yes=true for work of more than an hour")
 
 
 def _duration(seconds: float) -> str:
@@ -149,7 +149,7 @@ def _duration(seconds: float) -> str:
 
 @dataclass(frozen=True)
 class BlockPart:
-    """Runs of one problem and methods for them, which can be pickled."""
+    """Runs of one problem with their methods; it can be pickled."""
 
     problem: Problem
     methods: Mapping[str, Method]
@@ -161,14 +161,14 @@ class BlockPart:
 
     @cached_property
     def seconds(self) -> float:
-        """Estimated seconds in one process; infinite for components of users."""
+        """The estimated seconds in one process; infinite for user components."""
         if any(is_foreign(self.problem, method) for method in self.methods.values()):
             return inf
         return sum(estimate_seconds(self.problem, method, len(self.runs)) for method in self.methods.values())
 
 
 def is_foreign(problem: Problem, method: Method) -> bool:
-    """Return whether a component is not of this distribution."""
+    """Return whether a component comes from outside this distribution."""
     return not all(is_ours(type(component).__module__) for component in components(problem, method).values())
 
 
@@ -187,7 +187,6 @@ def divide(jobs: Sequence[PlannedExperiment]) -> list[BlockPart]:
 
 
 def _divide(block: BlockPart, max_parts: int) -> list[BlockPart]:
-    """Divide a block into equal parts of at least `PART_SECONDS`."""
     number = max(1, int(min(max_parts, block.seconds / PART_SECONDS, len(block.runs))))
     edges = [len(block.runs) * i // number for i in range(number + 1)]
     return [replace(block, runs=block.runs[start:stop]) for start, stop in pairwise(edges)]

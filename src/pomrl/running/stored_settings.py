@@ -1,4 +1,4 @@
-"""Rebuild experiments from stored settings, to recompute blocks and find wrong settings."""
+"""Rebuild experiments from stored settings."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -12,26 +12,28 @@ from pomrl.store import StoredExperiment
 
 
 def from_settings(stored: StoredExperiment) -> Experiment:
-    """Return the experiment of stored settings.
+    """Rebuild the experiment of stored settings.
 
-    ConfigError if they are wrong, or name a class of others, which must not be imported.
+    ConfigError if they are wrong, or contain a user's class, which must not be imported.
     """
     if not is_of_package(stored):
-        raise ConfigError("it has components of somebody's own; pomrl runs STUDY --recompute N takes them from a study")
+        raise ConfigError(
+            "an experiment with user components is recomputed from its study; run pomrl runs STUDY --recompute N"
+        )
     manifest = stored.read_manifest()
-    # Settings leave out defaults where they decide nothing.
+    # Settings leave out defaults without an effect.
     return parse(Composed({**_defaults(), **manifest.settings}, manifest.options))
 
 
 def is_of_package(stored: StoredExperiment) -> bool:
-    """Return whether all stored components are of this package."""
+    """Return whether all stored components belong to this distribution."""
     settings = stored.read_manifest().settings
     groups = [cast(dict[str, Any], settings[group]) for group in GROUPS if isinstance(settings.get(group), dict)]
     return all(is_ours(str(group.get("_target_"))) for group in groups)
 
 
 def refuse_wrong_settings(stored: StoredExperiment) -> None:
-    """Raise a ConfigError for wrong settings of this package's components."""
+    """Raise a ConfigError for wrong settings of shipped components."""
     if is_of_package(stored):
         from_settings(stored)
 
@@ -48,6 +50,6 @@ def fault_of_settings(stored: StoredExperiment) -> str | None:
 
 @cache
 def _defaults() -> Mapping[str, Any]:
-    from pomrl.configuration.composition import Composer  # here, because few blocks of others are recomputed
+    from pomrl.configuration.composition import Composer  # here, because it is rarely needed
 
     return Composer.from_sources(PUBLISHED).compose([]).values

@@ -1,6 +1,6 @@
-"""Compute missing runs in parallel, and store each block once it is whole."""
+"""Compute missing runs in parallel, and store complete blocks."""
 
-# Joblib comes without types.
+# joblib has no type annotations.
 # pyright: reportMissingTypeStubs=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 
 import os
@@ -35,20 +35,20 @@ from pomrl.store.derived import Simulation
 from pomrl.store.manifests import decisive_versions
 
 MAX_BYTES = 256 * 2**20
-"""The most bytes of runs computed together by default."""
+"""The default memory of runs computed together, in bytes."""
 
 ARRAYS_PER_TASK, ARRAYS_PER_METHOD = 4, 8
-"""Arrays of a model's size that a run takes, about, for its task and for each method."""
+"""The approximate numbers of arrays of model size in a run: for its task, and for each method."""
 
 MAX_ROUNDS = 10
-"""Attempts to compute runs that another process removes meanwhile."""
+"""The number of attempts if another process removes runs meanwhile."""
 
 PACKAGE = Path(__file__).parents[1]
 
 
 @dataclass(frozen=True)
 class Failure:
-    """The reason why a method has no table."""
+    """The reason for the missing table of a method."""
 
     reason: str
     traceback: str
@@ -63,8 +63,8 @@ Outcomes = Mapping[str, bytes | Failure]
 def work(jobs: Sequence[PlannedExperiment], advance: Callable[[int, int], None]) -> dict[str, Failure]:
     """Compute and store missing runs, with the first experiment's execution.
 
-    A method that fails does not end the others; its traceback is in its run.log. `advance` receives the numbers of
-    computed runs and of failed experiments. ExecutionError if the work cannot go on.
+    A failed method does not end the others; its traceback is in its run.log. `advance` receives the numbers of computed
+    runs and failed experiments. ExecutionError if the work cannot go on.
 
     Returns:
         The failures, by signatures.
@@ -94,7 +94,7 @@ def work(jobs: Sequence[PlannedExperiment], advance: Callable[[int, int], None])
         if not (unfinished := [job for job in finished if job]):
             return failures
     folder = unfinished[0].stored.folder
-    raise ExecutionError(f"{folder}: its runs were removed again and again while they were computed")
+    raise ExecutionError(f"{folder}: another process removed runs {MAX_ROUNDS} times while they were computed")
 
 
 def simulate(
@@ -102,8 +102,8 @@ def simulate(
 ) -> tuple[range, range, Outcomes]:
     """Simulate a part; return its block, its runs and each method's outcome.
 
-    ExecutionError if this process has other versions. `runs_at_a_time` is by default what fits into `MAX_BYTES`; it
-    changes no bit.
+    By default `runs_at_a_time` follows from `MAX_BYTES`; it changes no bit. ExecutionError if this process has other
+    versions.
     """
     import pandas as pd
 
@@ -123,7 +123,7 @@ def simulate(
             runs,
             {name: encode(table, name, runs) for name, table in zip(piece.methods, whole, strict=True)},
         )
-    except (Exception, SystemExit) as error:  # a component of somebody's own may even exit
+    except (Exception, SystemExit) as error:  # a user's component may even exit
         if len(methods) == 1:
             return piece.block, runs, dict.fromkeys(piece.methods, _failure(error))
         outcomes: dict[str, bytes | Failure] = {}
@@ -140,21 +140,21 @@ def _failure(error: BaseException) -> Failure:
 
 
 def runs_together(problem: Problem, methods: Sequence[Method], runs: int, limit: int | None) -> int:
-    """Return the number of runs computed together: `limit`, or what fits."""
+    """Return the number of runs computed together: `limit`, or by memory."""
     if limit is not None:
         return min(limit, runs)
     size = MAX_BYTES // (problem.bytes_of_model * (ARRAYS_PER_TASK + ARRAYS_PER_METHOD * len(methods)))
-    if problem.copies > 1:  # the batches of a single task can be many
+    if problem.copies > 1:  # a single task can have many batches
         size = min(size, STACK_BYTES // (problem.bytes_of_model * problem.copies))
     return int(np.clip(size, 1, runs))
 
 
 @dataclass(frozen=True)
 class Versions:
-    """Versions of packages and code, which must be equal in all processes."""
+    """The versions of packages and code, equal in all processes."""
 
     classes: tuple[str, ...]
-    """The component classes, whose code counts."""
+    """The component classes covered by the code digest."""
     numbers: Mapping[str, str]
 
     @staticmethod
@@ -166,9 +166,8 @@ class Versions:
     def refuse_others(self) -> None:
         versions = _versions(self.classes)
         if other := [name for name, number in self.numbers.items() if versions[name] != number]:
-            numbers = ", ".join(f"{name} {versions[name]} there and {self.numbers[name]} here" for name in other)
-            where = f"the worker on {platform.node()} has other versions"
-            raise ExecutionError(f"{where}: {numbers}; they must be the same")
+            numbers = ", ".join(f"{name} {self.numbers[name]}, got {versions[name]}" for name in other)
+            raise ExecutionError(f"the worker on {platform.node()} must have the versions of the driver: {numbers}")
 
 
 @cache
@@ -177,22 +176,19 @@ def _versions(classes: tuple[str, ...]) -> dict[str, str]:
 
 
 class _Blocks:
-    """Collect parts, and store each block once it is whole."""
-
     def __init__(self, unfinished: Sequence[PlannedExperiment], requests: Mapping[str, Sequence[Request]]) -> None:
         self.done = 0
-        """Computed runs, summed over methods."""
+        """The number of computed runs, summed over methods."""
         self.failures: dict[str, Failure] = {}
         self._jobs = {job.stored.signature: job for job in unfinished}
         self._requests = requests
         self._arrived: defaultdict[tuple[str, range], dict[range, bytes]] = defaultdict(dict)
         begun = [signature for signature, job in self._jobs.items() if job.stored.names()]
-        for signature in begun:  # so that other versions are refused before anything is computed
+        for signature in begun:  # refuses other versions before anything is computed
             _begin(self._jobs[signature], requests[signature])
         self._new = self._jobs.keys() - begun
 
     def add(self, block: range, runs: range, outcomes: Outcomes) -> None:
-        """Add the outcomes of a part."""
         for signature, outcome in outcomes.items():
             stored = self._jobs[signature].stored
             if signature in self._new:
@@ -206,7 +202,7 @@ class _Blocks:
             arrived[runs] = outcome
             if sum(map(len, arrived)) == len(block):
                 is_stored = store.add_block(stored, block, self._arrived.pop((signature, block)))
-                what = "stored" if is_stored else "not stored, because those before them were removed:"
+                what = "stored" if is_stored else "not stored, because earlier runs were removed:"
                 store.log(stored, f"{what} runs {block.start} to {block.stop - 1}")
         self.done += len(runs) * len(outcomes)
 
@@ -216,7 +212,6 @@ class _Blocks:
 
 
 def _begin(job: PlannedExperiment, requests: Sequence[Request]) -> None:
-    """Write an experiment's description and labels, and remove damaged files."""
     same_bytes = partial(_gives_same_bytes, job.experiment)
     force = job.experiment.request.force
     stored = store.open_experiment(job.experiment, force=force, gives_same_bytes=same_bytes)
@@ -227,7 +222,6 @@ def _begin(job: PlannedExperiment, requests: Sequence[Request]) -> None:
 
 
 def _gives_same_bytes(experiment: Experiment, stored: StoredExperiment) -> bool:
-    """Return whether the shortest sound block is recomputed with the same bytes."""
     sound = [block for block in stored.blocks() if not stored.block_fault(block)]
     return not sound or is_recomputed(stored, min(sound, key=lambda block: len(block.runs)), experiment)
 
@@ -235,10 +229,10 @@ def _gives_same_bytes(experiment: Experiment, stored: StoredExperiment) -> bool:
 def is_recomputed(stored: StoredExperiment, block: StoredBlock, experiment: Experiment) -> bool:
     """Return whether the present code reproduces the bytes of a block.
 
-    StoreError if the signature differs under the present code, or the computation failed.
+    StoreError if the signature differs now, or the computation fails.
     """
     if store.signature(experiment) != stored.signature:
-        raise StoreError("its settings have another signature under the present code")
+        raise StoreError("the signature differs under the present code")
     piece = BlockPart(experiment.problem, {stored.signature: experiment.method}, block.runs, block.runs)
     _, _, outcomes = simulate(piece, Versions.current([experiment]), experiment.execution.runs_at_a_time)
     outcome = outcomes[stored.signature]
@@ -258,7 +252,7 @@ def _finish(job: PlannedExperiment, requests: Sequence[Request]) -> PlannedExper
     _label(job, requests)
     if stored.manifest() and not store.missing_runs(stored, runs) and os.access(stored.folder, os.W_OK):
         store.complete(stored)
-    missing = store.missing_runs(stored, runs)  # again, because another process may have removed some
+    missing = store.missing_runs(stored, runs)  # again, because another process may have removed runs
     return replace(job, missing=missing, faults=[]) if missing or not stored.manifest() else None
 
 
@@ -269,7 +263,7 @@ def refuse_failures(failures: Mapping[str, Failure]) -> None:
 
 
 def store_simulations(simulations: Iterable[Simulation], announce: Callable[[str], None]) -> None:
-    """Compute and store missing or damaged simulations, each announced in a line."""
+    """Compute and store missing or damaged simulations; announce each."""
     for simulation in simulations:
         if simulation.is_stored:
             continue

@@ -1,7 +1,7 @@
 """Algorithms 1 and 2 of the paper, for n independent runs together.
 
-POMRL(sigma) is given the similarity sigma of the tasks (Algorithm 1). ada-POMRL learns it by Welford's algorithm
-(Algorithm 2).
+POMRL(sigma) is given the similarity sigma of the tasks (Algorithm 1). ada-POMRL estimates it by Welford's algorithm
+(Algorithm 2). Both are the loop `pomrl`; the estimator decides between them.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,13 +20,13 @@ from pomrl.science.mdp import Rewards, expected_rewards
 from pomrl.science.planners import Planner
 
 TrialModels = Float[np.ndarray, "n K S A S"]
-"""Estimates P_hat_t in n runs, from each of K batches; the paper has K = 1."""
+"""Estimated models P_hat_t of a task in n runs and K trials, with one batch each; the paper has K = 1."""
 
 TrialRates = Float[np.ndarray, "n #K #S #A"]
-"""Mixing rates alpha_t of the estimates."""
+"""Mixing rates alpha_t of a task; an axis of length 1 is shared."""
 
 Learner = tuple[Estimator[Any], int, Any, Truth]
-"""A learner at the start of a task: estimator, task number t, memory, true moments."""
+"""A learner at the start of task t: estimator, t, memory of earlier tasks, and true moments."""
 
 
 @runtime_checkable
@@ -34,13 +34,13 @@ class Task(Protocol):
     """The source of a task's data."""
 
     def collect(self, learner: Learner) -> Batches:
-        """Collect the data; exploring learners estimate between trajectories."""
+        """Return the batches of the task; the learner may choose actions (`exploration`)."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class PlanningInput:
-    """The input of the line `Planning` of the algorithms, for n runs."""
+    """The input of the line `Planning` of both algorithms, in n runs."""
 
     t: int
     """Number of the task, from 1."""
@@ -48,9 +48,9 @@ class PlanningInput:
     gamma: Float[np.ndarray, "n G"]
     """Discount factors to plan with, ascending."""
     alpha: Float[np.ndarray, " n"]
-    """Mixing rate, a mean over pairs (s, a) and batches."""
+    """Mixing rate alpha_t, the mean over pairs (s, a) and trials."""
     sigma: Float[np.ndarray, " n"]
-    """Similarity as a standard deviation, the maximum over pairs; NaN if the estimator has none."""
+    """Similarity of the tasks, a standard deviation: the maximum over pairs; NaN if the estimator has none."""
     batches: Batches
 
 
@@ -61,26 +61,30 @@ def pomrl(
     gamma_schedule: GammaSchedule,
     gamma_eval: float,
 ) -> Iterator[PlanningInput]:
-    """Learn from one task after another; yield the input of each plan.
+    """Run Algorithm 1 or 2; yield the input of `Planning` in each task.
 
     Policies do not affect learning, so callers can plan many tasks together (`plan`).
 
-    Tasks come with the true moments of their distribution; the data of `Batches` do not depend on the learner. `m` is
-    the number of transitions from each pair (s, a) per task, or of trajectories.
+    Args:
+        tasks: The source of each task's data, and the true moments of the task distribution, which oracles use.
+        m: The number of transitions sampled from each pair (s, a) in each task, or of trajectories.
+        estimator: The estimator of P_hat_t; it is given sigma (Algorithm 1) or estimates it (Algorithm 2).
+        gamma_schedule: The gamma-Selection-Procedure (Sec. 6).
+        gamma_eval: The discount factor of losses, the largest to plan with.
 
     Raises:
-        ComponentError: The estimator or the schedule returns values of a wrong range or shape.
+        ComponentError: The estimator or the schedule returns an array with a wrong shape or range.
     """
     memory = None
-    for t, (task, truth) in enumerate(tasks, start=1):
+    for t, (task, truth) in enumerate(tasks, start=1):  # for task t in [T]
         n, S, A, _ = truth.P_o.shape
         if t == 1:
-            memory = estimator.initial_memory(n, S, A)  # P_hat_o,1 is uniform
-        batches = task.collect((estimator, t, memory, truth))  # m samples X_i from each pair (s, a)
-        memory, estimate, P_hat, alpha = estimate_task(estimator, t, memory, truth, batches)
+            memory = estimator.initial_memory(n, S, A)  # input: P_hat_o,1 is uniform
+        batches = task.collect((estimator, t, memory, truth))  # batch of m samples X_i from each pair (s, a)
+        memory, estimate, P_hat, alpha = estimate_task(estimator, t, memory, truth, batches)  # P_hat_t, and the update
         sigma = estimate.deviation
         task_state = TaskState(t, m, S, A, gamma_eval, alpha.mean((1, 2, 3)), sigma.max((1, 2)))
-        gamma = gamma_schedule.select(task_state)  # the gamma-Selection-Procedure, with t in the place of T
+        gamma = gamma_schedule.select(task_state)  # gamma-Selection-Procedure, given t instead of T
         validation.check_gammas(gamma_schedule, gamma, task_state)
         yield PlanningInput(t, P_hat, gamma, task_state.alpha, task_state.deviation, batches)  # Planning(P_hat_t)
 
@@ -88,12 +92,13 @@ def pomrl(
 def estimate_task(
     estimator: Estimator[MemoryT], t: int, memory: MemoryT, truth: Truth, batches: Batches
 ) -> tuple[MemoryT, Estimate, TrialModels, TrialRates]:
-    """Update the memory and estimate the model of task t (Eq. 4).
+    """Update the memory, then estimate the model of task t (Eq. 4).
 
-    The meta-update from `batches.meta` comes first, because a prior may include the task's own batch (R2).
+    The update is the last line of the paper's loop. Here it comes first, because a prior may include the task's own
+    batch (R2). It uses `batches.meta`; the estimate uses `batches.own`.
 
     Returns:
-        The next memory, the parts of Eq. 4, and P_hat_t and alpha_t for `batches.own`.
+        The memory after task t, the prior and mixing rate of Eq. 4 with sigma_t, and P_hat_t and alpha_t of each trial.
     """
     next_memory = estimator.learn(memory, batches.meta)  # P_hat_o,t+1 (Eq. 5), and sigma_hat_t+1 in Algorithm 2
     estimate = estimator.assess(t, batches.meta, memory, next_memory, truth)  # h_t, alpha_t (Sec. 3.2) and sigma_t
@@ -105,7 +110,7 @@ def estimate_task(
     validation.check_trials(estimator, t, estimate, priors, mixing_rates, truth.P_o.shape)
     h, alpha = np.stack(priors, axis=1), np.stack(np.broadcast_arrays(*mixing_rates), axis=1)
 
-    P_hat = (1 - alpha)[..., None] * batch.P_bar  # Eq. 4: P_hat_t = alpha_t h_t + (1 - alpha_t) P_bar_t
+    P_hat = (1 - alpha)[..., None] * batch.P_bar  # solution of Eq. 4: alpha_t h_t + (1 - alpha_t) P_bar_t
     P_hat += alpha[..., None] * h
     return next_memory, estimate, P_hat, alpha
 
@@ -113,9 +118,12 @@ def estimate_task(
 def plan(
     planner: Planner, inputs: Sequence[PlanningInput], R: Rewards
 ) -> tuple[Int[np.ndarray, "M G *S"], Float[np.ndarray, "M G"]]:
-    """Return optimal policies on estimated models, and their discount factors.
+    """Plan on the estimated models of several tasks (the line `Planning`).
 
-    The rewards of the M models are in the order task, run, batch.
+    R has the rewards of the M models, ordered by task, run and trial.
+
+    Returns:
+        Optimal policies of each model at G discount factors, and these discount factors.
     """
     P_hat = join([task.P_hat.reshape(-1, *task.P_hat.shape[2:]) for task in inputs])
     gamma = join([np.repeat(task.gamma, task.P_hat.shape[1], axis=0) for task in inputs])

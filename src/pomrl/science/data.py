@@ -1,6 +1,6 @@
 """Transitions sampled in a task, and sampling schemes (Sec. 3.2).
 
-Batches have counts, because pairs (s, a) may be visited unequally often.
+Batches store counts, because pairs (s, a) may have different numbers of transitions.
 """
 
 from abc import abstractmethod
@@ -39,7 +39,7 @@ class Batch:
     visits: Float[np.ndarray, "*n #S #A"]
     """Number of transitions from each pair (s, a), or one number for all pairs."""
     counted: Bool[np.ndarray, "*n #S #A"]
-    """Mask of the (s, a) rows in the meta-learner's averages."""
+    """Mask of the pairs (s, a) that enter the meta-learner's averages."""
     m: int
 
     def __post_init__(self) -> None:
@@ -51,9 +51,9 @@ class Batch:
 
     @staticmethod
     def of_counts(counts: Counts, m: int, *, equal: bool = False) -> "Batch":
-        """Make a batch of counts N(s, a, s'), with `counted` for visited pairs.
+        """Make a batch from counts N(s, a, s'), with `counted` for visited pairs.
 
-        `equal` states equal numbers of transitions for all pairs.
+        `equal` asserts the same number of transitions for all pairs.
         """
         visits = (counts[..., :1, :1, :] if equal else counts).sum(-1, dtype=float)
         P_bar = counts / np.maximum(visits, 1.0)[..., None]
@@ -68,23 +68,23 @@ class Batch:
 
     @cached_property
     def noise(self) -> Float[np.ndarray, "*n S A S"]:
-        """The scaled sampling noise, P_bar (1 - P_bar) N / max(m, 2)."""
+        """The variance P_bar (1 - P_bar) of one transition, times visits / max(m, 2)."""
         noise = self.P_bar * (1.0 - self.P_bar) * (self.visits / max(self.m, 2))[..., None]
         make_read_only(noise)
         return noise
 
     def reshape(self, *axes: int) -> "Batch":
-        """Reshape the axes before the pairs (s, a)."""
-        front = self.counts.ndim - 3
-        return Batch(*(array.reshape(*axes, *array.shape[front:]) for array in self._arrays), m=self.m)
+        """Reshape the leading axes, before S and A."""
+        leading = self.counts.ndim - 3
+        return Batch(*(array.reshape(*axes, *array.shape[leading:]) for array in self._arrays), m=self.m)
 
     def of_runs(self, index: Num[np.ndarray, " k"]) -> "Batch":
-        """Select indices of the first axis."""
+        """Select runs by index along the first axis."""
         return Batch(*(array[index] for array in self._arrays), m=self.m)
 
     @property
     def numbers(self) -> "Sequence[int | Float[np.ndarray, '*n #S #A']]":
-        """The numbers of transitions by trial; m alone if equal."""
+        """The numbers of transitions in each trial; only [m] if equal."""
         return [self.m] if self.is_equal else list(self.visits.swapaxes(0, 1))
 
     @property
@@ -93,7 +93,6 @@ class Batch:
         return [Batch(*(array[:, k] for array in self._arrays), m=self.m) for k in range(self.counts.shape[1])]
 
     def __iter__(self) -> Iterator["Batch"]:
-        """Iterate over the first axis."""
         for arrays in zip(*self._arrays, strict=True):
             yield Batch(*arrays, self.m)
 
@@ -135,7 +134,7 @@ class Data(Component):
     def draw(self, rngs: Generators, P: TaskModels, m: int, batches: int) -> Counts:
         """Draw counts N(s, a, s') of independent batches, [T, n, batches, S, A, S].
 
-        Each of n runs has a separate generator. Tasks are drawn in order, so splitting a call in two draws the same.
+        Each of n runs has a separate generator. Tasks are drawn in order, so two calls draw the same as one.
         """
 
     def draw_pooled(self, rngs: Generators, P: TaskModels, m: int, batches: int) -> Pooled:
@@ -167,8 +166,7 @@ class Unequal(Data):
     """A generative model with random numbers of transitions from each pair, m on average."""
 
     numbers: Literal["extremes", "geometric"] = "extremes"
-    """Numbers of transitions: 1 or 2m - 1, equally likely; or geometric from 0 on (none in one pair of m + 1), cut at
-    20m."""
+    """Numbers of transitions: 1 or 2m - 1, equally likely; or geometric on 0, 1, ... with mean m, cut at 20m."""
 
     def draw(self, rngs: Generators, P: TaskModels, m: int, batches: int) -> Counts:
         T, n, *model = P.shape
@@ -195,12 +193,12 @@ class Trajectories(Data):
     """
 
     length: Annotated[int, Field(ge=1, le=10**6)] = 10
-    """Transitions of a trajectory."""
+    """Number of transitions in a trajectory."""
     behaviour: Literal["uniform", "epsilon_greedy", "posterior_sampling"] = "uniform"
     """Actions: uniform; the best policy in the learner's estimate; or the best policy in a model drawn from the
     learner's belief."""
     epsilon: Annotated[float, Field(ge=0, le=1)] = 0.1
-    """Probability of a uniform action, for behaviour=epsilon_greedy alone."""
+    """Probability of a uniform action, only for behaviour=epsilon_greedy."""
 
     @property
     def is_adaptive(self) -> bool:
@@ -209,8 +207,8 @@ class Trajectories(Data):
     def check(self, m: int) -> None:
         if m * self.length > MOST_TRANSITIONS:
             raise ValueError(
-                f"m trajectories of a batch must have at most {MOST_TRANSITIONS} transitions, got m={m} of length "
-                f"{self.length}"
+                f"m trajectories of a batch must have at most {MOST_TRANSITIONS} transitions in total, got m={m} of "
+                f"length {self.length}; reduce m or data.length"
             )
 
     def draw(self, rngs: Generators, P: TaskModels, m: int, batches: int) -> Counts:

@@ -60,12 +60,12 @@ def _truth(problem: Problem, means: Sequence[MeanModel]) -> Truth:
 
 
 def tasks_at_a_time(problem: Problem, runs: int) -> int:
-    """Return the number of tasks to process together."""
+    """Return the number of tasks to process together, for stacks of `STACK_BYTES`."""
     return int(np.clip(STACK_BYTES // (runs * problem.bytes_of_model * problem.copies), 1, problem.T))
 
 
 def draw(problem: Problem, runs: Sequence[int], at_a_time: int) -> Iterator[list[DrawnTask]]:
-    """Draw the tasks of all runs; yield them in stacks."""
+    """Draw the tasks of all runs in order; yield stacks of `at_a_time` tasks."""
     task_streams, batch_streams, meta_streams, reward_streams = (
         GeneratorsOfRuns(problem.seed, runs, stream)
         for stream in (Stream.TASKS, Stream.BATCHES, Stream.META_BATCHES, Stream.REWARDS)

@@ -1,6 +1,6 @@
-"""Computation of experiments: tables of methods on a problem.
+"""Computation of experiments: the result tables of methods on a problem.
 
-Methods share tasks and batches. Tasks are planned in stacks of about `drawn_tasks.STACK_BYTES`, in constant memory.
+All methods see the same tasks and batches. Only about `drawn_tasks.STACK_BYTES` of models are in memory at a time.
 """
 
 from collections import deque
@@ -31,7 +31,7 @@ if TYPE_CHECKING:  # because it takes long to load
 
 
 def tables(problem: Problem, methods: Sequence[Method], runs: Sequence[int]) -> "list[pandas.DataFrame]":
-    """Compute the table of each method (`stored_columns`).
+    """Compute the result table of each method, with the columns of `stored_columns`.
 
     The numbers of a run do not depend on other runs or methods, to the last bit.
     """
@@ -86,7 +86,7 @@ def _stack(
 
 
 def _measure(method: Method, stack: PlannedStack, R_hat: Rewards, inputs: Sequence[PlanningInput]) -> Columns:
-    """Return the column of a metric, a mean over trials, if any."""
+    """Return the metric's column, averaged over trials; empty without a metric."""
     if not method.is_measured:
         return {}
     N, K = stack.P_hat.shape[:2]
@@ -101,7 +101,7 @@ def _measure(method: Method, stack: PlannedStack, R_hat: Rewards, inputs: Sequen
 
 
 def loop_over_tasks(problem: Problem, method: Method, runs: Sequence[int], queue: deque[DrawnTask]) -> Iterator[Any]:
-    """Return an iterator of outputs for `choose_policies`, one per queued task."""
+    """Return an iterator over the learning results of queued tasks, for `choose_policies`."""
     tasks = iter(queue.popleft, None)
     if type(method.agent) is not CertaintyEquivalence:
         return _act(problem, method, runs, tasks)
@@ -109,9 +109,9 @@ def loop_over_tasks(problem: Problem, method: Method, runs: Sequence[int], queue
 
 
 def choose_policies(method: Method, outputs: Sequence[Any], R_hat: Rewards) -> tuple[list[PlanningInput], Decision]:
-    """Return the planning inputs, and the policies of M models.
+    """Return the planning inputs of several tasks, and the policies for their M models.
 
-    `outputs` are from `loop_over_tasks`; R_hat has [M, S, A] or [M, S, A, S].
+    `outputs` come from `loop_over_tasks`. R_hat is [M, S, A] or [M, S, A, S].
     """
     if type(method.agent) is CertaintyEquivalence:
         return list(outputs), Decision(*plan(method.planner, outputs, R_hat))
@@ -151,12 +151,11 @@ def _act(
 
 @dataclass
 class RecordingTask:
-    """A task with a record of its learner."""
+    """A task with a record of the last learner, for the beliefs of agents."""
 
     task: Task
     learner: Learner = field(init=False)
 
     def collect(self, learner: Learner) -> Batches:
-        """Record the learner and collect the data."""
         self.learner = learner
         return self.task.collect(learner)

@@ -1,7 +1,7 @@
 """Collection of trajectories by learners, without a generative model.
 
-Before each trajectory the learner estimates the task and plans with gamma_eval. Learners share tasks, start states and
-random numbers of transitions.
+Before each trajectory the learner estimates the task and plans with gamma_eval. All learners have the same tasks, start
+states and random numbers for transitions.
 """
 
 from collections.abc import Callable, Iterator
@@ -31,7 +31,7 @@ SMALLEST_WEIGHT = 1e-12
 def believe(learner: Learner, batch: Batch) -> Belief:
     """Return a learner's belief after a part of a task's data.
 
-    A mixing rate alpha after one transition is a prior weight of alpha / (1 - alpha) transitions.
+    A mixing rate alpha after one transition means a prior worth alpha / (1 - alpha) transitions.
     """
     _, estimate, P_hat, _ = estimate_task(*learner, Batches.same(batch))
     alpha = estimate.alpha(1) if callable(estimate.alpha) else estimate.alpha
@@ -43,24 +43,23 @@ def believe(learner: Learner, batch: Batch) -> Belief:
 
 @dataclass(frozen=True, eq=False)
 class Exploration:
-    """A task of n runs with data to be collected by a learner."""
+    """A task in n runs, with data to be collected by a learner."""
 
     data: Trajectories
     P: Models
     R: Rewards
     gamma: float
-    """Discount factor for plans of behaviour."""
+    """Discount factor to plan the behaviour with."""
     uniform: Float[np.ndarray, "n X m"]
-    """Uniform numbers of each of m trajectories: its start, then actions and next states in turn."""
+    """Uniform random numbers of each of m trajectories: for the start state, then for action and next state in turn."""
     seeds: Int[np.ndarray, " n"]
-    """Seeds of draws from beliefs."""
+    """Seeds of the draws of models from beliefs."""
 
     def collect(self, learner: Learner) -> Batches:
-        """Collect all trajectories of a learner (`algorithm.Task`)."""
         return self.explore(partial(believe, learner))
 
     def explore(self, believe: Callable[[Batch], Belief]) -> Batches:
-        """Collect all trajectories, each with a belief after the earlier ones."""
+        """Collect all trajectories, each planned with the belief after the earlier ones."""
         rngs = [np.random.default_rng(seed) for seed in self.seeds.tolist()]
         counts, m = np.zeros(self.P.shape, np.int64), self.uniform.shape[-1]
         for uniform in np.moveaxis(self.uniform, -1, 0):
@@ -101,7 +100,7 @@ def explorations(
 def draw_models(belief: Belief, rngs: Generators) -> Float[np.ndarray, "n S A S"]:
     """Draw a model from the belief of each run.
 
-    Rows that underflow are replaced by the estimate.
+    Rows that underflow to 0 are replaced by the belief's mean.
     """
     shape = belief.concentration[..., None] * belief.P_hat
     weight = np.stack([rng.standard_gamma(run_shape) for rng, run_shape in zip(rngs, shape, strict=True)])

@@ -78,12 +78,12 @@ Gammas = Annotated[list[Discount], Field(min_length=1), Ascending]
 
 @dataclass(frozen=True)
 class TaskState:
-    """The information of a schedule about a task, in n runs."""
+    """The input of a schedule: a task in n runs."""
 
     t: int
     """Number of the task, from 1."""
     m: int
-    """Transitions sampled for each pair (s, a) in each task."""
+    """Number of transitions sampled for each pair (s, a) in each task."""
     S: int
     A: int
     gamma_eval: float
@@ -108,7 +108,7 @@ class GammaSchedule(Component):
         """Raise a ValueError if the schedule does not allow this gamma_eval."""
 
     def computed_schedule(self) -> "GammaSchedule":
-        """Return the schedule of the stored table."""
+        """Return the schedule to compute and store, a grid for hindsight."""
         return self
 
     @property
@@ -166,7 +166,7 @@ class Snapping(GammaSchedule):
     """Base class of schedules with an optional grid of discount factors."""
 
     snap: Gammas | None = None
-    """Grid to round gamma_t to, ties down; null: none."""
+    """Grid to round gamma_t to, with ties rounded down; null: no rounding."""
 
     def check(self, gamma_eval: float) -> None:
         if self.snap:
@@ -182,7 +182,7 @@ class Snapping(GammaSchedule):
 
 
 class Dong(Snapping):
-    """The schedule of Dong et al., gamma_t = 1 - T_t^(-1/5), with phases of sizes T_t (Sec. 6.1).
+    """The schedule of Dong et al., gamma_t = 1 - T_t^(-1/5) with phase sizes T_t (Sec. 6.1).
 
         T_t = (S A / L) ((1 - α_t) m + α_t m (t - 1)),    T_0 = m,
 
@@ -192,11 +192,11 @@ class Dong(Snapping):
     L: Annotated[int, Field(ge=1)] = 1
     """Maximum trajectory length (R7)."""
     start: Literal["T0", "T1"] = "T1"
-    """The phase size in task 1 (R18)."""
+    """Phase size in task 1: T_0 or T_1 (R18)."""
     T_0: Literal["m", "scaled"] = "m"
-    """Phase size T_0: m, or m S A / L, scaled as the others."""
+    """Phase size T_0: m, or m S A / L, scaled like later phases."""
     alpha: Literal["own"] | Annotated[list[Annotated[float, Field(ge=0, le=1)]], Field(min_length=1)] = "own"
-    """Alpha_t in T_t: the learner's, or a list for tasks 1, 2, ..., its last for the rest."""
+    """Alpha_t in T_t: the learner's, or a list for tasks 1, 2, ..., with its last value for all later tasks."""
     lag: Annotated[int, Field(ge=0)] = 0
     """Delay, in tasks, of the number t - 1 of past tasks in T_t."""
 
@@ -226,13 +226,13 @@ class UpperBound(Snapping):
     gamma_0: Discount = 0.25
     """Offset (R12)."""
     minimum: Minimum = "corrected"
-    """The minimum of U, right or as in Prop. 1 (E1)."""
+    """Minimum of U: corrected, or as in Prop. 1 (E1)."""
     formula: Formula = "text"
     """C_t as in the text, or with the notebook's constant second term."""
     deviation: Literal["own"] | Annotated[float, Field(ge=0)] = "own"
     """Standard deviation of tasks in C_t: the learner's own, or a number."""
     plug: Literal["std", "variance"] = "std"
-    """Value in place of the standard deviation in C_t: itself, or the variance."""
+    """Value used as the standard deviation in C_t: the standard deviation, or the variance."""
 
     def select(self, state: TaskState) -> Float[np.ndarray, "n 1"]:
         own = state.deviation

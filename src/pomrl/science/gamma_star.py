@@ -19,7 +19,7 @@ MEAN_TIE_TOLERANCE = 1e-12
 """Largest difference of tied mean losses, in units of max(1, smallest, largest / 100) of the mean losses."""
 
 _ORDINARY_LOSS = 100.0
-"""Upper bound on losses with rewards in [0, 1] at the usual gamma_eval."""
+"""Upper bound on losses with rewards in [0, 1] at gamma_eval = 0.99."""
 
 
 def best_index(mean: Float[np.ndarray, "*B G"]) -> Int[np.ndarray, "*B"]:

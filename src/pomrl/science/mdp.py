@@ -84,7 +84,6 @@ class Criterion:
     """Probability of each first state, a weight in means; None: uniform."""
 
     def optimal_value(self, P: ModelStack, R: RewardStack) -> Float[np.ndarray, "M S"]:
-        """Return the exact optimal values V* of M MDPs."""
         gamma = np.array([self.gamma_eval])
         if self.horizon is not None:
             return finite_horizon.plan(P, R, np.tile(gamma, (len(P), 1)), self.horizon)[1][:, 0]
@@ -96,7 +95,7 @@ class Criterion:
     def distinct_values(
         self, P: ModelStack, R: RewardStack, policies: Shaped[np.ndarray, "..."] | Sequence[Any]
     ) -> tuple[Float[np.ndarray, "k S"], Int[np.ndarray, " k"], Int[np.ndarray, "M G"]]:
-        """Return values in the format of `solvers.evaluation.distinct_policy_values`."""
+        """Evaluate policies; return the output of `solvers.evaluation.distinct_policy_values`."""
         if self.horizon is None and self.gamma_eval < 1.0:
             return distinct_policy_values(P, R, policies, self.gamma_eval)
         S, A = R.shape[1:]
@@ -117,7 +116,6 @@ class Criterion:
         policy: Shaped[np.ndarray, "..."] | Sequence[Any],
         V_star: Float[np.ndarray, "M S"] | None = None,
     ) -> Float[np.ndarray, "M G"]:
-        """Return the planning losses of policies."""
         V_star = self.optimal_value(P, R) if V_star is None else V_star
         V, model, index = self.distinct_values(P, R, policy)
         size = self.distinct_values(P, np.abs(R), policy)[0] if action_ties.have_both_signs(R) else np.abs(V)
@@ -138,7 +136,7 @@ def optimal_value(
 
     Raises:
         ValueError: P and R are not models, or gamma is not in [0, 1].
-        NeverEndsError: gamma is 1, and a policy gains for ever, or none ends from some state.
+        NeverEndsError: gamma is 1, and a state has no undiscounted value.
     """
     return Criterion(gamma).optimal_value(input_checks.float64(P, "P"), input_checks.float64(R, "R"))
 
@@ -159,7 +157,7 @@ def planning_loss(
 
     Raises:
         ValueError: P and R are not models, gamma_eval is not in [0, 1], or an action is out of range.
-        NeverEndsError: gamma_eval is 1, and some state never ends.
+        NeverEndsError: gamma_eval is 1, and a policy never ends from some state.
     """
     P, R = input_checks.float64(P, "P"), input_checks.float64(R, "R")
     check_models(P, R)

@@ -20,7 +20,7 @@ class MetaBatch(Component):
     """Whether the trials of a run share one memory."""
 
     unvisited: Literal["skip", "uniform"] = "skip"
-    """What a pair (s,a) without transitions in a batch adds to the averages: nothing, or a uniform row."""
+    """Pairs (s,a) without transitions in a batch: left out of the averages, or included as uniform rows."""
 
     @property
     def drawn(self) -> int:
@@ -54,7 +54,7 @@ class Separate(MetaBatch):
     batches: Annotated[int, Field(ge=1)] = 1
     """Number of separate batches of each task."""
     length: Annotated[int | None, Field(ge=1, le=10**6)] = None
-    """Length of their trajectories; null: data.length."""
+    """Length of the trajectories in separate batches; null: data.length."""
     combine: Literal["mean_of_frequencies", "pooled"] = "pooled"
     """Frequencies in the combined batch: the mean over batches, or from summed counts."""
 

@@ -24,7 +24,7 @@ class ReadingWarning(UserWarning):
 
 
 def warn(line: str) -> None:
-    """Warn about the reading of an input, at the user's line."""
+    """Issue a `ReadingWarning` for the user's line of code."""
     level, frame = 1, inspect.currentframe()
     while frame is not None and str(frame.f_globals.get("__name__")).startswith(("pomrl.", "pomrl_logs.")):
         level, frame = level + 1, frame.f_back
@@ -51,20 +51,20 @@ def check_axes(axes: Any) -> None:
 
 
 def states_first(P: np.ndarray, axes: Axes | None, name: str = "P", *, by_action: bool = False) -> np.ndarray:
-    """Return an array as [..., S, A, S].
+    """Reorder the axes of an array to [..., S, A, S].
 
-    `by_action` marks a list of matrices, one per action. ValueError: actions seem to come first, without `axes`.
+    `by_action` marks a list of matrices, one per action. ValueError: the shape is [..., A, S, S] without `axes`.
     """
     first, second, last = P.shape[-3:]
     if axes == "ass" or (axes is None and by_action):
         return P.swapaxes(-3, -2)
     if axes is None and first == second == last > 1:
         warn(
-            f"{name} has S = A = {last} and was read as {name}[s, a, s']; axes='ass' reads {name}[a, s, s'], "
-            "axes='sas' confirms this"
+            f"{name} has S = A = {last} and was read as {name}[s, a, s']; set axes='ass' for {name}[a, s, s'], "
+            "or axes='sas' to confirm"
         )
     if axes is None and first != second == last:
         raise ValueError(
-            f"{name} must be [..., S, A, S], states before actions, got {list(P.shape)}; axes='ass' reads [a, s, s']"
+            f"{name} must be [..., S, A, S], states before actions, got {list(P.shape)}; set axes='ass' for [a, s, s']"
         )
     return P

@@ -53,11 +53,11 @@ class Planner(Component):
         in ascending order. At 1, planners for infinitely many steps use `solvers.undiscounted`.
 
         Returns:
-            The action in each state, [M, G, S]; by steps to go, [M, G, h, S], if `looks_ahead` is h.
+            The action in each state, [M, G, S]. If `looks_ahead` is h, also by steps to go, [M, G, h, S].
 
         Raises:
             ValueError: An argument is invalid; the message gives the first wrong index.
-            NeverEndsError: A discount factor is 1, and a policy gains for ever, or none ends from some state.
+            NeverEndsError: A discount factor is 1, and a state has no undiscounted value.
         """
         P, R, gammas = (
             input_checks.float64(P, "P"),
@@ -88,7 +88,7 @@ class Planner(Component):
 
     @abstractmethod
     def _plan(self, P: ModelStack, R: RewardStack, gammas: GammaGrid) -> PolicyGrid:
-        """Implement `plan` for valid arguments."""
+        """Return the result of `plan`, for valid arguments."""
 
 
 class PolicyIteration(Planner):
@@ -139,7 +139,7 @@ def _walk(stack: PolicyStack, gammas: GammaGrid, A: int) -> PolicyGrid:
         patience = np.where(stable, 0, patience + 1)
         if patience.max() > _STEPS_PER_PAIR * S * A:
             stuck = int(patience.argmax())
-            raise ArithmeticError(f"model {model[stuck]}, gamma[{column[stuck]}]: policy iteration does not end")
+            raise ArithmeticError(f"model {model[stuck]}, gamma[{column[stuck]}]: policy iteration did not converge")
         walking = position < G
         if walking.sum() <= 0.75 * len(walking):  # dropping models copies all others, so several are dropped together
             stack.keep(walking)
@@ -148,7 +148,7 @@ def _walk(stack: PolicyStack, gammas: GammaGrid, A: int) -> PolicyGrid:
 
 
 class ValueIteration(Planner):
-    """Relative value iteration of each model, for all discount factors at once (`solvers.relative_values`).
+    """Relative value iteration of each model, for all discount factors together (`solvers.relative_values`).
 
     Each set of reachable states is planned separately. ArithmeticError: no convergence within `max_sweeps`.
     """
@@ -156,7 +156,7 @@ class ValueIteration(Planner):
     tolerance: Annotated[float, Field(gt=0)] = 1e-12
     """Largest loss of the policy, times (1 - gamma), in units of its largest reward."""
     max_sweeps: Annotated[int, Field(ge=1)] = 1_000_000
-    """Sweeps after which planning fails with an error."""
+    """Largest number of sweeps; planning then fails with an error."""
 
     def _plan(self, P: ModelStack, R: RewardStack, gammas: GammaGrid) -> PolicyGrid:
         optimal = np.empty((*gammas.shape, R.shape[1]), np.int16)
@@ -173,13 +173,13 @@ class ValueIteration(Planner):
 
 
 class BackwardInduction(Planner):
-    """Backward induction over finitely many steps, with actions by steps to go.
+    """Backward induction over finitely many steps; actions depend on the steps to go.
 
     Discount factors may be 1.
     """
 
     steps: Annotated[int, Field(ge=1, le=10_000)]
-    """Steps that are planned ahead, at most the problem's horizon."""
+    """Number of steps to plan ahead, at most the problem's horizon."""
 
     @property
     def looks_ahead(self) -> int | None:

@@ -39,13 +39,13 @@ class Problem:
     A: Annotated[int, Field(ge=1)]
     """Number of actions."""
     m: Annotated[int, Field(ge=1, le=10**9)]
-    """Transitions sampled for each (s,a) in each task, or trajectories."""
+    """Number of transitions sampled for each (s,a) in each task, or of trajectories."""
     T: Annotated[int, Field(ge=1, le=32767)]
     """Number of tasks."""
     sigma: Annotated[float | None, Field(ge=0)]
-    """Similarity of tasks, of the kind in task_distribution.measure; null: given by another key."""
+    """Similarity of the tasks: a variance or standard deviation (task_distribution.measure); null: from another key."""
     gamma_eval: Annotated[float, Field(ge=0, le=1)]
-    """Discount factor at which policies are judged; 1 with a horizon, or where all policies end."""
+    """Discount factor at which policies are evaluated; 1 with a horizon, or if all policies end."""
     seed: Annotated[int, Field(ge=0)]
     """Seed of all draws."""
     task_distribution: InstanceOf[TaskDistribution]
@@ -57,7 +57,7 @@ class Problem:
     meta_batch: InstanceOf[MetaBatch] = Own()
     """Which transitions later tasks learn from."""
     trials: Annotated[int, Field(ge=1, le=10**6)] = 1
-    """Batches of each task over whose estimates losses are averaged."""
+    """Number of batches of each task; losses are averaged over their estimates."""
     reward_model: RewardModel = "known"
     """Rewards to plan with: the true ones; means of the samples of the task, or of all tasks; or a posterior mean
     between the two."""
@@ -77,7 +77,6 @@ class Problem:
 
     @property
     def criterion(self) -> Criterion:
-        """The criterion of losses."""
         start = self.task_distribution.start if self.start is None else self.start
         if isinstance(start, int):
             start = [float(s == start) for s in range(self.S)]
@@ -89,7 +88,6 @@ class Problem:
 
     @property
     def reward_learning(self) -> RewardLearning:
-        """The settings for estimating rewards."""
         return RewardLearning(self.reward_model, self.reward_noise, self.reward_low, self.reward_high)
 
     @property
@@ -99,7 +97,6 @@ class Problem:
 
     @property
     def bytes_of_model(self) -> int:
-        """The size of one transition model in bytes."""
         return self.S**2 * self.A * np.dtype(float).itemsize
 
     @property

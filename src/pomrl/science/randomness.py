@@ -16,11 +16,11 @@ from jaxtyping import Num, UInt64
 from numpy.random.bit_generator import ISeedSequence
 
 Generators = Sequence[np.random.Generator]
-"""The generator of each of n runs, for one purpose alone."""
+"""The generator of each of n runs, for a single purpose (`Stream`)."""
 
 Keys = UInt64[np.ndarray, "*N"]
 WORD = 2**64 - 1
-"""The largest key."""
+"""The largest 64-bit key."""
 
 
 class Stream(IntEnum):
@@ -42,7 +42,7 @@ def fold(key: Keys, index: int | Num[np.ndarray, "..."]) -> Keys: ...
 def fold(key: Any, index: Any) -> Any:
     """Return the child of a key at an index of at least 0, elementwise.
 
-    It is the output of SplitMix64 (Steele, Lea and Flood 2014) at this position.
+    It is the output of SplitMix64 (Steele, Lea and Flood 2014) at this index, seeded with the key.
     """
     if isinstance(index, np.ndarray):
         index = index.astype(np.uint64)
@@ -58,7 +58,7 @@ def _root(seed: int) -> int:
 
 
 class _Words(ISeedSequence):
-    """The seed words of a bit generator, ten times as fast as `SeedSequence`."""
+    """A sequence of given seed words, ten times as fast as `SeedSequence`."""
 
     def __init__(self, state: UInt64[np.ndarray, "4"]) -> None:
         self.words = state
@@ -72,7 +72,7 @@ def _generator(state: UInt64[np.ndarray, "4"]) -> np.random.Generator:
 
 
 WORDS = range(2**32, 2**32 + 4)
-"""Indices of the children that seed a generator, beyond the indices of all other children."""
+"""Indices of the child keys that seed a generator, above the indices of all other children."""
 
 
 def generator(seed: int, run: int, stream: Stream, *index: int) -> np.random.Generator:
@@ -87,7 +87,7 @@ def generator(seed: int, run: int, stream: Stream, *index: int) -> np.random.Gen
 
 
 class GeneratorsOfRuns(UserList[np.random.Generator]):
-    """The generators of a stream of several runs, made when first used."""
+    """The generators of one stream in several runs, created on first use."""
 
     def __init__(self, seed: int, runs: Sequence[int], stream: Stream) -> None:
         self._seed, self._runs, self._stream = seed, runs, stream
@@ -99,5 +99,5 @@ class GeneratorsOfRuns(UserList[np.random.Generator]):
 
 
 def task_keys(rngs: Generators, tasks: int) -> UInt64[np.ndarray, "tasks n"]:
-    """Draw the keys of the next tasks of n runs."""
+    """Draw a key for each of the next tasks of n runs."""
     return np.array([rng.bit_generator.random_raw(tasks) for rng in rngs]).T

@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # because it takes long to load
 
 @dataclass(frozen=True, eq=False)
 class PlannedStack:
-    """A stack of N = tasks times runs models, with estimates from K batches."""
+    """The N models of several tasks in all runs, with policies for K estimates."""
 
     criterion: Criterion
     P: Float[np.ndarray, "N S A S"]
@@ -27,7 +27,7 @@ class PlannedStack:
     """Policies; over a horizon also by steps to go."""
     gamma: Float[np.ndarray, "N K G"]
     alpha: Float[np.ndarray, "N _K"]
-    """Mixing rates; one if all batches share a memory."""
+    """Mixing rates, one for each memory: K, or 1 if the trials share it."""
     sigma: Float[np.ndarray, "N _K"]
 
 
@@ -37,20 +37,20 @@ class Column:
 
     name: str
     label: str
-    """Label of axes."""
+    """Label on the axes of plots."""
     unit: str
     """Unit of the numbers; empty if none."""
     meaning: str
     """Description in documents."""
     values: Callable[[PlannedStack], np.ndarray] | None = None
-    """Numbers for a stack, [N] or [N, G], means over batches; None for indices and metrics."""
+    """Function from a stack to its numbers, [N] or [N, G], averaged over trials; None for indices and metrics."""
     dtype: str = "float64"
     is_finite: bool = True
     """Whether NaN is an error."""
 
 
 def _mean_gamma(stack: PlannedStack) -> Float[np.ndarray, "N G"]:
-    """Return the mean over batches, exactly equal to a common value."""
+    """Return the mean over trials, exact if all trials have one value."""
     gamma = stack.gamma
     return np.where((gamma == gamma[:, :1]).all(1), gamma[:, 0], gamma.mean(1))
 
@@ -81,15 +81,15 @@ COLUMNS = (
         "gamma",
         "Discount factor γ",
         "",
-        "discount factor of planning: each of the schedule's, or the one that the schedule or the agent chose",
+        "discount factor of planning: each one of the grid, or the one chosen by the schedule or the agent",
         _mean_gamma,
     ),
     Column(
         "planning_loss",
         "Planning loss",
         "discounted reward",
-        "value that the policy loses against the optimal one in the true model, both judged at `gamma_eval`, at least "
-        "0: of the worst state (`loss=max`) or the mean over states (`loss=mean`)",
+        "optimal value minus value of the policy, both in the true model at `gamma_eval`, at least 0: the largest over "
+        "states (`loss=max`) or the mean over states (`loss=mean`)",
         _planning_loss,
     ),
     Column(

@@ -35,7 +35,7 @@ class ComponentError(ValueError):
 
 @dataclass(frozen=True)
 class ComponentOutput:
-    """Checks of the output of a component's method."""
+    """Checks of the output of a component's method; failures are a ComponentError."""
 
     component: Any
     method: str
@@ -44,17 +44,14 @@ class ComponentOutput:
 
     @property
     def name(self) -> str:
-        """The component, method and context."""
         kind = type(self.component)
         return f"{kind.__module__}.{kind.__qualname__}.{self.method}{self.context}"
 
     def check_type(self, expected: type, value: Any, field: str = "") -> None:
-        """Check the type of the output or of one field."""
         if not isinstance(value, expected):
             self._refuse(field, expected.__name__, type(value).__name__)
 
     def check_array(self, value: Any, *shapes: Shape, field: str = "", dtype: Any = np.float64) -> None:
-        """Check the type and shape of an array."""
         if not isinstance(value, np.ndarray) or value.dtype != dtype:
             kind = f"array of {value.dtype}" if isinstance(value, np.ndarray) else type(value).__name__
             self._refuse(field, f"an array of {np.dtype(dtype)}", kind)
@@ -63,30 +60,26 @@ class ComponentOutput:
             self._refuse(field, f"an array of shape {allowed}", str(value.shape))
 
     def check_range(self, values: np.ndarray, low: float, high: float, field: str = "", label: str = "") -> None:
-        """Check for values out of range or NaN."""
+        """Check for values outside [low, high], and for NaN."""
         if not (values.min() >= low and values.max() <= high):
             index = tuple(np.argwhere(~((values >= low) & (values <= high)))[0].tolist())
             entry = f"{label}{field}{list(index) if index else ''}"
             raise ComponentError(f"{self.name}: {entry} = {float(values[index])!r} is not {_range_label(low, high)}")
 
     def check_finite(self, values: np.ndarray, field: str = "") -> None:
-        """Check for NaN and infinite values."""
         self.check_range(values, -LARGEST_FLOAT, LARGEST_FLOAT, field)
 
     def check_models(self, P: Any, shape: Shape, field: str = "") -> None:
-        """Check the shape and rows of transition probabilities."""
         self.check_array(P, shape, field=field)
         if not P.min() >= 0.0:  # rows with sum 1 then have no entry above 1
             self.check_range(P, 0.0, 1.0, field)
         self.check_row_sums(P, field)
 
     def check_row_sums(self, P: Float[np.ndarray, "*n S A S"], field: str = "") -> None:
-        """Check for rows with a sum other than 1."""
         total, tolerance = input_checks.row_sums(P)
         self.check_range(total, 1.0 - tolerance, 1.0 + tolerance, field, "the sum of the row ")
 
     def check_counts(self, counts: Any, shape: Shape, field: str = "") -> None:
-        """Check the shape and range of an array of integers."""
         whole = isinstance(counts, np.ndarray) and counts.dtype.kind in "iu"
         self.check_array(counts, shape, field=field, dtype=counts.dtype if whole else np.int64)
         self.check_range(counts, 0.0, LARGEST_FLOAT, field)
@@ -163,8 +156,8 @@ def draw_batch(data: Data, rngs: Generators, P: TaskModels, m: int, batches: int
     output.check_counts(counts, (*P.shape[:2], batches, *P.shape[2:]))
     batch = Batch.of_counts(counts, m, equal=data.is_equal)
     if data.is_equal:  # numbers of transitions were taken from the first pair alone
-        output.check_range(batch.visits, 1.0, LARGEST_FLOAT, label="is_equal, but the number of transitions of pairs ")
-        output.check_row_sums(batch.P_bar, "is_equal, but divided by the transitions of the first pair ")
+        output.check_range(batch.visits, 1.0, LARGEST_FLOAT, label="visits (is_equal: of the first pair)")
+        output.check_row_sums(batch.P_bar, "P_bar (is_equal: divided by the visits of the first pair)")
     return batch
 
 
@@ -197,7 +190,7 @@ def check_estimate(estimator: Estimator[Any], t: int, estimate: Any, batch: Batc
 def check_trials(
     estimator: Estimator[Any], t: int, estimate: Estimate, priors: Sequence[Any], rates: Sequence[Any], shape: Shape
 ) -> None:
-    """Check priors h_t and mixing rates alpha_t, by trial or shared."""
+    """Check priors h_t and mixing rates alpha_t, of each trial or shared."""
     for h in priors if callable(estimate.h) else ():  # a shared prior was checked in `check_estimate`
         ComponentOutput(estimator, "estimate", f" in task {t}").check_models(h, shape)
     for alpha in rates:
@@ -205,14 +198,14 @@ def check_trials(
 
 
 def check_mixing_rate(estimator: Estimator[Any], t: int, alpha: Any, shape: Shape) -> None:
-    """Check for a mixing rate alpha_t outside [0, 1]."""
+    """Check the shape and range [0, 1] of a mixing rate alpha_t."""
     output = ComponentOutput(estimator, "assess", f" in task {t}")
     output.check_array(alpha, *_per_pair(shape), field="alpha")
     output.check_range(alpha, 0.0, 1.0, "alpha")
 
 
 def check_gammas(gamma_schedule: GammaSchedule, gammas: Any, state: TaskState) -> None:
-    """Check for discount factors outside [0, gamma_eval]."""
+    """Check the shape and range [0, gamma_eval] of discount factors."""
     output = ComponentOutput(gamma_schedule, "select", f" in task {state.t}")
     output.check_array(gammas, (len(state.alpha), gamma_schedule.gammas_per_task))
     output.check_range(gammas, 0.0, state.gamma_eval)
@@ -256,9 +249,9 @@ def _check_mean(mean: Any, S: int, A: int, output: ComponentOutput) -> None:
 
 
 def check_experiment(problem: Problem, method: Method, runs: Sequence[int]) -> None:
-    """Check whether method, problem and runs fit together.
+    """Raise a ValueError unless problem, method and runs fit together.
 
-    ValueError: the message gives key, value and remedy.
+    The message gives key, value and remedy.
     """
     _check_criterion(problem, method)
     problem.task_distribution.check(problem.S, problem.A)
@@ -290,7 +283,8 @@ def check_experiment(problem: Problem, method: Method, runs: Sequence[int]) -> N
     if method.agent.chooses_gamma and isinstance(method.gamma_schedule, Hindsight):
         name = type(method.agent).__name__
         raise ValueError(
-            f"gamma_schedule must be grid for agent {name}, because the agent chooses; set gamma_schedule=grid"
+            f"gamma_schedule must be grid for agent {name}, because the agent chooses gamma, got Hindsight; set "
+            "gamma_schedule=grid"
         )
     for run in runs:
         next(mean_models(problem, run))
@@ -301,7 +295,7 @@ def _check_criterion(problem: Problem, method: Method) -> None:
         check_gamma_eval(problem.gamma_eval)
     if problem.horizon is None and problem.gamma_eval == 1.0 and isinstance(problem.task_distribution, RandomChains):
         raise ValueError(
-            "gamma_eval must be below 1 for random chains, which never end, got 1; set it below 1, or a horizon"
+            "gamma_eval must be below 1 for random chains, which never end, got 1; set gamma_eval below 1, or a horizon"
         )
     if problem.data.is_adaptive and problem.gamma_eval == 1.0:
         raise ValueError("gamma_eval must be below 1 if a learner collects its data, got 1; set data.behaviour=uniform")

@@ -1,4 +1,4 @@
-"""The store of experiments (`experiments`), and files that are made from them (`derived`)."""
+"""Store experiments (`experiments`), and the files made from them (`derived`)."""
 
 # These are the names that other rooms use.
 # ruff: noqa: F401

@@ -1,10 +1,10 @@
 """Export and import zip archives of experiments and of a study's code.
 
     runs/<signature>/     an experiment
-    code/                 a study's files, by paths from the folder in which its commands run
+    code/                 a study's files; paths start at the folder in which its commands run
     studies/<study>/      results for people, not imported
 
-Equal files give equal archives. Names and sizes are checked before unpacking, and experiments before they are added.
+Equal files give equal archives. Everything is checked before it is unpacked or added.
 """
 
 import filecmp
@@ -23,10 +23,10 @@ from pomrl.store.files import StoreError, replacing, root, sync_all, sync_folder
 from pomrl.store.stored_experiments import LOG, StoredExperiment, is_ours
 
 MAX_BYTES = 8 * 2**30
-"""The most bytes of an archive's files, unless more is allowed."""
+"""The default limit on the unpacked size of an archive."""
 
 MAX_FILES = 200_000
-"""The most files of an archive."""
+"""The limit on the number of files in an archive."""
 
 _CONTENT_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, UnicodeError)
 _NAME_ERRORS = (FileExistsError, IsADirectoryError, NotADirectoryError)  # a name of both a file and a folder
@@ -36,10 +36,10 @@ _NAME_ERRORS = (FileExistsError, IsADirectoryError, NotADirectoryError)  # a nam
 def export(path: Path, stored: Sequence[StoredExperiment], extra_files: Mapping[str, Path] | None = None) -> int:
     """Write an archive of experiments and other files; return the number of files.
 
-    StoreError if there is nothing to export, or a file is damaged.
+    StoreError without experiments, or for a damaged file.
     """
     if not stored:
-        raise StoreError(f"{root()}: nothing is stored to export")
+        raise StoreError(f"{root()}: no stored experiments to export")
     files = dict(extra_files or {})
     for experiment in stored:
         if faults := experiment.faults():
@@ -49,7 +49,7 @@ def export(path: Path, stored: Sequence[StoredExperiment], extra_files: Mapping[
         files |= {f"runs/{experiment.signature}/{name}": experiment.folder / name for name in names}
     with replacing(path) as whole, zipfile.ZipFile(whole, "w") as archive:
         for name in sorted(files):
-            entry = zipfile.ZipInfo(name)  # with the time that zip counts from
+            entry = zipfile.ZipInfo(name)  # its constant default time keeps archives reproducible
             entry.create_system, entry.external_attr = 3, (stat.S_IFREG | 0o644) << 16
             entry.file_size = files[name].stat().st_size
             with files[name].open("rb") as source, archive.open(entry, "w") as target:
@@ -65,18 +65,11 @@ def import_(
 ) -> tuple[list[Path], list[Path]]:
     """Check an archive and add its experiments.
 
-    Args:
-        path: The archive.
-        max_bytes: The most bytes of its unpacked files.
-        agrees: Whether these new files of a study may be written to the current folder.
-        check: Raises a StoreError or ConfigError for an experiment with wrong settings.
-
-    Returns:
-        The folders that were added, and those already stored.
+    `agrees` returns whether new files of a study may be written to the current folder. `check` raises a StoreError or
+    ConfigError for an experiment with wrong settings. Return the added folders, and the folders already stored.
 
     Raises:
-        StoreError: It is no such archive, too large, or damaged; or a file of the study exists with other content.
-            Nothing is added then.
+        StoreError: The archive is invalid, too large or damaged, or would change a file of the study. Nothing is added.
     """
     root().mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(prefix=".import-", dir=outputs()) as name:
@@ -84,18 +77,18 @@ def import_(
         try:
             with zipfile.ZipFile(path) as archive:
                 for entry in _select_entries(archive, max_bytes):
-                    archive.extract(entry, folder)  # no more bytes than the entry says
+                    archive.extract(entry, folder)  # at most the size in the entry is extracted
             unpacked = [StoredExperiment(location) for location in sorted(folder.glob("runs/*"))]
             for stored in unpacked:
-                if faults := stored.faults() or ([] if stored.contiguous() else [f"{stored.folder}: it has no runs"]):
+                if faults := stored.faults() or ([] if stored.contiguous() else [f"{stored.folder}: no runs"]):
                     raise StoreError(faults[0].replace(f"{folder}/", "").partition("; ")[0])
                 check(stored)
-            new_files = _find_lacking(folder / "code")
+            new_files = _find_missing(folder / "code")
             sync_all(folder)
         except FileNotFoundError as error:
-            raise StoreError(f"{path}: there is no such file") from error
+            raise StoreError(f"{path}: no such file") from error
         except (*_CONTENT_ERRORS, *_NAME_ERRORS) as error:
-            raise StoreError(f"{path}: it is damaged, or no zip archive") from error
+            raise StoreError(f"{path}: damaged, or not a zip archive") from error
         except (StoreError, ConfigError) as error:
             raise StoreError(f"{path}: {error}") from error
         new = [stored for stored in unpacked if not (root() / stored.signature).exists()]
@@ -107,18 +100,17 @@ def import_(
 
 
 def _select_entries(archive: zipfile.ZipFile, max_bytes: float) -> list[zipfile.ZipInfo]:
-    """Check names and sizes, and return the entries to unpack."""
     entries = archive.infolist()
     if len(entries) > MAX_FILES:
-        raise StoreError(f"it must have at most {MAX_FILES:,} files, got {len(entries):,}")
+        raise StoreError(f"the number of files must be at most {MAX_FILES:,}, got {len(entries):,}")
     if (total := sum(entry.file_size for entry in entries) / 1e9) > max_bytes / 1e9:
-        raise StoreError(f"its files have {total:.1f} GB; --most {total + 0.1:.1f} allows so much")
+        raise StoreError(f"the unpacked size is {total:.1f} GB; allow it with --most {total + 0.1:.1f}")
     if len({entry.filename.casefold() for entry in entries}) < len(entries):
-        raise StoreError("two of its files have the same name")
+        raise StoreError("two files have the same name")
     for entry in entries:
         is_file = stat.S_IFMT(entry.external_attr >> 16) in (0, stat.S_IFREG)
         if not (is_file and _is_expected(entry.filename.split("/"))):
-            raise StoreError(f"{entry.filename} is no file of an experiment or of a study")
+            raise StoreError(f"{entry.filename} is not a file of an experiment or study")
     return [entry for entry in entries if not entry.filename.startswith("studies/")]
 
 
@@ -132,15 +124,14 @@ def _is_expected(names: Sequence[str]) -> bool:
             return False
 
 
-def _find_lacking(code: Path) -> list[Path]:
-    """Return the files that the current folder lacks; StoreError for a conflict."""
+def _find_missing(code: Path) -> list[Path]:
     files = sorted(path.relative_to(code) for path in code.rglob("*") if path.is_file())
     for file in files:
         target = file.resolve()
         is_of_store = any(target.is_relative_to((outputs() / kind).resolve()) for kind in ("runs", "simulations"))
         if is_of_store or not target.is_relative_to(Path.cwd().resolve()):
-            raise StoreError(f"code/{file} would not stand in the current folder")
+            raise StoreError(f"code/{file} must be inside the current folder and outside the store")
         is_same = not file.exists() or (file.is_file() and filecmp.cmp(file, code / file, shallow=False))
         if not is_same or any(parent.is_file() for parent in file.parents):
-            raise StoreError(f"{file} is there already, with another content; import it into an empty folder")
+            raise StoreError(f"{file} exists with different content; import into an empty folder")
     return [file for file in files if not file.exists()]

@@ -1,6 +1,6 @@
-"""Encode and read blocks of runs: Parquet files named by their runs and digest."""
+"""Encode and read blocks of runs as Parquet files."""
 
-# pyarrow comes without types.
+# pyarrow has no type annotations.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false
 
@@ -23,12 +23,12 @@ if TYPE_CHECKING:  # because it takes long to load
     import pandas as pd
 
 _NAME = re.compile(r"runs-(\d{6,9})-(\d{6,9})-([0-9a-f]{16})\.parquet")
-"""At most nine digits, as in a request, so that the blocks of a forged name can be listed."""
+"""At most nine digits, as in a request: the range of a forged name stays small enough to divide into blocks."""
 
 
 @dataclass(frozen=True)
 class StoredBlock:
-    """A block of runs, as its file name describes it."""
+    """A block of runs, described by its file name."""
 
     runs: range
     sha256: str
@@ -44,14 +44,14 @@ class StoredBlock:
 
 
 def parse_name(name: str) -> StoredBlock | None:
-    """Return the block of a file name, or None."""
+    """Parse the file name of a block; return None for other names."""
     match = _NAME.fullmatch(name)
     block = StoredBlock(range(int(match[1]), int(match[2]) + 1), match[3]) if match else None
     return block if block and block.runs and block.name == name else None
 
 
 def encode(table: "pd.DataFrame", signature: str, runs: range) -> bytes:
-    """Encode a block's table without dictionaries and statistics: it is read whole."""
+    """Encode a block's table as Parquet, without dictionaries or statistics."""
     arrays = {str(name): column.to_numpy(SCHEMA.get(str(name))) for name, column in table.items()}
     encoded = pa.table({name: pa.array(array, from_pandas=True) for name, array in arrays.items()})
     buffer = pa.BufferOutputStream()
@@ -62,7 +62,7 @@ def encode(table: "pd.DataFrame", signature: str, runs: range) -> bytes:
 
 @dataclass(frozen=True)
 class Shape:
-    """The size of a table, apart from its runs."""
+    """The expected columns and size of a block's table."""
 
     T: int
     gammas: Container[int]
@@ -70,14 +70,14 @@ class Shape:
     names: Sequence[str]
 
 
-UNKNOWN = frozenset(column.name for column in COLUMNS if not column.is_finite)
-"""Columns that need not be finite."""
+NON_FINITE_COLUMNS = frozenset(column.name for column in COLUMNS if not column.is_finite)
+"""The columns with possibly missing or infinite values."""
 
 
 def columns(folder: Path, block: StoredBlock, names: Sequence[str], shape: Shape | None) -> dict[str, np.ndarray]:
     """Read columns of a block from its experiment's folder.
 
-    StoreError if the file is missing, damaged or another experiment's; UnreadableError if the system cannot read it.
+    StoreError for a missing, damaged or wrong file; UnreadableError if the system cannot read it.
     """
     path = folder / block.name
     try:
@@ -87,42 +87,42 @@ def columns(folder: Path, block: StoredBlock, names: Sequence[str], shape: Shape
     except OSError as error:
         raise UnreadableError(f"{path}: {error.strerror}") from error
     if StoredBlock.from_content(block.runs, content) != block:
-        raise StoreError(f"{path}: its digest is not the one in its name; {REPAIR}")
+        raise StoreError(f"{path}: its digest does not match its name; {REPAIR}")
     try:
         return decode(content, folder.name, block.runs, names, shape)
     except MemoryError:
-        raise  # which is no damage, though one of pyarrow is an ArrowException too
+        raise  # not damage, although a MemoryError of pyarrow is an ArrowException too
     except (pa.ArrowException, KeyError, ValueError, OSError) as error:
-        raise StoreError(f"{path}: it is no table of these runs of this experiment; {REPAIR}") from error
+        raise StoreError(f"{path}: its content does not match this experiment and these runs; {REPAIR}") from error
 
 
 def decode(
     content: bytes, signature: str, runs: range, names: Sequence[str], shape: Shape | None
 ) -> dict[str, np.ndarray]:
-    """Decode columns of a block, or a part; ValueError if anything is wrong."""
+    """Decode columns of a block or of a part; ValueError if they are invalid."""
     file = pq.ParquetFile(pa.BufferReader(content))
     schema = file.schema_arrow
     if (schema.metadata or {}) != _owner(signature, runs):
-        raise ValueError("the metadata name another experiment or other runs")
+        raise ValueError("the metadata belong to another experiment or other runs")
     if shape:
         _check_shape(schema, file.metadata.num_rows, len(runs), shape)
     table = cast(Any, file).read(columns=[*dict.fromkeys(["run", *names])], use_threads=False)
     columns = {name: table[name].to_numpy() for name in ["run", *names]}
     if len(columns["run"]) % len(runs) or (np.array(runs) != columns["run"].reshape(len(runs), -1).T).any():
-        raise ValueError("the column run must have these runs")
-    if not all(np.isfinite(columns[name]).all() for name in names if name not in UNKNOWN):
+        raise ValueError("the column run does not match the name of the file")
+    if not all(np.isfinite(columns[name]).all() for name in names if name not in NON_FINITE_COLUMNS):
         raise ValueError("numbers are missing or infinite")
     return {name: columns[name] for name in names}
 
 
 def _check_shape(schema: Any, rows: int, runs: int, shape: Shape) -> None:
-    """Check columns, types and row count before any column is read."""
+    # Checked before any column is read.
     types = {name: pa.from_numpy_dtype(SCHEMA.get(name, "float64")) for name in shape.names}
     if dict(zip(schema.names, schema.types, strict=True)) != types or len(schema.names) != len(types):
         raise ValueError("the columns or their types are wrong")
     G, remainder = divmod(rows, runs * shape.T)
     if remainder or G not in shape.gammas:
-        raise ValueError(f"there are {rows} rows")
+        raise ValueError(f"the number of rows is wrong, {rows}")
 
 
 def _owner(signature: str, runs: range) -> dict[bytes, bytes]:

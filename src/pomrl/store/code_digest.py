@@ -1,10 +1,9 @@
-"""Compute digests of the code behind numbers, from source that is not run.
+"""Compute digests of the code behind stored numbers, without running it.
 
-A digest covers the engine's code (`ENGINE`), and the modules of components with their imports, at any depth. Of
-installed packages only a component's own counts. Not covered: imports by computed names, data files, foreign C headers.
+A digest covers the engine (`ENGINE`), and the modules of components with their imports, at any depth. Of installed
+packages only a component's own is included. Imports by computed names, data files and foreign C headers are left out.
 
-The digest of a class defined in a notebook's cell covers the definitions that it uses in this session, directly or not,
-the values of their variables, and the modules that they import.
+The digest of a notebook class covers its definitions, values of variables and imported modules, direct or indirect.
 """
 
 import ast
@@ -33,23 +32,23 @@ from pomrl.configuration.settings import SESSION, SOURCE
 PACKAGE = Path(__file__).parents[1]
 
 ENGINE = ("base.py", "bounds.py", "science")
-"""The files and folders of the package that can change a number."""
+"""The files and folders of the package that can change stored numbers."""
 
 LANGUAGES = (".py", ".c", ".h")
 """The endings of files with code."""
 
 
 def code_digest(components: Sequence[str]) -> str:
-    """Return the digest of the code of components, given by class names.
+    """Compute the code digest of components, given by class names.
 
-    Comments, docstrings and layout do not change its 64 hex digits. ModuleNotFoundError if a class has no source.
+    The 64 hex digits ignore comments, docstrings and layout. ModuleNotFoundError if a class has no source.
     """
     return module_digest(tuple(sorted({find_module(component) for component in components})))
 
 
 @cache
 def module_digest(modules: tuple[str, ...]) -> str:
-    """Return the digest of the engine and of modules with their imports."""
+    """Compute the digest of the engine and of modules with their imports."""
     return hashlib.sha256((_engine_digest() + source_digest(own_modules(modules))).encode()).hexdigest()
 
 
@@ -59,7 +58,7 @@ def _engine_digest() -> str:
 
 
 def source_digest(sources: Mapping[str, Path]) -> str:
-    """Return the digest of files under these names."""
+    """Compute the digest of named source files."""
     texts = (
         f"{name}\0{_normalise_source(path.read_bytes(), is_python=path.suffix == '.py')}"
         for name, path in sorted(sources.items())
@@ -74,9 +73,10 @@ def engine_sources() -> dict[str, Path]:
 
 
 def own_modules(modules: Iterable[str], importer: str | None = None) -> dict[str, Path]:
-    """Find the sources of modules and their imports, without installed packages.
+    """Find the sources of modules and of their imports.
 
-    The engine is left out too. Without an importer the modules are components, whose own packages count.
+    The engine and installed packages are left out. Without `importer`, the packages of the modules themselves are
+    included.
     """
     sources: dict[str, Path] = {}
     ahead = [(name, importer or module) for module in modules for name in _with_packages(module)]
@@ -89,15 +89,15 @@ def own_modules(modules: Iterable[str], importer: str | None = None) -> dict[str
 
 
 def find_module(target: str) -> str:
-    """Return the module defining a class, possibly nested, by its dotted name."""
+    """Find the defining module of a class, possibly nested, by its dotted name."""
     module = next((name for name in reversed(_with_packages(target)[:-1]) if _source(name)), None)
     if module is None:
-        raise ModuleNotFoundError(f"the source of {target} cannot be found")
+        raise ModuleNotFoundError(f"the source of {target} is not found")
     return module
 
 
 def _with_packages(name: str) -> list[str]:
-    """Return a dotted name after its parent packages, outermost first."""
+    """Return the parent packages of a dotted name, and the name itself."""
     return list(accumulate(name.split("."), "{}.{}".format))
 
 
@@ -110,11 +110,11 @@ def _is_own(name: str, source: Path, importer: str) -> bool:
 
 
 def _source(module: str) -> Path | None:
-    """Return a module's Python or C source file without importing it."""
+    """Find a module's Python or C source file without importing it."""
     top, *below = module.split(".")
     try:
         spec = find_spec(top)
-    except (ValueError, ImportError):  # a module that is run as a program has no specification
+    except (ValueError, ImportError):  # a module run as a program has no specification
         return None
     if spec is None:
         return None
@@ -125,7 +125,7 @@ def _source(module: str) -> Path | None:
 
 
 def _imports(module: str, source: Path) -> Iterator[str]:
-    """Yield the modules that a file may import, after their packages."""
+    """Yield the possible imports of a file, each after its packages."""
     if source.suffix != ".py":
         return
     for node in ast.walk(ast.parse(source.read_bytes())):
@@ -142,7 +142,6 @@ def _imports(module: str, source: Path) -> Iterator[str]:
 
 @cache
 def _normalise_source(source: bytes, *, is_python: bool) -> str:
-    """Normalise Python as a syntax tree, C without comments and white space."""
     if is_python:
         return normalise(ast.parse(source))
     bare = _C_COMMENT_OR_STRING.sub(lambda match: match["string"] or " ", source.decode())
@@ -153,9 +152,9 @@ _C_COMMENT_OR_STRING = re.compile(r'/\*.*?\*/|//[^\n]*|(?P<string>"(?:\\.|[^"\\]
 
 
 def normalise(node: Any) -> str:
-    """Return a syntax tree as text without comments, docstrings and layout.
+    """Format a syntax tree as text without comments, docstrings and layout.
 
-    It is equal in all supported Python versions, unlike `ast.dump`: empty fields, which versions add, are left out.
+    Unlike `ast.dump`, the text is equal in all supported Python versions: empty fields are left out.
     """
     if isinstance(node, list):
         return f"[{', '.join(normalise(item) for item in cast(list[Any], node) if not _is_text(item))}]"
@@ -172,31 +171,31 @@ def _is_text(node: Any) -> bool:
 
 
 DATA = (type(None), bool, int, float, complex, str, bytes, np.generic)
-"""Types of values in a digest, besides arrays and containers of these."""
+"""The types of values in a digest, in addition to arrays and containers."""
 
 CONTAINERS = (list, tuple, set, frozenset, dict)
 
 NAMED = (type, FunctionType, BuiltinFunctionType, np.ufunc, ModuleType)
-"""Types of values identified by name; other callables may hold anything."""
+"""The types identified by name. Other callables may contain any state."""
 
 NAME_DIGITS = 8
-"""The hex digits of the digest in the name of a class."""
+"""The number of hex digits of the digest in a class name."""
 
 
 def mark_notebook_classes(components: Iterable[object]) -> None:
-    """Set the source digest on the session's classes; ConfigError if impossible."""
+    """Set the source digest on components' notebook classes; ConfigError if impossible."""
     for cls in {type(component) for component in components}:
         if is_of_session(cls):
             setattr(cls, SOURCE, class_digest(cls)[:NAME_DIGITS])
 
 
 def is_of_session(value: Any) -> bool:
-    """Return whether the running notebook or program defines a class or function."""
+    """Return whether a class or function is defined in this session."""
     return getattr(value, "__module__", "") == SESSION
 
 
 def class_digest(cls: type) -> str:
-    """Return the digest of a session's class and all it uses."""
+    """Compute the digest of a class of the session with its dependencies."""
     dependencies = _Dependencies()
     dependencies.add(cls.__name__, cls)
     modules = source_digest(own_modules(dependencies.modules, importer=SESSION))
@@ -205,15 +204,12 @@ def class_digest(cls: type) -> str:
 
 @dataclass(frozen=True)
 class _Dependencies:
-    """Everything that definitions of a session use, directly or not."""
-
     texts: list[str] = field(default_factory=list[str])
-    """Normalised definitions and values, each after its name."""
+    """Normalised definitions and values, each preceded by its name."""
     modules: set[str] = field(default_factory=set[str])
     visited: dict[int, object] = field(default_factory=dict[int, object])
 
     def add(self, name: str, value: Any) -> None:
-        """Add a named value of the session and what it uses."""
         value = inspect.unwrap(value) if callable(value) else value
         if id(value) in self.visited:
             return
@@ -230,7 +226,7 @@ class _Dependencies:
     def _add_definition(self, name: str, value: FunctionType | type) -> None:
         statement, file = _definition(value, name)
         self.texts.append(f"{name}: {normalise(statement)}")
-        for base in value.__bases__ if isinstance(value, type) else ():  # which may have another name by now
+        for base in value.__bases__ if isinstance(value, type) else ():  # a base may have been renamed since
             self.add(base.__name__, base)
         variables = vars(sys.modules[SESSION])
         for used in sorted(_used_names(statement) & variables.keys()):
@@ -238,24 +234,22 @@ class _Dependencies:
         for function in _functions(value):
             if _is_within(function.__code__, statement, file):
                 self._add_closure(name, function)
-            elif not function.__name__.startswith("__"):  # it was set later, and not by a library
+            elif not function.__name__.startswith("__"):  # set after the class statement, and not by a library
                 self.add(function.__name__, function)
         for attribute, data in sorted(vars(value).items()) if isinstance(value, type) else ():
             if not attribute.startswith("__") and isinstance(data, (*DATA, *CONTAINERS, np.ndarray)):
                 self.texts.append(f"{name}.{attribute} = {_digest_of_data(attribute, data)}")
 
     def _add_closure(self, name: str, function: FunctionType) -> None:
-        """Add the variables that a function uses from enclosing functions."""
         for used, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
             if used != "__class__":
                 try:
                     self.add(used, cell.cell_contents)
                 except ValueError as error:
-                    raise ConfigError(f"{name}: its variable {used} must have a value") from error
+                    raise ConfigError(f"{name}: the variable {used} has no value") from error
 
 
 def _digest_of_data(name: str, value: Any) -> str:
-    """Identify a value by text; ConfigError unless it is data."""
     kind, is_array = type(value).__name__, isinstance(value, np.ndarray)
     if is_array and not value.dtype.hasobject:
         array = np.ascontiguousarray(value)
@@ -270,15 +264,15 @@ def _digest_of_data(name: str, value: Any) -> str:
     if is_alias or isinstance(value, DATA):
         return f"{kind} {value!r}"
     raise ConfigError(
-        f"{name} must be a number, text, an array or a list of them where a class of a notebook uses it, got a {kind}; "
-        f"make it a field of the class, or put the class into a module"
+        f"{name} must be data (numbers, text, arrays or lists), got a {kind}; "
+        f"make it a field of the notebook class, or move the class into a module"
     )
 
 
 def _definition(value: FunctionType | type, name: str) -> tuple[ast.stmt, str]:
-    """Return the defining statement and its file or cell.
+    """Find the defining statement and its file or cell.
 
-    A class is found by its methods' code, which works in all Python versions, unlike `inspect.getsource`.
+    Classes are found by the code of methods: `inspect.getsource` does not work in all Python versions.
     """
     for function in _functions(value):
         code = function.__code__
@@ -286,22 +280,20 @@ def _definition(value: FunctionType | type, name: str) -> tuple[ast.stmt, str]:
         around = [
             node for node in ast.walk(tree) if isinstance(node, ast.stmt) and _is_within(code, node, code.co_filename)
         ]
-        if isinstance(value, type):  # the innermost one of this name, of which a program may have several
+        if isinstance(value, type):  # the innermost class of this name; a program may define several
             around = [node for node in around if isinstance(node, ast.ClassDef) and node.name == value.__name__]
         if around:
             return max(around, key=lambda node: node.lineno), code.co_filename
-    what = "a method of its own in a cell of a notebook" if isinstance(value, type) else "its definition in a cell"
-    raise ConfigError(f"{name}: its source cannot be found; it must have {what}, or be in a module")
+    remedy = "give the class a method in a notebook cell" if isinstance(value, type) else "define it in a notebook cell"
+    raise ConfigError(f"{name}: source not found; {remedy}, or move it into a module")
 
 
 def _is_within(code: CodeType, statement: ast.stmt, file: str) -> bool:
-    """Return whether code lies inside a statement of a file."""
     lines = [statement.lineno, *(decorator.lineno for decorator in getattr(statement, "decorator_list", []))]
     return code.co_filename == file and min(lines) <= code.co_firstlineno <= (statement.end_lineno or 0)
 
 
 def _functions(value: FunctionType | type) -> Iterator[FunctionType]:
-    """Yield a function, or the methods of a class without their decorators."""
     for member in [value] if isinstance(value, FunctionType) else vars(value).values():
         function = getattr(member, "fget", None) or getattr(member, "__func__", member)
         function = inspect.unwrap(function) if callable(function) else function
@@ -310,7 +302,6 @@ def _functions(value: FunctionType | type) -> Iterator[FunctionType]:
 
 
 def _used_names(statement: ast.stmt) -> set[str]:
-    """Return the session's names that a definition uses."""
     top = symtable(ast.unparse(statement), SESSION, "exec")
     used = {symbol.get_name() for symbol in top.get_symbols() if symbol.is_referenced()}
     return used.union(*map(_global_names, top.get_children()))

@@ -1,4 +1,4 @@
-"""Store derived files and simulated tables, each set with a sidecar of digests."""
+"""Store derived files and simulated tables, with sidecars of digests."""
 
 import csv
 import hashlib
@@ -19,13 +19,13 @@ from pomrl.store.manifests import commit, provenance
 TABLE = "table.parquet"
 """The file of a simulation's table."""
 
-if TYPE_CHECKING:  # because it takes long to load
+if TYPE_CHECKING:  # slow to import
     import pandas as pd
 
 
 @dataclass(frozen=True)
 class DerivedFiles:
-    """A set of files with its sidecar NAME.json, perhaps missing or damaged."""
+    """A set of files with its sidecar NAME.json; it may be missing or damaged."""
 
     sidecar: Path
 
@@ -34,18 +34,18 @@ class DerivedFiles:
         return self.sidecar.exists()
 
     def read_sidecar(self) -> dict[str, Any]:
-        """Read the sidecar with digests under `files`; StoreError if damaged."""
         try:
             return json.loads(files.read_json(self.sidecar))
         except StoreError as error:
-            raise StoreError(f"{error}; the command that made it renews it") from error
+            raise StoreError(f"{error}; repeat the command that made it") from error
 
     def content(self, name: str) -> bytes:
-        """Read a file; StoreError with the command that renews it if damaged."""
+        """Read a file; StoreError if missing in the sidecar or damaged."""
         path, sidecar = self.sidecar.with_name(name), self.read_sidecar()
         if _digest(content := files.content(path)) != sidecar["files"].get(name):
-            remedy = f"{sidecar.get('command') or 'the command that made it'} renews it"
-            raise StoreError(f"{path}: its digest is not the one in {self.sidecar.name}; {remedy}")
+            command = sidecar.get("command")
+            remedy = f"run {command} again" if command else "repeat the command that made it"
+            raise StoreError(f"{path}: its digest differs from {self.sidecar.name}; {remedy}")
         return content
 
     def fault(self) -> str | None:
@@ -57,7 +57,6 @@ class DerivedFiles:
         return None
 
     def write(self, contents: Mapping[str, bytes], entries: Mapping[str, Any]) -> None:
-        """Write the files, then the sidecar with their digests."""
         digests = {name: _digest(content) for name, content in contents.items()}
         for name, content in contents.items():
             files.write(self.sidecar.with_name(name), content)
@@ -69,7 +68,7 @@ def _digest(content: bytes) -> str:
 
 
 def write_file(path: Path, content: bytes, command: str, entries: Mapping[str, Any] | None = None) -> None:
-    """Write a file and a sidecar with the command that makes it."""
+    """Write a file, and a sidecar with its command."""
     entries = {"command": command, **commit(), **(entries or {})}
     DerivedFiles(path.with_suffix(".json")).write({path.name: content}, entries)
 
@@ -104,7 +103,7 @@ def parse_rows(content: bytes) -> list[dict[str, str]]:
 class Simulation:
     """A table simulated by a deterministic function of keyword arguments.
 
-    Arguments besides the function's defaults must be JSON, or frozen dataclasses.
+    Arguments and defaults must be JSON values or frozen dataclasses.
     """
 
     function: Callable[..., "pd.DataFrame"]
@@ -116,7 +115,6 @@ class Simulation:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """All arguments by name, defaults included."""
         bound = inspect.signature(self.function).bind(**self.arguments)
         bound.apply_defaults()
         return dict(bound.arguments)
@@ -128,7 +126,7 @@ class Simulation:
 
     @property
     def signature(self) -> str:
-        """A digest of the parameters and the code, 12 hex digits."""
+        """A digest of the parameters and code, 12 hex digits."""
         module = self.function.__module__
         identity = [module, self.function.__qualname__, self.parameters, module_digest((module,))]
         return hashlib.sha256(json.dumps(identity, sort_keys=True, default=asdict).encode()).hexdigest()[:12]
@@ -146,9 +144,9 @@ class Simulation:
         self.files.write({TABLE: content}, {"name": self.name, "provenance": asdict(provenance())})
 
     def load(self) -> "pd.DataFrame":
-        """Read the stored table; StoreError if it is missing or damaged."""
+        """Load the stored table; StoreError if it is missing or damaged."""
         if not self.is_stored:
-            raise StoreError(f"{self.name} is not stored, or damaged; pomrl reproduce simulates it")
+            raise StoreError(f"the simulation {self.name} is missing or damaged; run pomrl reproduce")
         import pandas as pd
 
         return pd.read_parquet(BytesIO(self.files.content(TABLE)))

@@ -1,14 +1,14 @@
-"""Look up, find and write the experiments of the store.
+"""Look up and write stored experiments.
 
     outputs/runs/<signature>/
       experiment.json                          settings, code, versions; written once
       runs-000000-000199-<digest>.parquet      a block of runs
-      runs-000600.complete                     an empty file: 600 runs were complete
+      runs-000600.complete                     an empty file: 600 runs were complete.
       tag-<name>, note-<digest>                labels
       run.log                                  times and commands
 
-Files are renamed into place when whole, and their names identify their content. So no lock and no list of blocks is
-needed, and processes computing the same block write the same file.
+Complete files are renamed into place, and their names identify their content. So no locks and no list of blocks are
+needed, and processes with the same block write the same file.
 """
 
 import json
@@ -32,12 +32,12 @@ from pomrl.store.files import BLOCK, SCHEMA_VERSION, StoreError, StoreWarning, r
 from pomrl.store.manifests import DESCRIPTION, Manifest, decisive_versions, now, provenance
 from pomrl.store.stored_experiments import LOG, StoredExperiment, is_ours, name_of_count
 
-if TYPE_CHECKING:  # because it takes long to load
+if TYPE_CHECKING:  # slow to import
     import pandas as pd
 
 
 def signature(experiment: Experiment) -> str:
-    """Return an experiment's signature: 12 hex digits over settings, schema and code.
+    """Compute the signature: 12 hex digits over settings, schema and code.
 
     It is cached on the experiment. ConfigError if a field is not JSON.
     """
@@ -48,7 +48,7 @@ def signature(experiment: Experiment) -> str:
         try:
             cache["signature"] = manifests.compute_signature(settings, schema=SCHEMA_VERSION, code=code)
         except (TypeError, ValueError) as error:
-            raise ConfigError(f"fields of components must be text, numbers, or lists of them ({error})") from error
+            raise ConfigError(f"fields of components must be text, numbers or lists of these ({error})") from error
     return cache["signature"]
 
 
@@ -58,15 +58,15 @@ def lookup(experiment: Experiment) -> StoredExperiment:
 
 
 def find_missing(stored: StoredExperiment, runs: int) -> tuple[list[range], list[str]]:
-    """Return the runs to compute, by block, and faults of files."""
+    """Find the runs to compute, by block, and the faults of files."""
     faulty = stored.faulty_blocks()
     return missing_runs(stored, runs, faulty), stored.faults(faulty=faulty)
 
 
 def missing_runs(stored: StoredExperiment, runs: int, faulty: Collection[StoredBlock] = ()) -> list[range]:
-    """Return the runs without a sound block, by block.
+    """List the runs without a sound block, by block.
 
-    They cover the first `runs` and all that was stored beyond them.
+    The range extends to all runs stored or recorded beyond `runs`.
     """
     stop = {block.runs.start // BLOCK: block.runs.stop for block in stored.blocks() if block not in faulty}
     total = max(runs, stored.promised(), *stop.values())
@@ -87,8 +87,8 @@ def open_experiment(
 ) -> StoredExperiment:
     """Write the description of an experiment unless it is stored.
 
-    StoreError if its runs were computed with other packages, unless `force`, or unless patch releases alone differ and
-    `gives_same_bytes` finds that a stored block is reproduced.
+    StoreError if its runs used other package versions, unless `force`. Other patch releases are accepted if
+    `gives_same_bytes` reproduces a stored block.
     """
     stored, present = lookup(experiment), decisive_versions()
     before = stored.manifest()
@@ -96,7 +96,7 @@ def open_experiment(
         present = before.versions if gives_same_bytes(stored) else present
     if before and before.versions != present and not force:
         versions = ", ".join(f"{package} {version}" for package, version in before.versions.items())
-        raise StoreError(f"{stored.folder}: its runs were computed with {versions}; force=true computes them again")
+        raise StoreError(f"{stored.folder}: runs were computed with {versions}; set force=true to compute them again")
     if before is None:
         files.remove(stored.folder / DESCRIPTION)
     if before is None or before.versions != present:
@@ -126,10 +126,10 @@ def _options(experiment: Experiment) -> dict[str, str]:
 
 
 def add_block(stored: StoredExperiment, runs: range, encoded: Mapping[range, bytes]) -> bool:
-    """Store encoded runs of a block after the runs stored before them.
+    """Store encoded runs of a block, joined to its stored runs.
 
-    Of blocks with the same first run the longest stays, whoever wrote it. Return False, with nothing stored, if the
-    earlier runs were removed meanwhile.
+    Only the longest block with the same first run is kept. Return False, with nothing stored, if earlier runs were
+    removed meanwhile.
     """
     merged = range(runs.start // BLOCK * BLOCK, runs.stop)
     try:
@@ -146,7 +146,6 @@ def add_block(stored: StoredExperiment, runs: range, encoded: Mapping[range, byt
 
 
 def _join(stored: StoredExperiment, merged: range, encoded: Mapping[range, bytes]) -> "pd.DataFrame":
-    """Concatenate a block's encoded after the runs stored before them."""
     import pandas as pd
 
     names, shape = stored.column_names(), stored.shape()
@@ -154,10 +153,10 @@ def _join(stored: StoredExperiment, merged: range, encoded: Mapping[range, bytes
     tables = [pd.DataFrame(block_files.decode(encoded[runs], stored.signature, runs, names, shape)) for runs in ordered]
     first = ordered[0].start
     if first > merged.start:
-        # It may have more by now, of another process.
+        # Another process may have stored more runs meanwhile.
         before = [block for block in stored.files() if block.runs.start == merged.start and block.runs.stop >= first]
         if not before:
-            raise StoreError(f"{stored.folder}: the runs before {first} were removed")
+            raise StoreError(f"{stored.folder}: the runs before run {first} were removed")
         stored_rows = pd.DataFrame(block_files.columns(stored.folder, before[-1], names, shape))
         tables.insert(0, stored_rows[stored_rows["run"] < first])
     return pd.concat(tables, ignore_index=True)
@@ -184,15 +183,15 @@ def label(
 
 
 def complete(stored: StoredExperiment) -> None:
-    """Record the number of complete runs as an empty file's name."""
+    """Record the number of complete runs as the name of an empty file."""
     if stored.promised() < (runs := stored.contiguous()):
         files.write(stored.folder / name_of_count(runs), b"")
 
 
 def remove(stored: StoredExperiment) -> None:
-    """Remove the store's files of an experiment; other files stay.
+    """Remove the store's files of an experiment, and keep other files.
 
-    The folder is renamed first, so that blocks of concurrent processes are removed or kept whole.
+    The folder is renamed first, so that blocks of other processes are removed or kept whole.
     """
     away = root() / f".removed-{stored.signature}-{uuid4().hex[:8]}"
     try:
@@ -207,22 +206,22 @@ def remove(stored: StoredExperiment) -> None:
 
 
 def log(stored: StoredExperiment, text: str) -> None:
-    """Append lines with the present time to the experiment's log."""
+    """Append lines to the experiment's log, with the present time."""
     files.make_folder(stored.folder)
     with (stored.folder / LOG).open("a") as file:
         file.writelines(f"{now()[:19]} {line}\n" for line in text.splitlines())
 
 
 def load(experiment: Experiment, runs: int | None = None) -> "pd.DataFrame":
-    """Load the stored table; a hindsight schedule selects by these runs' losses."""
+    """Load the stored table; hindsight schedules select by its losses."""
     table, schedule = lookup(experiment).table(runs), experiment.method.gamma_schedule
     return in_hindsight(table, schedule) if isinstance(schedule, Hindsight) else table
 
 
 def all_experiments() -> list[StoredExperiment]:
-    """Return all stored experiments, usable or not."""
+    """List all stored experiments, usable or not."""
     folder = root()
-    names = os.listdir(folder) if folder.is_dir() else []  # noqa: PTH208 (a third of the time)
+    names = os.listdir(folder) if folder.is_dir() else []  # noqa: PTH208 (three times as fast)
     stored = [StoredExperiment(folder / name) for name in sorted(names) if _SIGNATURE.fullmatch(name)]
     return [experiment for experiment in stored if experiment.is_there()]
 
@@ -231,7 +230,7 @@ _SIGNATURE = re.compile("[0-9a-f]{12}")
 
 
 def usable_experiments() -> list[StoredExperiment]:
-    """Return the usable experiments; a `StoreWarning` names each other one."""
+    """List the usable experiments; emit a `StoreWarning` for each unusable one."""
     faults = {stored: stored.fault() for stored in all_experiments()}
     for fault in filter(None, faults.values()):
         warnings.warn(fault, StoreWarning, stacklevel=2)
@@ -239,13 +238,13 @@ def usable_experiments() -> list[StoredExperiment]:
 
 
 def find(tag: object = None, **filters: Any) -> list[StoredExperiment]:
-    """Return stored experiments with these settings; a list means any element."""
+    """Find stored experiments by settings; a list matches any of its elements."""
     settings = {
         stored: stored.flat_settings() for stored in usable_experiments() if tag is None or str(tag) in stored.tags()
     }
     keys = {key for setting in settings.values() for key in setting}
     if unknown := [key for key in filters if settings and key not in keys]:
-        raise StoreError(unknown_key(unknown[0], unknown[0], sorted(keys), "no stored experiment has this key"))
+        raise StoreError(unknown_key(unknown[0], unknown[0], sorted(keys), "unknown key of stored experiments"))
     return [
         stored
         for stored, setting in settings.items()
@@ -258,8 +257,11 @@ def _matches(value: Any, accepted: Any) -> bool:
 
 
 def by_signature(start: str) -> StoredExperiment:
-    """Return the one stored experiment whose signature starts so."""
+    """Return the stored experiment with this start of its signature.
+
+    StoreError unless exactly one matches.
+    """
     matches = [stored for stored in all_experiments() if stored.signature.startswith(start)]
     if len(matches) != 1:
-        raise StoreError(f"{len(matches)} stored experiments have a signature that starts with {start}")
+        raise StoreError(f"the signature {start} must match one stored experiment, got {len(matches)}")
     return matches[0]

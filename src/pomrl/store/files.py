@@ -1,4 +1,4 @@
-"""Write and read the store's files; each is written whole or not at all."""
+"""Read the files of the store, and write them atomically."""
 
 import errno
 import hashlib
@@ -16,25 +16,25 @@ from pomrl.outputs import outputs
 
 SCHEMA_VERSION = 2
 BLOCK = 200
-"""Runs per file: fewer take longer to store, and a killed process loses more."""
+"""The number of runs per file. Smaller blocks take longer to store; larger ones lose more if a process is killed."""
 
-REPAIR = "the same pomrl run computes it again"
+REPAIR = "repeat the same pomrl run to compute it again"
 
 MAX_BYTES = 2**32
-"""A file of this size is damaged."""
+"""The size in bytes from which a file counts as damaged."""
 
 MAX_ATTEMPTS = 5
-"""Attempts to write a file whose folder is being removed."""
+"""The number of attempts to write a file while its folder is being removed."""
 
 _CHECK = b',\n "check": "'
 
 
 class UnreadableError(StoreError):
-    """Report a file that the system could not read."""
+    """An error of the system while reading a file."""
 
 
 class StoreWarning(UserWarning):
-    """Warn of an experiment left out because it is damaged or incomplete."""
+    """A warning about an unusable experiment, left out."""
 
 
 def root() -> Path:
@@ -56,7 +56,7 @@ def write(path: Path, content: bytes) -> None:
 
 @contextmanager
 def replacing(path: Path) -> Generator[BinaryIO]:
-    """Open a temporary file to replace `path` once on the disk."""
+    """Open a temporary file; flush it to the disk, and replace `path` by it."""
     make_folder(path.parent)
     temporary = None
     try:
@@ -85,7 +85,7 @@ def make_folder(folder: Path) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Flush the entries of a folder, if its file system can."""
+    """Flush a folder's entries, if its file system supports it."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -99,11 +99,11 @@ def sync_folder(folder: Path) -> None:
 def sync_all(folder: Path) -> None:
     """Flush a folder and all its content."""
     for path in (*folder.rglob("*"), folder):
-        sync_folder(path)  # which flushes a file just as well
+        sync_folder(path)  # works for files too
 
 
 def check_writable(folder: Path) -> None:
-    """Raise an OSError naming the folder if it is not writable."""
+    """Raise an OSError with the folder's name unless it is writable."""
     try:
         make_folder(folder)
         with NamedTemporaryFile(dir=folder, prefix=".", suffix=".tmp"):
@@ -121,12 +121,12 @@ def remove(path: Path) -> None:
 
 
 def content(path: Path) -> bytes:
-    """Return a file's content; empty unless regular and below `MAX_BYTES`."""
+    """Read a file; return nothing unless it is regular and below `MAX_BYTES`."""
     return path.read_bytes() if path.is_file() and path.stat().st_size < MAX_BYTES else b""
 
 
 def read_json(path: Path) -> bytes:
-    """Return the JSON written by `json_with_checksum`; StoreError if missing or damaged."""
+    """Read the JSON of `json_with_checksum`; StoreError if missing or damaged."""
     if not path.exists():
         raise StoreError(f"{path}: it is missing")
     try:
@@ -139,7 +139,7 @@ def read_json(path: Path) -> bytes:
 
 
 def json_with_checksum(entries: object) -> bytes:
-    """Encode a mapping as JSON with a checksum at its end."""
+    """Encode a mapping as JSON, followed by a checksum."""
     text = json.dumps(entries, indent=1).removesuffix("\n}").encode()
     return text + _CHECK + _end(text)
 

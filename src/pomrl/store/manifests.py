@@ -1,7 +1,7 @@
-"""Read and write the files of an experiment besides its runs.
+"""Read and write the description and labels of an experiment.
 
-experiment.json   settings, which give the signature, and provenance, with a checksum; written once
-tag-NAME          an empty file; NAME is percent-encoded
+experiment.json   settings, provenance and a checksum; written once.
+tag-NAME          an empty file; NAME is percent-encoded.
 note-DIGEST       a remark, named by the digest of its text
 looks-DIGEST      styles of unpublished options in figures, as JSON
 """
@@ -33,7 +33,7 @@ from pomrl.store.files import SCHEMA_VERSION, StoreError, UnreadableError
 
 DESCRIPTION = "experiment.json"
 
-_REPAIR = "the same pomrl run writes it again; if there is none, remove the folder"
+_REPAIR = "repeat the same pomrl run to write it again; if it is unknown, remove the folder"
 
 TAG, NOTE, LOOKS = "tag-", "note-", "looks-"
 
@@ -50,7 +50,7 @@ DECISIVE = ("numpy", "scipy", "pandas", "pyarrow")
 class Provenance:
     """The circumstances of an experiment's first computation."""
 
-    __pydantic_config__ = ConfigDict(extra="forbid")  # which refuses forms before version 2
+    __pydantic_config__ = ConfigDict(extra="forbid")  # rejects the formats before version 2
 
     command: tuple[str, ...]
     start: str
@@ -80,10 +80,10 @@ class Manifest:
     versions: Mapping[str, str]
     """Versions of the packages in `DECISIVE`."""
     options: Mapping[str, str]
-    """Each group's option."""
+    """The option of each group."""
     provenance: Provenance
     signature: str = ""
-    """For people."""
+    """The signature, for readers of the file."""
 
     def flat_settings(self) -> dict[str, Any]:
         return flat_settings(self.settings, self.options)
@@ -92,7 +92,7 @@ class Manifest:
         return datetime.fromisoformat(self.provenance.start).astimezone()
 
     def label(self) -> str:
-        """Label the code by commit, or date, and digest."""
+        """Return commit, or date, and digest of the code."""
         return f"{(self.provenance.commit or self.provenance.start[:10])[:10]}+{self.code[:4]}"
 
     def is_outdated(self) -> bool:
@@ -107,7 +107,7 @@ def read_manifest(folder: Path) -> Manifest:
     """Read the description of an experiment; StoreError if missing or damaged."""
     path = f"{folder}/{DESCRIPTION}"
     try:
-        status = os.stat(path)  # noqa: PTH116 (in half of the time, which counts for thousands of experiments)
+        status = os.stat(path)  # noqa: PTH116 (twice as fast, for thousands of experiments)
     except OSError as error:
         raise StoreError(f"{path}: it is missing; {_REPAIR}") from error
     return _read(path, status.st_ino, status.st_mtime_ns)
@@ -126,17 +126,16 @@ def _read(name: str, _file: int, _time: int) -> Manifest:
         manifest.computed_at()
     except UnreadableError:
         raise
-    except (StoreError, ValueError) as error:  # of pydantic as well
+    except (StoreError, ValueError) as error:  # pydantic raises ValueErrors
         raise StoreError(f"{path}: it is damaged, or another version wrote it; {_REPAIR}") from error
     if compute_signature(manifest.settings, schema=manifest.schema, code=manifest.code) != path.parent.name:
-        raise StoreError(f"{path}: its settings are not those of this experiment; {_REPAIR}")
+        raise StoreError(f"{path}: its settings do not match the signature in the folder name; {_REPAIR}")
     if not _is_wellformed(manifest.settings):
-        raise StoreError(f"{path}: its settings are those of no experiment; remove the folder")
+        raise StoreError(f"{path}: its settings do not describe an experiment; remove the folder")
     return manifest
 
 
 def _is_wellformed(settings: Mapping[str, Any]) -> bool:
-    """Return whether settings have T and components with class names."""
     components = {key: cast(dict[str, Any], value) for key, value in settings.items() if isinstance(value, dict)}
     return (
         type(T := settings.get("T")) is int
@@ -173,13 +172,13 @@ def provenance() -> Provenance:
 
 
 def decisive_versions() -> dict[str, str]:
-    """Return the versions of the packages in `DECISIVE`."""
+    """Return the installed versions of the packages in `DECISIVE`."""
     return {package: version(package) for package in DECISIVE}
 
 
-@cache  # because it reads a file each time
+@cache  # reads a file
 def version(package: str) -> str:
-    """Return the version of an installed package."""
+    """Return the installed version of a package."""
     return metadata.version(package)
 
 
@@ -190,7 +189,7 @@ def now() -> str:
 
 @cache
 def commit() -> dict[str, Any]:
-    """Return the git `commit` and whether it is `dirty`, or None."""
+    """Return the git `commit` and whether files are `dirty`; both None outside repositories."""
 
     def git(*arguments: str) -> str | None:
         command = ["git", "-C", str(Path(__file__).parent), *arguments]
@@ -207,14 +206,12 @@ def label_name(kind: str, text: str) -> str:
     """Return the file name of a label; StoreError if too long."""
     name = kind + (quote(text, safe=" ") if kind == TAG else hashlib.sha256(text.encode()).hexdigest()[:16])
     if len(name) > MAX_NAME_BYTES:
-        raise StoreError(
-            f"{text}: the file of a tag must have a name of at most {MAX_NAME_BYTES} bytes, got {len(name)}"
-        )
+        raise StoreError(f"{text}: a tag must have a file name of at most {MAX_NAME_BYTES} bytes, got {len(name)}")
     return name
 
 
 def add_label(folder: Path, kind: str, text: str) -> None:
-    """Write a label's file, unless it is sound already."""
+    """Write a label, unless a sound file of it exists."""
     path = folder / label_name(kind, text)
     if not path.exists() or label_fault(path):
         files.write(path, b"" if kind == TAG else text.encode())
@@ -233,4 +230,4 @@ def label_fault(path: Path) -> str | None:
     digest = hashlib.sha256(files.content(path)).hexdigest()[:16]
     if path.name.startswith(TAG) or path.name.endswith(f"-{digest}"):
         return None
-    return f"{path}: its digest is not the one in its name; the same pomrl run removes it"
+    return f"{path}: its digest does not match its name; repeat the same pomrl run to remove it"

@@ -18,16 +18,16 @@ from pomrl.store.block_files import Shape, StoredBlock
 from pomrl.store.files import StoreError, StoreWarning, UnreadableError
 from pomrl.store.manifests import Manifest
 
-if TYPE_CHECKING:  # because it takes long to load
+if TYPE_CHECKING:  # slow to import
     import pandas as pd
 
 LOG, COMPLETE = "run.log", ".complete"
 
 MAX_ATTEMPTS = 3
-"""Attempts to list a consistent set of files while another process replaces them."""
+"""The number of attempts to list consistent files while another process replaces them."""
 
 MAX_GAMMAS = 10_000
-"""The most discount factors per task of a user's schedule."""
+"""The largest number of discount factors per task in a user's schedule."""
 
 _COUNT = re.compile(rf"runs-(\d{{6,9}})\{COMPLETE}")
 
@@ -43,7 +43,6 @@ class StoredExperiment:
         return self.folder.name
 
     def read_manifest(self) -> Manifest:
-        """Read its description; StoreError if missing or damaged."""
         return manifests.read_manifest(self.folder)
 
     def manifest(self) -> Manifest | None:
@@ -57,16 +56,15 @@ class StoredExperiment:
 
     def names(self) -> list[str]:
         try:
-            return os.listdir(self.folder)  # noqa: PTH208 (a third of the time)
+            return os.listdir(self.folder)  # noqa: PTH208 (three times as fast)
         except (FileNotFoundError, NotADirectoryError):
             return []
 
     def is_there(self) -> bool:
-        """Return whether its folder is unreadable or has files of the store."""
+        """Return whether files of the store exist, or the folder is unreadable."""
         return self._folder_fault() is not None or any(map(is_ours, self.names()))
 
     def files(self) -> list[StoredBlock]:
-        """Return all blocks in the order of their runs."""
         blocks = filter(None, map(block_files.parse_name, self.names()))
         return sorted(blocks, key=lambda block: (block.runs.start, block.runs.stop, block.sha256))
 
@@ -74,7 +72,7 @@ class StoredExperiment:
         return [self.folder / name for name in self.names() if is_ours(name)]
 
     def blocks(self) -> list[StoredBlock]:
-        """Return its blocks; the longest of those with the same first run."""
+        """List the blocks, only the longest for each first run."""
         return list({block.runs.start: block for block in self.files()}.values())
 
     def contiguous(self) -> int:
@@ -93,13 +91,13 @@ class StoredExperiment:
         return self.contiguous()
 
     def fault(self) -> str | None:
-        """Return why its runs are unusable, by names and description, or None."""
+        """Return why the runs are unusable, or None, without reading blocks."""
         return self._folder_fault() or self._gap() or self._description_fault()
 
     def faults(self, names: Sequence[str] = (), faulty: Mapping[StoredBlock, str] | None = None) -> list[str]:
         """List faults of files and lost runs, one line each.
 
-        `names` limits the columns that are checked; `faulty` has known faults of blocks.
+        `names` limits the checked columns; `faulty` has known faults of blocks.
         """
         if fault := self._folder_fault():
             return [fault]
@@ -119,14 +117,15 @@ class StoredExperiment:
 
     def _gap(self) -> str | None:
         stored = last = promised = 0
-        for _ in range(MAX_ATTEMPTS):  # another process may have put one file in the place of another meanwhile
+        for _ in range(MAX_ATTEMPTS):  # another process may have replaced files meanwhile
             promised, blocks = self.promised(), self.blocks()
             stored, last = _contiguous(blocks), max((block.runs.stop for block in blocks), default=0)
             if stored == max(promised, last):
                 return None
-        path = self.folder / name_of_count(promised) if promised > last else self.folder  # the file that alone says so
+        # If the count alone shows the loss, its file is the fault.
+        path = self.folder / name_of_count(promised) if promised > last else self.folder
         counts = f"{stored} of {max(promised, last)} runs are stored without a gap"
-        return f"{path}: {counts}; the same pomrl run computes them"
+        return f"{path}: {counts}; repeat the same pomrl run to compute them"
 
     def _description_fault(self) -> str | None:
         try:
@@ -137,7 +136,7 @@ class StoredExperiment:
         return None
 
     def faulty_blocks(self, names: Sequence[str] = ()) -> dict[StoredBlock, str]:
-        """Return why blocks are unusable; `names` limits the columns checked."""
+        """Return the unusable blocks with reasons; `names` limits the checked columns."""
         return {block: fault for block in self.files() if (fault := self.block_fault(block, names))}
 
     def faulty_labels(self) -> list[str]:
@@ -162,7 +161,7 @@ class StoredExperiment:
         gammas = schedule.get("gammas") or [0]
         grid = len(cast(list[Any], gammas)) if isinstance(gammas, list) else 1
         is_shipped = str(schedule.get("_target_")).startswith("pomrl.science.")
-        gammas = {grid} if "agent" not in settings else {1, grid}  # an agent may choose one of them
+        gammas = {grid} if "agent" not in settings else {1, grid}  # an agent may choose a single one
         return Shape(settings["T"], gammas if is_shipped else range(1, MAX_GAMMAS), self.column_names())
 
     def tags(self) -> list[str]:
@@ -181,7 +180,7 @@ class StoredExperiment:
         return manifests.read_labels(self.folder, self.names(), kind)
 
     def table(self, runs: int | None = None) -> "pd.DataFrame":
-        """Return the table of the first runs; StoreError if some are missing."""
+        """Load the table of the first runs; StoreError if some are missing."""
         import pandas as pd
 
         n_runs = self._check_count(runs)
@@ -198,13 +197,16 @@ class StoredExperiment:
         return _join(n_runs, self._iterate(names, n_runs))
 
     def losses(self, runs: int | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Return losses, or the metric, of shape (runs, T, G), and discount factors."""
+        """Load losses, or the metric, of shape (runs, T, G), and discount factors."""
         n_runs, name = self._check_count(runs), self._loss
         gammas, T = self._gammas(), self.read_manifest().settings["T"]
         return self.columns([name], n_runs)[name].reshape(-1, T, len(gammas)), gammas
 
     def mean_losses(self, runs: int | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return losses at the last discount factor, task means, and discount factors."""
+        """Load losses at the last discount factor, task means, and discount factors.
+
+        Their shapes are (runs, T), (runs, G) and (G,).
+        """
         n_runs, name = self._check_count(runs), self._loss
         losses = (block[name] for block in self.iterate_columns([name], n_runs))
         means = _join(n_runs, ((len(x), {"last": x[..., -1], "mean": x.mean(1)}) for x in losses))
@@ -230,10 +232,9 @@ class StoredExperiment:
         return n_runs
 
     def _iterate(self, names: Sequence[str], n_runs: int) -> Iterator[tuple[int, dict[str, np.ndarray]]]:
-        """Yield numbers of runs, and their columns, block by block."""
         start, shape = 0, self.shape()
         while start < n_runs:
-            # Another process may have replaced it by a longer block.
+            # Another process may have replaced a block by a longer one.
             block = next((block for block in self.blocks() if start in block.runs), None)
             if block is None:
                 raise StoreError(f"{self.folder}: runs were removed while they were read")
@@ -250,14 +251,14 @@ class StoredExperiment:
 
 
 def is_ours(name: str) -> bool:
-    """Return whether the store gives this name to a file."""
+    """Return whether a file name belongs to the store."""
     is_label = name.startswith((manifests.TAG, manifests.NOTE, manifests.LOOKS))
     is_block = block_files.parse_name(name) is not None
     return is_label or is_block or name in (manifests.DESCRIPTION, LOG) or _COUNT.fullmatch(name) is not None
 
 
 def name_of_count(runs: int) -> str:
-    """Return the name of the empty file for so many complete runs."""
+    """Return the file name for a number of complete runs."""
     return f"runs-{runs:06d}{COMPLETE}"
 
 

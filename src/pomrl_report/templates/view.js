@@ -73,8 +73,8 @@
   function group(members) {
     const means = members.map((row) => row.planning_loss).filter((loss) => loss !== "");
     const mean = means.length ? `, mean loss ${shown(means.reduce((sum, each) => sum + each, 0) / means.length)}` : "";
-    const said = `${state.group} = ${shown(members[0][state.group])}: ${members.length}${mean}`;
-    return create("tr", {}, create("th", { scope: "rowgroup", colSpan: columns.length + 1, textContent: said }));
+    const title = `${state.group} = ${shown(members[0][state.group])}: ${members.length}${mean}`;
+    return create("tr", {}, create("th", { scope: "rowgroup", colSpan: columns.length + 1, textContent: title }));
   }
 
   function renew() {
@@ -98,8 +98,8 @@
   function key(each, i, drawn) {
     const differs = (name) => drawn.some((other) => other[name] !== drawn[0][name]);
     const differing = [...settings, "code"].filter((name) => differs(name) && !(name.includes(".") && differs(name.split(".")[0])));
-    const said = differing.map((name) => `${name} = ${shown(row(each.name)[name])}`).join(", ");
-    const entry = create("li", {}, drawChart.key(SHAPES[i % SHAPES.length]), ` ${each.name}${said && ": "}${said}`);
+    const values = differing.map((name) => `${name} = ${shown(row(each.name)[name])}`).join(", ");
+    const entry = create("li", {}, drawChart.key(SHAPES[i % SHAPES.length]), ` ${each.name}${values && ": "}${values}`);
     entry.style.setProperty("color", `color-mix(in oklab, currentColor 55%, ${each.color})`);
     return entry;
   }

@@ -37,7 +37,7 @@ NO_PENALTY = 0.0001
 """The smallest weight of L2, treated as no penalty."""
 
 EQUIVALENT_PENALTIES = {0.4: 0.9, 3.92: 0.5}
-"""Weights of L2 for four transitions of each pair, and the equivalent discount factors: 4 (0.99 / gamma - 1)."""
+"""Weights of L2, 4 (0.99 / gamma - 1) for four transitions of each pair, and the equivalent gamma."""
 
 
 @claim("D1", "lower_gammas", figures=("lower_gammas",))
@@ -76,7 +76,7 @@ def the_best_gamma_grows(sweep: SweepResults) -> list[Part]:
 
 @claim("D4", "lower_gammas", figures=("lower_gammas",))
 def the_gain_shrinks(sweep: SweepResults) -> list[Part]:
-    """What the best gamma saves of the loss at gamma_eval is less with 32 trajectories than with 4.
+    """The best gamma saves less of the loss at gamma_eval with 32 trajectories than with 4.
 
     Abstract: as D3. Random MDPs; the other half of the runs selects the best gamma.
     """
@@ -88,7 +88,7 @@ def the_gain_shrinks(sweep: SweepResults) -> list[Part]:
 
 @claim("D5")
 def discounting_is_a_penalty() -> list[Part]:
-    """TD and LSTD with a lower gamma are those with gamma_eval and a penalty on the values of the states in the data.
+    """TD and LSTD with a lower gamma equal those with gamma_eval and a penalty on the values of the states in the data.
 
     Abstract: an explicit equivalence. The penalty is (gamma_eval / gamma - 1) V(s)^2 / 2 in each sample, with rewards
     scaled by gamma / gamma_eval and learning rates by its inverse.
@@ -104,7 +104,7 @@ def discounting_is_a_penalty() -> list[Part]:
 
 @claim("D6", "equal_numbers")
 def with_equal_data_l2_is_discounting(sweep: SweepResults) -> list[Part]:
-    """LSTD with gamma_eval and L2 is LSTD with a lower gamma, if all pairs have the same number of transitions.
+    """LSTD with gamma_eval and L2 equals LSTD with a lower gamma, if all pairs have the same number of transitions.
 
     Follows from the equivalence: the weight is the number of transitions times gamma_eval / gamma - 1.
     """
@@ -157,7 +157,7 @@ def discounting_beats_l2(lstd: SweepResults, td: SweepResults) -> list[Part]:
 
 @claim("D9", "uneven_numbers", is_judged=False)
 def what_is_gained_with_uneven_data(sweep: SweepResults) -> list[Part]:
-    """What the best gamma saves of the loss at gamma_eval with equal and with unequal numbers of transitions.
+    """How much of the loss at gamma_eval the best gamma saves, with equal and with unequal numbers of transitions.
 
     Abstract: the gain is related to the distribution of the data; it does not say how.
     """
@@ -171,7 +171,7 @@ def what_is_gained_with_uneven_data(sweep: SweepResults) -> list[Part]:
 
 @claim("D10", "mixing", figures=("mixing",), is_judged=False)
 def what_is_gained_where_chains_mix_slowly(sweep: SweepResults) -> list[Part]:
-    """What the best gamma saves of the loss at gamma_eval where chains mix fast and slowly.
+    """How much of the loss at gamma_eval the best gamma saves, where chains mix fast and slowly.
 
     Abstract: the gain is related to the mixing rate of the data; it does not say how. Mixing times 2 to 50.
     """
@@ -199,7 +199,6 @@ def _loss_ratio(losses: Result) -> ScalarEstimate:
 
 
 def _penalty_curves(sweep: SweepResults, n: int) -> Float[np.ndarray, "n weights"]:
-    """Return the losses at gamma_eval by increasing weight."""
     by_weight = sweep.where(m=n)
     return np.stack([by_weight.at(l2=weight).regret for (weight,) in sorted(by_weight.values)], axis=1)
 
@@ -209,7 +208,7 @@ def _regret_at(losses: Result, gamma: float) -> Float[np.ndarray, " n"]:
 
 
 def _differences(rng: np.random.Generator) -> tuple[float, float]:
-    """Compare lower gammas with penalties on random data."""
+    """Return the largest differences between a lower gamma and a penalty on random data."""
     S, steps = 6, 500
     gamma, (s, after), reward = rng.uniform(0.5, GAMMA_EVAL), rng.integers(S, size=(2, steps)), rng.random(steps)
     scale = GAMMA_EVAL / gamma

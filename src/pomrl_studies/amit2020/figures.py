@@ -29,10 +29,10 @@ AGENTS = ("td", "lstd", "certainty_equivalence")
 """Learners; the last one plans on the estimated model."""
 
 LOOKS = sequence((4, 8, 16, 32), "n = {}".format)
-"""Styles of numbers of trajectories."""
+"""Plot styles by number of trajectories."""
 
 MIXING_LOOKS = sequence((0.5, 0.1, 0.02), lambda leave: f"mixing time {1 / leave:g}")
-"""Styles of probabilities of leaving a group."""
+"""Plot styles by probability of leaving a group."""
 
 
 def _agents_grid(sweep: str, key: str, looks: Mapping[Any, Look], agents: Sequence[str] = AGENTS) -> PanelGrid:

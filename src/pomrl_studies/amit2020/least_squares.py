@@ -22,7 +22,7 @@ class LeastSquares(Agent[None]):
     l2: Annotated[float, Field(ge=0)] = 1.0
     """Weight of the squares of action values, in transitions."""
     improvements: Annotated[int, Field(ge=1, le=1000)] = 10
-    """Rounds of evaluation and improvement."""
+    """Number of rounds of evaluation and improvement."""
 
     @property
     def plans_per_gamma(self) -> int:

@@ -41,7 +41,7 @@ class DrawnGrid(DrawnWorld):
     """
 
     side: Annotated[int, Field(ge=2, le=30)] = 4
-    """Places along a side."""
+    """Number of places along a side."""
 
     @property
     def size(self) -> tuple[int, int]:
@@ -70,9 +70,9 @@ class TwoGroups(DrawnWorld):
     """
 
     states: Annotated[int, Field(ge=4, le=1000)] = 10
-    """States, half of them in each group."""
+    """Number of states, half of them in each group."""
     actions: Annotated[int, Field(ge=1, le=100)] = 5
-    """Actions."""
+    """Number of actions."""
     leave: Annotated[float, Field(gt=0, le=1)] = 0.1
     """Probability of a step to any state."""
 

@@ -9,14 +9,16 @@ from pydantic import Field
 from pomrl.components import Candidates, FiniteTasks
 
 _LEVELS, _WEATHERS = 6, 2
-"""Levels of charge, from empty to full, and weathers with different prices."""
+"""Numbers of levels of charge, from empty to full, and of weathers with different prices."""
 
 _PRIMES = np.array([2.0, 3.0, 5.0, 7.0, 11.0, 13.0, 17.0])
-"""Primes, whose irrational roots yield the numbers of a customer."""
+"""Primes; multiples of their square roots, modulo 1, place a customer's parameters in their ranges."""
 
 _LOWEST = np.array([0.5, 0.5, 0.5, 0.5, 0.1, 0.1, 0.6])
 _HIGHEST = np.array([3.0, 3.0, 4.0, 4.0, 0.5, 0.5, 0.95])
-"""The ranges of a customer's numbers: two buying and two selling prices, two weather changes, and an efficiency."""
+"""The ranges of a customer's parameters: two buying prices, two selling prices, two probabilities of a change of
+weather, and the efficiency.
+"""
 
 _STORAGE, _EMPTY = 0.1, 2.0
 """The cost of each level of charge in a period, and of a sale from an empty battery."""
@@ -37,7 +39,7 @@ class Tariffs(FiniteTasks):
     customers: Annotated[int, Field(ge=2, le=10_000)] = 64
     """Number of customers; each task draws one uniformly."""
     prices_differ: bool = True
-    """Whether each customer has own prices. Otherwise all have the mean prices, and tasks share their rewards."""
+    """Whether customers have different prices. Otherwise all have the mean prices, and tasks share their rewards."""
 
     @property
     def size(self) -> tuple[int, int]:

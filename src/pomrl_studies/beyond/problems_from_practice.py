@@ -1,4 +1,4 @@
-"""Maintenance, promotions and triage: families by an author blind to tied rows."""
+"""Maintenance, promotions and triage: families written without knowledge of `tied_rows`."""
 
 from typing import Annotated
 
@@ -9,7 +9,7 @@ from pydantic import Field
 from pomrl.components import Latents, Rewards, TaskFamily
 
 _NEW_MACHINE_INCOME = 10.0
-"""Income of a new machine in a period; wear reduces it by its squared share, failure to 0."""
+"""Income of a new machine in a period; a machine with the share x of full wear earns the fraction 1 - x^2."""
 
 _CALL_OUT, _REPAIR, _REPLACEMENT = 8.0, 6.0, 16.0
 """The costs of calling the crew, of a repair, and of replacing a failed machine."""
@@ -29,7 +29,7 @@ class Maintenance(TaskFamily):
     """
 
     classes: Annotated[int, Field(ge=2, le=30)] = 6
-    """Classes of wear of a machine, including new and failed."""
+    """Number of classes of wear of a machine, including new and failed."""
 
     @property
     def size(self) -> tuple[int, int]:
@@ -57,7 +57,7 @@ _SEASON_FACTORS = np.array([0.7, 1.0, 0.8, 1.5])
 """Relative sales in winter, spring, summer and autumn."""
 
 _STRANGERS, _LOYAL = 4.0, 4.0
-"""Hundreds of sales in a usual quarter: without goodwill, and in addition at the highest goodwill."""
+"""Hundreds of sales in a quarter of season factor 1: without goodwill, and added at the highest goodwill."""
 
 _EARNINGS_PER_SALE = np.array([1.0, 0.75, 0.4])
 """Earnings per sale without a promotion, with a small and with a large discount."""
@@ -76,14 +76,14 @@ class Promotions(TaskFamily):
     """A shop with promotions; the latent is the response, the probability of more goodwill after a large discount.
 
     The state is goodwill * 4 + quarter, from winter to autumn in cycles. Actions are no promotion, a small discount and
-    a large one. The response is the probability of one more level of goodwill after a large discount. A small one has
-    0.6 times this probability. Independently, goodwill falls by a level with probability 0.25 (cf. Nerlove and Arrow
-    1962, Optimal advertising policy under dynamic conditions). Sales are 4 to 8, linear in goodwill. The season
-    multiplies them by 0.7, 1, 0.8 or 1.5, and the promotion by 1, 1.1 or 1.3. Each sale earns 1, 0.75 or 0.4.
+    a large one. A large discount raises goodwill by a level with the probability of the response, a small one with 0.6
+    times this probability. Independently, goodwill falls by a level with probability 0.25 (cf. Nerlove and Arrow 1962,
+    Optimal advertising policy under dynamic conditions). Sales are 4 to 8, linear in goodwill. The season multiplies
+    them by 0.7, 1, 0.8 or 1.5, and the promotion by 1, 1.1 or 1.3. Each sale earns 1, 0.75 or 0.4.
     """
 
     levels: Annotated[int, Field(ge=2, le=200)] = 8
-    """Levels of goodwill."""
+    """Number of levels of goodwill."""
 
     @property
     def size(self) -> tuple[int, int]:

@@ -52,7 +52,7 @@ def board_cells() -> tuple[Cell, ...]:
 
 @cache
 def common_cells() -> tuple[Cell, ...]:
-    """List the cells of ranks and counts, without ICU-Sepsis."""
+    """List the cells for ranks and counts: all except ICU-Sepsis."""
     families = (
         Cell(f"{family} {spread:g}", "families", 100, {"task_distribution": family, "task_distribution.spread": spread})
         for family, spread in product(FAMILIES, SPREADS)
@@ -61,4 +61,4 @@ def common_cells() -> tuple[Cell, ...]:
 
 
 ICU_SEPSIS = Cell("icu_sepsis", "icu_sepsis", 10, {"task_distribution": "icu_sepsis", **icu_sepsis.SETTINGS})
-"""The cell of a real problem."""
+"""The cell of a model estimated from real patients."""

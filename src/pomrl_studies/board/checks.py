@@ -13,19 +13,19 @@ PROBLEMS = (
     {"sigma": 0.01, "T": 4},
     {"task_distribution": "river_swim", "T": 4},
 )
-"""Small problems: independent rows, and rows that move together."""
+"""Two small problems: one with independent rows, and one with rows that change together."""
 
 RUNS = range(3)
 """The runs to compute both together and separately."""
 
 
 def check(learner: Learner) -> None:
-    """Check models and independent runs of a learner; ValueError if wrong."""
+    """Check a learner's models and the independence of runs; ValueError if wrong."""
     for settings in PROBLEMS:
         table = _table(learner, settings, RUNS)
         by_run = [_table(learner, settings, [run]) for run in RUNS]
         if not np.array_equal(table, np.concatenate(by_run), equal_nan=True):
-            raise ValueError(f"{learner.label}: each run must have the same bits when computed separately")
+            raise ValueError(f"{learner.label}: a run must not depend on the runs computed with it")
 
 
 def _table(learner: Learner, settings: dict[str, object], runs: Sequence[int]) -> np.ndarray:

@@ -1,7 +1,7 @@
 """Claims about the treatment of sepsis (`icu_sepsis`).
 
-Four draws with identical hospitals suggested them. Hospitals, rewards and the limit of actions were chosen after a look
-at two of the ten judged runs.
+Four draws with identical hospitals suggested the claims. Hospitals, rewards and the largest number of actions were
+chosen after a look at two of the ten judged runs.
 """
 
 import numpy as np
@@ -16,7 +16,7 @@ SHORT = 0.5
 def short_horizons_help(sweep: SweepResults) -> list[Part]:
     """in the treatment of sepsis, planning on frequencies loses less with gamma = .5 than with gamma_eval.
 
-    The loss is by the patients who arrive, on average over hospitals.
+    A real problem: the loss is averaged over arriving patients and over hospitals.
     """
     short, long = _loss_at(sweep, "without_meta", SHORT), sweep.at(estimator="without_meta").regret
     return [less(short, long, "frequencies, γ = 0.5 less γ_eval")]
@@ -26,7 +26,7 @@ def short_horizons_help(sweep: SweepResults) -> list[Part]:
 def priors_over_actions_help(sweep: SweepResults) -> list[Part]:
     """in the treatment of sepsis, a prior over the actions of a state loses less than frequencies, with both horizons.
 
-    The prior is the mean of the frequencies over the actions of a state, worth five transitions.
+    A real problem: the prior is the mean of the frequencies over the actions of a state, worth five transitions.
     """
     comparisons = []
     for gamma, label in ((SHORT, "γ = 0.5"), (0.99, "γ_eval")):

@@ -14,22 +14,22 @@ from pomrl_studies.board.learner import own_learners, shipped_learners
 from pomrl_studies.board.scores import Score
 
 CHECKED = ("without_meta", "chains 0.01")
-"""The learner and cell that are computed again."""
+"""The learner and cell that are computed again, to check the shipped losses."""
 
 TOLERANCE = 1e-4
-"""The largest relative difference between losses of two processors."""
+"""The largest relative difference between losses on two processors."""
 
 LABEL_WIDTH = 25
 """The width of a learner's name, in characters."""
 
 
 def board(file: Path | None = None, *, output: Path = Path("board"), workers: int | None = None) -> None:
-    """Rank learners on the problems of the board, yours among them.
+    """Rank learners on the problems of the board, including yours.
 
     Args:
-        file: A file with your learner: NAME.py with classes of ModelEstimator, or NAME.yaml where there are keys.
+        file: A file with your learner: NAME.py with classes of ModelEstimator, or NAME.yaml if it needs keys.
         output: The folder that the page and the table are written to.
-        workers: Processes that compute; by default one for each core.
+        workers: The number of processes; by default one for each core.
 
     Raises:
         ValueError: A learner is refused; the message has its name.
@@ -56,7 +56,10 @@ def check_shipped(shipped: Sequence[losses.CellLosses]) -> None:
     cells = [common for common in common_cells() if common.name == cell]
     (computed,) = losses.compute(shipped_learners()[name], cells, str)
     if not np.allclose(computed.losses, stored.losses, rtol=TOLERANCE, atol=0.0):
-        raise ValueError(f"{losses.FILE}: the losses of {name} in {cell} differ from the present code")
+        raise ValueError(
+            f"{losses.FILE}: the losses of {name} in {cell} differ from the present code; "
+            "run `python -m pomrl_studies.board` to compute them again"
+        )
 
 
 def write(ranked: Sequence[Score], folder: Path) -> list[Path]:

@@ -1,10 +1,11 @@
 """Treatment of sepsis in intensive care, with differing hospitals.
 
-ICU-Sepsis (Choudhary, Gupta and Thomas, 2024), estimated from patients, has 713 states of patients, death, survival and
-the end. It is read from the data file of the package `icu-sepsis`. The reward of a pair is the probability of survival
-with the next step. The actions that physicians took often enough in a state come first; each further action is death.
+ICU-Sepsis (Choudhary, Gupta and Thomas, 2024), estimated from patients, has 713 states of patients, and three for
+death, survival and the end. It is read from the data file of the package `icu-sepsis`. The reward of a pair is the
+probability of survival in the next step. Actions that physicians took often enough in a state come first; others lead
+to death.
 
-Differing hospitals are our invention: their rows are Dirichlet distributed around the published ones.
+Differing hospitals are our invention: their rows are Dirichlet distributed around the published rows.
 """
 
 from collections.abc import Sequence
@@ -31,7 +32,7 @@ SETTINGS: dict[str, Any] = {
     "T": 5,
     "loss": "mean",
     "gamma_schedule.gammas": [0.0, 0.5, 0.9, 0.95, 0.99],
-    "execution.workers": 1,  # each takes a gigabyte
+    "execution.workers": 1,  # each worker takes a gigabyte
 }
 """The settings of the board's cell: five hospitals in a run, losses averaged over arriving patients."""
 
@@ -44,10 +45,10 @@ def data_file() -> Path | None:
 
 
 class IcuSepsis(TaskDistribution):
-    """Hospitals whose rows are Dirichlet distributed around those of ICU-Sepsis, independently."""
+    """Hospitals with independent Dirichlet rows around the rows of ICU-Sepsis."""
 
     concentration: Annotated[float, Field(gt=0)] = 300.0
-    """Concentration of the rows of hospitals around the package's, in patients."""
+    """Concentration of the rows of hospitals around the published rows, in patients."""
 
     @property
     def size(self) -> tuple[int, int]:
@@ -60,7 +61,7 @@ class IcuSepsis(TaskDistribution):
 
     def draw_mean(self, seed: int, run: int, S: int, A: int, sigma: float | None) -> MeanModel:
         if sigma is not None:
-            raise ValueError(f"sigma={sigma}: must be null, because concentration gives it")
+            raise ValueError(f"sigma must be null, because it follows from the concentration, got {sigma}")
         P = _published().P
         varying = (P > 0).sum(-1) > 1
         return MeanModel(P, _rewards(P), varying, float(np.sqrt(self._variance(P).max())), np.inf)
@@ -82,16 +83,16 @@ class IcuSepsis(TaskDistribution):
 
 
 class ActionPrior(ModelEstimator):
-    """The frequencies of a hospital, shrunk towards their mean over the actions of a state."""
+    """A hospital's frequencies, shrunk towards their mean over the actions of a state."""
 
     strength: Annotated[float, Field(ge=0)] = 5.0
-    """Transitions that the mean counts as."""
+    """The weight of this mean, in transitions."""
 
     def estimate(self, memory: Memory, batch: Batch, truth: Truth) -> Models:
         is_admissible = _published().is_admissible[None, :, :, None]
         if batch.P_bar.shape[1:3] != is_admissible.shape[1:3]:
             _, S, A, _ = batch.P_bar.shape
-            raise ValueError(f"estimator=action_prior: must have task_distribution=icu_sepsis, got S={S}, A={A}")
+            raise ValueError(f"task_distribution must be icu_sepsis with estimator=action_prior, got S = {S}, A = {A}")
         mean = (batch.P_bar * is_admissible).sum(2, keepdims=True) / is_admissible.sum(2, keepdims=True)
         weight = is_admissible * self.strength / (batch.visits[..., None] + self.strength)
         return weight * mean + (1.0 - weight) * batch.P_bar
@@ -116,7 +117,6 @@ class _Published:
 
 
 def _rewards(P: Float[np.ndarray, "*n S A S"]) -> Float[np.ndarray, "*n S A"]:
-    """Return the probability of survival with the next step."""
     return P[..., SURVIVAL].copy()
 
 
@@ -124,5 +124,5 @@ def _rewards(P: Float[np.ndarray, "*n S A S"]) -> Float[np.ndarray, "*n S A"]:
 def _published() -> _Published:
     file = data_file()
     if file is None:
-        raise ValueError("task_distribution=icu_sepsis: pip install 'pomrl[icu-sepsis]' installs its data")
+        raise ValueError("the data of icu_sepsis are not installed; run `pip install 'pomrl[icu-sepsis]'`")
     return _Published(file)

@@ -1,7 +1,8 @@
 """Read learners from the folder `learners` and from users' files.
 
 NAME.yaml has a `label`, a line `about`, and settings such as `estimator: ada_pomrl`. `estimator` may be a class with
-its keys, `{_target_: mine.Mine, strength: 3}`. With `base: NAME`, it chooses the discount factor for that learner.
+its keys, `{_target_: mine.Mine, strength: 3}`. With `base: NAME`, it chooses the discount factor for
+the learner NAME.
 """
 
 import sys
@@ -25,8 +26,11 @@ FOLDER = Path(__file__).parent / "learners"
 METHOD = ("estimator", "gamma_schedule", "planner", "agent")
 """The groups of settings of a learner."""
 
+DETAILS = ("label", "about", "base", "is_limit", "groups")
+"""The keys of a learner's file in addition to settings."""
+
 CHEAP: tuple[Group, ...] = ("families", "chains")
-"""The groups of cells for ways to choose the discount factor, unless their file lists others."""
+"""The default groups of cells for learners with a `base`."""
 
 
 @dataclass(frozen=True)
@@ -43,11 +47,11 @@ class Learner:
     base: str | None = None
     """The learner for which it chooses a discount factor; None in the first table."""
     is_limit: bool = False
-    """Whether it knows true quantities, such as the mean model. Such a limit has no rank."""
+    """Whether it knows true quantities, such as the mean model. A limit has no rank."""
     groups: tuple[Group, ...] = get_args(Group)
     """The groups of cells in which it is run."""
     is_own: bool = False
-    """Whether it is the user's."""
+    """Whether the user defined it."""
 
     @property
     def settings(self) -> Mapping[str, Any]:
@@ -70,7 +74,7 @@ def own_learners(path: Path) -> list[Learner]:
     """Read a user's learners from a module or YAML file.
 
     Raises:
-        ValueError: The file is invalid; the message has its path.
+        ValueError: The file is invalid.
     """
     if path.suffix not in (".py", ".yaml") or not path.is_file():
         raise ValueError(f"{path}: must be a file with a learner, NAME.py or NAME.yaml")
@@ -98,8 +102,8 @@ def read_learner(path: Path, *, is_own: bool = False) -> Learner:
     content = _yaml(path)
     settings = {key: value for key, value in content.items() if key.partition(".")[0] in METHOD}
     details = {key: value for key, value in content.items() if key not in settings}
-    if unknown := details.keys() - {"label", "about", "base", "is_limit", "groups"}:
-        raise ValueError(f"{path}: {min(unknown)} must be a key of a learner or of {', '.join(METHOD)}")
+    if unknown := details.keys() - {*DETAILS}:
+        raise ValueError(f"{path}: unknown key {min(unknown)!r}; available: {', '.join([*DETAILS, *METHOD])}")
     if not settings:
         raise ValueError(f"{path}: must have a setting of {', '.join(METHOD)}, got none")
     details = {"label": path.stem, "groups": CHEAP if "base" in details else get_args(Group), **details}
@@ -127,7 +131,7 @@ def _first_error(error: ValidationError) -> str:
 def _component(path: Path, description: Mapping[str, Any]) -> Estimator[Any]:
     module, _, name = str(description.get("_target_", "")).rpartition(".")
     if not module:
-        raise ValueError(f"{path}: estimator must give its class in _target_, as in `_target_: mine.Mine`")
+        raise ValueError(f"{path}: estimator must have its class in _target_, as in `_target_: mine.Mine`")
     cls = getattr(_import(module, path.parent), name, None)
     if not (isinstance(cls, type) and issubclass(cls, Estimator)):
         raise ValueError(f"{path}: _target_ must be a class of pomrl.components.Estimator, got {module}.{name}")
@@ -160,5 +164,5 @@ def _import(name: str, folder: Path) -> ModuleType:
         raise ValueError(f"{name}: must be importable, got {type(error).__name__}: {error}") from error
     origin = getattr(module, "__file__", None)
     if file.is_file() and (origin is None or Path(origin).resolve() != file.resolve()):
-        raise ValueError(f"{file}: must have another name, because a module {name} exists already")
+        raise ValueError(f"{file}: another module is named {name}; rename the file")
     return module

@@ -11,18 +11,18 @@ from pomrl_studies.board.learner import shipped_learners
 from pomrl_studies.board.scores import Score
 
 SIGNS = {"better_than": -1, "worse_than": 1}
-"""The signs of comparisons."""
+"""The sign of `scores.compare` for each comparison."""
 
 
 def board(learner: str, what: str, other: str = "", group: str = "families") -> str:
     """Return a number of a shipped learner.
 
-    `what` is `better_than` or `worse_than` the learner `other`, as in `13 of 18` cells of the group; or `rank`; or
-    `loss` in the cell `other`, in per cent of no meta-learning.
+    `what` is `rank`; `loss`, in the cell `other` and in per cent of the loss without meta-learning; or `better_than` or
+    `worse_than`, compared with the learner `other`, as in `13 of 18` cells of the group.
 
     Raises:
         LookupError: A learner or cell is unknown.
-        ValueError: The number is unknown.
+        ValueError: `what` is unknown, or the learner has no rank.
     """
     if what in SIGNS:
         cells = [cell for cell in common_cells() if cell.group == group]

@@ -21,10 +21,10 @@ FILE = Path(__file__).parent / "losses.csv"
 """The losses of the shipped learners."""
 
 DIGITS = 5
-"""Significant digits of losses everywhere."""
+"""The number of significant digits of all losses."""
 
 TIMED_RUNS = 20
-"""Runs of the random chains for the time of a task."""
+"""The number of runs of the random chains to time a task."""
 
 RECOMPUTED = ("garnet 0.15", "chains 0.01")
 """The cells that are computed again before signatures are renewed."""
@@ -39,7 +39,7 @@ class CellLosses:
     signature: str
     """The signature of its stored runs."""
     milliseconds: float
-    """Processor time of a task of the random chains, with drawing, planning at gamma_eval and evaluation."""
+    """Processor time of a task of the random chains, including drawing, planning at gamma_eval and evaluation."""
     gamma: float
     """The discount factor with the smallest mean loss; NaN if it is chosen in each task."""
     loss_at_gamma: float
@@ -49,11 +49,11 @@ class CellLosses:
 
 
 Report = Callable[[str], object]
-"""A function of a line about the progress."""
+"""A function called with a line about the progress."""
 
 
 def compute(learner: Learner, cells: Sequence[Cell], report: Report, *, workers: int | None = None) -> list[CellLosses]:
-    """Compute a learner in its cells, except for stored runs."""
+    """Compute the losses of a learner in its cells; use stored runs."""
     milliseconds = time_per_task(learner)
     rows = []
     for cell in filter(learner.is_run_in, cells):
@@ -75,7 +75,7 @@ def _compute_cell(learner: Learner, cell: Cell, milliseconds: float, workers: in
 
 
 def rounded(values: Any) -> Any:
-    """Round numbers to the digits of the table."""
+    """Round numbers to `DIGITS` significant digits."""
     return np.array([float(f"{value:.{DIGITS}g}") for value in np.atleast_1d(values)]).reshape(np.shape(values))[()]
 
 
@@ -100,7 +100,7 @@ def problem_and_method(learner: Learner, settings: Mapping[str, Any]) -> tuple[P
 
 
 def current_signature(learner: Learner, cell: Cell) -> str:
-    """Return the signature of a learner in a cell with present code."""
+    """Return the signature of a learner in a cell, with the present code."""
     return signature(_experiment(learner, cell.settings))
 
 
@@ -117,7 +117,10 @@ def with_current_signatures(
         if row.cell in RECOMPUTED:
             computed = _compute_cell(learners[row.learner], by_name[row.cell], row.milliseconds, 1)
             if not np.array_equal(computed.losses, row.losses):
-                raise ValueError(f"the losses of {row.learner} in {row.cell} differ from the present code")
+                raise ValueError(
+                    f"the losses of {row.learner} in {row.cell} differ from the present code; "
+                    f"run `python -m pomrl_studies.board {row.learner}`"
+                )
     return [replace(row, signature=current_signature(learners[row.learner], by_name[row.cell])) for row in rows]
 
 

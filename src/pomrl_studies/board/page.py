@@ -13,10 +13,10 @@ TEMPLATES = Path(__file__).parent
 """The folder of the template."""
 
 COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7a6a00", "#4b0092")
-"""The colours of profiles, in turn."""
+"""The colours of profiles; more profiles reuse them with dashes."""
 
 DRAWN = (NONE, ADA)
-"""The profiles drawn at first, in addition to the best learner and the user's learners."""
+"""The profiles drawn at first, besides the best learner and the user's learners."""
 
 
 def html(scores: Sequence[Score]) -> str:
@@ -46,7 +46,7 @@ def count_of_gamma_eval(score: Score) -> str:
 def cell_text(score: CellScore) -> str:
     """Format a loss in per cent, with half of its interval.
 
-    A sign marks a shown difference from ada-POMRL.
+    A sign marks a significant difference (`CellScore.versus_ada`).
     """
     half = (score.percent.upper - score.percent.lower) / 2.0
     ends = "" if isnan(half) else f" ± {half:.2g}" if half < 10 else f" ± {half:.0f}"

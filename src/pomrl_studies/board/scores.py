@@ -1,6 +1,6 @@
 """Score learners: losses in per cent, ranks, counts and profiles.
 
-Adding a learner changes no other row.
+A user's learner changes no other row.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,7 +16,7 @@ from pomrl_studies.board.learner import Learner
 from pomrl_studies.board.losses import CellLosses
 
 NONE, ADA = "without_meta", "ada_pomrl"
-"""The learners of reference."""
+"""The reference learners."""
 
 ERROR = 0.05
 """The error rate of an interval, and of the comparisons in all cells together."""
@@ -37,11 +37,11 @@ class CellScore:
 
     percent: Interval
     versus_ada: int
-    """-1: shown to lose less than ada-POMRL, or its base in the second table; 1: more; 0: neither."""
+    """Comparison with ada-POMRL, in the second table with the base: -1 significantly smaller, 1 larger, 0 neither."""
     versus_none: int
-    """The same for no meta-learning."""
+    """The same comparison with no meta-learning."""
     gamma: float
-    """The discount factor with the smallest loss; NaN if it is chosen."""
+    """The discount factor with the smallest loss; NaN if it is chosen in each task."""
     percent_at_gamma: float
 
 
@@ -90,7 +90,6 @@ def is_ranked(learner: Learner) -> bool:
 
 
 def _sort_key(row: Score) -> float:
-    """Return the rank, 0 for a limit, or the mean loss."""
     if row.rank or row.learner.is_limit:
         return row.rank.estimate if row.rank else 0.0
     return row.mean_percent
@@ -132,7 +131,6 @@ def compare(a: Float[np.ndarray, " n"], b: Float[np.ndarray, " n"]) -> int:
 def _mean_rank(
     losses: Mapping[str, CellLosses], rivals: Sequence[Mapping[str, CellLosses]], cells: Sequence[Cell]
 ) -> Interval:
-    """Return the mean rank over cells with its bootstrap interval."""
     ranks = []
     for cell in cells:
         sample = np.stack([learner[cell.name].losses for learner in (losses, *rivals)], axis=1)

@@ -1,4 +1,4 @@
-"""Compare the advice of four papers on equal draws, by rules fixed in advance.
+"""Compare the advice of four papers on the same draws, by rules fixed in advance.
 
 A *cell* is a problem with m transitions from each pair. Claims count the cells where a method is better than another.
 Differences are relative to the loss of planning on frequencies with gamma_eval.
@@ -16,7 +16,7 @@ TRANSITIONS = (2, 5, 20)
 """Numbers of transitions from each pair."""
 
 MARGIN = 0.02
-"""The relative margin of claims of no worse loss."""
+"""The relative margin of "no worse" in claims."""
 
 Method = dict[str, LossPerRun]
 """The losses of a method in each cell."""
@@ -55,7 +55,7 @@ def weights_of_pairs_help(weights: SweepResults, frequencies: SweepResults) -> l
 
 @claim("A4", "schedules", "frequencies", figures=("advice",))
 def the_schedule_helps(schedules: SweepResults, frequencies: SweepResults) -> list[Part]:
-    """ada-POMRL with the schedule of its upper bound is better than planning on frequencies in more than half.
+    """ada-POMRL with its upper-bound schedule is better than planning on frequencies in more than half of the cells.
 
     Khetarpal et al. (2023): a learned mean model, with the horizon of the smallest bound.
     """
@@ -91,7 +91,8 @@ def posterior_gammas_do_no_harm(posteriors: SweepResults, priors: SweepResults) 
 def posterior_gammas_beat_schedules(
     posteriors: SweepResults, schedules: SweepResults, priors: SweepResults
 ) -> list[Part]:
-    """with ada-POMRL, the gamma of the smallest posterior loss beats both schedules of the paper in more than half.
+    """with ada-POMRL, the gamma of smallest posterior loss beats both schedules of the paper in more than half of the
+    cells.
 
     This project: better than both in the same cell.
     """

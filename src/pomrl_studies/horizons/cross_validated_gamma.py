@@ -18,7 +18,7 @@ class CrossValidatedGamma(Agent[None]):
     chooses_gamma: ClassVar[bool] = True
 
     folds: Annotated[int, Field(ge=2, le=100)] = 5
-    """Folds of the transitions of a task."""
+    """Number of folds of the transitions of a task."""
 
     @property
     def plans_per_gamma(self) -> int:

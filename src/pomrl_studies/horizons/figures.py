@@ -23,10 +23,10 @@ METHODS = {
     Look("Empirical Bayes, γ_eval", "#e69f00", "^"): ("priors", {"estimator": "empirical_bayes"}),
     Look("Tied rows, γ_eval", "#4b0092", "*"): ("priors", {"estimator": "tied_rows"}),
 }
-"""The style of each method, with the sweep and the settings of its runs."""
+"""The plot style of each method, with the sweep and the settings of its runs."""
 
 GROUP_WIDTH = 0.7
-"""The width of a problem's methods, as a share of the distance between problems."""
+"""The width of a problem's group of points, relative to the distance between problems."""
 
 
 Runs = tuple[str, dict[str, str]]
@@ -42,12 +42,12 @@ SERIES = [
 
 @figure("frequencies", "penalties", "weights", "priors", "posteriors", "schedules")
 def advice(sweeps: StoredSweeps) -> Drawing:
-    """What each method loses.
+    """The loss of each method.
 
     The loss of each method as a share of the loss of planning on frequencies with gamma_eval, averaged over tasks.
 
-    A panel for each number m of transitions from each pair. Bars are paired 95 % intervals; on the logarithmic axis
-    shares below 0.1 % are at its end.
+    A panel for each number m of transitions from each pair. Bars are paired 95 % intervals. Shares below 0.1 % are
+    drawn at the lower end of the logarithmic axis.
     """
     data = collect([pd.DataFrame(_shares(sweeps))], SERIES)
     canvas, axes = panels.blank(TEXT_WIDTH, 7.0), []

@@ -24,7 +24,7 @@ REWARDS = np.random.default_rng(2015).random((20, STATES, ACTIONS))
 """Twenty draws of rewards for exact claims."""
 
 TRANSITIONS = (10**2, 10**4, 10**6, 10**8)
-"""Numbers of transitions from each pair at which the bound is minimised."""
+"""Numbers of transitions from each pair for which the bound is minimised over gamma."""
 
 
 @claim("J1", "guidance", figures=("guidance_gamma",))
@@ -120,7 +120,7 @@ def policies_in_reach(sweep: SweepResults) -> list[Part]:
 
 @claim("J9", figures=("policies_and_bound",))
 def policies_grow_with_gamma() -> list[Part]:
-    """The policies that are optimal in some model are one at gamma = 0, and a larger gamma has all of a smaller one.
+    """At gamma = 0 one policy is optimal in every model; policies optimal in some model stay so at a larger gamma.
 
     Abstract: the horizon has "an intuitive, monotonic relationship with a simple counting measure of complexity"
     (Theorem 1).
@@ -172,7 +172,7 @@ def enumeration_finds_the_same_policies() -> list[Part]:
 
 @claim("J12", "guidance_bound")
 def the_bound_holds(sweep: SweepResults) -> list[Part]:
-    """The loss exceeds the bound at any guidance gamma in less than 5 % of runs.
+    """The loss exceeds the bound at some guidance gamma in less than 5 % of runs.
 
     Theorem 2: n transitions from each pair, rewards at most 1. The compared bound counts one policy, so it is smaller.
     """
@@ -188,7 +188,7 @@ def the_bound_holds(sweep: SweepResults) -> list[Part]:
 
 @claim("J13", figures=("policies_and_bound",))
 def the_bound_predicts_shorter_horizons() -> list[Part]:
-    """With 100 transitions of each pair the bound is smallest at a gamma below gamma_eval; it grows with their number.
+    """With 100 transitions of each pair the bound is smallest at a gamma below gamma_eval; with more, this gamma grows.
 
     Abstract: "a bound on the planning loss predicting that a planning horizon shorter than the true horizon can reduce
     overfitting" (Theorem 2).

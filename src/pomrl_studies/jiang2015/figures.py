@@ -29,7 +29,7 @@ from pomrl.figures import (
 from pomrl_studies.jiang2015.claims import GAMMAS, TRANSITIONS, bound_curve, sets_of_policies
 
 LOOKS = sequence((5, 10, 20, 50, 200), "n = {}".format)
-"""Styles of numbers of trajectories."""
+"""Plot styles by number of trajectories."""
 
 
 def _curves(title: str, sweep: str, label: str) -> Panel:
@@ -76,7 +76,7 @@ CHOICES = [
 
 @figure(series=POLICIES)
 def guidance_policies(sweeps: StoredSweeps, kind: Kind = "se") -> Drawing:
-    """The number of different policies for the guidance discount factors up to each one.
+    """The number of different policies planned with the guidance discount factors up to each value.
 
     In one estimated model, for n trajectories. There are 1,024 policies. Bands show one standard error.
     """

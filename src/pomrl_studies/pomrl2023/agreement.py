@@ -1,4 +1,4 @@
-"""Compare our curves with readings of the notebook's figures."""
+"""Compare our curves with points digitised from figures of the authors' notebook."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,15 +11,15 @@ import pandas as pd
 from pomrl.figures import COLUMNS, Series, StoredSweeps, band, best_gamma
 
 NOTEBOOK_RUNS = 100
-"""The number of runs of each figure in the notebook."""
+"""The number of runs in each figure of the notebook."""
 
 READING, PRINTED, Z = "reading error", "as printed by the notebook", "z"
-"""The values of the column `band` in a drawing's table for readings, printed values and z-scores."""
+"""Values of the column `band` in a figure's table: digitised points, numbers printed by the notebook, and z-scores."""
 
 CONTRADICTED = {("min loss", 1): 0.949638347757141, ("gamma*", 1): 0.5}
-"""Printed values of the notebook that contradict readings, by series and task.
+"""Numbers printed by the notebook that contradict its figures, by curve and task.
 
-In the figure of cell 45 the markers of task 1 were read as 0.964 and 0.511. They are 4.9 and 4.3 reading errors off.
+In the figure of cell 45 the markers of task 1 were digitised as 0.964 and 0.511, 4.9 and 4.3 reading errors away.
 """
 
 
@@ -28,12 +28,12 @@ class AuthorsSeries(Series):
     """A series of a figure, with the corresponding curve of the notebook."""
 
     cells: Sequence[int] = ()
-    """The notebook's cells with this figure; empty if it was not read."""
+    """The notebook cells with this figure; empty if it was not digitised."""
     curve: str = ""
     """The name of the curve in `digitised.csv`."""
 
     def notebook_points(self) -> pd.DataFrame:
-        """Return the readings, with the columns x, value and reading_error."""
+        """Return the digitised points, with the columns x, value and reading_error."""
         table = read_digitised()
         rows = table[table["cell"].isin(self.cells) & (table["series"] == self.curve)]
         return rows.assign(x=rows["gamma"].fillna(rows["task"]))[["x", "value", "reading_error"]]
@@ -41,22 +41,22 @@ class AuthorsSeries(Series):
 
 @cache
 def read_digitised() -> pd.DataFrame:
-    """Return the readings of the notebook's figures (see `examples/notebook/README.md`)."""
+    """Load the points digitised from the notebook's figures (see `examples/notebook/README.md`)."""
     return pd.read_csv(Path(__file__).with_name("digitised.csv")).dropna(subset="value")
 
 
 PointComparison = Callable[[pd.DataFrame, pd.DataFrame, str], pd.DataFrame]
-"""A function of our losses, the readings, and the column of the horizontal axis (task or gamma).
+"""A function of our losses, the digitised points, and the column of the horizontal axis (task or gamma).
 
-It returns the readings with the added columns ours (our value) and z.
+It returns the points with the added columns ours (our value) and z.
 """
 
 
 def compare_losses(rows: pd.DataFrame, notebook: pd.DataFrame, x: str) -> pd.DataFrame:
-    """Compare mean losses, as a `PointComparison`.
+    """Compare mean losses (a `PointComparison`).
 
-    z is the difference divided by its standard error. The error combines three: of the reading, of our mean, and of the
-    notebook's mean over `NOTEBOOK_RUNS` runs. The spread of our runs gives the last two.
+    z is the difference divided by its standard error. The error combines the reading error with the sampling errors of
+    our mean and of the notebook's, both estimated from the spread of our runs.
     """
     ours = band(rows, [x], kind="sd").set_index(x)
     # 0.30000000000000004 is 0.3 on the axis of the figure
@@ -67,10 +67,10 @@ def compare_losses(rows: pd.DataFrame, notebook: pd.DataFrame, x: str) -> pd.Dat
 
 
 def compare_best_gammas(rows: pd.DataFrame, notebook: pd.DataFrame, x: str) -> pd.DataFrame:
-    """Compare gamma* of each task, as a `PointComparison`.
+    """Compare gamma* in each task (a `PointComparison`).
 
-    Minima of flat curves are uncertain, so z compares losses. It is our excess loss at the notebook's gamma*, in
-    paired standard errors over our runs and the notebook's runs.
+    Minima of flat curves are uncertain, so z compares losses. It is our excess loss at the notebook's gamma*, divided
+    by its standard error for both numbers of runs.
     """
     best = best_gamma(rows, [x]).set_index(x)["gamma"]
     outcomes = []
@@ -85,9 +85,10 @@ def compare_best_gammas(rows: pd.DataFrame, notebook: pd.DataFrame, x: str) -> p
 
 
 def points(sweeps: StoredSweeps, series: AuthorsSeries, x: str, compare: PointComparison) -> pd.DataFrame:
-    """Return the notebook's points of a series as rows of a drawing's table.
+    """Return the notebook's points of a series as a table with `COLUMNS`.
 
-    Each reading has a row with its error as interval, and one with its z. Printed values in `CONTRADICTED` follow.
+    Each digitised point has a row with its reading error as interval, and a row with its z. Values in `CONTRADICTED`
+    follow.
     """
     notebook, rows = series.notebook_points(), series.rows(sweeps)
     if notebook.empty or rows.empty:
@@ -109,6 +110,6 @@ def label(series: Series) -> str:
 
 
 def describe_distance(data: pd.DataFrame) -> str:
-    """Describe the distance of readings from our curves."""
+    """Summarise the distances of digitised points from our curves."""
     z = data.loc[data["band"] == Z, "mean"].abs()
     return f"Largest |z| of {len(z)} readings: {z.max():.1f}"

@@ -8,7 +8,7 @@ from pomrl.figures import AVERAGE_LOSS, TASKS, Kind, Panel, Series, View, dynami
 
 
 def average_series(sweep: str, settings: Mapping[str, int | float | str], tasks: Sequence[int] = TASKS) -> list[Series]:
-    """Return a series of the average loss for each t (R10)."""
+    """Return one series for each t: the average loss over tasks 1 to t."""
     looks = sequence(tasks, lambda t: f"tasks 1 to {t}" if t > 1 else "task 1")
     return [Series(look, sweep, settings, average_of_first(t)) for t, look in looks.items()]
 
@@ -16,7 +16,7 @@ def average_series(sweep: str, settings: Mapping[str, int | float | str], tasks:
 def average_of_first(t: int) -> View:
     """Return a view of losses averaged over tasks 1 to t.
 
-    It is empty for experiments with fewer tasks.
+    Experiments with fewer tasks have no rows.
     """
 
     def averaged(rows: pd.DataFrame) -> pd.DataFrame:
@@ -37,11 +37,11 @@ def best_so_far(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 AVERAGED_TASKS = (1, 2, 5, 15, 30)
-"""The numbers t of averaged tasks in the curves of ada-POMRL."""
+"""The numbers t of first tasks in the averages of ada-POMRL."""
 
 
 def average_row(sweep: str, pairs: Sequence[tuple[int, int]], prefix: str = "", band: Kind = "sd") -> list[Panel]:
-    """Return a panel for each (m, T), with and without meta-learning."""
+    """Return a panel for each pair (m, T), with and without meta-learning."""
     return [
         Panel(f"{prefix}m = {m}, T = {T}", _series(sweep, m, T), "gamma", band, label=AVERAGE_LOSS) for m, T in pairs
     ]

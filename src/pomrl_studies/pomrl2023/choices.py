@@ -13,7 +13,7 @@ from pomrl.study import Variant, VariantJob
 
 @dataclass(frozen=True)
 class Choice:
-    """A decision, with its overrides and the experiments concerned."""
+    """A decision about the paper, as overrides of the experiments concerned."""
 
     name: str
     reading: str
@@ -21,12 +21,12 @@ class Choice:
     overrides: tuple[str, ...]
     """The overrides, each as `key=value`."""
     where: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
-    """The options concerned, by group; empty for all."""
+    """The options of the experiments concerned, by configuration group; empty for all experiments."""
     needs: Sequence[str] = ()
-    """The names of required choices."""
+    """The names of choices that must precede this one."""
 
     def concerns(self, options: Mapping[str, str]) -> bool:
-        """Return whether an experiment with these options, by group, is concerned."""
+        """Return whether the choice concerns an experiment with these options, by group."""
         return all(options.get(group) in names for group, names in self.where.items())
 
 
@@ -68,20 +68,20 @@ class Difference:
     where: str
     """The section of the paper; empty if the paper is silent."""
     kind: str
-    """choice, omission (missing in the text), bug, or label (a figure of the paper contradicts it)."""
+    """One of choice, omission (missing in the text), bug, or label (a figure of the paper contradicts it)."""
     text: str
-    """The text's version."""
+    """The version of the paper's text."""
     notebook: str
-    """The notebook's version."""
+    """The version of the notebook."""
     choice: Choice | None
-    """The choice with the notebook's version; None without a key."""
+    """The choice of the notebook's version; None if no setting expresses it."""
     why: str
-    """The reason for a missing key; may be empty."""
+    """Why no setting expresses it; may be empty."""
 
 
 @cache
 def differences() -> tuple[Difference, ...]:
-    """Load all differences; entries with a key come first."""
+    """Load all differences from `ledger.yaml`; those with a choice come first."""
     described = yaml.safe_load(Path(__file__).with_name("ledger.yaml").read_text(encoding="utf-8"))
     with_key = [_difference(name, entry, _choice(name, entry)) for name, entry in described["choices"].items()]
     without_key = [_difference(name, entry, None) for name, entry in described["without_key"].items()]
@@ -89,7 +89,7 @@ def differences() -> tuple[Difference, ...]:
 
 
 def choices() -> list[Choice]:
-    """Return the choices of the differences with a key."""
+    """Return the choices of all differences."""
     return [difference.choice for difference in differences() if difference.choice]
 
 

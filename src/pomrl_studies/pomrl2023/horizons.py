@@ -1,4 +1,4 @@
-"""Panels and looks of gamma* (the effective planning horizon) and its loss."""
+"""Panels and plot styles of gamma* (the effective planning horizon) and its loss."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -9,10 +9,10 @@ from matplotlib.axes import Axes
 from pomrl.figures import Kind, Look, Panel, StoredSweeps, best_gamma_band, look
 
 MINIMUM = replace(look("ada_pomrl"), label="Loss at γ*")
-"""The look of the loss at the best discount factor."""
+"""The plot style of the loss at gamma*."""
 
 HORIZON = Look("Best discount factor γ*", "#444444", "s", ":")
-"""The look of the best discount factor."""
+"""The plot style of gamma*."""
 
 
 @dataclass(frozen=True)

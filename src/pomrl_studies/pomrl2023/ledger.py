@@ -1,4 +1,4 @@
-"""Estimate effects of the differences between text and notebook, from stored losses."""
+"""Estimate effects of the differences between the paper's text and the authors' notebook."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -13,7 +13,7 @@ from pomrl_studies.pomrl2023.choices import Choice, choices, combine, keep_allow
 from pomrl_studies.pomrl2023.tasks_and_gains import LAST_TASKS
 
 FAMILY = "ledger"
-"""The family of variants whose choices are the differences."""
+"""The name of the family of variants with these differences."""
 
 LOSS, GAIN, GAMMA_STAR = "loss", "gain over without", "γ*"
 """The numbers of ada-POMRL in the last tasks: loss and gain at gamma_eval, and the gamma with the smallest mean loss.
@@ -42,7 +42,7 @@ class NotebookResults:
         return self.losses["ada_pomrl", "grid"]
 
     def at_gamma_eval(self, estimator: str) -> Result:
-        """Return the losses of an estimator, with gamma_eval as the largest gamma."""
+        """Return an estimator's losses; gamma_eval is the last gamma."""
         return self.ada_pomrl if estimator == "ada_pomrl" else self.losses[estimator, "fixed"]
 
     def gain(self, estimator: str) -> Float[np.ndarray, " n"]:
@@ -51,7 +51,7 @@ class NotebookResults:
 
     @property
     def gamma_star(self) -> Float[np.ndarray, " B"]:
-        """The gamma* of ada-POMRL in the last tasks, followed by its resamples."""
+        """The gamma* of ada-POMRL in the last tasks, followed by bootstrap resamples of it."""
         return minimising(self.ada_pomrl.gammas, _with_resamples(self.last_curve))
 
     @property
@@ -84,9 +84,9 @@ def load(settings: Mapping[str, Sequence[Setting]], runs: int | None = None) -> 
 
 
 def effects(page: Page, runs: int | None = None) -> pd.DataFrame:
-    """Estimate the effect of each difference with a key.
+    """Estimate the effect of each difference with a choice.
 
-    Each is added to the repaired text, and to all other differences. Pairs of equal experiments are left out.
+    Each is added to the repaired text, and to all other differences. Effects are left out where no experiment changes.
     """
     all_choices = choices()
     rows = []
@@ -121,7 +121,7 @@ def _effects(choice: Choice, before: NotebookResults, after: NotebookResults) ->
 
 @dataclass(frozen=True)
 class Check:
-    """A number on a rung of the ladder, with the paper's bound."""
+    """A number computed on each rung of the `ladder`, with the paper's bound on it."""
 
     name: str
     value: Callable[[NotebookResults], Interval]
@@ -155,13 +155,13 @@ CHECKS = (
     Check("1.1 oracle less ada-POMRL, tasks 11 to 15", _margin_to_oracle, 0.0),
     Check("γ*, tasks 11 to 15", lambda results: _percentile(results.gamma_star), 0.7),
 )
-"""The numbers computed on each rung, subjects of the claims Q1.1, Q1.4, Q2.2 and Q3.4."""
+"""The numbers computed on each rung; the claims Q1.1, Q1.4, Q2.2 and Q3.4 are about them."""
 
 
 def ladder(page: Page, runs: int | None = None) -> pd.DataFrame:
-    """Compute the numbers after the first 0, 1, 2, ... differences.
+    """Compute `CHECKS` with the first 0, 1, 2, ... differences applied.
 
-    Rungs without a change of experiments are left out.
+    Each number of differences is a rung. Rungs that change no experiment are left out.
     """
     all_choices, checks = choices(), []
     before: list[str] = []

@@ -34,7 +34,7 @@ SIGMAS = {1.5: 0.01, 0.75: 0.025, 0.375: 0.047}
 """The paper's similarity sigma, by the factor c of the notebook's Dirichlet parameters c S (P_o + 0.015)."""
 
 DIGITISED_FACTOR = 0.375
-"""The factor c of cells 44, 45, 55 and 61, whose figures were read."""
+"""The factor c of cells 44, 45, 55 and 61, whose figures were digitised."""
 
 CELL_61_CURVES = {"oracle": "oracle", "without_meta": "without", "pomrl": "POMRL", "ada_pomrl": "ada-POMRL"}
 """The names of the estimators' curves in the figure of cell 61."""
@@ -63,7 +63,7 @@ def per_task(c: float, estimators: Sequence[str], title: str) -> Panel:
 
 
 def against_gamma(c: float, title: str, estimator: str = "ada_pomrl") -> Panel:
-    """Return a panel of the loss against gamma, with readings of task 1."""
+    """Return a panel of the loss against gamma, with digitised points of task 1."""
     settings = {"task_distribution.concentration_over_S": c, "estimator": estimator}
     series = [
         AuthorsSeries(
@@ -96,7 +96,7 @@ def points(sweeps: StoredSweeps, grid_panels: Sequence[Panel], kind: Kind | None
 
 
 def draw_points(ax: Axes, data: pd.DataFrame, series: Series) -> None:
-    """Draw the notebook's readings and printed values over our curve."""
+    """Draw digitised points and printed values over our curve."""
     series_rows = data[(data["panel"] == series.panel) & (data["series"] == agreement.label(series))]
     readings = series_rows[series_rows["band"] == agreement.READING]
     printed = series_rows[series_rows["band"] == agreement.PRINTED]

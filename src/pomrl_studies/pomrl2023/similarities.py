@@ -1,4 +1,4 @@
-"""Draw the loss per task at three similarities, with task models."""
+"""Draw the loss in each task at three similarities, with drawn task models as insets."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ TASK_MODELS = Look("Task models, three states", "#4477AA", ".", "", size=1.5)
 
 @dataclass(frozen=True)
 class Similarities(PanelGrid):
-    """A grid of losses in each task, with draws of tasks as insets."""
+    """A grid of losses in each task, with drawn task models as insets."""
 
     row_height: float = 2.8
 
@@ -39,7 +39,6 @@ class Similarities(PanelGrid):
 
 
 def _insets(axes: Sequence[Axes], *, room: float) -> list[Axes]:
-    """Make room at the top of panels, and return insets there."""
     bottom, top = axes[0].get_ylim()
     axes[0].set_ylim(bottom, bottom + (top - bottom) / (1.0 - room))
     return [ax.inset_axes((0.6, 1.0 - room, 0.4, room)) for ax in axes]
@@ -50,7 +49,7 @@ def _task_models(panel: Panel) -> Series:
 
 
 def similarity_panels(sweep: str, estimators: Sequence[str] = METHODS, *, share_y: bool = True) -> Similarities:
-    """Return panels (a) to (c) of a sweep over similarities."""
+    """Return a row of panels, one for each similarity of a sweep."""
     row = [
         Panel(f"{name}, σ = {sigma:g}", of_estimators(sweep, {"sigma": sigma}, estimators), "task", "sd")
         for sigma, name in STRUCTURES.items()

@@ -9,7 +9,8 @@ from pomrl_studies.pomrl2023.choices import Choice, choices, combine, without
 CONCENTRATION = {"sigma=0.01": "1.5", "sigma=0.025": "0.75", "sigma=0.047": "0.375"}
 """The Dirichlet concentration, as a multiple of S, for each sigma of the paper.
 
-The notebook sets concentrations. They give the paper's sigma as largest variance of tasks around a random mean model.
+The notebook sets concentrations. The largest variance of tasks around a random mean model is then about the paper's
+sigma.
 """
 
 SCHEDULES = ("gamma_schedules", "gamma_0")
@@ -18,24 +19,24 @@ SCHEDULES = ("gamma_schedules", "gamma_0")
 EXTRA_OVERRIDES = {name: ["task_distribution.concentration_over_S=null"] for name in ("illustration", "equal_tasks")}
 """Additional overrides by sweep: equal tasks have no concentration."""
 
-_ABSENT = "The notebook does not contain the experiment, which is computed under its definitions of everything else."
+_ABSENT = "The notebook does not contain this experiment; it is computed with the notebook's other definitions."
 
 _FEWER_SAMPLES = (
-    "What turns it: m trajectories of 10 steps visit a pair 2.5 times on average, where the text has m = 5 transitions "
-    "from each (shown by `data=trajectories`, `data.length=10` alone in the experiments as repaired)."
+    "Reason: m trajectories of 10 steps visit a pair 2.5 times on average, where the text has m = 5 transitions from "
+    "each (shown by setting only `data=trajectories`, `data.length=10` in the repaired experiments)."
 )
 
-_START = "ada-POMRL's first guess of the variance counts as a task for ever, so that it stays in the estimate"
+_START = "ada-POMRL's first guess of the variance counts as a task for ever, so it stays in the estimate"
 
 NOTES = {
     "I.1": _ABSENT,
     "I.2": _ABSENT,
     "A.3": _ABSENT,
     "A.4": _ABSENT,
-    "A.5": f"{_ABSENT} What turns it: {_START} (shown by `estimator.start_weight=0` alone in the experiments as "
-    "computed).",
-    "Q1.5": f"No single difference was shown to turn it. Most of it is that {_START}: with `estimator.start_weight=0` "
-    "alone the gap falls to 9 % [7, 12] (500 runs), around the margin of 10 %.",
+    "A.5": f"{_ABSENT} Reason: {_START} (shown by only setting `estimator.start_weight=0` in the computed "
+    "experiments).",
+    "Q1.5": f"No single difference was shown to change the verdict. The main reason is that {_START}: with only "
+    "`estimator.start_weight=0` the gap falls to 9 % [7, 12] (500 runs), around the margin of 10 %.",
     "Q2.1": _FEWER_SAMPLES,
     "Q4.5": _FEWER_SAMPLES,
     "T.1": "The notebook has no simulation of the bound.",
@@ -94,7 +95,7 @@ READINGS = (
     Choice("mse_optimal", "E4", ("estimator.mixing=mse_optimal",), {"estimator": WITH_PRIOR}),
     Choice("debiased", "E5", ("estimator.similarity=debiased",), {"estimator": ADA}),
 )
-"""Ambiguities (R..) and errors (E..) of the paper's text."""
+"""The alternatives for ambiguities (R1, ...) and errors (E1, ...) of the paper's text."""
 
 
 def _combined(name: str, *names: str) -> Variant:
@@ -114,7 +115,7 @@ def _combined(name: str, *names: str) -> Variant:
     ),
 )
 def readings() -> Iterator[Variant]:
-    """Yield the repaired text, each choice, combinations, and named sets."""
+    """Yield variants: the repaired text, each choice, combinations, and named sets."""
     yield combine([])
     yield from (combine([choice]) for choice in READINGS)
     alternatives = [[None, *(choice for choice in READINGS if choice.reading == group)] for group in ("R1", "R2", "E4")]
@@ -140,7 +141,7 @@ def readings() -> Iterator[Variant]:
     is_judged=False,
 )
 def ledger() -> Iterator[Variant]:
-    """Yield the repaired text, single and accumulated differences, and all except one."""
+    """Yield variants: the repaired text, single and accumulated differences, and all but one."""
     all_choices = choices()
     ladder = [all_choices[:length] for length in range(1, len(all_choices) + 1)]
     single, but_one = [[choice] for choice in all_choices], [without(all_choices, choice) for choice in all_choices]

@@ -22,7 +22,7 @@ PRIORS = ("uniform", "first_state", "visited")
 
 @claim("D1")
 def policies_are_the_same() -> list[Part]:
-    """Planning with gamma and with a prior of weight w, the same in all pairs, is planning with gamma (1 - w).
+    """Planning with gamma and the same prior of weight w in all pairs yields the policy of planning with gamma (1 - w).
 
     Abstract: "planning under a lower discount factor produces an identical optimal policy to planning using any prior
     [...] that has the same distribution for all states and actions".
@@ -38,7 +38,8 @@ def policies_are_the_same() -> list[Part]:
 
 @claim("D2", "discounting", "same_weights")
 def losses_are_the_same(discounting: SweepResults, priors: SweepResults) -> list[Part]:
-    """With uneven data, too, such a prior loses to the last bit what the smaller discount factor loses.
+    """With uneven data, too, the losses of the prior of D1 and of the smaller discount factor are equal to the last
+    bit.
 
     Abstract: as D1, for policies of estimated models. Priors are uniform, on a single state, or the frequencies of
     next states, each with five weights.
@@ -54,7 +55,7 @@ def losses_are_the_same(discounting: SweepResults, priors: SweepResults) -> list
 
 @claim("D3", figures=("implied_prior",))
 def the_prior_counts_more_where_data_do() -> list[Part]:
-    """Such a prior is a Dirichlet prior that counts as more transitions in a pair that has more of them.
+    """The prior of D1 is a Dirichlet prior that counts as more transitions in pairs with more transitions.
 
     Abstract: "In fact, it functions like a prior with stronger regularization on state-action pairs with more
     transition data."
@@ -74,7 +75,7 @@ def the_prior_counts_more_where_data_do() -> list[Part]:
 
 @claim("D4", "discounting", "same_transitions", figures=("discounting_or_prior",))
 def equal_data_make_no_difference(discounting: SweepResults, priors: SweepResults) -> list[Part]:
-    """With equally many data in all pairs, a Dirichlet prior of any strength loses what a discount factor loses.
+    """With the same amount of data in all pairs, a Dirichlet prior of any strength loses what a discount factor loses.
 
     Abstract: follows from the equivalence.
     """
@@ -84,7 +85,7 @@ def equal_data_make_no_difference(discounting: SweepResults, priors: SweepResult
 
 @claim("D5", "discounting", "same_transitions", figures=("discounting_or_prior",))
 def uneven_data_make_one(discounting: SweepResults, priors: SweepResults) -> list[Part]:
-    """With uneven data the best such prior loses less than the best discount factor.
+    """With uneven data the best prior of D4 loses less than the best discount factor.
 
     Abstract: "poor performance when the transition matrix is estimated from data sets with uneven amounts of data
     across state-action pairs".
@@ -123,7 +124,7 @@ def own_weights_beat_every_gamma(discounting: SweepResults, own: SweepResults) -
 
 @claim("D8", "discounting", "own_weights")
 def with_frequencies_plugged_in(discounting: SweepResults, own: SweepResults) -> list[Part]:
-    """The same holds if the frequencies of a pair are put into the formula for its unknown probabilities.
+    """D7 also holds if the frequencies of a pair replace its unknown probabilities in the formula.
 
     Abstract: as above; it does not say how to replace unknown probabilities.
     """
@@ -136,7 +137,7 @@ def with_frequencies_plugged_in(discounting: SweepResults, own: SweepResults) ->
 
 @claim("D9", "discounting", "own_weights", figures=("discounting_or_prior",))
 def the_advantage_is_that_of_uneven_data(discounting: SweepResults, own: SweepResults) -> list[Part]:
-    """A weight of each pair gains more on the best discount factor with uneven data than with equally many.
+    """A weight for each pair gains more over the best discount factor with uneven than with even data.
 
     Abstract: as D5; a global parameter "leads to poor performance".
     """
@@ -148,7 +149,7 @@ def the_advantage_is_that_of_uneven_data(discounting: SweepResults, own: SweepRe
 
 @claim("D10", "discounting", "same_transitions", "own_weights", figures=("discounting_or_prior",), is_judged=False)
 def other_priors(discounting: SweepResults, same: SweepResults, own: SweepResults) -> list[Part]:
-    """How much priors lose beside the best discount factor, as a share of its loss.
+    """How much more priors lose than the best discount factor, as a share of its loss.
 
     Beyond the abstract: own weights by the estimate of unknown probabilities, and the best prior with the same
     transitions in all pairs. The other half of the runs selects the best.

@@ -48,12 +48,12 @@ def _panel(title: str, data: str) -> Panel:
 
 @figure()
 def discounting_or_prior() -> PanelGrid:
-    """The planning loss of discounting and of two priors, with equally many data in all pairs and with uneven data.
+    """The planning loss of discounting and of two priors, with equal data in all pairs and with uneven data.
 
-    Against the discount factor. A prior with the same number of transitions in all pairs is placed at its equivalent
-    for eight transitions. The line is a prior with a weight for each pair; its circle marks gamma_eval, at which all
-    priors are planned. Uneven data have one or fifteen transitions. In random MDPs, averaged over states. Bands show
-    one standard error.
+    The horizontal axis is the discount factor. A prior with the same number of transitions in all pairs is placed at
+    its equivalent for eight transitions. The line is a prior with a weight for each pair; its circle marks gamma_eval,
+    at which all priors are planned. Uneven data have one or fifteen transitions. In random MDPs, averaged over states.
+    Bands show one standard error.
     """
     return PanelGrid([[_panel("equal data", "generative"), _panel("uneven data", "unequal")]])
 

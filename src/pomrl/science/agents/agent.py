@@ -28,7 +28,7 @@ Policy = Int[np.ndarray, "*policies S"]
 
 @dataclass(frozen=True, eq=False)
 class TaskData:
-    """The data of a task for an agent, in n runs, read-only."""
+    """The read-only input of an agent: a task in n runs."""
 
     t: int
     criterion: Criterion
@@ -38,7 +38,7 @@ class TaskData:
     """Rewards R(s, a) or R(s, a, s'): known, or estimated as set by reward_model; for `own`, means of the task's
     samples."""
     P_hat: Float[np.ndarray, "*n S A S"]
-    """The estimate of the estimator."""
+    """The models estimated by the estimator."""
     gammas: Float[np.ndarray, "*n G"]
     """The discount factors of the schedule, ascending."""
     planner: Planner
@@ -49,19 +49,18 @@ class TaskData:
 
     @property
     def gamma_eval(self) -> float:
-        """The discount factor of losses."""
         return self.criterion.gamma_eval
 
     def plan(self, P: Float[np.ndarray, "*n S A S"], gammas: Float[np.ndarray, "*n G"]) -> Policy:
-        """Plan on models, with the rewards of the task."""
-        front, model = P.shape[:-3], P.shape[-3:]
+        """Return optimal policies of models with the rewards of the task."""
+        leading, model = P.shape[:-3], P.shape[-3:]
         R = expected_rewards(self.R, P)
         stack = P.reshape(-1, *model), R.reshape(-1, *model[:-1]), gammas.reshape(-1, gammas.shape[-1])
         policy = self.planner.plan(*stack)
-        return policy.reshape(*front, *policy.shape[1:])
+        return policy.reshape(*leading, *policy.shape[1:])
 
     def losses(self, P: Float[np.ndarray, "*n S A S"], policy: Policy) -> Float[np.ndarray, "*n G"]:
-        """Return the losses of policies on models."""
+        """Return the planning losses of policies as if the models P were true."""
         R, model = expected_rewards(self.R, P), P.shape[-3:]
         policies = policy.reshape(-1, *policy.shape[P.ndim - 3 :])
         losses = self.criterion.planning_loss(P.reshape(-1, *model), R.reshape(-1, *model[:-1]), policies)
@@ -69,7 +68,7 @@ class TaskData:
 
 
 class Decision(NamedTuple):
-    """The policies of an agent, and their discount factors."""
+    """The output of an agent: policies and their discount factors."""
 
     policy: Policy
     gamma: Float[np.ndarray, "*n G"]
@@ -77,13 +76,13 @@ class Decision(NamedTuple):
 
     @staticmethod
     def best(task: TaskData, expected: Float[np.ndarray, "*n G"]) -> "Decision":
-        """Plan at the discount factors with the smallest expected losses."""
+        """Plan at the discount factor with the smallest expected loss, in each run."""
         gamma = np.take_along_axis(task.gammas, best_index(expected)[..., None], axis=-1)
         return Decision(task.plan(task.P_hat, gamma), gamma)
 
 
 class Agent(Component, Generic[MemoryT]):
-    """Base class of agents, generic in the type of their memory.
+    """Base class of agents.
 
     Agents are stateless. All methods work on n runs, which must not influence one another.
     """
@@ -96,7 +95,7 @@ class Agent(Component, Generic[MemoryT]):
 
     @property
     def plans_per_gamma(self) -> int:
-        """The plans of a small model per discount factor, for time estimates."""
+        """The number of plans per discount factor on a small model, for time estimates."""
         return 1
 
     def initial_memory(self, n: int, S: int, A: int) -> Any:
@@ -113,7 +112,7 @@ class Agent(Component, Generic[MemoryT]):
 
 
 class CertaintyEquivalence(Agent[None]):
-    """The default agent: plans as if the estimated model were true (Algorithms 1 and 2)."""
+    """The default agent: it plans on the estimated model (Algorithms 1 and 2)."""
 
     def act(self, task: TaskData, memory: None) -> Decision:
         return Decision(task.plan(task.P_hat, task.gammas), task.gammas)

@@ -54,13 +54,13 @@ class Belief:
     """A Dirichlet belief about each pair (s, a) of a task in n runs."""
 
     P_hat: Models
-    """Estimate of the model, the mean."""
+    """Mean of the belief, the estimated model."""
     concentration: PerPair
-    """Concentration around the mean."""
+    """Concentration around the mean, in transitions."""
 
 
 class Estimator(Component, Generic[MemoryT]):
-    """Base class of estimators, generic in the type of their memory.
+    """Base class of estimators.
 
     Estimators are stateless. All methods work on n runs, which must not influence one another.
     """
@@ -75,7 +75,7 @@ class Estimator(Component, Generic[MemoryT]):
 
     @property
     def has_similarity(self) -> bool:
-        """Whether there is a similarity, as some schedules need."""
+        """Whether the estimator has a similarity; some schedules need one."""
         return True
 
     def check(self, m: int) -> None:
@@ -98,9 +98,9 @@ class Estimator(Component, Generic[MemoryT]):
 
 
 class ModelEstimator(Estimator[Memory]):
-    """Base class of estimators of a model by one method, `estimate`.
+    """Base class of estimators without a mixing rate, with one method, `estimate`.
 
-    Tables have the mixing rate 1, because the model includes the task's batch, and no similarity.
+    The estimate is a prior of weight 1; there is no similarity.
     """
 
     @property
@@ -118,6 +118,5 @@ class ModelEstimator(Estimator[Memory]):
         """Return the model of a task from memory, batch and true moments."""
 
     def assess(self, t: int, batch: Batch, before: Memory, after: Memory, truth: Truth) -> Estimate:
-        """Return the model as a prior of weight 1, for each trial."""
         ones = np.ones((len(batch.P_bar), 1, 1))
         return Estimate(lambda own: self.estimate(before, own, truth), ones, np.nan * ones)

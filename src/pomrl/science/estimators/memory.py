@@ -1,8 +1,8 @@
 """Memories of batches, with forgetting.
 
-Each further task multiplies the weight of past batches by a factor, below 1 where the mean model changes. A learned
-factor is the best predictor of all batches so far, among `FORGETTING_FACTORS`. Counts of a pair (s, a) are then
-Dirichlet-multinomial around an uncertain mean, with the concentrations of `GRID`.
+Each new task multiplies the weight of past batches by a factor, below 1 if the mean model changes. A learned factor is
+the most probable of `FORGETTING_FACTORS`, given all batches so far. Their likelihood is Dirichlet-multinomial around
+an uncertain mean model, with the concentrations of `GRID`.
 """
 
 from dataclasses import dataclass, field, replace
@@ -22,13 +22,13 @@ PerPair = Float[np.ndarray, "n #S #A"]
 """A number for each pair (s, a) of each of n runs, or one for all pairs."""
 
 GRID = np.geomspace(0.5, 1000.0, 8)[:, None, None, None]
-"""Concentrations of tasks around their mean model, for likelihoods."""
+"""Concentrations of tasks around their mean model, averaged over in likelihoods."""
 
 LEAST_CONCENTRATION = 0.05
 """Least concentration of a prediction from earlier tasks."""
 
 LEAST_TASKS = 1e-12
-"""Smallest number of tasks as a divisor."""
+"""Smallest divisor in place of a number of tasks."""
 
 UNKNOWN_CONCENTRATION = 3.0
 """Concentration around the uniform model in a pair without data."""
@@ -39,8 +39,8 @@ def predictive_concentration(
 ) -> Float[np.ndarray, "*C N #S #A"]:
     """Return the concentration of the next model around the average of earlier tasks.
 
-    For an entry with mean p, the variance is p (1 - p) / (c + 1), plus the variance of the average, from frequencies of
-    m transitions. `tasks` is the effective number of earlier tasks; 0: unknown mean.
+    An entry with mean p has the variance p (1 - p) / (c + 1), plus the variance of the average of frequencies of m
+    transitions. `tasks` is the effective number of earlier tasks; 0: unknown mean.
     """
     average_variance = (1.0 + c / np.maximum(m, 1.0)) / (c + 1.0) / np.maximum(tasks, LEAST_TASKS)
     concentration = 1.0 / (1.0 / (c + 1.0) + average_variance) - 1.0
@@ -52,9 +52,9 @@ def log_likelihoods(
     mean: Float[np.ndarray, "K n S A S"],
     concentrations: Float[np.ndarray, "C K n #S #A"],
 ) -> Float[np.ndarray, "K n C"]:
-    """Return a batch's log probability under K explanations, up to a constant.
+    """Return the log likelihoods of K hypotheses given a batch, up to a constant.
 
-    An explanation has a positive mean model and C concentrations.
+    A hypothesis has a positive mean model and C concentrations.
     """
     from scipy.special import gammaln  # here, because it takes long to load
 
@@ -90,17 +90,17 @@ def evidence(log_likelihood: Float[np.ndarray, "K n C"]) -> Float[np.ndarray, "K
 
 
 Forgetting = Literal["learned"] | Annotated[float, Field(gt=0, le=1)]
-"""Factor of forgetting, or `learned`."""
+"""Factor on the weights of past tasks after each task, or `learned`."""
 
 FORGETTING_FACTORS = (1.0, 0.95, 0.9, 0.8, 0.6, 0.3)
 LOG_ODDS = np.array([0.0, *[-5.0] * (len(FORGETTING_FACTORS) - 1)])[:, None]
 """Prior log odds of each factor: forgetting must be clearly better."""
 
 UNSEEN_TRANSITIONS = 0.3
-"""Transitions added to each state in predictions, so that none is impossible."""
+"""Pseudo-count of each next state in predictions, so that none is impossible."""
 
 LEAST_DEGREES = 1e-9
-"""Least degrees of freedom as a divisor."""
+"""Smallest divisor in place of degrees of freedom."""
 
 
 @dataclass(frozen=True)
@@ -118,9 +118,9 @@ class Memory:
     m: int
     """The m of the experiment, at least 2; the unit of the sums below."""
     start: float
-    """Weight of the uniform start in averages, in tasks."""
+    """Weight of the initial uniform model in averages, in tasks."""
     counted: PerPair
-    """Number of tasks with this pair counted, without the start."""
+    """Number of tasks with this pair counted, without the initial model."""
     mass: PerPair
     """Sum of the weights of these tasks."""
     squared_mass: PerPair
@@ -140,7 +140,7 @@ class Memory:
     by_transitions: bool = field(default=False, kw_only=True)
     """Whether a task weighs N / m, not 1, in averages and variances."""
     rivals: "Rivals | None" = field(default=None, kw_only=True)
-    """Memories with each factor, if the factor is learned."""
+    """Memories for all possible factors, if the factor is learned."""
     earlier: "tuple[Memory, ...]" = field(default=(), kw_only=True)
     """Memories of the previous tasks, up to the lag of the estimator."""
 
@@ -150,7 +150,6 @@ class Memory:
 
     @staticmethod
     def initial(n: int, S: int, A: int, start: float = 0.0, variance: float = 0.0) -> "Memory":
-        """Return the memory of n runs before the first task."""
         empty, zero = np.zeros((n, 1, 1)), np.zeros((n, S, A, S))
         uniform = np.full((n, S, A, S), 1.0 / S)
         return Memory(
@@ -159,12 +158,12 @@ class Memory:
 
     @property
     def weight(self) -> PerPair:
-        """The total weight of averages, with the start."""
+        """The total weight of averages, with the initial model."""
         return self.start + self.mass
 
     @property
     def effective_tasks(self) -> PerPair:
-        """Kish's effective number of weighted tasks, without the start."""
+        """Kish's effective number of weighted tasks, without the initial model."""
         zero = np.zeros_like(self.mass)
         return np.divide(self.mass**2, self.squared_mass, out=zero, where=self.squared_mass > 0)
 
@@ -182,7 +181,7 @@ class Memory:
     def log_likelihoods(self, counts: Counts) -> Float[np.ndarray, "K n C"]:
         """Return the log likelihood of a batch for each concentration in `GRID`.
 
-        The memory has K n runs, ordered by explanation.
+        The memory has K n runs, hypothesis by hypothesis.
         """
         concentrations = predictive_concentration(GRID, self.effective_tasks, self.transitions_per_task)
         runs = (len(self.P_o_hat) // len(counts), len(counts))
@@ -240,13 +239,13 @@ class Memory:
         return replace(self, tasks=self.tasks + 1)
 
     def following(self, before: "Memory", lag: int) -> "Memory":
-        """Add `before` to the earlier memories, at most `lag`."""
+        """Append the previous memory to `earlier`, and keep the last `lag`."""
         if lag == 0:
             return self
         return replace(self, earlier=(*before.earlier, replace(before, earlier=()))[-lag:])
 
     def forgotten(self, factor: float | PerPair) -> "Memory":
-        """Multiply all weights by a factor."""
+        """Multiply the weights of all past tasks by a factor."""
         if isinstance(factor, float) and factor == 1.0:
             return self
         model_factor = np.asarray(factor)[..., None]
@@ -262,7 +261,7 @@ class Memory:
         )
 
     def of_runs(self, index: Int[np.ndarray, " k"]) -> "Memory":
-        """Select runs by index, without rivals."""
+        """Select runs by index, and drop `rivals`."""
         arrays = {name: value for name, value in vars(self).items() if isinstance(value, np.ndarray)}
         selection = {name: value.take(index, int(name in self.by_level)) for name, value in arrays.items()}
         return replace(self, **selection, rivals=None)
@@ -290,7 +289,7 @@ class Memory:
 
 @dataclass(frozen=True, eq=False)
 class Rivals:
-    """The memories and likelihoods of `FORGETTING_FACTORS`."""
+    """The memories for all `FORGETTING_FACTORS`, and their likelihoods."""
 
     memory: Memory
     """Memories of all n runs, factor by factor."""

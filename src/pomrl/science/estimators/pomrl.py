@@ -21,7 +21,8 @@ LEARNED = ("inclusive", "exclusive")
 class RegularisedLeastSquares(Estimator[Memory]):
     """The estimate P_hat_t = alpha_t h_t + (1 - alpha_t) P_bar_t of a task's model (Eq. 4).
 
-    Variations override `prior_model`, `similarity_estimate` or `mixing_rate`; other formulas subclass `Estimator`.
+    Subclasses can override `prior_model`, `similarity_estimate` and `mixing_rate`. Other formulas need a subclass of
+    `Estimator`.
     """
 
     mixing: Literal["paper", "mse_bound", "mse_optimal"] | Annotated[float, Field(ge=0, le=1)]
@@ -30,7 +31,7 @@ class RegularisedLeastSquares(Estimator[Memory]):
     """Prior: mean of batches with or without the task's own (R2), the true P_o, P_o before task_distribution.smoothing,
     or uniform."""
     similarity: Literal["known", "welford", "debiased"] | None = None
-    """Sigma^2: the true value, Welford's estimate, or Welford's estimate less the sampling noise (E5)."""
+    """Sigma^2: the true value, Welford's estimate, or Welford's estimate minus the sampling noise (E5)."""
     index: Literal["text", "algorithm"] = "text"
     """1 + 1/t (Sec. 3.2) or 1 + 1/(t-1) (Alg. 1) in the paper's rate of task t (R17)."""
     plug: Literal["variance", "squared"] = "variance"
@@ -38,7 +39,7 @@ class RegularisedLeastSquares(Estimator[Memory]):
     scope: Literal["max", "per_pair"] = "max"
     """One mixing rate, from the largest deviation, or one per (s,a) (R5)."""
     variance: Literal["sample", "population"] = "sample"
-    """The variance of Welford (R3)."""
+    """Welford's variance of n tasks, with divisor n - 1 (sample) or n (population) (R3)."""
     start_deviation: Annotated[float, Field(ge=0, le=1)] = 0.5
     """Similarity in tasks 1 and 2, a standard deviation (R4)."""
     v2: Annotated[float, Field(gt=0, le=1)] = 1.0
@@ -50,15 +51,15 @@ class RegularisedLeastSquares(Estimator[Memory]):
     first_batch: Literal["use", "skip"] = "use"
     """Whether later tasks learn from the batch of task 1."""
     start_weight: Annotated[float, Field(ge=0)] = 0.0
-    """Weight, in tasks, of the start (uniform model, `start_deviation`) in learned averages."""
+    """Weight, in tasks, of the initial values (uniform model, `start_deviation`) in learned averages."""
     lag: Annotated[int, Field(ge=0)] = 0
-    """Delay, in tasks, of the memory behind similarity and mixing rate."""
+    """Delay, in tasks, of the memory used for similarity and mixing rate."""
 
     forgetting: Forgetting = 1.0
-    """Factor on past tasks' weights per further task; learned: by the likelihood of past batches."""
+    """Factor on the weights of past tasks after each task; learned: chosen by the likelihood of past batches."""
 
     weights: Literal["tasks", "transitions"] = "tasks"
-    """Unit of equal weight in averages and variances over tasks: a task, or a transition from the pair."""
+    """Weights in averages and variances over tasks: equal for all tasks, or for all transitions from the pair."""
 
     @model_validator(mode="after")
     def _consistent(self) -> "RegularisedLeastSquares":
@@ -89,17 +90,14 @@ class RegularisedLeastSquares(Estimator[Memory]):
         return learned.following(memory, self.lag)
 
     def assess(self, t: int, batch: Batch, before: Memory, after: Memory, truth: Truth) -> Estimate:
-        """Return the parts of the estimate.
-
-        With a lag, similarity and mixing rate are from an earlier memory.
-        """
+        """Return the estimate; a lag delays similarity and mixing rate."""
         lagged = before.earlier[0] if before.earlier else before
         deviation = self.similarity_estimate(lagged, batch.m, truth)
 
         def rate(N: int | PerPair) -> PerPair:
             return self.mixing_rate(t, N, deviation, lagged, truth)
 
-        alpha = rate(batch.m) if self.samples == "m" else rate  # alpha_1 = 0
+        alpha = rate(batch.m) if self.samples == "m" else rate
         return Estimate(self.prior_model(before, after, truth), alpha, deviation)
 
     def prior_model(self, before: Memory, after: Memory, truth: Truth) -> Models:
@@ -186,8 +184,8 @@ def paper_mixing_rate(
 def squared_error_mixing_rate(x: PerPair, v: PerPair, t: int | PerPair, prior: Prior) -> PerPair:
     """Return the mixing rate with the least mean squared error in task t (E4).
 
-    It is v / (v + x) with x = m σ² and v = E[p (1 - p)], the variance of a transition; 1 if both are 0. An exclusive
-    prior has the further factor (t - 1) / t. With forgetting, t is 1 plus the effective number of past tasks.
+    It is v / (v + x) with x = m σ² and v = E[p (1 - p)], the variance of a transition; 1 if both are 0. For an
+    exclusive prior this is multiplied by (t - 1) / t. With forgetting, t is 1 plus the effective number of past tasks.
     """
     factor = (t - 1) / t if prior == "exclusive" else 1.0
     return factor * np.divide(v, v + x, out=np.ones_like(v + x), where=v + x > 0)

@@ -17,7 +17,7 @@ RewardModel = Literal["known", "own", "pooled", "shrunk"]
 """Known rewards, or estimates: means of the task's own samples, of all samples, or empirical Bayes between the two."""
 
 Broadcast = Float[np.ndarray, "..."] | float
-"""Numbers that broadcast with the values of pairs."""
+"""Numbers that broadcast with `PairValues`."""
 
 PairValues = Float[np.ndarray, "n K S A"]
 """A number for each pair (s, a) in each trial of each run."""
@@ -40,7 +40,6 @@ class RewardMemory:
     """Sum over tasks of 1 / N with the number N of samples."""
 
     def update(self, mean: PairValues, N: PairValues) -> "RewardMemory":
-        """Return the memory after one more task."""
         is_sampled = (N > 0).astype(float)
         return RewardMemory(
             tasks=self.tasks + is_sampled,
@@ -68,7 +67,7 @@ class RewardMemory:
 def sample_means(rngs: Generators, noise: float, own: Batch, R: Rewards) -> Float[np.ndarray, "n K S A"]:
     """Draw the mean sampled reward of each pair in a task.
 
-    R has the true rewards by run; `noise` is the standard deviation of one reward.
+    R has the true rewards of each run; `noise` is the standard deviation of one reward.
     """
     means = expected_rewards(np.repeat(R[:, None], own.P_bar.shape[1], axis=1), own.P_bar)
     deviates = np.stack([rng.standard_normal(own.P_bar.shape[1:-1]) for rng in rngs])
@@ -111,7 +110,6 @@ class RewardLearning:
 def _posterior(
     mean: Broadcast, variance: Broadcast, observed: Broadcast, error: Broadcast, is_observed: Bool[np.ndarray, "..."]
 ) -> tuple[Float[np.ndarray, "..."], Float[np.ndarray, "..."]]:
-    """Update the mean and variance of a normal variable."""
     weight = np.where(is_observed, _ratio(variance, variance + error, 1.0), 0.0)
     return mean + weight * (observed - mean), (1.0 - weight) * variance
 

@@ -14,27 +14,26 @@ from pomrl.science.mdp import Criterion, Rewards
 
 @dataclass(frozen=True, eq=False)
 class MetricInput:
-    """The M tasks of a metric, each with model, data and G policies."""
+    """The input of a metric: M tasks with model, data and G policies."""
 
     P: Float[np.ndarray, "M S A S"]
     """The true models."""
     R: Rewards
     """The true rewards R(s, a)."""
     P_hat: Float[np.ndarray, "M S A S"]
-    """The estimates of the estimator."""
+    """The models estimated by the estimator."""
     R_hat: Rewards
     """The rewards R(s, a) to plan with."""
     counts: Counts
-    """The transitions sampled in the tasks."""
+    """The numbers of transitions N(s, a, s') sampled in the tasks."""
     policy: Int[np.ndarray, "M G *S"]
-    """Action in each state; over a horizon by steps to go, from 1 to h."""
+    """Action in each state; over a horizon also by steps to go, [M, G, h, S]."""
     gamma: Float[np.ndarray, "M G"]
     V_star: Float[np.ndarray, "M S"]
     criterion: Criterion
 
     @property
     def gamma_eval(self) -> float:
-        """The discount factor of losses."""
         return self.criterion.gamma_eval
 
     @cached_property
@@ -53,7 +52,7 @@ class Metric(Component):
 
 
 class PlanningLoss(Metric):
-    """The planning loss, the default, in every table."""
+    """The planning loss, a column of every table; the default."""
 
     def measure(self, tasks: MetricInput) -> Float[np.ndarray, "M G"]:
         return tasks.criterion.planning_loss(tasks.P, tasks.R, tasks.policy, tasks.V_star)

@@ -28,7 +28,7 @@ def is_built() -> bool:
 
 
 def dirichlet(keys: Keys, shape: Float[np.ndarray, "rows S"]) -> Float[np.ndarray, "N rows S"]:
-    """Draw N models of Dirichlet rows; each row has a shape above 0."""
+    """Draw N models with Dirichlet rows; no row of `shape` is 0."""
     if _sampling is None or not is_built():
         return reference.dirichlet(keys, shape)
     N, (rows, S) = len(keys), shape.shape

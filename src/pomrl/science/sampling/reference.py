@@ -100,14 +100,14 @@ LARGEST_BELOW_ONE = float(np.nextafter(1.0, 0.0))
 
 
 def uniform(keys: Keys, index: int | Num[np.ndarray, "..."]) -> Numbers:
-    """Return one of 2^52 equally spaced numbers in (0, 1) per key."""
+    """Draw uniform number `index` of each key, with 52 bits, in (0, 1)."""
     return ((fold(keys, index) >> 12).astype(float) + 0.5) * 2.0**-52
 
 
 def gamma_variates(keys: Keys, shape: Numbers) -> Numbers:
     """Draw a gamma variate of each shape >= 1 (Marsaglia and Tsang 2000).
 
-    Number 0 of a key stays unused.
+    Uniform number 0 of each key is reserved for `dirichlet`.
     """
     value, waiting, index = np.empty(shape.shape), np.arange(shape.size), 1
     d = shape - 1.0 / 3.0
@@ -144,7 +144,7 @@ def dirichlet(keys: Keys, shape: Float[np.ndarray, "rows S"]) -> Float[np.ndarra
     small_rows = ((shape > 0.0) & (shape < 1.0)).any(-1)
     largest = log_weight[:, small_rows].max(-1, keepdims=True)
     weight[:, small_rows] = exp(log_weight[:, small_rows] - largest)
-    return weight / weight.cumsum(-1)[..., -1:]  # sums from the first entry to the last, as C adds
+    return weight / weight.cumsum(-1)[..., -1:]  # summed from first to last entry, as in C
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,7 +222,7 @@ class Pooled(NamedTuple):
 
     counts: Int[np.ndarray, "*N S A S"]
     frequencies: Float[np.ndarray, "*N S A S"]
-    """Frequencies of next states in each batch; 0 for a pair without transitions."""
+    """Sum of the frequencies of next states; a batch without transitions of the pair adds 0."""
     visited: Int[np.ndarray, "*N S A"]
     """Number of batches with visits of a pair."""
 
@@ -247,7 +247,7 @@ def pooled_trajectories(keys: Keys, P: Float[np.ndarray, "N S A S"], batches: in
     frequencies = np.bincount(positions, 1.0 / visits[pairs.ravel()], P.size)
     return Pooled(
         np.bincount(positions, minlength=P.size).reshape(P.shape),
-        frequencies.astype(float).reshape(P.shape),  # an empty one has integers
+        frequencies.astype(float).reshape(P.shape),  # without transitions, `bincount` returns integers
         (visits > 0).reshape(N, batches, S, A).sum(1),
     )
 
@@ -255,7 +255,7 @@ def pooled_trajectories(keys: Keys, P: Float[np.ndarray, "N S A S"], batches: in
 def _cells(
     keys: Keys, P: Float[np.ndarray, "N S A S"], batches: int, m: int, length: int
 ) -> Int[np.ndarray, "N batches length m"]:
-    """Return the position of each transition in its model.
+    """Draw transitions; return the flat position of each in its model.
 
     One uniform number chooses the action. Its remainder, again uniform, chooses the next state.
     """
@@ -281,7 +281,10 @@ def cumulative(P: Float[np.ndarray, "*n S"]) -> Float[np.ndarray, "*n S"]:
 
 
 def next_states(below: Iterable[Float[np.ndarray, "*#N"]], u: Float[np.ndarray, "*N"]) -> Num[np.ndarray, "*N"]:
-    """Return next states by inverse cumulative probabilities, state by state."""
+    """Return next states of u in (0, 1), by inverting cumulative probabilities.
+
+    `below` yields the cumulative probabilities up to each state.
+    """
     state = np.zeros(u.shape, np.intp)
     for column in below:
         state += column <= u

@@ -1,12 +1,12 @@
-"""Numerical methods for stacks of finite MDPs, on arrays alone.
+"""Numerical methods for stacks of finite MDPs, on plain arrays.
 
-An MDP has S states, A actions, transition probabilities `P[s, a, s']`, rewards `R[s, a]` and a discount factor gamma.
-The number of states decides the method:
+A model is sparse if at most the share `sparse.SPARSE_SHARE` of its probabilities is positive. The number of states
+decides the method:
 
-- Up to `evaluation.ELIMINATED_STATES`: elimination.
-- From `sparse.SPARSE_STATES`, with at most the share `sparse.SPARSE_SHARE` of positive entries: sparse matrices.
-- Below `relative_values.SWEPT_STATES`, with this share: LAPACK.
-- Otherwise: relative value iteration, then LAPACK for slow discount factors.
+- Up to `evaluation.ELIMINATED_STATES`: policy iteration by elimination.
+- From `sparse.SPARSE_STATES`, if sparse: policy iteration with sparse matrices.
+- Below `relative_values.SWEPT_STATES`, if sparse: policy iteration with LAPACK.
+- Otherwise: relative value iteration, then LAPACK for discount factors with slow convergence.
 """
 
 import numpy as np

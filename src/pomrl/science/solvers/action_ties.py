@@ -1,4 +1,4 @@
-"""Ties of actions: gains within rounding errors make no action better.
+"""Ties of actions: an action is better only if its gain exceeds rounding errors.
 
 Let V be the value of a policy π, U the value of |R| under π, and Q = R + γ P V. An action is better than the current
 one if
@@ -7,8 +7,7 @@ one if
 
 Off-diagonal entries of I - γ P_π are not positive, so elimination without pivots adds terms of one sign to |R_π|.
 Rounding errors of V(s) are then proportional to U(s), even where large rewards cancel. With the machine epsilon ε they
-can reach S ε U(s) / (1 - γ). But they are nearly equal in successive states and cancel in Q - V, so one number serves
-all sizes and discount factors.
+can reach S ε U(s) / (1 - γ). But they nearly cancel in Q - V, so one number serves all sizes and discount factors.
 
 Rewards of unreachable states do not affect ties. Scaling rewards by a power of 2 changes no bit. When no action is
 better, V* - V is at most the largest reachable right-hand side over 1 - γ.
@@ -18,10 +17,10 @@ import numpy as np
 from jaxtyping import Float
 
 ROUNDING_SHARE = 5e-13
-"""Largest error of a value, in units of its size: 2,000 rounding errors."""
+"""Largest rounding error of V, in units of U: about 2,000 machine epsilons."""
 
 LEAST_GAIN = float(np.finfo(float).tiny)
-"""Smallest number with all digits; gains below it are rounding errors."""
+"""Smallest number with full precision; gains below it are rounding errors."""
 
 
 def have_both_signs(R: Float[np.ndarray, "..."]) -> bool:
@@ -35,9 +34,9 @@ def signed_and_absolute(R: Float[np.ndarray, "*n S A"]) -> Float[np.ndarray, "k 
 
 
 def excess(Q: Float[np.ndarray, "k *n A"], V: Float[np.ndarray, "k *#n #A"]) -> Float[np.ndarray, "*n A"]:
-    """Return the gain Q - V beyond rounding; actions above 0 are better.
+    """Return the gain Q - V minus rounding; actions above 0 are better.
 
-    Q and V of the current policy are for the rewards of `signed_and_absolute`.
+    Q and V belong to the current policy, for the rewards of `signed_and_absolute`.
     """
     return (Q[0] - V[0]) - (ROUNDING_SHARE * (np.abs(Q[-1]) + np.abs(V[-1])) + LEAST_GAIN)
 
@@ -45,12 +44,12 @@ def excess(Q: Float[np.ndarray, "k *n A"], V: Float[np.ndarray, "k *#n #A"]) -> 
 def differences(
     V: Float[np.ndarray, "*#n S"], other: Float[np.ndarray, "*#n S"], size: Float[np.ndarray, "*#n S"]
 ) -> Float[np.ndarray, "*n S"]:
-    """Return |V - other|, or 0 within rounding; `size` is U of either."""
+    """Return |V - other|, or 0 within rounding; `size` is U of one policy."""
     distance = np.abs(V - other)
     distance[distance <= 2.0 * ROUNDING_SHARE * size + LEAST_GAIN] = 0.0
     return distance
 
 
 def best_of_better(excesses: Float[np.ndarray, "*n A"]) -> np.ndarray:
-    """Return the first action with the largest excess, if any is better."""
+    """Return the first action with the largest excess; 0 if none is better."""
     return np.where(excesses > 0.0, excesses, 0.0).argmax(-1)

@@ -1,7 +1,7 @@
 """The compiled engine (`_compiled.c`): planning and evaluation of small models.
 
-It has the bits of `policy_stacks.PolicyStack` and `evaluation.eliminate`, ten times as fast. It is built at
-installation if there is a C compiler.
+Results are bit-identical to `policy_stacks.PolicyStack` and `evaluation.eliminate`, ten times as fast. The engine is
+built at installation if there is a C compiler.
 """
 
 import hashlib
@@ -48,8 +48,8 @@ def plan(
 ) -> Int16[np.ndarray, "M G S"]:
     """Return optimal policies of M models at G discount factors each.
 
-    `rounding` is the share of `action_ties`. ArithmeticError: a policy changes more than `patience` times at a discount
-    factor.
+    `rounding` is `action_ties.ROUNDING_SHARE`. ArithmeticError: a policy changes more than `patience` times at one
+    discount factor.
     """
     (M, S, A), G = R.shape, gammas.shape[1]
     policies = np.empty((M, G, S), np.int16)
@@ -57,7 +57,7 @@ def plan(
     sides = 1 + action_ties.have_both_signs(R)
     stuck_model = _built().plan(P, R, gammas, policies, M, S, A, G, sides, rounding, patience)
     if stuck_model >= 0:
-        raise ArithmeticError(f"model {stuck_model}: policy iteration does not end")
+        raise ArithmeticError(f"model {stuck_model}: policy iteration did not converge")
     return policies
 
 

@@ -21,7 +21,7 @@ from pomrl.science.solvers import (
 )
 
 ELIMINATED_STATES = 64
-"""Largest number of equations solved by elimination, by both engines for the same bits. In NumPy it is faster than
+"""Largest number of equations solved by elimination, in C and NumPy with the same bits. In NumPy it is faster than
 LAPACK up to about 16 equations, and three times as slow at 64; in C it is three times as fast at 64."""
 
 STACKED_SYSTEMS = 1500
@@ -31,8 +31,8 @@ STACKED_SYSTEMS = 1500
 def eliminate(system: Float[np.ndarray, "S S+1 n"], scratch: Float[np.ndarray, "S S n"]) -> Float[np.ndarray, "S n"]:
     """Solve n linear systems in place, by Gaussian elimination without pivots.
 
-    This is safe for diagonally dominant systems. The last column is the right-hand side, then the solution. Systems are
-    the last axis, so each step is elementwise, with the same bits on every processor.
+    This is safe for diagonally dominant systems. The last column has the right-hand side, then the solution. The last
+    axis is the system, so each step is elementwise, with the same bits on every processor.
     """
     S = len(system)
     for k in range(S - 1):
@@ -64,7 +64,7 @@ def policy_value(
     Leading axes are stacks and broadcast; gamma is in [0, 1). Models and gamma are not checked.
 
     Raises:
-        ValueError: Shapes do not fit, an action is out of range, or numbers are not exact as doubles.
+        ValueError: Shapes do not fit, an action is out of range, or a dtype is not exact as float64.
     """
     P, R, gamma = input_checks.float64(P, "P"), input_checks.float64(R, "R"), input_checks.float64(gamma, "gamma")
     input_checks.check_shapes(P, R)
@@ -133,7 +133,7 @@ def distinct_policy_values(
     """Evaluate G policies of each MDP, skipping repetitions along the grid.
 
     Returns:
-        The values of k policies unlike their predecessors, the MDP of each, and an index of values for each policy.
+        The values of the k policies unlike their predecessor, the MDP of each, and the row of values for each policy.
 
     Raises:
         ValueError: Policies are not integers [M, G, S] in range; models are not checked.
@@ -197,7 +197,7 @@ def _values_near_a_policy(
     V_base, response = solution[:, 0], solution[:, 1:]
 
     V = V_base + (R_pi[:, states] - R[states, base[states]]) @ response.T
-    # one factorisation for all policies, and d equations for each, with d differing states
+    # one factorisation for all policies, then d equations for each, where d states differ
     core = np.eye(len(states)) - gamma * (P_change @ response)
     change = np.linalg.solve(core, gamma * (P_change @ V[..., None]))[..., 0]
     return V + change @ response.T

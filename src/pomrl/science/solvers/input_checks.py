@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float, Int16, Shaped
 
 MOST_ACTIONS = int(np.iinfo(np.int16).max)
-"""Largest number of actions, as 16-bit integers."""
+"""Largest number of actions; policies are 16-bit integers."""
 
 _ROW_SUM_ULPS = 64.0
 """Largest distance of a row's sum from 1, in units of S times the machine epsilon."""
@@ -20,7 +20,7 @@ def float64(values: Shaped[np.ndarray, "..."] | Sequence[Any] | float, name: str
     """Convert numbers to native doubles; ValueError for inexact dtypes."""
     array = np.asarray(values)
     if not np.can_cast(array.dtype, np.float64):
-        raise ValueError(f"{name} must be exact as float64, got the dtype {array.dtype}; convert it first")
+        raise ValueError(f"{name} must have a dtype that is exact as float64, got {array.dtype}; convert it first")
     return np.require(array, np.float64, ["C", "A"])
 
 
@@ -37,7 +37,7 @@ def policies(values: Shaped[np.ndarray, "..."] | Sequence[Any], S: int, A: int) 
 
 
 def check_size(S: int, A: int) -> None:
-    """Raise a ValueError without states, or without 1 to `MOST_ACTIONS` actions."""
+    """Raise a ValueError unless S >= 1 and 1 <= A <= `MOST_ACTIONS`."""
     if S < 1:
         raise ValueError(f"S must be at least 1, got {S}")
     if not 1 <= A <= MOST_ACTIONS:
@@ -54,8 +54,7 @@ def refuse(bad: np.ndarray, values: np.ndarray, name: str, reason: str) -> None:
 def check_models(P: Float[np.ndarray, "*n S A S"], R: Float[np.ndarray, "*n S A"]) -> None:
     """Raise a ValueError unless P and R are stacks of models and rewards.
 
-    Rewards must be finite, probabilities at least 0, and rows must sum to 1 (`row_sum_tolerance`). The message gives
-    the shapes, or the first wrong index.
+    Rewards must be finite, probabilities at least 0, and rows must sum to 1 (`row_sum_tolerance`).
     """
     if R.shape != P.shape[:-1]:
         raise _shape_error(P, R)
@@ -75,12 +74,12 @@ def row_sums(P: Float[np.ndarray, "*n S A S"]) -> tuple[Float[np.ndarray, "*n S 
 
 
 def row_sum_tolerance(S: int) -> float:
-    """Return the largest distance of a row's sum from 1, by rounding."""
+    """Return the largest distance of a row's sum from 1 due to rounding."""
     return _ROW_SUM_ULPS * S * float(np.finfo(float).eps)
 
 
 def check_shapes(P: Float[np.ndarray, "..."], R: Float[np.ndarray, "..."]) -> None:
-    """Check the shapes of models and rewards; leading axes may broadcast."""
+    """Raise a ValueError unless shapes fit; leading axes may broadcast."""
     if P.ndim < 3 or R.ndim < 2 or P.shape[-1] != P.shape[-3] or R.shape[-2:] != P.shape[-3:-1]:
         raise _shape_error(P, R)
     check_size(*R.shape[-2:])
@@ -102,7 +101,7 @@ def check_gammas(gammas: Float[np.ndarray, "..."], *, undiscounted: bool = False
 
 
 def check_policies(policies: Any, shape: tuple[int, ...], A: int, planner: str) -> None:
-    """Raise a ValueError with a planner's name and the first bad index."""
+    """Raise a ValueError unless a planner's policies have this shape and valid actions."""
     if not isinstance(policies, np.ndarray) or policies.dtype.kind not in "iu" or policies.shape != shape:
         kind = f"{policies.dtype} {policies.shape}" if isinstance(policies, np.ndarray) else type(policies).__name__
         raise ValueError(f"{planner} must return an array of integers of shape {shape}, got {kind}")

@@ -10,10 +10,10 @@ from jaxtyping import Bool, Float, Int
 from pomrl.science.solvers.action_ties import ROUNDING_SHARE
 
 SWEPT_STATES = 96
-"""Smallest number of states for sweeps if pairs have few successors, because grids mix slowly."""
+"""Smallest number of states for value iteration on sparse models, because grids mix slowly."""
 
 _ROUNDING = 8.0 * float(np.finfo(float).eps)
-"""Rounding of a step's span, times (1 - γ), in units of the largest |R + γ P h|."""
+"""Rounding error of a step's span, times (1 - γ), in units of the largest |R + γ P h|."""
 
 
 def solve_grid(
@@ -65,7 +65,7 @@ def solve_by_closures(
     max_sweeps: int,
     tolerance: float,
 ) -> tuple[Int[np.ndarray, "G S"], Int[np.ndarray, " unsolved"]]:
-    """Plan by `solve_grid` in each set of reachable states.
+    """Plan by `solve_grid` separately on the states reachable from each state.
 
     So unreachable states do not affect steps, rounding errors or rewards.
     """
@@ -80,7 +80,7 @@ def solve_by_closures(
 
 
 def _reached(P: Float[np.ndarray, "S A S"]) -> Bool[np.ndarray, "S S"]:
-    """Return a mask of reachable states by state, itself included."""
+    """Return a mask of the states reachable from each state, itself included."""
     reached = (P > 0.0).any(1) | np.eye(len(P), dtype=bool)
     while (successors := (reached.astype(np.float32) @ reached.astype(np.float32)) > 0.0).sum() > reached.sum():
         reached = successors

@@ -1,9 +1,9 @@
 """Planning and evaluation of a sparse MDP, with few successors of each pair.
 
-Rows are in the order a S + s, where maxima over actions take a fifth of the time. No array has S² entries. SuperLU is
-exact, but its factors fill in where the chain mixes quickly. There BiCGSTAB needs few products. It is tried for
-`BICGSTAB_STEPS` steps, and accepted by its residuals. Once it fails, later policies are factorised. Pivots are on the
-diagonal, so unreachable states do not enter equations.
+Rows are in the order a S + s, where maxima over actions take a fifth of the time. No array has S² entries. SuperLU
+is exact, but its factors fill in if the chain mixes quickly; then BiCGSTAB needs few products. It is tried for
+`BICGSTAB_STEPS` steps, and accepted by its residuals. After it fails, all later policies are factorised. Pivots are on
+the diagonal, so unreachable states do not enter equations.
 """
 
 # SciPy's sparse linear algebra comes without types.
@@ -28,13 +28,13 @@ BICGSTAB_STATES = 600
 """Smallest number of states for BiCGSTAB."""
 
 BICGSTAB_STEPS, BICGSTAB_STARTS = 100, 5
-"""Steps of BiCGSTAB, and starts from the true residual, before factorisation."""
+"""Steps of BiCGSTAB per start, and number of starts from the true residual, before factorisation."""
 
 _RESIDUAL_SHARE = ROUNDING_SHARE / 16.0
-"""Largest residual over 1 - γ, in units of an equation's terms; well below errors of ties."""
+"""Largest residual over 1 - γ, in units of an equation's terms; well below `ROUNDING_SHARE`."""
 
 _ULPS = 8.0 * float(np.finfo(float).eps)
-"""Rounding of a residual, in the same units."""
+"""Rounding error of a residual, in the same units."""
 
 
 def is_sparse(P: Float[np.ndarray, "S A S"]) -> bool:
@@ -80,7 +80,7 @@ def plan(
             policy[better] = best_of_better(gain[:, better].T)
         else:
             raise ArithmeticError(
-                f"gamma = {gamma}: policy iteration does not end after {MOST_EVALUATIONS} evaluations"
+                f"gamma = {gamma}: policy iteration did not converge in {MOST_EVALUATIONS} evaluations"
             )
         policies[g], values[g] = policy, V[0]
     return policies, values
@@ -125,7 +125,7 @@ class ChainSolver:
 def _iterated(
     chain: csr_array, R_pi: Float[np.ndarray, " S"], V: Float[np.ndarray, " S"], gamma: float
 ) -> Float[np.ndarray, " S"] | None:
-    """Solve chain V = R_pi by BiCGSTAB, starting at V; None if slow."""
+    """Solve chain V = R_pi by BiCGSTAB, starting at V; None without convergence."""
     from scipy.sparse.linalg import bicgstab  # here, because it takes long to load
 
     for _ in range(BICGSTAB_STARTS):

@@ -22,10 +22,10 @@ class NeverEndsError(ValueError):
 def plan(P: ModelStack, R: RewardStack) -> Int[np.ndarray, "M S"]:
     """Return the best proper policy of each model, by policy iteration.
 
-    NeverEndsError: a policy gains reward for ever, or no policy ends from some state.
+    NeverEndsError: a policy gains reward for ever, or no policy is proper.
     """
     policy, is_terminal = _proper_policy(P, terminal(P, R)), terminal(P, R)
-    models, undiscounted, reason = np.arange(len(P)), np.ones((len(P), 1)), "gains for ever under some policy"
+    models, undiscounted, reason = np.arange(len(P)), np.ones((len(P), 1)), "gains reward for ever under some policy"
     while True:
         sides = [(side, _values(P, side, policy, models, is_terminal, reason)) for side in signed_and_absolute(R)]
         Q = np.stack([action_values(P, side, V[:, None], undiscounted)[:, 0] for side, V in sides])
@@ -41,7 +41,12 @@ def policy_values(P: ModelStack, R: RewardStack, policies: PolicyGrid) -> Float[
     """Return the values of k = M G policies; NeverEndsError for improper ones."""
     M, G, S = policies.shape
     return _values(
-        P, R, policies.reshape(M * G, S), np.repeat(np.arange(M), G), terminal(P, R), "never ends under its policy"
+        P,
+        R,
+        policies.reshape(M * G, S),
+        np.repeat(np.arange(M), G),
+        terminal(P, R),
+        "reaches no terminal state under its policy",
     )
 
 
@@ -51,12 +56,13 @@ def terminal(P: ModelStack, R: RewardStack) -> Bool[np.ndarray, "M S"]:
 
 
 def _proper_policy(P: ModelStack, is_terminal: Bool[np.ndarray, "M S"]) -> Int[np.ndarray, "M S"]:
-    """Return policies with steps towards a terminal state."""
     reached, policy = is_terminal, np.zeros(is_terminal.shape, np.intp)
     while not reached.all():
         is_nearer = (P * reached[:, None, None]).sum(-1) > 0.0
         is_new = is_nearer.any(-1) & ~reached
-        _refuse(~reached & ~is_new.any(-1, keepdims=True), np.arange(len(P)), "ends under no policy")
+        _refuse(
+            ~reached & ~is_new.any(-1, keepdims=True), np.arange(len(P)), "reaches no terminal state under any policy"
+        )
         policy = np.where(is_new, is_nearer.argmax(-1), policy)
         reached = reached | is_new
     return policy
@@ -78,7 +84,11 @@ def _values(
         before, reached = reached, reached | ((P_pi * reached[:, None]).sum(-1) > 0.0)
     _refuse(~reached, model, reason)
     steps = chain_value(P_pi, is_live.astype(float), 1.0)
-    _refuse(~(steps <= MOST_EXPECTED_STEPS), model, f"takes more than {MOST_EXPECTED_STEPS:.0f} steps to its end")
+    _refuse(
+        ~(steps <= MOST_EXPECTED_STEPS),
+        model,
+        f"takes more than {MOST_EXPECTED_STEPS:.0f} expected steps to a terminal state",
+    )
     return chain_value(P_pi, R[rows], 1.0)
 
 

@@ -19,7 +19,7 @@ from pomrl.science.solvers.input_checks import check_models
 
 @dataclass(frozen=True)
 class MeanModel:
-    """The common properties of the tasks of a run."""
+    """The mean model of the tasks of a run, with their rewards and similarity."""
 
     P_o: Float[np.ndarray, "S A S"]
     """Mean over tasks of the transition probabilities."""
@@ -30,13 +30,13 @@ class MeanModel:
     deviation: float
     """Largest standard deviation over tasks of an entry of the model."""
     largest_deviation: float
-    """Exclusive limit of the deviation with this P_o."""
+    """Exclusive upper limit of the deviation with this P_o."""
     unsmoothed: Float[np.ndarray, "S A S"] | None = None
     """Mean model before smoothing; None without smoothing."""
 
     @property
     def has_room(self) -> bool:
-        """Whether tasks around this mean model can have the deviation."""
+        """Whether the deviation is possible with this P_o."""
         return self.deviation < self.largest_deviation or self.deviation == 0
 
 
@@ -72,22 +72,22 @@ class TaskDistribution(Component):
         """Raise a ValueError if the distribution does not allow S and A."""
         if self.size not in (None, (S, A)):
             raise ValueError(
-                f"the tasks of {type(self).__name__} have {self.size[0]} states and {self.size[1]} actions, "
-                f"got S={S}, A={A}; set S=null A=null"
+                f"S and A must be {self.size[0]} and {self.size[1]} for the tasks of {type(self).__name__}, "
+                f"got {S} and {A}; set S=null A=null"
             )
 
     @abstractmethod
     def draw_mean(self, seed: int, run: int, S: int, A: int, sigma: float | None) -> MeanModel:
         """Draw the mean model of a run.
 
-        Sigma is None if another key determines it. ValueError: sigma is impossible, given twice or missing.
+        sigma is None if another key determines it. ValueError: sigma is impossible, missing, or given with this key.
         """
 
     @abstractmethod
     def draw(self, rngs: Generators, means: Sequence[MeanModel], tasks: int) -> Tasks:
         """Draw the next tasks of n runs, each from its own generator.
 
-        Tasks are drawn in order, so splitting a call in two draws the same.
+        Tasks are drawn in order, so two calls draw the same tasks as one.
         """
 
     @abstractmethod
@@ -100,7 +100,7 @@ class TaskDistribution(Component):
 
 
 Latents = Float[np.ndarray, " k"]
-"""Values of the latent, in the family's units."""
+"""Values of the latent, the number that determines a model of a family, in its units."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,7 +134,6 @@ class Candidates:
 
     @cached_property
     def variance(self) -> Float[np.ndarray, "S A S"]:
-        """The variance over tasks of each entry."""
         return ((self.P - self.P.mean(0)) ** 2).mean(0)
 
     @cached_property
@@ -172,7 +171,10 @@ class FiniteTasks(TaskDistribution):
 
 
 class TaskFamily(FiniteTasks):
-    """Base class of families with equally spaced, equally likely latents."""
+    """Base class of families of models with one parameter, the latent.
+
+    Its values are equally spaced and equally likely.
+    """
 
     domain: ClassVar[tuple[float, float]] = (0.0, 1.0)
     """Smallest and largest value of the latent."""

@@ -19,38 +19,34 @@ SMALLEST_DEVIATION = 4096.0 * float(np.finfo(float).eps)
 """Smallest positive sigma, as a standard deviation: about 9.1e-13. Below it, rounding adds to the spread of models."""
 
 SMALLEST_CONCENTRATION = float(np.finfo(float).eps)
-"""Smallest concentration of a Dirichlet; rounding may make it 0."""
+"""Smallest concentration of a Dirichlet, in place of one rounded to 0."""
 
 
 class RandomChains(TaskDistribution):
     """Base class of distributions around random chains."""
 
     measure: Literal["variance", "std"] = "variance"
-    """What sigma is: a variance or a standard deviation (R1)."""
+    """Whether sigma is a variance or a standard deviation (R1)."""
     zeros: Annotated[int, Field(ge=0)]
-    """States of probability 0 in each row of the mean model (R15)."""
+    """Number of next states with probability 0 in each row of the mean model (R15)."""
     mean_model: Literal["per_run", "fixed"] = "per_run"
     """A mean model for each run, or one for all runs (R6)."""
     mean_seed: Annotated[int, Field(ge=0)] = 0
     """Seed of a fixed mean model (R6)."""
     smoothing: Annotated[float, Field(ge=0)] = 0.0
-    """Added to each probability of the mean model before its rows are normalised."""
+    """Number added to each probability of the mean model before its rows are normalised."""
     varying: Annotated[float, Field(gt=0, le=1)] = 1.0
     """Fraction of the pairs (s,a) in which tasks differ, rounded up."""
     reward: Literal["state_action", "state"] = "state_action"
     """Whether the reward depends on the action (R14)."""
     reward_spread: Annotated[float, Field(ge=0)] = 0.0
-    """Standard deviation over tasks of each normal reward; 0: equal rewards."""
+    """Standard deviation over tasks of each normally distributed reward; 0: the same rewards in all tasks."""
 
     def check(self, S: int, A: int) -> None:
         if self.zeros > S - 1:
             raise ValueError(f"task_distribution.zeros must be at most S - 1 = {S - 1}, got {self.zeros}")
 
     def draw_mean(self, seed: int, run: int, S: int, A: int, sigma: float | None) -> MeanModel:
-        """Draw the mean model of a run.
-
-        ValueError: sigma is in (0, `SMALLEST_DEVIATION`), too large, given twice or missing.
-        """
         rng = generator(*self.mean_key(seed, run), Stream.MEAN_MODEL)
         chain, R = random_chain_mdp(rng, S, A, self.zeros)
         if self.reward == "state":
@@ -73,7 +69,7 @@ class RandomChains(TaskDistribution):
         return (chain + self.smoothing) / (1.0 + self.smoothing * chain.shape[-1]) if self.smoothing else chain
 
     def recentre(self, mean: MeanModel, P_o: Float[np.ndarray, "S A S"]) -> MeanModel:
-        """Replace P_o and keep sigma, perhaps without room (`MeanModel.has_room`)."""
+        """Replace P_o and keep sigma, even if impossible (`MeanModel.has_room`)."""
         unsmoothed = None if mean.unsmoothed is None else P_o
         return replace(
             mean, P_o=P_o, largest_deviation=self._largest_deviation(P_o[mean.varying]), unsmoothed=unsmoothed
@@ -82,7 +78,7 @@ class RandomChains(TaskDistribution):
     def another_mean(self, rng: np.random.Generator, mean: MeanModel) -> MeanModel:
         """Draw another mean model with the same rewards, sigma and varying pairs.
 
-        ValueError: it has no room for sigma.
+        ValueError: sigma is impossible with its P_o.
         """
         S, A, _ = mean.P_o.shape
         chain, _ = random_chain_mdp(rng, S, A, self.zeros)
@@ -115,7 +111,7 @@ class RandomChains(TaskDistribution):
             )
 
     def draw_tasks(self, rng: np.random.Generator, mean: MeanModel, tasks: int) -> Float[np.ndarray, "tasks S A S"]:
-        """Draw the next models P_t of a run, with P_o in fixed pairs."""
+        """Draw the next models P_t of a run, with P_o outside `mean.varying`."""
         if mean.deviation == 0:
             return np.broadcast_to(mean.P_o, (tasks, *mean.P_o.shape))
         models = self._draw(rng, mean, tasks)
@@ -129,18 +125,18 @@ class RandomChains(TaskDistribution):
             return Tasks(P, np.broadcast_to(R, (tasks, *R.shape)))
         shape = (R.shape[1], R.shape[2] if self.reward == "state_action" else 1)
         P, deviates = np.empty((tasks, *R.shape, R.shape[1])), np.empty((tasks, len(R), *shape))
-        for t in range(tasks):  # by task, in the order of the streams
+        for t in range(tasks):  # task by task, so that two calls draw the same as one
             for i, (rng, mean) in enumerate(pairs):
                 P[t, i], deviates[t, i] = self.draw_tasks(rng, mean, 1)[0], rng.standard_normal(shape)
         return Tasks(P, R + self.reward_spread * deviates)
 
     @abstractmethod
     def _largest_deviation(self, P_o: Float[np.ndarray, "pairs S"]) -> float:
-        """Return the exclusive limit of sigma, for varying pairs."""
+        """Return the exclusive upper limit of sigma, from the rows of varying pairs."""
 
     @abstractmethod
     def _draw(self, rng: np.random.Generator, mean: MeanModel, tasks: int) -> Float[np.ndarray, "tasks S A S"]:
-        """Draw the next models, in order, for sigma > 0 and all pairs."""
+        """Draw the next models, in order, for sigma > 0, varying in all pairs."""
 
 
 class Dirichlet(RandomChains):
@@ -151,11 +147,11 @@ class Dirichlet(RandomChains):
     """
 
     concentration_over_S: Annotated[float | None, Field(gt=0)] = None
-    """Gives c = concentration_over_S S (1 + smoothing S) in place of sigma, which must be null; null: c follows from
+    """Sets c = concentration_over_S S (1 + smoothing S) instead of sigma, which must be null; null: c follows from
     sigma."""
 
     def concentration(self, mean: MeanModel) -> float:
-        """Return c; if not given, max p (1 - p) / sigma^2 - 1."""
+        """Return c, as given or max p (1 - p) / sigma^2 - 1."""
         if self.concentration_over_S is not None:
             return self._given_concentration(mean.P_o.shape[-1])
         return mean.largest_deviation**2 / mean.deviation**2 - 1.0 if mean.deviation > 0 else np.inf
@@ -172,14 +168,14 @@ class Dirichlet(RandomChains):
         return self._largest_deviation(P_o) / sqrt(self._given_concentration(P_o.shape[-1]) + 1.0)
 
     def recentre(self, mean: MeanModel, P_o: Float[np.ndarray, "S A S"]) -> MeanModel:
-        """Replace P_o, and keep a given c."""
+        """Replace P_o, and keep c if it was given, otherwise sigma."""
         moved = super().recentre(mean, P_o)
         if self.concentration_over_S is None:
             return moved
         return replace(moved, deviation=self._deviation(None, P_o[mean.varying]))
 
     def _largest_deviation(self, P_o: Float[np.ndarray, "pairs S"]) -> float:
-        return sqrt((P_o * (1.0 - P_o)).max())  # at c = 0, where rows of P_t have one state
+        return sqrt((P_o * (1.0 - P_o)).max())  # the limit for c = 0, where each row of P_t has a single next state
 
     def variance(self, mean: MeanModel) -> Float[np.ndarray, "S A S"]:
         P_o = mean.P_o * mean.varying[..., None]
@@ -240,7 +236,7 @@ class UniformBall(RandomChains):
 
     @staticmethod
     def _room(P_o: Float[np.ndarray, "*n S"]) -> tuple[Float[np.ndarray, "*n"], Float[np.ndarray, "*n"]]:
-        """Return the largest possible move in each row, and moves per unit sigma."""
+        """Return the largest possible b of each row, and b / sigma."""
         states = (P_o > 0).sum(-1)
         room = np.where(P_o > 0, P_o, 1.0).min(-1)
         return np.where(states > 1, room, 0.0), np.sqrt(states + 1.0)
@@ -253,13 +249,13 @@ class UniformBall(RandomChains):
         return np.stack([self._draw_task(rng, mean) for _ in range(tasks)])
 
     def _draw_task(self, rng: np.random.Generator, mean: MeanModel) -> Float[np.ndarray, "S A S"]:
-        """Draw a uniform direction, and a radius with a uniform d-th power."""
+        """Draw a uniform point in the ball of each row."""
         supported = mean.P_o > 0
         states = supported.sum(-1, keepdims=True)
         direction = np.where(supported, rng.standard_normal(mean.P_o.shape), 0.0)
         direction -= np.where(supported, direction.sum(-1, keepdims=True) / states, 0.0)
         dimension = np.maximum(states - 1.0, 1.0)
-        reach = self._reach(mean)[..., None] * np.sqrt(states / dimension)  # no entry moves as far as its vector
+        reach = self._reach(mean)[..., None] * np.sqrt(states / dimension)  # an entry moves less than its vector
         radius = reach * rng.random((*states.shape[:-1], 1)) ** (1.0 / dimension)
         length = np.sqrt((direction**2).sum(-1, keepdims=True))
         moved = mean.P_o + np.divide(radius, length, out=np.zeros_like(length), where=states > 1) * direction

@@ -34,7 +34,8 @@ class TaskStream(Component):
     def means(self, rng: np.random.Generator, mean: MeanModel, distribution: RandomChains) -> Iterator[MeanModel]:
         """Yield the mean model of each task, without end.
 
-        It is the same object until it changes. ValueError at the first yield: a mean model has no room for sigma.
+        The object is the same until the mean model changes. ValueError at the first yield: sigma is impossible with a
+        mean model.
         """
 
 
@@ -49,14 +50,14 @@ class Stationary(TaskStream):
 
 
 class Drift(TaskStream):
-    """A random walk: each supported entry moves by a normal deviate of speed times sigma.
+    """A random walk: each supported entry of P_o moves by N(0, (speed sigma)^2).
 
-    Deviates are centred in each row. Negative entries are reflected at 0 and rows normalised, which keeps the support.
-    Steps without room for sigma are skipped.
+    Here sigma is a standard deviation. Moves are centred in each row. Negative entries are reflected at 0 and rows
+    normalised, which keeps the support. Steps that would make sigma impossible are skipped.
     """
 
     speed: Annotated[float, Field(ge=0, le=10)]
-    """Deviation of a step of the mean model, in units of sigma per task."""
+    """Standard deviation of a step of the mean model, in units of sigma per task."""
 
     def means(self, rng: np.random.Generator, mean: MeanModel, distribution: RandomChains) -> Iterator[MeanModel]:
         while True:
@@ -102,7 +103,7 @@ class Cycle(TaskStream):
     models: Annotated[int, Field(ge=1, le=1000)]
     """Number of mean models, at most T."""
     order: Literal["in_turn", "random"] = "in_turn"
-    """Whether they take turns, or are random."""
+    """Order of the mean models: in turn, or drawn at random for each task."""
 
     def check(self, T: int, distribution: TaskDistribution) -> None:
         super().check(T, distribution)

@@ -11,7 +11,7 @@ from pomrl.science.tasks.distribution import Candidates, FiniteTasks
 
 
 class Table(FiniteTasks):
-    """Models from a file; each task has one, all equally likely.
+    """Models from a file; each task has one of these, all equally likely.
 
     The npz file has P, [k, S, A, S] or [S, A, S], and R, [k, S, A] or [k, S, A, S]. R without k is shared by all
     models.
@@ -37,7 +37,7 @@ def _candidates(file: str, axes: Axes | None, _time: int, _size: int) -> Candida
     try:
         with np.load(file, allow_pickle=False) as arrays:
             P, R = arrays["P"], arrays["R"]
-    except Exception as error:  # NumPy raises errors of many kinds where a file is damaged
+    except Exception as error:  # NumPy raises many types of errors for damaged files
         raise ValueError(f"{file}: not an npz file with the arrays P and R ({error})") from error
     try:
         P = states_first(P[None] if P.ndim == 3 else P, axes) if P.ndim in (3, 4) else P

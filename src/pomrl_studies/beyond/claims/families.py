@@ -23,12 +23,12 @@ LEARNERS = ("ada_pomrl", "without_meta")
 """The learner of the paper, and its baseline without earlier tasks."""
 
 DEFAULT_RUNS = 300
-"""The default number of runs of these claims."""
+"""The default number of runs for these claims."""
 
 families_claim = partial(claim, figures=("families",), runs=DEFAULT_RUNS)
 
 Cells = dict[str, Result]
-"""The losses of a method in each cell, a family at a spread."""
+"""The losses of a method by cell; a cell is a family at a spread."""
 
 
 @families_claim("M1", "families", runs=1000)
@@ -124,7 +124,7 @@ def empirical_bayes_is_worse_where_rows_move_together(sweep: SweepResults) -> li
 
 @families_claim("H4.2", "families", is_judged=False)
 def independent_rows_gain(sweep: SweepResults) -> list[Part]:
-    """how much a posterior mean gains from a shorter horizon that wrongly takes the rows of a model as independent.
+    """how much a posterior mean that wrongly takes the rows of a model as independent gains from a shorter horizon.
 
     What a horizon is worth: the relative gain of the best gamma over gamma_eval for `estimator=empirical_bayes`, on
     models whose latent moves many rows together.

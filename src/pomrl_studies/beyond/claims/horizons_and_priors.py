@@ -1,7 +1,7 @@
 """Our claims on shorter horizons and better priors.
 
 They use the paper's problem at three similarities, and losses averaged over tasks. One half of the runs selects the
-best fixed gamma, the other estimates its loss. See the page `theory`, section 8.
+best fixed gamma, the other estimates its loss (page `theory`, Sec. 8).
 """
 
 from typing import Any
@@ -34,7 +34,7 @@ MAX_RELATIVE_GAIN = 0.02
 """The largest negligible gain of a shorter horizon, relative to the loss at gamma_eval."""
 
 MARGIN = 0.02
-"""The relative margin of claims of no worse loss."""
+"""The relative margin of "no worse" in claims."""
 
 CONCENTRATIONS = (1.5, 0.75, 0.375)
 """The concentrations over S of the three similarities in the authors' notebook."""
@@ -106,7 +106,7 @@ def learned_prior_replaces_a_horizon(sweep: SweepResults) -> list[Part]:
 def wrong_priors_gain(sweep: SweepResults) -> list[Part]:
     """how much a posterior mean under a wrong prior gains from a shorter horizon.
 
-    What a horizon is worth: the relative gain of the best gamma over gamma_eval, for a prior with a fixed weight alpha
+    What a horizon is worth: the relative gain of the best gamma over gamma_eval. The prior has a fixed weight alpha
     around P_o or the uniform model.
     """
     means = {"known": "true mean", "uniform": "uniform prior"}
@@ -162,7 +162,7 @@ def _empirical_bayes_is_better(sweep: SweepResults, label: str, **setting: Any) 
 
 
 def relative_gain(losses: Result) -> ScalarEstimate:
-    """Estimate the relative gain of the best fixed gamma; 0 without loss."""
+    """Estimate the relative gain of the best fixed gamma; 0 if all losses are 0."""
     if not losses.regret.any():
         return Student(0.0, len(losses.loss), 0.0)
     return ratio(2.0 * losses.regret - losses.at_best_fixed(), losses.regret)

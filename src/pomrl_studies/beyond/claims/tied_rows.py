@@ -1,6 +1,6 @@
-"""Our claims on `estimator=tied_rows`, fixed before the data of their seed.
+"""Our claims on `estimator=tied_rows`, fixed before data of their seed were drawn.
 
-Losses are at gamma_eval, averaged over tasks; no worse means by a margin of 2 %.
+Losses are at gamma_eval, averaged over tasks; "no worse" has a margin of 2 %.
 """
 
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from pomrl_studies.beyond.claims.families import DEFAULT_RUNS, FAMILIES, in_fami
 from pomrl_studies.beyond.claims.horizons_and_priors import MARGIN, gains_little, no_worse_at_gamma_eval, relative_gain
 
 NAMES = {"ada_pomrl": "ada-POMRL", "without_meta": "no meta-learning"}
-"""The learners to match, with their labels."""
+"""The learners compared with tied rows, and their labels."""
 
 
 @claim("T1", "tied_rows", runs=DEFAULT_RUNS, figures=("tied_rows",))
@@ -74,15 +74,15 @@ def the_repaired_rate_helps(sweep: SweepResults, repaired: SweepResults) -> list
 def it_does_no_harm_in_fresh_families(sweep: SweepResults) -> list[Part]:
     """T1 holds in three families that were written after the estimator was fixed.
 
-    Rows that move together: maintenance of two machines, promotions of a shop, and triage, by an author blind to the
-    estimator.
+    Rows that move together: maintenance of two machines, promotions of a shop, and triage, by an author who did not
+    know the estimator.
     """
     return _no_harm(sweep, ("maintenance", "promotions", "triage"))
 
 
 @claim("T7", "rewards_by_task", runs=DEFAULT_RUNS, is_judged=False, figures=("rewards_by_task",))
 def what_a_shorter_horizon_gains_where_rewards_differ(sweep: SweepResults) -> list[Part]:
-    """how much a shorter horizon gains beside a learned prior where rewards differ from task to task.
+    """how much a shorter horizon gains in addition to a learned prior where rewards differ from task to task.
 
     Rows that move together: the relative gain of the best fixed gamma, with own and with common tariffs of customers.
     """

@@ -59,7 +59,9 @@ SMALLEST, LARGEST = 1e-2, 1e4
 """Limits of c and of b."""
 
 LEVEL_EDGES = np.array(list(accumulate(range(230), lambda edge, _: edge + max(1, edge // 6), initial=0)))
-"""The first level of each bin, up to 10^15. Below 12 a bin has one level, then at most a sixth of its first."""
+"""The first level of each bin (see `DirichletMemory.counts_above`), up to 10^15. Bins below 12 have one level; the
+width of later ones is at most a sixth of their first level.
+"""
 
 MIN_MEAN_PROBABILITY = 1e-12
 """The smallest predicted probability of a state."""
@@ -99,7 +101,6 @@ class DirichletMemory(Memory):
         return np.maximum(self.P_o, MIN_MEAN_PROBABILITY)
 
     def forgotten(self, factor: float | PerPair) -> "DirichletMemory":
-        """Return the memory with past tasks discounted by `factor`."""
         if isinstance(factor, float) and factor == 1.0:
             return self
         counts_above = self.counts_above * np.asarray(factor)[..., None]
@@ -110,7 +111,6 @@ class DirichletMemory(Memory):
         )
 
     def update(self, batch: Batch) -> "DirichletMemory":
-        """Return the memory after another batch."""
         counts, visits = batch.counts.astype(float), np.broadcast_to(batch.visits, batch.counts.shape[:-1])
         edges = level_edges(max(int(visits.max()), 1))
         counts_above = add_bins(self.counts_above, _by_level(counts, edges))
@@ -123,7 +123,7 @@ class DirichletMemory(Memory):
         return replace(memory, b=_fixed_point(memory.b, draws, memory.states))
 
     def from_frequencies(self) -> "DirichletMemory":
-        """Return the memory with P_o near the first frequencies."""
+        """Return the memory with P_o near the first task's frequencies."""
         S = self.P_o.shape[-1]
         weight = self.counts_above[0] + 0.5
         P_o = weight / weight.sum(-1, keepdims=True)
@@ -131,7 +131,7 @@ class DirichletMemory(Memory):
         return replace(self, P_o_geometric=P_o, states=n_seen + 0.3 * (S - n_seen))
 
     def step(self) -> tuple["DirichletMemory", Models]:
-        """Update new draws, c, supports, π and P_o, in this order."""
+        """Update new draws, c, supports, π and P_o, in this order; return the draws too."""
         level = _middles(len(self.counts_above))[:, None, None, None, None]
         a = self.c * self.P_o_geometric
         new = a + level
@@ -157,7 +157,6 @@ class DirichletMemory(Memory):
         return memory, draws
 
     def _newton_step(self, level: Float[np.ndarray, "J 1 1 1 1"], draws: Models, curvature: Models) -> PerRun:
-        """Update c by a Newton step on log c."""
         new = self.c / (self.c + level)
         visits = self.visits_above[..., None]
         slope = _total(draws) - _total((visits * new).sum(0)) - np.log(self.c / C_MEDIAN) / C_VARIANCE
@@ -171,8 +170,8 @@ class EmpiricalBayes(Estimator[DirichletMemory]):
     """The posterior mean of P_t under a prior learned by marginal likelihood."""
 
     forgetting: Forgetting = 1.0
-    """Factor by which a past task counts less with each further task; learned: by how well past batches predict the
-    next.
+    """Factor by which each new task reduces the weight of past tasks; learned: chosen by how well past batches predict
+    the next.
     """
 
     def initial_memory(self, n: int, S: int, A: int) -> DirichletMemory:
@@ -234,7 +233,7 @@ def _unseen_in_support(
 ) -> Float[np.ndarray, "n S A 1"]:
     """Return the posterior probability of support for unseen states.
 
-    No draw reaches a state in the support with probability E[(1 - p)^draws], p ~ Beta(b, b (states - 1)).
+    A state in the support has no draw with probability E[(1 - p)^draws], p ~ Beta(b, b (states - 1)).
     """
     rest_of_row = b * np.maximum(states - 1.0, 0.25)
     none = _gamma_ratio(rest_of_row, b) / _gamma_ratio(rest_of_row + draws, b)

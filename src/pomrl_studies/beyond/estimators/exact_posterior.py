@@ -11,7 +11,7 @@ from pomrl.components import Batch, Counts, Memory, ModelEstimator, Models, Trut
 class ExactPosterior(ModelEstimator):
     """The posterior mean given the task's batch, where tasks have finitely many models.
 
-    The k models (`Truth.candidates`) are equally likely a priori.
+    The models (`Truth.candidates`) are equally likely a priori.
 
     Raises:
         ValueError: The tasks do not have finitely many models, or no model allows the batch.
@@ -21,7 +21,9 @@ class ExactPosterior(ModelEstimator):
 
     def estimate(self, memory: Memory, batch: Batch, truth: Truth) -> Models:
         if truth.candidates is None:
-            raise ValueError("tasks must have finitely many models for the estimator ExactPosterior")
+            raise ValueError(
+                "the estimator ExactPosterior needs tasks with finitely many models; choose a family of tasks"
+            )
         return posterior_mean(batch.counts, truth.candidates)
 
 
@@ -44,7 +46,9 @@ def posterior_mean(counts: Counts, candidates: Float[np.ndarray, "k S A S"]) -> 
         log_likelihood[:, i] = np.where(impossible, -np.inf, terms.sum(1))
     best = np.where(beyond, -np.inf, log_likelihood.max(1, keepdims=True))
     if not np.isfinite(best).all():
-        raise ValueError(f"run {int(np.argmin(np.isfinite(best)))}: none of the {k} models has these transitions")
+        raise ValueError(
+            f"run {int(np.argmin(np.isfinite(best)))}: none of the {k} candidate models allows the observed transitions"
+        )
     weight = np.exp(log_likelihood - best)
     weight /= weight.sum(1, keepdims=True)
     mean = np.zeros(counts.shape)

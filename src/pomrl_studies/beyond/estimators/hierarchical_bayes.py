@@ -1,4 +1,4 @@
-"""Hierarchical Bayes by Markov chain Monte Carlo, given only the law of mean models.
+"""Hierarchical Bayes by Markov chain Monte Carlo, given only the distribution of mean models.
 
 A reference for online learners on random chains (Sec. 5), too slow for large problems. In each row,
 
@@ -33,7 +33,7 @@ CONCENTRATIONS = np.exp(np.linspace(np.log(0.1), np.log(1000.0), 93))
 """The grid of concentrations c, equally likely a priori."""
 
 STEPS_PER_SWEEP = 4
-"""The Metropolis-Hastings steps for c in each sweep."""
+"""The number of Metropolis-Hastings steps for c in each sweep."""
 
 MAX_GRID_MOVE = 10
 """The largest move of c in a step, in points of its grid."""
@@ -51,7 +51,7 @@ class SampledMemory:
     counts_above: Float[np.ndarray, "J n S A S"]
     """The number of tasks with more than k transitions from a pair to a state, for each k from 0."""
     visits_above: Float[np.ndarray, "J n"]
-    """The number of tasks and pairs with more than k transitions, for each k from 0."""
+    """The number of pairs with more than k transitions, summed over tasks, for each k from 0."""
     weights: Models
     """The weights w of the last sweep."""
     c: Float[np.ndarray, "k n"]
@@ -69,18 +69,17 @@ class SampledMemory:
 
 
 class HierarchicalBayes(Estimator[SampledMemory]):
-    """The posterior mean of P_t given the law of P_o, with unknown P_o and concentration."""
+    """The posterior mean of P_t, given the distribution of P_o but not P_o or the concentration."""
 
     zeros: Annotated[int, Field(ge=0)]
-    """States of probability 0 in each row of the mean model."""
+    """Number of states of probability 0 in each row of the mean model."""
     sweeps: Annotated[int, Field(ge=1, le=100_000)] = 40
-    """Posterior samples in each task."""
+    """Number of posterior samples in each task."""
     burn_in: Annotated[int, Field(ge=0, le=100_000)] = 10
-    """Discarded sweeps in each task."""
+    """Number of discarded sweeps in each task."""
 
     @property
     def relative_time(self) -> float:
-        """The computing time relative to POMRL."""
         return 12.0 * (self.burn_in + self.sweeps)
 
     def initial_memory(self, n: int, S: int, A: int) -> SampledMemory:
@@ -111,7 +110,6 @@ class HierarchicalBayes(Estimator[SampledMemory]):
     def _weights(
         self, rngs: Generators, draws: Models, is_seen: Bool[np.ndarray, "n S A S"], weights: Models
     ) -> Models:
-        """Draw the supports and weights, given new draws and previous weights."""
         total = draws.sum(-1)
         u = np.stack([rng.standard_gamma(row_totals) for rng, row_totals in zip(rngs, total, strict=True)])
         u = (u / weights.sum(-1))[..., None]

@@ -33,7 +33,6 @@ class Regulariser:
 
     @property
     def alpha(self) -> Float[np.ndarray, "n 1 1 1"]:
-        """The mixing rate."""
         return 1.0 / (1.0 + np.exp(-self.logit))
 
 

@@ -45,7 +45,6 @@ class MixtureMemory:
         make_read_only(self.log_likelihood, self.prior, self.concentration, self.spread)
 
     def update(self, batch: Batch) -> "MixtureMemory":
-        """Return the memory after one more batch."""
         n, members = len(self.prior), self.members
         K = len(members.P_o_hat) // n
         likelihoods = members.log_likelihoods(batch.counts)
@@ -95,7 +94,7 @@ class Mixture(Estimator[MixtureMemory]):
         return memory.update(batch)
 
     def assess(self, t: int, batch: Batch, before: MixtureMemory, after: MixtureMemory, truth: Truth) -> Estimate:
-        """Return the component's previous average."""
+        """Return the average of the task's component before its batch."""
         h, c = after.prior, after.concentration
         deviation = np.sqrt((h * (1.0 - h)).max((1, 2, 3)) / (after.spread + 1.0))
         return Estimate(h, lambda N: c / (c + N), deviation[:, None, None])

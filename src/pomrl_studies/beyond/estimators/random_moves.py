@@ -56,7 +56,6 @@ class MoveCounts(_ByMove):
 
     @staticmethod
     def none(n: int, S: int, A: int) -> "MoveCounts":
-        """Return zero counts."""
         V = 2 * S - 1
         return MoveCounts(*map(np.zeros, ((n, A, V), (n, A, S), (n, S, V), (n, S, V), (n, S, S))))
 
@@ -83,7 +82,6 @@ class MoveCounts(_ByMove):
 
     @property
     def by_action(self) -> Float[np.ndarray, "n A 1"]:
-        """The number of transitions under each action."""
         return _total(self.shift) + _total(self.reset)
 
     @property
@@ -195,7 +193,7 @@ def _total(values: Float[np.ndarray, "*n k"]) -> Float[np.ndarray, "*n 1"]:
 
 
 def _along(shift: Float[np.ndarray, "n A V"], passed: Float[np.ndarray, "n S V"]) -> Models:
-    """Return the probability of a passing shift from s to s'."""
+    """Return the probability of a passed shift from s to s'."""
     S = passed.shape[1]
     shift_index = np.arange(S) - np.arange(S)[:, None] + S - 1
     by_action = shift.take(shift_index, axis=2).swapaxes(1, 2)

@@ -33,16 +33,16 @@ FIRST_CONCENTRATIONS = (1.0, 2.0, 4.0, 8.0, 16.0)
 """Candidate concentrations of an independent row around the uniform row, in the first task."""
 
 EVIDENCE_DISCOUNT = 0.8
-"""Discount of past evidence in each task, because explanations improve from task to task."""
+"""Factor on past evidence in each task, below 1 because explanations improve over tasks."""
 
 PRIOR_LOG_ODDS = -1.0
 """Prior log-odds of a tie, for each row."""
 
 FIRST_STEPS, STEPS = 25, 3
-"""EM steps in each of two passes over the first task, and in every later task."""
+"""Numbers of EM steps: in each of two passes over the first task, and in each later task."""
 
 SHARE_STEPS = 20
-"""EM steps for the share of tied rows."""
+"""Number of EM steps for the share of tied rows."""
 
 TRUST_POWER = 4
 """Exponent of the share of tied rows in their weight; a share of 1/2 gives a weight of 1/16."""
@@ -183,7 +183,6 @@ class EqualOrTiedMemory:
         return _mix(self.otherwise.share**TRUST_POWER, _keep(mean, self.counts > 0), mean)
 
     def rate(self, N: int | PerPair) -> PerPair:
-        """Return the joint weight of all means."""
         return self.equal + (1.0 - self.equal) * self.otherwise.rate(N)
 
 
@@ -208,7 +207,6 @@ class EqualOrTied(Estimator[EqualOrTiedMemory]):
     def assess(
         self, t: int, batch: Batch, before: EqualOrTiedMemory, after: EqualOrTiedMemory, truth: Truth
     ) -> Estimate:
-        """Average all means by their weights for this batch."""
         otherwise = TiedRows().assess(t, batch, before.otherwise, after.otherwise, truth)
         equal, varying = (weight[..., None] for weight in (after.equal, after.rate(batch.visits) - after.equal))
         return Estimate(
@@ -236,7 +234,7 @@ class _Means:
     def for_task(self, model: Models, weight: float | Float[np.ndarray, "n 1 1 1"]) -> Models:
         """Return the row means of a task, given the model of its moves.
 
-        Its ratio to the typical model rescales earlier transitions.
+        The ratio of this model to the typical one rescales earlier transitions.
         """
         mean = weight * self.typical + self.history
         mean *= _positive(model)

@@ -17,7 +17,7 @@ class Forest(TaskFamily):
     """
 
     ages: Annotated[int, Field(ge=2, le=1000)] = 10
-    """Classes of age."""
+    """Number of age classes."""
 
     @property
     def size(self) -> tuple[int, int]:

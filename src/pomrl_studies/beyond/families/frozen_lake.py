@@ -20,7 +20,7 @@ class FrozenLake(TaskFamily):
     """
 
     map: Literal["4x4", "8x8"] = "4x4"
-    """The map of Gymnasium."""
+    """Name of the map in Gymnasium."""
 
     @property
     def size(self) -> tuple[int, int]:

@@ -13,11 +13,11 @@ class Garnet(TaskFamily):
     """Mixtures of two random models with shared successors; the latent is the weight of the second."""
 
     states: Annotated[int, Field(ge=2, le=10_000)] = 20
-    """States."""
+    """Number of states."""
     actions: Annotated[int, Field(ge=1, le=1000)] = 3
-    """Actions."""
+    """Number of actions."""
     branching: Annotated[int, Field(ge=1)] = 4
-    """Random successors of each pair (s, a)."""
+    """Number of random successors of each pair (s, a)."""
     model_seed: Annotated[int, Field(ge=0)] = 0
     """Seed of the two models."""
 

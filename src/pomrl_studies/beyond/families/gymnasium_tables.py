@@ -1,4 +1,4 @@
-"""Models from tables of Gymnasium, with slips to other actions."""
+"""Build models from Gymnasium's transition tables, with slips to other actions."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from pomrl.components import Latents, Rewards
 
 @dataclass(frozen=True)
 class TransitionTable:
-    """The table of a deterministic environment."""
+    """The transition table of a deterministic environment."""
 
     following: Int[np.ndarray, "S A"]
     """The next state."""
@@ -23,7 +23,7 @@ class TransitionTable:
 
 
 def table(environment: str, **options: Any) -> TransitionTable:
-    """Return the table of a deterministic toy-text environment.
+    """Load the transition table of a deterministic toy-text environment of Gymnasium.
 
     Raises:
         ValueError: Gymnasium is not installed.
@@ -31,7 +31,9 @@ def table(environment: str, **options: Any) -> TransitionTable:
     try:
         from gymnasium.envs import toy_text
     except ImportError as error:
-        raise ValueError(f"{environment} is an environment of Gymnasium: pip install 'pomrl[families]'") from error
+        raise ValueError(
+            f"{environment} needs Gymnasium, which is not installed; run pip install 'pomrl[families]'"
+        ) from error
     entries: Mapping[int, Mapping[int, Any]] = getattr(toy_text, environment)(**options).P
     outcomes = np.array([[entries[s][a][0] for a in sorted(entries[s])] for s in sorted(entries)], float)
     following, reward, ends = outcomes[..., 1].astype(int), outcomes[..., 2], outcomes[..., 3].astype(bool)
@@ -48,11 +50,12 @@ def slipping(
     Args:
         outcomes: The table without slips.
         slip: The probability of a slip in each model.
-        slips_to: The equally likely slips of each action.
-        blocked_slips: Whether an action without effect in a state may slip there.
+        slips_to: The equally likely replacements of each action in a slip.
+        blocked_slips: Whether an action may slip in a state that it leaves unchanged.
 
     Returns:
-        Transition probabilities and mean rewards R(s, a, s'). Impossible transitions get the reward at a slip of 1/2.
+        Transition probabilities and mean rewards R(s, a, s'). Transitions of probability 0 get their reward at a slip
+        probability of 1/2.
     """
     slips = np.broadcast_to(
         blocked_slips | (outcomes.following != np.arange(len(outcomes.following))[:, None]), outcomes.following.shape

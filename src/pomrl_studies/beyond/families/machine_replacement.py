@@ -20,7 +20,7 @@ class MachineReplacement(TaskFamily):
     """
 
     states: Annotated[int, Field(ge=2, le=1000)] = 10
-    """States of the machine."""
+    """Number of states of the machine."""
 
     @property
     def size(self) -> tuple[int, int]:

@@ -23,7 +23,7 @@ class RiverSwim(TaskFamily):
     domain: ClassVar[tuple[float, float]] = (0.0, 0.4)
 
     places: Annotated[int, Field(ge=2, le=1000)] = 6
-    """Places along the river, the states."""
+    """Number of places along the river, the states."""
 
     @property
     def size(self) -> tuple[int, int]:

@@ -2,8 +2,8 @@
 
 The planning loss in each task, with a latent that differs from task to task.
 
-At a spread of 0.15 of the latent, planned with γ_eval, in the units of the family's rewards. Bands show 95 % intervals
-of the mean.
+The spread of the latent is 0.15. All plan with γ_eval; losses are in the units of the family's rewards. Bands show 95 %
+intervals of the mean.
 """
 
 from collections.abc import Sequence

@@ -33,13 +33,13 @@ WEIGHTS_OF_PRIORS = [_series(panel, sigma) for panel, sigma in zip("def", SIGMAS
 
 @figure("horizon_or_prior")
 def horizon_or_prior(sweeps: StoredSweeps) -> Drawing:
-    """A shorter horizon, or a better prior?.
+    """A shorter horizon, or a better prior?
 
-    What a shorter horizon gains for learners with a worse and a better prior, and the prior that it stands for.
+    The gain of a shorter horizon for learners with worse and better priors, and the prior to which it is equivalent.
 
-    Panels (a) to (c): the loss at gamma_eval less that at the best fixed gamma, selected on one half of the runs and
-    estimated on the other; bars are 95 % intervals. Panels (d) to (f): the weight 1 - γ/γ_eval of an equivalent
-    uninformative prior, at the γ* of each task; bands show one bootstrap standard deviation.
+    Panels (a) to (c) show the loss at gamma_eval less the loss at the best fixed gamma, with 95 % intervals. One half
+    of the runs selects this gamma, the other estimates its loss. Panels (d) to (f) show the weight 1 - γ/γ_eval of an
+    equivalent uninformative prior, at the γ* of each task. Bands show one bootstrap standard deviation.
     """
     all_series = [series for panel in [*GAINS, *WEIGHTS_OF_PRIORS] for series in panel]
     data = collect([*_gains_of_learners(sweeps), *_weights(sweeps)], all_series)
@@ -117,13 +117,13 @@ PANELS = [
 
 @figure("wrong_priors")
 def wrong_priors(sweeps: StoredSweeps) -> Drawing:
-    """What a shorter horizon gains under a wrong prior.
+    """The gain of a shorter horizon under a wrong prior.
 
-    What a shorter horizon gains for a posterior mean whose prior has a fixed weight, against that weight.
+    The gain of a shorter horizon for a posterior mean, against the fixed weight of its prior.
 
-    The gain is the relative difference between the losses at gamma_eval and at the best fixed gamma, selected on one
-    half of the runs and estimated on the other. Bands are 95 % intervals. The prior's mean is the true mean model or
-    the uniform one. Dotted lines mark the true weight α = c / (c + m).
+    The gain is the relative difference between the losses at gamma_eval and at the best fixed gamma. One half of the
+    runs selects this gamma, the other estimates its loss. Bands are 95 % intervals. The prior's mean is the true mean
+    model or the uniform one. Dotted lines mark the true weight α = c / (c + m).
     """
     all_series = [series for panel in PANELS for series in panel]
     data = collect(_relative_gains(sweeps, all_series), all_series)

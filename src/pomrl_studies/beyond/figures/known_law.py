@@ -1,9 +1,9 @@
 """What can be known of the next task.
 
-How far ada-POMRL and empirical Bayes are from what can be known: the loss in each task, planned with gamma_eval.
+The loss of ada-POMRL, empirical Bayes and two references in each task, planned with gamma_eval.
 
-One reference knows the mean model and the concentration, the other only the law of mean models, by Markov chain Monte
-Carlo. Bands show one standard error.
+One reference knows the mean model and the concentration, the other only the distribution of mean models (by Markov
+chain Monte Carlo). Bands show one standard error.
 """
 
 from pomrl.figures import Panel, PanelGrid, of_estimators

@@ -31,7 +31,7 @@ ORDER = Look("Order of the bound, scaled", "black", "", "--")
 CONSTANT = Look("What of it remains", "black", "", ":")
 
 DRAWN_TASKS = np.unique(np.geomspace(5, T, 30).round())
-"""The drawn numbers of tasks; learners hardly learn in the first few."""
+"""The numbers of tasks T in the figure, from 5 on, because learners hardly learn before."""
 
 VIEW = running_average(at_largest_gamma)
 
@@ -50,11 +50,11 @@ SERIES = series_of(PANELS)
 def long_streams(sweeps: StoredSweeps, kind: Kind | None = None) -> Drawing:
     """A thousand tasks.
 
-    The average regret over a thousand tasks, beside the order of the bound on it, on logarithmic axes.
+    The average regret over a thousand tasks, and the order of the bound on it, on logarithmic axes.
 
     Tasks are uniform in a ball, and m = 5. Dashed lines show the term in the O of Theorem 2 (E7), scaled to the regret
-    of POMRL(σ) at the last T. Dotted lines show its constant part; at the marked T it is twice this part. Bands show
-    one standard error.
+    of POMRL(σ) at the last T. Dotted lines show its constant part; at the marked T the term is twice this part. Bands
+    show one standard error.
 
     Beyond the paper, whose experiments have at most 30 tasks.
     """

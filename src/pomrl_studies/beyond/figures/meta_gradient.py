@@ -1,9 +1,10 @@
-"""A regulariser that is learned by meta-gradients.
+"""A regulariser learned by meta-gradients.
 
-The loss in each task, planned with gamma_eval, of a learner with a prior and mixing rate by meta-gradients, as Sec. 7
-suggests, beside the learners of the paper. Bands show one standard error.
+The loss in each task of a learner by meta-gradients, and of the learners of the paper.
 
-Beyond the paper, which leaves this open.
+Meta-gradients learn the prior and the mixing rate. All plan with gamma_eval. Bands show one standard error.
+
+Beyond the paper, which suggests this but leaves it open (Sec. 7).
 """
 
 from pomrl.figures import Panel, PanelGrid, of_estimators

@@ -1,9 +1,10 @@
 """Learners that collect their data.
 
-Tasks of ten trajectories of ten steps instead of a generative model, collected by three policies.
+The loss in each task, from ten trajectories of ten steps instead of a generative model, collected by three policies.
 
-Actions are uniform; or greedy in the present estimate, one in ten of them uniform; or greedy in a model drawn from the
-learner's belief, updated before each trajectory. The final loss is at gamma_eval, and bands show one standard error.
+Actions are uniform; greedy in the estimate, with one in ten uniform; or greedy in a model drawn from the learner's
+belief. Estimate and belief are updated before each trajectory. The loss is at gamma_eval. Bands show one standard
+error.
 
 Beyond the paper, which assumes a generative model (Sec. 3.2).
 """

@@ -1,6 +1,6 @@
 """Rewards that differ from task to task.
 
-The planning loss against the discount factor, averaged over tasks, with customers who have batteries of their own.
+The planning loss against the discount factor, averaged over tasks, for customers with different batteries.
 
 Models vary between tasks; in (a) and (c) rewards vary too, in (b) and (d) all customers have the mean prices. Losses
 are at γ_eval, the largest discount factor of each panel. Bands show one standard error.

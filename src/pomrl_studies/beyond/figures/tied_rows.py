@@ -1,9 +1,9 @@
 """Rows that move together.
 
-The planning loss in each task, with a learner that finds out whether rows are tied.
+The planning loss in each task, with a learner that detects tied rows.
 
-At a spread of 0.15 of the latent, planned with γ_eval, in the units of the family's rewards. Bands show 95 % intervals
-of the mean.
+The spread of the latent is 0.15. All plan with γ_eval; losses are in the units of the family's rewards. Bands show 95 %
+intervals of the mean.
 """
 
 from pomrl_studies.beyond.figures.families import learners_grid

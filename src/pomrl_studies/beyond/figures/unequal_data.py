@@ -1,6 +1,6 @@
-"""Numbers of transitions that differ.
+"""Unequal numbers of transitions.
 
-Numbers of transitions that differ from pair to pair and from task to task: what the formulas do with them.
+The loss where numbers of transitions differ between pairs and between tasks, for three uses of these numbers.
 
 Each pair has eight transitions on average: one or fifteen, equally likely, or a geometric number. The loss is at
 gamma_eval, and bands show one standard error.
@@ -19,7 +19,7 @@ NUMBERS = {
     ("visits", "tasks"): Look("own number", "#029e73", "o"),
     ("visits", "transitions"): Look("own number, transitions weigh equally", "#0173b2", "s"),
 }
-"""The number of transitions in the mixing rate, and the weights of averages over tasks."""
+"""Plot styles by the number of transitions in the mixing rate and the weights of averages over tasks."""
 
 
 def _panel(numbers: str, learner: str) -> Panel:

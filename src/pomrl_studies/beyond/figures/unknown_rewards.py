@@ -16,7 +16,7 @@ REWARD_MODELS = {
     "pooled": Look("all tasks", "#de8f05", "v"),
     "shrunk": Look("posterior mean", "#0173b2", "s"),
 }
-"""Estimators of rewards."""
+"""Plot styles of the estimators of rewards."""
 
 PANELS = [
     Panel(

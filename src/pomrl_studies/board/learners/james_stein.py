@@ -1,19 +1,19 @@
-"""The James-Stein estimator of a task's frequencies."""
+"""Shrink the frequencies of a task towards the mean of earlier tasks."""
 
 import numpy as np
 
 from pomrl.components import Batch, Memory, ModelEstimator, Models, Truth
 
 AXES = (1, 2, 3)
-"""The axes of states, actions and next states; the first axis is that of runs."""
+"""The axes of states, actions and next states; axis 0 has the runs."""
 
 
 class JamesStein(ModelEstimator):
-    """The positive-part James-Stein estimate of the model, towards the mean of earlier tasks; one weight for all pairs.
+    """The positive-part James-Stein estimate, with one weight for all pairs.
 
-    The weight of the mean is (1 - 2 / d) noise / distance, at most 1. The distance is the squared one of the task's
-    frequencies from the mean, the noise an unbiased estimate of what sampling adds to it, and d the number of free
-    probabilities.
+    The weight of the mean of earlier tasks is (1 - 2 / d) noise / distance, at most 1. The distance is between the
+    task's frequencies and this mean, squared. The noise is an unbiased estimate of the sampling variance of the
+    frequencies, and d the number of free probabilities.
     """
 
     def estimate(self, memory: Memory, batch: Batch, truth: Truth) -> Models:

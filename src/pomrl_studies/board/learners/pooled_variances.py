@@ -1,4 +1,4 @@
-"""ada-POMRL with pooled variances."""
+"""Mix with pooled variances in ada-POMRL."""
 
 import numpy as np
 
@@ -6,19 +6,22 @@ from pomrl.components import Memory, PerPair, RegularisedLeastSquares, Truth
 
 
 class PooledVariances(RegularisedLeastSquares):
-    """The mixing rate that minimises the mean squared error in each pair (s, a), from two estimated variances.
+    """The best mixing rate of each pair (s, a), from pooled variances.
 
-    The frequencies vary over tasks with variance σ² + v/m: σ² is the similarity of the tasks, and v/m the sampling
-    noise of m transitions. With an inclusive prior, the best mixing rate is
+    The frequencies vary over tasks with variance σ² + v/m. Here σ² is the similarity of the tasks, and v/m the sampling
+    noise of m transitions. With an inclusive prior, the mixing rate with the smallest mean squared error is
 
         α = v / (v + m σ²).
 
-    Here σ² is estimated by an average over all entries of the model, and v by an average over those of a pair. Averages
-    avoid the bias of the paper's maximum over noisy variances, which makes tasks look less similar than they are.
+    The estimate of σ² is an average over all entries of the model, and of v over the entries of a pair. Averages avoid
+    the bias of the paper's maximum over noisy variances, which makes tasks look less similar.
     """
 
     def similarity_estimate(self, memory: Memory, m: int, truth: Truth) -> PerPair:
-        """Return the root of the variance over tasks less the noise, or of the noise in task 2, before any variance."""
+        """Return the square root of the variance over tasks minus the noise.
+
+        In task 1 it is `start_deviation`, and in task 2 the root of the noise.
+        """
         n = len(memory.P_o_hat)
         if memory.tasks == 0:
             return np.full((n, 1, 1), self.start_deviation)
@@ -27,7 +30,7 @@ class PooledVariances(RegularisedLeastSquares):
         return np.sqrt(np.maximum(variance.mean((1, 2, 3)), 0.0))[:, None, None]
 
     def mixing_rate(self, t: int, m: int | PerPair, deviation: PerPair, memory: Memory, truth: Truth) -> PerPair:
-        """Return alpha_t, which is 0 in task 1, before which there are no tasks to learn from."""
+        """Return alpha_t; it is 0 in task 1, without earlier tasks."""
         if memory.tasks == 0:
             return np.zeros_like(deviation)
         v = memory.sampling_variance().mean(-1)

@@ -30,18 +30,17 @@ figure_f5_claim = partial(claim, figures=("varyingSmT",))
 starts_claim = partial(claim, figures=("initial_similarity",))
 
 REVISED_ON = "2026-11-21"
-"""The day of the revision of rules, after verdicts had been seen."""
+"""The day on which rules were revised, after verdicts had been seen."""
 
 STARTS = (0.01, 0.1, 0.5)
 MAX_VERY_SMALL_GAMMA = 0.5
 """The upper limit of a "very small discount factor"."""
 
 MANY_TASKS = range(2, 6)
-"""The tasks of A.7, each with a larger loss, for "many tasks"."""
+"""The "many tasks" of A.7; the loss must be larger in each."""
 
 _SMALL_AND_PAIRED = (
-    "the 'very small discount factor' of (5, 5) is a part of its own, and settings that share draws are compared in "
-    "pairs"
+    "the 'very small discount factor' of (5, 5) is a separate part, and settings that share draws are compared in pairs"
 )
 
 
@@ -107,7 +106,7 @@ def samples_and_tasks(sweep: SweepResults) -> list[Part]:
     revised=Revision(REVISED_ON, _SMALL_AND_PAIRED, Verdict.UNDECIDED),
 )
 def more_states(states_20: SweepResults, states_30: SweepResults) -> list[Part]:
-    """A.3 also holds with 20 states, and with 30 states if (m, T) = (5, 15) is in the place of (5, 30).
+    """A.3 also holds with 20 states, and with 30 states for (m, T) = (5, 15) in place of (5, 30).
 
     App. F.3, Figure F5: "despite larger state-space we observe the same effect".
     """
@@ -132,7 +131,7 @@ def _samples_and_tasks(sweep: SweepResults, many_tasks: str, prefix: str = "") -
     runs=4000,
     title="a wrong first estimate of σ matters in the first tasks only",
     revised=Revision(
-        REVISED_ON, "only a large start has to be worse: the text says that a small one hurts too", Verdict.UNDECIDED
+        REVISED_ON, "only a large start must be worse: the text says that a small one hurts too", Verdict.UNDECIDED
     ),
 )
 def start_matters_at_first(sweep: SweepResults) -> list[Part]:
@@ -206,7 +205,7 @@ def little_is_gained(sweep: SweepResults) -> list[Part]:
 def little_is_gained_with_more_states(states_20: SweepResults, states_30: SweepResults) -> list[Part]:
     """A.8 also holds with 20 and with 30 states.
 
-    App. F.3, Figure F5b, F5e: "despite larger state-space we observe the same effect".
+    App. F.3, Figure F5b, F5e: quoted at A.4.
     """
     return [*_little_gained(states_20, "S = 20: "), *_little_gained(states_30, "S = 30: ")]
 
@@ -218,12 +217,12 @@ def _little_gained(sweep: SweepResults, prefix: str = "") -> list[Part]:
     return [*under("at γ = 0.99", [no_better(ada.regret, without.regret, label)]), *under("at the best γ", [at_best])]
 
 
-@claim("A.10", title="the distribution that is drawn has the σ that is named", figures=("dirichlet_task_dist",))
+@claim("A.10", title="the drawn distribution has the stated σ", figures=("dirichlet_task_dist",))
 def similarity_of_the_drawn_distribution() -> list[Part]:
     """Dir(15, 15, 15) has the similarity 0.0129.
 
-    App. F.1, Figure F1: "with Dir(α) where α = [15, 15, 15], resulting in our task-similarity measure approximately to
-    be σ = 0.0129". The closer one of standard deviation and variance has a tolerance of 10 % (E15).
+    App. F.1, Figure F1: "our task-similarity measure approximately to be σ = 0.0129". The closer of its standard
+    deviation and variance may differ by 10 % (E15).
     """
     variance = (1 / 3) * (2 / 3) / (45 + 1)
     nearest = min((variance, variance**0.5), key=lambda spread: abs(spread / 0.0129 - 1))

@@ -27,7 +27,7 @@ ORDER_OF_MAGNITUDE = 10.0
 
 @claim("T.9", title="the mixing rate minimises the mean squared error", figures=("squared_error", "mixing_rates"))
 def mixing_rate_is_optimal() -> list[Part]:
-    """the paper's mixing rate minimises the bound on the mean squared error, and that error to 10 %.
+    """the paper's mixing rate minimises the bound on the mean squared error, and the error itself to within 10 %.
 
     App. B, Sec. 5.1: "the mixing coefficient with smallest MSE"; the "optimal mixing rate". The bound is printed in
     Sec. 3.2. The error has a closed form for the Dirichlet tasks of the figure squared_error, at the true similarity
@@ -71,7 +71,7 @@ def squared_error_bound_holds() -> list[Part]:
 
 @claim("T.11", title="the mixing rate grows to the optimal one", figures=("mixing_rates",))
 def mixing_rate_grows() -> list[Part]:
-    """POMRL's mixing rate grows with t from task 2 on, stays below that for a known mean, and approaches it.
+    """POMRL's mixing rate grows with t from task 2 on, stays below the rate for a known mean, and approaches it.
 
     App. B: α_t ≤ α*; the "weight in the estimator is smaller, but eventually converges at a fast rate to the optimal
     value".
@@ -103,7 +103,7 @@ def similarity_is_estimated() -> list[Part]:
 
 @claim("T.13", title="the schedule's γ is where the upper bound is smallest", figures=("upper_bound",), is_main=True)
 def minimum_of_the_upper_bound() -> list[Part]:
-    """Proposition 1 says where U is smallest: at 0 for C ≥ 1, at 1 for C < 1/2, and at (1 - C)/(1 + C) else.
+    """Proposition 1 says where U is smallest: at 0 for C ≥ 1, at 1 for C < 1/2, and at (1 - C)/(1 + C) otherwise.
 
     Sec. 6.2, Proposition 1: "The existence of a strict minimum in (0, 1) is determined by C". U'(γ) has the sign of C(1
     + γ) - (1 - γ), so U has its minimum at (1 - C)/(1 + C) for every C < 1, and at 0 otherwise (E1).

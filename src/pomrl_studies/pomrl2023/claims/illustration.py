@@ -24,7 +24,7 @@ from pomrl_studies.pomrl2023.tasks_and_gains import SOME_RUNS
 figure_2_claim = partial(claim, figures=("illustration",))
 
 REVISED_ON = "2026-11-21"
-"""The day of the revision of rules, after verdicts had been seen."""
+"""The day on which rules were revised, after verdicts had been seen."""
 
 SAMPLES = (5, 10, 20, 50)
 WEIGHTS = (0.0, 0.25, 0.5, 0.75)

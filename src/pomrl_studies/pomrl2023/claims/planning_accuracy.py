@@ -78,8 +78,8 @@ def no_improvement_without(sweep: SweepResults) -> list[Part]:
 def order_of_methods(sweep: SweepResults) -> list[Part]:
     """in the last tasks the oracle is best, POMRL and ada-POMRL are next, all better than without meta-learning.
 
-    Sec. 5.1, Figure 4a: "approaches the optimal value returned by the oracle [...] without meta-learning (red), the
-    agent struggles"; the oracle "should play the role of an 'empirical lower bound'".
+    Sec. 5.1, Figure 4a: "without meta-learning (red), the agent struggles"; the oracle "should play the role of an
+    'empirical lower bound'".
     """
     oracle, without, pomrl, ada = (
         _losses(sweep, name).tasks(LAST_TASKS) for name in ("oracle", "without_meta", "pomrl", "ada_pomrl")
@@ -96,7 +96,7 @@ def order_of_methods(sweep: SweepResults) -> list[Part]:
     "Q1.5", "task_similarity", runs={"repaired": 24_000}, title="ada-POMRL catches up with POMRL", selected_on=True
 )
 def gap_closes(sweep: SweepResults) -> list[Part]:
-    """ada-POMRL is behind POMRL in the first tasks, and on a par with it in the last.
+    """ada-POMRL is worse than POMRL in the first tasks, and on a par with it in the last.
 
     Sec. 4, Figure 3: "a performance gap for the initial set of tasks [...], but improves with more tasks"; "eventually
     converges albeit with a slower rate".

@@ -33,7 +33,7 @@ from pomrl_studies.pomrl2023.tasks_and_gains import FIRST_TASKS, LAST_TASKS, MAN
 figure_5_claim = partial(claim, figures=("dependence_on_tasksimilarity",))
 
 REVISED_ON = "2026-11-21"
-"""The day of the revision of rules, after verdicts had been seen."""
+"""The day on which rules were revised, after verdicts had been seen."""
 
 PAIRED_REVISION = Revision(
     REVISED_ON,
@@ -70,12 +70,12 @@ def gain_shrinks(sweep: SweepResults) -> list[Part]:
     title="ada-POMRL does no worse in the end where tasks are loosely related",
     revised=Revision(
         REVISED_ON,
-        "'no worse' has a margin of 10 %, as 'on a par' has: else equality would stay open for ever",
+        "'no worse' has a margin of 10 %, as 'on a par' has: otherwise equality would never be decided",
         Verdict.UNDECIDED,
     ),
 )
 def does_not_hurt(sweep: SweepResults) -> list[Part]:
-    """at sigma = 0.047 ada-POMRL is in the last task no worse than in the first.
+    """at sigma = 0.047 ada-POMRL is no worse in the last task than in the first.
 
     Sec. 5.3, Figure 5f: "ada-POMRL does not do worse overall than the initial run T = 1".
     """
@@ -116,9 +116,9 @@ def u_shaped(sweep: SweepResults) -> list[Part]:
     title="POMRL and ada-POMRL are on a par with the oracle at every similarity",
     revised=Revision(
         "2026-11-26",
-        "The share of the distance from no meta-learning to the oracle is judged too, because the oracle loses next to "
-        "nothing where tasks are similar, so that no share of its loss can be met. (Since 2026-11-21 each sigma is "
-        "judged by itself, and 'not beaten' has a margin of 10 %, as 'on a par' has)",
+        "The share of the distance from no meta-learning to the oracle is judged too. Where tasks are similar the "
+        "oracle loses next to nothing, so no share of its loss can be met. (Since 2026-11-21 each sigma is judged by "
+        "itself, and 'not beaten' has a margin of 10 %, as 'on a par' has)",
         Verdict.DOES_NOT_HOLD,
     ),
 )
@@ -126,7 +126,7 @@ def consistent_with_the_oracle(sweep: SweepResults) -> list[Part]:
     """at every sigma POMRL and ada-POMRL are on a par with the oracle in the last tasks, and do not beat it.
 
     Sec. 5.3, Figures 5a-c: "both POMRL and ada-POMRL remain consistent in their performance as compared to the Oracle
-    [...]"; Sec. 5.1: the oracle "should play the role of an 'empirical lower bound'".
+    [...]"; Sec. 5.1: the oracle is an "empirical lower bound".
     """
     claim_parts = []
     for sigma in SIGMAS:
@@ -202,7 +202,7 @@ def slower_at_an_intermediate_similarity(sweep: SweepResults) -> list[Part]:
     """at sigma = 0.025 ada-POMRL gains over no meta-learning, and converges more slowly than at 0.01.
 
     Sec. 5.3, Figure 5e: "An intermediate value of task-similarity still leads to gains, albeit at a lower speed of
-    convergence"; sigma = 0.025 "is in the intermediate regime (needs longer T)".
+    convergence".
     """
     ada, without = (sweep.at(sigma=0.025, estimator=name) for name in ("ada_pomrl", "without_meta"))
     stages = [stage for sigma in (0.025, 0.01) for stage in _stages(sweep.at(sigma=sigma, estimator="ada_pomrl"))]
@@ -231,7 +231,7 @@ def _speed(stages: np.ndarray) -> np.ndarray:
 def higher_and_u_shaped(sweep: SweepResults) -> list[Part]:
     """at sigma = 0.047 ada-POMRL's loss is higher, on average over gamma, and U-shaped in every task.
 
-    Sec. 5.3, Figure 5f: "All planning loss curves remain U-shaped and overall higher".
+    Sec. 5.3, Figure 5f: quoted at Q3.3.
     """
     losses = {sigma: sweep.at(sigma=sigma, estimator="ada_pomrl") for sigma in SIGMAS}
     levels = {sigma: sigma_losses.average_curve.mean(1) for sigma, sigma_losses in losses.items()}

@@ -28,7 +28,7 @@ from pomrl_studies.pomrl2023.theory.simulations import MODEL_ERROR_COVERAGE
 theorem_claim = partial(claim, figures=("average_regret", "vacuous_bounds"))
 
 REVISED_ON = "2026-11-22"
-"""The day of the revision of T.1's rule, after verdicts had been seen."""
+"""The day on which the rule of T.1 was revised, after verdicts had been seen."""
 
 SIGMAS = (0.01, 0.025, 0.047)
 """The similarities sigma of the experiments, which are bounds in the theory."""
@@ -74,10 +74,9 @@ class Coverage(ScalarEstimate):
     simulation=MODEL_ERROR_COVERAGE,
     revised=Revision(
         REVISED_ON,
-        "the theorem is judged as the universal statement that it is, which a counterexample refutes; before, it was "
-        "judged by simulated sequences of up to 20 tasks, with the factor x/(x + 1) of the paper's own Theorem 2 where "
-        "Theorem 3 prints x/(2x + 1) (x = sigma^2 m; by the first rule, as printed, it was not reproduced); they are "
-        "reported beside it",
+        "the theorem is a universal statement, so a counterexample refutes it. Before, it was judged by simulated "
+        "sequences of up to 20 tasks, which are still reported. They had the factor x/(x + 1) of Theorem 2, where "
+        "Theorem 3 prints x/(2x + 1), with x = sigma^2 m. By the first rule, as printed, it was not reproduced",
         Verdict.HOLDS,
     ),
 )
@@ -164,8 +163,8 @@ def _proven_over_order(m: int, sigma: float, tasks: int) -> float:
     is_main=True,
     revised=Revision(
         "2026-11-26",
-        "The bound less that of an agent that is told the mean model is judged too, because the paper defines "
-        "its regret, and not 'no regret'",
+        "The excess of the bound over the bound for an agent that knows the mean model is judged too, because the "
+        "paper defines its regret, and not 'no regret'",
         Verdict.DOES_NOT_HOLD,
     ),
 )
@@ -192,7 +191,7 @@ def no_regret() -> list[Part]:
 
 
 def _excess_over_known_mean(sigma: float, many: int = 10_000) -> Part:
-    """Compare the rate of the bound's excess over a known mean with 1/√T."""
+    """Compare the bound's excess over its value for a known mean with 1/√T."""
     alpha = 1.0 / (sigma**2 * M + 1.0)
     limit = alpha * sigma + (1.0 - alpha) / sqrt(M)
     one_task, many_tasks = (float(regret_order(m=M, radius=sigma, T=tasks)) - limit for tasks in (1, many))
@@ -236,7 +235,7 @@ def _about(label: str, value: float, claimed: float) -> Part:
     )
 
 
-@claim("T.6", title="the bound has the special cases that are named", figures=("average_regret",))
+@claim("T.6", title="the bound has the stated special cases", figures=("average_regret",))
 def special_cases_of_the_bound() -> list[Part]:
     """Theorem 2's bound is of the order 1/√(mT) for equal tasks, and 1/√m in one task of many samples.
 
@@ -275,8 +274,7 @@ def guaranteed_gain() -> list[Part]:
 def bound_falls_with_tasks_and_similarity() -> list[Part]:
     """Theorem 2's bound falls with the number of tasks, and does not fall by 10 % as tasks become less similar.
 
-    Abstract: "the average regret over tasks decreases as the number of tasks increases and as the tasks are more
-    similar"; Figure 1: it "scales with task-similarity σ".
+    Abstract: quoted at Q3.5; Figure 1: it "scales with task-similarity σ".
     """
     sigma = np.linspace(0.0, 1.0, 1001)
     order = np.asarray(regret_order(m=M, radius=sigma, T=np.arange(1, T + 1)[:, None]))

@@ -2,8 +2,8 @@
 
 The loss of POMRL and ada-POMRL in each task when planning with gamma_eval.
 
-Panel (a) has the similarity of the paper's figure, (b) that of the notebook's cell 61, whose readings are hollow. Bands
-show one standard error over 100 runs. The legend has the number of readings, and their largest |z|.
+Panel (a) has the similarity of the paper's figure, (b) the similarity of the notebook's cell 61. Hollow points were
+read off that cell; the legend has their number and largest |z|. Bands show one standard error over 100 runs.
 """
 
 from pomrl_studies.pomrl2023.overlay import AuthorsGrid, per_task, title

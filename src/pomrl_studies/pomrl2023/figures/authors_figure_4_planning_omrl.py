@@ -2,11 +2,9 @@
 
 Planning with online meta-learning, at two similarities of the tasks.
 
-The left panels have the similarity of the paper's figure, the right ones that of the notebook's cells 44, 45, 55 and
-61, whose readings are hollow. Bands show one standard error over 100 runs, or for gamma* in (g) and (h) a bootstrap
-standard deviation.
-
-The legend has the number of readings, and their largest |z|.
+The left panels have the similarity of the paper's figure, the right ones the similarity of the notebook's cells 44, 45,
+55 and 61. Hollow points were read off these cells; the legend has their number and largest |z|. Bands show one standard
+error over 100 runs, or for gamma* in (g) and (h) a bootstrap standard deviation.
 """
 
 from pomrl.figures import METHODS, Look, Panel, View, dynamic_best, everything

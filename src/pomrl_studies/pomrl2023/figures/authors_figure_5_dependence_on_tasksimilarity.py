@@ -3,9 +3,8 @@
 The loss in each task, and against gamma, at three similarities of the tasks.
 
 The notebook's concentration factors c = 1.5, 0.75 and 0.375 stand for the paper's sigma = 0.01, 0.025 and 0.047. Hollow
-points are readings of cells 44, 55 and 61, at the last similarity. Bands show one standard error over 100 runs.
-
-The legend has the number of readings, and their largest |z|.
+points were read off cells 44, 55 and 61, at the last similarity; the legend has their number and largest |z|. Bands
+show one standard error over 100 runs.
 """
 
 from pomrl.figures import METHODS

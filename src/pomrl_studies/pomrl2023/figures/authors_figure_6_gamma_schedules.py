@@ -2,11 +2,9 @@
 
 The average loss of ada-POMRL in tasks 1 to t under the gamma schedules.
 
-Panel (a) shows all schedules, (b) those but the constant gamma_eval, and (c) the upper-bound schedule for several
-offsets gamma_0. Hollow points are readings of the notebook's cells 48, 50 and 49. Bands show one standard error over
-600 runs.
-
-The legend has the number of readings, and their largest |z|.
+Panel (a) shows all schedules, (b) all except the constant gamma_eval, and (c) the upper-bound schedule for several
+offsets gamma_0. Hollow points were read off the notebook's cells 48, 50 and 49; the legend has their number and largest
+|z|. Bands show one standard error over 600 runs.
 """
 
 from collections.abc import Sequence

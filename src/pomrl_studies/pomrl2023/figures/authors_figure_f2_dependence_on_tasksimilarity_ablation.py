@@ -2,8 +2,8 @@
 
 The loss in each task with aggregating, at three similarities.
 
-The baseline "Uniform prior", not in the paper, has POMRL's mixing rates on the uniform model. Hollow points are
-readings of cell 61; the legend has the largest |z|. Bands show one standard error over 100 runs.
+The baseline "Uniform prior", not in the paper, mixes in the uniform model at POMRL's rates. Hollow points were read off
+cell 61; the legend has their number and largest |z|. Bands show one standard error over 100 runs.
 """
 
 from pomrl.figures import METHODS

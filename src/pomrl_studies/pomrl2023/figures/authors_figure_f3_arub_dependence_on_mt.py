@@ -2,8 +2,8 @@
 
 The average loss of ada-POMRL against gamma for three pairs of m and T.
 
-By the notebook's definitions m counts trajectories of ten transitions; c = 1.5. Bands show one standard error over 100
-runs.
+By the notebook's definitions m counts trajectories of ten transitions; the concentration factor c is 1.5. Bands show
+one standard error over 100 runs.
 """
 
 from pomrl_studies.pomrl2023 import averages

@@ -1,6 +1,6 @@
 """Figure F4, as the authors would compute it: Loss against γ, task by task.
 
-The loss against gamma in several tasks t for three methods; c = 1.5.
+The loss against gamma in several tasks t for three methods; the concentration factor c is 1.5.
 
 Bands show one standard error over 100 runs.
 """

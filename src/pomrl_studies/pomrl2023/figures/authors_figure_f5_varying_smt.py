@@ -2,8 +2,8 @@
 
 The average loss against gamma for pairs of m and T, with more states.
 
-By the notebook's definitions m counts trajectories of ten transitions, pairs have five successors before smoothing, and
-the concentration is proportional to the states; c = 1.5. Bands show one standard error over 20 runs.
+By the notebook's definitions m counts trajectories of ten transitions. Pairs have five successors before smoothing, and
+the concentration is proportional to the number of states (factor c = 1.5). Bands show one standard error over 20 runs.
 """
 
 from pomrl_studies.pomrl2023 import averages

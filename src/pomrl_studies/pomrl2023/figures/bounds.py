@@ -64,7 +64,7 @@ def upper_bound(_: StoredSweeps) -> Drawing:
 
     The upper bound U(gamma) of Sec. 6.2 for several values of the uncertainty C, and its minimum by Proposition 1 (E1).
 
-    Minima are those of the printed and of the corrected formula. Curves end at gamma_eval, as the bound does.
+    Markers show the minimum by the printed and by the corrected formula. Curves end at gamma_eval, as the bound does.
     """
     data = pd.concat([points for panel in "ab" for points in _upper_bound_points(panel)], ignore_index=True)
     figure, (a, b) = panels.row_of_panels(2, TEXT_WIDTH, 2.8)
@@ -102,9 +102,9 @@ TASKS = 15
 
 @figure()
 def vacuous_bounds(_: StoredSweeps) -> Drawing:
-    """The discount factors from which on the bounds are vacuous.
+    """The smallest discount factors with vacuous bounds.
 
-    Each curve shows the gamma from which on a bound on the average regret is vacuous, against the samples m.
+    Each curve shows the smallest gamma at which a bound on the average regret is vacuous, against the samples m.
 
     Above a curve the bound exceeds 1/(1 - gamma_eval). Panels differ in sigma (the almost-sure bound); T = 15.
     """
@@ -146,7 +146,7 @@ BALL = UniformBall(zeros=5, measure="std")
 
 
 def problem(sigma: float, m: int, T: int) -> Problem:
-    """Return the problem of a panel, from the sweep `theory`."""
+    """Return the problem of a panel, as in the sweep `theory`."""
     return Problem(S=S, A=A, m=m, T=T, sigma=sigma, gamma_eval=GAMMA_EVAL, seed=0, task_distribution=BALL)
 
 
@@ -165,9 +165,9 @@ SERIES = series_of(PANELS)
 
 @figure(series=SERIES)
 def average_regret(sweeps: StoredSweeps, kind: Kind | None = None) -> Drawing:
-    """Measured regret beside its bounds.
+    """Measured regret and its bounds.
 
-    The measured average regret of POMRL(sigma) beside the bounds on it.
+    The measured average regret of POMRL(sigma), and the bounds on it.
 
     Panels (a) to (c) show the regret against the number of tasks T, for three values of sigma, at gamma = 0.9 and m =
     100,000. Tasks are uniform in a ball with the standard deviation sigma. Panels (d) to (f) show it against gamma for

@@ -1,4 +1,4 @@
-"""The idea, with real draws."""
+"""Draw Figure 1, the idea of the paper, from simulated tasks."""
 
 import numpy as np
 import pandas as pd
@@ -30,14 +30,12 @@ HORIZON = Series(Look("Horizon 1 / (1 - γₜ)", "#444444", "s", ":"), panel="d"
 def overview(sweeps: StoredSweeps) -> Drawing:
     """Figure 1, redrawn with real draws: The idea.
 
-    Related tasks, the estimate of one of them, and what is gained as tasks go by.
+    Related tasks, the estimate of one task, and the gains over tasks.
 
-    The paper: "The agent faces a sequence of tasks P^t whose optimal parameters are close to each other. The agent
-    builds a transition model for each task and plans with these inaccurate models. [...] as knowledge accumulates,
-    uncertainty diminishes, and the agent can plan with longer horizons."
+    The paper: "[...] as knowledge accumulates, uncertainty diminishes, and the agent can plan with longer horizons."
 
-    The figure shows one row of a transition model of three states, in 200 runs of 15 Dirichlet tasks. The discount
-    factor gamma is that of the schedule that follows the upper bound.
+    The figure shows one row of a transition model of three states, in 200 runs of 15 Dirichlet tasks. The schedule of
+    the upper bound sets gamma.
     """
     data = _data(sweeps[RELATED_TASKS.name])
     figure = panels.blank(TEXT_WIDTH, 3.6)

@@ -4,10 +4,7 @@ The loss against gamma for several numbers of samples m, with a panel for each w
 
 The prior is the true mean model. Bands show one standard error.
 
-The paper: "The learner has m = 5, 10, 20, 50 samples per task to estimate the model, corresponding to the curves in
-each sub figure."
-
-The paper does not give the values of alpha, the number of runs and the kind of band (R19); they are choices of ours.
+The paper does not state the values of alpha, the number of runs and the kind of band (R19); these are our choices.
 """
 
 from pomrl.figures import Panel, PanelGrid, Series, sequence

@@ -2,12 +2,10 @@
 
 Planning with online meta-learning at sigma = 0.01.
 
-The paper: "(a) Per-task planning loss of our algorithms POMRL and ada-POMRL compared to an Oracle, and Without
-Meta-learning baselines. All methods use a fixed gamma = gamma_eval = 0.99. (b) ada-POMRL's planning loss decreases
-as more tasks are seen. Markers denote the gamma that minimizes the planning loss in respective tasks. Error bars
-show standard error. (c) ada-POMRL's empirically optimal guidance discount factor (right y axis) depicts the
-effective planning horizon, i.e., one that minimizes the planning loss. [...] Planning loss (left y axis) shows the
-minimum planning loss achieved by the agent in that round T. Results are averaged over 100 independent runs and
+The paper: "(a) [...] All methods use a fixed gamma = gamma_eval = 0.99. (b) [...] Markers denote the gamma that
+minimizes the planning loss in respective tasks. Error bars show standard error. (c) ada-POMRL's empirically optimal
+guidance discount factor (right y axis) depicts the effective planning horizon [...]. Planning loss (left y axis) shows
+the minimum planning loss achieved by the agent in that round T. Results are averaged over 100 independent runs and
 error bars represent 1-standard deviation."
 
 In our panel (b) a curve shows the loss in task t, not the average over tasks 1 to t. Panels (c) and (d) are the paper's

@@ -1,4 +1,4 @@
-"""How much similarity matters."""
+"""Draw Figure 5: the loss at three task similarities."""
 
 import pandas as pd
 
@@ -24,15 +24,15 @@ def dependence_on_tasksimilarity(sweeps: StoredSweeps, kind: Kind | None = None)
 
     The loss in each task, and the loss of ada-POMRL against gamma, at three task similarities sigma.
 
-    Panels (a) to (c) show the loss when planning with gamma_eval, and draws of tasks on the simplex. Panels (d) to (f)
-    show the loss of ada-POMRL against gamma in several tasks t. Bands show one standard deviation.
+    Panels (a) to (c) show the loss at gamma_eval, panels (d) to (f) the loss of ada-POMRL in several tasks t. Bands
+    show one standard deviation.
 
     The paper: "POMRL and ada-POMRL are robust to varying task-similarity sigma for a small fixed amount of data m = 5
     available at each round. [...] Error bars represent 1-standard deviation of uncertainty across 100 independent
     runs."
 
-    The simplex plots show draws from a symmetric Dirichlet distribution over three states whose entries have the
-    variance sigma.
+    The insets show draws from a symmetric Dirichlet distribution over three states whose entries have the variance
+    sigma.
     """
     curves = [points for panel in AGAINST_GAMMA for points in panel.points(sweeps, kind)]
     data = pd.concat([PER_TASK.points(sweeps, kind), *curves], ignore_index=True)

@@ -1,4 +1,4 @@
-"""Draws of tasks."""
+"""Draw Figure F1: tasks from a Dirichlet distribution."""
 
 from math import sqrt
 
@@ -16,9 +16,8 @@ def dirichlet_task_dist(_: StoredSweeps) -> Drawing:
 
     Draws of tasks from Dir(15, 15, 15) on the simplex of three states.
 
-    The paper: "Dirichlet Task Distribution for S = 3 states, with Dir(alpha) where alpha = [15, 15, 15], resulting in
-    our task-similarity measure approximately to be sigma = 0.0129." The number is neither of both: the variance of an
-    entry is 0.00483, and its standard deviation 0.0695 (R11).
+    The paper: "[...] resulting in our task-similarity measure approximately to be sigma = 0.0129." This is neither the
+    variance of an entry, 0.00483, nor its standard deviation, 0.0695 (R11).
     """
     data = simplex.points(TASKS, simplex.dirichlet(CONCENTRATION, DRAWS))
     variance = simplex.variance(CONCENTRATION)

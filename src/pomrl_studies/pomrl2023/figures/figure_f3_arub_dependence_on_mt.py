@@ -4,9 +4,8 @@ The average loss of ada-POMRL against gamma for three pairs of m and T.
 
 Bands show one standard deviation.
 
-The paper: "[...] (c) m << T is the most interesting case as samples seen in each individual task are very limited due
-to small m. However, the number of tasks are much more resulting in huge gains from leveraging shared structure across
-tasks."
+The paper: "(c) m << T is the most interesting case [...] resulting in huge gains from leveraging shared structure
+across tasks."
 
 The average loss without meta-learning is added to show what meta-learning gains.
 """

@@ -4,10 +4,9 @@ The loss against gamma in several tasks t for three methods, at sigma = 0.01.
 
 The methods are ada-POMRL, the oracle, and planning without meta-learning. Bands show one standard deviation.
 
-The paper: "(a) ada-POMRL. [...] (b) Oracle Prior Knowledge considers the optimal alpha, true mean of the task
-distribution P_o and actual underlying task similarity sigma as known apriori, (c) Without Meta-Learning estimates the
-transition kernel in each round T without any meta-learning. All baselines are obtained with T = 15 tasks and m = 5
-samples per task."
+The paper: "Oracle Prior Knowledge considers the optimal alpha, true mean of the task distribution P_o and actual
+underlying task similarity sigma as known apriori [...]. All baselines are obtained with T = 15 tasks and m = 5 samples
+per task."
 """
 
 from pomrl.figures import Panel, PanelGrid, look, of_tasks

@@ -1,4 +1,4 @@
-"""The tables of the page on the authors' notebook: what each difference from the paper's text does."""
+"""The tables of the page `notebook.md`: effects of differences from the paper's text."""
 
 from itertools import product
 
@@ -9,19 +9,19 @@ from pomrl.study import Interval, markdown_table
 from pomrl_studies.pomrl2023.ledger import GAIN, GAMMA_STAR, LOSS, effects, ladder
 
 EFFECTS = ("trajectories", "fresh", "v2", "samples", "start_weight", "per_pair", "start_deviation")
-"""The differences whose effects the page shows: those that change the loss by 0.1 or more."""
+"""The differences on the page: those that change the loss by at least 0.1."""
 
 RUNGS = ("repaired", "trajectories", "v2", "samples", "start_deviation", "lag", "fresh", "grid")
-"""The rungs of the ladder that the page shows."""
+"""The rungs of `ledger.ladder` on the page."""
 
 
 def parts(page: Page) -> dict[str, str]:
-    """Return the tables of the page; write all effects and the whole ladder to the outputs."""
+    """Return the tables; write all effects and rungs to the outputs."""
     return tables(page.write("notebook_effects", effects(page)), page.write("notebook_ladder", ladder(page)))
 
 
 def tables(effects: pd.DataFrame, checks: pd.DataFrame) -> dict[str, str]:
-    """Return the tables of the page, from all effects and the numbers on all rungs."""
+    """Format the tables, given all effects and all rungs."""
     return {"effects": _effects(effects), "ladder": _ladder(checks)}
 
 
@@ -34,7 +34,7 @@ def _effects(effects: pd.DataFrame) -> str:
 
 
 def _cell(effects: pd.DataFrame, key: tuple[str, ...]) -> str:
-    """Return an effect with its interval, in bold where that does not contain 0."""
+    """Format an effect and its interval, in bold if it excludes 0."""
     row = effects[["estimate", "lower", "upper"]].to_numpy(float)[effects.index.get_loc(key)]
     estimate, lower, upper = row.ravel().tolist()
     if max(abs(lower), abs(upper)) < 0.0005:

@@ -1,4 +1,4 @@
-"""The tables of the page on readings of the paper's text, and a figure of all claims under all of them."""
+"""The tables and the figure of the page `readings.md`."""
 
 from collections.abc import Mapping, Sequence
 
@@ -14,7 +14,7 @@ COUNTS = {
     Verdict.NO_DIFFERENCE: "no difference",
     Verdict.UNDECIDED: "undecided",
 }
-"""The columns that count verdicts."""
+"""The column of each verdict in tables of counts."""
 
 GROUPS = (
     "hold under all",
@@ -23,11 +23,14 @@ GROUPS = (
     "do not hold wherever they are decided",
     "depend on the reading",
 )
-"""The groups of claims, in their order on the page."""
+"""The groups of claims, in the order of the page."""
 
 
 def parts(page: Page) -> dict[str, str]:
-    """Write the tables of the readings and their figure, and return the page's tables; none if a reading is missing."""
+    """Write all tables and the figure, and return the page's tables.
+
+    Nothing is written, and no table returned, if a reading has no judgements.
+    """
     judgements, family = page.judgements, page.study.family("readings")
     names = [variant.name for variant in family.variants if judgements.of(variant.name)]
     if len(names) < len(family.variants):
@@ -44,7 +47,7 @@ def parts(page: Page) -> dict[str, str]:
 
 
 def tables(claims: pd.DataFrame, choices: pd.DataFrame) -> dict[str, str]:
-    """Return the tables of the page, from the verdicts of each claim and those that a single choice changes."""
+    """Format the page's tables, given verdict counts and changed verdicts."""
     return {"claims": _groups(claims), "opposites": _opposites(choices)}
 
 
@@ -61,7 +64,6 @@ def _number(verdict: Verdict, judged: Mapping[str, Judgement]) -> int:
 
 
 def _row(change: VerdictChange) -> dict[str, str | int]:
-    """Return a verdict that a single choice changes, with the comparison that decides under that choice."""
     decisive = change.after.decisive
     return {
         "choice": change.after.variant,
@@ -81,7 +83,6 @@ def _groups(claims: pd.DataFrame) -> str:
 
 
 def _group(counts: "pd.Series[int]") -> str:
-    """Return the group of a claim from how many readings have each verdict."""
     against = counts["do not"] + counts["no difference"]
     if counts["hold"] and against:
         return GROUPS[-1]

@@ -118,8 +118,8 @@ def regret_coverage(
 ) -> "pd.DataFrame":
     """Simulate the coverage of the bounds on POMRL(sigma)'s loss and regret.
 
-    The mixing rate knows `sigmas`, the standard deviations of `UniformBall`. Bounds use the almost-sure radius.
-    The last one of `gammas` is gamma_eval, and `ms` are numbers of transitions from each (s, a).
+    The mixing rate knows `sigmas`, the standard deviations of `UniformBall`. Bounds use the almost-sure radius. The
+    last of `gammas` is gamma_eval, and `ms` are numbers of transitions from each (s, a).
 
     Returns:
         A row for each case, prior, version of the bound, gamma and quantity, as in `model_error_coverage`.

@@ -24,12 +24,10 @@ class DirichletTasks:
 
     @property
     def S(self) -> int:
-        """The number of states."""
         return len(self.P_o)
 
     @property
     def pseudo_counts(self) -> Float[np.ndarray, " S"]:
-        """The parameters of the Dirichlet distribution."""
         return self.concentration * np.array(self.P_o)
 
     def truth(self, n: int) -> Truth:

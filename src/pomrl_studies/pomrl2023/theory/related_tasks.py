@@ -1,4 +1,4 @@
-"""Simulate related tasks and what POMRL learns from them, for figure 1."""
+"""Simulate related tasks and their estimates by POMRL, for Figure 1."""
 
 from itertools import repeat
 
@@ -11,7 +11,7 @@ from pomrl.study import Batches, UpperBound, pomrl
 from pomrl_studies.pomrl2023.theory.dirichlet_tasks import DirichletTasks
 
 DIRICHLET = DirichletTasks(concentration=20.0, P_o=(0.5, 0.3, 0.2), m=5)
-"""The distribution of the tasks of figure 1."""
+"""The distribution of the tasks of Figure 1."""
 
 
 def related_tasks(

@@ -19,7 +19,7 @@ DIRICHLET = DirichletTasks(concentration=10.0, P_o=(0.1, 0.2, 0.3, 0.4), m=5)
 """The distribution of the tasks."""
 
 TASKS = (2, 5, 15)
-"""The numbers t of the tasks."""
+"""The numbers t of the evaluated tasks."""
 
 
 def squared_error_against_alpha(
@@ -31,7 +31,7 @@ def squared_error_against_alpha(
 ) -> "pd.DataFrame":
     """Simulate the mean squared error of a row for each weight alpha.
 
-    It needs weights `alphas` in [0, 1], `tasks` t >= 2, and at least 2 sequences.
+    `alphas` must be in [0, 1], and all `tasks` and `sequences` at least 2.
 
     Returns:
         A row for each t, prior and alpha, with the mean mse, its standard_error, and its expectation closed_form.
@@ -59,7 +59,7 @@ def squared_error_against_alpha(
 def mixing_rates_and_errors(dirichlet: DirichletTasks = DIRICHLET, tasks: Sequence[int] = TASKS) -> "pd.DataFrame":
     """Compute mixing rates at the true similarity, and their squared errors.
 
-    It needs `tasks` t >= 2.
+    All `tasks` must be at least 2.
     """
     truth = dirichlet.truth(1)
     memory = Memory.initial(*truth.P_o.shape[:3])
