@@ -5,7 +5,7 @@ from pomrl.study import Part, SweepResults, claim, less, no_worse
 
 @claim("P1", "patience", figures=("losses",))
 def meta_learning_helps(sweep: SweepResults) -> list[Part]:
-    """ada-POMRL loses less than without meta-learning.
+    """ada-POMRL loses less than no meta-learning.
 
     Game of patience: the loss at gamma_eval, on average over opponents.
     """
