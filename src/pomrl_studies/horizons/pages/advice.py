@@ -25,7 +25,11 @@ def tables(losses: pd.DataFrame) -> dict[str, str]:
     cells = losses.assign(best=best, better=losses["upper"] < 100.0, worse=losses["lower"] > 100.0)
     names = ["best", "better", "worse"]
     rows = [
-        [str(method), *(str(of_method[name].sum()) for name in names), f"{of_method['share'].median():.3g} %"]
-        for method, of_method in cells.groupby("method", sort=False)
+        [
+            str(method),
+            *(str(group[name].sum()) for name in names),
+            *(f"{number:.0f} %" for number in (group["share"].median(), group["share"].max())),
+        ]
+        for method, group in cells.groupby("method", sort=False)
     ]
-    return {"the losses": markdown_table(["method", *names, "median share"], rows)}
+    return {"the losses": markdown_table(["method", *names, "median", "largest"], rows)}
