@@ -5,7 +5,7 @@
 - `safe_improvement` plans within the data, and `gains` estimates gains.
 - `horizon_reports` recommends changes, and `follow_up` checks them later.
 
-`docs/models_and_logs.md` introduces them.
+See `docs/models_and_logs.md` for an introduction.
 """
 
 from pomrl_logs.horizon_reports import horizon_report as horizon_report

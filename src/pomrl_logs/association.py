@@ -1,7 +1,7 @@
 """Test whether two columns are associated within strata.
 
-Pearson's X² is summed over strata. A gamma distribution with its exact mean and variance given the margins (Dawson
-1954) gives the p-value.
+Pearson's X² is summed over strata. The p-value is from a gamma distribution with the exact mean and variance of X²
+given the margins (Dawson 1954).
 """
 
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from jaxtyping import Int
 from scipy.special import gammaincc
 
 MAX_TESTED_ROWS = 200_000
-"""The largest number of rows in a test; a random sample of larger logs is tested."""
+"""The largest number of rows in a test; larger logs are sampled."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ def associate(x: Int[np.ndarray, " n"], y: Int[np.ndarray, " n"], stratum: Int[n
 def _margins(
     values: Int[np.ndarray, " n"], stratum: Int[np.ndarray, " n"]
 ) -> tuple[Int[np.ndarray, " n"], Int[np.ndarray, " m"], Int[np.ndarray, " m"]]:
-    """Return pairs (stratum, value) by row, and sizes and strata of pairs."""
+    """Return the pair (stratum, value) of each row, and sizes and strata of pairs."""
     width = int(values.max(initial=0)) + 1
     pairs, cell, size = np.unique(stratum * width + values, return_inverse=True, return_counts=True)
     return cell, size, pairs // width
@@ -62,8 +62,8 @@ def moments(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the mean and variance of X² over tables with given margins.
 
-    `n` has table sizes, and `r` and `c` numbers of rows and columns. `inverse_rows` and `inverse_columns` have the sums
-    of inverse row and column sizes.
+    `n` has table sizes, `r` and `c` numbers of rows and columns. `inverse_rows` and `inverse_columns` have the sums
+    of 1 / size over rows and columns.
     """
     n = np.maximum(n, 4.0)
     v = [(k - 1) * (n - k) / (n - 1) for k in (r, c)]

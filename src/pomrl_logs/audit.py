@@ -1,7 +1,4 @@
-"""Audit a log for faults, and report how it was read.
-
-`KINDS` lists the findings.
-"""
+"""Audit a log for faults, and report how it was read."""
 
 from collections.abc import Mapping, Sequence
 from itertools import chain
@@ -16,7 +13,7 @@ from pomrl_logs.next_states import check_chain, check_coding, check_ends
 from pomrl_logs.reward_columns import check_rewards
 
 KINDS = {
-    "chain": "next states are the states of wrong rows: stops",
+    "chain": "next states are taken from wrong rows: stops",
     "coding": "no next state occurs as a state: stops",
     "cost": "costs are given as rewards: stops",
     "dates": "rewards are dates: stops",
@@ -24,8 +21,8 @@ KINDS = {
     "ends": "states are never left, and not declared by `--ends`: weakens if rewards are negative",
     "column": "a column without a role is associated with actions and outcomes: weakens",
     "history": "the previous row is associated with outcomes, or rewards with the next action: weakens",
-    "repeats": "runs of rows are repeated, and counted once: weakens",
-    "offset": "rewards differ by little compared with a common offset: weakens",
+    "repeats": "rows are repeated; repeated runs of rows are counted once: weakens",
+    "offset": "rewards differ little, compared with a common offset: weakens",
     "names": "names have blanks at their ends, which are removed: note",
     "alike": "names differ only in case, blanks or accents, and stay separate: note",
     "comments": "lines below the header begin with #, and are left out: note",
@@ -33,7 +30,7 @@ KINDS = {
     "task": "without a column of tasks, all rows belong to one task: note",
     "decimals": "rewards have decimal commas: note",
 }
-"""The findings, by the name for `accept`."""
+"""The findings and their effects, by the name for `accept`."""
 
 
 def find(
@@ -45,7 +42,7 @@ def find(
     is_cost: bool,
     has_next: bool,
 ) -> list[Finding]:
-    """List an audit's findings; one with the effect "stops" is the last.
+    """List the findings, up to the first with the effect "stops".
 
     `accept` has names of findings to leave out, and `columns` the columns without a role. `declared` marks declared
     ends.

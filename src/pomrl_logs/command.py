@@ -42,29 +42,29 @@ def horizon(  # noqa: PLR0913  (the options of the command)
     after: Annotated[Sequence[Path], "OLD"] = (),
     output: Annotated[Path | None, "FOLDER"] = None,
 ) -> None:
-    """Recommend changes of the decisions of a log.
+    """Recommend changes to the decisions recorded in a log.
 
-    The command prints the findings of the audit, the recommendation and the largest changes. It writes a page, a figure
-    and tables to a folder.
+    The command prints the findings of an audit of the log, the recommendation and the largest changes. It writes a
+    page, a figure and tables to a folder.
 
     Args:
-        log: Tables of transitions: .parquet, .csv, .tsv, .jsonl, also .gz.
+        log: Tables with a row for each transition (.parquet, .csv, .tsv, .jsonl, .gz).
         task: Column of tasks (default task, if present).
         state: Column of states, or A,B for several (default state).
         action: Column of actions, or A,B for several (default action).
         reward: Column of rewards (default reward).
         cost: Column of costs, instead of rewards.
         next_state: Column of next states (default next_state, or the state of the next row).
-        terminated: Column that marks ends of episodes.
+        terminated: Column that is true where episodes terminate.
         episode: Column that identifies episodes.
         time: Column that orders the rows of an episode.
-        ends: States after which nothing is paid.
-        bins: Number of bins of a numeric column.
-        missing: Names of missing values.
-        accept: Findings to accept.
+        ends: States in which episodes end, without later rewards.
+        bins: Number of bins of a numeric state or action.
+        missing: Codes of missing values, such as NA.
+        accept: Findings of the audit to ignore, such as chain.
         gamma_eval: Discount factor of evaluation (default 0.99).
-        after: Check instead whether the gain promised by the log OLD came true in LOG.
-        output: Folder of the report (default outputs/horizon/ and the log's name).
+        after: Earlier log: report whether the gain promised for OLD came true in LOG.
+        output: Folder of the report (default outputs/horizon/LOG).
     """
     folder = output.expanduser() if output else outputs() / "horizon" / table_name(log[0])
     if not after:
@@ -90,7 +90,7 @@ def horizon(  # noqa: PLR0913  (the options of the command)
 
 def _refuse_existing(folder: Path) -> None:
     if folder.exists() and any(folder.iterdir()):
-        raise ValueError(f"{folder}: a report exists, and is not overwritten; choose another folder with --output")
+        raise ValueError(f"{folder}: the folder is not empty; choose another one with --output")
 
 
 def _split(names: str) -> str | list[str]:
@@ -130,7 +130,7 @@ def _print_summary(report: HorizonReport, log: Log) -> None:
     if len(report.changes):
         print_frame(report.changes.head(MAX_PRINTED_CHANGES).round({"gain": 3, "difference": 3, "probability": 2}))
         if len(report.changes) > MAX_PRINTED_CHANGES:
-            print(f"and {len(report.changes) - MAX_PRINTED_CHANGES} more in changes.csv")
+            print(f"{len(report.changes) - MAX_PRINTED_CHANGES} more changes are in changes.csv")
 
 
 def _write(report: HorizonReport, log: Log, folder: Path, source: Path) -> list[Path]:

@@ -12,10 +12,10 @@ from pomrl_logs.findings import Finding, Rows
 from pomrl_logs.table_columns import as_numbers, assign_bins
 
 MAX_CHANCE_P = 1e-3
-"""The largest p-value of an association, corrected for all columns."""
+"""The largest p-value of a reported association, corrected for the number of tests."""
 
 MIN_CRAMERS_V = 0.05
-"""The smallest reported effect of an association."""
+"""The smallest Cramér's V of a reported association."""
 
 MAX_LEVELS = 8
 """The largest number of distinct values of a column tested without bins."""
@@ -51,7 +51,7 @@ def _strata(rows: Rows, among: Int[np.ndarray, " m"]) -> _Strata:
 
 
 def check_columns(rows: Rows, columns: Mapping[str, "pd.Series"]) -> Iterator[Finding]:
-    """Find columns without a role associated with actions and outcomes.
+    """Find associations of columns without a role with actions and outcomes.
 
     Actions are compared within tasks and states, outcomes also within actions. Columns determined by columns with a
     role are left out.
@@ -107,8 +107,8 @@ def _history_finding(rows: Rows, what: str, outcome: Association, row: int) -> F
     return Finding(
         "history",
         "weakens",
-        f"{what} (V = {outcome.effect:.2f}) where state and action are equal ({rows.label(row)}): check that actions "
-        f"and rewards are in the right rows, or add a further column to --state {rows.columns['state']}",
+        f"{what} (Cramér's V = {outcome.effect:.2f}) where state and action are equal ({rows.label(row)}): check that "
+        f"actions and rewards are in the right rows, or add another column to --state {rows.columns['state']}",
     )
 
 
@@ -121,15 +121,15 @@ def _column_finding(rows: Rows, name: str, column: "pd.Series", action: Associat
     return Finding(
         "column",
         "weakens",
-        f"the column {name!r} is associated with the action (V = {action.effect:.2f}) and with the outcome (V = "
-        f"{outcome.effect:.2f}) where states are equal ({rows.label(0)} has {column.iloc[0]}): gains may be effects "
+        f"the column {name!r} is associated with the action (Cramér's V = {action.effect:.2f}) and with the outcome (V "
+        f"= {outcome.effect:.2f}) where states are equal ({rows.label(0)} has {column.iloc[0]}): gains may be effects "
         f"of {name!r} instead of actions; if it is known before the action, write "
         f"--state {rows.columns['state']},{name}" + f" --bins {name}={BINS}" * many,
     )
 
 
 def _levels(column: "pd.Series", chosen: Int[np.ndarray, " k"]) -> Int[np.ndarray, " k"] | None:
-    """Return the categories of a column, including missing; None without usable ones."""
+    """Return the category of each row, 0 if missing; None without usable categories."""
     try:
         codes, values_found = pd.factorize(column.iloc[chosen])
     except TypeError:

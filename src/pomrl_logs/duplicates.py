@@ -1,4 +1,4 @@
-"""Find duplicated rows: whole tables, each row, runs of rows, or scattered rows."""
+"""Find repeated tables, rows, or runs of successive rows, and scattered copies."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ BASE, MULTIPLIER = np.uint64(6364136223846793005), np.uint64(1140071481932319848
 """Odd multipliers of the hashes of runs."""
 
 RUN_ROWS = 48
-"""The number of rows in a repeated run."""
+"""The number of rows in the compared runs."""
 
 MIN_DISTINCT_IN_RUN = 8
 """The smallest number of distinct rows in a run; runs with fewer may repeat by chance."""
@@ -22,22 +22,22 @@ MIN_DISTINCT_ROWS = 20
 """The smallest number of distinct rows in a table; fewer may all repeat by chance."""
 
 MIN_EXPECTED_TRIPLES = 8.0
-"""The smallest number of triples expected by chance for a test of scattered rows."""
+"""The smallest expected number of rows seen three times for a test of scattered copies."""
 
 
 def find_copies(
     columns: Sequence[Int[np.ndarray, " n"]], labels: Sequence[int]
 ) -> tuple[Bool[np.ndarray, " n"], list[int], Int[np.ndarray, " n"]]:
-    """Find rows of repeated runs, ignoring labels.
+    """Find copies of rows, even if labels such as row numbers differ.
 
-    Labels with distinct values in all rows, such as row numbers, are ignored. One other label may differ too.
+    Labels with a different value in each row are ignored. One other label may differ, too.
 
     Args:
-        columns: The number of the value in each row, from 0, by column.
+        columns: The values of each column, coded from 0.
         labels: The positions of the columns that may differ.
 
     Returns:
-        A mask of copies, the differing columns, and the number of each distinct row.
+        A mask of copies, the differing columns, and a number per row, equal for equal rows.
     """
     n = len(columns[0])
     keys = [_hash_column(column, number) for number, column in enumerate(columns)]
@@ -64,9 +64,9 @@ def _hash_column(column: Int[np.ndarray, " n"], number: int) -> UInt64[np.ndarra
 
 
 def find_repeats(row: Int[np.ndarray, " n"]) -> Bool[np.ndarray, " n"]:
-    """Find repeated rows: each row, the whole table, or a run.
+    """Find the copies if each row, the whole table, or a run is repeated.
 
-    `row` has the number of each distinct row.
+    `row` has equal numbers for equal rows.
     """
     repeated = _each_row_repeats(row)
     if not repeated.any():
@@ -94,10 +94,10 @@ def _table_repeats(row: Int[np.ndarray, " n"]) -> Bool[np.ndarray, " n"]:
 
 
 def are_copies(row: Int[np.ndarray, " n"]) -> bool:
-    """Return whether scattered pairs are too many for chance, given the triples.
+    """Return whether more rows occur twice than by chance.
 
-    By chance, the numbers of rows seen once, twice and three times satisfy n_3 = 2 n_2² / (3 n_1) (Poisson), or there
-    are more triples.
+    Let n_1, n_2 and n_3 be the numbers of rows seen once, twice and three times. By chance, n_3 is at least about
+    2 n_2² / (3 n_1) (Poisson).
     """
     singles, pairs, triples = np.bincount(np.bincount(row), minlength=4)[1:4]
     by_chance = 2.0 * float(pairs) ** 2 / (3.0 * max(float(singles), 1.0))
@@ -105,7 +105,7 @@ def are_copies(row: Int[np.ndarray, " n"]) -> bool:
 
 
 def number_of_copy(row: Int[np.ndarray, " n"]) -> Int[np.ndarray, " n"]:
-    """Count the equal rows above each row."""
+    """Count the equal rows before each row."""
     order = np.argsort(row, kind="stable")
     starts = np.flatnonzero(np.append(True, row[order][1:] != row[order][:-1]))
     copies = np.empty(len(row), int)

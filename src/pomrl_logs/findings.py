@@ -38,7 +38,7 @@ class Rows:
     ended: Bool[np.ndarray, " n"]
     """Whether the transition ends an episode."""
     group: Int[np.ndarray, " n"]
-    """The episode, or the task if no episodes are named."""
+    """The episode, or the task without a column of episodes."""
     has_episodes: bool
     has_time: bool
     states: tuple

@@ -13,7 +13,7 @@ from pomrl_logs.recommendations import Improvement
 from pomrl_logs.safe_improvement import KEEP
 
 QUANTILE_95 = 1.645
-"""The standard errors between an estimate and its 95 % lower limit."""
+"""The number of standard errors between an estimate and its 95 % lower limit."""
 
 
 @dataclass(frozen=True)
@@ -31,18 +31,18 @@ class FollowUp:
     @property
     def words(self) -> str:
         if not self.promised.mean:
-            return "Nothing was promised: the report on the old log says to keep to its decisions."
+            return "Nothing was promised: the report on the old log recommends to keep to its decisions."
         low, high = self.gain - QUANTILE_95 * self.deviation, self.gain + QUANTILE_95 * self.deviation
         summary = (
             f"A gain of more than {self.promised.lower:.3g} was promised. The decisions of the later log gained "
-            f"{self.gain:.3g} ({low:.3g} to {high:.3g}) over the old ones. {self.followed:.0%} of the decisions with a "
-            "recommended change follow it."
+            f"{self.gain:.3g} ({low:.3g} to {high:.3g}) over the old decisions. Where a change was recommended, "
+            f"{self.followed:.0%} of the later decisions follow it."
         )
         if low >= self.promised.lower:
             return f"The promise came true. {summary}"
         if high < self.promised.lower:
             return f"The promise did not come true. {summary}"
-        return f"The later log does not yet say whether the promise came true. {summary}"
+        return f"The later log does not yet show whether the promise came true. {summary}"
 
 
 def follow_up(old: Log, new: Log, gamma_eval: float = 0.99, *, seed: int = 0) -> FollowUp:
@@ -67,7 +67,7 @@ def follow_up(old: Log, new: Log, gamma_eval: float = 0.99, *, seed: int = 0) ->
 
 
 def _join(old: Log, new: Log) -> Log:
-    # Each old task stands for two: its decisions in the old log, and in the new one.
+    # Each old task becomes two tasks, with its decisions in the old log and in the new log.
     states, actions = (tuple(dict.fromkeys(values)) for values in (old.states + new.states, old.actions + new.actions))
     tasks = tuple((log, task) for log in ("old", "new") for task in old.tasks)
     axes = tasks, states, actions, states
@@ -83,7 +83,6 @@ def _join(old: Log, new: Log) -> Log:
 
 
 def _positions(names: Sequence[Hashable], among: Sequence[Hashable]) -> Int[np.ndarray, " n"]:
-    """Return positions of names; -1 if missing."""
     position = {name: number for number, name in enumerate(among)}
     return np.array([position.get(name, -1) for name in names])
 

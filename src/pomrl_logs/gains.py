@@ -1,17 +1,17 @@
 """Estimate gains over the decisions of a log, with simultaneous lower limits.
 
-Plans are made without one fold of the episodes, and evaluated on it. A value by the models is corrected by
+Plans are made without one fold of the episodes, and evaluated on this fold. A value by the models is corrected by
 temporal-difference errors in the fold. Their weights are ratios of visits under the policy and in the log. This
-estimator is doubly robust (Jiang and Li, 2016; Kallus and Uehara, 2020). The estimate is the mean over folds, or over
-the models if lower.
+estimator is doubly robust (Jiang and Li, 2016; Kallus and Uehara, 2020). The estimated gain is the mean over folds with
+or without the correction, whichever is smaller.
 
 The limits of all plans hold simultaneously, so the plan with the highest limit may be selected (Chernozhukov,
 Chetverikov and Kato, 2013). The probability is 95 % for normal errors with variances as in the log.
 
 Rare losses may be missing in the log. After n rare events, a uniform prior expects n + 1, with the same variance. The
-limits therefore count one more transition, from the most harmful pair and with the worst surprise. Its error lowers the
-limit, and its square is added to the variance. Among plans with limits above 0, the best by the observed data is
-recommended.
+limits therefore count one more transition, from the most harmful pair and with the worst outcome. Its error lowers the
+limit, and its square is added to the variance. Among plans with limits above 0, the plan with the highest limit from
+observed data is recommended.
 """
 
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ FOLDS = 5
 """The number of folds of episodes."""
 
 SUPPORTS = (5, 10, 20, 50, 100, 200)
-"""The compared supports: the smallest number of times that a task has tried an action."""
+"""The compared supports: how often a task must have tried an action of the plan."""
 
 CONFIDENCE = CONFIDENCE_PERCENT / 100
 """The simultaneous coverage of the limits for normal errors."""
@@ -66,7 +66,7 @@ class PolicyValues:
 
     @property
     def unseen(self) -> float:
-        """The largest decrease by one more transition, at least 0."""
+        """The largest decrease of value by one more transition, at least 0."""
         return float((self.weights * self.surprise).max(initial=0.0))
 
 
@@ -95,7 +95,7 @@ class FoldEvaluator:
     def _surprise(self, V: Float[np.ndarray, "K S"], outcome: Float[np.ndarray, " n"]) -> Float[np.ndarray, "K S A"]:
         """Return each pair's largest loss by one more transition.
 
-        It has the worst outcome in the fold, or enters a state never entered in the log. Ends have no surprises.
+        The transition has the worst outcome in the fold, or enters a state never entered in the log. Ends have no loss.
         """
         Q = self.estimate.action_values(V, self.gamma)
         lowest = V[:, self._unentered].min(-1, initial=V.max())[:, None, None]
@@ -106,7 +106,7 @@ class FoldEvaluator:
     def _weights(self, policies: Policies) -> Float[np.ndarray, "K S A"]:
         """Return the ratio of policy visits to expected transitions in the fold.
 
-        Where the baseline is kept, all decisions are samples.
+        Where decisions are kept, transitions of all actions count.
         """
         visits = self.estimate.visits
         baseline = (policies == KEEP)[..., None]
@@ -170,10 +170,10 @@ class Gains:
 def estimate_gains(
     log: Log, gammas: Float[np.ndarray, " G"], structure: Structure | None, rng: np.random.Generator
 ) -> Gains:
-    """Estimate the gains for all supports in `SUPPORTS` and discount factors.
+    """Estimate the gains of plans for all supports and discount factors.
 
     Policies are evaluated at the last discount factor. Undeclared ends may pay nothing, or the worst reward of the log
-    per step. Plans assume the worst, and get the smaller lower limit.
+    per step. Plans assume the worst reward, and get the smaller lower limit.
     """
     fold, worst = log.split(FOLDS, rng), log.worst_ends
     end_cases = [worst, np.zeros_like(worst)] if worst.any() else [worst]
@@ -222,6 +222,6 @@ def _quantile(
     """Return the quantile of the largest normal error, in standard deviations."""
     unit = np.where(deviation > 0, deviation, 1.0)
     values, vectors = np.linalg.eigh(covariance / np.outer(unit, unit))
-    # The symmetric root, because signs of eigenvectors differ between processors.
+    # The symmetric root, because the signs of eigenvectors differ between processors.
     root = (vectors * np.sqrt(values.clip(0))) @ vectors.T
     return float(np.quantile((rng.standard_normal((QUANTILE_DRAWS, len(root))) @ root).max(-1), CONFIDENCE))

@@ -1,7 +1,7 @@
-"""Recommend changes of the decisions of a log.
+"""Recommend changes to the decisions recorded in a log.
 
 The task itself must have tried a change often enough, and the joint gain of all changes must have a lower limit above 0
-(`gains`).
+(see `gains`).
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ from pomrl_logs.reward_columns import MAX_OFFSET_RATIO
 from pomrl_logs.safe_improvement import KEEP, Structure, TaskModels, estimate_tasks, is_sparse
 
 GAMMAS = (0.0, 0.5, 0.7, 0.8, 0.9, 0.95, 0.98)
-"""The default discount factors; only those up to gamma_eval are used, and gamma_eval is added."""
+"""The default discount factors of plans; gamma_eval is added, and larger ones are left out."""
 
 ARRAYS_IN_MEMORY = 14
 """The number of arrays of the size of the counts in memory at the same time."""
@@ -31,13 +31,13 @@ EQUAL_LIMITS = 1e-9
 """The tolerance between equal limits, in units of the largest value."""
 
 MAX_TRANSITION_FACTOR = 100.0
-"""The largest multiple of the transitions for which a plan is reported as promising."""
+"""The largest ratio of required to available transitions of a promising plan."""
 
 NO_ALTERNATIVE = "open"
 """The entry for a missing alternative, if no other action has support."""
 
 MAX_DOUBT = 0.8
-"""The ratio of limit and estimate from which a report warns."""
+"""The ratio of limit to estimate from which a report warns."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +53,7 @@ class HorizonReport:
     - task, state: the place of the change.
     - from: the decisions of the log.
     - to: the recommended action.
-    - tried, tried_in_all: how often the task, and all tasks, tried it.
+    - tried, tried_in_all: how often the task, and all tasks, tried this action.
     - gain: the gain by the estimated models.
     - runner_up: the best other action with the recommended support, or "open".
     - difference: the value of `to` minus the value of runner_up.
@@ -65,7 +65,6 @@ class HorizonReport:
     """
     gamma_eval: float
     warnings: list[str]
-    """The warnings, one line each."""
     findings: tuple[str, ...] = ()
     """The findings of the audit that weaken the advice, one line each."""
 
@@ -79,9 +78,9 @@ class HorizonReport:
     @property
     def words(self) -> list[str]:
         gains = (
-            "A gain is the additional reward over the whole future, in units of rewards, as a mean over tasks and "
-            f"states. A reward one step later counts γ_eval = {self.gamma_eval:g} times as much. If no episode ends, "
-            f"about {1 - self.gamma_eval:.2g} of the gain is earned in each step."
+            "A gain is the additional discounted reward over the whole future, in units of rewards, averaged over "
+            f"tasks and states. A reward one step later counts γ_eval = {self.gamma_eval:g} times as much. If no "
+            f"episode ends, about {1 - self.gamma_eval:.2g} of the gain is earned in each step."
         )
         advice = [self.recommendation.words, *([gains] if self.recommendation.changed.any() else [])]
         return [*self.findings, *advice, *self.warnings]
@@ -100,14 +99,14 @@ def horizon_report(
     structure: Structure | None = None,
     seed: int = 0,
 ) -> HorizonReport:
-    """Recommend changes of the decisions of a log.
+    """Recommend changes to the decisions recorded in a log.
 
     Gains are means over tasks and states, in units of rewards, at gamma_eval.
 
     Args:
         log: The transitions and rewards.
         gamma_eval: The discount factor of evaluation, also used for plans.
-        gammas: Further discount factors of plans, at most gamma_eval (default `GAMMAS`).
+        gammas: Other discount factors of plans, at most gamma_eval (default `GAMMAS`).
         structure: The declared structure of the models.
         seed: The seed of the split into folds.
 
@@ -138,7 +137,7 @@ def horizon_report(
 
 
 def _centred(log: Log) -> Log:
-    """Subtract the median reward if a large offset costs digits.
+    """Subtract the median reward if a large offset costs precision.
 
     Without ends, a constant added to all rewards changes no gain.
     """
@@ -161,14 +160,11 @@ def _grid(gamma_eval: float, gammas: Any) -> Float[np.ndarray, " G"]:
 
 
 def _recommend(log: Log, estimate: TaskModels, gains: Gains, table: "pd.DataFrame") -> Recommendation:
-    """Recommend the best observed plan with a limit above 0.
-
-    Among equal plans, the longest horizon is selected.
-    """
+    """Recommend the plan with the best observed limit, if a limit is above 0."""
     tolerance = EQUAL_LIMITS * float(np.abs(log.paid).max() / (1.0 - table["gamma"].max()))
     safe = (gains.lower > tolerance) | (gains.lower.max() <= tolerance)
     limits = np.where(safe, gains.observed_lower, -np.inf)
-    best = int(np.flatnonzero(limits >= limits.max() - tolerance)[-1])
+    best = int(np.flatnonzero(limits >= limits.max() - tolerance)[-1])  # the longest horizon of equal plans
     support, gamma = int(table["support"][best]), float(table["gamma"][best])
     (policies,) = estimate.plans(support, np.array([gamma]))
     taken = np.take_along_axis(log.visits, np.maximum(policies, 0)[..., None], -1)[..., 0]
@@ -181,9 +177,9 @@ def _recommend(log: Log, estimate: TaskModels, gains: Gains, table: "pd.DataFram
 
 
 def _enough(log: Log, gains: Gains) -> float:
-    """Estimate the number of transitions for a positive limit.
+    """Estimate the number of transitions required for a positive lower limit.
 
-    Standard errors shrink with its square root. If no action has support, it is the number at which one would.
+    Standard errors shrink with its square root. If no action has support, it is the number required for support.
     """
     transitions, largest = len(log.cell), int(log.visits.max())
     if largest < SUPPORTS[0]:
@@ -235,6 +231,6 @@ def _warnings(improvement: Improvement) -> list[str]:
     if improvement.doubt < MAX_DOUBT:
         return []
     return [
-        f"The limit is {improvement.doubt:.0%} of the estimated gain. A small error of the models, which is not "
-        "counted, may make it too high."
+        f"The lower limit is {improvement.doubt:.0%} of the estimated gain. It does not allow for small errors of the "
+        "models, and may be too high."
     ]

@@ -31,15 +31,15 @@ FORMATS = {
 
 @dataclass(frozen=True, eq=False)
 class TableSource:
-    """A table from one file or frame; text files give strings."""
+    """A table from one file or data frame; text files give strings."""
 
     frame: "pd.DataFrame"
     where: str
+    """The path, or "the log" for a data frame."""
     line: int | None = None
-    """The line of the first record of a text file; None: rows count from 0."""
+    """The line number minus the index of a row; None without lines."""
     separator: str = ","
     findings: tuple[Finding, ...] = ()
-    """The findings about how the file was read."""
 
     def label(self, row: int) -> str:
         number = int(self.frame.index[row])
@@ -47,9 +47,9 @@ class TableSource:
 
 
 def read_source(source: Any, is_named: Callable[[str], bool]) -> TableSource:
-    """Read the table of a frame or file; ValueError with reason and line.
+    """Read a table from a data frame or a file.
 
-    `is_named` returns whether the user names a column, to detect the separator.
+    `is_named` recognises expected columns, to detect the separator. ValueError if the table is unreadable.
     """
     if isinstance(source, pd.DataFrame):
         return TableSource(source.reset_index(drop=True), "the log")
@@ -63,7 +63,7 @@ def read_source(source: Any, is_named: Callable[[str], bool]) -> TableSource:
         return TableSource(_from_lines(path), str(path), 0)
     if suffix in (".csv", ".tsv", ".txt"):
         return _from_text(path, is_named)
-    raise ValueError(f"{path}: a log must end in {', '.join(FORMATS)}, got {path.suffix or 'no suffix'}")
+    raise ValueError(f"{path}: a log must have a suffix of {', '.join(FORMATS)}, got {path.suffix or 'none'}")
 
 
 def table_name(path: Path) -> str:
@@ -93,12 +93,10 @@ def _open(path: Path) -> io.TextIOBase:
 
 
 def _from_lines(path: Path) -> "pd.DataFrame":
-    """Read a JSON object from each line; numbers keep their digits."""
-
     def parse() -> "pd.DataFrame":
         with _open(path) as lines:
             objects = {number: json.loads(line) for number, line in enumerate(lines, 1) if line.strip()}
-            return pd.DataFrame([*objects.values()], [*objects], dtype=object)
+            return pd.DataFrame([*objects.values()], [*objects], dtype=object)  # whole numbers stay whole
 
     return _read_or_refuse(path, parse)
 
@@ -124,8 +122,8 @@ def _from_text(path: Path, is_named: Callable[[str], bool]) -> TableSource:
 
 def _comment_findings(path: Path, lines: Sequence[int]) -> tuple[Finding, ...]:
     line = (
-        f"{len(lines)} lines of {path} begin with #, and are left out as comments, but have the fields of a row "
-        f"(line {lines[0] if lines else 0})"
+        f"{len(lines)} lines of {path} begin with # and are skipped as comments, but have the fields of a row "
+        f"(first in line {lines[0] if lines else 0})"
     )
     return (Finding("comments", "note", line),) if lines else ()
 
@@ -142,7 +140,7 @@ def _header(path: Path) -> tuple[int, str]:
 def _records(
     path: Path, skipped: int, separator: str
 ) -> tuple[Int[np.ndarray, " n"], Int[np.ndarray, " n"], list[int], Mapping[int, list[int]]]:
-    """Return last lines and field counts of records, comments, and comments by fields."""
+    """Return the last line and field count of each record, and comment lines."""
     with _open(path) as file:
         for _ in range(skipped + 1):
             next(file)
@@ -168,7 +166,9 @@ def join(sources: Sequence[TableSource]) -> "pd.DataFrame":
     for other in other_sources:
         if different := set(first.frame.columns) ^ set(other.frame.columns):
             column = min(map(str, different))
-            raise ValueError(f"{other.where}: its columns must be as in {first.where}, but only one has {column!r}")
+            raise ValueError(
+                f"{other.where}: the columns must equal the columns of {first.where}; only one has {column!r}"
+            )
     if not other_sources:
         return first.frame
     objects = [source.frame.astype(object) for source in sources]
@@ -182,13 +182,12 @@ def missing_column_error(name: str, columns: Sequence[Any], where: str) -> Value
     times = texts.count(name)
     near = [] if times else [lowered[text] for text in get_close_matches(name.lower(), lowered, 1, 0.6)]
     hint = f" (did you mean {near[0]!r}?)" if near else ""
-    return ValueError(
-        f"{where}: there must be one column {name!r}, got {times}{hint}; available: {', '.join(map(repr, texts))}"
-    )
+    problem = f"{times} columns {name!r}" if times else f"no column {name!r}{hint}"
+    return ValueError(f"{where}: {problem}; available: {', '.join(map(repr, texts))}")
 
 
 def as_text(value: Any) -> Any:
-    """Convert a name to text, whole numbers without decimal point."""
+    """Convert a name to text; whole numbers have no decimal point."""
     if isinstance(value, float | np.floating) and float(value).is_integer():
         return str(int(value))
     return value if isinstance(value, str) else str(value)

@@ -24,21 +24,21 @@ COLUMNS = ("task", "state", "action", "reward", "next_state")
 """The default columns of a log, in the order of the arguments of `from_log`."""
 
 CONVENTIONS = {
-    "names in a text file": "text as written: 007, 07 and 7 are three names, and so are None and NA",
+    "names in a text file": "text as written: 007, 07 and 7 are different names; None and NA are names, too",
     "names in a frame": "any hashable values, unchanged; the state 1 is not the state `'1'`",
     "names in parquet": "text; whole numbers are written without a point",
     "missing names": "empty cells, and values in `missing`; a row with one is an error",
     "next states": "a column; without one, the state of the next row of the episode, by `episode` and `time`",
-    "a missing next state": "the end if `terminated` is true; otherwise only in the last row of an episode, left out",
-    "the end of an episode": "a separate state without a name if `terminated` is true; or the states in `ends`",
-    "a state that is never left": "it may pay nothing or the worst reward in each step, unless it is in `ends`",
-    "several columns of a state": "`state=['severity', 'age']`, combined; without a next column they are constant",
+    "a missing next state": "an end if `terminated` is true; otherwise only in last rows of episodes, then left out",
+    "the end of an episode": "a separate, unnamed state if `terminated` is true; or a state in `ends`",
+    "a state that is never left": "it may pay nothing, or the worst reward in each step, unless it is in `ends`",
+    "several columns of a state": "`state=['severity', 'age']`, combined; without next values, constant in episodes",
     "numbers in a state": "`bins={'age': 5}` makes 5 bins of about equal size",
     "no column of tasks": "all rows belong to one task",
     "costs": "`cost` instead of `reward`",
     "several files or frames": "concatenated; their columns must be equal",
 }
-"""The conventions of reading, for the documentation."""
+"""The conventions of reading."""
 
 
 def from_log(  # noqa: PLR0913  (the table, and a name for each of its columns)
@@ -60,26 +60,26 @@ def from_log(  # noqa: PLR0913  (the table, and a name for each of its columns)
 ) -> Log:
     """Read and audit the transitions of a log.
 
-    See `CONVENTIONS` for the forms of tables, and `pomrl_logs.audit.KINDS` for the audit. Findings that weaken advice
-    are warnings (`LogWarning`); all are in `Log.findings`.
+    See `CONVENTIONS` for the forms of tables, and `pomrl_logs.audit.KINDS` for the audit. Findings that weaken
+    advice are also warnings (`LogWarning`); `Log.findings` has all findings.
 
     Args:
         frame: A table with a row for each transition, its path, or a list of tables to concatenate.
         task: The column of tasks (default "task" if present).
-        state: The column of states, or several.
+        state: The column of states, or several columns to combine.
         action: The column of actions, or several.
         reward: The column of numeric rewards (default "reward").
         next_state: The column of next states, or several. Default: "next_state" if present, otherwise the state of the
             next row of the episode.
         cost: The column of costs, instead of rewards.
-        terminated: The column of ends of episodes, like `terminated` in Gymnasium: nothing is paid afterwards.
-            Truncated episodes need no column.
-        episode: The column of episodes within tasks, assumed independent. By default each transition is one.
+        terminated: The column that is true where episodes terminate, as in Gymnasium. Truncated episodes need
+            no column.
+        episode: The column of episodes within tasks, assumed independent. By default, each transition is an episode.
         time: The column that orders the rows of an episode or task (default: order of the table).
-        ends: States after which nothing is paid.
+        ends: States in which episodes end, without later rewards.
         bins: The number of bins of numeric columns.
         missing: Names of missing values, such as "NA".
-        accept: Names of accepted findings, such as "chain".
+        accept: Names of findings to ignore, such as "chain".
 
     Raises:
         ValueError: The table is unreadable, a column is missing, an entry is invalid, or a finding voids advice. The
@@ -104,16 +104,17 @@ def read_log(
 ) -> Log:
     """Read a log without warnings; findings are in `Log.findings`."""
     if unknown := [name for name in accept if name not in audit.KINDS]:
-        raise ValueError(f"accept must list findings ({', '.join(audit.KINDS)}), got {unknown[0]!r}")
+        raise ValueError(f"unknown finding {unknown[0]!r} in accept; available: {', '.join(audit.KINDS)}")
     inputs = [frame] if isinstance(frame, pd.DataFrame | str | Path) else list(frame)
     if not inputs:
-        raise ValueError("a log must have a table, got none")
+        raise ValueError("a log must have at least one table, got none")
     named = set(roles.named())
     sources = [read_source(source, named.__contains__) for source in inputs]
     whole = join(sources)
     roles, about = resolve_roles(roles, [str(column) for column in whole.columns], sources[0].where)
-    if unknown := [name for name in bins or () if name not in [*name_list(roles.state), *name_list(roles.action)]]:
-        raise ValueError(f"bins must be given for columns of states or actions, got {unknown[0]!r}")
+    binned = [*name_list(roles.state), *name_list(roles.action)]
+    if unknown := [name for name in bins or () if name not in binned]:
+        raise ValueError(f"unknown column {unknown[0]!r} in bins; available: {', '.join(map(repr, binned))}")
     about += [line for source in sources for line in source.findings]
     table = LogTable(whole, sources, frozenset(missing), bins or {}, about)
     if not len(table.frame):
@@ -132,8 +133,8 @@ def _without_copies(table: LogTable, roles: ColumnRoles, accept: Sequence[str]) 
         return table
     but = f" except {', '.join(repr(names[number]) for number in differing)}" if differing else ""
     line = (
-        f"{int(repeated.sum())} of {len(row)} rows are in repeated runs, equal in all columns{but}, and are counted "
-        f"once ({table.label(int(repeated.argmax()))}); count each with --accept repeats"
+        f"{int(repeated.sum())} of {len(row)} rows repeat earlier rows, equal in all columns{but}, and are left out "
+        f"({table.label(int(repeated.argmax()))}); to keep them, add --accept repeats"
     )
     table.findings.append(Finding("repeats", "weakens", line))
     return table.rows(np.flatnonzero(~repeated))
@@ -148,8 +149,8 @@ def _add_scattered_copies(table: LogTable, row: Int[np.ndarray, " n"]) -> None:
     if are_copies(row):
         copies = number_of_copy(row) > 0
         line = (
-            f"{int(copies.sum())} of {len(copies)} rows equal other rows in all columns "
-            f"({table.label(int(copies.argmax()))}), and are counted: remove them if they are copies"
+            f"{int(copies.sum())} of {len(copies)} rows equal earlier rows in all columns "
+            f"({table.label(int(copies.argmax()))}), and are kept; remove them if they are copies"
         )
         table.findings.append(Finding("repeats", "weakens", line))
 
@@ -189,11 +190,10 @@ def _stop(where: str, finding: Finding) -> NoReturn:
 def _check_declared(table: LogTable, rows: Rows, ends: Sequence[Hashable]) -> None:
     for name in ends:
         if name not in rows.states:
-            raise ValueError(
-                f"{table.where}: ends must be states, {', '.join(map(repr, rows.states[:20]))}, got {name!r}"
-            )
+            available = ", ".join(map(repr, rows.states[:20]))
+            raise ValueError(f"{table.where}: unknown state {name!r} in ends; available: {available}")
         leaves = rows.state == rows.states.index(name)
         if leaves.any():
             raise ValueError(
-                f"{table.where}: {table.label(int(leaves.argmax()))}: ends must never be left, got {name!r}"
+                f"{table.where}: {table.label(int(leaves.argmax()))}: states in ends must not start a row, got {name!r}"
             )

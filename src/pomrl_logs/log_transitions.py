@@ -11,11 +11,11 @@ from pomrl_logs.findings import Finding, Rows
 from pomrl_logs.table_columns import ColumnRoles, LogTable, name_list
 
 MAX_REWARD = 1e100
-"""The largest absolute reward of a log; its inverse is the smallest."""
+"""The upper limit of the largest absolute reward; its inverse is the lower limit."""
 
 
 class Combined(tuple[Hashable, ...]):
-    """The combined name of several columns in a row."""
+    """The name of a state or action, combined from several columns."""
 
     __slots__ = ()
 
@@ -25,7 +25,7 @@ class Combined(tuple[Hashable, ...]):
 
 @dataclass(frozen=True, eq=False)
 class Transitions:
-    """A table as numbers, in the order of episodes."""
+    """The transitions of a table as numbers, sorted by episode."""
 
     table: LogTable
     rows: Rows
@@ -82,18 +82,15 @@ def read_transitions(table: LogTable, roles: ColumnRoles) -> Transitions:
 
 def _check_scale(table: LogTable, reward: Float[np.ndarray, " n"], column: str) -> None:
     size = np.abs(reward)
-    table.refuse(size > MAX_REWARD, column, "is so large that squares overflow; divide all by a number")
+    table.refuse(size > MAX_REWARD, column, "is so large that its square overflows; divide all values by a constant")
     if size.max(initial=0.0) < 1.0 / MAX_REWARD:
-        table.refuse(size > 0.0, column, "is so small that squares vanish; multiply all by a number")
+        table.refuse(size > 0.0, column, "is so small that its square underflows; multiply all values by a constant")
 
 
 def _combined_names(
     table: LogTable, columns: Sequence[str], default: str
 ) -> tuple[list[Hashable], Int[np.ndarray, " n"]]:
-    """Return combined names, and their number in each row.
-
-    Without columns, all rows have the default name.
-    """
+    """Combine columns of names; without columns, all rows have the default name."""
     if not columns:
         return [default], np.zeros(len(table.frame), int)
     columns_codes = [table.names(column) for column in columns]
@@ -106,7 +103,7 @@ def _combined_names(
 def _combine(
     columns: Sequence[tuple[list[Hashable], list[Int[np.ndarray, " n"]]]],
 ) -> tuple[list[Hashable], list[Int[np.ndarray, " n"]]]:
-    """Return distinct combinations of names, and numbers; -1: incomplete."""
+    """Combine names; the position of an incomplete combination is -1."""
     if len(columns) == 1:
         return columns[0]
     sizes = [len(names) for names, _ in columns]
@@ -122,12 +119,11 @@ def _combine(
 
 
 def _episodes(table: LogTable, task: Int[np.ndarray, " n"], column: str | None) -> Int[np.ndarray, " n"] | None:
-    """Assign numbers to episodes; tasks may share names."""
     if column is None:
         return None
     names, (code,) = table.names(column)
     table.refuse(code < 0, column, "is missing")
-    return task * len(names) + code
+    return task * len(names) + code  # tasks may use the same names of episodes
 
 
 def _check_times(
@@ -148,12 +144,12 @@ def _states(
 ) -> tuple[list[Hashable], Int[np.ndarray, " n"], Int[np.ndarray, " n"]]:
     """Return the names of states, and the state and next state of each row.
 
-    The next state of a last row is -1.
+    An unknown next state is -1.
     """
     last = np.append(group[1:] != group[:-1], True)
     columns, following = name_list(roles.state), name_list(roles.next_state)
     if len(following) > len(columns):
-        raise ValueError(f"next_state must have at most the {len(columns)} columns of state, got {len(following)}")
+        raise ValueError(f"next_state must have at most {len(columns)} columns, like state, got {len(following)}")
     columns_codes = []
     for number, column in enumerate(columns):
         pair = [column, following[number]] if number < len(following) else [column]
@@ -174,9 +170,8 @@ def _states(
         table.refuse(is_missing & ~(last & has_episodes), following[0], problem)
     if is_missing.any():
         row = int(is_missing.argmax())
-        line = (
-            f"{int(is_missing.sum())} last rows of episodes have no next state, and are left out ({table.label(row)})"
-        )
+        n = int(is_missing.sum())
+        line = f"last rows of episodes left out, because they have no next state: {n} ({table.label(row)})"
         table.findings.append(Finding("order", "note", line))
     after = np.where(ended, 0, after)
     return names, state, after
@@ -187,5 +182,5 @@ def _check_constant(
 ) -> None:
     if has_episodes:
         changes = np.append((code[1:] != code[:-1]) & ~last[:-1], False)
-        why = "changes within an episode; add its next values with --next-state A,B, or leave --next-state out"
+        why = "changes within an episode; add a column of next values to --next-state, or leave --next-state out"
         table.refuse(changes, column, why)

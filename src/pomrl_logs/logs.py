@@ -1,7 +1,7 @@
 """Define logs of earlier tasks, and predict the next task from them.
 
 `Log.prior` learns the distribution of models by empirical Bayes (`pomrl_studies.beyond.estimators.empirical_bayes`),
-and `Log.rewards` the rewards.
+and `Log.rewards` learns the rewards.
 """
 
 from collections.abc import Hashable
@@ -24,7 +24,7 @@ from pomrl_logs.task_rewards import KnownRewards, LearnedRewards, learn_rewards
 from pomrl_studies.beyond.estimators.empirical_bayes import DirichletMemory, EmpiricalBayes
 
 MAX_PRIOR_TASKS = 200
-"""The largest number of tasks to learn the prior from."""
+"""The largest number of tasks from which the prior is learned."""
 
 MAX_DENSE_BYTES = 2**28
 """The largest dense array of counts, in bytes."""
@@ -32,7 +32,7 @@ MAX_DENSE_BYTES = 2**28
 
 @dataclass(frozen=True, eq=False)
 class Posterior:
-    """The posterior of a task's model: independent Dirichlet rows."""
+    """The posterior of a task's model, a Dirichlet distribution for each pair."""
 
     alpha: Float[np.ndarray, "S A S"]
     """The parameters of the Dirichlet distributions."""
@@ -47,9 +47,10 @@ class Posterior:
         return self.alpha / self.alpha.sum(-1, keepdims=True)
 
     def table(self, level: float = 0.95) -> "pd.DataFrame":
-        """Return a row for each transition: state, action, next_state, probability, lower, upper.
+        """Return a table of transition probabilities with credible intervals.
 
-        `level` is the probability of the credible interval from lower to upper. ValueError if it is not in (0, 1).
+        The columns are state, action, next_state, probability, lower and upper. `level` is the probability of the
+        interval. ValueError if it is not in (0, 1).
         """
         if not 0.0 < level < 1.0:
             raise ValueError(f"level must be between 0 and 1, such as 0.95, got {level!r}")
@@ -69,18 +70,18 @@ class Log:
     reward: Float[np.ndarray, " n"]
     """The observed reward of each transition."""
     episode: Int[np.ndarray, " n"]
-    """The episode of each transition, from 0; an episode has one task."""
+    """The episode of each transition, from 0. An episode belongs to one task."""
     tasks: tuple[Hashable, ...]
     states: tuple[Hashable, ...]
     actions: tuple[Hashable, ...]
     known_rewards: Float[np.ndarray, "#K S A S"] | None = None
-    """Exact rewards, instead of the observed rewards (`with_rewards`)."""
+    """Exact rewards, replacing the observed rewards (see `with_rewards`)."""
     ends: frozenset[Hashable] = frozenset()
-    """The declared ends, after which nothing is paid."""
+    """The states declared as ends of episodes, without later rewards."""
     findings: tuple[Finding, ...] = ()
-    """The findings of the audit, beginning with those that weaken advice."""
+    """The findings of the audit; findings that weaken the advice come first."""
     maximised: str = ""
-    """A sentence about the maximised quantity; may be empty."""
+    """A sentence about the maximised quantity, or an empty string."""
 
     def __repr__(self) -> str:
         tasks, states, actions, _ = self.shape
@@ -96,16 +97,16 @@ class Log:
 
     @cached_property
     def counts(self) -> Int[np.ndarray, "K S A S"]:
-        """The number of transitions of each kind.
+        """The number of transitions by task, state, action and next state.
 
-        ValueError if they need too much memory; `model` works without them.
+        ValueError if the array needs too much memory; `model` works without it.
         """
         what = f"{len(self.tasks)} tasks, {len(self.states)} states, for which model() plans without a prior"
         check_memory(3 * 8 * int(np.prod(self.shape)), what)
         return self.sums(None)
 
     def sums(self, values: Float[np.ndarray, " n"] | None) -> Any:
-        """Sum values over transitions of each kind; count them if None."""
+        """Sum values by task, state, action and next state; None counts transitions."""
         return np.bincount(self.cell, values, int(np.prod(self.shape))).reshape(self.shape)
 
     @cached_property
@@ -114,7 +115,7 @@ class Log:
         return self.sums_of_pairs(None)
 
     def sums_of_pairs(self, values: Float[np.ndarray, " n"] | None) -> Any:
-        """Sum values over transitions from pairs; count them if None."""
+        """Sum values by task, state and action; None counts transitions."""
         K, S, A, _ = self.shape
         return np.bincount(self.cell // S, values, K * S * A).reshape(K, S, A)
 
@@ -124,7 +125,7 @@ class Log:
 
     @cached_property
     def tried(self) -> Bool[np.ndarray, "S A"]:
-        """Whether any task has a transition from each pair."""
+        """Whether any task tried each action in each state."""
         return self._visits_in_all > 0
 
     @property
@@ -135,18 +136,18 @@ class Log:
 
     @property
     def nonterminal(self) -> Bool[np.ndarray, " S"]:
-        """Whether transitions leave each state."""
+        """Whether any action was tried in each state."""
         return np.asarray(self.tried.any(1))
 
     @property
     def undeclared(self) -> Bool[np.ndarray, " S"]:
-        """Whether each state is never left and not a declared end."""
+        """Whether each state has no tried action, and is not a declared end."""
         declared = [state is END or state in self.ends for state in self.states]
         return np.asarray(~self.nonterminal & ~np.array(declared, bool))
 
     @property
     def worst_ends(self) -> Float[np.ndarray, " S"]:
-        """The lowest reward per step in undeclared ends, at most 0."""
+        """The lowest reward, at most 0, for undeclared ends; otherwise 0."""
         return np.where(self.undeclared, min(float(self.paid.min(initial=0.0)), 0.0), 0.0)
 
     @cached_property
@@ -179,8 +180,8 @@ class Log:
     def with_rewards(self, R: Any) -> "Log":
         """Return the log with exact rewards, such as prices.
 
-        `R` is `R(s, a)` or `R(s, a, s')`, of shape `[S, A]`, `[S, A, S]` or `[K, S, A, S]`, in the order of the log.
-        ValueError for another shape, or a reward that is not finite.
+        `R` has shape `[S, A]`, `[S, A, S]` or `[K, S, A, S]`, in the order of the log. ValueError for another shape,
+        or a reward that is not finite.
         """
         rewards = float64(R, "R")
         S, A = self.counts.shape[1:3]
@@ -193,7 +194,7 @@ class Log:
 
     @cached_property
     def prior(self) -> Posterior:
-        """The learned prior of the next task: Dirichlet(c P_o) in each pair."""
+        """The learned prior of a new task's model, Dirichlet(c P_o) in each pair."""
         learner = EmpiricalBayes()
         memory: DirichletMemory = learner.initial_memory(1, *self.counts.shape[1:3])
         for counts in self.counts[prior_tasks(len(self.tasks))]:
@@ -204,7 +205,7 @@ class Log:
     def models(self) -> Float[np.ndarray, "K S A S"]:
         """The posterior mean models of the tasks.
 
-        Next states unseen in all tasks get probability 0, because many small ones add up over a long horizon.
+        Next states unseen in all tasks get probability 0, because many small probabilities add up.
         """
         support = (self.counts.sum(0) > 0) | ~self.tried[..., None]
         inside = np.where(support, self.prior.mean, 0.0)
@@ -214,19 +215,19 @@ class Log:
 
     @property
     def audit(self) -> list[str]:
-        """The audit's findings, or a line about their absence."""
+        """A line for each finding of the audit, or for their absence."""
         maximised = [self.maximised] if self.maximised and self.known_rewards is None else []
         if self.findings:
             return [*(finding.line for finding in self.findings), *maximised]
-        return [" ".join([f"The audit of {len(self.cell):,} transitions found nothing that is wrong.", *maximised])]
+        return [" ".join([f"The audit of {len(self.cell):,} transitions found no problems.", *maximised])]
 
     @property
     def remarks(self) -> list[str]:
-        """The assumptions in place of missing information."""
+        """The assumptions about information missing in the log."""
         ends = [self.states[state] for state in np.flatnonzero(~self.nonterminal & ~self.undeclared)]
-        lines = [f"state {name!r} is an end, after which nothing is paid" for name in ends]
+        lines = [f"episodes end in state {name!r}, without later rewards" for name in ends]
         if missing := int((~self.tried[self.nonterminal]).sum()):
-            lines.append(f"{missing} pairs of a state and an action are in no task, and are never planned")
+            lines.append(f"no task tried {missing} of the pairs of state and action, and no plan uses them")
         if (n_prior_tasks := len(prior_tasks(len(self.tasks)))) < len(self.tasks):
             lines.append(f"the prior is learned from {n_prior_tasks} of the {len(self.tasks)} tasks, evenly spread")
         return lines
@@ -234,24 +235,23 @@ class Log:
     def new_task(self, counts: Int[np.ndarray, "S A S"] | None = None) -> Posterior:
         """Return the posterior of the model of a new task.
 
-        `counts` are its transitions, in the order of the log; None gives the prior. ValueError for another shape, or a
-        number that is negative or not finite.
+        `counts` are its transitions, with axes in the order of the log; None gives the prior. ValueError for another
+        shape, or a number that is negative or not finite.
         """
         if counts is None:
             return self.prior
         observed = float64(counts, "counts")
         if observed.shape != self.counts.shape[1:] or not ((observed >= 0) & (observed < np.inf)).all():
             shape = list(self.counts.shape[1:])
-            raise ValueError(
-                f"counts must be numbers of transitions of shape {shape}, got shape {list(observed.shape)}"
-            )
+            got = "a negative or infinite number" if list(observed.shape) == shape else f"shape {list(observed.shape)}"
+            raise ValueError(f"counts must be finite numbers of transitions of shape {shape}, got {got}")
         return Posterior(self.prior.alpha + observed, self.states, self.actions)
 
     def model(self, posterior: Posterior | None = None) -> Model:
-        """Return the expected model for `Model.plan`; untried pairs are not allowed.
+        """Return the expected model, with only tried actions allowed.
 
-        `posterior` is of a task (`new_task`). None gives a sparse model of pooled frequencies and mean rewards, for any
-        number of states.
+        `posterior` is for a task (see `new_task`). None gives a sparse model of pooled frequencies and mean rewards,
+        for any number of states.
         """
         if posterior is None:
             return self._frequencies()
@@ -282,7 +282,7 @@ class Log:
     ) -> tuple[Float[np.ndarray, "n S A S"], Float[np.ndarray, "n S A"]]:
         """Make ends absorbing and the rewards of untried pairs 0.
 
-        `end_rewards` has the reward per step in each end; by default `worst_ends`.
+        `end_rewards` has the reward per step in each end (default `worst_ends`).
         """
         P, R = P / P.sum(-1, keepdims=True), np.array(R)
         ends = np.flatnonzero(~self.nonterminal)
@@ -294,5 +294,5 @@ class Log:
 
 
 def prior_tasks(tasks: int) -> Int[np.ndarray, " k"]:
-    """Select the tasks of the prior: all, or evenly spread ones."""
+    """Return the indices of the tasks for the prior: all, or evenly spread."""
     return np.unique(np.linspace(0, tasks - 1, min(tasks, MAX_PRIOR_TASKS)).round().astype(int))

@@ -11,27 +11,27 @@ from pomrl_logs.findings import Finding, Rows
 
 ALIGNMENTS = {
     0: "the state of its own row",
-    2: "the state two rows on",
-    3: "the state three rows on",
-    -1: "the state one row before",
+    2: "the state two rows later",
+    3: "the state three rows later",
+    -1: "the state one row earlier",
 }
-"""The rows with states that may be recorded as next states by mistake, by lag."""
+"""The wrong rows from which next states may be taken, by lag."""
 
 MIN_ROWS = 200
 """The smallest number of rows for a test of independence of next states."""
 
 MAX_UNBALANCED_SHARE = 0.02
-"""The largest share of missing rows within episodes."""
+"""The largest accepted share of rows missing within episodes."""
 
 MAX_NEXT_EPISODE_SHARE = 0.95
-"""The largest share of last rows that lead to the next episode's first state."""
+"""The largest accepted share of last rows leading to the next episode's first state."""
 
 CLEAR_ERRORS = 4.0
-"""The number of standard errors by which another alignment must fit better."""
+"""The number of standard errors by which a reported alignment must fit better."""
 
 
 def check_chain(rows: Rows) -> Iterator[Finding]:
-    """Find next states recorded from a wrong row."""
+    """Find next states taken from wrong rows, and gaps in episodes."""
     first = _fits(rows, 1)
     for lag, what in ALIGNMENTS.items():
         other = _fits(rows, lag)
@@ -56,7 +56,9 @@ def check_chain(rows: Rows) -> Iterator[Finding]:
     share = breaks.sum() / max(int((first >= 0).sum()), 1)
     yield from _check_last_rows(rows)
     if share > (0.05 if rows.has_episodes else 0.1) and (rows.has_time or _is_ordered(rows, first)):
-        hint = "sort the rows of episodes, or add --time" if rows.has_episodes else "add --episode if one begins there"
+        hint = (
+            "sort the rows of episodes, or add --time" if rows.has_episodes else "add --episode if episodes begin there"
+        )
         yield Finding(
             "breaks",
             "weakens",
@@ -68,7 +70,7 @@ def check_chain(rows: Rows) -> Iterator[Finding]:
 
 
 def _is_clear(better: Any, worse: Any, errors: float) -> Any:
-    """Return whether better fits clearly outnumber worse ones (McNemar's test)."""
+    """Return whether better fits clearly outnumber worse fits (McNemar's test)."""
     return (better > 2 * worse) & (better - worse > errors * np.sqrt(better + worse))
 
 
@@ -94,7 +96,7 @@ def _chain_finding(rows: Rows, what: str, comparable: Any, better: Any, fits: tu
 
 
 def _check_balance(rows: Rows) -> Iterator[Finding]:
-    """Find episodes without a chain in any order.
+    """Check that rows of episodes form a chain in some order.
 
     A chain enters each state as often as it leaves it, except the first state, and the last one unless it is an end.
     """
@@ -112,14 +114,13 @@ def _check_balance(rows: Rows) -> Iterator[Finding]:
     yield Finding(
         "breaks",
         "weakens",
-        f"{rows.columns['next_state']!r} and states form no chain in any order of the rows of episodes: "
+        f"{rows.columns['next_state']!r} is not the state of the next row in any order of the rows of episodes: "
         f"{wrong.sum() / n:.0%} of rows do not fit (see the episode of {rows.label(row)}); write the next state, or "
         "leave the column out and add --time",
     )
 
 
 def _check_last_rows(rows: Rows) -> Iterator[Finding]:
-    """Find last rows leading to the next episode's first state."""
     order = np.lexsort((rows.position, rows.group))
     starts = np.flatnonzero(np.append(True, rows.group[order][1:] != rows.group[order][:-1]))
     first, last = order[starts], order[np.append(starts[1:], len(order)) - 1]
@@ -135,8 +136,8 @@ def _check_last_rows(rows: Rows) -> Iterator[Finding]:
         yield Finding(
             "breaks",
             "weakens",
-            f"{rows.columns['next_state']!r} of the last row of an episode is the first state of the next one in "
-            f"{share:.0%} of episodes ({rows.label(row)}), which is right only if episodes are continued: "
+            f"{rows.columns['next_state']!r} of the last row of an episode is the first state of the next episode in "
+            f"{share:.0%} of episodes ({rows.label(row)}): this is right only if episodes are continued; otherwise "
             "leave out the column, or these rows",
         )
 
@@ -161,7 +162,6 @@ def _check_dependence(rows: Rows) -> Iterator[Finding]:
 
 
 def _check_own(rows: Rows, first: Int[np.ndarray, " n"]) -> Iterator[Finding]:
-    """Find tasks with next states equal to states, although states change."""
     own, tasks = _fits(rows, 0), int(rows.task.max(initial=0)) + 1
     n = np.bincount(rows.task, own >= 0, tasks)
     still = np.bincount(rows.task, own == 1, tasks) == n
@@ -177,7 +177,7 @@ def _check_own(rows: Rows, first: Int[np.ndarray, " n"]) -> Iterator[Finding]:
 
 
 def _fits(rows: Rows, lag: int) -> Int[np.ndarray, " n"]:
-    """Return whether next states match rows `lag` later; -1 without row."""
+    """Compare next states with states `lag` rows later (1 or 0; -1: no row)."""
     n = len(rows.state)
     other = np.arange(n) + lag
     inside = (other >= 0) & (other < n) & ~rows.ended
@@ -187,7 +187,7 @@ def _fits(rows: Rows, lag: int) -> Int[np.ndarray, " n"]:
 
 
 def check_coding(rows: Rows, declared: Bool[np.ndarray, " S"]) -> Iterator[Finding]:
-    """Find next states with no value in common with states."""
+    """Check that some next states occur as states."""
     follow = rows.following[~rows.ended]
     follow = follow[~declared[follow]]
     if len(follow) and not rows.is_state[follow].any():
@@ -201,7 +201,7 @@ def check_coding(rows: Rows, declared: Bool[np.ndarray, " S"]) -> Iterator[Findi
 
 
 def check_ends(rows: Rows, declared: Bool[np.ndarray, " S"]) -> Iterator[Finding]:
-    """Find states never left and not declared as ends."""
+    """Find states entered but never left, and not declared as ends."""
     is_left = np.isin(np.arange(len(declared)), rows.state)
     open_ends = np.flatnonzero(~is_left & ~declared & np.isin(np.arange(len(declared)), rows.following))
     if not len(open_ends):
@@ -209,10 +209,11 @@ def check_ends(rows: Rows, declared: Bool[np.ndarray, " S"]) -> Iterator[Finding
     names = ", ".join(repr(rows.states[state]) for state in open_ends[:3]) + ", ..." * (len(open_ends) > 3)
     entering = np.isin(rows.following, open_ends)
     worst = min(float(rows.reward.min(initial=0.0)), 0.0)
-    example = f"{int(entering.sum())} transitions, {rows.label(int(entering.argmax()))}"
+    example = f"entered by {int(entering.sum())} transitions, first in {rows.label(int(entering.argmax()))}"
     yield Finding(
         "ends",
         "weakens" if worst < 0.0 else "note",
-        f"{len(open_ends)} states are never left: {names} ({example}); advice allows for a reward of 0 or "
-        f"{worst:.3g} there in each step; declare states without rewards with --ends",
+        f"{len(open_ends)} {'state is' if len(open_ends) == 1 else 'states are'} never left: {names} ({example}); "
+        f"advice allows for a reward of {'0 or ' * (worst < 0.0)}{worst:.3g} there in each step; declare states "
+        "without rewards with --ends",
     )

@@ -9,7 +9,7 @@ from scipy.special import ndtr
 from pomrl_logs.logs import Log
 from pomrl_logs.safe_improvement import KEEP, Policies, TaskModels
 
-COVERAGE = "99 % of the logs of a benchmark, and in at least 95 % of those of each kind"
+COVERAGE = "99 % of the logs of a benchmark, and in at least 95 % of the logs of each kind"
 """The coverage of limits in the benchmark (docs/models_and_logs.md)."""
 
 
@@ -23,11 +23,11 @@ class Improvement:
     mean: float = 0.0
     """The estimate, in units of rewards."""
     lower: float = 0.0
-    """The 95 % lower limit, simultaneous over plans, with one unseen loss (`gains`)."""
+    """The 95 % lower limit, simultaneous over plans, allowing for an unseen loss (`gains`)."""
 
     @property
     def doubt(self) -> float:
-        """The ratio of limit and estimate; limits near the estimate fail more often."""
+        """The ratio of limit to estimate; limits near the estimate fail more often."""
         return self.lower / self.mean if self.mean else 0.0
 
 
@@ -55,9 +55,9 @@ class Recommendation:
         changes, gain = int(self.changed.sum()), self.improvement
         if changes:
             return (
-                f"Change {changes} of {self.policies.size} decisions, and keep to all others. That gains about "
-                f"{gain.mean:.3g} over the decisions of the log. Its lower limit is {gain.lower:.3g}; such limits held "
-                f"in {COVERAGE}."
+                f"Change {changes} of {self.policies.size} decisions, and keep all others. The estimated gain over the "
+                f"decisions of the log is {gain.mean:.3g}, with a lower limit of {gain.lower:.3g}. Such limits held in "
+                f"{COVERAGE}."
             )
         if np.isfinite(self.transitions):
             return (
@@ -74,15 +74,15 @@ def two_digits(number: float) -> int:
 
 
 MIN_VARIANCE = 1e-300
-"""The smallest variance; a difference without errors is certain."""
+"""The smallest variance; it makes a difference without errors certain."""
 
 
 @dataclass(frozen=True, eq=False)
 class Alternatives:
-    """The best other action in each state, and its comparison."""
+    """The best other action in each state, compared with the policy's action."""
 
     action: Int[np.ndarray, "K S"]
-    """The number of the action, or `KEEP` if no other action has support."""
+    """The position of the action in `Log.actions`, or `KEEP` if no other action has support."""
     difference: Float[np.ndarray, "K S"]
     """The value of the policy's action minus the value of the alternative; NaN without one."""
     probability: Float[np.ndarray, "K S"]
@@ -92,9 +92,9 @@ class Alternatives:
 def compare_alternatives(
     log: Log, estimate: TaskModels, policies: Policies, support: int, gamma: float
 ) -> Alternatives:
-    """Compare each action with the best other supported action.
+    """Compare each planned action with the best other supported action.
 
-    Action values follow the recommended plan.
+    Later actions follow the plan.
     """
     V = estimate.values(policies, gamma)
     Q = estimate.action_values(V, gamma)
@@ -115,7 +115,6 @@ def compare_alternatives(
 
 
 def _squared_errors(log: Log, V: Float[np.ndarray, "K S"], gamma: float) -> Float[np.ndarray, "K S A"]:
-    """Return squared errors of action values, with variances shared by tasks."""
     task, _, _, following = log.indices
     returns = log.paid + gamma * V[task, following]
     n = np.maximum(log.visits, 1)

@@ -12,22 +12,22 @@ from pomrl_logs.findings import Finding, Rows
 COST = re.compile(
     r"(?i)(?<![a-z])(cost|price|expense|penalt|loss|fees?(?!d|l)|charge|burden|kosten|spen[dt]|bill(?!b|i)|damage|regret)"
 )
-"""A pattern for names of columns of costs."""
+"""A pattern for names that suggest costs."""
 
 SIGN_SHARE = 0.9
-"""The share of one sign, among nonzero numbers, typical of costs or rewards."""
+"""The share of one sign from which nonzero numbers look like costs or rewards."""
 
 DIGITS_OF_DATES = {8: "%Y%m%d", 12: "%Y%m%d%H%M", 14: "%Y%m%d%H%M%S"}
-"""The formats of dates as whole numbers, by digits."""
+"""The formats of dates written as whole numbers, by number of digits."""
 
 DAY_SECONDS = 86_400
 """The seconds of a day."""
 
 EPOCH_SECONDS_RANGE = 946_684_800, 2_051_222_400
-"""The seconds from 1970 to the years 2000 and 2035, the range of times."""
+"""The Unix times of 2000 and 2035; rewards between them may be times."""
 
 MAX_OFFSET_RATIO = 1e6
-"""The ratio of offset and spread from which rewards lose digits."""
+"""The ratio of offset to spread above which rewards lose too many digits."""
 
 
 def check_rewards(rows: Rows, *, is_cost: bool) -> Iterator[Finding]:
@@ -47,8 +47,8 @@ def check_rewards(rows: Rows, *, is_cost: bool) -> Iterator[Finding]:
         yield Finding(
             "cost",
             "stops",
-            f"the costs {column!r} are {_share(positive, 'negative')}, {values.min():g} to {values.max():g}, as if "
-            f"they were rewards ({rows.label(int(values.argmin()))} has {values.min():g}): write --reward {column}",
+            f"the costs {column!r} are {_share(positive, 'negative')}, {values.min():g} to {values.max():g}, and "
+            f"look like rewards ({rows.label(int(values.argmin()))} has {values.min():g}): write --reward {column}",
         )
     if _are_dates(values):
         yield Finding(
@@ -61,8 +61,8 @@ def check_rewards(rows: Rows, *, is_cost: bool) -> Iterator[Finding]:
         yield Finding(
             "offset",
             "weakens",
-            f"rewards {column!r} are {reward.mean():.4g} and differ by at most {spread:.3g} ({rows.label(0)} has "
-            f"{values[0]:.12g}): subtract the common offset, unless episodes end",
+            f"the rewards {column!r} average {reward.mean():.4g}, but differ by at most {spread:.3g} ({rows.label(0)} "
+            f"has {values[0]:.12g}): subtract the common offset, unless episodes end",
         )
 
 
@@ -73,12 +73,11 @@ def _share(n_others: int, sign: str) -> str:
 def describe_rewards(rows: Rows, *, is_cost: bool) -> str:
     """Describe the maximised quantity, for the user to check."""
     column, values = rows.columns["reward"], -rows.reward if is_cost else rows.reward
-    what, aim = ("costs", "minimised") if is_cost else ("rewards", "maximised; --cost if lower is better")
-    return f"The {what} {column!r}, {values.min():g} to {values.max():g} and {values.mean():.4g} on average, are {aim}."
+    what, aim = ("costs", "minimised") if is_cost else ("rewards", "maximised; if lower is better, write --cost")
+    return f"The {what} {column!r} ({values.min():g} to {values.max():g}, {values.mean():.4g} on average) are {aim}."
 
 
 def _are_dates(values: Float[np.ndarray, " n"]) -> bool:
-    """Return whether numbers are dates such as 20251231, or Unix times."""
     whole = np.unique(values[:10_000])
     if len(whole) < 2 or (whole % 1 != 0).any() or whole[0] <= 0 or whole[-1] >= 1e19:
         return False

@@ -5,7 +5,7 @@ safe policy improvement with baseline bootstrapping (SPIBB; Laroche, Trichelair 
 *baseline* is an additional action that repeats the decisions of the log.
 
 Large state spaces use sparse matrices over pairs of task and state. Probabilities are then frequencies of the task,
-with one more transition spread as in all tasks.
+plus one transition distributed as in all tasks.
 """
 
 # Sparse matrices of SciPy have no type annotations.
@@ -33,13 +33,13 @@ MIN_PROBABILITY = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Structure:
-    """A declared structure: models as a function of one latent.
+    """A declared structure: models as a function of one latent number.
 
-    All values of the latent are equally likely a priori.
+    All its values are equally likely a priori.
     """
 
     latents: Float[np.ndarray, " g"]
-    """The possible values of the latent."""
+    """The possible values of the latent number."""
     models: Callable[[Float[np.ndarray, " g"]], Any]
     """A function that returns P[g, s, a, s'] for latent values, in the order of states and actions in the log."""
 
@@ -72,13 +72,12 @@ class TaskModels:
     P: Float[np.ndarray, "K S B S"]
     R: Float[np.ndarray, "K S B"]
     visits: Int[np.ndarray, "K S A"]
-    """The number of times each task tried each action."""
 
     def plans(self, support: int, gammas: Float[np.ndarray, " G"]) -> Int[np.ndarray, "G K S"]:
         """Return the best policies over supported actions, by discount factor.
 
-        The baseline is excluded if an action is supported: its value depends on rarely tried actions. An action that
-        the task always takes equals the baseline; otherwise gains would be overstated.
+        The baseline is excluded if an action is supported, because its value depends on rarely tried actions. Actions
+        that a task always takes are allowed, too; otherwise gains would be overstated.
         """
         supported = self.visits >= support
         open_ = np.concatenate([~supported.any(-1, keepdims=True), supported], -1)
@@ -95,11 +94,11 @@ class TaskModels:
         return chain_value(*self.chain(policies), gamma)
 
     def action_values(self, V: Float[np.ndarray, "K S"], gamma: float) -> Float[np.ndarray, "K S A"]:
-        """Return action values, followed by the state values V."""
+        """Return the action values, given the values V of next states."""
         return self.R[..., 1:] + gamma * (self.P[:, :, 1:] @ V[:, None, :, None])[..., 0]
 
     def occupancy(self, policies: Policies, gamma: float) -> Float[np.ndarray, "K S"]:
-        """Return discounted visits to each state, from a uniform first state."""
+        """Return the discounted visits to each state, from a uniform first state."""
         P, _ = self.chain(policies)
         S = P.shape[-1]
         return chain_value(P.swapaxes(1, 2), np.full((len(P), S), 1.0 / S), gamma)
@@ -111,7 +110,7 @@ class TaskModels:
     def gains(self, policies: Policies, gamma: float) -> Float[np.ndarray, "K S"]:
         """Return the contribution of each changed decision to the mean value.
 
-        It is the advantage over the baseline, summed over discounted visits (performance difference lemma; Kakade and
+        It is the advantage over the baseline times the discounted visits (performance difference lemma; Kakade and
         Langford, 2002).
         """
         baseline = self.values(np.full_like(policies, KEEP), gamma)
@@ -122,10 +121,10 @@ class TaskModels:
 def estimate_models(
     log: Log, structure: Structure | None = None, end_rewards: Float[np.ndarray, " S"] | None = None
 ) -> TaskModels:
-    """Estimate models of tasks, by the learned prior or a structure.
+    """Estimate the models of tasks, with the learned prior or a declared structure.
 
-    The baseline includes one more transition, spread as in all tasks. `end_rewards` has the reward per step in each end
-    (default `Log.worst_ends`).
+    The baseline includes one more decision, distributed as in all tasks. `end_rewards` has the reward per step in each
+    end (default `Log.worst_ends`).
     """
     end_rewards = log.worst_ends if end_rewards is None else end_rewards
     P = log.models if structure is None else structure.means(log.counts)
@@ -146,7 +145,7 @@ class SparseTaskModels(TaskModels):
     """Estimated models with a sparse P."""
 
     P: sparse.csr_array  # pyright: ignore[reportIncompatibleVariableOverride]
-    """The rows of (k S + s) B + b, over the states k S + s'."""
+    """The row (k S + s) B + b has the probabilities of the columns k S + s'."""
 
     def plans(self, support: int, gammas: Float[np.ndarray, " G"]) -> Int[np.ndarray, "G K S"]:
         K, S, B = self.R.shape
@@ -210,7 +209,6 @@ def _with_baseline(
     chance: Float[np.ndarray, "K S A"],
     end_rewards: Float[np.ndarray, " S"],
 ) -> SparseTaskModels:
-    """Add the baseline action to models; ends lead to themselves."""
     K, S, A = R.shape
     states, ends = np.arange(K * S), np.tile(~log.nonterminal, K)
     take = sparse.csr_array((chance.ravel(), (np.repeat(states, A), np.arange(K * S * A))))
@@ -222,7 +220,7 @@ def _with_baseline(
 
 
 def is_sparse(log: Log, structure: Structure | None) -> bool:
-    """Return whether models are sparse, estimated without the prior."""
+    """Return whether models are sparse, and estimated without the prior."""
     return log.is_large and log.known_rewards is None and structure is None
 
 

@@ -17,7 +17,7 @@ from pomrl_logs.log_files import TableSource, as_text, missing_column_error
 
 
 def as_numbers(values: "pd.Series") -> Float[np.ndarray, " n"] | None:
-    """Convert numbers or times to floats; None for other values."""
+    """Convert numbers or times to floats; None if any value is neither."""
     values = values.astype(object).where(values.astype(object) != "", None)
     numbers = pd.to_numeric(values, errors="coerce")
     if (numbers.isna() & values.notna()).any():
@@ -29,12 +29,12 @@ def as_numbers(values: "pd.Series") -> Float[np.ndarray, " n"] | None:
 
 
 def assign_bins(values: Float[np.ndarray, " n"], count: int) -> Int[np.ndarray, " n"]:
-    """Return the equal-sized bin of each number; ties share a bin."""
+    """Return the bin of each number, with bins of about equal size."""
     return np.searchsorted(bin_edges(values, count), values, side="right")
 
 
 def bin_edges(values: Float[np.ndarray, " n"], count: int) -> Float[np.ndarray, " k"]:
-    """Return the edges of equal-sized bins."""
+    """Return the inner edges of bins of about equal size."""
     return np.unique(np.quantile(values, np.arange(1, count) / count, method="higher")) if len(values) else np.empty(0)
 
 
@@ -57,7 +57,7 @@ class ColumnRoles:
     time: str | None = None
 
     def named(self) -> list[str]:
-        """Return all columns with a role, including default names."""
+        """Return all columns with a role, including default columns."""
         return replace(self, task=self.task or "task", next_state=self.next_state or "next_state").columns
 
     @property
@@ -79,22 +79,22 @@ def name_list(names: ColumnNames | None) -> list[str]:
 
 
 def resolve_roles(roles: ColumnRoles, columns: Sequence[str], where: str) -> tuple[ColumnRoles, list[Finding]]:
-    """Match roles with the columns of a table, and report missing tasks.
+    """Add default columns to the roles, and report a missing column of tasks.
 
     ValueError for a missing column, or one with two roles.
     """
     if roles.cost is not None and roles.reward is not None:
-        raise ValueError("a log must have rewards or costs, got both --reward and --cost")
+        raise ValueError("a log must have either rewards or costs, got both --reward and --cost")
     task = roles.task or ("task" if "task" in columns else None)
     following = roles.next_state or ("next_state" if "next_state" in columns else None)
     if following is None and roles.episode is None and roles.time is None:
         error = missing_column_error("next_state", columns, where)
-        raise ValueError(f"{error}; without next states, give the order of rows with --episode COLUMN --time COLUMN")
+        raise ValueError(f"{error}; add --next-state COLUMN, or the order of rows with --episode COLUMN --time COLUMN")
     resolved = replace(roles, task=task, next_state=following)
     named = resolved.columns
     if len(set(named)) < len(named):
         twice = next(name for name in named if named.count(name) > 1)
-        raise ValueError(f"each column must have one role, got {twice!r} twice")
+        raise ValueError(f"each column must have one role, got {twice!r} for two roles")
     for name in named:
         if columns.count(name) != 1:
             raise missing_column_error(name, columns, where)
@@ -113,14 +113,13 @@ MAX_COMPARED_NAMES = 1_000
 
 @dataclass(frozen=True, eq=False)
 class LogTable:
-    """A table of transitions, with its name in messages."""
+    """A table of transitions, with its sources."""
 
     frame: "pd.DataFrame"
     sources: list[TableSource]
     missing: frozenset[Hashable]
     bins: Mapping[str, int]
     findings: list[Finding]
-    """The findings collected while columns are read."""
 
     @property
     def where(self) -> str:
@@ -146,7 +145,7 @@ class LogTable:
             row = int(bad.argmax())
             value = self.frame[column].iloc[row]
             value = value.item() if isinstance(value, np.generic) else value
-            raise ValueError(f"{self.where}: {self.label(row)}: the value of {column!r} {why} ({value!r})")
+            raise ValueError(f"{self.where}: {self.label(row)}: the value {value!r} of {column!r} {why}")
 
     def is_missing(self, column: str) -> Bool[np.ndarray, " n"]:
         series = self.frame[column]
@@ -187,7 +186,7 @@ class LogTable:
         return numbers
 
     def flags(self, column: str) -> Bool[np.ndarray, " n"]:
-        """Return a column of truth values, also from 0 and 1."""
+        """Return a column of truth values; 0 and 1 are allowed, too."""
         series = self.frame[column]
         texts = series.map(lambda value: str(value).strip().lower()).astype(object)
         is_true, is_false = (texts.isin(tokens).to_numpy() for tokens in (("true", "1", "1.0"), ("false", "0", "0.0")))
@@ -205,9 +204,9 @@ class LogTable:
         return numbers
 
     def names(self, *columns: str) -> tuple[list[Hashable], list[Int[np.ndarray, " n"]]]:
-        """Return sorted names, and the number of the name in each row; -1: missing.
+        """Return sorted names, and the position of the name in each row.
 
-        Columns share names and bins. Bins are computed from the first column.
+        It is -1 for a missing name. Columns share names and bins. Bins are computed from the first column.
         """
         if (count := next((self.bins[column] for column in columns if column in self.bins), None)) is not None:
             return self._bins(columns, count)
@@ -234,7 +233,7 @@ class LogTable:
         return [values[number] for number in order], [np.where(code < 0, -1, position[code]) for code in codes]
 
     def clean(self, value: Hashable) -> Hashable:
-        """Return a name as stored: text without outer blanks."""
+        """Strip blanks from a name; names in files become text."""
         text = as_text(value) if self._is_of_file() else value
         return text.strip() if isinstance(text, str) else text
 
@@ -276,7 +275,7 @@ class LogTable:
 
 
 def sort_names(names: Sequence[Hashable]) -> list[int]:
-    """Return the positions of names in natural order, if comparable."""
+    """Return the positions of names in natural order (2 before 10), if comparable."""
 
     def natural(text: str) -> list[Any]:
         pieces = re.split(r"(\d+)", text)

@@ -4,7 +4,7 @@ A reward in task k for the transition from (s, a) to s' is
 
     r  =  θ(s, a, s') + ε(k, s, a) + noise,    θ(s, a, s') = μ + ν(s, a) + δ(s, a, s').
 
-The effects ν, δ, ε and the noise are normal, with variances estimated by moments. Pairs are independent.
+The effects ν, δ, ε and the noise are normal, with variances estimated by moments. Pairs (s, a) are independent.
 """
 
 from dataclasses import dataclass
@@ -39,10 +39,10 @@ class Variances:
 
 @dataclass(frozen=True, eq=False)
 class KnownRewards:
-    """Rewards known exactly."""
+    """Exactly known rewards."""
 
     R: Float[np.ndarray, "#K S A S"]
-    """R(s, a, s') of each task, or common to all."""
+    """R(s, a, s') of each task, or one array for all tasks."""
 
     @property
     def theta(self) -> Float[np.ndarray, "S A S"]:
@@ -61,9 +61,9 @@ class LearnedRewards:
     indices: Int[np.ndarray, "S A D"]
     """The successors of each pair, padded to D with other states."""
     visits: Float[np.ndarray, "K S A D"]
-    """The numbers of transitions to the successors."""
+    """The number of transitions to each successor."""
     total: Float[np.ndarray, "K S A D"]
-    """The sums of their rewards, minus the average of each."""
+    """The sum of (reward - average) over these transitions."""
     variances: Variances
     average: float
     """μ, the mean of all rewards."""
@@ -106,10 +106,10 @@ def _with_total(values: Float[np.ndarray, "..."], axis: int) -> Float[np.ndarray
 
 
 def learn_rewards(counts: Int[np.ndarray, "K S A S"], total: Sums, squares: Sums) -> LearnedRewards:
-    """Learn the rewards of each task from sums of rewards and squares.
+    """Learn the rewards of each task from sums of rewards and squared rewards.
 
-    Variances between cells, tasks, successors and pairs exclude the errors of means (DerSimonian and Laird, 1986).
-    Without a cell of two rewards, the variance of tasks counts as noise.
+    Estimated variances exclude the sampling errors of means (DerSimonian and Laird, 1986). If no task has two rewards
+    of one transition, the variance between tasks counts as noise.
     """
     n = counts.astype(float)
     mean = np.divide(total, n, out=np.zeros_like(total), where=n > 0)
@@ -134,9 +134,9 @@ def learn_rewards(counts: Int[np.ndarray, "K S A S"], total: Sums, squares: Sums
 
 
 def variance_between(values: Float[np.ndarray, "..."], weight: Float[np.ndarray, "..."], axis: int) -> float:
-    """Return the variance of values along an axis beyond their errors.
+    """Estimate the variance of values along an axis, without their errors.
 
-    `weight` has the inverse variance of each error, 0 without a value.
+    `weight` has the inverse variance of each error, or 0 for a missing value.
     """
     total = weight.sum(axis, keepdims=True)
     centre = _ratio((weight * values).sum(axis, keepdims=True), total)

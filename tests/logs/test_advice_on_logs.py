@@ -93,7 +93,8 @@ class TestPublished:
         rates = seen["holds"] / seen["logs"]
         share = 100 * seen["holds"].sum() / seen["logs"].sum()
         assert (
-            f"{int(share)} % of the logs of a benchmark, and in at least {100 * rates.min():.0f} % of those" in COVERAGE
+            f"{int(share)} % of the logs of a benchmark, and in at least {100 * rates.min():.0f} % of the logs"
+            in COVERAGE
         )
 
     def test_the_page_has_its_main_rows(self, request: pytest.FixtureRequest):

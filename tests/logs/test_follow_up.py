@@ -57,11 +57,11 @@ def test_the_gain_is_the_difference_of_what_is_earned():
 
 def test_few_data_leave_it_open_and_nothing_promised_is_nothing_to_check():
     few = pomrl_logs.from_log(repairs(1, 0.0).groupby("task").head(3))
-    assert follow_up(OLD, few, 0.9).words.startswith("The later log does not yet say whether the promise came true.")
+    assert follow_up(OLD, few, 0.9).words.startswith("The later log does not yet show whether the promise came true.")
     kept = pomrl_logs.from_log(repairs(2, 0.0))
     found = follow_up(kept, OLD, 0.9)
     assert found.promised == Improvement()
-    assert found.words == "Nothing was promised: the report on the old log says to keep to its decisions."
+    assert found.words == "Nothing was promised: the report on the old log recommends to keep to its decisions."
 
 
 def test_tasks_and_names_are_those_of_either_log():

@@ -24,20 +24,20 @@ def test_what_weakens_advice_is_the_first_line_and_the_first_on_the_page(
     visits(0, 900, old=0.7).to_csv(tmp_path / "log.csv", index=False)
     horizon("log.csv", "--episode", "patient", "--time", "day", monkeypatch=monkeypatch, folder=tmp_path)
     printed = " ".join(capsys.readouterr().out.split())
-    assert printed.startswith("the column 'age' is associated with the action (V = ")
+    assert printed.startswith("the column 'age' is associated with the action (Cramér's V = ")
     page = (tmp_path / "outputs" / "horizon" / "log" / "report.html").read_text()
     assert 0 < page.index("is associated with the action") < page.index("What to change")
     words = ["--state", "state,age", "--bins", "age=2", "--episode", "patient", "--output", "with_age"]
     horizon("log.csv", *words, monkeypatch=monkeypatch, folder=tmp_path)
-    assert capsys.readouterr().out.startswith("The audit of 5,400 transitions found nothing that is wrong. The rewards")
+    assert capsys.readouterr().out.startswith("The audit of 5,400 transitions found no problems. The rewards")
 
 
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        (["--next-state", "late"], "'late' is the state two rows on in .*if this is intended, add --accept chain"),
+        (["--next-state", "late"], "'late' is the state two rows later in .*if this is intended, add --accept chain"),
         (["--reward", "cost"], "write --cost cost; if this is intended, add --accept cost"),
-        (["--state", "severity"], "there must be one column 'severity', got 0.*; available: "),
+        (["--state", "severity"], "no column 'severity'.*; available: "),
         (["--bins", "age"], "--bins must be COLUMN=NUMBER, such as age=5, got 'age'"),
     ],
 )
@@ -73,7 +73,7 @@ def test_a_report_that_is_there_is_refused_before_the_log_is_read(
     (tmp_path / "there" / "report.html").write_text("mine")
     with pytest.raises(SystemExit):
         horizon("no_such_log.csv", "--output", "there", monkeypatch=monkeypatch, folder=tmp_path)
-    assert "a report exists" in capsys.readouterr().err
+    assert "the folder is not empty" in capsys.readouterr().err
 
 
 def test_outputs_may_begin_with_the_home_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):

@@ -35,7 +35,7 @@ def test_what_is_better_is_to_be_changed(report: HorizonReport):
     advice = report.recommendation
     assert advice.policies.tolist() == [[1, 0]] * 4
     assert advice.changed.tolist() == [[True, False]] * 4
-    assert report.words[0].startswith("Change 4 of 8 decisions, and keep to all others. That gains ")
+    assert report.words[0].startswith("Change 4 of 8 decisions, and keep all others. The estimated gain ")
     assert 0.0 < report.improvement.lower < report.improvement.mean
     first = report.changes.iloc[0]
     named = ["task", "state", "from", "to", "tried", "tried_in_all"]
@@ -100,7 +100,7 @@ def test_the_report_depends_on_its_seed_alone():
 def test_a_limit_near_its_estimate_is_warned_of():
     report = pomrl_logs.horizon_report(sold(4000), 0.9)
     assert report.improvement.doubt >= MAX_DOUBT
-    assert any(line.startswith("The limit is ") for line in report.words)
+    assert any(line.startswith("The lower limit is ") for line in report.words)
     assert Improvement().doubt == 0.0
 
 
@@ -117,7 +117,7 @@ def test_the_command_prints_and_writes_the_report(
     called(tmp_path, monkeypatch)
     said = capsys.readouterr().out
     lines = [line for line in said.splitlines() if not line.startswith(str(tmp_path))]
-    assert lines[0].startswith("The audit of 1,920 transitions found nothing that is wrong. The rewards")
+    assert lines[0].startswith("The audit of 1,920 transitions found no problems. The rewards")
     assert any(line.startswith("Change ") for line in lines[:4])
     assert max(map(len, lines)) <= 80
 
@@ -136,5 +136,5 @@ def test_the_command_prints_and_writes_the_report(
 
     with pytest.raises(SystemExit):
         called(tmp_path, monkeypatch)
-    assert "a report exists, and is not overwritten; choose another folder with --output" in capsys.readouterr().err
+    assert "the folder is not empty; choose another one with --output" in capsys.readouterr().err
     assert (folder / "report.html").read_text() == page

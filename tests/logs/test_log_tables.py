@@ -123,9 +123,9 @@ def test_a_log_with_many_states_is_planned_without_a_dense_array():
 def test_missing_says_which_names_are_missing(tmp_path: Path):
     path = write(tmp_path / "log.csv", HEAD, *LINES, "t,NA,None,0,7")
     assert "NA" in read_log(path, ColumnRoles()).states
-    with pytest.raises(ValueError, match=r"log\.csv: line 5: the value of 'state' is missing; remove the row"):
+    with pytest.raises(ValueError, match=r"log\.csv: line 5: the value 'NA' of 'state' is missing; remove the row"):
         read_log(path, ColumnRoles(), missing=["NA"])
-    with pytest.raises(ValueError, match="line 2: the value of 'action' is missing"):
+    with pytest.raises(ValueError, match=r"line 2: the value .* of 'action' is missing"):
         read_log(write(tmp_path / "log.csv", HEAD, "t,1,,0,1"), ColumnRoles())
 
 
@@ -142,7 +142,7 @@ def test_next_states_are_those_of_the_next_rows():
     task, state, _, following = log.indices
     found = sorted(zip(task.tolist(), state.tolist(), following.tolist(), strict=True))
     assert found == [(0, 0, 1), (0, 1, 2), (0, 2, 4), (1, 0, 1), (1, 1, 2), (1, 2, 3)]
-    assert any("1 last rows of episodes have no next state, and are left out (row" in line for line in log.audit)
+    assert any("last rows of episodes left out, because they have no next state: 1 (row" in line for line in log.audit)
 
 
 def test_a_next_state_may_be_missing_where_the_episode_ended(tmp_path: Path):
@@ -153,9 +153,7 @@ def test_a_next_state_may_be_missing_where_the_episode_ended(tmp_path: Path):
         log = read_log(given, ColumnRoles(terminated="done"), accept=["repeats"])
         assert log.states == ("a", "b", END)
         assert log.counts.ravel().nonzero()[0].size == 2
-    with pytest.raises(
-        ValueError, match="row 1: the value of 'next_state' is missing; mark ends of episodes with --terminated COLUMN"
-    ):
+    with pytest.raises(ValueError, match="of 'next_state' is missing; mark ends of episodes with --terminated COLUMN"):
         read_log(frame, ColumnRoles())
     cut = read_log(frame.assign(visit=np.arange(10) // 2), ColumnRoles(episode="visit"))
     assert cut.states == ("a", "b")
@@ -187,7 +185,7 @@ def test_several_columns_are_one_name():
     assert log.states[:2] == (("s0", 7), ("s0", 8))
     assert log.actions == (("go", 1),)
     assert str(log.states[0]) == "s0, 7"
-    with pytest.raises(ValueError, match="row 0: the value of 'age' changes within an episode; add its next values"):
+    with pytest.raises(ValueError, match="of 'age' changes within an episode; add a column of next values"):
         read_log(frame.assign(age=range(7)).dropna(), ColumnRoles(state=["state", "age"], episode="visit"))
 
 
@@ -212,22 +210,25 @@ BAD: dict[str, tuple[Callable[[Path], Any], str]] = {
     ),
     "a header alone": (lambda path: pomrl_logs.from_log(write(path / "log.csv", HEAD)), "the table has no rows"),
     "an empty file": (lambda path: pomrl_logs.from_log(write(path / "log.csv", "")), "the file has no header"),
-    "another format": (lambda path: pomrl_logs.from_log(path / "log.xlsx"), r"a log must end in .*, got \.xlsx"),
+    "another format": (
+        lambda path: pomrl_logs.from_log(path / "log.xlsx"),
+        r"must have a suffix of .*, got \.xlsx",
+    ),
     "two columns of a name": (
         lambda path: pomrl_logs.from_log(write(path / "log.csv", "state," + HEAD, *("1," + line for line in LINES))),
-        "there must be one column 'state', got 2",
+        "2 columns 'state'; available: ",
     ),
     "a name that is nearly right": (
         lambda _: pomrl_logs.from_log(frame_of(), state="Stat"),
-        r"there must be one column 'Stat', got 0 \(did you mean 'state'\?\); available: 'task', 'state', 'action',",
+        r"no column 'Stat' \(did you mean 'state'\?\); available: 'task', 'state', 'action',",
     ),
     "no next states": (
         lambda _: pomrl_logs.from_log(frame_of().drop(columns="next_state")),
-        "there must be one column 'next_state', got 0.*; without next states, give the order of rows with --episode",
+        "no column 'next_state'.*; add --next-state COLUMN, or the order of rows with --episode",
     ),
     "two rows at a time": (
         lambda _: pomrl_logs.from_log(frame_of(t=1), time="t"),
-        "the value of 't' occurs in another row of its task; give the column of episodes with --episode",
+        "the value 1 of 't' occurs in another row of its task; give the column of episodes with --episode",
     ),
     "a time that is none": (
         lambda _: pomrl_logs.from_log(frame_of(t="early"), time="t"),
@@ -235,15 +236,15 @@ BAD: dict[str, tuple[Callable[[Path], Any], str]] = {
     ),
     "an end that is no state": (
         lambda _: pomrl_logs.from_log(frame_of(), ends=[7]),
-        "ends must be states, 0, 1, got 7",
+        "unknown state 7 in ends; available: 0, 1",
     ),
     "an end that is left": (
         lambda _: pomrl_logs.from_log(frame_of(), ends=[1]),
-        "row 1: ends must never be left, got 1",
+        "row 1: states in ends must not start a row, got 1",
     ),
     "bins of another column": (
         lambda _: pomrl_logs.from_log(frame_of(), bins={"age": 3}),
-        "bins must be given for columns of",
+        "unknown column 'age' in bins; available: 'state', 'action'",
     ),
     "bins of texts": (
         lambda _: pomrl_logs.from_log(frame_of(state="a"), bins={"state": 3}),
@@ -252,9 +253,9 @@ BAD: dict[str, tuple[Callable[[Path], Any], str]] = {
     "a reward with a word": (lambda _: pomrl_logs.from_log(frame_of(reward="low")), "row 0: .* is not a finite number"),
     "files that differ": (
         lambda _: pomrl_logs.from_log([frame_of(), frame_of(more=1)]),
-        "its columns must be as in the log, but only one has 'more'",
+        "the columns must equal the columns of the log; only one has 'more'",
     ),
-    "no table": (lambda _: pomrl_logs.from_log([]), "a log must have a table, got none"),
+    "no table": (lambda _: pomrl_logs.from_log([]), "a log must have at least one table, got none"),
 }
 
 

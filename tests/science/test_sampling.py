@@ -261,14 +261,14 @@ def wrong_calls() -> list[tuple[str, tuple[Any, ...], str]]:
     read_only.flags.writeable = False
     largest = 2**31 - 1
     return [
-        ("dirichlet", (keys.astype(np.int64), row[0], row.copy(), 2, 3, 4), "keys must have items of the format"),
+        ("dirichlet", (keys.astype(np.int64), row[0], row.copy(), 2, 3, 4), "keys must have items of a format"),
         ("dirichlet", (keys, row[0], row.copy(), 3, 3, 4), "keys must have 3 items, got 2"),
         ("dirichlet", (keys, row[0, :2], row.copy(), 2, 3, 4), "shape must have 12 items, got 8"),
         ("dirichlet", (keys, row[0], row[:1].copy(), 2, 3, 4), "P must have 24 items, got 12"),
         (
             "dirichlet",
             (keys, row[0].astype(np.float32), row.copy(), 2, 3, 4),
-            "shape must have items of the format .*, got f",
+            "shape must have items of a format .*, got 'f'",
         ),
         ("dirichlet", (keys, row[0], row.copy(), -1, 3, 4), "N must be .* got -1"),
         ("dirichlet", (keys, row[0], row.copy(), 2, largest, largest), "shape must have .* items, got 12"),
@@ -278,7 +278,7 @@ def wrong_calls() -> list[tuple[str, tuple[Any, ...], str]]:
         (
             "transitions",
             (keys, row, counts.astype(float), 2, 1, 3, 4, 5),
-            "counts must have items of the format .*, got d",
+            "counts must have items of a format .*, got 'd'",
         ),
         ("transitions", (keys, row, read_only, 2, 1, 3, 4, 5), "rite|read-only"),
         ("transitions", (keys, row, counts, 2, 1, 3, 4, 0), "m must be .* got 0"),

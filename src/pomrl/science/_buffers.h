@@ -1,8 +1,8 @@
-/* What the extension modules share: checks of the buffers and the sizes that they are called with, the name of their
- * source, and the instruction to write a function for several processors.
+/* Definitions shared by the extension modules: checks of buffers and sizes, the digest of the source, and the
+ * compilation of a function for several processors.
  *
- * The faces in Python give arrays the required form. Here it is checked again, so that no argument makes a
- * module read or write other memory.
+ * The Python wrappers convert arrays to the required form. It is checked here again, so that no argument can make a
+ * module access memory outside its buffers.
  */
 #define PY_SSIZE_T_CLEAN
 #define Py_LIMITED_API 0x030B0000
@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* The loader would choose among clones before the address sanitizer is ready. */
+/* Not with the address sanitizer: the loader selects a clone before the sanitizer is initialised. */
 #if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
 #define FOR_EACH_PROCESSOR __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
@@ -19,7 +19,7 @@
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* The requirements of a buffer: contiguous in C's order, with `count` native numbers of `size` bytes in one of the formats. */
+/* The requirements of a C-contiguous buffer: `count` native numbers of `size` bytes, in one of the `struct` formats. */
 typedef struct {
     const char *name;
     const char *formats;
@@ -30,7 +30,7 @@ typedef struct {
 
 enum { ANY_COUNT = -1 };
 
-/* a b, or if that is too large the largest number, which no buffer has as many items as. */
+/* Multiply two sizes. On overflow, return the largest size, which no buffer can have. */
 static Py_ssize_t times(Py_ssize_t a, Py_ssize_t b) {
     Py_ssize_t product;
     return __builtin_mul_overflow(a, b, &product) ? PY_SSIZE_T_MAX : product;
@@ -38,14 +38,14 @@ static Py_ssize_t times(Py_ssize_t a, Py_ssize_t b) {
 
 static Py_ssize_t length(const Py_buffer *view) { return view->len / view->itemsize; }
 
-/* Returns whether a buffer meets its requirements; raises ValueError otherwise. */
+/* Check the requirements of a buffer. Return 1 if it meets them; otherwise set a ValueError and return 0. */
 static int is_valid(const Py_buffer *view, const BufferSpec *spec) {
     const char *format = view->format ? view->format : "B";
     if (strlen(format) != 1 || !strchr(spec->formats, format[0]) || view->itemsize != spec->size)
-        PyErr_Format(PyExc_ValueError, "%s must have items of the format %s, got %s", spec->name, spec->formats,
+        PyErr_Format(PyExc_ValueError, "%s must have items of a format in '%s', got '%s'", spec->name, spec->formats,
                      format);
     else if ((uintptr_t)view->buf % (uintptr_t)spec->size)
-        PyErr_Format(PyExc_ValueError, "%s must be aligned", spec->name);
+        PyErr_Format(PyExc_ValueError, "%s must be aligned to %zd bytes", spec->name, spec->size);
     else if (spec->count != ANY_COUNT && length(view) != spec->count)
         PyErr_Format(PyExc_ValueError, "%s must have %zd items, got %zd", spec->name, spec->count, length(view));
     else
@@ -57,7 +57,7 @@ static void release(Py_buffer *views, int count) {
     for (int i = 0; i < count; i++) PyBuffer_Release(views + i);
 }
 
-/* Takes the buffers of all objects or of none; returns whether all are valid. */
+/* Acquire the buffers of all objects. If any is invalid, release all, set an error and return 0; otherwise return 1. */
 static int take(PyObject *const *objects, const BufferSpec *specs, Py_buffer *views, int count) {
     for (int i = 0; i < count; i++) {
         const int flags = PyBUF_FORMAT | PyBUF_C_CONTIGUOUS | (specs[i].writable ? PyBUF_WRITABLE : 0);
@@ -70,12 +70,12 @@ static int take(PyObject *const *objects, const BufferSpec *specs, Py_buffer *vi
     return 1;
 }
 
-/* Returns whether a size is within limits, and raises ValueError if it is not. */
+/* Check the limits of a size. Return 1 if it is within them; otherwise set a ValueError and return 0. */
 static int is_within(const char *name, Py_ssize_t size, Py_ssize_t least, Py_ssize_t most) {
     if (least <= size && size <= most) return 1;
     PyErr_Format(PyExc_ValueError, "%s must be between %zd and %zd, got %zd", name, least, most, size);
     return 0;
 }
 
-/* The digest of the source as it was built (setup.py), so that a built module is not used for another source. */
+/* Add the digest of the source at the build (see setup.py). A module built from another source is not used. */
 static int add_digest(PyObject *module) { return PyModule_AddStringConstant(module, "SOURCE_DIGEST", SOURCE_DIGEST); }

@@ -1,30 +1,31 @@
-/* Draws of models, transitions and trajectories, each a function of a 64-bit key.
+/* Random draws of models, transitions and trajectories; each draw is a function of a 64-bit key.
  *
- * Keys form a tree: child `index` of a key is `fold(key, index)`, the mixing function of SplitMix64 at that position of its
- * sequence. The same function makes the numbers of a key. A task, its batches, their rows and the entries of rows have a
- * key each, so that a draw that needs more numbers than another moves none of the draws beside it.
+ * Keys form a tree: child `index` of a key is `fold(key, index)`, the output of SplitMix64 at this position of its
+ * sequence. The random numbers of a key are computed by the same function. Tasks, batches, rows and entries of rows
+ * have separate keys, so that the number of random numbers in one draw does not affect other draws.
  *
- * All operations are those of `reference.py`, in the same order. They are addition, subtraction, multiplication, division
- * and square root, which IEEE 754 rounds in one way only, and multiplications and additions are never contracted
- * (-ffp-contract=off): the bits are the same as NumPy's, on every processor. Logarithm and exponential are written out
- * for that reason.
+ * Operations and their order are as in `reference.py`. Only addition, subtraction, multiplication, division and square
+ * root are used, because IEEE 754 defines their rounding. Multiplications and additions are never contracted
+ * (-ffp-contract=off). Results are therefore bit-identical to NumPy on every processor. For this reason, logarithm and
+ * exponential are implemented here.
  *
- * Arrays are keys[N] of unsigned 64-bit integers, shapes and models of native doubles, and counts of 64-bit integers. The
- * GIL is released while numbers are drawn.
+ * Arrays are keys[N] of unsigned 64-bit integers, shapes and models of native doubles, and counts of 64-bit integers.
+ * The GIL is released during draws.
  */
 #include "../_buffers.h"
 #include <math.h>
 #include <stdlib.h>
 
-/* The most of anything that is counted in an argument. */
-enum { MOST = INT32_MAX };
+/* The upper limit of all sizes in arguments. */
+enum { MAX_SIZE = INT32_MAX };
 
-/* The most transitions that are drawn one by one. */
-enum { MOST_ONE_BY_ONE = 50 };
+/* The largest number of transitions that are drawn one by one. */
+enum { MAX_DRAWN_ONE_BY_ONE = 50 };
 
 #define LARGEST_BELOW_ONE 0x1.fffffffffffffp-1
 #define THIRD (1.0 / 3.0)
 
+/* Return child `index` of a key (SplitMix64). */
 INLINE uint64_t fold(uint64_t key, uint64_t index) {
     uint64_t z = key + (index + 1) * UINT64_C(0x9E3779B97F4A7C15);
     z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
@@ -32,12 +33,12 @@ INLINE uint64_t fold(uint64_t key, uint64_t index) {
     return z ^ (z >> 31);
 }
 
-/* A number in the open interval (0, 1), at the centre of one of 2^52 equal parts of it. */
+/* Draw a number in (0, 1): the centre of one of 2^52 equal parts of the interval. */
 INLINE double uniform(uint64_t key, uint64_t index) {
     return ((double)(int64_t)(fold(key, index) >> 12) + 0.5) * 0x1p-52;
 }
 
-/* The value at x of the polynomial with these coefficients, the constant one first. */
+/* Evaluate a polynomial at x, with the constant coefficient first, by Horner's rule. */
 INLINE double polynomial(const double *coefficient, int count, double x) {
     double value = coefficient[count - 1];
     for (int i = count - 2; i >= 0; i--) value = value * x + coefficient[i];
@@ -50,7 +51,7 @@ static const double LOG[] = {6.666666666666735130e-01, 3.999999999940941908e-01,
                              2.222219843214978396e-01, 1.818357216161805012e-01, 1.531383769920937332e-01,
                              1.479819860511658591e-01};
 
-/* The natural logarithm of a normal positive number, as fdlibm computes it. */
+/* Return the natural logarithm of a positive normal number, as in fdlibm. */
 INLINE double logarithm(double x) {
     uint64_t bits;
     double mantissa;
@@ -67,7 +68,7 @@ INLINE double logarithm(double x) {
 static const double EXP[] = {1.66666666666666019037e-01, -2.77777777770155933842e-03, 6.61375632143793436117e-05,
                              -1.65339022054652515390e-06, 4.13813679705723846039e-08};
 
-/* e^x for x <= 0, as fdlibm computes it; 0 where it would be below about 1e-307. */
+/* Return e^x for x <= 0, as in fdlibm; 0 if it is below about 1e-307. */
 INLINE double exponential(double x) {
     if (!(x > -707.0)) return 0.0;
     const int64_t power = (int64_t)(x * 1.44269504088896338700e+00 - 0.5);
@@ -80,7 +81,7 @@ INLINE double exponential(double x) {
     return value * scale;
 }
 
-/* The coefficients of PPND16 (Wichura 1988, AS 241): numerator and denominator of the centre, the tail, the far tail. */
+/* The coefficients of PPND16 (Wichura 1988, AS 241): numerators and denominators for centre, tail and far tail. */
 static const double CENTRE[2][8] = {
     {3.3871328727963666080e0, 1.3314166789178437745e+2, 1.9715909503065514427e+3, 1.3731693765509461125e+4,
      4.5921953931549871457e+4, 6.7265770927008700853e+4, 3.3430575583588128105e+4, 2.5090809287301226727e+3},
@@ -101,13 +102,13 @@ INLINE double ratio(const double coefficients[2][8], double x) {
     return polynomial(coefficients[0], 8, x) / polynomial(coefficients[1], 8, x);
 }
 
-/* The quantile of the standard normal distribution at u between .075 and .925. */
+/* Return the standard normal quantile at u in [0.075, 0.925]. */
 INLINE double central_normal(double u) {
     const double q = u - 0.5;
     return q * ratio(CENTRE, 0.180625 - q * q);
 }
 
-/* The quantile of the standard normal distribution at u in (0, 1). */
+/* Return the standard normal quantile at u in (0, 1). */
 INLINE double normal(double u) {
     const double q = u - 0.5;
     if (fabs(q) <= 0.425) return central_normal(u);
@@ -116,7 +117,7 @@ INLINE double normal(double u) {
     return q < 0.0 ? -value : value;
 }
 
-/* What the gamma variates of a shape of at least 1 are made with (Marsaglia and Tsang 2000). */
+/* The constants d and c for gamma variates of a shape >= 1 (Marsaglia and Tsang 2000). */
 typedef struct {
     double d, c;
 } Shape;
@@ -126,30 +127,30 @@ INLINE Shape shape_of(double shape) {
     return (Shape){d, THIRD / sqrt(d)};
 }
 
-/* Returns whether a proposal (x, v) is taken, for a uniform number u. */
-INLINE int is_taken(double x, double v, double u, double d) {
+/* Return whether the proposal (x, v) is accepted, for a uniform number u. */
+INLINE int is_accepted(double x, double v, double u, double d) {
     const double square = x * x;
     return u < 1.0 - 0.0331 * (square * square) || logarithm(u) < 0.5 * square + d * (1.0 - v + logarithm(v));
 }
 
-/* A gamma variate, from the numbers of a key from `index` on. */
+/* Draw a gamma variate with the random numbers of a key, from position `index` on. */
 INLINE double gamma_variate(uint64_t key, uint64_t index, Shape shape) {
     for (;; index += 2) {
         const double x = normal(uniform(key, index)), root = 1.0 + shape.c * x, v = root * root * root;
-        if (root > 0.0 && is_taken(x, v, uniform(key, index + 1), shape.d)) return shape.d * v;
+        if (root > 0.0 && is_accepted(x, v, uniform(key, index + 1), shape.d)) return shape.d * v;
     }
 }
 
-/* The entries of rows of shapes that are above 0, and room for what is drawn for each of them. Those of a row with a
- * shape below 1 are drawn by their logarithms, G(a) = G(a + 1) U^(1/a), of which none is lost to underflow. */
+/* The positive entries of rows of shapes, and memory for their draws. In a row with a shape a < 1, the logarithms of
+ * gamma variates are drawn, with G(a) = G(a + 1) U^(1/a), to avoid underflow. */
 typedef struct {
     Py_ssize_t count;
     int64_t *row, *column;
-    double *boosted; /* the shape if it is below 1, and otherwise 0 */
+    double *boosted; /* the shape if it is below 1; otherwise 0 */
     double *d, *c;
     uint64_t *key;
     double *x, *variate, *margin;
-    int8_t *is_small; /* of each row: whether one of its shapes is below 1 */
+    int8_t *is_small; /* by row: whether it has a shape below 1 */
 } Entries;
 
 static void free_entries(Entries *entries) {
@@ -187,8 +188,8 @@ static int make_entries(Entries *entries, const double *shape, Py_ssize_t rows, 
     return 1;
 }
 
-/* Draw a gamma variate for each entry: proposals of all entries, several by one instruction, then what most of them do not
- * need. The logarithm is drawn in rows that ask for it. */
+/* Draw a gamma variate for each entry, or its logarithm in rows with a shape below 1. First, proposals of all entries
+ * are computed with vector instructions. Most of them are accepted; the others are then processed one by one. */
 INLINE void draw_variates(uint64_t key, const Entries *entries) {
     const Py_ssize_t count = entries->count;
     const int64_t *restrict row = entries->row, *restrict column = entries->column;
@@ -208,7 +209,7 @@ INLINE void draw_variates(uint64_t key, const Entries *entries) {
     for (Py_ssize_t e = 0; e < count; e++) {
         if (margin[e] > 0.0) continue;
         const double root = 1.0 + c[e] * x[e];
-        if (!(root > 0.0 && is_taken(x[e], root * root * root, uniform(keys[e], 2), d[e])))
+        if (!(root > 0.0 && is_accepted(x[e], root * root * root, uniform(keys[e], 2), d[e])))
             variate[e] = gamma_variate(keys[e], 3, (Shape){d[e], c[e]});
     }
     for (Py_ssize_t e = 0; e < count; e++)
@@ -218,7 +219,7 @@ INLINE void draw_variates(uint64_t key, const Entries *entries) {
         }
 }
 
-/* Normalise gamma variates, or their logarithms, in the rows of a model. */
+/* Normalise the gamma variates in each row of a model; rows with a small shape contain logarithms. */
 INLINE void normalise(const Entries *entries, double *P, Py_ssize_t S) {
     for (Py_ssize_t e = 0, next; e < entries->count; e = next) {
         const int64_t r = entries->row[e];
@@ -243,34 +244,34 @@ static void draw_models(const uint64_t *keys, const Entries *entries, double *P,
     }
 }
 
-/* Cumulative probabilities of a row, with 1 from the last supported state on, whatever rounding did. */
+/* Compute the cumulative probabilities of a row, exactly 1 from the last supported state on, in spite of rounding. */
 INLINE void accumulate(const double *row, double *below, Py_ssize_t S) {
     double total = 0.0;
     for (Py_ssize_t j = 0; j < S; j++) below[j] = total += row[j];
     for (Py_ssize_t j = S - 1; j >= 0 && below[j] == total; j--) below[j] = 1.0;
 }
 
-/* The state that the inverse of cumulative probabilities has at u < 1: below S, whatever the numbers are. */
+/* Return the next state for u < 1, by inversion of cumulative probabilities. It is below S for all inputs. */
 INLINE Py_ssize_t next_state(const double *below, double u, Py_ssize_t S) {
     int64_t state = 0;
     for (Py_ssize_t j = 0; j < S; j++) state += below[j] <= u;
     return (Py_ssize_t)state;
 }
 
-/* An interval in which n independent uniform numbers lie. */
+/* An interval with n independent uniform numbers. */
 typedef struct {
     uint64_t key;
     int64_t n;
     double low, high;
 } Interval;
 
-/* The state of a number that rounding may have made 1. */
+/* Return the state for a number u <= 1, because rounding may give 1. */
 INLINE Py_ssize_t state_of(const double *below, double u, Py_ssize_t S) {
     return next_state(below, u < LARGEST_BELOW_ONE ? u : LARGEST_BELOW_ONE, S);
 }
 
-/* Draw the number with the middle rank of those in an interval, which is beta distributed; count its state, and return the
- * intervals on its sides. */
+/* Draw the median of the numbers in an interval, by a beta distribution, and count its state. `sides` receives the
+ * intervals below and above it. */
 INLINE void split(Interval whole, Interval *sides, const double *below, int64_t *counts, Py_ssize_t S) {
     const int64_t rank = (whole.n + 1) / 2;
     const double before = gamma_variate(fold(whole.key, 0), 1, shape_of((double)rank));
@@ -281,13 +282,14 @@ INLINE void split(Interval whole, Interval *sides, const double *below, int64_t 
     sides[1] = (Interval){fold(whole.key, 3), whole.n - rank, middle, whole.high};
 }
 
-/* Count the states of m independent uniform numbers. Few are drawn one by one. Many are split at the middle one of them,
- * until they are few or lie within one state. Two intervals wait at each of at most 26 depths. */
+/* Count the states of m independent uniform numbers. Up to `MAX_DRAWN_ONE_BY_ONE` numbers are drawn one by one. An
+ * interval with more numbers is split at their median, unless it lies within one state. At most two intervals at each
+ * of 26 depths wait. */
 INLINE void count_states(uint64_t key, int64_t m, const double *below, int64_t *counts, Py_ssize_t S) {
     Interval waiting[64] = {{key, m, 0.0, 1.0}};
     for (int left = 1; left;) {
         const Interval one = waiting[--left];
-        if (one.n <= MOST_ONE_BY_ONE) {
+        if (one.n <= MAX_DRAWN_ONE_BY_ONE) {
             for (int64_t i = 0; i < one.n; i++)
                 counts[state_of(below, one.low + (one.high - one.low) * uniform(one.key, (uint64_t)i), S)]++;
             continue;
@@ -309,24 +311,24 @@ static void count_transitions(const uint64_t *keys, const double *P, int64_t *co
         for (Py_ssize_t r = 0; r < rows; r++) {
             accumulate(P + (i * rows + r) * S, below, S);
             for (Py_ssize_t b = 0; b < batches; b++) {
-                int64_t *of_row = counts + ((i * batches + b) * rows + r) * S;
-                memset(of_row, 0, (size_t)S * sizeof(int64_t));
-                count_states(fold(fold(keys[i], (uint64_t)b), (uint64_t)r), m, below, of_row, S);
+                int64_t *row_counts = counts + ((i * batches + b) * rows + r) * S;
+                memset(row_counts, 0, (size_t)S * sizeof(int64_t));
+                count_states(fold(fold(keys[i], (uint64_t)b), (uint64_t)r), m, below, row_counts, S);
             }
         }
 }
 
-/* A trajectory on its way: its key and its state. */
+/* The key and the current state of a trajectory. */
 typedef struct {
     uint64_t key;
     int64_t state;
 } Trajectory;
 
-/* What the trajectories of one batch go through, and where they have been. */
+/* The cumulative probabilities and the transitions of the trajectories of one batch. */
 typedef struct {
     double *below;          /* [S, A, S], cumulative probabilities */
     Trajectory *trajectory; /* [m] */
-    int64_t *pair, *cell;   /* [L, m], the pair and the place in P of each transition */
+    int64_t *pair, *cell;   /* [L, m], the flat indices in [S, A] and [S, A, S] of each transition */
     int64_t *visits;        /* [S, A] */
 } Walk;
 
@@ -347,8 +349,8 @@ static int make_walk(Walk *walk, Py_ssize_t m, Py_ssize_t L, Py_ssize_t S, Py_ss
     return walk->below && walk->trajectory && walk->pair && walk->cell && walk->visits;
 }
 
-/* m trajectories of L transitions from uniform starts. A uniform number chooses the action, and what is left of it, which
- * is uniform again, the next state. */
+/* Draw m trajectories of L transitions with uniform first states. The integer part of a uniform number times A selects
+ * the action. The fractional part, again uniform, selects the next state. */
 INLINE void follow(uint64_t key, const Walk *walk, Py_ssize_t m, Py_ssize_t L, Py_ssize_t S, Py_ssize_t A) {
     for (Py_ssize_t w = 0; w < m; w++) {
         const uint64_t of_trajectory = fold(key, (uint64_t)w);
@@ -403,14 +405,15 @@ static void pool_all(const uint64_t *keys, const double *P, int64_t *counts, dou
 
 static const char DOUBLES[] = "d", INTEGERS[] = "lq", KEYS[] = "LQ";
 
-/* dirichlet(keys, shape, P, N, rows, S): fills P with N models, each with a Dirichlet row for each row of shapes. */
+/* dirichlet(keys, shape, P, N, rows, S): fill P with N models; each has a Dirichlet row for each row of `shape`. */
 static PyObject *dirichlet(PyObject *self, PyObject *arguments) {
     PyObject *objects[3];
     Py_buffer views[3];
     Py_ssize_t N, rows, S;
     (void)self;
     if (!PyArg_ParseTuple(arguments, "OOOnnn", objects, objects + 1, objects + 2, &N, &rows, &S)) return NULL;
-    if (!is_within("N", N, 0, MOST) || !is_within("rows", rows, 0, MOST) || !is_within("S", S, 1, MOST)) return NULL;
+    if (!is_within("N", N, 0, MAX_SIZE) || !is_within("rows", rows, 0, MAX_SIZE) || !is_within("S", S, 1, MAX_SIZE))
+        return NULL;
     const BufferSpec specs[] = {
         {"keys", KEYS, sizeof(uint64_t), 0, N},
         {"shape", DOUBLES, sizeof(double), 0, times(rows, S)},
@@ -430,7 +433,7 @@ static PyObject *dirichlet(PyObject *self, PyObject *arguments) {
     Py_RETURN_NONE;
 }
 
-/* transitions(keys, P, counts, N, batches, rows, S, m): fills counts with those of m transitions from each row. */
+/* transitions(keys, P, counts, N, batches, rows, S, m): fill `counts` with counts of m transitions from each row. */
 static PyObject *transitions(PyObject *self, PyObject *arguments) {
     PyObject *objects[3];
     Py_buffer views[3];
@@ -438,8 +441,8 @@ static PyObject *transitions(PyObject *self, PyObject *arguments) {
     (void)self;
     if (!PyArg_ParseTuple(arguments, "OOOnnnnn", objects, objects + 1, objects + 2, &N, &batches, &rows, &S, &m))
         return NULL;
-    if (!is_within("N", N, 0, MOST) || !is_within("batches", batches, 0, MOST) || !is_within("rows", rows, 0, MOST) ||
-        !is_within("S", S, 1, MOST) || !is_within("m", m, 1, MOST))
+    if (!is_within("N", N, 0, MAX_SIZE) || !is_within("batches", batches, 0, MAX_SIZE) ||
+        !is_within("rows", rows, 0, MAX_SIZE) || !is_within("S", S, 1, MAX_SIZE) || !is_within("m", m, 1, MAX_SIZE))
         return NULL;
     const BufferSpec specs[] = {
         {"keys", KEYS, sizeof(uint64_t), 0, N},
@@ -459,13 +462,14 @@ static PyObject *transitions(PyObject *self, PyObject *arguments) {
     Py_RETURN_NONE;
 }
 
-/* Returns whether the sizes of trajectories are within limits, and raises ValueError if they are not. */
+/* Check the limits of the sizes of trajectories. Return 1, or set a ValueError and return 0. */
 static int are_sizes(Py_ssize_t N, Py_ssize_t batches, Py_ssize_t m, Py_ssize_t L, Py_ssize_t S, Py_ssize_t A) {
-    return is_within("N", N, 0, MOST) && is_within("batches", batches, 0, MOST) && is_within("m", m, 1, MOST) &&
-           is_within("L", L, 0, MOST) && is_within("S", S, 1, MOST) && is_within("A", A, 1, MOST);
+    return is_within("N", N, 0, MAX_SIZE) && is_within("batches", batches, 0, MAX_SIZE) &&
+           is_within("m", m, 1, MAX_SIZE) && is_within("L", L, 0, MAX_SIZE) && is_within("S", S, 1, MAX_SIZE) &&
+           is_within("A", A, 1, MAX_SIZE);
 }
 
-/* trajectories(keys, P, counts, N, batches, m, L, S, A): fills counts with those of the transitions of m trajectories of L
+/* trajectories(keys, P, counts, N, batches, m, L, S, A): fill `counts` with the counts of m trajectories of L
  * transitions in each batch. */
 static PyObject *trajectories(PyObject *self, PyObject *arguments) {
     PyObject *objects[3];
@@ -495,8 +499,8 @@ static PyObject *trajectories(PyObject *self, PyObject *arguments) {
     Py_RETURN_NONE;
 }
 
-/* pooled_trajectories(keys, P, counts, frequencies, visited, N, batches, m, L, S, A): fills the sums over batches of counts,
- * of the frequencies of next states, and of pairs that were visited. */
+/* pooled_trajectories(keys, P, counts, frequencies, visited, N, batches, m, L, S, A): fill sums over batches of the
+ * counts, of the frequencies of next states, and of indicators of visited pairs. */
 static PyObject *pooled_trajectories(PyObject *self, PyObject *arguments) {
     PyObject *objects[5];
     Py_buffer views[5];
@@ -529,7 +533,7 @@ static PyObject *pooled_trajectories(PyObject *self, PyObject *arguments) {
 }
 
 static PyMethodDef METHODS[] = {
-    {"dirichlet", dirichlet, METH_VARARGS, "Fill an array with models that have Dirichlet rows."},
+    {"dirichlet", dirichlet, METH_VARARGS, "Fill an array with models with Dirichlet rows."},
     {"transitions", transitions, METH_VARARGS, "Fill an array with counts of transitions from each row."},
     {"trajectories", trajectories, METH_VARARGS, "Fill an array with counts of the transitions of trajectories."},
     {"pooled_trajectories", pooled_trajectories, METH_VARARGS, "Fill arrays with sums over batches of trajectories."},
@@ -541,7 +545,7 @@ static PyModuleDef_Slot SLOTS[] = {{Py_mod_exec, add_digest}, {0, NULL}};
 static struct PyModuleDef MODULE = {
     .m_base = PyModuleDef_HEAD_INIT,
     .m_name = "_sampling",
-    .m_doc = "Draws of models, transitions and trajectories by keys; `pomrl.science.sampling.draws` is their face.",
+    .m_doc = "Draw models, transitions and trajectories by keys; called by `pomrl.science.sampling.draws`.",
     .m_methods = METHODS,
     .m_slots = SLOTS,
 };

@@ -1,20 +1,21 @@
 /* The compiled engine: policy iteration and policy evaluation for stacks of small MDPs, eight models at a time.
  *
- * An array of `lanes` holds the same number of eight models side by side, so that each statement of plain arithmetic
- * below is done for eight models by one instruction, or by a few. In `plan` each lane walks one model along its discount
- * factors: it evaluates the present policy, improves it, and records it and moves on to the next discount factor when no
- * action is better. A lane that has finished its model takes the next one, so that no lane waits for another.
+ * A value of type `lanes` contains one number of each of eight models. Each arithmetic statement below therefore
+ * processes eight models in one or a few instructions. In `plan`, each lane processes one model along its discount
+ * factors: it evaluates and improves the current policy. When no action is better, it stores the policy and continues
+ * with the next discount factor. A lane that has finished its model takes the next model, so that no lane waits for
+ * another.
  *
- * Evaluation is Gaussian elimination without pivots on (I - gamma P_pi) V = R_pi, which is strictly diagonally dominant.
- * All operations are those of `policy_stacks.PolicyStack` and `evaluation.eliminate`, in the same order, and
- * multiplications and additions are never contracted (-ffp-contract=off): the bits are the same as NumPy's, with every
- * width of vectors. `target_clones` has the compiler write the same code for several processors; the loader takes the one
- * that fits. The sizes of the paper have copies of their own, in which the compiler knows S and A.
+ * Policies are evaluated by Gaussian elimination without pivoting on (I - gamma P_pi) V = R_pi, which is strictly
+ * diagonally dominant. Operations and their order are as in `policy_stacks.PolicyStack` and `evaluation.eliminate`,
+ * and multiplications and additions are never contracted (-ffp-contract=off). Results are therefore bit-identical to
+ * the NumPy engine, for every vector width. `target_clones` compiles the same code for several processors, and the
+ * loader selects a version. The sizes of the paper have separate copies with S and A known to the compiler.
  *
- * Arrays are P[M, S, A, S], R[M, S, A] and gammas[M, G] of native doubles, policies of 16-bit integers, and indices of
- * models of 64-bit integers. `compiled.py` makes them so; here format, order, alignment and length of each are checked
- * once more, and every index that something is read by, so that no argument makes the engine read other memory. The GIL
- * is released while numbers are computed.
+ * Arrays are P[M, S, A, S], R[M, S, A] and gammas[M, G] of native doubles, policies of 16-bit integers, and model
+ * indices of 64-bit integers. `compiled.py` converts its arguments to these types. Format, order, alignment, length
+ * and all indices are checked here again, so that no argument can make the engine access other memory. The GIL is
+ * released during computations.
  */
 #include "../_buffers.h"
 #include <float.h>
@@ -23,8 +24,9 @@
 
 enum { WIDTH = 8 };
 
-/* The most states, and the most actions: policies are 16-bit integers, and products of two sizes have to fit an int. */
-enum { MOST = INT16_MAX };
+/* The largest number of states or actions: policies are 16-bit integers, and products of two sizes must fit into an
+ * int. */
+enum { MAX_SIZE = INT16_MAX };
 
 typedef double lanes __attribute__((vector_size(8 * WIDTH)));
 typedef int64_t mask __attribute__((vector_size(8 * WIDTH)));
@@ -46,9 +48,9 @@ INLINE double get_lane(const lanes *array, Py_ssize_t index, int lane) {
 
 INLINE lanes absolute(lanes x) { return (lanes)((mask)x & INT64_MAX); }
 
-/* Solve systems of S equations whose right-hand sides are the columns from S on; the solutions replace them. Two
- * equations are eliminated in one pass over the rest, which halves the traffic with memory and leaves the operations on
- * each entry, and their order, as they are. */
+/* Solve systems of S equations. The columns from S on are the right-hand sides, and are replaced by the solutions. Two
+ * equations are eliminated in each pass over the remaining ones. This halves the memory traffic, without changing the
+ * operations on each entry or their order. */
 INLINE void eliminate(lanes *restrict system, int S, int sides) {
     const int row = S + sides;
     for (int k = 0; k < S - 1; k += 2) {
@@ -71,12 +73,12 @@ INLINE void eliminate(lanes *restrict system, int S, int sides) {
         }
 }
 
-/* What the lanes hold of their models: the actions of each state in cyclic order, beginning with the present one. */
+/* The data of the models in the lanes. The actions of a state are in cyclic order, beginning with the current one. */
 typedef struct {
     lanes *P;      /* [A][S][S] */
     lanes *R;      /* [A][S] */
-    lanes *system; /* [S][S + sides], whose last columns hold the values of R, and of |R|, after elimination */
-    lanes *excess; /* [A - 1][S], what each other action would gain beyond what rounding explains */
+    lanes *system; /* [S][S + sides]; after elimination, the last columns are the values for R and |R| */
+    lanes *excess; /* [A - 1][S], the gain of each other action minus a bound on rounding errors */
     int16_t *policy; /* [WIDTH][S] */
 } Workspace;
 
@@ -97,7 +99,7 @@ static int make_workspace(Workspace *work, Py_ssize_t S, Py_ssize_t A, int sides
     return work->P && work->R && work->system && work->excess && work->policy;
 }
 
-/* Make `action` the present action of state s in a lane. P and R are those of the lane's model. */
+/* Make `action` the current action of state s in a lane, with the lane's model P and R. */
 INLINE void choose(Workspace *work, const double *P, const double *R, int S, int A, int s, int action, int lane) {
     work->policy[lane * S + s] = (int16_t)action;
     for (int c = 0; c < A; c++) {
@@ -108,7 +110,7 @@ INLINE void choose(Workspace *work, const double *P, const double *R, int S, int
     }
 }
 
-/* Put a model into a lane, with the policy that is best at gamma = 0. */
+/* Load a model into a lane, with the optimal policy at gamma = 0. */
 INLINE void load_model(Workspace *work, const double *P, const double *R, int S, int A, int lane) {
     for (int s = 0; s < S; s++) {
         int best = 0;
@@ -118,7 +120,7 @@ INLINE void load_model(Workspace *work, const double *P, const double *R, int S,
     }
 }
 
-/* The values of the present policies, for R and, with two sides, for |R|. */
+/* Compute the values of the current policies for R and, with two right-hand sides, for |R|. */
 INLINE void evaluate_policies(Workspace *work, const lanes *gamma, int S, int sides) {
     const lanes minus_gamma = -*gamma;
     for (int i = 0; i < S; i++) {
@@ -131,7 +133,7 @@ INLINE void evaluate_policies(Workspace *work, const lanes *gamma, int S, int si
     eliminate(work->system, S, sides);
 }
 
-/* R + gamma P V for one row of P, where V is a column of the system. */
+/* Return R + gamma P V for one row of P, with a column V of the system. */
 INLINE lanes action_value(const lanes *P, const lanes *V, lanes R, lanes gamma, int S, int sides) {
     lanes value = P[0] * V[0];
     for (int j = 1; j < S; j++) value += P[j] * V[j * (S + sides)];
@@ -139,8 +141,8 @@ INLINE lanes action_value(const lanes *P, const lanes *V, lanes R, lanes gamma, 
     return value + R;
 }
 
-/* What each other action would gain in each state beyond what rounding explains, as `action_ties.excess` says; `better`
- * says in which lanes there is such an action. */
+/* Compute the excess of each other action in each state: its gain minus a bound on rounding errors, as in
+ * `action_ties.excess`. `better` marks the lanes with a positive excess. */
 INLINE void find_excesses(Workspace *work, const lanes *gamma, double rounding, int S, int A, int sides, mask *better) {
     const lanes *V = work->system + S, *U = V + sides - 1;
     mask any = {0};
@@ -157,7 +159,7 @@ INLINE void find_excesses(Workspace *work, const lanes *gamma, double rounding, 
     *better = any;
 }
 
-/* In each state of a lane where some action is better, take the one with the largest excess. */
+/* In each state of a lane, select the action with the largest positive excess, if any. */
 INLINE void improve(Workspace *work, const double *P, const double *R, int S, int A, int lane) {
     for (int s = 0; s < S; s++) {
         int best = 0;
@@ -173,9 +175,9 @@ INLINE void improve(Workspace *work, const double *P, const double *R, int S, in
     }
 }
 
-/* Walk all M models; returns -1, or the index of a model on which policy iteration does not end. */
-INLINE int64_t walk(const double *P, const double *R, const double *gammas, int64_t M, int S, int A, int64_t G, int sides,
-                    double rounding, int64_t patience, int16_t *policies, Workspace *work) {
+/* Plan in all M models. Return -1, or the index of a model without convergence in `patience` sweeps. */
+INLINE int64_t plan_models(const double *P, const double *R, const double *gammas, int64_t M, int S, int A, int64_t G,
+                           int sides, double rounding, int64_t patience, int16_t *policies, Workspace *work) {
     int64_t model[WIDTH], position[WIDTH] = {0}, sweeps[WIDTH] = {0}, next = 0, live = 0;
     lanes gamma = {0};
     for (int lane = 0; lane < WIDTH; lane++) model[lane] = -1;
@@ -215,15 +217,15 @@ INLINE int64_t walk(const double *P, const double *R, const double *gammas, int6
 FOR_EACH_PROCESSOR
 static int64_t plan_all(const double *P, const double *R, const double *gammas, int64_t M, int S, int A, int64_t G,
                         int sides, double rounding, int64_t patience, int16_t *policies, Workspace *work) {
-    const int ours = A == 2 && sides == 1;
-    if (ours && S == 10) return walk(P, R, gammas, M, 10, 2, G, 1, rounding, patience, policies, work);
-    if (ours && S == 20) return walk(P, R, gammas, M, 20, 2, G, 1, rounding, patience, policies, work);
-    if (ours && S == 30) return walk(P, R, gammas, M, 30, 2, G, 1, rounding, patience, policies, work);
-    return walk(P, R, gammas, M, S, A, G, sides, rounding, patience, policies, work);
+    const int as_paper = A == 2 && sides == 1;
+    if (as_paper && S == 10) return plan_models(P, R, gammas, M, 10, 2, G, 1, rounding, patience, policies, work);
+    if (as_paper && S == 20) return plan_models(P, R, gammas, M, 20, 2, G, 1, rounding, patience, policies, work);
+    if (as_paper && S == 30) return plan_models(P, R, gammas, M, 30, 2, G, 1, rounding, patience, policies, work);
+    return plan_models(P, R, gammas, M, S, A, G, sides, rounding, patience, policies, work);
 }
 
-/* The values of k policies, each of the model that `models` names, eight at a time. Lanes that are left over at the end
- * hold old numbers. */
+/* Compute the values of k policies, eight at a time; `models` has the index of the model of each policy. In the last
+ * pass, unused lanes contain old numbers. */
 INLINE void solve_policies(const double *P, const double *R, const int64_t *models, const int16_t *policies,
                            const double *gammas, int64_t k, int S, int A, double *V, lanes *system) {
     for (int64_t start = 0; start < k; start += WIDTH) {
@@ -251,8 +253,8 @@ static void solve_all(const double *P, const double *R, const int64_t *models, c
     else solve_policies(P, R, models, policies, gammas, k, S, A, V, system);
 }
 
-/* plan(P, R, gammas, policies, M, S, A, G, sides, rounding, patience): fills policies; returns -1, or the index of a model
- * whose policy changes more than `patience` times at one discount factor. */
+/* plan(P, R, gammas, policies, M, S, A, G, sides, rounding, patience): fill `policies` with optimal policies. Return
+ * -1, or the index of a model with more than `patience` changes of its policy at one discount factor. */
 static PyObject *plan(PyObject *self, PyObject *arguments) {
     PyObject *objects[4];
     Py_buffer views[4];
@@ -262,7 +264,7 @@ static PyObject *plan(PyObject *self, PyObject *arguments) {
     if (!PyArg_ParseTuple(arguments, "OOOOnnnnndn", objects, objects + 1, objects + 2, objects + 3, &M, &S, &A, &G,
                           &sides, &rounding, &patience))
         return NULL;
-    if (!is_within("M", M, 0, PY_SSIZE_T_MAX) || !is_within("S", S, 1, MOST) || !is_within("A", A, 1, MOST) ||
+    if (!is_within("M", M, 0, PY_SSIZE_T_MAX) || !is_within("S", S, 1, MAX_SIZE) || !is_within("A", A, 1, MAX_SIZE) ||
         !is_within("G", G, 1, PY_SSIZE_T_MAX) || !is_within("sides", sides, 1, 2))
         return NULL;
     const BufferSpec specs[] = {
@@ -286,17 +288,19 @@ static PyObject *plan(PyObject *self, PyObject *arguments) {
     return made ? PyLong_FromLongLong(stuck) : PyErr_NoMemory();
 }
 
-/* Returns whether all indices of models are below M, and all actions below A; raises IndexError if one is not. */
+/* Check that model indices are in [0, M) and actions in [0, A). Return 1, or set an IndexError and return 0. */
 static int are_indices(const int64_t *models, const int16_t *policies, Py_ssize_t k, Py_ssize_t M, Py_ssize_t S,
                        Py_ssize_t A) {
     int right = 1;
     for (Py_ssize_t i = 0; i < k; i++) right &= 0 <= models[i] && models[i] < M;
     for (Py_ssize_t i = 0; i < k * S; i++) right &= 0 <= policies[i] && policies[i] < A;
-    if (!right) PyErr_Format(PyExc_IndexError, "an index of one of %zd models or %zd actions is out of range", M, A);
+    if (!right)
+        PyErr_Format(PyExc_IndexError,
+                     "models must be in [0, %zd) and policies in [0, %zd), got an index out of range", M, A);
     return right;
 }
 
-/* evaluate(P, R, models, policies, gammas, V, k, S, A): fills V with the values of k policies. */
+/* evaluate(P, R, models, policies, gammas, V, k, S, A): fill V with the values of k policies. */
 static PyObject *evaluate(PyObject *self, PyObject *arguments) {
     PyObject *objects[6];
     Py_buffer views[6];
@@ -305,7 +309,8 @@ static PyObject *evaluate(PyObject *self, PyObject *arguments) {
     if (!PyArg_ParseTuple(arguments, "OOOOOOnnn", objects, objects + 1, objects + 2, objects + 3, objects + 4,
                           objects + 5, &k, &S, &A))
         return NULL;
-    if (!is_within("k", k, 0, PY_SSIZE_T_MAX) || !is_within("S", S, 1, MOST) || !is_within("A", A, 1, MOST)) return NULL;
+    if (!is_within("k", k, 0, PY_SSIZE_T_MAX) || !is_within("S", S, 1, MAX_SIZE) || !is_within("A", A, 1, MAX_SIZE))
+        return NULL;
     const BufferSpec specs[] = {
         {"P", "d", sizeof(double), 0, ANY_COUNT},
         {"R", "d", sizeof(double), 0, ANY_COUNT},
@@ -317,8 +322,8 @@ static PyObject *evaluate(PyObject *self, PyObject *arguments) {
     if (!take(objects, specs, views, 6)) return NULL;
     const Py_ssize_t M = length(views) / (S * A * S);
     int right = length(views) == M * (S * A * S) && length(views + 1) == M * (S * A);
-    if (!right) PyErr_Format(PyExc_ValueError, "P and R have %zd and %zd items, which are no models of %zd states and "
-                             "%zd actions", length(views), length(views + 1), S, A);
+    if (!right) PyErr_Format(PyExc_ValueError, "P and R must be models of %zd states and %zd actions, got %zd and %zd "
+                             "items", S, A, length(views), length(views + 1));
     right = right && are_indices(views[2].buf, views[3].buf, k, M, S, A);
     lanes *system = right && k ? new_lanes(S * (S + 1)) : NULL;
     if (system) {
@@ -345,7 +350,7 @@ static PyModuleDef_Slot SLOTS[] = {{Py_mod_exec, add_digest}, {0, NULL}};
 static struct PyModuleDef MODULE = {
     .m_base = PyModuleDef_HEAD_INIT,
     .m_name = "_compiled",
-    .m_doc = "Policies and values for stacks of small MDPs; `pomrl.science.solvers.compiled` is its face.",
+    .m_doc = "Compute policies and values for stacks of small MDPs; called by `pomrl.science.solvers.compiled`.",
     .m_methods = METHODS,
     .m_slots = SLOTS,
 };
