@@ -35,8 +35,8 @@ class FollowUp:
         low, high = self.gain - QUANTILE_95 * self.deviation, self.gain + QUANTILE_95 * self.deviation
         summary = (
             f"A gain of more than {self.promised.lower:.3g} was promised. The decisions of the later log gained "
-            f"{self.gain:.3g} ({low:.3g} to {high:.3g}) over the old decisions. Where a change was recommended, "
-            f"{self.followed:.0%} of the later decisions follow it."
+            f"{self.gain:.3g} (90 % interval: {low:.3g} to {high:.3g}) over the old decisions. Where a change was "
+            f"recommended, {self.followed:.0%} of the later decisions follow it."
         )
         if low >= self.promised.lower:
             return f"The promise came true. {summary}"

@@ -7,7 +7,7 @@ import pytest
 from tests.support.plain_draws import task_key, trajectories, transitions
 
 from pomrl.science.data import Batch, Generative, Trajectories, Unequal
-from pomrl.science.sampling.reference import MOST_DRAWN_ONE_BY_ONE
+from pomrl.science.sampling.reference import MAX_DRAWN_ONE_BY_ONE
 
 
 def model(seed: int, S: int = 4, A: int = 2) -> np.ndarray:
@@ -39,7 +39,7 @@ def test_batches_of_a_generative_model_are_those_of_numbers_one_by_one():
                 assert np.array_equal(drawn[t, run, batch], transitions(key, P[t, run], 5, batch))
 
 
-@pytest.mark.parametrize("m", [5, MOST_DRAWN_ONE_BY_ONE, MOST_DRAWN_ONE_BY_ONE + 1])
+@pytest.mark.parametrize("m", [5, MAX_DRAWN_ONE_BY_ONE, MAX_DRAWN_ONE_BY_ONE + 1])
 def test_batches_of_a_generative_model_are_multinomial(m: int):
     P, rngs = np.stack([model(0), model(1)]), [np.random.default_rng(run) for run in range(2)]
     counts = Generative().draw(rngs, np.stack([P] * 10), m, 300)

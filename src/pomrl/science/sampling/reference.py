@@ -93,7 +93,7 @@ def _ratio(coefficients: tuple[Sequence[float], Sequence[float]], x: Numbers) ->
     return polynomial(coefficients[0], x) / polynomial(coefficients[1], x)
 
 
-MOST_DRAWN_ONE_BY_ONE = 50
+MAX_DRAWN_ONE_BY_ONE = 50
 """Largest number of transitions from a row drawn one by one."""
 
 LARGEST_BELOW_ONE = float(np.nextafter(1.0, 0.0))
@@ -166,7 +166,7 @@ def transitions(
 ) -> Int[np.ndarray, "N batches rows S"]:
     """Draw the counts of m transitions from each row, in independent batches.
 
-    More than `MOST_DRAWN_ONE_BY_ONE` uniform numbers are split at their median, a beta variate.
+    More than `MAX_DRAWN_ONE_BY_ONE` uniform numbers are split at their median, a beta variate.
     """
     N, rows, S = P.shape
     row_keys = fold(fold(keys[:, None], np.arange(batches))[..., None], np.arange(rows)).ravel()
@@ -174,7 +174,7 @@ def transitions(
     counts, k = np.zeros((len(row_keys), S), np.int64), len(row_keys)
     remaining = _Intervals(row_keys, np.arange(k), np.full(k, m), np.zeros(k), np.ones(k))
     while len(remaining.row):
-        is_short = remaining.n <= MOST_DRAWN_ONE_BY_ONE
+        is_short = remaining.n <= MAX_DRAWN_ONE_BY_ONE
         _count_one_by_one(remaining.select(is_short), row_cumulative, counts)
         long = remaining.select(~is_short)
         first = _states(row_cumulative, long.row, long.low)
