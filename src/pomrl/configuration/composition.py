@@ -198,7 +198,6 @@ class Composer(ConfigLoaderImpl):
 
 
 def _states_of_files(folders: Iterable[Path]) -> Iterator[tuple[Path, int, int]]:
-    """Yield path, mtime and size of each YAML file, following links."""
     for folder in folders:
         names = glob(f"{escape(str(folder))}/**/*.yaml", recursive=True)  # noqa: PTH207 (Path.rglob follows no links)
         for path in map(Path, names):

@@ -82,7 +82,7 @@ def merge(values: Values, update: Values) -> None:
 
 
 def with_value(values: Values, path: Sequence[str], value: Any) -> Values:
-    """Return a copy with one value replaced; KeyError unless the key has a plain value."""
+    """Return a copy with one value replaced; KeyError for missing or nested keys."""
     name, *below = path
     if isinstance(values[name], dict) != bool(below) or isinstance(value, dict):
         raise KeyError(name)

@@ -144,7 +144,7 @@ class Study:
 
     @cached_property
     def variants(self) -> tuple[Variant, ...]:
-        """The variants of the description; the first gives the answer."""
+        """The variants; the first one answers the study's question."""
         return tuple(self._variant(name, value) for name, value in self.described.variants.items())
 
     def _variant(self, name: str, value: Mapping[str, Any] | str) -> Variant:
@@ -216,7 +216,7 @@ class Study:
         return module
 
     def register(self) -> None:
-        """Make the study's modules and plot styles available to this process."""
+        """Make the study's modules and plot styles available."""
         register_folder(self.folder)
         if not (self.is_shipped or self.is_installed):
             add_to_path(self.folder.parent)

@@ -50,7 +50,7 @@ def sweep(
     for a sweep without a file. A variant changes the experiments, but not `varied`.
 
     Raises:
-        ConfigError: The sweep is unknown, or a setting is invalid, possibly due to the variant.
+        ConfigError: The sweep is unknown, or a setting is invalid.
     """
     composer = _composer(sources, [name] if name else [])
     name = sweep_option(name) if name else None

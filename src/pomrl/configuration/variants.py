@@ -100,7 +100,7 @@ def family(
 ) -> Callable[[Callable[[], Iterable[Variant]]], Family]:
     """Make a family from a decorated generator of variants.
 
-    `sweeps` are computed under them: names in the study, or axes by name. Claims are judged only if `is_judged`.
+    `sweeps` are computed under them: names in the study, or axes by name.
     """
 
     def make(yielding: Callable[[], Iterable[Variant]]) -> Family:
